@@ -1,0 +1,107 @@
+"""Files at the edge: lines in, whole outputs out.
+
+Inputs are read as raw lines with their numbers, compressed or not. Outputs are written beside their place and
+renamed when they are whole, so that a reader never sees half a file and an interrupted run leaves the old one.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from homonym.errors import InputError, OutputError
+
+
+class Line(NamedTuple):
+    """One raw line of a file, its number counted from 1, and how far into the file on disk it ends."""
+
+    number: int
+    text: bytes
+    bytes_read: int
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """Yield the non-blank lines of a plain or gzip-compressed file (told by content, not by suffix)."""
+    number = 0
+    try:
+        with path.open("rb") as raw:
+            packed = raw.peek(2)[:2] == b"\x1f\x8b"
+            stream: IO[bytes] = gzip.open(raw) if packed else raw
+            for number, text in enumerate(stream, 1):
+                if text.strip():
+                    yield Line(number, text, raw.tell())
+    except (EOFError, zlib.error, gzip.BadGzipFile) as broken:
+        raise InputError(
+            f"{path}: the compressed data ends or breaks after line {number} ({broken}); fetch the file again."
+        ) from broken
+    except OSError as broken:
+        raise unreadable(path, broken) from broken
+
+
+def unreadable(path: Path, broken: OSError) -> InputError:
+    """Say why a file cannot be read."""
+    if path.is_dir():
+        return InputError(f"{path} is a directory; name the files in it.")
+    return InputError(f"{path} cannot be read: {broken.strerror or broken}; check the path.")
+
+
+def require_files(paths: list[Path]) -> None:
+    """Fail before any work is done if an input is missing, a directory or empty."""
+    for path in paths:
+        try:
+            with path.open("rb") as stream:
+                if not stream.read(1):
+                    raise InputError(f"{path} is empty; expected one JSON object per line.")
+        except OSError as broken:
+            raise unreadable(path, broken) from broken
+
+
+def require_writable(path: Path) -> None:
+    """Fail before any work is done if an output could not be written."""
+    parent = path.parent
+    if path.is_dir():
+        raise OutputError(f"{path} is a directory; name the file to write.")
+    if not parent.is_dir():
+        raise OutputError(f"{path} cannot be written: {parent} does not exist; make the directory first.")
+    if not os.access(parent, os.W_OK):
+        raise OutputError(f"{path} cannot be written: no permission to write in {parent}.")
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside `path`; rename it into place if the block ends well, else remove it."""
+    require_writable(path)
+    # The suffixes stay, because writers choose the format by them.
+    partial = path.with_name(f".{os.getpid()}.partial.{path.name}")
+    try:
+        yield partial
+        os.replace(partial, path)
+    except OSError as broken:
+        raise OutputError(f"{path} cannot be written: {broken.strerror or broken}; nothing was kept.") from broken
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a small file whole or not at all."""
+    with whole(path) as partial:
+        partial.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def open_whole(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for writing, compressed where it ends in .gz; it appears whole or not at all.
+
+    The gzip header carries neither name nor time, so that equal content gives equal bytes.
+    """
+    with whole(path) as partial, partial.open("wb") as raw:
+        if path.suffix == ".gz":
+            with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as packed:
+                yield packed  # type: ignore[misc]
+        else:
+            yield raw

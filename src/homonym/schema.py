@@ -1,0 +1,75 @@
+"""The tables that pass between rooms, each defined once.
+
+Column names are a contract: other people's scripts read these tables.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+AUTHORS = pa.schema(
+    [
+        pa.field("mention_id", pa.string(), nullable=False),
+        pa.field("document_id", pa.string()),
+        pa.field("position", pa.int32()),
+        pa.field("name", pa.string()),
+        pa.field("block", pa.string(), nullable=False),
+        pa.field("author_id", pa.string(), nullable=False),
+    ]
+)
+"""The result: one row per mention, ordered by block, document, position."""
+
+STATISTICS = pa.schema(
+    [
+        pa.field("type", pa.string(), nullable=False),
+        pa.field("feature", pa.string(), nullable=False),
+        pa.field("count", pa.float64(), nullable=False),
+    ]
+)
+"""#(f) of a collection: the mass of each feature over all its mentions."""
+
+GOLD = pa.schema(
+    [
+        pa.field("mention_id", pa.string(), nullable=False),
+        pa.field("author", pa.string(), nullable=False),
+    ]
+)
+"""Known labels: which mention belongs to which person."""
+
+BAG = pa.list_(
+    pa.struct(
+        [
+            pa.field("type", pa.string()),
+            pa.field("feature", pa.string()),
+            pa.field("count", pa.float64()),
+        ]
+    )
+)
+
+MENTIONS = pa.schema(
+    [
+        pa.field("mention_id", pa.string(), nullable=False),
+        pa.field("document_id", pa.string()),
+        pa.field("position", pa.int32()),
+        pa.field("name", pa.string()),
+        pa.field("block", pa.string(), nullable=False),
+        pa.field("author", pa.string()),
+        pa.field("features", BAG),
+    ]
+)
+"""Mentions with their bags, as `extract` writes them to Parquet and `cluster` reads them."""
+
+ROUNDS = pa.schema(
+    [
+        pa.field("block", pa.string(), nullable=False),
+        pa.field("mentions", pa.int32(), nullable=False),
+        pa.field("round", pa.int32(), nullable=False),
+        pa.field("clusters", pa.int32(), nullable=False),
+        pa.field("merges", pa.int32(), nullable=False),
+        pa.field("lowest_score", pa.float64(), nullable=False),
+        pa.field("highest_score", pa.float64(), nullable=False),
+        pa.field("limit", pa.float64(), nullable=False),
+        pa.field("before_convergence", pa.bool_(), nullable=False),
+    ]
+)
+"""The trace: one row per round of merging, `clusters` counted after it."""
