@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -31,7 +31,7 @@ def read_lines(path: Path) -> Iterator[Line]:
     try:
         with path.open("rb") as raw:
             packed = raw.peek(2)[:2] == b"\x1f\x8b"
-            stream: IO[bytes] = gzip.open(raw) if packed else raw
+            stream: Iterable[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw
             for number, text in enumerate(stream, 1):
                 if text.strip():
                     yield Line(number, text, raw.tell())
