@@ -1,0 +1,1 @@
+"""Disambiguation: which mentions of one block are the same person."""
