@@ -1,0 +1,234 @@
+"""Parts to frequencies: duplicates found, references resolved, #(f) counted, features numbered. DuckDB does the work.
+
+Results must not depend on the order in which rows arrive, and sums of floating-point numbers do. So counts are summed
+as integers in units of 2⁻⁶⁴, which is exact for every double above 2⁻¹¹ and off by less than 1e-10 of the value for
+the smallest count that is accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from homonym.clustering.merging import Frequencies
+from homonym.collection.parts import SLOT_BITS
+from homonym.errors import InputError, OutputError
+
+if TYPE_CHECKING:
+    import duckdb
+
+UNITS = 2.0**64
+EXACT_SUM = f"(sum((count * {UNITS:.0f}.0)::HUGEINT * holders) / {UNITS:.0f}.0)::DOUBLE"
+
+
+@dataclass(frozen=True)
+class GivenStatistics:
+    """Frequencies counted elsewhere: a table `type, feature, count` and what it was counted over."""
+
+    path: Path
+    mentions: int
+    mass: dict[str, float] | None = None
+
+
+def connect(work: Path, memory: int, threads: int) -> duckdb.DuckDBPyConnection:
+    """Open the work directory's database under a memory limit; what does not fit spills beside it."""
+    import duckdb
+
+    connection = duckdb.connect(work / "collection.duckdb")
+    connection.execute(f"SET memory_limit = '{memory // 2**20}MiB'")
+    connection.execute(f"SET threads = {threads}")
+    connection.execute("SET preserve_insertion_order = false")
+    connection.execute("SET temp_directory = ?", [str(work / "spill")])
+    return connection
+
+
+def read_parts(connection: duckdb.DuckDBPyConnection, work: Path) -> None:
+    """Make the parts visible as views, tables that no part has filled included."""
+    for name, columns in (
+        ("occurrences", "0::BIGINT AS owner, '' AS type, '' AS feature, 0::DOUBLE AS count, 0 AS holders"),
+        ("mentions", "0::BIGINT AS owner, '' AS mention_id, '' AS document_id, 0 AS position, '' AS name, "
+                     "'' AS own_name, '' AS block, '' AS author"),
+        ("records", "0::BIGINT AS sequence, 0::BIGINT AS line, '' AS id"),
+        ("references", "0::BIGINT AS sequence, '' AS id, 0 AS holders"),
+    ):  # fmt: skip
+        files = work / name / "*.parquet"
+        source = f"read_parquet('{_quoted(files)}')" if (work / name).is_dir() else f"(SELECT {columns} LIMIT 0)"
+        connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM {source}')
+
+
+@dataclass(frozen=True)
+class Duplicate:
+    """A record whose id came before: where it stands, and where the first one does."""
+
+    id: str
+    sequence: int
+    line: int
+    first_sequence: int
+    first_line: int
+
+
+def find_duplicates(connection: duckdb.DuckDBPyConnection) -> list[Duplicate]:
+    """Find records whose id came before; they are left out from here on."""
+    connection.execute(
+        """CREATE OR REPLACE TABLE duplicates AS
+           SELECT id, r.sequence, r.line, first.sequence AS first_sequence, first.line AS first_line
+           FROM records r JOIN
+             (SELECT id, min(sequence) AS sequence, arg_min(line, sequence) AS line
+              FROM records GROUP BY id HAVING count(*) > 1) AS first USING (id)
+           WHERE r.sequence > first.sequence"""
+    )
+    rows = connection.execute("SELECT * FROM duplicates ORDER BY sequence").fetchall()
+    return [Duplicate(*row) for row in rows]
+
+
+def count_features(connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None) -> Frequencies:
+    """Number the features of the run by type and name, with #(f) counted over it or taken from elsewhere."""
+    connection.execute(f"CREATE OR REPLACE VIEW used AS SELECT * FROM occurrences WHERE {_kept('owner')}")
+    resolve_references(connection)
+    connection.execute(
+        f"CREATE OR REPLACE TABLE counted AS SELECT type, feature, {EXACT_SUM} AS count FROM bags GROUP BY ALL"
+    )
+    if given:
+        _take_given(connection, given)
+    connection.execute(
+        """CREATE OR REPLACE TABLE vocabulary AS
+           SELECT (row_number() OVER (ORDER BY type, feature) - 1)::INTEGER AS id, type, feature, count FROM counted"""
+    )
+    return _frequencies(connection, given)
+
+
+def resolve_references(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the view `bags`: all occurrences, with the authors of referenced documents of the run among `ref`."""
+    if not _value(connection, 'SELECT count(*) FROM "references"'):
+        connection.execute("CREATE OR REPLACE VIEW bags AS SELECT * FROM used")
+        return
+    connection.execute(
+        f"""CREATE OR REPLACE TABLE referenced AS
+            SELECT owner, type, feature, sum(count) AS count, any_value(holders) AS holders FROM
+              (SELECT * FROM used WHERE type = 'ref'
+               UNION ALL BY NAME
+               SELECT r.sequence << {SLOT_BITS} AS owner, 'ref' AS type, m.own_name AS feature, 1.0::DOUBLE AS count,
+                      r.holders
+               FROM "references" r
+               JOIN records d ON d.id = r.id
+               JOIN mentions m ON m.owner >> {SLOT_BITS} = d.sequence
+               WHERE {_kept(f"r.sequence << {SLOT_BITS}")} AND {_kept("m.owner")})
+            GROUP BY ALL"""
+    )
+    connection.execute(
+        "CREATE OR REPLACE VIEW bags AS "
+        "SELECT * FROM used WHERE type <> 'ref' UNION ALL BY NAME SELECT * FROM referenced"
+    )
+
+
+def count_mentions(connection: duckdb.DuckDBPyConnection) -> int:
+    """N: the mentions of the run, those of duplicate records left out."""
+    return int(_value(connection, f"SELECT count(*) FROM mentions WHERE {_kept('owner')}"))
+
+
+def features_missing_from_statistics(connection: duckdb.DuckDBPyConnection) -> int:
+    """How many features of the run the given statistics do not know."""
+    return int(_value(connection, "SELECT count(*) FROM counted WHERE NOT known"))
+
+
+def ordered_bags(connection: duckdb.DuckDBPyConnection) -> Any:
+    """Stream all occurrences as (owner, id, count), by owner and feature."""
+    return connection.sql(
+        "SELECT owner, id, bags.count AS count FROM bags JOIN vocabulary USING (type, feature) ORDER BY owner, id"
+    ).to_arrow_reader(1_000_000)
+
+
+def write_ordered_mentions(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Write the mentions in the order of the result, each with the feature id of its own name."""
+    connection.execute(
+        f"""COPY (SELECT m.owner, coalesce(v.id, -1)::INTEGER AS own_name, mention_id, document_id, position, name,
+                         block, author
+                  FROM mentions m LEFT JOIN vocabulary v ON v.type = 'co' AND v.feature = m.own_name
+                  WHERE {_kept("m.owner")}
+                  ORDER BY block, document_id NULLS FIRST, position NULLS FIRST, mention_id)
+            TO '{_quoted(path)}' (FORMAT parquet, COMPRESSION lz4)"""
+    )
+
+
+def write_vocabulary(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Write type and name of every feature, in the order of their ids."""
+    connection.execute(f"COPY (SELECT type, feature FROM vocabulary ORDER BY id) TO '{_quoted(path)}' (FORMAT parquet)")
+
+
+def write_statistics(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Write #(f) as CSV or Parquet, chosen by suffix."""
+    query = "SELECT type, feature, count FROM vocabulary ORDER BY id"
+    if path.name.endswith(".parquet"):
+        options = "FORMAT parquet"
+    elif path.name.endswith((".csv", ".csv.gz")):
+        options = "FORMAT csv, HEADER" + (", COMPRESSION gzip" if path.suffix == ".gz" else "")
+    else:
+        raise OutputError(f"{path}: statistics are written as .csv, .csv.gz or .parquet; choose one of these suffixes.")
+    connection.execute(f"COPY ({query}) TO '{_quoted(path)}' ({options})")
+
+
+def _take_given(connection: duckdb.DuckDBPyConnection, given: GivenStatistics) -> None:
+    import duckdb
+
+    source = f"read_parquet('{_quoted(given.path)}')"
+    if not given.path.name.endswith(".parquet"):
+        columns = "{'type': 'VARCHAR', 'feature': 'VARCHAR', 'count': 'DOUBLE'}"
+        source = f"read_csv('{_quoted(given.path)}', header = true, columns = {columns})"
+    try:
+        connection.execute(
+            f"CREATE OR REPLACE TABLE given AS SELECT type::VARCHAR AS type, feature::VARCHAR AS feature, "
+            f"count::DOUBLE AS count FROM {source}"
+        )
+    except duckdb.Error as broken:
+        raise InputError(
+            f"{given.path}: expected a table with the columns type, feature, count ({_first_line(broken)})."
+        ) from broken
+    if _value(connection, "SELECT count(*) FROM given WHERE count IS NULL OR NOT count > 0 OR isinf(count)"):
+        raise InputError(
+            f"{given.path}: every count must be a positive number; mend or remove the rows that have none."
+        )
+    if _value(connection, "SELECT count(*) FROM (SELECT 1 FROM given GROUP BY type, feature HAVING count(*) > 1)"):
+        raise InputError(f"{given.path}: some features occur twice; add their counts up into one row each.")
+    connection.execute(
+        """CREATE OR REPLACE TABLE counted AS
+           SELECT type, feature, coalesce(g.count, c.count) AS count, g.count IS NOT NULL AS known
+           FROM counted c LEFT JOIN given g USING (type, feature)"""
+    )
+
+
+def _frequencies(connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None) -> Frequencies:
+    mass_source = "given" if given else "vocabulary"
+    rows = connection.execute("SELECT type, count(*) FROM vocabulary GROUP BY type ORDER BY type").fetchall()
+    exact = EXACT_SUM.replace("holders", "1")
+    mass = dict(connection.execute(f"SELECT type, {exact} FROM {mass_source} GROUP BY type").fetchall())
+    if given and given.mass:
+        mass |= given.mass
+    total = connection.execute("SELECT count FROM vocabulary ORDER BY id").fetchnumpy()["count"]
+    return Frequencies(
+        types=tuple(kind for kind, _ in rows),
+        type_start=np.cumsum([0] + [size for _, size in rows], dtype=np.int64),
+        total=np.ascontiguousarray(total, np.float64),
+        mass=np.array([mass.get(kind, 0.0) for kind, _ in rows], np.float64),
+        mentions=given.mentions if given else count_mentions(connection),
+    )
+
+
+def _kept(owner: str) -> str:
+    return f"({owner}) >> {SLOT_BITS} NOT IN (SELECT sequence FROM duplicates)"
+
+
+def _value(connection: duckdb.DuckDBPyConnection, query: str) -> Any:
+    row: Iterable[Any] = connection.execute(query).fetchone() or (None,)
+    return next(iter(row))
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")
+
+
+def _first_line(broken: Exception) -> str:
+    return str(broken).splitlines()[0] if str(broken) else type(broken).__name__

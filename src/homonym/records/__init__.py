@@ -1,0 +1,1 @@
+"""Data: files of records in, documents and mentions out."""

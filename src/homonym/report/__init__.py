@@ -1,0 +1,1 @@
+"""Results made visible: figures as SVG, and one self-contained HTML page."""

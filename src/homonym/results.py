@@ -1,0 +1,73 @@
+"""Results: labels to author ids, and tables to files of the format that their suffix names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from homonym.errors import OutputError
+from homonym.files import open_whole, require_writable
+from homonym.schema import AUTHORS
+
+SUFFIXES = (".parquet", ".csv", ".csv.gz", ".jsonl", ".jsonl.gz")
+
+
+def require_table_path(path: Path) -> None:
+    """Fail before any work is done if a table could not be written there."""
+    if not path.name.endswith(SUFFIXES):
+        raise OutputError(f"{path}: the suffix chooses the format; use one of {', '.join(SUFFIXES)}.")
+    require_writable(path)
+
+
+def write_table(path: Path, schema: pa.Schema, batches: Iterable[pa.Table]) -> None:
+    """Write batches of one schema as a whole file, in the format of its suffix."""
+    with open_whole(path) as stream:
+        if path.suffix == ".parquet":
+            with pq.ParquetWriter(stream, schema, compression="zstd") as parquet:
+                for batch in batches:
+                    parquet.write_table(batch)
+        elif path.name.endswith((".csv", ".csv.gz")):
+            with pyarrow.csv.CSVWriter(stream, schema) as csv:
+                for batch in batches:
+                    csv.write_table(batch)
+        else:
+            for batch in batches:
+                stream.writelines(orjson.dumps(row) + b"\n" for row in batch.to_pylist())
+
+
+def author_numbers(block_start: NDArray[np.int64], label: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Number the authors of each block from 1, the one with most mentions first, equals by first mention.
+
+    >>> author_numbers(np.array([0, 3, 4]), np.array([0, 1, 1, 0], np.int32)).tolist()
+    [2, 1, 1, 1]
+    """
+    block = np.repeat(np.arange(len(block_start) - 1), np.diff(block_start))
+    cluster = block_start[block] + label  # labels are smaller than the block, so this is unique
+    size = np.bincount(cluster, minlength=len(label))
+    clusters = np.flatnonzero(size)
+    block_of_cluster = block[clusters]
+    order = np.lexsort((clusters, -size[clusters], block_of_cluster))
+    first = np.searchsorted(block_of_cluster, block_of_cluster)
+    number = np.empty(len(label), np.int64)
+    number[clusters[order]] = np.arange(len(clusters)) - first + 1
+    numbers: NDArray[np.int64] = number[cluster]
+    return numbers
+
+
+def author_batches(mentions_file: Path, numbers: NDArray[np.int64]) -> Iterator[pa.Table]:
+    """The rows of schema.AUTHORS: mentions with their author ids `<block>/<number>`."""
+    columns = [name for name in AUTHORS.names if name != "author_id"]
+    done = 0
+    for batch in pq.ParquetFile(mentions_file).iter_batches(columns=columns):
+        number = pa.array(numbers[done : done + len(batch)]).cast(pa.string())
+        author_id = pc.binary_join_element_wise(batch["block"], number, "/")
+        yield pa.Table.from_batches([batch]).append_column("author_id", author_id).select(AUTHORS.names).cast(AUTHORS)
+        done += len(batch)

@@ -1,0 +1,139 @@
+"""Labels read from every kind of file that may carry them."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from homonym.errors import InputError
+from homonym.evaluation.gold import Gold, read_gold
+from homonym.schema import GOLD
+
+DOCUMENTS = """\
+{"id": "W1", "authors": [{"name": "Doe, J", "author": "J1"}, {"name": "Roe, R"}, {"name": "Poe, E", "author": 3}]}
+{"id": 2, "title": "Nobody is labelled here", "authors": [{"name": "Doe, J", "author": null}]}
+{"id": "W3", "authors": [{"name": "Doe, J", "author": ""}, {"name": "Doe, J", "author": "J2"}]}
+"""
+FROM_DOCUMENTS = {"W1#0": "J1", "W1#2": "3", "W3#1": "J2"}
+
+MENTIONS = """\
+{"mention_id": "m1", "author": "a", "features": {"term": {"graph": 3}}}
+
+{"mention_id": 2, "author": "b"}
+{"mention_id": "m3"}
+"""
+FROM_MENTIONS = {"m1": "a", "2": "b"}
+
+
+def written(folder: Path, text: str, name: str = "gold") -> Path:
+    path = folder / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith("z") else text.encode())
+    return path
+
+
+def labels(gold: Gold) -> dict[str, str]:
+    assert gold.table.schema == GOLD
+    return dict(zip(*(column.to_pylist() for column in gold.table.columns), strict=True))
+
+
+@pytest.mark.parametrize("name", ["gold.jsonl", "gold.jsonl.gz", "without-suffix"])
+@pytest.mark.parametrize(("text", "expected"), [(DOCUMENTS, FROM_DOCUMENTS), (MENTIONS, FROM_MENTIONS)])
+def test_json_lines(tmp_path: Path, name: str, text: str, expected: dict[str, str]) -> None:
+    gold = read_gold(written(tmp_path, text, name))
+    assert labels(gold) == expected
+    assert gold.skipped == 0
+
+
+@pytest.mark.parametrize("name", ["gold.csv", "gold.csv.gz", "z"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mention_id,author\nm1,a\n2,b\nm3,\n",
+        "mention_id\tname\tauthor\r\nm1\tDoe, J\ta\r\n2\t\tb\r\n",
+        "\nname;author_id;mention_id\nx;a;m1\n\ny;b;2\n",
+        '\ufeff"author","mention_id","note"\n"a","m1","two\nlines"\n"b","2",""\n',
+    ],
+)
+def test_csv_with_any_separator_and_order(tmp_path: Path, name: str, text: str) -> None:
+    assert labels(read_gold(written(tmp_path, text, name))) == FROM_MENTIONS
+
+
+def test_the_label_column_is_author_where_both_are_there(tmp_path: Path) -> None:
+    text = "mention_id,author_id,author\nm1,found,true\n"
+    assert labels(read_gold(written(tmp_path, text))) == {"m1": "true"}
+
+
+def test_parquet_with_numbers_and_nulls(tmp_path: Path) -> None:
+    path = tmp_path / "gold.parquet"
+    pq.write_table(pa.table({"x": [0, 0, 0], "mention_id": [1, 2, 3], "author": ["a", None, "c"]}), path)
+    assert labels(read_gold(str(path))) == {"1": "a", "3": "c"}
+
+
+def test_lines_that_cannot_be_parsed_are_counted(tmp_path: Path) -> None:
+    broken = 'garbage\n{"mention_id": "m1", "author": "a"}\n{"mention_id": "m\n[1]\n{"no": "id"}\n'
+    strange = '{"mention_id": null, "author": "a"}\n{"id": "W1", "authors": 7}\n{"mention_id": "m2", "author": [1]}\n'
+    gold = read_gold(written(tmp_path, broken + strange))
+    assert (labels(gold), gold.skipped) == ({"m1": "a"}, 7)
+
+
+def test_rows_that_cannot_be_parsed_are_counted(tmp_path: Path) -> None:
+    gold = read_gold(written(tmp_path, "mention_id,author\nm1,a\nm2\nm3,b,c\n,d\nm4,e\n"))
+    assert (labels(gold), gold.skipped) == ({"m1": "a", "m4": "e"}, 3)
+
+
+def test_authors_that_are_no_objects_keep_their_position(tmp_path: Path) -> None:
+    text = '{"id": "W1", "authors": ["Doe, J", {"name": "Roe, R", "author": "R1"}]}\n{"id": "W2"}\n'
+    gold = read_gold(written(tmp_path, text))
+    assert (labels(gold), gold.skipped) == ({"W1#1": "R1"}, 0)
+
+
+def test_a_mention_given_twice_counts_once(tmp_path: Path) -> None:
+    text = "mention_id,author\nm2,b\nm1,a\nm2,b\n"
+    assert read_gold(written(tmp_path, text)).table.to_pydict() == {"mention_id": ["m2", "m1"], "author": ["b", "a"]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mention_id,author\nm1,a\nm2,b\nm1,c\n",
+        '{"mention_id": "m1", "author": "c"}\n{"mention_id": "m1", "author": "a"}\n',
+    ],
+)
+def test_two_labels_for_one_mention_are_named(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InputError, match="mention m1 has two labels, a and c"):
+        read_gold(written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "empty"),
+        ('{"mention_id": "m1"}\n', "holds no label; expected"),
+        ('{\n"mention_id": "m1"\n}\n', r"holds no label \(3 lines could not be parsed\)"),
+        ("mention_id,author\n", "holds no label"),
+        ("mention_id,name\nm1,x\n", "has the columns mention_id, name; expected"),
+        ("id,author\nm1,x\n", "has the columns id, author; expected"),
+        ("\n\n", "holds nothing"),
+        ("PAR1 and then nothing of the kind", "cannot be read"),
+    ],
+)
+def test_files_without_labels_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_gold(written(tmp_path, text))
+
+
+def test_other_encodings_and_torn_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "gold.csv"
+    path.write_bytes("mention_id,author\nm1,Müller\n".encode("latin-1"))
+    with pytest.raises(InputError, match="UTF-8"):
+        read_gold(path)
+    whole = gzip.compress(("mention_id,author\n" + "".join(f"m{i},{hash(i)}\n" for i in range(9999))).encode())
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=r"gold\.csv"):
+        read_gold(path)
+    with pytest.raises(InputError, match="missing"):
+        read_gold(tmp_path / "missing.csv")
