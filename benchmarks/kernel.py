@@ -1,8 +1,8 @@
 """The kernel against per-block numpy and scipy on the same blocks: mentions per second on one thread.
 
-100,000 blocks of about 4 mentions with about 55 features over eight types, as the Web of Science has them. The numpy and scipy
-formulations are the fastest we could write for one block at a time; they are timed on a sample of the blocks, and must
-give the same labels as the kernel there.
+100,000 blocks of about 4 mentions with about 55 features over eight types, as the Web of Science has them. The numpy
+and scipy formulations are the fastest we could write for one block at a time; they are timed on a sample of the
+blocks, and must give the same labels as the kernel there.
 """
 
 from __future__ import annotations

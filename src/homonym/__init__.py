@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from homonym.evaluation.evaluate import evaluate
     from homonym.pipeline import Resources, Summary, cluster, disambiguate, extract
     from homonym.settings import Settings
-    from homonym.synthetic import Corpus, generate
+    from homonym.synthetic.corpus import Corpus
+    from homonym.synthetic.output import generate
 
 __version__ = "0.1.0"
 
@@ -36,7 +37,7 @@ __all__ = [
 
 # Names are imported when they are first used: `homonym --help` must not wait for libraries it does not need.
 _HOME = {
-    "Corpus": "homonym.synthetic",
+    "Corpus": "homonym.synthetic.corpus",
     "HomonymError": "homonym.errors",
     "Resources": "homonym.pipeline",
     "Settings": "homonym.settings",
@@ -46,7 +47,7 @@ _HOME = {
     "disambiguate": "homonym.pipeline",
     "evaluate": "homonym.evaluation.evaluate",
     "extract": "homonym.pipeline",
-    "generate": "homonym.synthetic",
+    "generate": "homonym.synthetic.output",
 }
 
 

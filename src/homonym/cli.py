@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import typing
 from collections.abc import Callable
@@ -90,6 +91,20 @@ def statistics_options(command: Command) -> Command:
     return command
 
 
+def corpus_options(command: Command) -> Command:
+    """An option for each parameter of a generated corpus, described by the parameter itself."""
+    from homonym.synthetic.corpus import Corpus
+
+    for field in reversed(dataclasses.fields(Corpus)):
+        flag = "--" + field.name.replace("_", "-")
+        text = f"{field.metadata['help']}  [default: {field.default}]"
+        if field.type == "bool":
+            flag += f"/--no-{field.name}"
+        kind = {"int": int, "float": float, "bool": bool}[str(field.type)]
+        command = click.option(flag, field.name, type=kind, default=None, help=text)(command)
+    return command
+
+
 INPUTS = click.argument("inputs", metavar="IN...", nargs=-1, required=True, type=FILE)
 
 
@@ -170,6 +185,55 @@ def evaluate(authors: Path, gold: Path, output: Path | None, json: Path | None, 
     found = evaluate(authors, gold, output=output, json=json)
     if not quiet:
         Console().print(render_table(found))
+
+
+@cli.command()
+@click.option("-o", "--output", required=True, type=FILE, help="Directory for documents.jsonl.gz and corpus.json.")
+@corpus_options
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress and no summary.")
+def generate(output: Path, quiet: bool, **parameters: Any) -> None:
+    """Generate a corpus of documents with known authors.
+
+    \b
+    Example:
+      homonym generate -o corpus --mentions 100000 --seed 7
+    """
+    from homonym.progress import Stages
+    from homonym.synthetic.corpus import Corpus
+    from homonym.synthetic.output import generate
+    from homonym.terminal import ProgressBars
+
+    corpus = Corpus(**{name: value for name, value in parameters.items() if value is not None})
+    with ProgressBars() as bars, Stages(None if quiet else bars).stage("generate", corpus.mentions) as advance:
+        path = generate(output, corpus, advance=advance)
+    if not quiet:
+        click.echo(path)
+
+
+@cli.command()
+@click.option("-o", "--output", default="demo", type=FILE, show_default=True, help="Directory for all that is made.")
+@click.option("--mentions", default=20_000, show_default=True, help="Size of the corpus.")
+@click.option("--seed", default=0, show_default=True, help="Another seed, another corpus.")
+@click.option("-q", "--quiet", is_flag=True, help="Show only the path of the report.")
+def demo(output: Path, mentions: int, seed: int, quiet: bool) -> None:
+    """Generate a corpus, tell its authors apart, evaluate the result and draw it.
+
+    \b
+    Example:
+      homonym demo -o demo
+    """
+    from rich.console import Console
+
+    from homonym.demonstration import demo
+    from homonym.evaluation.evaluate import render_table
+    from homonym.terminal import ProgressBars, show_summary
+
+    with ProgressBars() as bars:
+        done = demo(output, mentions=mentions, seed=seed, listener=None if quiet else bars)
+    if not quiet:
+        show_summary(done.summary)
+        Console().print(render_table(done.evaluation))
+    click.echo(done.report)
 
 
 def _run(function: Callable[..., Any], inputs: tuple[Path, ...], output: Path, options: dict[str, Any]) -> None:

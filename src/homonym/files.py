@@ -6,8 +6,10 @@ renamed when they are whole, so that a reader never sees half a file and an inte
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import os
+import stat
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -33,6 +35,8 @@ def read_lines(path: Path) -> Iterator[Line]:
             packed = raw.peek(2)[:2] == b"\x1f\x8b"
             stream: Iterable[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw
             for number, text in enumerate(stream, 1):
+                if number == 1:
+                    text = text.removeprefix(codecs.BOM_UTF8)
                 if text.strip():
                     yield Line(number, text, raw.tell())
     except (EOFError, zlib.error, gzip.BadGzipFile) as broken:
@@ -45,18 +49,21 @@ def read_lines(path: Path) -> Iterator[Line]:
 
 def unreadable(path: Path, broken: OSError) -> InputError:
     """Say why a file cannot be read."""
-    if path.is_dir():
+    if os.path.isdir(path):  # which, unlike path.is_dir(), has an answer for every path
         return InputError(f"{path} is a directory; name the files in it.")
     return InputError(f"{path} cannot be read: {broken.strerror or broken}; check the path.")
 
 
 def require_files(paths: list[Path]) -> None:
-    """Fail before any work is done if an input is missing, a directory or empty."""
+    """Fail before any work is done if an input is missing, a directory, a pipe or empty."""
     for path in paths:
         try:
+            kind = path.stat().st_mode
+            if stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or stat.S_ISCHR(kind):
+                raise InputError(f"{path} is a pipe or a device; write its data to a file and name that.")
             with path.open("rb") as stream:
                 if not stream.read(1):
-                    raise InputError(f"{path} is empty; expected one JSON object per line.")
+                    raise InputError(f"{path} is empty; check how it was made.")
         except OSError as broken:
             raise unreadable(path, broken) from broken
 
@@ -64,9 +71,9 @@ def require_files(paths: list[Path]) -> None:
 def require_writable(path: Path) -> None:
     """Fail before any work is done if an output could not be written."""
     parent = path.parent
-    if path.is_dir():
+    if os.path.isdir(path):
         raise OutputError(f"{path} is a directory; name the file to write.")
-    if not parent.is_dir():
+    if not os.path.isdir(parent):
         raise OutputError(f"{path} cannot be written: {parent} does not exist; make the directory first.")
     if not os.access(parent, os.W_OK):
         raise OutputError(f"{path} cannot be written: no permission to write in {parent}.")

@@ -75,7 +75,7 @@ class Settings(BaseModel):
             return weights
         for kind, weight in weights.items():
             if weight < 0:
-                raise ValueError(f"the weight of '{kind}' is {weight:g}, but weights are not negative")
+                raise ValueError(f"the weight of {kind!r} is {weight:g}, but weights are not negative")
         total = math.fsum(weights.values())
         if abs(total - 1) > WEIGHT_SUM_TOLERANCE:
             raise ValueError(f"the weights sum to {total:g}; scale them so that they sum to 1")
@@ -90,7 +90,7 @@ class Settings(BaseModel):
 
         for code in language.split(","):
             if code not in SUPPORTED_LANGUAGES:
-                raise ValueError(f"no lemmas for '{code}'; known are none, {', '.join(sorted(SUPPORTED_LANGUAGES))}")
+                raise ValueError(f"no lemmas for {code!r}; known are none, {', '.join(sorted(SUPPORTED_LANGUAGES))}")
         return language
 
     @property
@@ -118,7 +118,7 @@ class Settings(BaseModel):
         unknown = sorted(set(self.weights) - set(types) - set(FEATURE_TYPES))
         if unknown:
             known = ", ".join(sorted(types))
-            raise SettingsError(f"weights name the unknown feature type '{unknown[0]}'; these mentions have: {known}.")
+            raise SettingsError(f"weights name the unknown feature type {unknown[0]!r}; these mentions have: {known}.")
         chosen = [self.weights.get(kind, 0.0) for kind in types]
         total = math.fsum(chosen)
         if total == 0:
@@ -130,22 +130,26 @@ class Settings(BaseModel):
         given = {name: value for name, value in changes.items() if value is not None}
         return Settings(**{**self.model_dump(exclude_unset=True), **given})
 
+    def spelled_out(self) -> dict[str, Any]:
+        """All values by name, with defaults and the limit that they lead to."""
+        return self.model_dump() | dict(zip(("alpha", "beta"), self.limit, strict=True))
+
     def to_toml(self) -> str:
-        """The settings as TOML, with defaults and the limit that they lead to spelled out."""
-        values = self.model_dump() | dict(zip(("alpha", "beta"), self.limit, strict=True))
+        """The settings as TOML, spelled out."""
+        values = self.spelled_out()
         weights = values.pop("weights")
         if isinstance(weights, str):
             values["weights"] = weights
         lines = [f"{name} = {_toml(value)}" for name, value in values.items()]
         if not isinstance(weights, str):
-            lines += ["", "[weights]", *(f"{json.dumps(kind)} = {_toml(weight)}" for kind, weight in weights.items())]
+            lines += ["", "[weights]", *(f"{_toml(kind)} = {_toml(weight)}" for kind, weight in weights.items())]
         return "\n".join(lines) + "\n"
 
 
 def load_settings(path: Path) -> Settings:
     """Read settings from a TOML file."""
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as broken:
         raise unreadable(path, broken) from broken
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
@@ -172,13 +176,13 @@ def parse_weights(text: str) -> str | dict[str, float]:
         try:
             weights[kind.strip()] = float(weight)
         except ValueError:
-            raise SettingsError(f"weights: '{pair.strip()}' is not of the form type=number.") from None
+            raise SettingsError(f"weights: {pair.strip()!r} is not of the form type=number.") from None
     return weights
 
 
 def _toml(value: object) -> str:
-    # JSON's strings, numbers and booleans are TOML's too.
-    return json.dumps(value, ensure_ascii=False)
+    # JSON's strings, numbers and booleans are TOML's too, but for pairs of surrogates and a bare delete character.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _first_problem(wrong: ValidationError) -> str:
@@ -187,5 +191,7 @@ def _first_problem(wrong: ValidationError) -> str:
     place = str(problem["loc"][0]) if problem["loc"] else "settings"
     known = f"; known are: {', '.join(Settings.model_fields)}" if problem["type"] == "extra_forbidden" else ""
     message = problem["msg"].removeprefix("Value error, ")
+    if problem["type"] == "dict_type":
+        message = "expected 'uniform' or the weight of each feature type"
     given = "" if problem["type"] in {"value_error", "extra_forbidden"} else f", got {problem['input']!r}"
-    return f"setting {place}: {message}{given}{known}."
+    return " ".join(f"setting {place}: {message}{given}{known}.".split())

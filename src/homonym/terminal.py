@@ -92,8 +92,8 @@ def show_problems(summary: Summary, console: Console | None = None) -> None:
     if len(summary.problems) > SHOWN_PROBLEMS:
         console.print("…")
     if len(summary.problems):
-        counts = ", ".join(f"{count:,} {lost}s" for lost, count in summary.problems.counts.items() if count)
-        console.print(f"Set aside: {counts.replace(' 1 records', ' 1 record')}.")
+        counts = [f"{count:,} {lost}{'s' * (count > 1)}" for lost, count in summary.problems.counts.items() if count]
+        console.print(f"Set aside: {', '.join(counts)}.")
 
 
 def show_summary(summary: Summary, console: Console | None = None) -> None:

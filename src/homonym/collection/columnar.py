@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,25 +13,17 @@ from homonym.collection.parts import MENTION_ROWS, OCCURRENCES, RECORD_ROWS, SLO
 from homonym.errors import InputError
 from homonym.progress import Advance
 from homonym.records.mentions import LARGEST_COUNT, SMALLEST_COUNT
-from homonym.schema import MENTIONS
+from homonym.schema import BAG, MENTIONS
 
 BATCH_ROWS = 20_000
 
 
 def write_mention_table(path: Path, sequence: int, work: Path, advance: Advance) -> int:
     """Store the rows of a table in the layout of schema.MENTIONS as parts; returns how many there were."""
-    try:
-        source = pq.ParquetFile(path)
-    except (pa.ArrowInvalid, OSError) as broken:
-        raise InputError(f"{path} is not a Parquet file ({broken}).") from broken
-    missing = sorted({"mention_id", "features"} - set(source.schema_arrow.names))
-    if missing or not {"block", "name"} & set(source.schema_arrow.names):
-        named = ", ".join(missing or ["block"])
-        raise InputError(f"{path}: column {named} is missing; it has {', '.join(source.schema_arrow.names)}.")
     rows = 0
-    for batch in source.iter_batches(BATCH_ROWS):
-        table = _conformed(pa.Table.from_batches([batch]), path, rows)
-        _write(table, sequence + rows, rows, work)
+    for batch in _batches(path):
+        table = _conformed(batch, path, rows)
+        _write(table, sequence + rows, work, _occurrences(table, path, rows), rows)
         rows += len(table)
         advance(len(table))
     if not rows:
@@ -38,54 +31,88 @@ def write_mention_table(path: Path, sequence: int, work: Path, advance: Advance)
     return rows
 
 
+def _batches(path: Path) -> Iterator[pa.Table]:
+    try:
+        source = pq.ParquetFile(path)
+    except (pa.ArrowException, OSError) as broken:
+        raise InputError(f"{path} is not a Parquet file ({_first_line(broken)}).") from broken
+    _require_columns(source.schema_arrow, path)
+    columns = [name for name in MENTIONS.names if name in source.schema_arrow.names]
+    try:
+        for batch in source.iter_batches(BATCH_ROWS, columns=columns):
+            yield pa.Table.from_batches([batch])
+    except (pa.ArrowException, OSError) as broken:
+        raise InputError(f"{path} is damaged ({_first_line(broken)}); fetch or write the file again.") from broken
+
+
+def _require_columns(schema: pa.Schema, path: Path) -> None:
+    missing = sorted({"mention_id", "features"} - set(schema.names))
+    if missing or not {"block", "name"} & set(schema.names):
+        named = ", ".join(missing or ["block"])
+        raise InputError(f"{path}: column {named} is missing; it has {', '.join(schema.names)}.")
+    # A cast would fill up a field that the entries of the bags lack.
+    kind = schema.field("features").type
+    bag = isinstance(kind, pa.ListType | pa.LargeListType) and isinstance(kind.value_type, pa.StructType)
+    if not pa.types.is_null(kind) and not (bag and {entry.name for entry in BAG.value_type} <= set(_names(kind))):
+        raise InputError(f"{path}: column features must be {BAG}, got {kind}.")
+
+
+def _names(bag: pa.ListType) -> list[str]:
+    return [entry.name for entry in bag.value_type]
+
+
 def _conformed(table: pa.Table, path: Path, row: int) -> pa.Table:
     """The columns of schema.MENTIONS in their types, absent ones empty, the name standing in for a missing block."""
-    columns = []
+    columns = {}
     for field in MENTIONS:
         present = field.name in table.column_names
         column = table[field.name] if present else pa.nulls(len(table), field.type)
         try:
-            columns.append(column.cast(field.type))
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as broken:
+            columns[field.name] = column.cast(field.type)
+        except pa.ArrowException as broken:
             raise InputError(f"{path}: column {field.name} must be {field.type}, got {column.type}.") from broken
-    conformed = pa.table(columns, names=MENTIONS.names)
-    block = pc.coalesce(conformed["block"], conformed["name"])
-    for name, column in (("mention_id", conformed["mention_id"]), ("block", block)):
-        if column.null_count:
-            place = row + pc.index(pc.is_null(column), True).as_py() + 1
+    for name in ("mention_id", "document_id", "block", "author"):
+        columns[name] = pc.if_else(pc.equal(columns[name], ""), None, columns[name])
+    columns["block"] = pc.coalesce(columns["block"], columns["name"])
+    for name in ("mention_id", "block"):
+        if columns[name].null_count:
+            place = row + pc.index(pc.is_null(columns[name]), True).as_py() + 1
             raise InputError(f"{path}, row {place}: {name} is missing; every mention needs one.")
-    return conformed.set_column(conformed.column_names.index("block"), "block", block)
+    return pa.table(columns)
 
 
-def _write(table: pa.Table, sequence: int, row: int, work: Path) -> None:
+def _occurrences(table: pa.Table, path: Path, row: int) -> pa.Table:
+    """The entries of all bags with the place of their mention, those of one feature added up."""
+    bags = table["features"].combine_chunks()
+    bags = bags.combine_chunks() if isinstance(bags, pa.ChunkedArray) else bags
+    place, entries = pc.list_parent_indices(bags), pc.list_flatten(bags)
+    kind, feature, count = (pc.struct_field(entries, name) for name in ("type", "feature", "count"))
+    usable = pc.and_(pc.greater_equal(count, SMALLEST_COUNT), pc.less_equal(count, LARGEST_COUNT))
+    usable = pc.and_(pc.or_(usable, pc.equal(count, 0.0)), pc.and_(pc.is_valid(kind), pc.is_valid(feature)))
+    wrong = pc.index(pc.fill_null(usable, False), False).as_py()
+    if wrong >= 0:
+        raise InputError(
+            f"{path}, row {row + place[wrong].as_py() + 1}: the feature {entries[wrong].as_py()} needs a type, a name "
+            "and a count that is 0 or lies in 1e-9 to 1e9."
+        )
+    used = pa.table({"place": place, "type": kind, "feature": feature, "count": count})
+    used = used.filter(pc.not_equal(count, 0.0)).group_by(["place", "type", "feature"], use_threads=False)
+    return used.aggregate([("count", "sum")]).rename_columns({"count_sum": "count"})
+
+
+def _write(table: pa.Table, sequence: int, work: Path, occurrences: pa.Table, row: int) -> None:
     places = pa.array(range(sequence, sequence + len(table)), pa.int64())
     owners = pc.add(pc.multiply(places, 1 << SLOT_BITS), 1)
-    mentions = table.drop_columns(["features"]).append_column("owner", owners)
+    mentions = table.append_column("owner", owners)
     mentions = mentions.append_column("own_name", pa.nulls(len(table), pa.string()))
     write_part(mentions.select(MENTION_ROWS.names).cast(MENTION_ROWS), work, "mentions", sequence)
     lines = pa.array(range(row + 1, row + 1 + len(table)), pa.int64())
     write_part(pa.table([places, lines, table["mention_id"]], schema=RECORD_ROWS), work, "records", sequence)
-    occurrences = _occurrences(table["features"].combine_chunks(), owners)
     if len(occurrences):
-        write_part(occurrences, work, "occurrences", sequence)
+        owned = occurrences.append_column("owner", owners.take(occurrences["place"].combine_chunks()))
+        owned = owned.append_column("holders", pa.repeat(pa.scalar(1, pa.int32()), len(occurrences)))
+        write_part(owned.select(OCCURRENCES.names).cast(OCCURRENCES), work, "occurrences", sequence)
 
 
-def _occurrences(bags: pa.ListArray, owners: pa.Array) -> pa.Table:
-    bags = bags.combine_chunks() if isinstance(bags, pa.ChunkedArray) else bags
-    entries = pc.list_flatten(bags)
-    counts = pc.struct_field(entries, "count")
-    used = pa.table(
-        {
-            "owner": pc.take(owners, pc.list_parent_indices(bags)),
-            "type": pc.struct_field(entries, "type"),
-            "feature": pc.struct_field(entries, "feature"),
-            "count": counts,
-            "holders": pa.repeat(pa.scalar(1, pa.int32()), len(entries)),
-        }
-    ).filter(pc.not_equal(counts, 0.0))
-    if (
-        len(used)
-        and not SMALLEST_COUNT <= pc.min(used["count"]).as_py() <= pc.max(used["count"]).as_py() <= LARGEST_COUNT
-    ):
-        raise InputError("some feature counts lie outside 1e-9 to 1e9; scale or mend them.")
-    return used.cast(OCCURRENCES)
+def _first_line(broken: Exception) -> str:
+    return str(broken).splitlines()[0] if str(broken) else type(broken).__name__

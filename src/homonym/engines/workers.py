@@ -1,7 +1,7 @@
 """Processes of our own for work that Python itself must do: reading records and extracting features.
 
 Not multiprocessing: its spawned children run the caller's script again, which surprises everybody who calls the library
-from a plain script, and forked children of a process with threads hang. These are `python -m` processes that read
+from a plain script, and forked children of a process with threads hang. These are fresh Python processes that read
 pickled tasks from standard input and write pickled results to standard output; nobody else speaks to them.
 """
 
@@ -10,12 +10,13 @@ from __future__ import annotations
 import pickle
 import queue
 import signal
+import struct
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from typing import Any, cast
+from contextlib import contextmanager, suppress
+from typing import IO, Any
 
 from homonym.errors import HomonymError
 
@@ -24,6 +25,12 @@ Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 #: Tasks that wait for each process: enough never to idle, few enough to keep memory small.
 WAITING_PER_PROCESS = 2
 
+#: A process imports what its parent does: the caller's directory must not come first, as it would with `python -m`.
+START = "import sys; sys.path[:] = sys.argv[1:]; from homonym.engines.workers import main; main()"
+
+#: Messages are preceded by their length, so that one that cannot be unpickled does not spoil the next.
+LENGTH = struct.Struct("<Q")
+
 
 def run_tasks(tasks: Iterable[Task], processes: int) -> Iterator[Any]:
     """Run tasks and give their results in order: here if there is one process, else in that many of our own."""
@@ -31,10 +38,8 @@ def run_tasks(tasks: Iterable[Task], processes: int) -> Iterator[Any]:
         for function, arguments, options in tasks:
             yield function(*arguments, **options)
         return
-    with ExitStack() as stack:
-        waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None] = queue.Queue()
-        for _ in range(processes):
-            stack.enter_context(_worker(waiting))
+    waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None] = queue.Queue()
+    with _workers(processes, waiting):
         pending: list[queue.Queue[Any]] = []
         for task in tasks:
             answer: queue.Queue[Any] = queue.Queue()
@@ -47,23 +52,24 @@ def run_tasks(tasks: Iterable[Task], processes: int) -> Iterator[Any]:
 
 
 @contextmanager
-def _worker(waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None]) -> Iterator[None]:
-    """One process and the thread that speaks to it; both end with the block."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "homonym.engines.workers"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    thread = threading.Thread(target=_serve, args=(process, waiting), daemon=True)
-    thread.start()
+def _workers(processes: int, waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None]) -> Iterator[None]:
+    """Processes, each with the thread that speaks to it; all of them end with the block."""
+    command = [sys.executable, "-c", START, *sys.path]
+    started = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(processes)]
+    threads = [threading.Thread(target=_serve, args=(process, waiting), daemon=True) for process in started]
+    for thread in threads:
+        thread.start()
     try:
         yield
     finally:
-        process.kill()
-        process.wait()
-        waiting.put(None)
-        thread.join()
-        for pipe in (process.stdin, process.stdout):
-            if pipe:
-                _close(pipe)
+        for process in started:
+            process.kill()
+            waiting.put(None)
+        for process, thread in zip(started, threads, strict=True):
+            thread.join()
+            process.wait()
+            _close(process.stdin)
+            _close(process.stdout)
 
 
 def _close(pipe: Any) -> None:
@@ -75,11 +81,21 @@ def _serve(process: subprocess.Popen[bytes], waiting: queue.Queue[tuple[Task, qu
     while (job := waiting.get()) is not None:
         task, answer = job
         try:
-            pickle.dump(task, process.stdin)  # type: ignore[arg-type]
-            cast(Any, process.stdin).flush()
-            answer.put(pickle.load(process.stdout))  # type: ignore[arg-type]
-        except (OSError, EOFError, pickle.UnpicklingError, ValueError) as broken:
-            answer.put(HomonymError(f"a worker process ended unexpectedly ({broken}); is there enough memory?"))
+            answer.put(_ask(process, task))
+        except Exception as broken:  # whatever it is, somebody waits for the answer
+            answer.put(broken)
+
+
+def _ask(process: subprocess.Popen[bytes], task: Task) -> Any:
+    assert process.stdin
+    assert process.stdout
+    message = pickle.dumps(task)
+    try:
+        _send(process.stdin, message)
+        reply = _receive(process.stdout)
+    except (OSError, ValueError, EOFError) as broken:
+        raise HomonymError("a worker process ended unexpectedly; is there enough memory?") from broken
+    return pickle.loads(reply)
 
 
 def _result(answer: queue.Queue[Any]) -> Any:
@@ -89,23 +105,48 @@ def _result(answer: queue.Queue[Any]) -> Any:
     return result
 
 
+def _send(stream: IO[bytes], message: bytes) -> None:
+    stream.write(LENGTH.pack(len(message)))
+    stream.write(message)
+    stream.flush()
+
+
+def _receive(stream: IO[bytes]) -> bytes:
+    (size,) = LENGTH.unpack(_exactly(stream, LENGTH.size))
+    return _exactly(stream, size)
+
+
+def _exactly(stream: IO[bytes], size: int) -> bytes:
+    message = stream.read(size)
+    if len(message) < size:
+        raise EOFError("the other side has ended")
+    return message
+
+
 def main() -> None:
     """Serve tasks from standard input until it closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer, which then ends this process
     tasks, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # a stray print must not end up between the answers
-    while True:
-        try:
-            function, arguments, options = pickle.load(tasks)
-        except EOFError:
-            return
-        try:
-            result = function(*arguments, **options)
-        except Exception as broken:
-            result = broken
-        pickle.dump(result, answers)
-        answers.flush()
+    with suppress(EOFError, BrokenPipeError):
+        while True:
+            _send(answers, _answer(_receive(tasks)))
 
 
-if __name__ == "__main__":
-    main()
+def _answer(message: bytes) -> bytes:
+    """Do a task; what cannot be done or sent is answered with the reason."""
+    try:
+        function, arguments, options = pickle.loads(message)
+        return pickle.dumps(function(*arguments, **options))
+    except Exception as broken:
+        return _pickled(broken)
+
+
+def _pickled(broken: Exception) -> bytes:
+    # Not every exception can be pickled, or made again from its pickle.
+    try:
+        message = pickle.dumps(broken)
+        pickle.loads(message)
+    except Exception:
+        return pickle.dumps(RuntimeError(f"{type(broken).__name__}: {broken}"))
+    return message

@@ -14,6 +14,7 @@ from functools import lru_cache
 from homonym.features.text import lemmas_of, plain, word_counts
 from homonym.names import parse_name
 from homonym.records.documents import Author, Document
+from homonym.records.mentions import SMALLEST_COUNT
 from homonym.settings import Settings
 
 Bag = dict[str, float]
@@ -27,7 +28,7 @@ def term(document: Document, settings: Settings) -> Bag:
 
 def cat(document: Document, settings: Settings) -> Bag:
     """Categories from a small vocabulary; the venue where a document has none."""
-    return _labels(document.categories or [document.venue])
+    return _labels(document.categories) or _labels([document.venue])
 
 
 def key(document: Document, settings: Settings) -> Bag:
@@ -75,12 +76,15 @@ OWN: Mapping[str, Callable[[Author, Settings], Bag]] = {"aff": aff, "email": ema
 def gaussian_years(centre: int, sigma: float, reach: int) -> Bag:
     """A bag of years: a Gaussian around the centre, cut at ±reach years, normalised to mass 1.
 
+    Where a narrow Gaussian falls below the smallest count that mentions may have, it is cut there.
+
     >>> {year: round(weight, 3) for year, weight in gaussian_years(2014, sigma=2.0, reach=1).items()}
     {'2013': 0.319, '2014': 0.362, '2015': 0.319}
     """
     heights = {offset: math.exp(-0.5 * (offset / sigma) ** 2) for offset in range(-reach, reach + 1)}
-    mass = math.fsum(heights.values())
-    return {str(centre + offset): height / mass for offset, height in heights.items() if height > 0}
+    least = SMALLEST_COUNT * math.fsum(heights.values())
+    mass = math.fsum(height for height in heights.values() if height >= least)
+    return {str(centre + offset): height / mass for offset, height in heights.items() if height >= least}
 
 
 def _labels(texts: list[str]) -> Bag:

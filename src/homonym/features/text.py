@@ -11,7 +11,8 @@ from anyascii import anyascii
 #: Letters and digits of any script; what is only digits is dropped later.
 WORD = re.compile(r"\w{2,}")
 NOT_A_WORD_CHARACTER = re.compile(r"[\W_]+")
-EMAIL = re.compile(r"[^\s,;<>()\[\]]+@[^\s,;<>()\[\]]+\.\w+")
+#: Possessive, and begun only where a run of characters begins: else a long run without white space takes forever.
+EMAIL = re.compile(r"(?<![^\s,;<>()\[\]@])[^\s,;<>()\[\]@]++@(?:[\w-]++\.)+\w++")
 
 #: Function words and the phrases of every abstract. Short on purpose: the usual lists also drop "system", "computer"
 #: and "research", and rare words decide while frequent ones weigh little anyway.

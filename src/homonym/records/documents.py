@@ -78,7 +78,7 @@ def load_object(line: bytes) -> dict[str, Any]:
     try:
         raw = orjson.loads(line)
     except orjson.JSONDecodeError as broken:
-        raise BrokenRecordError(f"not valid JSON ({broken})") from None
+        raise BrokenRecordError(f"not valid JSON ({broken.msg} at character {broken.pos + 1})") from None
     if not isinstance(raw, dict):
         raise BrokenRecordError(f"expected a JSON object, got {type(raw).__name__}")
     return raw
@@ -142,7 +142,7 @@ def _texts(raw: dict[str, Any], key: str, notes: list[Note]) -> list[str]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):
-        texts = [str(item) for item in value if isinstance(item, str | int)]
+        texts = [str(item) for item in value if isinstance(item, str | int) and not isinstance(item, bool)]
         if len(texts) == len(value):
             return texts
     notes.append(("field", f"{key} must be a list of texts"))

@@ -11,6 +11,9 @@ from homonym.records.problems import BrokenRecordError
 #: Counts outside are not frequencies; inside, sums over a collection are exact (see collection/counting.py).
 SMALLEST_COUNT, LARGEST_COUNT = 1e-9, 1e9
 
+#: What the column of positions holds.
+LARGEST_POSITION = 2**31 - 1
+
 
 @dataclass(slots=True)
 class Mention:
@@ -38,16 +41,20 @@ def parse_mention(line: bytes) -> Mention:
     block = optional_identifier(raw, "block") or name
     if not block:
         raise BrokenRecordError("neither 'block' nor 'name' says which mentions it is to be compared with")
-    position = raw.get("position")
     return Mention(
         mention_id=identifier(raw, "mention_id"),
         document_id=optional_identifier(raw, "document_id"),
-        position=position if isinstance(position, int) else None,
+        position=_position(raw.get("position")),
         name=name,
         block=block,
         label=optional_identifier(raw, "author"),
         features=_bags(raw.get("features")),
     )
+
+
+def _position(value: Any) -> int | None:
+    usable = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_POSITION
+    return value if usable else None
 
 
 def _bags(raw: Any) -> dict[str, dict[str, float]]:

@@ -1,0 +1,236 @@
+"""Who works with whom, where, on what and when.
+
+Authors live in communities of equal size, each with a few teams. Documents come in rounds: one of every community,
+then the next of every community. So a document's number tells its community and its time, and the other way round.
+Time is `progress`, from 0 at the first document to 1 at the last.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from homonym.synthetic.corpus import Corpus
+from homonym.synthetic.namesakes import Namesakes
+from homonym.synthetic.noise import Flags, Floats, Integers, Noise
+
+MEMBERS = 16  # of a community over all years: a chair or a laboratory
+TEAMS = 2  # circles of co-authors within a community
+MOST_AUTHORS = 12  # of a document; fewer than MEMBERS, so that one community can fill it
+AUTHORS_SPREAD = 2.0  # shape of the negative binomial: many documents of 2-5 authors, a tail of large ones
+BISECTIONS = 50  # until a double cannot tell the halves apart
+
+# How large the world is. A small corpus is a thin sample of many fields and places rather than all of a few; a large
+# one fills them. The lower ends keep tiny corpora from happening in one room, the upper ones keep lists in memory.
+COMMUNITIES_PER_FIELD, FEWEST_FIELDS, MOST_FIELDS = 1.0, 6, 40
+COMMUNITIES_PER_TOPIC, FEWEST_TOPICS, MOST_TOPICS = 2.0, 6, 60
+COMMUNITIES_PER_INSTITUTION, FEWEST_INSTITUTIONS, MOST_INSTITUTIONS = 0.5, 12, 20_000
+
+# Careers, in progress. Four members or so are active at a time; a third of the careers last two or three years only.
+EARLIEST_START = 0.06  # before the first document that one leads
+SHORTEST_CAREER = 0.03
+LONGEST_CAREER = 0.7
+CAREER_SKEW = 2.5  # higher: more short careers
+FADING = 0.01  # people still appear shortly before and after their time
+FOUNDERS = 4  # are there from the start
+PRODUCTIVITY_SKEW = 0.5  # of a Pareto-like law: some publish several times as much as their colleagues
+MOST_PRODUCTIVE = 8.0
+
+# Overlap and scatter decide how hard the corpus is: it gets harder the more an author's work scatters and the more
+# homonyms share. They are set so that the method does about as well as on Web of Science (B-cubed F1 of .9 to .97 for
+# names of 2 to 10 authors); a score on such a corpus shows that the code works, not how good the method is.
+CROSS_TEAM = 0.12  # weight of a colleague from another team against one's own: circles leak
+CONTACTS = 3  # outside collaborators of an author
+OUTSIDE = 0.25  # of co-author places go to a contact
+NEAR_CONTACT = 0.7  # of the contacts work in the same field; the others anywhere
+NEXT_FIELD = 0.3  # of what is said to be in one's field is in the next: fields have no walls
+GUEST = 0.2  # of the members belong to another institution than their community
+MOVES = 0.45  # of the authors change their institution once
+SECOND_AFFILIATION = 0.1  # of the authors have two at a time
+NAME_PLACE = 0.4  # of the moves lead to the one place tied to one's name: names are regional
+SECOND_INTEREST = 0.35  # of the documents follow their leader's own later interest instead of the team's
+NAME_INTEREST = 0.3  # of those interests are tied to the name: homonyms do meet in one field
+TOPIC_STEPS = 4  # neighbouring topics that a team passes over all years
+
+
+class Population:
+    """People by number; see the module's text."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.noise = Noise(corpus.seed)
+        self.communities = math.ceil(corpus.mentions / (corpus.mentions_per_author * MEMBERS))
+        self.authors = self.communities * MEMBERS
+        self.namesakes = Namesakes(corpus, self.authors)
+        self.author_counts = _author_counts(corpus.authors_per_document)
+        self.rounds = max(1.0, corpus.mentions / (_mean(self.author_counts) * self.communities))
+        self.fields = int(np.clip(self.communities / COMMUNITIES_PER_FIELD, FEWEST_FIELDS, MOST_FIELDS))
+        topics = self.communities / (COMMUNITIES_PER_TOPIC * self.fields)
+        self.topics_per_field = int(np.clip(topics, FEWEST_TOPICS, MOST_TOPICS))
+        institutions = self.communities / COMMUNITIES_PER_INSTITUTION
+        self.institutions = int(np.clip(institutions, FEWEST_INSTITUTIONS, MOST_INSTITUTIONS))
+        self._debuts = np.ceil(np.arange(MEMBERS) * self.rounds / MEMBERS).astype(np.int64)
+        self._leaders = np.full(int(self._debuts[-1]) + 2, -1)
+        self._leaders[self._debuts[::-1]] = np.arange(MEMBERS)[::-1]
+
+    # When
+
+    def round_and_community(self, document: Integers) -> tuple[Integers, Integers]:
+        """Take a document's number apart."""
+        return document // self.communities, document % self.communities
+
+    def progress(self, turn: Integers) -> Floats:
+        """Give the time of a round."""
+        return np.minimum(turn / self.rounds, 1.0)
+
+    def debut(self, author: Integers) -> Integers:
+        """Give the number of the document that each author leads for certain."""
+        number: Integers = self._debuts[author % MEMBERS] * self.communities + author // MEMBERS
+        return number
+
+    def activity(self, author: Integers, progress: Floats) -> Floats:
+        """Weigh authors by their productivity, while their career lasts and fading around it."""
+        first = self._debuts[author % MEMBERS] / self.rounds
+        start = first - EARLIEST_START * self.noise.unit("start", author)
+        start = np.where(author % MEMBERS < FOUNDERS, 0.0, start)
+        end = first + SHORTEST_CAREER + LONGEST_CAREER * self.noise.unit("end", author) ** CAREER_SKEW
+        gap = np.maximum(0.0, np.maximum(start - progress, progress - end))
+        luck = 1.0 - self.noise.unit("productivity", author)
+        weight: Floats = np.minimum(luck**-PRODUCTIVITY_SKEW, MOST_PRODUCTIVE) * np.exp(-gap / FADING)
+        return np.maximum(weight, np.finfo(np.float64).tiny)
+
+    def active(self, author: Integers, progress: Floats) -> Flags:
+        """Say who is in the middle of a career."""
+        return self.activity(author, progress) >= 1.0
+
+    # With whom
+
+    def team(self, turn: Integers, community: Integers) -> Integers:
+        """Give the team that writes a community's document of a round."""
+        leader = self._leader(turn)
+        drawn = self.noise.below(TEAMS, "team of document", turn, community)
+        return np.where(leader >= 0, self._team_of(community * MEMBERS + leader), drawn)
+
+    def _team_of(self, author: Integers) -> Integers:
+        return self.noise.below(TEAMS, "team", author)
+
+    def _leader(self, turn: Integers) -> Integers:
+        """Give the member whose turn it is to lead, or -1."""
+        leader: Integers = self._leaders[np.minimum(turn, len(self._leaders) - 1)]
+        return leader
+
+    def number_of_authors(self, document: Integers) -> Integers:
+        """Draw how many authors each document has."""
+        steps = np.cumsum(self.author_counts)[:-1]
+        return 1 + np.searchsorted(steps, self.noise.unit("authors", document), side="right").astype(np.int64)
+
+    def writers(self, document: Integers) -> Integers:
+        """Give MOST_AUTHORS candidates for each document, the leader first, of which the first few are its authors.
+
+        Weighted drawing without replacement: exponential waiting times, whoever comes first (Efraimidis, Spirakis).
+        """
+        turn, community = self.round_and_community(document)
+        member = community[:, None] * MEMBERS + np.arange(MEMBERS)
+        weight = self.activity(member, self.progress(turn)[:, None])
+        weight = weight * np.where(self._team_of(member) == self.team(turn, community)[:, None], 1.0, CROSS_TEAM)
+        waiting = -np.log1p(-self.noise.unit("writers", document[:, None], member)) / weight
+        waiting[np.arange(MEMBERS) == self._leader(turn)[:, None]] = -1.0
+        first = np.argsort(waiting, axis=1, kind="stable")[:, :MOST_AUTHORS]
+        return self._with_contacts(document, np.take_along_axis(member, first, axis=1))
+
+    def _with_contacts(self, document: Integers, authors: Integers) -> Integers:
+        """Give some places after the first to the leader's contacts, where these are active and nobody comes twice."""
+        place = np.arange(CONTACTS)
+        contact = self._contacts(authors[:, 0])
+        progress = self.progress(document // self.communities)[:, None]
+        fits = self.noise.chance(OUTSIDE, "outside", document[:, None], place)
+        fits &= self.active(contact, progress)
+        fits &= contact // MEMBERS != authors[:, :1] // MEMBERS
+        for earlier in range(CONTACTS):
+            fits[:, earlier + 1 :] &= contact[:, earlier + 1 :] != contact[:, earlier : earlier + 1]
+        authors[:, 1 : 1 + CONTACTS] = np.where(fits, contact, authors[:, 1 : 1 + CONTACTS])
+        return authors
+
+    def _contacts(self, author: Integers) -> Integers:
+        """Give each author's outside collaborators."""
+        address = author[:, None], np.arange(CONTACTS)
+        near = self.peers(author[:, None] // MEMBERS, "contact community", *address)
+        anywhere = self.noise.below(self.communities, "far community", *address)
+        community = np.where(self.noise.chance(NEAR_CONTACT, "near", *address), near, anywhere)
+        return community * MEMBERS + self.noise.below(MEMBERS, "contact", *address)
+
+    def peers(self, community: Integers, purpose: str, *address: Integers) -> Integers:
+        """Draw communities of the same field, and some of the next one."""
+        field = (community + self.noise.chance(NEXT_FIELD, f"{purpose}: next field", *address)) % self.fields
+        in_field = -(-self.communities // self.fields)
+        peer = field + self.fields * self.noise.below(in_field, purpose, *address)
+        return np.where(peer < self.communities, peer, field % self.communities)
+
+    # Where
+
+    def institution(self, author: Integers, progress: Floats) -> Integers:
+        """Give each author's institution at a time."""
+        at_home = self.noise.below(self.institutions, "institution", author // MEMBERS)
+        elsewhere = self.noise.below(self.institutions, "guest from", author)
+        first = np.where(self.noise.chance(GUEST, "guest", author), elsewhere, at_home)
+        moved = self.noise.chance(MOVES, "moves", author) & (progress > self._turning_point(author))
+        return np.where(moved, self._next_institution(author), first)
+
+    def _next_institution(self, author: Integers) -> Integers:
+        anywhere = self.noise.below(self.institutions, "moves to", author)
+        regional = self.noise.below(self.institutions, "name's place", self.namesakes.name(author))
+        return np.where(self.noise.chance(NAME_PLACE, "regional", author), regional, anywhere)
+
+    def _turning_point(self, author: Integers) -> Floats:
+        """Give the time when an author's circumstances change: some time after the debut."""
+        first = self._debuts[author % MEMBERS] / self.rounds
+        turning: Floats = first + LONGEST_CAREER / 2 * self.noise.unit("turning point", author) ** 2
+        return turning
+
+    def second_institution(self, author: Integers) -> Integers:
+        """Give a further institution where an author has two, else -1."""
+        second = self.noise.below(self.institutions, "second institution", author // MEMBERS)
+        return np.where(self.noise.chance(SECOND_AFFILIATION, "second affiliation", author), second, -1)
+
+    # On what
+
+    def topic(self, document: Integers, leader: Integers) -> Integers:
+        """Give each document's topic: the team's, which drifts through a field, or the leader's own later one."""
+        turn, community = self.round_and_community(document)
+        home = self.noise.below(self.topics_per_field, "home topic", community)
+        phase = self.noise.unit("phase", community)
+        step = np.floor(self.progress(turn) * TOPIC_STEPS + phase).astype(np.int64)
+        shared = (home + self.team(turn, community) + step) % self.topics_per_field
+        shared = community % self.fields * self.topics_per_field + shared
+        later = self.progress(turn) > self._turning_point(leader)
+        own = later & self.noise.chance(SECOND_INTEREST, "own interest", document)
+        return np.where(own, self._interest(leader), shared)
+
+    def _interest(self, author: Integers) -> Integers:
+        topics = self.fields * self.topics_per_field
+        anything = self.noise.below(topics, "interest", author)
+        regional = self.noise.below(topics, "name's interest", self.namesakes.name(author))
+        return np.where(self.noise.chance(NAME_INTEREST, "popular interest", author), regional, anything)
+
+
+def _author_counts(mean: float) -> Floats:
+    """Give the shares of documents with 1, 2, ..., MOST_AUTHORS authors: one plus a cut negative binomial.
+
+    >>> round(_mean(_author_counts(4.0)), 6)
+    4.0
+    """
+    low, high = 0.0, 1.0
+    for _ in range(BISECTIONS):
+        odds = (low + high) / 2
+        low, high = (odds, high) if _mean(_negative_binomial(odds)) < mean else (low, odds)
+    return _negative_binomial(low)
+
+
+def _negative_binomial(odds: float) -> Floats:
+    more = np.arange(1, MOST_AUTHORS)
+    shares = np.cumprod(np.concatenate([[1.0], odds * (AUTHORS_SPREAD + more - 1) / more]))
+    return np.asarray(shares / shares.sum(), dtype=np.float64)
+
+
+def _mean(counts: Floats) -> float:
+    return float((counts * np.arange(1, len(counts) + 1)).sum())

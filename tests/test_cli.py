@@ -1,0 +1,198 @@
+"""The command line: what it prints, how it ends, and that it is the library's twin."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import orjson
+import pytest
+
+import homonym
+from homonym.cli import CLUSTERING, EXTRACTION, cli
+from homonym.settings import Settings
+from homonym.synthetic.corpus import Corpus
+
+COMMANDS = {name: command for name, command in cli.commands.items() if isinstance(command, click.Command)}
+#: Options that are about the terminal, and parameters that are objects there and several options here.
+ONLY_TERMINAL = {"quiet", "settings_file"}
+GATHERED = {"settings", "resources", "listener", "advance", "corpus"}
+
+
+def homonym_command(*arguments: str | Path | int, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from homonym.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)  # type: ignore[call-overload,no-any-return]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("cli") / "corpus"
+    done = homonym_command("generate", "-o", directory, "--mentions", 2000, "--seed", 3)
+    assert done.returncode == 0, done.stderr
+    return Path(done.stdout.strip())
+
+
+def test_commands_are_the_public_functions() -> None:
+    functions = {name for name in homonym.__all__ if inspect.isfunction(getattr(homonym, name))}
+    assert set(COMMANDS) == functions
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_options_are_the_functions_parameters(name: str) -> None:
+    options = {parameter.name for parameter in COMMANDS[name].params} - ONLY_TERMINAL
+    options -= set(Settings.model_fields) | {"threads", "memory"}
+    parameters = set(inspect.signature(getattr(homonym, name)).parameters)
+    if "corpus" in parameters:
+        options -= {field.name for field in dataclasses.fields(Corpus)}
+    assert options == parameters - GATHERED
+
+
+def test_every_setting_has_an_option() -> None:
+    assert sorted(EXTRACTION + CLUSTERING) == sorted(Settings.model_fields)
+    assert {parameter.name for parameter in COMMANDS["disambiguate"].params} >= set(Settings.model_fields)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_help_has_an_example(name: str) -> None:
+    done = homonym_command(name, "--help")
+    assert done.returncode == 0
+    assert "Example:" in done.stdout
+    assert f"homonym {name}" in done.stdout
+
+
+def test_the_whole_way(corpus: Path, tmp_path: Path) -> None:
+    authors = tmp_path / "authors.csv"
+    done = homonym_command("disambiguate", corpus, "-o", authors, "--weights", "co=.5,term=.5", "--threads", 1)
+    assert done.returncode == 0, done.stderr
+    assert "mentions" in done.stdout
+    assert str(authors) in done.stdout
+    assert "[weights]" in (tmp_path / "authors.settings.toml").read_text()
+    again = tmp_path / "again.csv"
+    done = homonym_command("disambiguate", corpus, "-o", again, "--settings", tmp_path / "authors.settings.toml", "-q")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert again.read_bytes() == authors.read_bytes()
+    done = homonym_command(
+        "evaluate", authors, "--gold", corpus, "--json", tmp_path / "e.json", "-o", tmp_path / "r.html"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "B-cubed" in done.stdout
+    assert orjson.loads((tmp_path / "e.json").read_bytes())["bcubed"]["f1"] > 0.5
+    assert "<svg" in (tmp_path / "r.html").read_text()
+
+
+def test_demo_ends_with_the_path_of_its_report(tmp_path: Path) -> None:
+    done = homonym_command("demo", "-o", tmp_path / "demo", "--mentions", 2000)
+    assert done.returncode == 0, done.stderr
+    report = Path(done.stdout.strip().splitlines()[-1])
+    assert report == tmp_path / "demo" / "report.html"
+    assert "no evidence" in report.read_text() or "say nothing" in report.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["disambiguate", "missing.jsonl", "-o", "out.csv"], "missing.jsonl cannot be read"),
+        (["disambiguate", "{corpus}", "-o", "nowhere/out.csv"], "nowhere does not exist"),
+        (["disambiguate", "{corpus}", "-o", "out.csv", "--weights", "co=.5"], "sum to 0.5"),
+        (["disambiguate", "{corpus}", "-o", "out.csv", "--weights", "co=x"], "not of the form"),
+        (["disambiguate", "{corpus}", "-o", "out.csv", "--weights", "shoe=1"], "unknown feature type 'shoe'"),
+        (["disambiguate", "{corpus}", "-o", "out.csv", "--epsilon", "0"], "epsilon"),
+        (["disambiguate", "{corpus}", "-o", "out.csv", "--statistics", "{corpus}"], "--mentions-in-collection"),
+        (["disambiguate", "{corpus}", "-o", "out.csv", "--mentions-in-collection", "5"], "goes with --statistics"),
+        (["disambiguate", "{corpus}", "-o", "out.csv", "--settings", "none.toml"], "none.toml cannot be read"),
+        (["cluster", "{corpus}", "-o", "out.csv"], "use homonym disambiguate"),
+        (["disambiguate", "{corpus}"], "Missing option"),
+        (["disambiguate", "{corpus}", "-o", "out.csv", "--variant", "sum"], "'prob', 'max'"),
+        (["evaluate", "{corpus}", "--gold", "{corpus}"], "author_id"),
+        (["generate", "-o", "out", "--missing", "7"], "missing must be"),
+    ],
+)
+def test_wrong_usage_is_one_sentence_and_status_2(
+    corpus: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    done = homonym_command(*(word.format(corpus=corpus) for word in arguments), cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_broken_lines_are_shown_with_their_place(tmp_path: Path) -> None:
+    lines = [b'{"id": %d, "authors": [{"name": "Doe, J"}]}' % i for i in range(30)]
+    lines[16] = b'{"id": 16, "authors"'
+    (tmp_path / "in.jsonl").write_bytes(b"\n".join(lines))
+    done = homonym_command("disambiguate", "in.jsonl", "-o", "out.csv", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "in.jsonl, line 17: not valid JSON" in done.stderr
+    assert "Set aside: 1 record." in done.stderr
+    done = homonym_command("disambiguate", "in.jsonl", "-o", "strict.csv", "--strict", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "line 17" in done.stderr
+    assert not (tmp_path / "strict.csv").exists()
+
+
+def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-c",
+        "from homonym.cli import main; main()",
+        "generate",
+        "-o",
+        "out",
+        "--mentions",
+        "5000000",
+    ]
+    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    waited = 0.0
+    while not list(tmp_path.glob("out/.*partial*")) and waited < 60:
+        time.sleep(0.1)
+        waited += 0.1
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert errors.strip() == "homonym: interrupted; no output was written."
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_ctrl_c_ends_the_workers(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    many = tmp_path / "many.jsonl"
+    done = homonym_command("generate", "-o", tmp_path / "big", "--mentions", 150_000, "-q")
+    assert done.returncode == 0
+    many.write_bytes(
+        subprocess.run(["gzip", "-dc", tmp_path / "big" / "documents.jsonl.gz"], capture_output=True).stdout
+    )
+    command = [sys.executable, "-c", "from homonym.cli import main; main()", "disambiguate", str(many), "-o", "out.csv"]
+    running = subprocess.Popen(
+        [*command, "--threads", "2"], cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
+    )  # fmt: skip
+    waited = 0.0
+    while not list((tmp_path / "tmp").glob("homonym-*/occurrences")) and waited < 60:
+        time.sleep(0.05)
+        waited += 0.05
+    os.killpg(running.pid, signal.SIGINT)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 130, errors
+    assert errors.strip() == "homonym: interrupted; no output was written."
+    assert not list((tmp_path / "tmp").iterdir())
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_full_disk_is_one_sentence(corpus: Path, tmp_path: Path) -> None:
+    def little_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    done = homonym_command("disambiguate", corpus, "-o", tmp_path / "out.csv", preexec_fn=little_room)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "not enough room" in done.stderr
+    assert not list(tmp_path.iterdir())
