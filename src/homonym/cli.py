@@ -6,6 +6,7 @@ import dataclasses
 import sys
 import typing
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -182,7 +183,8 @@ def evaluate(authors: Path, gold: Path, output: Path | None, json: Path | None, 
 
     from homonym.evaluation.evaluate import evaluate, render_table
 
-    found = evaluate(authors, gold, output=output, json=json)
+    with nullcontext() if quiet else Console(stderr=True).status("Evaluating"):
+        found = evaluate(authors, gold, output=output, json=json)
     if not quiet:
         Console().print(render_table(found))
 

@@ -79,6 +79,18 @@ def require_writable(path: Path) -> None:
         raise OutputError(f"{path} cannot be written: no permission to write in {parent}.")
 
 
+def beside(path: Path, ending: str) -> Path:
+    """The place of a companion file: the same name with another ending.
+
+    >>> str(beside(Path("out/authors.v2.csv.gz"), ".settings.toml"))
+    'out/authors.v2.settings.toml'
+    """
+    name = path.name.removesuffix(".gz")
+    for suffix in (".parquet", ".csv", ".jsonl"):
+        name = name.removesuffix(suffix)
+    return path.with_name(name + ending)
+
+
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """Give a temporary path beside `path`; rename it into place if the block ends well, else remove it."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homonym.errors import HomonymError, InputError, OutputError, SettingsError
-from homonym.files import require_files, require_writable, unreadable, whole, write_whole
+from homonym.files import beside, require_files, require_writable, unreadable, whole, write_whole
 from homonym.progress import Listener, Stages
 from homonym.records.problems import Problems
 from homonym.settings import Settings
@@ -53,11 +53,11 @@ class Resources:
 
     def resolved(self) -> tuple[int, int]:
         """Number of threads and bytes of memory, with defaults filled in."""
-        threads = self.threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        memory = self.memory or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-        if (self.threads is not None and self.threads < 1) or memory < 1 << 20:
+        threads = _cores() if self.threads is None else self.threads
+        memory = _memory() // 2 if self.memory is None else self.memory
+        if threads < 1 or memory < 1 << 20:
             raise SettingsError("a run needs at least 1 thread and 1 MiB of memory; raise --threads or --memory.")
-        return threads or 1, memory
+        return threads, memory
 
 
 def disambiguate(
@@ -160,6 +160,7 @@ class _Job:
         trace: str | Path | None,
     ) -> None:
         """Find what would go wrong later before any work is done."""
+        from homonym.collection.counting import require_statistics_path
         from homonym.results import require_table_path
 
         if not self.inputs:
@@ -168,6 +169,7 @@ class _Job:
         require_table_path(self.output)
         if save_statistics:
             self.save_statistics = Path(save_statistics)
+            require_statistics_path(self.save_statistics)
             require_writable(self.save_statistics)
         if trace:
             self.trace = Path(trace)
@@ -251,17 +253,13 @@ class _Job:
 
 
 def settings_beside(output: Path) -> Path:
-    """Where the settings of a result are kept.
-
-    >>> str(settings_beside(Path("out/authors.csv.gz")))
-    'out/authors.settings.toml'
-    """
-    return output.with_name(output.name.split(".")[0] + ".settings.toml")
+    """Where the settings of a result are kept."""
+    return beside(output, ".settings.toml")
 
 
 def statistics_beside(path: Path) -> Path:
     """Where the number of mentions and the masses behind a statistics table are kept."""
-    return path.with_name(path.name.split(".")[0] + ".collection.json")
+    return beside(path, ".collection.json")
 
 
 def save(connection: Any, encoded: Encoded, path: Path) -> None:
@@ -273,34 +271,51 @@ def save(connection: Any, encoded: Encoded, path: Path) -> None:
     with whole(path) as partial:
         write_statistics(connection, partial)
     known = encoded.frequencies
-    beside = {
+    counted_over = {
         "mentions_in_collection": known.mentions,
         "mass": dict(zip(known.types, known.mass.tolist(), strict=True)),
     }
-    write_whole(statistics_beside(path), orjson.dumps(beside, option=orjson.OPT_INDENT_2))
+    write_whole(statistics_beside(path), orjson.dumps(counted_over, option=orjson.OPT_INDENT_2))
 
 
 def given_statistics(path: Path, mentions: int | None) -> GivenStatistics:
     """Statistics from a file, with the number of mentions given or kept beside it."""
-    import orjson
-
     from homonym.collection.counting import GivenStatistics
 
     require_files([path])
-    beside, mass = statistics_beside(path), None
-    if beside.is_file():
-        try:
-            kept = orjson.loads(beside.read_bytes())
-            mentions, mass = mentions or int(kept["mentions_in_collection"]), dict(kept.get("mass") or {})
-        except OSError as broken:
-            raise unreadable(beside, broken) from broken
-        except (ValueError, KeyError, TypeError) as broken:
-            raise InputError(f"{beside}: expected JSON with mentions_in_collection and mass ({broken!r}).") from broken
+    mass = None
+    if statistics_beside(path).is_file():
+        kept, mass = _read_collection(statistics_beside(path))
+        mentions = kept if mentions is None else mentions
     if mentions is None:
         raise SettingsError(f"how many mentions was {path} counted over? Say so with --mentions-in-collection.")
     if mentions < 1:
         raise SettingsError(f"--mentions-in-collection must be at least 1, got {mentions}.")
     return GivenStatistics(path, mentions, mass)
+
+
+def _read_collection(path: Path) -> tuple[int, dict[str, float]]:
+    import orjson
+
+    try:
+        kept = orjson.loads(path.read_bytes())
+        mentions, mass = int(kept["mentions_in_collection"]), dict(kept.get("mass") or {})
+        if not all(isinstance(value, int | float) and value > 0 for value in mass.values()):
+            raise ValueError("a mass is not a positive number")
+    except OSError as broken:
+        raise unreadable(path, broken) from broken
+    except (ValueError, KeyError, TypeError, AttributeError) as broken:
+        raise InputError(f"{path}: expected JSON with mentions_in_collection and mass ({broken!r}).") from broken
+    return mentions, mass
+
+
+def _cores() -> int:
+    # A container may be given fewer cores than the machine has; not every system says so.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 @contextmanager

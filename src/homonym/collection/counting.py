@@ -17,11 +17,14 @@ import numpy as np
 from homonym.clustering.merging import Frequencies
 from homonym.collection.parts import SLOT_BITS
 from homonym.errors import InputError, OutputError
+from homonym.schema import STATISTICS
 
 if TYPE_CHECKING:
     import duckdb
 
 UNITS = 2.0**64
+#: No sum of counts may come near the 2⁶³ beyond which these integers end.
+LARGEST_TOTAL = 1e15
 EXACT_SUM = f"(sum((count * {UNITS:.0f}.0)::HUGEINT * holders) / {UNITS:.0f}.0)::DOUBLE"
 
 
@@ -159,37 +162,36 @@ def write_vocabulary(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     connection.execute(f"COPY (SELECT type, feature FROM vocabulary ORDER BY id) TO '{_quoted(path)}' (FORMAT parquet)")
 
 
+def require_statistics_path(path: Path) -> None:
+    """Fail before any work is done if the suffix names no format of statistics."""
+    if not path.name.endswith((".csv", ".csv.gz", ".parquet")):
+        raise OutputError(f"{path}: statistics are written as .csv, .csv.gz or .parquet; choose one of these suffixes.")
+
+
 def write_statistics(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Write #(f) as CSV or Parquet, chosen by suffix."""
-    query = "SELECT type, feature, count FROM vocabulary ORDER BY id"
-    if path.name.endswith(".parquet"):
-        options = "FORMAT parquet"
-    elif path.name.endswith((".csv", ".csv.gz")):
+    options = "FORMAT parquet"
+    if not path.name.endswith(".parquet"):
         options = "FORMAT csv, HEADER" + (", COMPRESSION gzip" if path.suffix == ".gz" else "")
-    else:
-        raise OutputError(f"{path}: statistics are written as .csv, .csv.gz or .parquet; choose one of these suffixes.")
+    query = "SELECT type, feature, count FROM vocabulary ORDER BY id"
     connection.execute(f"COPY ({query}) TO '{_quoted(path)}' ({options})")
 
 
 def _take_given(connection: duckdb.DuckDBPyConnection, given: GivenStatistics) -> None:
     import duckdb
+    import pyarrow as pa
 
-    source = f"read_parquet('{_quoted(given.path)}')"
-    if not given.path.name.endswith(".parquet"):
-        columns = "{'type': 'VARCHAR', 'feature': 'VARCHAR', 'count': 'DOUBLE'}"
-        source = f"read_csv('{_quoted(given.path)}', header = true, columns = {columns})"
     try:
-        connection.execute(
-            f"CREATE OR REPLACE TABLE given AS SELECT type::VARCHAR AS type, feature::VARCHAR AS feature, "
-            f"count::DOUBLE AS count FROM {source}"
-        )
-    except duckdb.Error as broken:
+        connection.register("given_file", _statistics_reader(given.path))
+        connection.execute("CREATE OR REPLACE TABLE given AS SELECT type, feature, count FROM given_file")
+        connection.unregister("given_file")
+    except (duckdb.Error, pa.ArrowException, KeyError, OSError) as broken:
         raise InputError(
             f"{given.path}: expected a table with the columns type, feature, count ({_first_line(broken)})."
         ) from broken
-    if _value(connection, "SELECT count(*) FROM given WHERE count IS NULL OR NOT count > 0 OR isinf(count)"):
+    if _value(connection, f"SELECT count(*) FROM given WHERE (count > 0 AND count <= {LARGEST_TOTAL}) IS NOT TRUE"):
         raise InputError(
-            f"{given.path}: every count must be a positive number; mend or remove the rows that have none."
+            f"{given.path}: every count must be a positive number up to {LARGEST_TOTAL:g}; mend the other rows."
         )
     if _value(connection, "SELECT count(*) FROM (SELECT 1 FROM given GROUP BY type, feature HAVING count(*) > 1)"):
         raise InputError(f"{given.path}: some features occur twice; add their counts up into one row each.")
@@ -198,6 +200,29 @@ def _take_given(connection: duckdb.DuckDBPyConnection, given: GivenStatistics) -
            SELECT type, feature, coalesce(g.count, c.count) AS count, g.count IS NOT NULL AS known
            FROM counted c LEFT JOIN given g USING (type, feature)"""
     )
+
+
+def _statistics_reader(path: Path) -> Any:
+    """Stream a statistics table; columns go by their names, and nothing about a CSV file is guessed."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    if path.name.endswith(".parquet"):
+        source = pq.ParquetFile(path)
+        names, batches = source.schema_arrow.names, source.iter_batches(columns=STATISTICS.names)
+    else:
+        source = pyarrow.csv.open_csv(
+            pa.input_stream(path, compression="detect"),
+            parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
+            convert_options=pyarrow.csv.ConvertOptions(column_types=STATISTICS, strings_can_be_null=False),
+        )
+        names, batches = source.schema.names, source
+    if not set(names) >= set(STATISTICS.names):
+        raise KeyError(f"it has {', '.join(names)}")
+    rows = (pa.record_batch([batch[name].cast(STATISTICS.field(name).type) for name in STATISTICS.names],
+                            names=STATISTICS.names) for batch in batches)  # fmt: skip
+    return pa.RecordBatchReader.from_batches(pa.schema([field.with_nullable(True) for field in STATISTICS]), rows)
 
 
 def _frequencies(connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None) -> Frequencies:

@@ -6,11 +6,12 @@ Every bag has an owner: `sequence << 20 | slot`, the line's place in the whole i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -91,14 +92,42 @@ def write_mentions(chunk: Chunk, settings: Settings, work: Path, *, strict: bool
     return part.write(work, chunk.sequence, report)
 
 
+class _Bags:
+    """The bags of one feature type: occurrences one after the other, and for each bag whose they are."""
+
+    def __init__(self) -> None:
+        self.owners: list[int] = []
+        self.sizes: list[int] = []
+        self.holders: list[int] = []
+        self.features: list[str] = []
+        self.counts: list[float] = []
+
+    def add(self, owner: int, bag: Mapping[str, float], holders: int) -> None:
+        self.owners.append(owner)
+        self.sizes.append(len(bag))
+        self.holders.append(holders)
+        self.features += bag
+        self.counts += bag.values()
+
+    def table(self, kind: str) -> pa.Table:
+        columns = [
+            np.repeat(np.array(self.owners, np.int64), self.sizes),
+            pa.repeat(pa.scalar(kind), len(self.features)),
+            pa.array(self.features, pa.string()),
+            np.array(self.counts, np.float64),
+            np.repeat(np.array(self.holders, np.int32), self.sizes),
+        ]
+        return pa.table(columns, schema=OCCURRENCES)
+
+
 class _Part:
     """The columns of one part while it is filled."""
 
     def __init__(self) -> None:
-        self.bags: dict[str, dict[str, list[Any]]] = {}
-        self.mentions: dict[str, list[Any]] = {name: [] for name in MENTION_ROWS.names}
-        self.records: dict[str, list[Any]] = {name: [] for name in RECORD_ROWS.names}
-        self.references: dict[str, list[Any]] = {name: [] for name in REFERENCE_ROWS.names}
+        self.bags: dict[str, _Bags] = {}
+        self.mentions: list[tuple[Any, ...]] = []
+        self.records: list[tuple[Any, ...]] = []
+        self.references: list[tuple[Any, ...]] = []
 
     def add_document(self, document: Document, sequence: int, line: int, settings: Settings) -> list[Any]:
         scheme, notes = SCHEMES[settings.blocking], []
@@ -120,48 +149,37 @@ class _Part:
                 self._add_bag(mention, kind, own(author, settings), 1)
             mention_id = f"{document.id}#{author.position}"
             block = scheme(name, author.block)
-            self._add_row(
-                self.mentions, mention, mention_id, document.id, author.position, author.name, name.key, block,
-                author.label,
-            )  # fmt: skip
-        self._add_row(self.records, sequence, line, document.id)
+            self.mentions.append(
+                (mention, mention_id, document.id, author.position, author.name, name.key, block, author.label)
+            )
+        self.records.append((sequence, line, document.id))
         if holders:
-            for reference in document.references:
-                self._add_row(self.references, sequence, reference, holders)
+            self.references += [(sequence, reference, holders) for reference in document.references]
         return notes
 
     def add_mention(self, mention: Mention, sequence: int, line: int) -> None:
         owner = (sequence << SLOT_BITS) + 1
         for kind, bag in mention.features.items():
             self._add_bag(owner, kind, bag, 1)
-        self._add_row(
-            self.mentions, owner, mention.mention_id, mention.document_id, mention.position, mention.name, None,
-            mention.block, mention.label,
+        own_name = None  # a bag that is brought along has its own name taken out already
+        self.mentions.append(
+            (owner, mention.mention_id, mention.document_id, mention.position, mention.name, own_name, mention.block,
+             mention.label)
         )  # fmt: skip
-        self._add_row(self.records, sequence, line, mention.mention_id)
+        self.records.append((sequence, line, mention.mention_id))
 
-    def _add_bag(self, owner: int, kind: str, bag: dict[str, float], holders: int) -> None:
-        if not bag or holders < 1:
-            return
-        columns = self.bags.setdefault(kind, {"owner": [], "feature": [], "count": [], "holders": []})
-        size = len(bag)
-        columns["owner"] += [owner] * size
-        columns["feature"] += bag.keys()
-        columns["count"] += bag.values()
-        columns["holders"] += [holders] * size
-
-    def _add_row(self, table: dict[str, list[Any]], *values: Any) -> None:
-        for column, value in zip(table.values(), values, strict=True):
-            column.append(value)
+    def _add_bag(self, owner: int, kind: str, bag: Mapping[str, float], holders: int) -> None:
+        if bag and holders > 0:
+            self.bags.setdefault(kind, _Bags()).add(owner, bag, holders)
 
     def write(self, work: Path, sequence: int, report: PartReport) -> PartReport:
         tables = {
-            "occurrences": pa.concat_tables([_bag_table(kind, columns) for kind, columns in self.bags.items()])
+            "occurrences": pa.concat_tables([bags.table(kind) for kind, bags in self.bags.items()])
             if self.bags
             else OCCURRENCES.empty_table(),
-            "mentions": pa.table(self.mentions, MENTION_ROWS),
-            "records": pa.table(self.records, RECORD_ROWS),
-            "references": pa.table(self.references, REFERENCE_ROWS),
+            "mentions": _table(self.mentions, MENTION_ROWS),
+            "records": _table(self.records, RECORD_ROWS),
+            "references": _table(self.references, REFERENCE_ROWS),
         }
         for name, table in tables.items():
             if len(table):
@@ -177,9 +195,8 @@ def write_part(table: pa.Table, work: Path, name: str, sequence: int) -> None:
     pq.write_table(table, folder / f"{sequence:015d}.parquet", compression="lz4")
 
 
-def _bag_table(kind: str, columns: dict[str, list[Any]]) -> pa.Table:
-    kinds = pa.repeat(pa.scalar(kind), len(columns["owner"]))
-    return pa.table({"type": kinds, **columns}).select(OCCURRENCES.names).cast(OCCURRENCES)
+def _table(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:
+    return pa.table(list(zip(*rows, strict=True)), schema=schema) if rows else schema.empty_table()
 
 
 def chunks(lines: Iterable[tuple[int, bytes]], file: str, sequence: int, size: int) -> Iterable[Chunk]:

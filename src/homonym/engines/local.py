@@ -135,7 +135,7 @@ class LocalEngine:
                 sequence = chunk.sequence + len(chunk.lines)
 
     def _file(self, sequence: int) -> str:
-        return max(file for file in self.files if file[0] <= sequence)[1]
+        return [name for start, name in self.files if start <= sequence][-1]
 
     def _require_memory(self, encoded: Encoded, types: int) -> None:
         sizes = np.diff(encoded.block_start)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import pickle
 import queue
-import signal
 import struct
 import subprocess
 import sys
@@ -55,7 +54,7 @@ def run_tasks(tasks: Iterable[Task], processes: int) -> Iterator[Any]:
 def _workers(processes: int, waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None]) -> Iterator[None]:
     """Processes, each with the thread that speaks to it; all of them end with the block."""
     command = [sys.executable, "-c", START, *sys.path]
-    started = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(processes)]
+    started = [_start(command) for _ in range(processes)]
     threads = [threading.Thread(target=_serve, args=(process, waiting), daemon=True) for process in started]
     for thread in threads:
         thread.start()
@@ -70,6 +69,11 @@ def _workers(processes: int, waiting: queue.Queue[tuple[Task, queue.Queue[Any]] 
             process.wait()
             _close(process.stdin)
             _close(process.stdout)
+
+
+def _start(command: list[str]) -> subprocess.Popen[bytes]:
+    # In a session of its own: Ctrl-C is the parent's to answer, which then ends this process.
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
 
 
 def _close(pipe: Any) -> None:
@@ -125,7 +129,6 @@ def _exactly(stream: IO[bytes], size: int) -> bytes:
 
 def main() -> None:
     """Serve tasks from standard input until it closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer, which then ends this process
     tasks, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # a stray print must not end up between the answers
     with suppress(EOFError, BrokenPipeError):

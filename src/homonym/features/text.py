@@ -64,20 +64,19 @@ def lemmas_of(language: str) -> Lemmas:
     return Lemmas(language)
 
 
-def word_counts(title: str, abstract: str, title_weight: int, abstract_weight: int, lemmas: Lemmas) -> dict[str, float]:
+def word_counts(title: str, abstract: str, title_weight: int, abstract_weight: int, lemmas: Lemmas) -> dict[str, int]:
     """Count the lemmas of title and abstract.
 
     >>> word_counts("On Graphs", "A graph of the graphs.", 3, 1, Lemmas("en"))
-    {'graph': 5.0}
+    Counter({'graph': 5})
     """
-    bag: dict[str, float] = {}
-    for text, weight in ((title, title_weight), (abstract, abstract_weight)):
-        if not weight:
-            continue
-        for word, count in Counter(WORD.findall(text.lower())).items():
-            lemma = lemmas[word]
-            if lemma:
-                bag[lemma] = bag.get(lemma, 0.0) + weight * count
+    bag = Counter(map(lemmas.__getitem__, WORD.findall(abstract.lower())))
+    if abstract_weight != 1:
+        bag = Counter({lemma: count * abstract_weight for lemma, count in bag.items() if abstract_weight})
+    if title_weight:
+        for lemma in map(lemmas.__getitem__, WORD.findall(title.lower())):
+            bag[lemma] += title_weight
+    bag.pop("", None)
     return bag
 
 

@@ -68,7 +68,7 @@ def _bags(raw: Any) -> dict[str, dict[str, float]]:
 def _bag(kind: str, bag: dict[str, Any]) -> dict[str, float]:
     for feature, count in bag.items():
         if isinstance(count, bool) or not isinstance(count, int | float):
-            raise BrokenRecordError(f"the count of {kind} '{feature}' is not a number")
+            raise BrokenRecordError(f"the count of {feature!r} in {kind!r} is not a number")
         if count != 0 and not SMALLEST_COUNT <= count <= LARGEST_COUNT:
-            raise BrokenRecordError(f"the count of {kind} '{feature}' is {count:g}, outside 1e-9 to 1e9")
+            raise BrokenRecordError(f"the count of {feature!r} in {kind!r} is {count:g}, outside 1e-9 to 1e9")
     return {feature: float(count) for feature, count in bag.items() if count}
