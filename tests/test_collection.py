@@ -926,3 +926,10 @@ def test_statistics_of_unknown_format_are_refused(tmp_path: Path, name: str) -> 
     with pytest.raises(OutputError, match="choose one of these suffixes"):
         saved_and_used_again(tmp_path, ["A"], name)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl"]
+
+
+def test_positions_beyond_the_owners_room_are_set_aside(tmp_path: Path) -> None:
+    crowd: Raw = {"id": "1", "authors": [""] * (2**20 + 1) + named("Doe, J")}
+    found = collect(written(tmp_path, [crowd, {"id": "2", "title": "Graphs", "authors": named("Roe, R")}]))
+    assert list(found.bags_by_id()) == ["2#0"]
+    assert "more than" in found.problems[-1]

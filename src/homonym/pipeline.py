@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homonym.errors import HomonymError, InputError, OutputError, SettingsError
+from homonym.errors import HomonymError, InputError, OutputError, SettingsError, first_line
 from homonym.files import beside, require_files, require_writable, unreadable, whole, write_whole
 from homonym.progress import Listener, Stages
 from homonym.records.problems import Problems
@@ -212,17 +212,18 @@ class _Job:
         """Cluster what the engine has read and write the authors."""
         import numpy as np
 
-        from homonym.results import author_batches, author_numbers, write_table
+        from homonym.results import author_batches, author_numbers, trace_table, write_table
         from homonym.schema import AUTHORS, ROUNDS
 
         encoded = self.encode(engine)
         label = np.empty(len(encoded.mention_owner), np.int32)
         rounds: list[pa.Table] = []
+        names = encoded.block_names() if self.trace else None
         for first, answer in engine.cluster(encoded, self.settings, hypothetical=self.trace is not None):
             start = encoded.block_start[first]
             label[start : start + len(answer.label)] = answer.label
             if self.trace:
-                rounds.append(encoded.trace(first, answer))
+                rounds.append(trace_table(names, first, answer))
         numbers = author_numbers(encoded.block_start, label)
         with self.stages.stage("write"):
             if self.trace:
@@ -332,7 +333,7 @@ def _machine_failures(work: str) -> Iterator[None]:
     except (duckdb.OutOfMemoryException, duckdb.IOException, OSError) as broken:
         if isinstance(broken, OSError) and broken.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
             raise
-        reason = str(broken).splitlines()[0]
+        reason = first_line(broken)
         raise OutputError(
             f"there is not enough room to work in {Path(work).parent} ({reason}); "
             "free some, or set TMPDIR to a directory with more."

@@ -13,9 +13,10 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from homonym.clustering.merging import Clustering, round_table
 from homonym.errors import OutputError
 from homonym.files import open_whole, require_writable
-from homonym.schema import AUTHORS
+from homonym.schema import AUTHORS, ROUNDS
 
 SUFFIXES = (".parquet", ".csv", ".csv.gz", ".jsonl", ".jsonl.gz")
 
@@ -41,6 +42,13 @@ def write_table(path: Path, schema: pa.Schema, batches: Iterable[pa.Table]) -> N
         else:
             for batch in batches:
                 stream.writelines(orjson.dumps(row) + b"\n" for row in batch.to_pylist())
+
+
+def trace_table(block_names: pa.ChunkedArray, first_block: int, answer: Clustering) -> pa.Table:
+    """The rounds of one batch of blocks, in schema.ROUNDS."""
+    columns = round_table(answer)
+    names = block_names.take(pa.array(columns["block"].astype(np.int64) + first_block))
+    return pa.table({**columns, "block": names}).select(ROUNDS.names).cast(ROUNDS)
 
 
 def author_numbers(block_start: NDArray[np.int64], label: NDArray[np.int32]) -> NDArray[np.int64]:

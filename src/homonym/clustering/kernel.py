@@ -256,7 +256,7 @@ def cluster_blocks(
     """Cluster every block.
 
     In: mentions `block_start[b]` to `block_start[b+1]` form block b; mention x has the features
-    `feature[bag_start[x]:bag_start[x+1]]`, ordered by type, with their counts; features `type_start[t]` to
+    `feature[bag_start[x]:bag_start[x+1]]` with their counts, in any order; features `type_start[t]` to
     `type_start[t+1]` are of type t.
 
     Out: `label[x]`, the cluster of a mention inside its block at convergence, numbered by smallest member; `rounds[b]`

@@ -35,7 +35,7 @@ class Bags:
     """Some blocks with the bags of their mentions.
 
     Block b holds the mentions `block_start[b]` to `block_start[b + 1]`, mention x the features
-    `feature[bag_start[x]:bag_start[x + 1]]`, ordered by type, with their counts.
+    `feature[bag_start[x]:bag_start[x + 1]]` with their counts, in any order.
     """
 
     block_start: Integers

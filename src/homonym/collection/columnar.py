@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homonym.collection.parts import MENTION_ROWS, OCCURRENCES, RECORD_ROWS, SLOT_BITS, write_part
-from homonym.errors import InputError
+from homonym.errors import InputError, first_line
 from homonym.progress import Advance
 from homonym.records.mentions import LARGEST_COUNT, SMALLEST_COUNT
 from homonym.schema import BAG, MENTIONS
@@ -35,14 +35,14 @@ def _batches(path: Path) -> Iterator[pa.Table]:
     try:
         source = pq.ParquetFile(path)
     except (pa.ArrowException, OSError) as broken:
-        raise InputError(f"{path} is not a Parquet file ({_first_line(broken)}).") from broken
+        raise InputError(f"{path} is not a Parquet file ({first_line(broken)}).") from broken
     _require_columns(source.schema_arrow, path)
     columns = [name for name in MENTIONS.names if name in source.schema_arrow.names]
     try:
         for batch in source.iter_batches(BATCH_ROWS, columns=columns):
             yield pa.Table.from_batches([batch])
     except (pa.ArrowException, OSError) as broken:
-        raise InputError(f"{path} is damaged ({_first_line(broken)}); fetch or write the file again.") from broken
+        raise InputError(f"{path} is damaged ({first_line(broken)}); fetch or write the file again.") from broken
 
 
 def _require_columns(schema: pa.Schema, path: Path) -> None:
@@ -112,7 +112,3 @@ def _write(table: pa.Table, sequence: int, work: Path, occurrences: pa.Table, ro
         owned = occurrences.append_column("owner", owners.take(occurrences["place"].combine_chunks()))
         owned = owned.append_column("holders", pa.repeat(pa.scalar(1, pa.int32()), len(occurrences)))
         write_part(owned.select(OCCURRENCES.names).cast(OCCURRENCES), work, "occurrences", sequence)
-
-
-def _first_line(broken: Exception) -> str:
-    return str(broken).splitlines()[0] if str(broken) else type(broken).__name__

@@ -16,7 +16,7 @@ import numpy as np
 
 from homonym.clustering.merging import Frequencies
 from homonym.collection.parts import SLOT_BITS
-from homonym.errors import InputError, OutputError
+from homonym.errors import InputError, OutputError, first_line
 from homonym.schema import STATISTICS
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _take_given(connection: duckdb.DuckDBPyConnection, given: GivenStatistics) -
         connection.unregister("given_file")
     except (duckdb.Error, pa.ArrowException, KeyError, OSError) as broken:
         raise InputError(
-            f"{given.path}: expected a table with the columns type, feature, count ({_first_line(broken)})."
+            f"{given.path}: expected a table with the columns type, feature, count ({first_line(broken)})."
         ) from broken
     if _value(connection, f"SELECT count(*) FROM given WHERE (count > 0 AND count <= {LARGEST_TOTAL}) IS NOT TRUE"):
         raise InputError(
@@ -253,7 +253,3 @@ def _value(connection: duckdb.DuckDBPyConnection, query: str) -> Any:
 
 def _quoted(path: Path) -> str:
     return str(path).replace("'", "''")
-
-
-def _first_line(broken: Exception) -> str:
-    return str(broken).splitlines()[0] if str(broken) else type(broken).__name__

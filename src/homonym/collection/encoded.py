@@ -13,10 +13,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from homonym.clustering.merging import Bags, Clustering, Frequencies, round_table
+from homonym.clustering.merging import Bags, Frequencies
 from homonym.collection import counting
 from homonym.collection.parts import SLOT_BITS
-from homonym.schema import ROUNDS
 
 if TYPE_CHECKING:
     import duckdb
@@ -60,12 +59,9 @@ class Encoded:
             yield first, last
             first = last
 
-    def trace(self, first_block: int, answer: Clustering) -> pa.Table:
-        """The rounds of one batch of blocks, in schema.ROUNDS."""
-        columns = round_table(answer)
-        place = self.block_start[first_block + columns["block"].astype(np.int64)]
-        names = pq.read_table(self.mentions_file, columns=["block"])["block"].take(pa.array(place))
-        return pa.table({**columns, "block": names}).select(ROUNDS.names).cast(ROUNDS)
+    def block_names(self) -> pa.ChunkedArray:
+        """The key of each block."""
+        return pq.read_table(self.mentions_file, columns=["block"])["block"].take(pa.array(self.block_start[:-1]))
 
     def gather(self, first_block: int, last_block: int, kept: NDArray[np.bool_]) -> Bags:
         """The bags of some blocks, feature types that are not kept left out."""

@@ -67,7 +67,7 @@ def write_documents(chunk: Chunk, settings: Settings, work: Path, *, strict: boo
     for sequence, (line, text) in enumerate(chunk.lines, chunk.sequence):
         try:
             document, notes = parse_document(text)
-            if len(document.authors) > MOST_AUTHORS:
+            if document.authors and document.authors[-1].position >= MOST_AUTHORS:
                 raise BrokenRecordError(f"more than {MOST_AUTHORS} authors")
         except BrokenRecordError as broken:
             report.problems.append(Problem(chunk.file, line, "record", str(broken)))

@@ -54,11 +54,13 @@ def run_tasks(tasks: Iterable[Task], processes: int) -> Iterator[Any]:
 def _workers(processes: int, waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None]) -> Iterator[None]:
     """Processes, each with the thread that speaks to it; all of them end with the block."""
     command = [sys.executable, "-c", START, *sys.path]
-    started = [_start(command) for _ in range(processes)]
-    threads = [threading.Thread(target=_serve, args=(process, waiting), daemon=True) for process in started]
-    for thread in threads:
-        thread.start()
+    started: list[subprocess.Popen[bytes]] = []
+    threads: list[threading.Thread] = []
     try:
+        for _ in range(processes):
+            started.append(_start(command))
+            threads.append(threading.Thread(target=_serve, args=(started[-1], waiting), daemon=True))
+            threads[-1].start()
         yield
     finally:
         for process in started:

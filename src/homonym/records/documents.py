@@ -119,11 +119,19 @@ def _authors(entries: Any, notes: list[Note]) -> list[Author]:
                 name=name,
                 affiliations=_texts(entry, "affiliations", notes),
                 emails=_texts(entry, "emails", notes),
-                label=optional_identifier(entry, "author"),
-                block=optional_identifier(entry, "block"),
+                label=_identifier_or_note(entry, "author", notes),
+                block=_identifier_or_note(entry, "block", notes),
             )
         )
     return authors
+
+
+def _identifier_or_note(entry: dict[str, Any], key: str, notes: list[Note]) -> str | None:
+    try:
+        return optional_identifier(entry, key)
+    except BrokenRecordError as broken:
+        notes.append(("field", str(broken)))
+        return None
 
 
 def _text(raw: dict[str, Any], key: str, notes: list[Note]) -> str:
