@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import inspect
 import os
 import resource
@@ -162,29 +163,41 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     assert not list((tmp_path / "out").iterdir())
 
 
-def test_ctrl_c_ends_the_workers(corpus: Path, tmp_path: Path) -> None:
-    (tmp_path / "tmp").mkdir()
-    many = tmp_path / "many.jsonl"
-    done = homonym_command("generate", "-o", tmp_path / "big", "--mentions", 150_000, "-q")
-    assert done.returncode == 0
-    many.write_bytes(
-        subprocess.run(["gzip", "-dc", tmp_path / "big" / "documents.jsonl.gz"], capture_output=True).stdout
-    )
-    command = [sys.executable, "-c", "from homonym.cli import main; main()", "disambiguate", str(many), "-o", "out.csv"]
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("large")
+    assert homonym_command("generate", "-o", directory, "--mentions", 150_000, "-q").returncode == 0
+    plain = directory / "documents.jsonl"
+    plain.write_bytes(gzip.decompress((directory / "documents.jsonl.gz").read_bytes()))
+    return plain
+
+
+@pytest.mark.parametrize("stage", ["occurrences", "collection.duckdb", "mentions.parquet", "feature.bin"])
+def test_ctrl_c_leaves_nothing_at_any_stage(large: Path, tmp_path: Path, stage: str) -> None:
+    work = tmp_path / "tmp"
+    work.mkdir()
+    command = [
+        sys.executable,
+        "-c",
+        "from homonym.cli import main; main()",
+        "disambiguate",
+        str(large),
+        "-o",
+        "out.csv",
+    ]
     running = subprocess.Popen(
         [*command, "--threads", "2"], cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
+        env={**os.environ, "TMPDIR": str(work)},
     )  # fmt: skip
     waited = 0.0
-    while not list((tmp_path / "tmp").glob("homonym-*/occurrences")) and waited < 60:
-        time.sleep(0.05)
-        waited += 0.05
+    while not list(work.glob(f"homonym-*/{stage}")) and waited < 60:
+        time.sleep(0.02)
+        waited += 0.02
     os.killpg(running.pid, signal.SIGINT)
     _, errors = running.communicate(timeout=60)
     assert running.returncode == 130, errors
     assert errors.strip() == "homonym: interrupted; no output was written."
-    assert not list((tmp_path / "tmp").iterdir())
-    assert not (tmp_path / "out.csv").exists()
+    assert [path.name for path in tmp_path.rglob("*")] == ["tmp"]
 
 
 def test_a_full_disk_is_one_sentence(corpus: Path, tmp_path: Path) -> None:

@@ -321,12 +321,17 @@ def _memory() -> int:
 
 @contextmanager
 def _machine_failures(work: str) -> Iterator[None]:
-    """Turn a full disk or exhausted memory into one sentence."""
+    """Turn a full disk or exhausted memory into one sentence, and an interrupted query into the interrupt it is."""
     import duckdb
+    import pyarrow as pa
 
     try:
         yield
     except HomonymError:
+        raise
+    except (RuntimeError, duckdb.InterruptException, pa.ArrowException) as broken:
+        if "interrupt" in str(broken).lower():
+            raise KeyboardInterrupt from broken
         raise
     except MemoryError as broken:
         raise HomonymError("the memory of this machine is exhausted; use finer blocks or a larger machine.") from broken
