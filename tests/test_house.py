@@ -48,7 +48,7 @@ def test_the_core_touches_no_files(room: str) -> None:
 
 def test_no_room_reaches_back() -> None:
     """Imports follow the data: a room never imports one that comes after it."""
-    order = ["errors", "files", "progress", "schema", "settings", "names", "records", "blocking", "features",
+    order = ["errors", "wording", "files", "progress", "schema", "settings", "names", "records", "blocking", "features",
              "clustering", "collection", "results", "engines", "evaluation", "report", "synthetic", "pipeline",
              "demonstration", "terminal", "cli"]  # fmt: skip
     for path in MODULES:

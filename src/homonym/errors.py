@@ -13,11 +13,6 @@ and exits with status 2.
 from __future__ import annotations
 
 
-def first_line(broken: BaseException) -> str:
-    """What a library says about a failure, cut to fit into a sentence."""
-    return str(broken).splitlines()[0] if str(broken) else type(broken).__name__
-
-
 class HomonymError(Exception):
     """Base of every error that is the input's or the user's, not a bug."""
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homonym.errors import HomonymError, InputError, OutputError, SettingsError, first_line
+from homonym.errors import HomonymError, InputError, OutputError, SettingsError
 from homonym.files import beside, require_files, require_writable, unreadable, whole, write_whole
 from homonym.progress import Listener, Stages
 from homonym.records.problems import Problems
 from homonym.settings import Settings
+from homonym.wording import first_line
 
 if TYPE_CHECKING:
     import pyarrow as pa

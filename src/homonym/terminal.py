@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from homonym.pipeline import Summary
+from homonym.wording import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -92,15 +93,16 @@ def show_problems(summary: Summary, console: Console | None = None) -> None:
     if len(summary.problems) > SHOWN_PROBLEMS:
         console.print("…")
     if len(summary.problems):
-        counts = [f"{count:,} {lost}{'s' * (count > 1)}" for lost, count in summary.problems.counts.items() if count]
+        counts = [counted(count, lost) for lost, count in summary.problems.counts.items() if count]
         console.print(f"Set aside: {', '.join(counts)}.")
 
 
 def show_summary(summary: Summary, console: Console | None = None) -> None:
     """Print what a run did, where its time went and how much memory it took."""
     console = console or Console(highlight=False, soft_wrap=True)
-    found = f" → {summary.authors:,} authors" if summary.authors is not None else ""
-    console.print(f"{summary.records:,} records, {summary.mentions:,} mentions, {summary.blocks:,} names{found}")
+    read = [(summary.records, "record"), (summary.mentions, "mention"), (summary.blocks, "name")]
+    found = f" → {counted(summary.authors, 'author')}" if summary.authors is not None else ""
+    console.print(", ".join(counted(number, noun) for number, noun in read) + found)
     stages = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in summary.seconds.items())
     console.print(f"{sum(summary.seconds.values()):.1f} s ({stages}); at most {peak_memory() / 2**30:.2f} GiB")
     console.print(f"{summary.output}", markup=False)

@@ -10,10 +10,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homonym.collection.parts import MENTION_ROWS, OCCURRENCES, RECORD_ROWS, SLOT_BITS, write_part
-from homonym.errors import InputError, first_line
+from homonym.errors import InputError
 from homonym.progress import Advance
 from homonym.records.mentions import LARGEST_COUNT, SMALLEST_COUNT
 from homonym.schema import BAG, MENTIONS
+from homonym.wording import first_line
 
 BATCH_ROWS = 20_000
 

@@ -16,8 +16,9 @@ import numpy as np
 
 from homonym.clustering.merging import Frequencies
 from homonym.collection.parts import SLOT_BITS
-from homonym.errors import InputError, OutputError, first_line
+from homonym.errors import InputError, OutputError
 from homonym.schema import STATISTICS
+from homonym.wording import first_line
 
 if TYPE_CHECKING:
     import duckdb

@@ -32,6 +32,7 @@ from homonym.evaluation.measures import (
     singletons,
 )
 from homonym.files import require_files, require_writable, write_whole
+from homonym.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -222,15 +223,6 @@ def summary(evaluation: Evaluation) -> str:
     if evaluation.gold_lines_skipped:
         parts.append(f"{counted(evaluation.gold_lines_skipped, 'line')} of the labels could not be parsed")
     return "; ".join(parts)
-
-
-def counted(number: int, noun: str) -> str:
-    """Write a number with its noun.
-
-    >>> counted(1, "name"), counted(7528, "mention")
-    ('1 name', '7,528 mentions')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _overall_table(evaluation: Evaluation) -> RenderableType:

@@ -78,10 +78,20 @@ def load_object(line: bytes) -> dict[str, Any]:
     try:
         raw = orjson.loads(line)
     except orjson.JSONDecodeError as broken:
+        if not _is_utf8(line):
+            raise BrokenRecordError("not UTF-8 text (save the file in that encoding)") from None
         raise BrokenRecordError(f"not valid JSON ({broken.msg} at character {broken.pos + 1})") from None
     if not isinstance(raw, dict):
         raise BrokenRecordError(f"expected a JSON object, got {type(raw).__name__}")
     return raw
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def identifier(raw: dict[str, Any], key: str) -> str:

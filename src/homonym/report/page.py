@@ -13,9 +13,10 @@ from string import Template
 from typing import Any
 
 from homonym import __version__
-from homonym.evaluation.evaluate import LARGEST_SHOWN, Evaluation, TrueSize, counted, overall_rows
+from homonym.evaluation.evaluate import LARGEST_SHOWN, Evaluation, TrueSize, overall_rows
 from homonym.files import write_whole
 from homonym.report.figures import clusters_by_true_size, results_by_true_size
+from homonym.wording import counted
 
 TITLE = "How well authors of the same name are told apart"
 
