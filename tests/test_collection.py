@@ -25,14 +25,14 @@ from hypothesis import strategies as st
 from homonym import pipeline
 from homonym.clustering.merging import Frequencies
 from homonym.collection import counting, encoded
-from homonym.collection.counting import GivenStatistics
 from homonym.collection.encoded import Encoded
+from homonym.collection.statistics import GivenStatistics, given_statistics, statistics_beside
 from homonym.engines import local
 from homonym.engines.local import LocalEngine
 from homonym.errors import HomonymError, InputError, OutputError, SettingsError
 from homonym.features import registry
 from homonym.names import parse_name
-from homonym.pipeline import Resources, given_statistics, statistics_beside
+from homonym.pipeline import Resources
 from homonym.progress import Stages
 from homonym.records.documents import Document, parse_document
 from homonym.schema import MENTIONS

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from homonym.errors import HomonymError, InputError, OutputError, SettingsError
-from homonym.files import beside, require_files, require_writable, unreadable, whole, write_whole
+from homonym.files import beside, require_files, require_writable, write_whole
 from homonym.progress import Listener, Stages
 from homonym.records.problems import Problems
 from homonym.settings import Settings
@@ -21,8 +21,8 @@ from homonym.wording import first_line
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from homonym.collection.counting import GivenStatistics
     from homonym.collection.encoded import Encoded
+    from homonym.collection.statistics import GivenStatistics
     from homonym.engines.local import LocalEngine
 
 Inputs = str | Path | Sequence[str | Path]
@@ -124,7 +124,7 @@ def extract(
     job.check(None, None, save_statistics, None)
     with job.engine() as engine:
         engine.read_documents(job.inputs, job.settings)
-        encoded = job.encode(engine)
+        encoded = job.encode(engine, vocabulary=engine.work / "vocabulary.parquet")
         with job.stages.stage("write", len(encoded.mention_owner)) as advance:
             write_mentions_file(encoded, engine.work / "vocabulary.parquet", job.output, advance)
         return job.finish(engine, encoded, authors=None)
@@ -161,7 +161,7 @@ class _Job:
         trace: str | Path | None,
     ) -> None:
         """Find what would go wrong later before any work is done."""
-        from homonym.collection.counting import require_statistics_path
+        from homonym.collection.statistics import given_statistics, require_statistics_path
         from homonym.results import require_table_path
 
         if not self.inputs:
@@ -191,20 +191,20 @@ class _Job:
         ):
             yield LocalEngine(Path(work), self.threads, self.memory, self.stages, self.strict)
 
-    def encode(self, engine: LocalEngine) -> Encoded:
-        """Count and encode what the engine has read."""
-        from homonym.collection import counting
+    def encode(self, engine: LocalEngine, vocabulary: Path | None = None) -> Encoded:
+        """Count and encode what the engine has read; keep the names of the features if a place is given."""
+        from homonym.collection.counting import features_missing_from_statistics, write_vocabulary
+        from homonym.collection.statistics import save_statistics
 
         connection = engine.connect()
         try:
             encoded = engine.encode(connection, self.given)
-            counting.write_vocabulary(connection, engine.work / "vocabulary.parquet")
+            if vocabulary:
+                write_vocabulary(connection, vocabulary)
             if self.given:
-                self._warn_of_missing(
-                    counting.features_missing_from_statistics(connection), len(encoded.frequencies.total)
-                )
+                self._warn_of_missing(features_missing_from_statistics(connection), len(encoded.frequencies.total))
             if self.save_statistics:
-                save(connection, encoded, self.save_statistics)
+                save_statistics(connection, encoded.frequencies, self.save_statistics)
         finally:
             connection.close()
         return encoded
@@ -257,58 +257,6 @@ class _Job:
 def settings_beside(output: Path) -> Path:
     """Where the settings of a result are kept."""
     return beside(output, ".settings.toml")
-
-
-def statistics_beside(path: Path) -> Path:
-    """Where the number of mentions and the masses behind a statistics table are kept."""
-    return beside(path, ".collection.json")
-
-
-def save(connection: Any, encoded: Encoded, path: Path) -> None:
-    """Save the frequencies of a run for others to use."""
-    import orjson
-
-    from homonym.collection.counting import write_statistics
-
-    with whole(path) as partial:
-        write_statistics(connection, partial)
-    known = encoded.frequencies
-    counted_over = {
-        "mentions_in_collection": known.mentions,
-        "mass": dict(zip(known.types, known.mass.tolist(), strict=True)),
-    }
-    write_whole(statistics_beside(path), orjson.dumps(counted_over, option=orjson.OPT_INDENT_2))
-
-
-def given_statistics(path: Path, mentions: int | None) -> GivenStatistics:
-    """Statistics from a file, with the number of mentions given or kept beside it."""
-    from homonym.collection.counting import GivenStatistics
-
-    require_files([path])
-    mass = None
-    if statistics_beside(path).is_file():
-        kept, mass = _read_collection(statistics_beside(path))
-        mentions = kept if mentions is None else mentions
-    if mentions is None:
-        raise SettingsError(f"how many mentions was {path} counted over? Say so with --mentions-in-collection.")
-    if mentions < 1:
-        raise SettingsError(f"--mentions-in-collection must be at least 1, got {mentions}.")
-    return GivenStatistics(path, mentions, mass)
-
-
-def _read_collection(path: Path) -> tuple[int, dict[str, float]]:
-    import orjson
-
-    try:
-        kept = orjson.loads(path.read_bytes())
-        mentions, mass = int(kept["mentions_in_collection"]), dict(kept.get("mass") or {})
-        if not all(isinstance(value, int | float) and value > 0 for value in mass.values()):
-            raise ValueError("a mass is not a positive number")
-    except OSError as broken:
-        raise unreadable(path, broken) from broken
-    except (ValueError, KeyError, TypeError, AttributeError) as broken:
-        raise InputError(f"{path}: expected JSON with mentions_in_collection and mass ({broken!r}).") from broken
-    return mentions, mass
 
 
 def _cores() -> int:

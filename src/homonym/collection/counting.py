@@ -16,26 +16,13 @@ import numpy as np
 
 from homonym.clustering.merging import Frequencies
 from homonym.collection.parts import SLOT_BITS
-from homonym.errors import InputError, OutputError
-from homonym.schema import STATISTICS
-from homonym.wording import first_line
+from homonym.collection.statistics import GivenStatistics, quoted, take_given
 
 if TYPE_CHECKING:
     import duckdb
 
 UNITS = 2.0**64
-#: No sum of counts may come near the 2⁶³ beyond which these integers end.
-LARGEST_TOTAL = 1e15
 EXACT_SUM = f"(sum((count * {UNITS:.0f}.0)::HUGEINT * holders) / {UNITS:.0f}.0)::DOUBLE"
-
-
-@dataclass(frozen=True)
-class GivenStatistics:
-    """Frequencies counted elsewhere: a table `type, feature, count` and what it was counted over."""
-
-    path: Path
-    mentions: int
-    mass: dict[str, float] | None = None
 
 
 def connect(work: Path, memory: int, threads: int) -> duckdb.DuckDBPyConnection:
@@ -60,7 +47,7 @@ def read_parts(connection: duckdb.DuckDBPyConnection, work: Path) -> None:
         ("references", "0::BIGINT AS sequence, '' AS id, 0 AS holders"),
     ):  # fmt: skip
         files = work / name / "*.parquet"
-        source = f"read_parquet('{_quoted(files)}')" if (work / name).is_dir() else f"(SELECT {columns} LIMIT 0)"
+        source = f"read_parquet('{quoted(files)}')" if (work / name).is_dir() else f"(SELECT {columns} LIMIT 0)"
         connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM {source}')
 
 
@@ -97,7 +84,7 @@ def count_features(connection: duckdb.DuckDBPyConnection, given: GivenStatistics
         f"CREATE OR REPLACE TABLE counted AS SELECT type, feature, {EXACT_SUM} AS count FROM bags GROUP BY ALL"
     )
     if given:
-        _take_given(connection, given)
+        take_given(connection, given)
     connection.execute(
         """CREATE OR REPLACE TABLE vocabulary AS
            SELECT (row_number() OVER (ORDER BY type, feature) - 1)::INTEGER AS id, type, feature, count FROM counted"""
@@ -154,76 +141,13 @@ def write_ordered_mentions(connection: duckdb.DuckDBPyConnection, path: Path) ->
                   FROM mentions m LEFT JOIN vocabulary v ON v.type = 'co' AND v.feature = m.own_name
                   WHERE {_kept("m.owner")}
                   ORDER BY block, document_id NULLS FIRST, position NULLS FIRST, mention_id)
-            TO '{_quoted(path)}' (FORMAT parquet, COMPRESSION lz4)"""
+            TO '{quoted(path)}' (FORMAT parquet, COMPRESSION lz4)"""
     )
 
 
 def write_vocabulary(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Write type and name of every feature, in the order of their ids."""
-    connection.execute(f"COPY (SELECT type, feature FROM vocabulary ORDER BY id) TO '{_quoted(path)}' (FORMAT parquet)")
-
-
-def require_statistics_path(path: Path) -> None:
-    """Fail before any work is done if the suffix names no format of statistics."""
-    if not path.name.endswith((".csv", ".csv.gz", ".parquet")):
-        raise OutputError(f"{path}: statistics are written as .csv, .csv.gz or .parquet; choose one of these suffixes.")
-
-
-def write_statistics(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Write #(f) as CSV or Parquet, chosen by suffix."""
-    options = "FORMAT parquet"
-    if not path.name.endswith(".parquet"):
-        options = "FORMAT csv, HEADER" + (", COMPRESSION gzip" if path.suffix == ".gz" else "")
-    query = "SELECT type, feature, count FROM vocabulary ORDER BY id"
-    connection.execute(f"COPY ({query}) TO '{_quoted(path)}' ({options})")
-
-
-def _take_given(connection: duckdb.DuckDBPyConnection, given: GivenStatistics) -> None:
-    import duckdb
-    import pyarrow as pa
-
-    try:
-        connection.register("given_file", _statistics_reader(given.path))
-        connection.execute("CREATE OR REPLACE TABLE given AS SELECT type, feature, count FROM given_file")
-        connection.unregister("given_file")
-    except (duckdb.Error, pa.ArrowException, KeyError, OSError) as broken:
-        raise InputError(
-            f"{given.path}: expected a table with the columns type, feature, count ({first_line(broken)})."
-        ) from broken
-    if _value(connection, f"SELECT count(*) FROM given WHERE (count > 0 AND count <= {LARGEST_TOTAL}) IS NOT TRUE"):
-        raise InputError(
-            f"{given.path}: every count must be a positive number up to {LARGEST_TOTAL:g}; mend the other rows."
-        )
-    if _value(connection, "SELECT count(*) FROM (SELECT 1 FROM given GROUP BY type, feature HAVING count(*) > 1)"):
-        raise InputError(f"{given.path}: some features occur twice; add their counts up into one row each.")
-    connection.execute(
-        """CREATE OR REPLACE TABLE counted AS
-           SELECT type, feature, coalesce(g.count, c.count) AS count, g.count IS NOT NULL AS known
-           FROM counted c LEFT JOIN given g USING (type, feature)"""
-    )
-
-
-def _statistics_reader(path: Path) -> Any:
-    """Stream a statistics table; columns go by their names, and nothing about a CSV file is guessed."""
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet as pq
-
-    if path.name.endswith(".parquet"):
-        source = pq.ParquetFile(path)
-        names, batches = source.schema_arrow.names, source.iter_batches(columns=STATISTICS.names)
-    else:
-        source = pyarrow.csv.open_csv(
-            pa.input_stream(path, compression="detect"),
-            parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
-            convert_options=pyarrow.csv.ConvertOptions(column_types=STATISTICS, strings_can_be_null=False),
-        )
-        names, batches = source.schema.names, source
-    if not set(names) >= set(STATISTICS.names):
-        raise KeyError(f"it has {', '.join(names)}")
-    rows = (pa.record_batch([batch[name].cast(STATISTICS.field(name).type) for name in STATISTICS.names],
-                            names=STATISTICS.names) for batch in batches)  # fmt: skip
-    return pa.RecordBatchReader.from_batches(pa.schema([field.with_nullable(True) for field in STATISTICS]), rows)
+    connection.execute(f"COPY (SELECT type, feature FROM vocabulary ORDER BY id) TO '{quoted(path)}' (FORMAT parquet)")
 
 
 def _frequencies(connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None) -> Frequencies:
@@ -250,7 +174,3 @@ def _kept(owner: str) -> str:
 def _value(connection: duckdb.DuckDBPyConnection, query: str) -> Any:
     row: Iterable[Any] = connection.execute(query).fetchone() or (None,)
     return next(iter(row))
-
-
-def _quoted(path: Path) -> str:
-    return str(path).replace("'", "''")

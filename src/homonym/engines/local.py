@@ -13,9 +13,9 @@ import numpy as np
 
 from homonym.clustering.merging import Clustering, cluster, dense_bytes
 from homonym.collection import counting
-from homonym.collection.counting import GivenStatistics
 from homonym.collection.encoded import Encoded, encode
 from homonym.collection.parts import Chunk, PartReport, chunks, write_documents, write_mentions
+from homonym.collection.statistics import GivenStatistics
 from homonym.engines.workers import run_tasks
 from homonym.errors import CapacityError, InputError
 from homonym.files import read_lines

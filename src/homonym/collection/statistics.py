@@ -1,0 +1,144 @@
+"""Statistics: the frequencies of one collection, kept for another, as a table and a note beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from homonym.clustering.merging import Frequencies
+from homonym.errors import InputError, OutputError, SettingsError
+from homonym.files import beside, require_files, unreadable, whole, write_whole
+from homonym.schema import STATISTICS
+from homonym.wording import first_line
+
+if TYPE_CHECKING:
+    import duckdb
+
+#: No sum of counts may come near the 2⁶³ beyond which exact sums end (see counting.py).
+LARGEST_TOTAL = 1e15
+
+
+@dataclass(frozen=True)
+class GivenStatistics:
+    """Frequencies counted elsewhere: a table `type, feature, count` and what it was counted over."""
+
+    path: Path
+    mentions: int
+    mass: dict[str, float] | None = None
+
+
+def given_statistics(path: Path, mentions: int | None) -> GivenStatistics:
+    """Statistics from a file, with the number of mentions given or kept beside it."""
+    require_files([path])
+    mass = None
+    if statistics_beside(path).is_file():
+        kept, mass = _read_collection(statistics_beside(path))
+        mentions = kept if mentions is None else mentions
+    if mentions is None:
+        raise SettingsError(f"how many mentions was {path} counted over? Say so with --mentions-in-collection.")
+    if mentions < 1:
+        raise SettingsError(f"--mentions-in-collection must be at least 1, got {mentions}.")
+    return GivenStatistics(path, mentions, mass)
+
+
+def _read_collection(path: Path) -> tuple[int, dict[str, float]]:
+    try:
+        kept = orjson.loads(path.read_bytes())
+        mentions, mass = int(kept["mentions_in_collection"]), dict(kept.get("mass") or {})
+        if not all(isinstance(value, int | float) and value > 0 for value in mass.values()):
+            raise ValueError("a mass is not a positive number")
+    except OSError as broken:
+        raise unreadable(path, broken) from broken
+    except (ValueError, KeyError, TypeError, AttributeError) as broken:
+        raise InputError(f"{path}: expected JSON with mentions_in_collection and mass ({broken!r}).") from broken
+    return mentions, mass
+
+
+def save_statistics(connection: duckdb.DuckDBPyConnection, known: Frequencies, path: Path) -> None:
+    """Save the frequencies of a run for others to use."""
+    with whole(path) as partial:
+        _write_table(connection, partial)
+    counted_over = {
+        "mentions_in_collection": known.mentions,
+        "mass": dict(zip(known.types, known.mass.tolist(), strict=True)),
+    }
+    write_whole(statistics_beside(path), orjson.dumps(counted_over, option=orjson.OPT_INDENT_2))
+
+
+def statistics_beside(path: Path) -> Path:
+    """Where the number of mentions and the masses behind a statistics table are kept."""
+    return beside(path, ".collection.json")
+
+
+def require_statistics_path(path: Path) -> None:
+    """Fail before any work is done if the suffix names no format of statistics."""
+    if not path.name.endswith((".csv", ".csv.gz", ".parquet")):
+        raise OutputError(f"{path}: statistics are written as .csv, .csv.gz or .parquet; choose one of these suffixes.")
+
+
+def _write_table(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Write #(f) as CSV or Parquet, chosen by suffix."""
+    options = "FORMAT parquet"
+    if not path.name.endswith(".parquet"):
+        options = "FORMAT csv, HEADER" + (", COMPRESSION gzip" if path.suffix == ".gz" else "")
+    query = "SELECT type, feature, count FROM vocabulary ORDER BY id"
+    connection.execute(f"COPY ({query}) TO '{quoted(path)}' ({options})")
+
+
+def take_given(connection: duckdb.DuckDBPyConnection, given: GivenStatistics) -> None:
+    """Replace the counts of table `counted` by given ones where there are any, and say which (`known`)."""
+    import duckdb
+
+    try:
+        connection.register("given_file", _statistics_reader(given.path))
+        connection.execute("CREATE OR REPLACE TABLE given AS SELECT type, feature, count FROM given_file")
+        connection.unregister("given_file")
+    except (duckdb.Error, pa.ArrowException, KeyError, OSError) as broken:
+        raise InputError(
+            f"{given.path}: expected a table with the columns type, feature, count ({first_line(broken)})."
+        ) from broken
+    if _exists(connection, f"FROM given WHERE (count > 0 AND count <= {LARGEST_TOTAL}) IS NOT TRUE"):
+        raise InputError(
+            f"{given.path}: every count must be a positive number up to {LARGEST_TOTAL:g}; mend the other rows."
+        )
+    if _exists(connection, "FROM given GROUP BY type, feature HAVING count(*) > 1"):
+        raise InputError(f"{given.path}: some features occur twice; add their counts up into one row each.")
+    connection.execute(
+        """CREATE OR REPLACE TABLE counted AS
+           SELECT type, feature, coalesce(g.count, c.count) AS count, g.count IS NOT NULL AS known
+           FROM counted c LEFT JOIN given g USING (type, feature)"""
+    )
+
+
+def _statistics_reader(path: Path) -> Any:
+    """Stream a statistics table; columns go by their names, and nothing about a CSV file is guessed."""
+    if path.name.endswith(".parquet"):
+        source = pq.ParquetFile(path)
+        names, batches = source.schema_arrow.names, source.iter_batches(columns=STATISTICS.names)
+    else:
+        source = pyarrow.csv.open_csv(
+            pa.input_stream(path, compression="detect"),
+            parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
+            convert_options=pyarrow.csv.ConvertOptions(column_types=STATISTICS, strings_can_be_null=False),
+        )
+        names, batches = source.schema.names, source
+    if not set(names) >= set(STATISTICS.names):
+        raise KeyError(f"it has {', '.join(names)}")
+    rows = (pa.record_batch([batch[name].cast(STATISTICS.field(name).type) for name in STATISTICS.names],
+                            names=STATISTICS.names) for batch in batches)  # fmt: skip
+    return pa.RecordBatchReader.from_batches(pa.schema([field.with_nullable(True) for field in STATISTICS]), rows)
+
+
+def _exists(connection: duckdb.DuckDBPyConnection, rows: str) -> bool:
+    return connection.execute(f"SELECT 1 {rows} LIMIT 1").fetchone() is not None
+
+
+def quoted(path: Path) -> str:
+    """A path inside an SQL string."""
+    return str(path).replace("'", "''")
