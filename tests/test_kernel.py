@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from homonym.clustering import probability
+from homonym.clustering import kernel, probability
 from homonym.clustering.merging import Bags, Clustering, Frequencies, cluster, round_table
 from homonym.settings import Settings
 
@@ -195,3 +196,19 @@ def test_malformed_bags_are_refused() -> None:
         Bags(np.array([0, 2]), np.zeros(4, np.int64), np.zeros(0, np.int32), np.zeros(0))
     with pytest.raises(ValueError, match="bag_start"):
         Bags(np.array([0, 1]), np.array([0, 5]), np.zeros(0, np.int32), np.zeros(0))
+
+
+def test_without_a_place_for_machine_code_it_is_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    really = numba.njit
+
+    def read_only(*functions: Any, **options: Any) -> Any:
+        if options.get("cache"):
+            raise RuntimeError("cannot cache function: no locator available")
+        return really(*functions, **options)
+
+    monkeypatch.setattr(numba, "njit", read_only)
+    assert kernel.compiled(_one_more)(1) == 2
+
+
+def _one_more(number: int) -> int:
+    return number + 1
