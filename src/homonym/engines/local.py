@@ -93,7 +93,7 @@ class LocalEngine:
         """Cluster all blocks, in order: the first block's number and the answer for each batch."""
         kept = np.array(settings.weights_for(encoded.frequencies.types)) > 0
         sizes = np.diff(encoded.block_start)
-        self._require_memory(encoded, int(kept.sum()))
+        self._require_memory(encoded, len(kept))
         large = threading.Lock()
 
         def work(first: int, last: int) -> Clustering:
