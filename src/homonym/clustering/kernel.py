@@ -97,17 +97,14 @@ def _local_features(first, last, bag_start, feature, count, total, within, slots
 
 
 @compiled
-def _couple(
-    first, last, bag_start, feature, count, type_start, weight, local, inverse, distinct, head, link, holder, S, n
-):
+def _couple(first, last, bag_start, feature, count, type_start, local, inverse, distinct, head, link, holder, S, n):
     """Fill S(x,y) and n(x) of one block: each occurrence meets the earlier ones of its feature, kept as a chain."""
-    types = weight.size
     begin = bag_start[first]
     head[:distinct] = -1
     for x in range(last - first):
         row = x * (x - 1) // 2
-        S[row : row + x, :types] = 0.0
-        n[x, :types] = 0.0
+        S[row : row + x] = 0.0
+        n[x] = 0.0
         t = 0
         for k in range(bag_start[first + x], bag_start[first + x + 1]):
             f = feature[k]
@@ -210,7 +207,7 @@ def _join(K, scores, row_best, column_best, limit, parent, members, done, merge_
 
 
 @compiled
-def _shrink(K, S, n, size, types, use_max, parent, renumbered, members):
+def _shrink(K, S, n, size, use_max, parent, renumbered, members):
     """Replace the joined clusters by their sums (of S: maxima for `max`); returns how many clusters are left.
 
     In place: clusters are numbered by their smallest member, so a sum is never stored beyond what has been read.
@@ -222,12 +219,12 @@ def _shrink(K, S, n, size, types, use_max, parent, renumbered, members):
             renumbered[i] = left
             members[left] = members[i]
             size[left] = size[i]
-            n[left, :types] = n[i, :types]
+            n[left] = n[i]
             left += 1
         else:
             renumbered[i] = renumbered[root]
             size[renumbered[i]] += size[i]
-            n[renumbered[i], :types] += n[i, :types]
+            n[renumbered[i]] += n[i]
     for i in range(1, K):
         row = i * (i - 1) // 2
         for j in range(i):
@@ -236,7 +233,7 @@ def _shrink(K, S, n, size, types, use_max, parent, renumbered, members):
                 continue
             first = parent[i] == i and parent[j] == j
             to = max(a, b) * (max(a, b) - 1) // 2 + min(a, b)
-            for t in range(types):
+            for t in range(S.shape[1]):
                 s = S[row + j, t]
                 if first:
                     S[to, t] = s
@@ -299,7 +296,7 @@ def cluster_blocks(
         m = last - first
         distinct = _local_features(first, last, bag_start, feature, count, total, within, slots, local, key, inverse)
         _couple(
-            first, last, bag_start, feature, count, type_start, weight, local, inverse, distinct,
+            first, last, bag_start, feature, count, type_start, local, inverse, distinct,
             head, link, holder, S, n,
         )  # fmt: skip
         N = float(m) if within else float(mentions_in_collection)
@@ -309,7 +306,6 @@ def cluster_blocks(
             size[x] = 1.0
             members[x] = x
             current[x] = x
-            label[first + x] = x
         limit = alpha + m * beta
         K, done, step = m, 0, 0
         converged = False
@@ -334,7 +330,7 @@ def cluster_blocks(
                 merge_left[first:last], merge_right[first:last], merge_score[first:last],
             )  # fmt: skip
             merge_round[first + before : first + done] = step
-            K = _shrink(K, S, n, size, types, use_max, parent, renumbered, members)
+            K = _shrink(K, S, n, size, use_max, parent, renumbered, members)
             for x in range(m):
                 current[x] = renumbered[current[x]]
         if not converged:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from homonym.clustering.merging import Frequencies
-from homonym.collection.parts import SLOT_BITS
+from homonym.collection.parts import PARTS, SLOT_BITS
 from homonym.collection.statistics import GivenStatistics, quoted, take_given
 
 if TYPE_CHECKING:
@@ -38,17 +38,15 @@ def connect(work: Path, memory: int, threads: int) -> duckdb.DuckDBPyConnection:
 
 
 def read_parts(connection: duckdb.DuckDBPyConnection, work: Path) -> None:
-    """Make the parts visible as views, tables that no part has filled included."""
-    for name, columns in (
-        ("occurrences", "0::BIGINT AS owner, '' AS type, '' AS feature, 0::DOUBLE AS count, 0 AS holders"),
-        ("mentions", "0::BIGINT AS owner, '' AS mention_id, '' AS document_id, 0 AS position, '' AS name, "
-                     "'' AS own_name, '' AS block, '' AS author"),
-        ("records", "0::BIGINT AS sequence, 0::BIGINT AS line, '' AS id"),
-        ("references", "0::BIGINT AS sequence, '' AS id, 0 AS holders"),
-    ):  # fmt: skip
-        files = work / name / "*.parquet"
-        source = f"read_parquet('{quoted(files)}')" if (work / name).is_dir() else f"(SELECT {columns} LIMIT 0)"
-        connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM {source}')
+    """Make the parts visible, tables that no part has filled included."""
+    for name, schema in PARTS.items():
+        if (work / name).is_dir():
+            files = quoted(work / name / "*.parquet")
+            connection.execute(f"CREATE VIEW \"{name}\" AS SELECT * FROM read_parquet('{files}')")
+        else:
+            connection.register("empty", schema.empty_table())
+            connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM empty')
+            connection.unregister("empty")
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,14 @@ MENTION_ROWS = pa.schema(
 RECORD_ROWS = pa.schema([("sequence", pa.int64()), ("line", pa.int64()), ("id", pa.string())])
 REFERENCE_ROWS = pa.schema([("sequence", pa.int64()), ("id", pa.string()), ("holders", pa.int32())])
 
+PARTS = {
+    "occurrences": OCCURRENCES,
+    "mentions": MENTION_ROWS,
+    "records": RECORD_ROWS,
+    "references": REFERENCE_ROWS,
+}
+"""The tables of a part, each in a folder of its own; a folder that no part has filled is not there."""
+
 
 @dataclass(frozen=True)
 class Chunk:

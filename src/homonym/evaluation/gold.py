@@ -15,14 +15,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from homonym.errors import InputError
 from homonym.evaluation.measures import Codes
-from homonym.files import Line, read_lines, require_files
+from homonym.files import read_lines, require_files
+from homonym.records.documents import load_object
+from homonym.records.problems import BrokenRecordError
 from homonym.schema import GOLD
+from homonym.wording import first_line
 
 Format = Literal["parquet", "csv", "jsonl"]
 OnBroken = Callable[[int | None], None]
@@ -156,7 +158,7 @@ def format_of(path: Path) -> Format:
     with path.open("rb") as stream:
         if stream.read(4) == b"PAR1":
             return "parquet"
-    start = [_without_mark(line.text) for line in islice(read_lines(path), 100)]
+    start = [line.text for line in islice(read_lines(path), 100)]
     if start and "mention_id" in _header(start[0])[0]:
         return "csv"
     if any(text.lstrip().startswith(b"{") for text in start):
@@ -184,11 +186,12 @@ def column_batches(path: Path, columns: Sequence[str], on_broken: OnBroken | Non
 def json_rows(path: Path, on_broken: OnBroken) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the JSON objects of a file with their line numbers."""
     for line in read_lines(path):
-        row = _parsed(line)
-        if isinstance(row, dict):
-            yield line.number, row
-        else:
+        try:
+            row = load_object(line.text)
+        except BrokenRecordError:
             on_broken(line.number)
+        else:
+            yield line.number, row
 
 
 def batches_of(rows: Iterator[tuple[str, ...]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -311,24 +314,14 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as broken:
-        reason = str(broken).splitlines()[0]
-        raise InputError(f"{path} cannot be read: {reason}; check that the file is whole and UTF-8.") from broken
-
-
-def _parsed(line: Line) -> object:
-    try:
-        return orjson.loads(_without_mark(line.text))
-    except orjson.JSONDecodeError:
-        return None
-
-
-def _without_mark(text: bytes) -> bytes:
-    return text.removeprefix(b"\xef\xbb\xbf")
+        raise InputError(
+            f"{path} cannot be read: {first_line(broken)}; check that the file is whole and UTF-8."
+        ) from broken
 
 
 def _csv_header(path: Path) -> tuple[list[str], str]:
     for line in read_lines(path):
-        return _header(_without_mark(line.text))
+        return _header(line.text)
     raise InputError(f"{path} holds nothing but blank lines; {EXPECTED}.")
 
 
