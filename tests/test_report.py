@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from homonym.evaluation.evaluate import Evaluation, assess
 from homonym.report.figures import clusters_by_true_size, results_by_true_size, spread
-from homonym.report.page import Section, percent, render_page, write_report
+from homonym.report.html import Section, percent
+from homonym.report.page import render_page, write_report
 
 NASTY = "<script>alert('x')</script> & \"quotes\" $title ${style}"
 

@@ -31,7 +31,8 @@ def demo(
 ) -> Demonstration:
     """Generate a corpus, disambiguate it with the paper's parameters, evaluate it, and write DIR/report.html."""
     from homonym.evaluation.evaluate import evaluate
-    from homonym.report.page import Section, write_report
+    from homonym.report.html import Section
+    from homonym.report.page import write_report
     from homonym.synthetic.corpus import Corpus
     from homonym.synthetic.output import generate
 
