@@ -32,9 +32,9 @@ from homonym.engines.local import LocalEngine
 from homonym.errors import HomonymError, InputError, OutputError, SettingsError
 from homonym.features import registry
 from homonym.names import parse_name
-from homonym.pipeline import Resources
 from homonym.progress import Stages
 from homonym.records.documents import Document, parse_document
+from homonym.run import Resources
 from homonym.schema import MENTIONS
 from homonym.settings import Settings
 
@@ -113,7 +113,7 @@ def collect(
 
 def spelled_out(answer: Encoded, vocabulary: list[tuple[str, str]], mentions: int) -> list[Bags]:
     kept = np.ones(len(answer.frequencies.types), bool)
-    start, features, counts = answer.gather_mentions(0, mentions, kept)
+    start, features, counts = answer.gather_mentions(slice(0, mentions), kept)
     spelled = []
     for first, last in zip(start[:-1].tolist(), start[1:].tolist(), strict=True):
         words = [vocabulary[feature] for feature in features[first:last].tolist()]
@@ -355,8 +355,8 @@ def test_types_that_are_not_kept_are_left_out_of_bags(tmp_path: Path) -> None:
         connection.close()
     types, starts = answer.frequencies.types, answer.frequencies.type_start
     kept = np.array([kind in {"co", "email"} for kind in types])
-    _, every, counts = answer.gather_mentions(0, len(answer.mention_owner), np.ones(len(types), bool))
-    _, some, fewer = answer.gather_mentions(0, len(answer.mention_owner), kept)
+    _, every, counts = answer.gather_mentions(slice(None), np.ones(len(types), bool))
+    _, some, fewer = answer.gather_mentions(slice(None), kept)
     of_kept_type = kept[np.searchsorted(starts, every, side="right") - 1]
     assert some.tolist() == every[of_kept_type].tolist()
     assert fewer.tolist() == counts[of_kept_type].tolist()

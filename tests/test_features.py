@@ -18,7 +18,8 @@ from homonym.features.text import STOP_WORDS, Lemmas, lemmas_of, plain, word_cou
 from homonym.names import parse_name
 from homonym.records.documents import Author, Document
 from homonym.records.mentions import SMALLEST_COUNT
-from homonym.settings import FEATURE_TYPES, Settings
+from homonym.settings import Settings
+from homonym.weights import FEATURE_TYPES
 
 DEFAULTS = Settings()
 

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from homonym.errors import CapacityError, HomonymError, InputError, OutputError, SettingsError
-from homonym.pipeline import Resources, cluster, disambiguate, extract, settings_beside
+from homonym.pipeline import cluster, disambiguate, extract, settings_beside
+from homonym.run import Resources
 from homonym.schema import AUTHORS, ROUNDS
 from homonym.settings import Settings, load_settings
 from homonym.synthetic.corpus import Corpus

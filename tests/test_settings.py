@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from homonym.errors import InputError, SettingsError
-from homonym.settings import DEFAULT_LIMIT, FEATURE_TYPES, Settings, load_settings, parse_weights
+from homonym.settings import DEFAULT_LIMIT, Settings, load_settings, parse_weights
+from homonym.weights import FEATURE_TYPES
 
 ODD_NAMES = [
     "my type",
@@ -125,8 +126,8 @@ def test_values_inside_their_ranges(values: dict[str, Any]) -> None:
         ({"language": "en\nde"}, "no lemmas for"),
         ({"language": "en,none"}, "no lemmas for 'none'"),
         ({"language": 5}, "language"),
-        ({"weights": "unifrom"}, "expected 'uniform' or the weight of each feature type, got 'unifrom'"),
-        ({"weights": ["co"]}, "expected 'uniform'"),
+        ({"weights": "unifrom"}, "no weights are called 'unifrom'; use one of uniform, paper"),
+        ({"weights": ["co"]}, "expected a preset's name or the weight of each feature type"),
         ({"weights": {}}, "the weights sum to 0"),
         ({"weights": {"co": 0.5, "ref": 0.4}}, "the weights sum to 0.9"),
         ({"weights": {"co": 0.0, "ref": 0.0}}, "the weights sum to 0"),

@@ -11,12 +11,15 @@ import gzip
 import os
 import stat
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from homonym.errors import InputError, OutputError
+
+Paths = str | Path | Sequence[str | Path]
+"""One file or several."""
 
 
 class Line(NamedTuple):
@@ -124,3 +127,12 @@ def open_whole(path: Path) -> Iterator[IO[bytes]]:
                 yield packed  # type: ignore[misc]
         else:
             yield raw
+
+
+def as_paths(paths: Paths) -> list[Path]:
+    """Give one or several paths as a list.
+
+    >>> [path.name for path in as_paths("a.csv")], len(as_paths(["a.csv", Path("b.csv")]))
+    (['a.csv'], 2)
+    """
+    return [Path(paths)] if isinstance(paths, Path | str) else [Path(path) for path in paths]

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from homonym.errors import HomonymError, InputError, OutputError, SettingsError
-from homonym.files import beside, require_files, require_writable, write_whole
-from homonym.progress import Listener, Stages
+from homonym.files import Paths, beside, write_whole
+from homonym.progress import Listener
 from homonym.records.problems import Problems
+from homonym.run import Resources, Run
 from homonym.settings import Settings
-from homonym.wording import first_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from homonym.collection.encoded import Encoded
-    from homonym.collection.statistics import GivenStatistics
     from homonym.engines.local import LocalEngine
-
-Inputs = str | Path | Sequence[str | Path]
 
 
 @dataclass(frozen=True)
@@ -42,27 +33,8 @@ class Summary:
     warnings: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Resources:
-    """What a run may use of this machine; never a matter of results.
-
-    `threads` is by default every core, `memory` (bytes) half of the machine's.
-    """
-
-    threads: int | None = None
-    memory: int | None = None
-
-    def resolved(self) -> tuple[int, int]:
-        """Number of threads and bytes of memory, with defaults filled in."""
-        threads = _cores() if self.threads is None else self.threads
-        memory = _memory() // 2 if self.memory is None else self.memory
-        if threads < 1 or memory < 1 << 20:
-            raise SettingsError("a run needs at least 1 thread and 1 MiB of memory; raise --threads or --memory.")
-        return threads, memory
-
-
 def disambiguate(
-    inputs: Inputs,
+    inputs: Paths,
     output: str | Path,
     settings: Settings | None = None,
     *,
@@ -86,7 +58,7 @@ def disambiguate(
 
 
 def cluster(
-    inputs: Inputs,
+    inputs: Paths,
     output: str | Path,
     settings: Settings | None = None,
     *,
@@ -107,7 +79,7 @@ def cluster(
 
 
 def extract(
-    inputs: Inputs,
+    inputs: Paths,
     output: str | Path,
     settings: Settings | None = None,
     *,
@@ -130,28 +102,21 @@ def extract(
         return job.finish(engine, encoded, authors=None)
 
 
-class _Job:
-    """One call: its arguments made plain, and the steps that the calls share."""
+class _Job(Run):
+    """A run that ends in a table, with what its functions share."""
 
     def __init__(
         self,
-        inputs: Inputs,
+        inputs: Paths,
         output: str | Path,
         settings: Settings | None,
         strict: bool,
         resources: Resources | None,
         listener: Listener | None,
     ) -> None:
-        self.inputs = [Path(path) for path in ([inputs] if isinstance(inputs, str | Path) else inputs)]
+        super().__init__(inputs, settings, strict, resources, listener)
         self.output = Path(output)
-        self.settings = settings or Settings()
-        self.strict = strict
-        self.threads, self.memory = (resources or Resources()).resolved()
-        self.stages = Stages(listener)
-        self.given: GivenStatistics | None = None
-        self.save_statistics: Path | None = None
         self.trace: Path | None = None
-        self.warnings: list[str] = []
 
     def check(
         self,
@@ -161,53 +126,13 @@ class _Job:
         trace: str | Path | None,
     ) -> None:
         """Find what would go wrong later before any work is done."""
-        from homonym.collection.statistics import given_statistics, require_statistics_path
         from homonym.results import require_table_path
 
-        if not self.inputs:
-            raise InputError("no input was named; name at least one file.")
-        require_files(self.inputs)
         require_table_path(self.output)
-        if save_statistics:
-            self.save_statistics = Path(save_statistics)
-            require_statistics_path(self.save_statistics)
-            require_writable(self.save_statistics)
         if trace:
             self.trace = Path(trace)
             require_table_path(self.trace)
-        if statistics:
-            self.given = given_statistics(Path(statistics), mentions_in_collection)
-        elif mentions_in_collection is not None:
-            raise SettingsError("--mentions-in-collection goes with --statistics; give both or neither.")
-
-    @contextmanager
-    def engine(self) -> Iterator[LocalEngine]:
-        """The engine in a work directory of its own, which is gone afterwards; machine failures become sentences."""
-        from homonym.engines.local import LocalEngine
-
-        with (
-            tempfile.TemporaryDirectory(prefix="homonym-", ignore_cleanup_errors=True) as work,
-            _machine_failures(work),
-        ):
-            yield LocalEngine(Path(work), self.threads, self.memory, self.stages, self.strict)
-
-    def encode(self, engine: LocalEngine, vocabulary: Path | None = None) -> Encoded:
-        """Count and encode what the engine has read; keep the names of the features if a place is given."""
-        from homonym.collection.counting import features_missing_from_statistics, write_vocabulary
-        from homonym.collection.statistics import save_statistics
-
-        connection = engine.connect()
-        try:
-            encoded = engine.encode(connection, self.given)
-            if vocabulary:
-                write_vocabulary(connection, vocabulary)
-            if self.given:
-                self._warn_of_missing(features_missing_from_statistics(connection), len(encoded.frequencies.total))
-            if self.save_statistics:
-                save_statistics(connection, encoded.frequencies, self.save_statistics)
-        finally:
-            connection.close()
-        return encoded
+        self.use_statistics(statistics, mentions_in_collection, save_statistics)
 
     def cluster(self, engine: LocalEngine) -> Summary:
         """Cluster what the engine has read and write the authors."""
@@ -247,48 +172,7 @@ class _Job:
             warnings=self.warnings,
         )
 
-    def _warn_of_missing(self, missing: int, features: int) -> None:
-        if missing:
-            self.warnings.append(
-                f"{missing:,} of {features:,} features are not in the statistics; these are counted over this run."
-            )
-
 
 def settings_beside(output: Path) -> Path:
     """Where the settings of a result are kept."""
     return beside(output, ".settings.toml")
-
-
-def _cores() -> int:
-    # A container may be given fewer cores than the machine has; not every system says so.
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _memory() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-@contextmanager
-def _machine_failures(work: str) -> Iterator[None]:
-    """Turn a full disk or exhausted memory into one sentence, and an interrupted query into the interrupt it is."""
-    import duckdb
-    import pyarrow as pa
-
-    try:
-        yield
-    except HomonymError:
-        raise
-    except (RuntimeError, duckdb.InterruptException, pa.ArrowException) as broken:
-        if "interrupt" in str(broken).lower():
-            raise KeyboardInterrupt from broken
-        raise
-    except MemoryError as broken:
-        raise HomonymError("the memory of this machine is exhausted; use finer blocks or a larger machine.") from broken
-    except (duckdb.OutOfMemoryException, duckdb.IOException, OSError) as broken:
-        if isinstance(broken, OSError) and broken.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
-            raise
-        reason = first_line(broken)
-        raise OutputError(
-            f"there is not enough room to work in {Path(work).parent} ({reason}); "
-            "free some, or set TMPDIR to a directory with more."
-        ) from broken

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from homonym.errors import InputError, SettingsError
 from homonym.files import unreadable
+from homonym.weights import FEATURE_TYPES, PRESETS, is_preset, preset
 
 Variant = Literal["prob", "max"]
 Scope = Literal["overall", "within"]
@@ -23,8 +24,6 @@ DEFAULT_LIMIT: Mapping[str, tuple[float, float]] = {"prob": (0.0, 7.5e-5), "max"
 
 #: How far given weights may be from a sum of 1 before it is taken for a mistake rather than for rounding.
 WEIGHT_SUM_TOLERANCE = 1e-6
-
-FEATURE_TYPES = ("term", "aff", "cat", "key", "co", "ref", "email", "year")
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -48,8 +47,8 @@ class Settings(BaseModel):
     epsilon: Finite = Field(1e-4, gt=0, le=1, description="smoothing; the paper tried only this value")
     alpha: Finite | None = Field(None, ge=0, description="constant part of the limit α + |X|·β; alone, β is 0")
     beta: Finite | None = Field(None, ge=0, description="part of the limit per mention in the block; alone, α is 0")
-    weights: Literal["uniform"] | dict[str, Finite] = Field(
-        "uniform", description="'uniform', or type=weight pairs that sum to 1, e.g. co=.5,ref=.5"
+    weights: str | dict[str, Finite] = Field(
+        "uniform", description=f"one of {PRESETS}; or type=weight pairs that sum to 1, e.g. co=.5,ref=.5"
     )
     blocking: Blocking = Field(
         "given",
@@ -72,6 +71,8 @@ class Settings(BaseModel):
     @classmethod
     def _weights_are_a_distribution(cls, weights: str | dict[str, float]) -> str | dict[str, float]:
         if isinstance(weights, str):
+            if not is_preset(weights):
+                raise ValueError(f"no weights are called {weights!r}; use one of {PRESETS}, or type=weight pairs")
             return weights
         for kind, weight in weights.items():
             if weight < 0:
@@ -113,17 +114,23 @@ class Settings(BaseModel):
         """
         if not types:
             return []
-        if isinstance(self.weights, str):
-            return [1 / len(types)] * len(types)
-        unknown = sorted(set(self.weights) - set(types) - set(FEATURE_TYPES))
+        named = self._named_weights(types)
+        unknown = sorted(set(named) - set(types) - set(FEATURE_TYPES))
         if unknown:
             known = ", ".join(sorted(types))
             raise SettingsError(f"weights name the unknown feature type {unknown[0]!r}; these mentions have: {known}.")
-        chosen = [self.weights.get(kind, 0.0) for kind in types]
+        chosen = [named.get(kind, 0.0) for kind in types]
         total = math.fsum(chosen)
         if total == 0:
             raise SettingsError(f"no mention has a feature type that has a weight; they have: {', '.join(types)}.")
         return [weight / total for weight in chosen]
+
+    def _named_weights(self, types: Sequence[str]) -> dict[str, float]:
+        if not isinstance(self.weights, str):
+            return self.weights
+        kind = self.weights.partition("-")[2]
+        # A preset may name a type that these mentions lack, but not one that nobody has.
+        return preset(self.weights, types) | ({kind: 0.0} if kind and kind not in types else {})
 
     def changed(self, **changes: Any) -> Settings:
         """The same settings with some values replaced; None leaves a value as it is."""
@@ -192,6 +199,6 @@ def _first_problem(wrong: ValidationError) -> str:
     known = f"; known are: {', '.join(Settings.model_fields)}" if problem["type"] == "extra_forbidden" else ""
     message = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "dict_type":
-        message = "expected 'uniform' or the weight of each feature type"
+        message = "expected a preset's name or the weight of each feature type"
     given = "" if problem["type"] in {"value_error", "extra_forbidden"} else f", got {problem['input']!r}"
     return " ".join(f"setting {place}: {message}{given}{known}.".split())

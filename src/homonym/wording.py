@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def counted(number: int, noun: str) -> str:
     """Write a number with its noun.
@@ -15,3 +17,12 @@ def counted(number: int, noun: str) -> str:
 def first_line(broken: BaseException) -> str:
     """What a library says about a failure, cut to fit into a sentence."""
     return str(broken).splitlines()[0] if str(broken) else type(broken).__name__
+
+
+def listed(words: Sequence[str]) -> str:
+    """Write words as a list.
+
+    >>> listed(["1"]), listed(["1", "2", "5"])
+    ('1', '1, 2 and 5')
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

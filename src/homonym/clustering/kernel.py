@@ -12,7 +12,7 @@ with w_t(D) = λ_t / (n_t(D) + |D|·ε), or λ_t / (n_t(·) + N·ε) for the joi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -182,18 +182,22 @@ def _root(parent, i):
 def _join(K, scores, row_best, column_best, limit, parent, members, done, merge_left, merge_right, merge_score):
     """Join all pairs that are best of row and column and exceed the limit; returns the number of merges so far.
 
-    Rows in order of their best score, so that a merge is recorded with the highest score that demands it.
+    Rows in order of their best score, so that a merge is recorded with the highest score that demands it. Also returns
+    the highest score of a pair that is best of row and column but does not exceed the limit.
     """
     for i in range(K):
         parent[i] = i
+    refused = -np.inf
     for i in np.argsort(-row_best[:K], kind="mergesort"):
-        if not _exceeds(row_best[i], limit):
-            break
+        above = _exceeds(row_best[i], limit)
         for j in range(K):
             if i == j:
                 continue
             s = scores[i, j]
-            if not _exceeds(s, limit) or _exceeds(row_best[i], s) or _exceeds(column_best[j], s):
+            if _exceeds(row_best[i], s) or _exceeds(column_best[j], s):
+                continue
+            if not _exceeds(s, limit):
+                refused = max(refused, s)
                 continue
             a, b = _root(parent, i), _root(parent, j)
             if a != b:
@@ -203,7 +207,9 @@ def _join(K, scores, row_best, column_best, limit, parent, members, done, merge_
                 merge_right[done] = members[b]
                 merge_score[done] = s
                 done += 1
-    return done
+        if not above and refused > -np.inf:
+            break
+    return done, refused
 
 
 @compiled
@@ -244,16 +250,136 @@ def _shrink(K, S, n, size, use_max, parent, renumbered, members):
     return left
 
 
+class Scratch(NamedTuple):
+    """Arrays that the blocks of one call share, each as large as the largest block needs."""
+
+    slots: Any
+    local: Any
+    key: Any
+    inverse: Any
+    head: Any
+    link: Any
+    holder: Any
+    S: Any
+    n: Any
+    scores: Any
+    w: Any
+    smooth: Any
+    row_best: Any
+    column_best: Any
+    size: Any
+    parent: Any
+    renumbered: Any
+    members: Any
+    current: Any
+
+
+@compiled
+def _scratch(block_start, bag_start, types):
+    """Allocate the shared arrays."""
+    largest, longest = 1, 1
+    for b in range(block_start.size - 1):
+        largest = max(largest, block_start[b + 1] - block_start[b])
+        longest = max(longest, bag_start[block_start[b + 1]] - bag_start[block_start[b]])
+    table = 1
+    while table < 2 * longest:
+        table *= 2
+    return Scratch(
+        slots=np.empty(table, np.int32),
+        local=np.empty(longest, np.int32),
+        key=np.empty(longest, np.int32),
+        inverse=np.empty(longest, np.float64),
+        head=np.empty(longest, np.int32),
+        link=np.empty(longest, np.int32),
+        holder=np.empty(longest, np.int32),
+        S=np.empty((largest * (largest - 1) // 2 + 1, types), np.float64),
+        n=np.empty((largest, types), np.float64),
+        scores=np.empty((largest, largest), np.float64),
+        w=np.empty((largest, types), np.float64),
+        smooth=np.empty(largest, np.float64),
+        row_best=np.empty(largest, np.float64),
+        column_best=np.empty(largest, np.float64),
+        size=np.empty(largest, np.float64),
+        parent=np.empty(largest, np.int64),
+        renumbered=np.empty(largest, np.int64),
+        members=np.empty(largest, np.int64),
+        current=np.empty(largest, np.int64),
+    )
+
+
+@compiled
+def _prepare(first, last, bag_start, feature, count, type_start, total, within, scratch):
+    """Fill S(x,y) and n(x) of one block."""
+    distinct = _local_features(
+        first, last, bag_start, feature, count, total, within,
+        scratch.slots, scratch.local, scratch.key, scratch.inverse,
+    )  # fmt: skip
+    _couple(
+        first, last, bag_start, feature, count, type_start, scratch.local, scratch.inverse, distinct,
+        scratch.head, scratch.link, scratch.holder, scratch.S, scratch.n,
+    )  # fmt: skip
+
+
+@compiled
+def _merge(
+    m, weight, mass, N, epsilon, use_max, joint, limit, hypothetical, scratch,
+    label, merge_round, merge_left, merge_right, merge_score,
+):  # fmt: skip
+    """Merge the mentions of one prepared block round by round; S and n are used up.
+
+    Returns the rounds until convergence, the clusters that are left there, and the highest score that was best of row
+    and column until then but did not exceed the limit: for every limit between that score and this one, all is the
+    same.
+    """
+    size, members, current, renumbered = scratch.size, scratch.members, scratch.current, scratch.renumbered
+    for x in range(m):
+        size[x] = 1.0
+        members[x] = x
+        current[x] = x
+        label[x] = x
+    K, done, step = m, 0, 0
+    rounds, clusters, refused = -1, 1, -np.inf
+    while K > 1:
+        best = _score(
+            K, scratch.S, scratch.n, size, weight, mass, N, epsilon, use_max, joint,
+            scratch.w, scratch.smooth, scratch.scores, scratch.row_best, scratch.column_best,
+        )  # fmt: skip
+        threshold = limit
+        if not _exceeds(best, limit):
+            if rounds < 0:
+                rounds, clusters, refused = step, K, max(refused, best)
+                label[:] = current[:m]
+            if not hypothetical:
+                break
+            threshold = -np.inf
+        step += 1
+        before = done
+        done, below = _join(
+            K, scratch.scores, scratch.row_best, scratch.column_best, threshold, scratch.parent, members, done,
+            merge_left, merge_right, merge_score,
+        )  # fmt: skip
+        if rounds < 0:
+            refused = max(refused, below)
+        merge_round[before:done] = step
+        K = _shrink(K, scratch.S, scratch.n, size, use_max, scratch.parent, renumbered, members)
+        for x in range(m):
+            current[x] = renumbered[current[x]]
+    if rounds < 0:
+        rounds = step
+        label[:] = current[:m]
+    return rounds, clusters, refused
+
+
 @compiled
 def cluster_blocks(
     block_start, bag_start, feature, count, type_start, total, mass, weight, mentions_in_collection,
-    epsilon, alpha, beta, use_max, joint, within, hypothetical,
+    epsilon, use_max, joint, within, limit, hypothetical,
     label, rounds, merge_round, merge_left, merge_right, merge_score,
 ):  # fmt: skip
     """Cluster every block.
 
-    In: mentions `block_start[b]` to `block_start[b+1]` form block b; mention x has the features
-    `feature[bag_start[x]:bag_start[x+1]]` with their counts, in any order; features `type_start[t]` to
+    In: mentions `block_start[b]` to `block_start[b+1]` form block b, which has its own `limit[b]`; mention x has the
+    features `feature[bag_start[x]:bag_start[x+1]]` with their counts, in any order; features `type_start[t]` to
     `type_start[t+1]` are of type t.
 
     Out: `label[x]`, the cluster of a mention inside its block at convergence, numbered by smallest member; `rounds[b]`
@@ -261,78 +387,86 @@ def cluster_blocks(
     mentions of both clusters and the score, `merge_round` 0 where there is none. With `hypothetical` the process goes
     on to a single cluster.
     """
-    blocks = block_start.size - 1
-    types = weight.size
-    largest, longest = 1, 1
-    for b in range(blocks):
-        largest = max(largest, block_start[b + 1] - block_start[b])
-        longest = max(longest, bag_start[block_start[b + 1]] - bag_start[block_start[b]])
-    table = 1
-    while table < 2 * longest:
-        table *= 2
-    slots = np.empty(table, np.int32)
-    local = np.empty(longest, np.int32)
-    key = np.empty(longest, np.int32)
-    inverse = np.empty(longest, np.float64)
-    head = np.empty(longest, np.int32)
-    link = np.empty(longest, np.int32)
-    holder = np.empty(longest, np.int32)
-    S = np.empty((largest * (largest - 1) // 2 + 1, types), np.float64)
-    scores = np.empty((largest, largest), np.float64)
-    n = np.empty((largest, types), np.float64)
-    w = np.empty((largest, types), np.float64)
-    smooth = np.empty(largest, np.float64)
-    row_best = np.empty(largest, np.float64)
-    column_best = np.empty(largest, np.float64)
-    size = np.empty(largest, np.float64)
-    parent = np.empty(largest, np.int64)
-    renumbered = np.empty(largest, np.int64)
-    members = np.empty(largest, np.int64)
-    current = np.empty(largest, np.int64)
-    block_mass = np.empty(types, np.float64)
-
-    for b in range(blocks):
+    scratch = _scratch(block_start, bag_start, weight.size)
+    block_mass = mass.copy()
+    for b in range(block_start.size - 1):
         first, last = block_start[b], block_start[b + 1]
         m = last - first
-        distinct = _local_features(first, last, bag_start, feature, count, total, within, slots, local, key, inverse)
-        _couple(
-            first, last, bag_start, feature, count, type_start, local, inverse, distinct,
-            head, link, holder, S, n,
-        )  # fmt: skip
+        _prepare(first, last, bag_start, feature, count, type_start, total, within, scratch)
         N = float(m) if within else float(mentions_in_collection)
-        for t in range(types):
-            block_mass[t] = n[:m, t].sum() if within else mass[t]
-        for x in range(m):
-            size[x] = 1.0
-            members[x] = x
-            current[x] = x
-        limit = alpha + m * beta
-        K, done, step = m, 0, 0
-        converged = False
-        while K > 1:
-            best = _score(
-                K, S, n, size, weight, block_mass, N, epsilon, use_max, joint,
-                w, smooth, scores, row_best, column_best,
+        if within:
+            for t in range(weight.size):
+                block_mass[t] = scratch.n[:m, t].sum()
+        rounds[b], _, _ = _merge(
+            m, weight, block_mass, N, epsilon, use_max, joint, limit[b], hypothetical, scratch, label[first:last],
+            merge_round[first:last], merge_left[first:last], merge_right[first:last], merge_score[first:last],
+        )  # fmt: skip
+
+
+@compiled
+def sweep_blocks(
+    block_start, bag_start, feature, count, type_start, total, mass, weight, mentions_in_collection,
+    epsilon, use_max, joint, within, ratio, steps,
+):  # fmt: skip
+    """Cluster every block at all limits that lead to different outcomes, from the highest down.
+
+    The next limit lies just below the highest score that was refused, but at least `ratio` times below the last one, so
+    that a large block does not take a run for each of its thousands of outcomes. Ends where one cluster is left.
+
+    Out: `steps[b]` the number of outcomes of block b; the lowest limit of each outcome; and its labels, one outcome
+    after the other.
+    """
+    scratch = _scratch(block_start, bag_start, weight.size)
+    types = weight.size
+    largest = scratch.size.size
+    block_mass = mass.copy()
+    whole_S, whole_n = np.empty_like(scratch.S), np.empty_like(scratch.n)
+    merge_round, merge_left, merge_right = (
+        np.empty(largest, np.int32),
+        np.empty(largest, np.int32),
+        np.empty(largest, np.int32),
+    )
+    merge_score = np.empty(largest, np.float64)
+    lowest, outcomes = np.empty(4 * block_start.size, np.float64), 0
+    label, labelled = np.empty(4 * block_start[-1] + 1, np.int32), 0
+    for b in range(block_start.size - 1):
+        first, last = block_start[b], block_start[b + 1]
+        m = last - first
+        pairs = m * (m - 1) // 2
+        _prepare(first, last, bag_start, feature, count, type_start, total, within, scratch)
+        whole_S[:pairs] = scratch.S[:pairs]
+        whole_n[:m] = scratch.n[:m]
+        N = float(m) if within else float(mentions_in_collection)
+        if within:
+            for t in range(types):
+                block_mass[t] = scratch.n[:m, t].sum()
+        limit, clusters, steps[b] = np.inf, 0, 0
+        while clusters != 1:
+            scratch.S[:pairs] = whole_S[:pairs]
+            scratch.n[:m] = whole_n[:m]
+            if outcomes == lowest.size:
+                lowest = np.append(lowest, np.empty_like(lowest))
+            while labelled + m > label.size:
+                label = np.append(label, np.empty_like(label))
+            _, clusters, refused = _merge(
+                m, weight, block_mass, N, epsilon, use_max, joint, limit, False, scratch,
+                label[labelled : labelled + m], merge_round, merge_left, merge_right, merge_score,
             )  # fmt: skip
-            threshold = limit
-            if not _exceeds(best, limit):
-                if not converged:
-                    converged = True
-                    rounds[b] = step
-                    label[first:last] = current[:m]
-                if not hypothetical:
-                    break
-                threshold = -np.inf
-            step += 1
-            before = done
-            done = _join(
-                K, scores, row_best, column_best, threshold, parent, members, done,
-                merge_left[first:last], merge_right[first:last], merge_score[first:last],
-            )  # fmt: skip
-            merge_round[first + before : first + done] = step
-            K = _shrink(K, S, n, size, use_max, parent, renumbered, members)
-            for x in range(m):
-                current[x] = renumbered[current[x]]
-        if not converged:
-            rounds[b] = step
-            label[first:last] = current[:m]
+            lowest[outcomes] = refused if clusters > 1 else -np.inf
+            outcomes, labelled, steps[b] = outcomes + 1, labelled + m, steps[b] + 1
+            limit = min(refused * (1 - 4 * TIE), limit / ratio)
+    return lowest[:outcomes], label[:labelled]
+
+
+@compiled
+def couple_block(bag_start, feature, count, type_start, total):
+    """S(x,y) of each ordered pair and feature type of one block, 0 for x = y; and n(x)."""
+    m, types = bag_start.size - 1, type_start.size - 1
+    scratch = _scratch(np.array([0, m]), bag_start, types)
+    _prepare(0, m, bag_start, feature, count, type_start, total, False, scratch)
+    S = np.zeros((m, m, types))
+    for i in range(1, m):
+        for j in range(i):
+            S[i, j] = scratch.S[i * (i - 1) // 2 + j]
+            S[j, i] = S[i, j]
+    return S, scratch.n

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,11 +75,10 @@ def cluster(bags: Bags, frequencies: Frequencies, settings: Settings, *, hypothe
     """Cluster all blocks; with `hypothetical`, follow the merges beyond convergence down to one cluster."""
     from homonym.clustering.kernel import cluster_blocks
 
-    alpha, beta = settings.limit
     mentions, blocks = len(bags.bag_start) - 1, len(bags.block_start) - 1
     answer = Clustering(
         block_start=bags.block_start,
-        limit=alpha + beta * np.diff(bags.block_start).astype(np.float64),
+        limit=limits(bags.block_start, *settings.limit),
         label=np.zeros(mentions, np.int32),
         rounds=np.zeros(blocks, np.int32),
         merge_round=np.zeros(mentions, np.int32),
@@ -91,6 +90,101 @@ def cluster(bags: Bags, frequencies: Frequencies, settings: Settings, *, hypothe
         answer.label[:] = np.arange(mentions) - np.repeat(bags.block_start[:-1], np.diff(bags.block_start))
         return answer
     cluster_blocks(
+        *_kernel_inputs(bags, frequencies, settings),
+        answer.limit,
+        hypothetical,
+        answer.label,
+        answer.rounds,
+        answer.merge_round,
+        answer.merge_left,
+        answer.merge_right,
+        answer.merge_score,
+    )
+    return answer
+
+
+def limits(block_start: Integers, alpha: float, beta: float) -> Floats:
+    """The limit α + |X|·β of each block.
+
+    >>> limits(np.array([0, 2, 12]), 0.5, 0.1)
+    array([0.7, 1.5])
+    """
+    return alpha + beta * np.diff(block_start).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """All that a clustering of some blocks can come to, as its limit falls.
+
+    Block b has the outcomes `step_start[b]` to `step_start[b + 1]`. Outcome s holds for limits from `lowest[s]` up to
+    that of the outcome before it, the first of a block for any higher one, the last for any lower one; its labels are
+    `label[label_start[s]:label_start[s + 1]]`.
+    """
+
+    step_start: Integers
+    lowest: Floats
+    label_start: Integers
+    label: NDArray[np.int32]
+
+    def at(self, limit: Floats) -> Integers:
+        """The outcome of each block at its limit.
+
+        >>> steps = Outcomes(np.array([0, 2]), np.array([0.5, -np.inf]), np.array([0, 1, 2]), np.zeros(2, np.int32))
+        >>> steps.at(np.array([0.7])), steps.at(np.array([0.1]))
+        (array([0]), array([1]))
+        """
+        blocks = np.repeat(np.arange(len(self.step_start) - 1), np.diff(self.step_start))
+        higher = self.lowest > limit[blocks]
+        passed = np.bincount(blocks, weights=higher, minlength=len(self.step_start) - 1)
+        found: Integers = np.minimum(self.step_start[:-1] + passed.astype(np.int64), self.step_start[1:] - 1)
+        return found
+
+    def labels_at(self, limit: Floats) -> NDArray[np.int32]:
+        """The labels of all mentions, each block at its limit."""
+        chosen = self.at(limit)
+        return np.concatenate([self.label[self.label_start[s] : self.label_start[s + 1]] for s in chosen])
+
+
+#: A sweep's limits fall by at least this factor: finer than a limit can be told from labels.
+SWEEP_RATIO = 1.04
+
+
+def sweep(bags: Bags, frequencies: Frequencies, settings: Settings, *, ratio: float = SWEEP_RATIO) -> Outcomes:
+    """Cluster all blocks at every limit that changes their outcome, at most one for each factor of `ratio`.
+
+    A block's outcome is a step function of its limit: while no score lies between two limits, nothing changes.
+    """
+    from homonym.clustering.kernel import sweep_blocks
+
+    mentions = np.diff(bags.block_start)
+    steps = np.zeros(len(mentions), np.int64)
+    lowest, label = sweep_blocks(*_kernel_inputs(bags, frequencies, settings), ratio, steps)
+    return Outcomes(_starts(steps), lowest, _starts(np.repeat(mentions, steps)), label)
+
+
+def couple(bags: Bags, block: int, frequencies: Frequencies) -> tuple[Floats, Floats]:
+    """S(x,y) for each pair of mentions of one block and each feature type, 0 on the diagonal; and n(x)."""
+    from homonym.clustering.kernel import couple_block
+
+    first, last = bags.block_start[block], bags.block_start[block + 1]
+    begin, end = bags.bag_start[first], bags.bag_start[last]
+    S, n = couple_block(
+        bags.bag_start[first : last + 1] - begin,
+        bags.feature[begin:end],
+        bags.count[begin:end],
+        frequencies.type_start,
+        frequencies.total,
+    )
+    return S, n
+
+
+def _starts(sizes: Integers) -> Integers:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _kernel_inputs(bags: Bags, frequencies: Frequencies, settings: Settings) -> tuple[Any, ...]:
+    """What `cluster_blocks` and `sweep_blocks` both begin with."""
+    return (
         bags.block_start,
         bags.bag_start,
         bags.feature,
@@ -101,20 +195,10 @@ def cluster(bags: Bags, frequencies: Frequencies, settings: Settings, *, hypothe
         np.array(settings.weights_for(frequencies.types)),
         frequencies.mentions,
         settings.epsilon,
-        alpha,
-        beta,
         settings.variant == "max",
         settings.joint,
         settings.scope == "within",
-        hypothetical,
-        answer.label,
-        answer.rounds,
-        answer.merge_round,
-        answer.merge_left,
-        answer.merge_right,
-        answer.merge_score,
     )
-    return answer
 
 
 def dense_bytes(mentions: int, types: int) -> int:

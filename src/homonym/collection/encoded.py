@@ -46,7 +46,7 @@ class Encoded:
 
     def sizes(self) -> NDArray[np.int64]:
         """Number of occurrences of each mention, its own name still included."""
-        shared, own = self._ranges(0, len(self.mention_owner))
+        shared, own = self._ranges(slice(None))
         return (shared[1] - shared[0]) + (own[1] - own[0])
 
     def batches(self) -> Iterator[tuple[int, int]]:
@@ -64,31 +64,32 @@ class Encoded:
         return pq.read_table(self.mentions_file, columns=["block"])["block"].take(pa.array(self.block_start[:-1]))
 
     def gather(self, first_block: int, last_block: int, kept: NDArray[np.bool_]) -> Bags:
-        """The bags of some blocks, feature types that are not kept left out."""
+        """The bags of a range of blocks, feature types that are not kept left out."""
         first, last = self.block_start[first_block], self.block_start[last_block]
-        bag_start, feature, count = self.gather_mentions(int(first), int(last), kept)
-        return Bags(self.block_start[first_block : last_block + 1] - first, bag_start, feature, count)
+        block_start = self.block_start[first_block : last_block + 1] - first
+        return Bags(block_start, *self.gather_mentions(slice(int(first), int(last)), kept))
 
     def gather_mentions(
-        self, first: int, last: int, kept: NDArray[np.bool_]
+        self, mentions: slice | NDArray[np.int64], kept: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """The bags of a range of mentions, one after the other: where each starts, features, counts."""
+        """The bags of some mentions, one after the other: where each starts, features, counts."""
         from homonym.clustering.kernel import gather
 
-        shared, own = self._ranges(first, last)
+        shared, own = self._ranges(mentions)
+        own_name = self.own_name[mentions]
         room = int((shared[1] - shared[0]).sum() + (own[1] - own[0]).sum())
-        bag_start = np.empty(last - first + 1, np.int64)
+        bag_start = np.empty(len(own_name) + 1, np.int64)
         feature, count = np.empty(room, np.int32), np.empty(room, np.float64)
         gather(
-            *shared, *own, self.own_name[first:last], self.frequencies.type_start, kept, self.feature, self.count,
+            *shared, *own, own_name, self.frequencies.type_start, kept, self.feature, self.count,
             bag_start, feature, count,
         )  # fmt: skip
         used = int(bag_start[-1])
         return bag_start, feature[:used], count[:used]
 
-    def _ranges(self, first: int, last: int) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]:
-        mention = self.mention_owner[first:last]
-        return self._range((mention >> SLOT_BITS) << SLOT_BITS), self._range(mention)
+    def _ranges(self, mentions: slice | NDArray[np.int64]) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]:
+        owner = self.mention_owner[mentions]
+        return self._range((owner >> SLOT_BITS) << SLOT_BITS), self._range(owner)
 
     def _range(self, owner: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         place = np.searchsorted(self.owners, owner)

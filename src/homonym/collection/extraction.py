@@ -48,7 +48,7 @@ def _rows(encoded: Encoded, vocabulary: Path, advance: Advance) -> Iterator[list
     columns = [name for name in MENTIONS.names if name != "features"]
     done = 0
     for batch in pq.ParquetFile(encoded.mentions_file).iter_batches(BATCH_MENTIONS, columns=columns):
-        bag_start, feature, count = encoded.gather_mentions(done, done + len(batch), kept)
+        bag_start, feature, count = encoded.gather_mentions(slice(done, done + len(batch)), kept)
         names = words.take(pa.array(feature)).to_pylist()
         kinds = (np.searchsorted(type_start, feature, side="right") - 1).tolist()
         counts = count.tolist()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from homonym.collection import counting
 from homonym.collection.encoded import Encoded, encode
 from homonym.collection.parts import Chunk, PartReport, chunks, write_documents, write_mentions
 from homonym.collection.statistics import GivenStatistics
+from homonym.engines.threads import in_order
 from homonym.engines.workers import run_tasks
 from homonym.errors import CapacityError, InputError
 from homonym.files import read_lines
@@ -96,7 +96,8 @@ class LocalEngine:
         self._require_memory(encoded, len(kept))
         large = threading.Lock()
 
-        def work(first: int, last: int) -> Clustering:
+        def work(blocks: tuple[int, int]) -> Clustering:
+            first, last = blocks
             bags = encoded.gather(first, last, kept)
             if dense_bytes(int(sizes[first:last].max()), len(kept)) < LARGE_BLOCK:
                 return cluster(bags, encoded.frequencies, settings, hypothetical=hypothetical)
@@ -155,23 +156,3 @@ def _numbered(path: Path, advance: Advance) -> Iterator[tuple[int, bytes]]:
             advance(line.bytes_read - done)
             done = line.bytes_read
         yield line.number, line.text
-
-
-def in_order(
-    function: Callable[[int, int], Any], ranges: Iterator[tuple[int, int]], threads: int
-) -> Iterator[tuple[tuple[int, int], Any]]:
-    """Apply a function to ranges on several threads; results come in order and only few wait in memory."""
-    pending: list[tuple[tuple[int, int], Future[Any]]] = []
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for ends in ranges:
-                pending.append((ends, pool.submit(function, *ends)))
-                if len(pending) > 2 * threads:
-                    done, future = pending.pop(0)
-                    yield done, future.result()
-            while pending:
-                done, future = pending.pop(0)
-                yield done, future.result()
-        finally:
-            for _, future in pending:
-                future.cancel()
