@@ -19,6 +19,7 @@ from rich.console import Console
 from homonym.errors import InputError, OutputError
 from homonym.evaluation.evaluate import Evaluation, assess, evaluate, render_table, summary
 from homonym.evaluation.measures import Scores
+from homonym.evaluation.rendering import interval_text
 
 # DOE is two people, split into three; ROE is one person, found; the last mention has no label.
 AUTHORS = {
@@ -105,15 +106,27 @@ def test_json_has_the_keys_of_the_contract(tmp_path: Path, authors: Path, gold: 
     assert set(written) == {
         "names", "mentions", "mentions_without_label", "labels_without_mention", "bcubed", "pairwise",
         "pairwise_with_self", "bcubed_across_names", "baseline_one_cluster", "baseline_singletons", "by_true_size",
-        "mean_over_true_sizes_1_to_10",
+        "mean_over_true_sizes_1_to_10", "macro", "cluster_level", "k_metric", "splitting_error", "lumping_error",
+        "intervals", "gold_lines_skipped", "mentions_with_several_labels", "names_known",
     }  # fmt: skip
     assert set(written["bcubed"]) == {"precision", "recall", "f1"}
-    assert set(written["baseline_singletons"]) == {"bcubed", "pairwise", "pairwise_with_self"}
+    assert set(written["k_metric"]) == {"acp", "aap", "k"}
+    assert set(written["macro"]) == set(written["baseline_singletons"]) == {
+        "bcubed", "pairwise", "pairwise_with_self", "cluster_level", "k_metric", "splitting_error", "lumping_error",
+    }  # fmt: skip
+    assert set(written["intervals"]) == {
+        "bcubed_f1", "pairwise_f1", "pairwise_with_self_f1", "mean_over_true_sizes_1_to_10",
+        "bcubed_f1_beyond_true_size_10",
+    }  # fmt: skip
+    low, high = written["intervals"]["bcubed_f1"]
+    assert 0.0 <= low <= written["bcubed"]["f1"] <= high <= 1.0
     assert list(written["by_true_size"]) == ["1", "2"]
     row = written["by_true_size"]["2"]
     assert set(row) == {
         "names", "mean_clusters", "bcubed", "pairwise_with_self", "baseline_one_cluster", "baseline_singletons",
+        "cluster_level", "k_metric", "splitting_error", "lumping_error", "bcubed_f1_interval",
     }  # fmt: skip
+    assert row["bcubed_f1_interval"] == [row["bcubed"]["f1"]] * 2  # of one name
     assert set(row["baseline_one_cluster"]) == {"precision", "recall", "f1"}
     assert Evaluation.from_dict(written) == found
 
@@ -131,6 +144,10 @@ def test_true_sizes_average_over_names_and_are_in_order() -> None:
         assert row.bcubed.precision == pytest.approx(np.mean([one.bcubed.precision for one in alone]))
         assert row.bcubed.recall == pytest.approx(np.mean([one.bcubed.recall for one in alone]))
         assert row.pairwise_with_self.recall == pytest.approx(np.mean([one.pairwise_with_self.recall for one in alone]))
+        assert row.cluster_level.recall == pytest.approx(np.mean([one.cluster_level.recall for one in alone]))
+        assert row.splitting_error == pytest.approx(np.mean([one.splitting_error for one in alone]))
+        assert row.lumping_error == pytest.approx(np.mean([one.lumping_error for one in alone]))
+        assert row.k_metric.aap == pytest.approx(np.mean([one.k_metric.aap for one in alone]))
         assert row.baseline_singletons.recall == pytest.approx(
             np.mean([one.baseline_singletons.bcubed.recall for one in alone])
         )
@@ -153,17 +170,70 @@ def test_large_true_sizes_share_a_row() -> None:
     assert only_large.as_dict()["mean_over_true_sizes_1_to_10"] is None
 
 
+def rounded(value: Any) -> Any:
+    """All figures of a JSON but intervals, which depend on the order of the names' codes."""
+    if isinstance(value, dict):
+        return {key: rounded(part) for key, part in value.items() if "interval" not in key}
+    return round(value, 12)
+
+
 def test_order_of_mentions_and_names_of_labels_do_not_matter() -> None:
     codes = random_codes()
     order = np.random.default_rng(0).permutation(len(codes[0]))
-    before, after = assess(*codes).as_dict(), assess(*(7 - 3 * code[order] for code in codes)).as_dict()
+    before, after = assess(*codes), assess(*(7 - 3 * code[order] for code in codes))
+    assert rounded(before.as_dict()) == rounded(after.as_dict())
+    shuffled = assess(*(code[order] for code in codes))
+    assert shuffled.intervals["bcubed_f1"] == pytest.approx(before.intervals["bcubed_f1"], abs=1e-12)
+    for known, again in zip(before.intervals.values(), after.intervals.values(), strict=True):
+        assert again == (pytest.approx(known, abs=0.02) if known else None)
 
-    def rounded(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: rounded(part) for key, part in value.items()}
-        return round(value, 12)
 
-    assert rounded(before) == rounded(after)
+def test_nothing_depends_on_the_order_of_rows(tmp_path: Path, gold: Path) -> None:
+    first = evaluate(authors_file(tmp_path, "a.csv"), gold, json=tmp_path / "a.json")
+    backwards = {column: values[::-1] for column, values in AUTHORS.items()}
+    head, *lines = GOLD.splitlines(keepends=True)
+    gold.write_text(head + "".join(lines[::-1]))
+    assert evaluate(authors_file(tmp_path, "b.parquet", backwards), gold, json=tmp_path / "b.json") == first
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_intervals_are_those_of_names_drawn_one_by_one() -> None:
+    names, authors, clusters = random_codes(2000)
+    found = assess(names, authors, clusters)
+    alone = [assess(*(code[names == n] for code in (names, authors, clusters))) for n in np.unique(names)]
+    mentions = np.array([one.mentions for one in alone])
+    precision, recall = (
+        np.array([getattr(one.bcubed, part) for one in alone]) * mentions for part in ("precision", "recall")
+    )
+    generator = np.random.default_rng(1)
+    replicates = []
+    for _ in range(4000):
+        drawn = generator.integers(0, len(alone), len(alone))
+        total = mentions[drawn].sum()
+        replicates.append(Scores(precision[drawn].sum() / total, recall[drawn].sum() / total).f1)
+    width = np.ptp(np.quantile(replicates, [0.025, 0.975]))
+    assert found.intervals["bcubed_f1"] == pytest.approx(np.quantile(replicates, [0.025, 0.975]), abs=0.15 * width)
+    for key in ("pairwise_f1", "pairwise_with_self_f1"):
+        low, high = found.intervals[key] or (1.0, 0.0)
+        assert low < getattr(found, key.removesuffix("_f1")).f1 < high
+    low, high = found.intervals["mean_over_true_sizes_1_to_10"] or (1.0, 0.0)
+    assert low <= (found.mean_over_true_sizes_1_to_10 or 0.0) <= high
+
+
+def test_many_names_give_narrow_intervals_and_few_wide_ones() -> None:
+    generator = np.random.default_rng(3)
+    names = np.repeat(np.arange(2000), 6)
+    authors = generator.integers(0, 2, len(names))
+    clusters = np.where(generator.random(len(names)) < 0.8, authors, 2)
+
+    def width(first: int) -> float:
+        low, high = (
+            assess(*(code[: 6 * first] for code in (names, authors, clusters))).by_true_size[2].bcubed_f1_interval
+        )
+        return high - low
+
+    assert width(2000) < width(200) < width(20)
+    assert width(2000) == pytest.approx(width(200) / np.sqrt(10), rel=0.3)
 
 
 def test_the_table_says_what_was_left_out(authors: Path, gold: Path) -> None:
@@ -181,13 +251,34 @@ def test_the_table_says_what_was_left_out(authors: Path, gold: Path) -> None:
     )
     for part in (summary(found), "B-cubed across names", "pairs with self", "pair F1", "averaged over true sizes"):
         assert part in text
+    for part in (
+        "whole people",
+        "K-metric",
+        "splitting error",
+        "lumping error",
+        interval_text(found.intervals["bcubed_f1"]),
+    ):
+        assert part in text
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.jsonl"])
 def test_missing_columns_are_named(tmp_path: Path, gold: Path, name: str) -> None:
-    columns = {"mention_id": ["d1#0"], "cluster": ["x"], "block": ["DOE"]}
-    with pytest.raises(InputError, match=r"lacks author_id: .* found mention_id, cluster, block"):
+    columns = {"mention_id": ["d1#0"], "person": ["x"], "block": ["DOE"]}
+    with pytest.raises(InputError, match=r"lacks author_id \(or author, or cluster\), found mention_id, person, block"):
         evaluate(authors_file(tmp_path, name, columns), gold)
+    with pytest.raises(InputError, match=r"lacks mention_id and author_id \(or author, or cluster\), found id"):
+        evaluate(authors_file(tmp_path, "id.jsonl", {"id": ["d1"]}), gold)
+    with pytest.raises(InputError, match="lacks mention_id, found id, cluster"):
+        evaluate(authors_file(tmp_path, "id.csv", {"id": ["d1"], "cluster": ["x"]}), gold)
+
+
+@pytest.mark.parametrize("column", ["author", "cluster"])
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.jsonl"])
+def test_a_result_needs_a_mention_and_a_cluster_only(tmp_path: Path, gold: Path, column: str, name: str) -> None:
+    columns = {"note": ["x"] * 7, column: AUTHORS["author_id"], "mention_id": AUTHORS["mention_id"]}
+    names = authors_file(tmp_path, "names.csv", {key: AUTHORS[key] for key in ("mention_id", "block")})
+    expected = evaluate(authors_file(tmp_path, "whole.parquet"), gold)
+    assert evaluate(authors_file(tmp_path, name, columns), gold, names=names) == expected
 
 
 def test_a_mention_with_two_authors_is_named(tmp_path: Path, gold: Path) -> None:
@@ -198,13 +289,16 @@ def test_a_mention_with_two_authors_is_named(tmp_path: Path, gold: Path) -> None
 
 def test_nulls_and_broken_lines_of_a_result_are_refused(tmp_path: Path, gold: Path) -> None:
     columns = {"mention_id": ["d1#0", "d2#0"], "block": ["DOE", None], "author_id": ["0", "0"]}
-    with pytest.raises(InputError, match="rows without"):
-        evaluate(authors_file(tmp_path, "null.parquet", columns), gold)
-    with pytest.raises(InputError, match="line 2 lacks block"):
-        evaluate(authors_file(tmp_path, "null.jsonl", columns), gold)
+    for name in ("null.parquet", "null.jsonl", "null.csv"):
+        with pytest.raises(InputError, match="mention d2#0 has no block"):
+            evaluate(authors_file(tmp_path, name, columns), gold)
+        with pytest.raises(InputError, match="mention d1#0 has no author_id; each row"):
+            evaluate(authors_file(tmp_path, name, columns | {"author_id": ["", "0"]}), gold)
+    with pytest.raises(InputError, match=r"list\.jsonl, line 1: author_id: an id or label is a string"):
+        evaluate(authors_file(tmp_path, "list.jsonl", columns | {"author_id": [["0"], ["1"]]}), gold)
     broken = authors_file(tmp_path, "broken.jsonl")
     broken.write_text(broken.read_text() + '{"mention_id"\n')
-    with pytest.raises(InputError, match="line 8 is not a JSON object"):
+    with pytest.raises(InputError, match="line 8: not valid JSON"):
         evaluate(broken, gold)
     torn = authors_file(tmp_path, "torn.csv")
     torn.write_text(torn.read_text() + "d8#0,d8\n")
@@ -215,14 +309,109 @@ def test_nulls_and_broken_lines_of_a_result_are_refused(tmp_path: Path, gold: Pa
 @pytest.mark.parametrize("name", ["none.parquet", "none.csv"])
 def test_a_result_without_rows_has_nothing_in_common(tmp_path: Path, gold: Path, name: str) -> None:
     columns = {column: pa.array([], pa.string()) for column in ("mention_id", "block", "author_id")}
-    with pytest.raises(InputError, match="no mention in common"):
+    with pytest.raises(InputError, match=r"no mention in common .*none at all.*'d1#0'"):
         evaluate(authors_file(tmp_path, name, columns), gold)
 
 
-def test_nothing_in_common_is_an_error(authors: Path, gold: Path) -> None:
+def test_nothing_in_common_is_an_error_that_shows_ids(authors: Path, gold: Path) -> None:
     gold.write_text("mention_id,author\nother,1\n")
-    with pytest.raises(InputError, match="no mention in common"):
+    with pytest.raises(InputError, match=r"no mention in common .*parquet is 'd1#0'; the first id of .*csv is 'other'"):
         evaluate(authors, gold)
+
+
+def test_empty_files_and_other_encodings_are_refused(tmp_path: Path, gold: Path) -> None:
+    result = tmp_path / "result.csv"
+    result.write_bytes(b"")
+    with pytest.raises(InputError, match=r"result\.csv is empty"):
+        evaluate(result, gold)
+    result.write_bytes("mention_id,author_id\nd1#0,Müller\n".encode("latin-1"))
+    with pytest.raises(InputError, match="UTF-8"):
+        evaluate(result, gold)
+    result.write_bytes('{"mention_id": "d1#0", "author_id": "Müller"}\n'.encode("latin-1"))
+    with pytest.raises(InputError, match=r"line 1: not UTF-8"):
+        evaluate(result, gold)
+    with pytest.raises(InputError, match="at least one result"):
+        evaluate([], gold)
+
+
+BARE = {"mention_id": AUTHORS["mention_id"], "cluster": AUTHORS["author_id"]}
+DOCUMENTS = "".join(
+    f'{{"id": "d{i}", "authors": [{{"name": "{name}", "author": "{label}"}}]}}\n'
+    for i, name, label in [
+        (1, "Doe, J", 1), (2, "J. Doe", 1), (3, "Jane Doe", 1), (4, "DOE J", 2), (5, "Roe, R", 1), (6, "R Roe", 1),
+    ]
+)  # fmt: skip
+
+
+def test_without_blocks_the_names_of_labelled_documents_count(tmp_path: Path, authors: Path, gold: Path) -> None:
+    documents = tmp_path / "documents.jsonl"
+    documents.write_text(DOCUMENTS)
+    bare = authors_file(tmp_path, "bare.csv", BARE)
+    expected = evaluate(authors, gold)
+    for found in (evaluate(bare, documents), evaluate(bare, gold, names=documents)):
+        assert found.names_known
+        assert rounded(found.as_dict()) == rounded(expected.as_dict()) | {
+            "labels_without_mention": found.labels_without_mention
+        }
+
+
+def test_names_may_stand_beside_the_labels(tmp_path: Path, gold: Path) -> None:
+    blocks = dict(zip(AUTHORS["mention_id"], AUTHORS["block"], strict=True))
+    rows = [line.split(",") for line in GOLD.splitlines()[1:]]
+    bare = authors_file(tmp_path, "bare.csv", BARE)
+    gold.write_text("mention_id,author,block\n" + "".join(f"{m},{a},{blocks.get(m, 'X')}\n" for m, a in rows))
+    assert evaluate(bare, gold).names == 2
+    mentions = tmp_path / "mentions.jsonl"
+    mentions.write_text(
+        "".join(f'{{"mention_id": "{m}", "author": {a}, "name": "{blocks.get(m)}"}}\n' for m, a in rows)
+    )
+    assert evaluate(bare, mentions).names == 2
+
+
+def test_without_any_names_everything_is_one_and_this_is_said(tmp_path: Path, gold: Path) -> None:
+    found = evaluate(authors_file(tmp_path, "bare.csv", BARE), gold, json=tmp_path / "found.json")
+    assert (found.names, found.names_known, list(found.by_true_size)) == (1, False, [2])
+    assert "no file says which mentions share a name, so everything counts as one name" in summary(found)
+    assert found.mean_over_true_sizes_1_to_10 is None
+    assert found.intervals["mean_over_true_sizes_1_to_10"] is None
+    console = Console(width=120, file=StringIO())
+    console.print(render_table(found))
+    assert "averaged over true sizes" not in console.file.getvalue()  # type: ignore[attr-defined]
+    assert Evaluation.from_dict(orjson.loads((tmp_path / "found.json").read_bytes())) == found
+
+
+def test_names_must_be_known_for_all_or_none(tmp_path: Path, gold: Path) -> None:
+    bare = authors_file(tmp_path, "bare.csv", BARE)
+    names = tmp_path / "names.csv"
+    names.write_text("mention_id,block\nd1#0,DOE\nd1#0,ROE\nd2#0,\n")
+    with pytest.raises(InputError, match=r"names\.csv gives no block or name for 5 labelled mentions, such as d2#0"):
+        evaluate(bare, gold, names=names)
+    names.write_text("mention_id,name\nd1#0,DOE\n")
+    with pytest.raises(InputError, match="no block or name for 6 labelled mentions"):
+        evaluate(bare, gold, names=names)
+    with pytest.raises(InputError, match="cannot be read"):
+        evaluate(bare, gold, names=tmp_path / "missing.csv")
+
+
+def test_of_names_given_twice_the_first_counts_and_blocks_beat_names(tmp_path: Path, gold: Path) -> None:
+    names = tmp_path / "names.jsonl"
+    first = '{"id": "d1", "authors": [{"name": "Doe, J", "block": "ROE, R"}]}\n'
+    names.write_text(first + "broken\n[]\n" + '{"id": 7, "authors": 3}\n' + DOCUMENTS)
+    found = evaluate(authors_file(tmp_path, "bare.csv", BARE), gold, names=names)
+    assert {size: row.names for size, row in found.by_true_size.items()} == {1: 1, 2: 1}
+    assert found.by_true_size[1].mean_clusters == 2
+
+
+def test_identifiers_may_be_the_truth_and_files_several(tmp_path: Path, authors: Path) -> None:
+    first, second = tmp_path / "1.jsonl", tmp_path / "2.csv"
+    first.write_text(
+        '{"id": "d1", "authors": [{"name": "Doe, J", "ids": {"ORCID": "https://orcid.org/0000-0001-0000-000x"}}]}\n'
+        '{"id": "d2", "authors": [{"name": "Doe", "ids": {"orcid": ["0000-0001-0000-0001", "0000-0001-0000-0002"]}}]}\n'
+    )
+    second.write_text("mention_id,Orc_id\nd3#0,0000-0001-0000-000X\n")
+    found = evaluate(authors, [first, second], label="orcid")
+    assert (found.mentions, found.mentions_with_several_labels, found.pairwise) == (2, 1, Scores(1.0, 0.0))
+    assert "1 mention with several different identifiers left out" in summary(found)
 
 
 def test_outputs_are_checked_before_the_work(tmp_path: Path, authors: Path, gold: Path) -> None:
@@ -237,6 +426,7 @@ def test_the_page_is_written(tmp_path: Path, authors: Path, gold: Path) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "authors.parquet" in page
+    assert "95 % interval" in page
 
 
 def test_importing_it_is_light() -> None:

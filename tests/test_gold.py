@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -113,7 +114,7 @@ def test_two_labels_for_one_mention_are_named(tmp_path: Path, text: str) -> None
     [
         ("", "empty"),
         ('{"mention_id": "m1"}\n', "holds no label; expected"),
-        ('{\n"mention_id": "m1"\n}\n', r"holds no label \(3 lines could not be parsed\)"),
+        ('{\n"mention_id": "m1"\n}\n', r"holds no label \(3 lines could not be parsed; line 1: not valid JSON"),
         ("mention_id,author\n", "holds no label"),
         ("mention_id,name\nm1,x\n", "has the columns mention_id, name; expected"),
         ("id,author\nm1,x\n", "has the columns id, author; expected"),
@@ -137,3 +138,91 @@ def test_other_encodings_and_torn_files_are_refused(tmp_path: Path) -> None:
         read_gold(path)
     with pytest.raises(InputError, match="missing"):
         read_gold(tmp_path / "missing.csv")
+
+
+IDS = """\
+{"id": "W1", "authors": [{"name": "Doe, J", "author": "J1", "ids": {"researcher_id": "A-1-2011"}}, {"name": "Roe, R"}]}
+{"id": "W2", "authors": [{"name": "Doe, J", "ids": {"ResearcherID": ["A-1-2011"], "orcid": "0000-0002-1825-009x"}}]}
+{"id": "W3", "authors": [{"name": "Doe, J", "ids": {"researcher-id": ["A-1-2011", "B-2-2012"], "orcid": null}}]}
+{"id": "W4", "authors": [{"name": "Doe, J", "ids": {"researcherid": " B-2-2012 ", "researcher id": "B-2-2012"}}]}
+{"id": "W5", "authors": [{"name": "Doe, J", "ids": {"researcherid": []}}, {"name": "Doe, J", "ids": "none"}]}
+{"mention_id": "m1", "ids": {"Researcher ID": 7}}
+{"mention_id": "m2", "researcherid": "C-3-2013", "author": "x"}
+"""
+
+
+@pytest.mark.parametrize("label", ["researcherid", "ResearcherID", "researcher-id", "RESEARCHER ID"])
+def test_any_identifier_may_be_the_label(tmp_path: Path, label: str) -> None:
+    gold = read_gold(written(tmp_path, IDS), label)
+    expected = {"W1#0": "A-1-2011", "W2#0": "A-1-2011", "W4#0": "B-2-2012", "m1": "7", "m2": "C-3-2013"}
+    assert (labels(gold), gold.skipped, gold.several) == (expected, 0, 1)
+
+
+@pytest.mark.parametrize(
+    "orcid",
+    [
+        "0000-0002-1825-009x",
+        "https://orcid.org/0000-0002-1825-009X",
+        "http://www.orcid.org/0000-0002-1825-009x/",
+        "ORCID:0000-0002-1825-009X",
+        ["https://orcid.org/0000-0002-1825-009X", "0000-0002-1825-009x"],
+    ],
+    ids=str,
+)
+def test_orcids_are_written_in_one_way(tmp_path: Path, orcid: str | list[str]) -> None:
+    row = orjson.dumps({"mention_id": "m1", "ids": {"orcid": orcid}}).decode()
+    assert labels(read_gold(written(tmp_path, row), "ORCID")) == {"m1": "0000-0002-1825-009X"}
+
+
+def test_what_only_looks_like_an_orcid_stays_as_it_is(tmp_path: Path) -> None:
+    text = "mention_id,key\nm1,https://example.org/0000-0002-1825-009x\nm2,0000-0002-1825-00\n"
+    expected = {"m1": "https://example.org/0000-0002-1825-009x", "m2": "0000-0002-1825-00"}
+    assert labels(read_gold(written(tmp_path, text), "Key")) == expected
+
+
+def test_identifiers_in_columns_of_tables(tmp_path: Path) -> None:
+    csv = written(tmp_path, "mention_id;Researcher-ID;author\nm1;A-1;x\nm2;;y\n;B-2;z\n")
+    gold = read_gold(csv, "researcher_id")
+    assert (labels(gold), gold.skipped) == ({"m1": "A-1"}, 1)
+    path = tmp_path / "gold.parquet"
+    lists = [["A-1"], ["A-1", "B-2"], [], None, ["C-3", "C-3"]]
+    pq.write_table(pa.table({"mention_id": [1, 2, 3, 4, 5], "orcid": pa.array(lists, pa.list_(pa.string()))}), path)
+    gold = read_gold(path, "orcid")
+    assert (labels(gold), gold.several) == ({"1": "A-1", "5": "C-3"}, 1)
+
+
+def test_an_identifier_that_nobody_has_is_an_error_that_names_those_there_are(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no author has the identifier scopus; choose one of orcid, researcher_id, or"):
+        read_gold(written(tmp_path, IDS), "scopus")
+    with pytest.raises(InputError, match="no author has the identifier orcid or any other; use the label author"):
+        read_gold(written(tmp_path, DOCUMENTS), "orcid")
+    with pytest.raises(InputError, match="has the columns mention_id, author; expected mention_id and orcid"):
+        read_gold(written(tmp_path, "mention_id,author\nm1,x\n"), "orcid")
+    with pytest.raises(InputError, match="all 1 mention with a have several different ones"):
+        read_gold(written(tmp_path, '{"mention_id": "m1", "ids": {"a": ["x", "y"]}}\n'), "a")
+
+
+def test_identifiers_of_a_strange_kind_are_counted(tmp_path: Path) -> None:
+    text = '{"mention_id": "m1", "ids": {"a": {"b": 1}}}\n{"mention_id": "m2", "ids": {"a": "x"}}\n'
+    gold = read_gold(written(tmp_path, text), "a")
+    assert (labels(gold), gold.skipped) == ({"m2": "x"}, 1)
+
+
+def test_several_files_are_one_annotation(tmp_path: Path) -> None:
+    files = [written(tmp_path, DOCUMENTS, "a.jsonl"), written(tmp_path, "mention_id,author\nm1,a\nW1#0,J1\n", "b.csv")]
+    empty = written(tmp_path, '{"mention_id": "m9"}\nbroken\n', "c.jsonl")
+    gold = read_gold([*map(str, files), empty])
+    assert (labels(gold), gold.skipped) == (FROM_DOCUMENTS | {"m1": "a"}, 1)
+
+
+def test_two_labels_in_two_files_name_both(tmp_path: Path) -> None:
+    first = written(tmp_path, "mention_id,author\nm1,a\nm2,b\n", "a.csv")
+    other = written(tmp_path, "mention_id,author\nm2,b\n", "b.csv")
+    clash = written(tmp_path, '{"mention_id": "m1", "author": "z"}\n', "c.jsonl")
+    with pytest.raises(InputError, match=r"a\.csv and \S*c\.jsonl: mention m1 has two labels, a and z; keep"):
+        read_gold([first, other, clash])
+
+
+def test_the_author_id_of_a_documents_author_is_no_label(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no label"):
+        read_gold(written(tmp_path, '{"id": "W1", "authors": [{"name": "Doe, J", "author_id": "x"}]}\n'))

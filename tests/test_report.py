@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -14,10 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from homonym.evaluation.evaluate import Evaluation, assess
+from homonym.evaluation.assessment import Evaluation, assess
+from homonym.evaluation.compare import Comparison, compare
+from homonym.evaluation.rendering import MEANINGS
 from homonym.report.figures import clusters_by_true_size, results_by_true_size, spread
 from homonym.report.html import Section, percent
-from homonym.report.page import render_page, write_report
+from homonym.report.page import points, render_comparison, render_page, shares, write_comparison, write_report
 
 NASTY = "<script>alert('x')</script> & \"quotes\" $title ${style}"
 
@@ -139,6 +142,58 @@ def test_the_page_says_what_a_newcomer_needs() -> None:
         "limit.beta",
         "7.5e-05",
         "11+",
+        "A 95 % interval says how far",
+        f"F1 of {percent(found.bcubed.f1)} (95 % interval {shares(found.intervals['bcubed_f1'])})".replace("\xa0", " "),
+        *(f"{label}: {meaning}" for label, meaning in MEANINGS.values()),
+        percent(found.lumping_error).replace("\xa0", " "),
+    ):
+        assert part in text
+
+
+def test_the_page_says_so_where_names_or_labels_are_not_clear() -> None:
+    names = np.zeros(4, dtype=np.int64)
+    one_name = assess(names, np.array([0, 0, 1, 1]), names)
+    page = render_page(replace(one_name, mentions_with_several_labels=3, gold_lines_skipped=1).without_names())
+    for part in (
+        "3 mentions with several different identifiers: left out",
+        "1 line of the labels could not be parsed",
+        "No file says which mentions share a name, so everything counts as one name.",
+        "<td>unknown</td>",
+    ):
+        assert part in page
+    assert "Averaged over the true sizes" not in page
+    assert "(95 % interval" not in page
+
+
+def several(*labels: str) -> Comparison:
+    names = np.repeat(np.arange(20), 6)
+    authors = np.arange(len(names)) // 3
+    split = 2 * authors + (np.arange(len(names)) % 3 == 0)
+    return compare(names, authors, dict(zip(labels, (split, authors, names), strict=False)))
+
+
+def test_the_page_of_several_results_is_self_contained_and_escaped() -> None:
+    found = replace(several("a.csv", NASTY), left_out={"a.csv": 0, NASTY: 3}, labels_without_mention=2)
+    html = render_comparison(found, title=NASTY, settings={"labels": NASTY})
+    page = Reader(html)
+    assert page.open == []
+    assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
+    # Title and heading, the lead (it is the best), a row, two columns, what it lacks, a setting.
+    assert page.text.count(NASTY) == 2 + 1 + 1 + 2 + 1 + 1
+    assert html == render_comparison(found, title=NASTY, settings={"labels": NASTY})
+
+
+def test_the_page_of_several_results_shows_differences_and_sizes(tmp_path: Path) -> None:
+    found = several("split.csv", "right.csv", "lumped.csv")
+    write_comparison(found, tmp_path / "page.html")
+    text = " ".join(Reader((tmp_path / "page.html").read_text(encoding="utf-8")).text.split())
+    for part in (
+        "3 results were compared on the 120 mentions of 20 names",
+        "The highest B-cubed F1 is that of right.csv, 100 %",
+        "There are 40 people, counted by name.",
+        points(found.differences["right.csv"].bcubed_f1),
+        percent(found.results["lumped.csv"].by_true_size[2].bcubed.f1).replace("\xa0", " "),
+        *(label for label, _ in MEANINGS.values()),
     ):
         assert part in text
 

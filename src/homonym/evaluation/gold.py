@@ -1,57 +1,62 @@
-"""Known labels, from whatever file carries them, and the mentions of a result that they speak about.
+"""Annotation: which mention belongs to which person, from whatever files say so.
 
-Documents, mentions, CSV and Parquet are told apart by content. Everything streams: of a whole catalogue only the
-labelled mentions are kept.
+The truth is the field `author` of documents and mentions, or any identifier that they carry, such as an ORCID. Labels
+may stand in the data or in files of their own; of a whole catalogue only the labelled mentions are kept.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import islice
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from homonym.errors import InputError
-from homonym.evaluation.measures import Codes
-from homonym.files import read_lines, require_files
-from homonym.records.documents import load_object
-from homonym.records.problems import BrokenRecordError
+from homonym.evaluation.tabular import (
+    as_text,
+    batches_of,
+    column_batches,
+    columns_of,
+    filled,
+    format_of,
+    json_rows,
+)
+from homonym.files import Paths, as_paths, require_files
 from homonym.schema import GOLD
-from homonym.wording import first_line
+from homonym.wording import counted
 
-Format = Literal["parquet", "csv", "jsonl"]
-OnBroken = Callable[[int | None], None]
-"""Called for each line that cannot be parsed, with its number where it is known."""
+AUTHOR = "author"
+"""The label that documents and mentions carry in a field of its own."""
 
-ROWS_PER_BATCH = 1 << 20
-RESULT_COLUMNS = ("mention_id", "block", "author_id")
-"""What a result must hold to be compared with labels."""
-
-RESULT = pa.schema([(column, pa.string()) for column in RESULT_COLUMNS])
-
-LABEL_COLUMNS = ("author", "author_id")
-"""Columns that may hold the label, the first one present counts."""
+AUTHOR_COLUMNS = ("author", "author_id")
+"""Columns that may hold that label, the first one present counts."""
 
 EXPECTED = "expected documents or mentions as JSON lines, or CSV, TSV or Parquet with mention_id and author"
+
+_ORCID = re.compile(r"(?:(?:https?://)?(?:www\.)?orcid\.org/|orcid:)?(\d{4}-\d{4}-\d{4}-\d{3}[\dx])/?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Gold:
-    """Labels with each mention once (`schema.GOLD`), and how many lines could not be parsed."""
+    """Labels with each mention once (`schema.GOLD`), and what could not be used.
+
+    `skipped` lines could not be parsed; mentions with `several` different identifiers have no label.
+    """
 
     table: pa.Table
     skipped: int
+    several: int = 0
 
 
-def read_gold(path: Path | str) -> Gold:
-    """Read which mention belongs to which person; mentions without a label are left out.
+def read_gold(paths: Paths, label: str = AUTHOR) -> Gold:
+    """Read which mention belongs to which person from one or more files; mentions without a label are left out.
+
+    `label` is "author", or the name of an identifier, written in any way: "ResearcherID" finds "researcher_id".
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -60,208 +65,159 @@ def read_gold(path: Path | str) -> Gold:
     ...     read_gold(path).table.to_pylist()
     [{'mention_id': 'W1#1', 'author': 'R1'}]
     """
-    path = Path(path)
-    require_files([path])
-    broken: list[int | None] = []
-    batches = _json_labels(path, broken.append) if format_of(path) == "jsonl" else _column_labels(path, broken.append)
-    table = pa.Table.from_batches(batches, schema=GOLD)
+    files = as_paths(paths)
+    require_files(files)
+    reading = _Reading(label)
+    tables = [pa.Table.from_batches(reading.labels(path), schema=GOLD) for path in files]
+    table = pa.concat_tables(tables)
     if not table.num_rows:
-        unread = f" ({len(broken)} lines could not be parsed)" if broken else ""
-        raise InputError(f"{path} holds no label{unread}; {EXPECTED}.")
-    return Gold(_each_once(table, path), len(broken))
+        raise InputError(_nothing_found(files, reading))
+    return Gold(_each_once(table, dict(zip(files, tables, strict=True))), len(reading.broken), reading.several)
 
 
-@dataclass(frozen=True, eq=False)
-class Matched:
-    """Codes of the mentions that have both a label and an author, and the counts of those that have only one."""
+@lru_cache(maxsize=1024)
+def plain_key(name: str) -> str:
+    """Write the name of an identifier in the one way in which names are compared.
 
-    names: Codes
-    authors: Codes
-    clusters: Codes
-    mentions_without_label: int
-    labels_without_mention: int
-
-
-def match(authors: Path, gold: Gold) -> Matched:
-    """Join a result with labels by mention; only labelled mentions are kept in memory."""
-    labelled = gold.table["mention_id"]
-    rows: list[pa.Array] = []
-    kept: list[pa.RecordBatch] = []
-    seen = 0
-    for batch in author_batches(authors):
-        row = pc.index_in(batch["mention_id"], value_set=labelled)
-        rows.append(row.drop_null())
-        kept.append(batch.filter(row.is_valid()))
-        seen += batch.num_rows
-    row, table = pa.chunked_array(rows, pa.int32()).to_numpy(), pa.Table.from_batches(kept, RESULT)
-    _require_each_once(row, labelled, authors)
-    return Matched(
-        names=_codes(table["block"]),
-        authors=_codes(gold.table["author"])[row],
-        clusters=_codes(table["author_id"]),
-        mentions_without_label=seen - len(row),
-        labels_without_mention=len(labelled) - len(row),
-    )
-
-
-def author_batches(path: Path) -> Iterator[pa.RecordBatch]:
-    """Yield mention_id, block and author_id of a result (Parquet, CSV or JSON lines), all as strings."""
-    if format_of(path) == "jsonl":
-        yield from _json_authors(path)
-        return
-    present = columns_of(path)
-    if missing := [column for column in RESULT_COLUMNS if column not in present]:
-        raise InputError(_lacks(str(path), missing, present))
-    for batch in column_batches(path, RESULT_COLUMNS, None):
-        if any(column.null_count for column in batch.columns):
-            raise InputError(
-                f"{path} has rows without {', '.join(RESULT_COLUMNS[:-1])} or {RESULT_COLUMNS[-1]}; each row needs all."
-            )
-        yield batch
-
-
-def _json_authors(path: Path) -> Iterator[pa.RecordBatch]:
-    def broken(number: int | None) -> None:
-        raise InputError(f"{path}, line {number} is not a JSON object; write the result again.")
-
-    def rows() -> Iterator[tuple[str, ...]]:
-        for number, row in json_rows(path, broken):
-            if missing := [column for column in RESULT_COLUMNS if not isinstance(row.get(column), str | int)]:
-                raise InputError(_lacks(f"{path}, line {number}", missing, list(row)))
-            yield tuple(str(row[column]) for column in RESULT_COLUMNS)
-
-    yield from batches_of(rows(), RESULT)
-
-
-def _lacks(where: str, missing: list[str], present: list[str]) -> str:
-    expected, found = ", ".join(RESULT_COLUMNS), ", ".join(present) or "nothing"
-    return (
-        f"{where} lacks {', '.join(missing)}: expected {expected}, found {found}; "
-        "give the file that disambiguate or cluster wrote."
-    )
-
-
-def _require_each_once(row: Codes, labelled: pa.ChunkedArray, path: Path) -> None:
-    times = np.bincount(row, minlength=1)
-    twice = int(times.argmax())
-    if times[twice] > 1:
-        raise InputError(f"{path} has mention {labelled[twice]} {times[twice]} times; each may have one author only.")
-
-
-def _codes(column: pa.ChunkedArray) -> Codes:
-    codes: Codes = column.dictionary_encode().unify_dictionaries().combine_chunks().indices.to_numpy()
-    return codes
-
-
-def format_of(path: Path) -> Format:
-    """Tell Parquet, CSV (any of tab, comma, semicolon) and JSON lines apart by what the file begins with."""
-    with path.open("rb") as stream:
-        if stream.read(4) == b"PAR1":
-            return "parquet"
-    start = [line.text for line in islice(read_lines(path), 100)]
-    if start and "mention_id" in _header(start[0])[0]:
-        return "csv"
-    if any(text.lstrip().startswith(b"{") for text in start):
-        return "jsonl"
-    return "csv"
-
-
-def columns_of(path: Path) -> list[str]:
-    """Name the columns of a Parquet or CSV file."""
-    if format_of(path) == "parquet":
-        with _readable(path):
-            return list(_parquet(path).schema_arrow.names)
-    return _csv_header(path)[0]
-
-
-def column_batches(path: Path, columns: Sequence[str], on_broken: OnBroken | None) -> Iterator[pa.RecordBatch]:
-    """Yield columns of a Parquet or CSV file as strings, in batches; without `on_broken` a broken row is an error."""
-    schema = pa.schema([(column, pa.string()) for column in columns])
-    with _readable(path):
-        for batch in _raw_batches(path, columns, on_broken):
-            # Integers are as good an id as strings; everything after this compares strings.
-            yield pa.RecordBatch.from_arrays([batch[column].cast(pa.string()) for column in columns], schema=schema)
-
-
-def json_rows(path: Path, on_broken: OnBroken) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the JSON objects of a file with their line numbers."""
-    for line in read_lines(path):
-        try:
-            row = load_object(line.text)
-        except BrokenRecordError:
-            on_broken(line.number)
-        else:
-            yield line.number, row
-
-
-def batches_of(rows: Iterator[tuple[str, ...]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Pack rows of strings into batches."""
-    while batch := list(islice(rows, ROWS_PER_BATCH)):
-        yield pa.RecordBatch.from_arrays([pa.array(column) for column in zip(*batch, strict=True)], schema=schema)
-
-
-def as_text(value: object) -> str | None:
-    """Give an id or label as a string: numbers are written out, null and the empty string are none.
-
-    >>> as_text(17), as_text("a"), as_text(""), as_text(None)
-    ('17', 'a', None, None)
+    >>> plain_key("Researcher-ID"), plain_key("researcher_id"), plain_key("ORCID iD")
+    ('researcherid', 'researcherid', 'orcidid')
     """
-    if value is None or isinstance(value, str):
-        return value or None
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value)
-    raise ValueError(f"an id or label is a string or a number; got {value!r}")
+    return re.sub(r"[-_\s]", "", name).casefold()
 
 
-def _json_labels(path: Path, on_broken: OnBroken) -> Iterator[pa.RecordBatch]:
-    def pairs() -> Iterator[tuple[str, str]]:
-        for number, row in json_rows(path, on_broken):
+def plain_identifier(value: object) -> str | None:
+    """Give an identifier as text; an ORCID without its address and in capitals.
+
+    >>> plain_identifier("https://orcid.org/0000-0002-1825-009x"), plain_identifier(" H-1234-2011 ")
+    ('0000-0002-1825-009X', 'H-1234-2011')
+    """
+    text = (as_text(value) or "").strip()
+    orcid = _ORCID.fullmatch(text)
+    return orcid[1].upper() if orcid else text or None
+
+
+def identifiers(values: Iterable[object]) -> list[str]:
+    """Give the different identifiers among values, each of them one or a list.
+
+    >>> identifiers([["0000-0002-1825-0097", "https://orcid.org/0000-0002-1825-0097"], None])
+    ['0000-0002-1825-0097']
+    """
+    flat = [part for value in values for part in (value if isinstance(value, list) else [value])]
+    return sorted({text for text in map(plain_identifier, flat) if text is not None})
+
+
+@dataclass
+class _Reading:
+    """Labels of files under one name, with what is met on the way."""
+
+    label: str
+    several: int = 0
+    broken: list[tuple[int | None, str]] = field(default_factory=list)
+    met: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The name of the label as names are compared."""
+        return plain_key(self.label)
+
+    def skip(self, number: int | None, reason: str) -> None:
+        """Note a line that could not be used."""
+        self.broken.append((number, reason))
+
+    def labels(self, path: Path) -> Iterator[pa.RecordBatch]:
+        """Yield the labelled mentions of a file, as `schema.GOLD`."""
+        batches = batches_of(self._of_json(path), GOLD.names) if format_of(path) == "jsonl" else self._of_columns(path)
+        for batch in batches:
+            yield batch.cast(GOLD)
+
+    def _of_json(self, path: Path) -> Iterator[tuple[str, str]]:
+        for number, row in json_rows(path, self.skip):
             try:
-                yield from labels_of(row)
-            except ValueError:
-                on_broken(number)
+                labels = [(mention, self._label(holder)) for mention, holder in holders_of(row)]
+            except ValueError as strange:
+                self.skip(number, str(strange))
+            else:
+                yield from ((mention, label) for mention, label in labels if label)
 
-    yield from batches_of(pairs(), GOLD)
+    def _label(self, holder: dict[str, Any]) -> str | None:
+        """The label of a document's author or of a mention."""
+        if self.key == AUTHOR:
+            column = "author" if "author" in holder or "mention_id" not in holder else "author_id"
+            return as_text(holder.get(column))
+        ids = holder.get("ids")
+        ids = ids if isinstance(ids, dict) else {}
+        for name, value in ids.items():
+            if value:
+                self.met.setdefault(plain_key(name), name)
+        # JSON lines may also be a table, with the identifier in a column of its own.
+        places = [*ids.items(), *(holder.items() if "mention_id" in holder else ())]
+        return self._only(value for name, value in places if plain_key(name) == self.key)
+
+    def _only(self, values: Iterable[object]) -> str | None:
+        """The one identifier among values; a mention with several different ones is counted."""
+        found = identifiers(values)
+        self.several += len(found) > 1
+        return found[0] if len(found) == 1 else None
+
+    def _of_columns(self, path: Path) -> Iterator[pa.RecordBatch]:
+        present = columns_of(path)
+        column = self._column(present)
+        if "mention_id" not in present or column is None:
+            expected = EXPECTED if self.key == AUTHOR else f"expected mention_id and {self.label}"
+            raise InputError(f"{path} has the columns {', '.join(present)}; {expected}.")
+        for batch in column_batches(path, ["mention_id", column], self.skip):
+            mention, label = batch.columns
+            if self.key != AUTHOR:
+                label = pa.array([self._only([value]) for value in label.to_pylist()], pa.string())
+            labelled, known = filled(label), filled(mention)
+            for _ in range(pc.sum(pc.and_(pc.invert(known), labelled)).as_py() or 0):
+                self.skip(None, "a label without mention_id")
+            kept = pa.RecordBatch.from_arrays([mention, label], names=GOLD.names)
+            yield kept.filter(pc.and_(known, labelled))
+
+    def _column(self, present: list[str]) -> str | None:
+        if self.key == AUTHOR:
+            return next((column for column in AUTHOR_COLUMNS if column in present), None)
+        return next((column for column in present if plain_key(column) == self.key), None)
 
 
-def labels_of(row: dict[str, Any]) -> list[tuple[str, str]]:
-    """Give the labelled mentions of a document or of a mention with bags, as (mention_id, label).
+def holders_of(row: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Give the mentions of a document or of a mention with bags: mention_id, and the object that describes it.
 
-    >>> labels_of({"id": 7, "authors": [{"name": "Doe, J", "author": "J1"}, {"name": "Roe, R"}]})
-    [('7#0', 'J1')]
-    >>> labels_of({"mention_id": "m1", "author": "J1"})
-    [('m1', 'J1')]
+    >>> holders_of({"id": 7, "authors": ["Poe, E", {"name": "Doe, J", "author": "J1"}]})
+    [('7#0', {'name': 'Poe, E'}), ('7#1', {'name': 'Doe, J', 'author': 'J1'})]
+    >>> holders_of({"mention_id": "m1", "author": "J1"})
+    [('m1', {'mention_id': 'm1', 'author': 'J1'})]
     """
     if "mention_id" in row:
-        mention, label = as_text(row["mention_id"]), as_text(row.get("author", row.get("author_id")))
+        mention = as_text(row["mention_id"])
         if mention is None:
             raise ValueError("a mention without mention_id")
-        return [(mention, label)] if label else []
+        return [(mention, row)]
     document, authors = as_text(row.get("id")), row.get("authors") or []
     if document is None or not isinstance(authors, list):
         raise ValueError("neither a mention nor a document")
-    labels = [as_text(author.get("author")) if isinstance(author, dict) else None for author in authors]
-    return [(f"{document}#{i}", label) for i, label in enumerate(labels) if label]
+    described = (author if isinstance(author, dict) else {"name": author} for author in authors)
+    return [(f"{document}#{i}", author) for i, author in enumerate(described)]
 
 
-def _column_labels(path: Path, on_broken: OnBroken) -> Iterator[pa.RecordBatch]:
-    present = columns_of(path)
-    label = next((column for column in LABEL_COLUMNS if column in present), None)
-    if "mention_id" not in present or label is None:
-        raise InputError(f"{path} has the columns {', '.join(present)}; {EXPECTED}.")
-    for batch in column_batches(path, ["mention_id", label], on_broken):
-        mention, author = (_filled(column) for column in batch.columns)
-        for _ in range(pc.sum(pc.and_(pc.invert(mention), author)).as_py() or 0):
-            on_broken(None)
-        kept = batch.filter(pc.and_(mention, author))
-        yield pa.RecordBatch.from_arrays(kept.columns, schema=GOLD)
+def _nothing_found(files: list[Path], reading: _Reading) -> str:
+    place = " and ".join(map(str, files))
+    unread = ""
+    if reading.broken:
+        number, reason = reading.broken[0]
+        unread = f" ({counted(len(reading.broken), 'line')} could not be parsed; line {number}: {reason})"
+    if reading.key == AUTHOR:
+        return f"{place} holds no label{unread}; {EXPECTED}."
+    if reading.several:
+        return f"{place}: all {counted(reading.several, 'mention')} with {reading.label} have several different ones."
+    if not reading.met:
+        return f"{place}: no author has the identifier {reading.label} or any other{unread}; use the label author."
+    there = ", ".join(sorted(reading.met.values()))
+    return f"{place}: no author has the identifier {reading.label}{unread}; choose one of {there}, or the label author."
 
 
-def _filled(column: pa.Array) -> pa.Array:
-    return pc.fill_null(pc.not_equal(column, ""), False)
-
-
-def _each_once(table: pa.Table, path: Path) -> pa.Table:
+def _each_once(table: pa.Table, files: dict[Path, pa.Table]) -> pa.Table:
     """Drop repetitions; two different labels for one mention are an error."""
     if pc.count_distinct(table["mention_id"]).as_py() == table.num_rows:
         return table
@@ -269,64 +225,10 @@ def _each_once(table: pa.Table, path: Path) -> pa.Table:
     clashes = grouped.filter(pc.not_equal(grouped["author_min"], grouped["author_max"]))
     if clashes.num_rows:
         clash = clashes.slice(0, 1).to_pylist()[0]
+        mention = clash["mention_id"]
+        holding = [str(path) for path, part in files.items() if pc.any(pc.equal(part["mention_id"], mention)).as_py()]
         raise InputError(
-            f"{path}: mention {clash['mention_id']} has two labels, {clash['author_min']} and {clash['author_max']}; "
-            "keep the right one."
+            f"{' and '.join(holding)}: mention {mention} has two labels, {clash['author_min']} and "
+            f"{clash['author_max']}; keep the right one."
         )
     return grouped.select(["mention_id", "author_min"]).rename_columns(GOLD.names).cast(GOLD)
-
-
-def _raw_batches(path: Path, columns: Sequence[str], on_broken: OnBroken | None) -> Iterator[pa.RecordBatch]:
-    if format_of(path) == "parquet":
-        yield from _parquet(path).iter_batches(ROWS_PER_BATCH, columns=list(columns))
-        return
-    from pyarrow import csv as arrow_csv
-
-    def skip(row: Any) -> str:
-        assert on_broken is not None
-        on_broken(row.number)
-        return "skip"
-
-    _, separator = _csv_header(path)
-    handler = skip if on_broken else None
-    yield from arrow_csv.open_csv(
-        _opened(path),
-        arrow_csv.ReadOptions(block_size=1 << 26, use_threads=False),
-        arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True, invalid_row_handler=handler),
-        arrow_csv.ConvertOptions(include_columns=columns, column_types=dict.fromkeys(columns, pa.string())),
-    )
-
-
-def _opened(path: Path) -> Any:
-    with path.open("rb") as stream:
-        packed = stream.read(2) == b"\x1f\x8b"
-    return pa.input_stream(str(path), compression="gzip" if packed else None)
-
-
-def _parquet(path: Path) -> Any:
-    from pyarrow import parquet
-
-    return parquet.ParquetFile(path)
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (pa.ArrowException, OSError) as broken:
-        raise InputError(
-            f"{path} cannot be read: {first_line(broken)}; check that the file is whole and UTF-8."
-        ) from broken
-
-
-def _csv_header(path: Path) -> tuple[list[str], str]:
-    for line in read_lines(path):
-        return _header(line.text)
-    raise InputError(f"{path} holds nothing but blank lines; {EXPECTED}.")
-
-
-def _header(line: bytes) -> tuple[list[str], str]:
-    """Split a header line at its most frequent separator; give the columns and the separator."""
-    text = line.decode(errors="replace").strip("\r\n")
-    delimiter = max("\t,;", key=text.count)
-    return next(csv.reader([text], delimiter=delimiter), []), delimiter

@@ -1,8 +1,8 @@
-"""How well a clustering agrees with the truth, as pure functions on integer codes.
+"""How well a clustering agrees with the truth, as pure functions on its overlaps with it (`contingency`).
 
-Every mention has three codes: its name (the block), its true author, and the cluster it was put into. Evaluation is
-within names: an author who occurs under two names counts as two, and so does a cluster. All measures need only the
-overlaps |C_sys ∩ C_cor|, which `contingency` counts once by sorting; nothing here loops over mentions or names.
+Precision asks what of the found is right, recall what of the truth is found. Each measure is, for every name, four
+sums (`NameSums`). Over mentions (micro) the sums of all names are divided; over names (macro) the names' own values
+are averaged and F1 is that of the averages, as in the paper.
 
 >>> names = np.array([0, 0, 0, 0, 1, 1, 1, 1])
 >>> authors = np.array([0, 0, 1, 1, 2, 2, 2, 2])
@@ -18,152 +18,61 @@ Scores(precision=0.5, recall=0.5)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Codes = NDArray[np.integer[Any]]
-Counts = NDArray[np.int64]
-Values = NDArray[np.float64]
+from homonym.evaluation.contingency import Codes, Contingency, Counts, Values, contingency, mean_by, sum_by
+from homonym.evaluation.scores import KMetric, Measures, NameErrors, NameScores, NameSums, Scores
 
-
-@dataclass(frozen=True)
-class Scores:
-    """Precision and recall, and F1 = 2·P·R / (P + R).
-
-    >>> Scores(0.5, 1.0).as_dict()
-    {'precision': 0.5, 'recall': 1.0, 'f1': 0.6666666666666666}
-    """
-
-    precision: float
-    recall: float
-
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of precision and recall; 0 where both are 0."""
-        total = self.precision + self.recall
-        return 2 * self.precision * self.recall / total if total else 0.0
-
-    def as_dict(self) -> dict[str, float]:
-        """Give the three figures under their names in the evaluation JSON."""
-        return {"precision": self.precision, "recall": self.recall, "f1": self.f1}
-
-
-@dataclass(frozen=True, eq=False)
-class NameScores:
-    """Precision and recall of every name, in the order of the names' codes."""
-
-    precision: Values
-    recall: Values
-
-    def averaged(self, group: Codes) -> list[Scores]:
-        """Average precision and recall over the names of each group 0, 1, …; every name counts the same.
-
-        >>> NameScores(np.array([1.0, 0.5, 0.8]), np.array([1.0, 1.0, 0.6])).averaged(np.array([0, 0, 1]))
-        [Scores(precision=0.75, recall=1.0), Scores(precision=0.8, recall=0.6)]
-        """
-        means = zip(mean_by(group, self.precision), mean_by(group, self.recall), strict=True)
-        return [Scores(float(p), float(r)) for p, r in means]
+__all__ = [
+    "Codes",
+    "Contingency",
+    "Counts",
+    "KMetric",
+    "Measures",
+    "NameErrors",
+    "NameScores",
+    "NameSums",
+    "Scores",
+    "Values",
+    "bcubed",
+    "bcubed_across_names",
+    "bcubed_by_name",
+    "bcubed_sums",
+    "cluster_level",
+    "cluster_level_by_name",
+    "cluster_level_sums",
+    "contingency",
+    "errors",
+    "errors_by_name",
+    "k_metric",
+    "mean_by",
+    "measure",
+    "measure_over_names",
+    "one_cluster_per_name",
+    "pairwise",
+    "pairwise_by_name",
+    "pairwise_sums",
+    "singletons",
+]
 
 
-@dataclass(frozen=True)
-class Measures:
-    """The three measures of one clustering."""
-
-    bcubed: Scores
-    pairwise: Scores
-    pairwise_with_self: Scores
-
-    def as_dict(self) -> dict[str, dict[str, float]]:
-        """Give the measures under their names in the evaluation JSON."""
-        return {
-            "bcubed": self.bcubed.as_dict(),
-            "pairwise": self.pairwise.as_dict(),
-            "pairwise_with_self": self.pairwise_with_self.as_dict(),
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class Contingency:
-    """How true authors and found clusters overlap within each name.
-
-    Names are numbered 0, 1, … in the order of their codes. `author_size` and `author_name` have one entry per true
-    author of a name, `cluster_size` and `cluster_name` one per cluster of a name, and `overlap`, `overlap_author`,
-    `overlap_cluster`, `overlap_name` one per author and cluster that share a mention.
-    """
-
-    mentions: Counts
-    author_size: Counts
-    author_name: Counts
-    cluster_size: Counts
-    cluster_name: Counts
-    overlap: Counts
-    overlap_author: Counts
-    overlap_cluster: Counts
-
-    @property
-    def names(self) -> int:
-        """Number of names."""
-        return len(self.mentions)
-
-    @property
-    def overlap_name(self) -> Counts:
-        """The name that each overlap lies in."""
-        return self.author_name[self.overlap_author]
-
-    @property
-    def true_size(self) -> Counts:
-        """|C_cor| of each name: how many people really bear it."""
-        return np.bincount(self.author_name, minlength=self.names)
-
-    @property
-    def clusters(self) -> Counts:
-        """|C_sys| of each name: how many people the clustering sees."""
-        return np.bincount(self.cluster_name, minlength=self.names)
-
-
-def contingency(names: Codes, authors: Codes, clusters: Codes) -> Contingency:
-    """Count the overlaps of true authors and clusters; codes may be any integers, given per mention.
-
-    >>> table = contingency(np.array([7, 7, 7, 9]), np.array([1, 1, 2, 1]), np.array([5, 5, 5, 5]))
-    >>> table.mentions, table.author_size, table.cluster_size, table.overlap
-    (array([3, 1]), array([2, 1, 1]), array([3, 1]), array([2, 1, 1]))
-    """
-    if not len(names) == len(authors) == len(clusters):
-        raise ValueError(f"one code per mention each; got {len(names)}, {len(authors)} and {len(clusters)}")
-    if not len(names):
-        raise ValueError("at least one mention is needed")
-    name = _numbered(names)
-    author, (author_name, _), author_size = _pairs(name, _numbered(authors))
-    cluster, (cluster_name, _), cluster_size = _pairs(name, _numbered(clusters))
-    _, (overlap_author, overlap_cluster), overlap = _pairs(author, cluster)
-    return Contingency(
-        mentions=np.bincount(name),
-        author_size=author_size,
-        author_name=author_name,
-        cluster_size=cluster_size,
-        cluster_name=cluster_name,
-        overlap=overlap,
-        overlap_author=overlap_author,
-        overlap_cluster=overlap_cluster,
-    )
+def bcubed_sums(table: Contingency) -> NameSums:
+    """Sums behind B-cubed: each overlap of n mentions contributes n · n / |C|, out of the name's mentions."""
+    square = table.overlap.astype(np.float64) ** 2
+    found = sum_by(table.overlap_name, square / table.cluster_size[table.overlap_cluster], table.names)
+    true = sum_by(table.overlap_name, square / table.author_size[table.overlap_author], table.names)
+    mentions = table.mentions.astype(np.float64)
+    return NameSums(found, mentions, true, mentions)
 
 
 def bcubed_by_name(table: Contingency) -> NameScores:
     """B-cubed of each name: the mean over its mentions x of |C_sys(x) ∩ C_cor(x)| / |C_sys(x)| or / |C_cor(x)|.
 
-    Each overlap of n mentions contributes n · n / |C|.
-
     >>> table = contingency(np.array([0, 0, 1]), np.array([0, 1, 2]), np.array([0, 0, 1]))
     >>> bcubed_by_name(table).precision, bcubed_by_name(table).recall
     (array([0.5, 1. ]), array([1., 1.]))
     """
-    square = table.overlap.astype(np.float64) ** 2
-    found = _sum_by(table.overlap_name, square / table.cluster_size[table.overlap_cluster], table.names)
-    true = _sum_by(table.overlap_name, square / table.author_size[table.overlap_author], table.names)
-    return NameScores(found / table.mentions, true / table.mentions)
+    return bcubed_sums(table).by_name()
 
 
 def bcubed(table: Contingency) -> Scores:
@@ -172,11 +81,19 @@ def bcubed(table: Contingency) -> Scores:
     >>> bcubed(contingency(np.array([0, 0, 1]), np.array([0, 1, 2]), np.array([0, 0, 1])))
     Scores(precision=0.6666666666666666, recall=1.0)
     """
-    by_name = bcubed_by_name(table)
-    total = table.mentions.sum()
-    return Scores(
-        float(by_name.precision @ table.mentions / total),
-        float(by_name.recall @ table.mentions / total),
+    return bcubed_sums(table).overall()
+
+
+def pairwise_sums(table: Contingency, *, with_self: bool = False) -> NameSums:
+    """Count the pairs of each name that both clusterings hold, that the system holds, and that the truth holds."""
+    self_pairs = 1 if with_self else -1
+
+    def pairs(name: Counts, size: Counts) -> Values:
+        return sum_by(name, size * (size + self_pairs) // 2, table.names)
+
+    both = pairs(table.overlap_name, table.overlap)
+    return NameSums(
+        both, pairs(table.cluster_name, table.cluster_size), both, pairs(table.author_name, table.author_size)
     )
 
 
@@ -190,8 +107,7 @@ def pairwise_by_name(table: Contingency, *, with_self: bool = False) -> NameScor
     >>> pairwise_by_name(table).precision, pairwise_by_name(table, with_self=True).precision
     (array([0.33333333, 1.        ]), array([0.66666667, 1.        ]))
     """
-    both, found, true = _pairs_by_name(table, with_self=with_self)
-    return NameScores(_ratio(both, found), _ratio(both, true))
+    return pairwise_sums(table, with_self=with_self).by_name()
 
 
 def pairwise(table: Contingency, *, with_self: bool = False) -> Scores:
@@ -200,17 +116,113 @@ def pairwise(table: Contingency, *, with_self: bool = False) -> Scores:
     >>> pairwise(contingency(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 2]), np.array([0, 0, 0, 1])))
     Scores(precision=0.3333333333333333, recall=1.0)
     """
-    both, found, true = (counts.sum(keepdims=True) for counts in _pairs_by_name(table, with_self=with_self))
-    return Scores(float(_ratio(both, found)[0]), float(_ratio(both, true)[0]))
+    return pairwise_sums(table, with_self=with_self).overall()
+
+
+def cluster_level_sums(table: Contingency) -> NameSums:
+    """Count the clusters of each name that are exactly one true author, those found, and the true authors."""
+    author_size = table.author_size[table.overlap_author]
+    exact = (table.overlap == author_size) & (table.overlap == table.cluster_size[table.overlap_cluster])
+    right = sum_by(table.overlap_name, exact, table.names)
+    return NameSums(right, table.clusters.astype(np.float64), right, table.true_size.astype(np.float64))
+
+
+def cluster_level_by_name(table: Contingency) -> NameScores:
+    """Exactly found clusters of each name: |C_sys ∩ C_cor| / |C_sys| or / |C_cor|, as sets of clusters.
+
+    >>> table = contingency(np.array([0, 0, 0, 1]), np.array([0, 1, 1, 2]), np.array([0, 1, 2, 3]))
+    >>> cluster_level_by_name(table).precision, cluster_level_by_name(table).recall
+    (array([0.33333333, 1.        ]), array([0.5, 1. ]))
+    """
+    return cluster_level_sums(table).by_name()
+
+
+def cluster_level(table: Contingency) -> Scores:
+    """Exactly found clusters over all names together, every cluster counting the same.
+
+    >>> cluster_level(contingency(np.array([0, 0, 0, 1]), np.array([0, 1, 1, 2]), np.array([0, 1, 2, 3])))
+    Scores(precision=0.5, recall=0.6666666666666666)
+    """
+    return cluster_level_sums(table).overall()
+
+
+def k_metric(scores: Scores) -> KMetric:
+    """The K-metric from B-cubed: ACP = 1/N Σ_ij n_ij² / n_i and AAP = 1/N Σ_ij n_ij² / n_j, clusters i, authors j.
+
+    Each of the n_ij mentions that cluster i and author j share contributes n_ij / n_i or n_ij / n_j, so that ACP and
+    AAP are B-cubed precision and recall over mentions; K takes their geometric mean where F1 takes the harmonic.
+
+    >>> k_metric(Scores(0.25, 1.0)).k
+    0.5
+    """
+    return KMetric(scores.precision, scores.recall)
+
+
+def errors_by_name(table: Contingency) -> NameErrors:
+    """Splitting and lumping of each name, seen from the one cluster that holds most of a true author's mentions.
+
+    splitting = Σ mentions of the author outside it / Σ mentions of the author;
+    lumping = Σ mentions of other authors in it / Σ its size; sums over the true authors. Of clusters that hold equally
+    many the smaller one counts.
+
+    >>> table = contingency(np.array([0, 0, 0, 0]), np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]))
+    >>> errors_by_name(table).by_name()  # author 0 has 2 of 3 in cluster 0, author 1 is in a cluster of 2
+    (array([0.25]), array([0.25]))
+    """
+    kept, size = _main_clusters(table)
+    return NameErrors(
+        outside=sum_by(table.author_name, table.author_size - kept, table.names),
+        mentions=table.mentions.astype(np.float64),
+        foreign=sum_by(table.author_name, size - kept, table.names),
+        size=sum_by(table.author_name, size, table.names),
+    )
+
+
+def errors(table: Contingency) -> tuple[float, float]:
+    """Splitting and lumping error over all true authors.
+
+    >>> errors(contingency(np.array([0, 0, 1]), np.array([0, 0, 1]), np.array([0, 1, 2])))
+    (0.3333333333333333, 0.0)
+    """
+    sums = errors_by_name(table)
+    return float(sums.outside.sum() / sums.mentions.sum()), float(sums.foreign.sum() / sums.size.sum())
 
 
 def measure(table: Contingency) -> Measures:
-    """Compute the three measures at once, over all mentions.
+    """Compute all measures at once, over all mentions.
 
     >>> measure(contingency(np.array([0, 0]), np.array([3, 3]), np.array([1, 1]))).pairwise
     Scores(precision=1.0, recall=1.0)
     """
-    return Measures(bcubed(table), pairwise(table), pairwise(table, with_self=True))
+    scores = bcubed(table)
+    return Measures(
+        scores,
+        pairwise(table),
+        pairwise(table, with_self=True),
+        cluster_level(table),
+        k_metric(scores),
+        *errors(table),
+    )
+
+
+def measure_over_names(table: Contingency) -> Measures:
+    """Compute all measures for each name and average them, every name counting the same; F1 and K of the averages.
+
+    >>> table = contingency(np.array([0, 0, 0, 1]), np.array([0, 0, 0, 1]), np.array([0, 0, 1, 2]))
+    >>> round(measure(table).splitting_error, 3), round(measure_over_names(table).splitting_error, 3)
+    (0.25, 0.167)
+    """
+    scores = bcubed_by_name(table).mean()
+    splitting, lumping = errors_by_name(table).by_name()
+    return Measures(
+        scores,
+        pairwise_by_name(table).mean(),
+        pairwise_by_name(table, with_self=True).mean(),
+        cluster_level_by_name(table).mean(),
+        k_metric(scores),
+        float(splitting.mean()),
+        float(lumping.mean()),
+    )
 
 
 def bcubed_across_names(authors: Codes, clusters: Codes) -> Scores:
@@ -242,44 +254,14 @@ def singletons(names: Codes) -> Codes:
     return np.arange(len(names))
 
 
-def mean_by(group: Codes, values: NDArray[Any]) -> Values:
-    """Average values within the groups 0, 1, ….
+def _main_clusters(table: Contingency) -> tuple[Counts, Counts]:
+    """For each true author, how many mentions his main cluster holds of him, and its size.
 
-    >>> mean_by(np.array([0, 1, 0]), np.array([1, 5, 2]))
-    array([1.5, 5. ])
+    Most mentions first, then the smaller cluster: one number says both, so that a maximum finds it without sorting.
+    Of clusters equal in both the first would count, but any gives the same sums.
     """
-    return np.bincount(group, weights=values) / np.bincount(group)
-
-
-def _numbered(codes: Codes) -> Counts:
-    """Number the distinct codes 0, 1, … in their order."""
-    return np.unique(codes, return_inverse=True)[1]
-
-
-def _pairs(left: Counts, right: Counts) -> tuple[Counts, tuple[Counts, Counts], Counts]:
-    """Number the distinct pairs; give each row's number, and each pair's two parts and its rows."""
-    base = int(right.max()) + 1
-    distinct, number, rows = np.unique(left * base + right, return_inverse=True, return_counts=True)
-    return number, (distinct // base, distinct % base), rows
-
-
-def _sum_by(name: Counts, values: NDArray[Any], names: int) -> Values:
-    return np.bincount(name, weights=values, minlength=names).astype(np.float64, copy=False)
-
-
-def _pairs_by_name(table: Contingency, *, with_self: bool) -> tuple[Values, Values, Values]:
-    """Count the pairs of each name that both clusterings hold, that the system holds, and that the truth holds."""
-    self_pairs = 1 if with_self else -1
-
-    def pairs(name: Counts, size: Counts) -> Values:
-        return _sum_by(name, size * (size + self_pairs) // 2, table.names)
-
-    return (
-        pairs(table.overlap_name, table.overlap),
-        pairs(table.cluster_name, table.cluster_size),
-        pairs(table.author_name, table.author_size),
-    )
-
-
-def _ratio(part: Values, whole: Values) -> Values:
-    return np.divide(part, whole, out=np.ones_like(whole), where=whole > 0)
+    base = int(table.cluster_size.max()) + 1
+    rank = table.overlap * base + (base - 1 - table.cluster_size[table.overlap_cluster])
+    first = np.searchsorted(table.overlap_author, np.arange(len(table.author_size)))
+    best: Counts = np.maximum.reduceat(rank, first)
+    return best // base, base - 1 - best % base

@@ -1,4 +1,4 @@
-"""One self-contained HTML page about an evaluation."""
+"""One self-contained HTML page about an evaluation, or about several results side by side."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from homonym.evaluation.evaluate import LARGEST_SHOWN, Evaluation, TrueSize, overall_rows
+from homonym.evaluation.assessment import LARGEST_SHOWN, MEAN_OVER_SIZES, Evaluation, Interval, TrueSize
+from homonym.evaluation.compare import Comparison
+from homonym.evaluation.rendering import comparison_rows, known_interval, overall_rows, sizes_side_by_side
 from homonym.files import write_whole
 from homonym.report.figures import clusters_by_true_size, results_by_true_size
 from homonym.report.html import Section, html_page, percent
 from homonym.wording import counted
 
 TITLE = "How well authors of the same name are told apart"
+COMPARISON_TITLE = "How well results tell authors of the same name apart"
 
 
 def write_report(
@@ -47,15 +50,49 @@ def render_page(
     return html_page(title, lead(found), body)
 
 
+def write_comparison(
+    comparison: Comparison,
+    path: Path | str,
+    *,
+    title: str = COMPARISON_TITLE,
+    settings: Mapping[str, object] | None = None,
+) -> None:
+    """Write the page about several results, whole or not at all."""
+    write_whole(Path(path), render_comparison(comparison, title=title, settings=settings))
+
+
+def render_comparison(
+    comparison: Comparison, *, title: str = COMPARISON_TITLE, settings: Mapping[str, object] | None = None
+) -> str:
+    """Give the page about several results as HTML."""
+    parts = [side_by_side(comparison), sizes_compared(comparison), measures_compared(comparison)]
+    if settings:
+        parts.append(Section("Settings", header=("setting", "value"), rows=list(flattened(settings)), words=True))
+    parts.append(Section("What was compared", bullets=what_all_have(comparison)))
+    explanation = "".join(f"<p>{escape(text)}</p>" for text in EXPLANATION)
+    return html_page(title, comparison_lead(comparison), explanation + "".join(part.html() for part in parts))
+
+
 def lead(found: Evaluation) -> str:
     """Say in two sentences what was compared and whether the result beats doing nothing."""
     baseline = found.baseline_one_cluster.bcubed.f1
     verdict = "better than" if found.bcubed.f1 > baseline else "no better than"
+    known = known_interval(found, "bcubed_f1")
+    spread = f" (95 % interval {shares(known)})" if known else ""
     return (
         f"The result was compared with {counted(found.mentions, 'mention')} of {counted(found.names, 'name')} whose "
-        f"authors are known. With a B-cubed F1 of {percent(found.bcubed.f1)} it is {verdict} taking everyone of a name "
-        f"for one person ({percent(baseline)})."
+        f"authors are known. With a B-cubed F1 of {percent(found.bcubed.f1)}{spread} it is {verdict} taking everyone "
+        f"of a name for one person ({percent(baseline)})."
     )
+
+
+def shares(known: Interval | None) -> str:
+    r"""Write an interval of shares; nothing where there is none.
+
+    >>> shares((0.712, 0.7451)), shares(None)
+    ('71.2\xa0% to 74.5\xa0%', '')
+    """
+    return " to ".join(map(percent, known)) if known else ""
 
 
 def cards(found: Evaluation) -> list[tuple[str, str]]:
@@ -84,6 +121,8 @@ EXPLANATION = (
     "The baseline takes everyone of a name for one person, as counting by name does: it misses nothing (full recall) "
     "and is right wherever a name has one bearer, so any method has to beat it. “All apart” is the opposite: every "
     "mention a person of its own.",
+    "A 95 % interval says how far a figure might be from that of very many names of this kind: the names are drawn "
+    "again a thousand times, with replacement, and the middle 95 % of the figures are kept. Of one name it is unknown.",
 )
 
 
@@ -95,8 +134,19 @@ def compared(found: Evaluation) -> list[str]:
         f"{counted(found.mentions_without_label, 'mention')} of the result without a label: left out.",
         f"{counted(found.labels_without_mention, 'label')} whose mention the result lacks: left out of the figures.",
     ]
+    return lines + unusable(found)
+
+
+def unusable(found: Evaluation) -> list[str]:
+    """List what of the labels could not be used, and say if names are unknown."""
+    lines = []
     if found.gold_lines_skipped:
         lines.append(f"{counted(found.gold_lines_skipped, 'line')} of the labels could not be parsed.")
+    if found.mentions_with_several_labels:
+        several = counted(found.mentions_with_several_labels, "mention")
+        lines.append(f"{several} with several different identifiers: left out, for it is not clear who they are.")
+    if not found.names_known:
+        lines.append("No file says which mentions share a name, so everything counts as one name.")
     return lines
 
 
@@ -104,7 +154,11 @@ def by_true_size(found: Evaluation) -> Section:
     """Show results by how many people really share the name."""
     paragraphs = ["A name that two people share is an easier problem than one that ten share, so each size is shown."]
     if (mean := found.mean_over_true_sizes_1_to_10) is not None:
-        paragraphs.append(f"Averaged over the true sizes 1 to {LARGEST_SHOWN} that occur, F1 is {percent(mean)}.")
+        known = shares(known_interval(found, MEAN_OVER_SIZES))
+        spread = f" (95 % interval {known})" if known else ""
+        paragraphs.append(
+            f"Averaged over the true sizes 1 to {LARGEST_SHOWN} that occur, F1 is {percent(mean)}{spread}."
+        )
     caption = (
         "B-cubed precision and recall are averaged over the names of each true size; F1 is that of the averages. "
         f"The dashed and dotted lines show the baseline. {_left_out(found)}"
@@ -121,24 +175,30 @@ SIZE_HEADER = (
     "names",
     "F1",
     "baseline F1",
+    "95 % interval of F1",
     "precision",
     "recall",
     "pair F1 with self",
+    "whole people F1",
     "all apart F1",
     "people found",
 )
 
 
 def _size_row(size: str, row: TrueSize) -> tuple[str, ...]:
-    shares = (
-        row.bcubed.f1,
-        row.baseline_one_cluster.f1,
+    shown = (
         row.bcubed.precision,
         row.bcubed.recall,
         row.pairwise_with_self.f1,
+        row.cluster_level.f1,
         row.baseline_singletons.f1,
     )
-    return size, f"{row.names:,}", *map(percent, shares), f"{row.mean_clusters:.1f}"
+    f1 = (percent(row.bcubed.f1), percent(row.baseline_one_cluster.f1))
+    return size, f"{row.names:,}", *f1, _size_interval(row), *map(percent, shown), f"{row.mean_clusters:.1f}"
+
+
+def _size_interval(row: TrueSize) -> str:
+    return shares(row.bcubed_f1_interval) if row.names > 1 else "unknown"
 
 
 def clusters_found(found: Evaluation) -> Section:
@@ -151,18 +211,114 @@ def clusters_found(found: Evaluation) -> Section:
 
 
 def all_measures(found: Evaluation) -> Section:
-    """Show every overall measure with both baselines."""
+    """Show every overall measure with its interval and both baselines, and say what each means."""
+    measures = overall_rows(found)
     rows = [
-        (label, *map(percent, scores.as_dict().values()), *(percent(base.f1) if base else "" for base in baselines))
-        for label, scores, *baselines in overall_rows(found)
+        (
+            row.label,
+            *map(_share, (row.precision, row.recall, row.value)),
+            shares(row.interval),
+            *map(_share, (row.over_names, row.one_cluster, row.all_apart)),
+        )
+        for row in measures
     ]
     text = (
-        "Pairs are the sets of two mentions in one group; with self, each mention also pairs with itself, as some "
-        "papers count. Across names, a person who publishes under two names should be found as one: the difference to "
-        "plain B-cubed is what grouping by name loses."
+        "All are over mentions, so that common names weigh more; “over names” is F1 where each name counts the same. "
+        "Precision is what of the found is right, recall what of the truth is found."
     )
-    header = ("measure", "precision", "recall", "F1", "baseline F1", "all apart F1")
-    return Section("All measures, over all mentions", [text], header=header, rows=rows)
+    header = ("measure", "precision", "recall", "F1", "95 % interval", "over names", "baseline", "all apart")
+    meanings = [f"{row.label}: {row.meaning}" for row in measures]
+    return Section("All measures, over all mentions", [text], header=header, rows=rows, bullets=meanings)
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else percent(value)
+
+
+def comparison_lead(found: Comparison) -> str:
+    """Say in two sentences what was compared and which result is best."""
+    verb = "was" if len(found.results) == 1 else "were"
+    best = max(found.results, key=lambda label: found.results[label].bcubed.f1)
+    return (
+        f"{counted(len(found.results), 'result')} {verb} compared on the {counted(found.mentions, 'mention')} of "
+        f"{counted(found.first.names, 'name')} that all of them have and whose authors are known. The highest B-cubed "
+        f"F1 is that of {best}, {percent(found.results[best].bcubed.f1)}; taking everyone of a name for one person "
+        f"gives {percent(found.first.baseline_one_cluster.bcubed.f1)}."
+    )
+
+
+def side_by_side(found: Comparison) -> Section:
+    """Show the results beside each other, with the difference to the first."""
+    header = (
+        *("result", "F1", "95 % interval", "precision", "recall", "pair F1"),
+        *(f"mean of sizes 1 to {LARGEST_SHOWN}", "people found", "difference to the first", "95 % interval"),
+    )
+    rows = [
+        (
+            row.label,
+            percent(row.found.bcubed.f1),
+            shares(known_interval(row.found, "bcubed_f1")),
+            percent(row.found.bcubed.precision),
+            percent(row.found.bcubed.recall),
+            percent(row.found.pairwise.f1),
+            _share(row.found.mean_over_true_sizes_1_to_10),
+            f"{row.found.people_found:,}",
+            "" if row.difference is None else points(row.difference),
+            " to ".join(map(points, row.interval)) if row.interval else "",
+        )
+        for row in comparison_rows(found)
+    ]
+    text = (
+        "Precision, recall and F1 are B-cubed. Differences are in percentage points of F1. Their interval draws the "
+        "same names for both results: where it does not hold 0, the difference is more than the chance of these names."
+    )
+    people = f"There are {counted(found.first.people, 'person')}".replace("persons", "people") + ", counted by name."
+    return Section("The results beside each other", [text, people], header=header, rows=rows)
+
+
+def points(value: float) -> str:
+    """Write a difference of shares in percentage points.
+
+    >>> points(0.0123), points(-0.2)
+    ('+1.2', '-20.0')
+    """
+    return f"{100 * value:+.1f}"
+
+
+def sizes_compared(found: Comparison) -> Section:
+    """Show F1 of each result by how many people really share the name."""
+    header = ("true authors", "names", "baseline", *found.results)
+    rows = [
+        (size, f"{row.names:,}", percent(row.baseline_one_cluster.f1), *(percent(one.bcubed.f1) for one in rows))
+        for size, row, rows in sizes_side_by_side(found)
+    ]
+    text = "B-cubed F1 of the averages over the names of each true size."
+    return Section("By number of people who share the name", [text], header=header, rows=rows)
+
+
+def measures_compared(found: Comparison) -> Section:
+    """Show every measure of each result, and say what it means."""
+    columns = [overall_rows(one) for one in found.results.values()]
+    rows = [(row.label, *(percent(column[i].value) for column in columns)) for i, row in enumerate(columns[0])]
+    meanings = [f"{row.label}: {row.meaning}" for row in columns[0]]
+    text = "F1 over all mentions; for the K-metric K, and for the errors the share itself."
+    return Section("All measures", [text], header=("measure", *found.results), rows=rows, bullets=meanings)
+
+
+def what_all_have(found: Comparison) -> list[str]:
+    """List what the results were judged on and what each lacks."""
+    lines = [
+        f"{counted(found.mentions, 'mention')} with a known author that every result has, under "
+        f"{counted(found.first.names, 'name')}: all figures are about these."
+    ]
+    lines += [
+        f"{label}: {counted(lacking, 'labelled mention')} lacking that another result has; "
+        f"{counted(found.results[label].mentions_without_label, 'mention')} without a label left out."
+        for label, lacking in found.left_out.items()
+    ]
+    if found.labels_without_mention:
+        lines.append(f"{counted(found.labels_without_mention, 'label')} whose mention no result has: left out.")
+    return lines + unusable(found.first)
 
 
 def flattened(settings: Mapping[str, object], prefix: str = "") -> Iterable[tuple[str, str]]:

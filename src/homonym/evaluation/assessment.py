@@ -1,0 +1,285 @@
+"""A clustering against the truth, as codes: overall, over names, by true size, with baselines and intervals.
+
+>>> found = assess(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 2]), np.array([0, 0, 1, 2]))
+>>> found.names, found.mentions, found.bcubed.f1, found.baseline_one_cluster.bcubed.precision
+(2, 4, 1.0, 0.6666666666666666)
+>>> list(found.as_dict()["by_true_size"])
+['1', '2']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from homonym.evaluation.bootstrap import Resamples, interval
+from homonym.evaluation.contingency import Codes, Contingency, Counts, Values, apart, contingency, mean_by, together
+from homonym.evaluation.measures import (
+    bcubed_across_names,
+    bcubed_by_name,
+    bcubed_sums,
+    cluster_level_by_name,
+    errors_by_name,
+    measure,
+    measure_over_names,
+    pairwise_by_name,
+    pairwise_sums,
+)
+from homonym.evaluation.scores import KMetric, Measures, NameSums, Scores, harmonic
+
+LARGEST_SHOWN = 10
+"""True sizes up to here have a row of their own in tables, as in the paper; the larger ones share one."""
+
+Interval = tuple[float, float]
+"""The ends of a 95 % interval, from names drawn again."""
+
+MEAN_OVER_SIZES = "mean_over_true_sizes_1_to_10"
+BEYOND = "bcubed_f1_beyond_true_size_10"
+SIZE_SCORES = ("bcubed", "pairwise_with_self", "baseline_one_cluster", "baseline_singletons", "cluster_level")
+ERRORS = ("splitting_error", "lumping_error")
+
+
+@dataclass(frozen=True)
+class TrueSize:
+    """Results of the names with one true number of authors: precision and recall are averaged over those names.
+
+    The interval of B-cubed F1 is from these names drawn again; of one name it is a point, and says nothing.
+    """
+
+    names: int
+    mean_clusters: float
+    bcubed: Scores
+    pairwise_with_self: Scores
+    baseline_one_cluster: Scores
+    baseline_singletons: Scores
+    cluster_level: Scores
+    splitting_error: float
+    lumping_error: float
+    bcubed_f1_interval: Interval
+
+    @property
+    def k_metric(self) -> KMetric:
+        """The K-metric: purities are B-cubed precision and recall."""
+        return KMetric(self.bcubed.precision, self.bcubed.recall)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the values under their names in the evaluation JSON."""
+        written = {part.name: _to_json(getattr(self, part.name)) for part in fields(self)}
+        return written | {"k_metric": self.k_metric.as_dict()}
+
+    @classmethod
+    def from_dict(cls, written: Mapping[str, Any]) -> TrueSize:
+        """Read a row of the evaluation JSON back."""
+        return cls(**{part.name: _from_json(written[part.name]) for part in fields(cls)})
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How a result agrees with the labels; values are over all labelled mentions but for `macro` and `by_true_size`.
+
+    `mentions` have both a label and an author. `mentions_without_label` are in the result only and do not count,
+    nor do they count into the size of a cluster; `labels_without_mention` are labels whose mention the result lacks.
+    `macro` averages over names. `intervals` are of F1, 95 %, from names drawn again. Where no file says which mentions
+    share a name, `names_known` is false and everything counts as one name.
+    """
+
+    names: int
+    mentions: int
+    mentions_without_label: int
+    labels_without_mention: int
+    bcubed: Scores
+    pairwise: Scores
+    pairwise_with_self: Scores
+    bcubed_across_names: Scores
+    baseline_one_cluster: Measures
+    baseline_singletons: Measures
+    cluster_level: Scores
+    k_metric: KMetric
+    splitting_error: float
+    lumping_error: float
+    macro: Measures
+    intervals: Mapping[str, Interval | None]
+    by_true_size: Mapping[int, TrueSize]
+    gold_lines_skipped: int = 0
+    mentions_with_several_labels: int = 0
+    names_known: bool = True
+
+    @property
+    def mean_over_true_sizes_1_to_10(self) -> float | None:
+        """B-cubed F1 averaged over those of the true sizes 1 to 10 that occur: each problem size counts the same."""
+        found = [row.bcubed.f1 for size, row in self.by_true_size.items() if size <= LARGEST_SHOWN]
+        return sum(found) / len(found) if found and self.names_known else None
+
+    @property
+    def people(self) -> int:
+        """How many people there are, counted within names."""
+        return sum(size * row.names for size, row in self.by_true_size.items())
+
+    @property
+    def people_found(self) -> int:
+        """How many people the result sees, counted within names."""
+        return round(sum(row.mean_clusters * row.names for row in self.by_true_size.values()))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the evaluation JSON."""
+        written = {part.name: _to_json(getattr(self, part.name)) for part in fields(self)}
+        written[MEAN_OVER_SIZES] = self.mean_over_true_sizes_1_to_10
+        written["by_true_size"] = written.pop("by_true_size")
+        return written
+
+    @classmethod
+    def from_dict(cls, written: Mapping[str, Any]) -> Evaluation:
+        """Read the evaluation JSON back, to render it again."""
+        known = {part.name for part in fields(cls)} & set(written) - {"by_true_size"}
+        sizes = {int(size): TrueSize.from_dict(row) for size, row in written["by_true_size"].items()}
+        return cls(**{key: _from_json(written[key]) for key in known}, by_true_size=sizes)
+
+    def without_names(self) -> Evaluation:
+        """Say that no names are known: what is averaged over sizes of names then means nothing."""
+        return replace(self, names_known=False, intervals={**self.intervals, MEAN_OVER_SIZES: None})
+
+    def folded(self) -> dict[str, TrueSize]:
+        """Give the rows of a readable table: true sizes 1 to 10, and the mean over the names beyond them as "11+"."""
+        rows = {str(size): row for size, row in self.by_true_size.items() if size <= LARGEST_SHOWN}
+        beyond = [row for size, row in self.by_true_size.items() if size > LARGEST_SHOWN]
+        if (f1_interval := self.intervals[BEYOND]) is not None:
+            rows[f"{LARGEST_SHOWN + 1}+"] = _mean_row(beyond, f1_interval)
+        return rows
+
+
+def assess(names: Codes, authors: Codes, clusters: Codes) -> Evaluation:
+    """Evaluate a clustering given as integer codes per mention: name, true author, cluster.
+
+    A cluster code that occurs under two names counts as two clusters within names, as one across names.
+    """
+    system = contingency(names, authors, clusters)
+    one_cluster, singletons = together(system), apart(system)
+    sizes, group = np.unique(system.true_size, return_inverse=True)
+    by_size = _f1_by_size(system, group)
+    shown = sizes <= LARGEST_SHOWN
+    over_mentions = measure(system)
+    return Evaluation(
+        names=system.names,
+        mentions=len(names),
+        mentions_without_label=0,
+        labels_without_mention=0,
+        **{part.name: getattr(over_mentions, part.name) for part in fields(Measures)},
+        bcubed_across_names=bcubed_across_names(authors, clusters),
+        baseline_one_cluster=measure(one_cluster),
+        baseline_singletons=measure(singletons),
+        macro=measure_over_names(system),
+        intervals={
+            **_overall_intervals(system),
+            MEAN_OVER_SIZES: interval(by_size[:, shown].mean(axis=1)) if shown.any() else None,
+            BEYOND: _interval_beyond(system),
+        },
+        by_true_size=_by_true_size(sizes, group, (system, one_cluster, singletons), by_size),
+    )
+
+
+def f1_replicates(sums: NameSums, resamples: Resamples) -> Values:
+    """F1 over mentions for each draw of names, from the names' sums; names are one group.
+
+    >>> ones = np.ones(3)
+    >>> sums = NameSums(np.array([1.0, 2.0, 0.0]), 2 * ones, np.array([1.0, 2.0, 0.0]), 2 * ones)
+    >>> replicates = f1_replicates(sums, Resamples(np.zeros(3, dtype=np.int64), resamples=100))
+    >>> sums.overall().f1, float(replicates.min()) >= 0.0, float(replicates.max()) <= 1.0
+    (0.5, True, True)
+    """
+    drawn = NameSums(*(resamples.means(getattr(sums, part.name))[:, 0] for part in fields(sums))).by_name()
+    return harmonic(drawn.precision, drawn.recall)
+
+
+def one_group(table: Contingency) -> Counts:
+    """Put all names into one group.
+
+    >>> one_group(contingency(np.array([3, 4]), np.array([0, 0]), np.array([0, 0])))
+    array([0, 0])
+    """
+    return np.zeros(table.names, dtype=np.int64)
+
+
+def _overall_intervals(table: Contingency) -> dict[str, Interval]:
+    resamples = Resamples(one_group(table))
+    sums = {
+        "bcubed_f1": bcubed_sums(table),
+        "pairwise_f1": pairwise_sums(table),
+        "pairwise_with_self_f1": pairwise_sums(table, with_self=True),
+    }
+    return {key: interval(f1_replicates(parts, resamples)) for key, parts in sums.items()}
+
+
+def _f1_by_size(table: Contingency, group: Codes) -> Values:
+    """B-cubed F1 of each true size for each draw: a row per draw, a column per size."""
+    scores, resamples = bcubed_by_name(table), Resamples(group)
+    return harmonic(resamples.means(scores.precision), resamples.means(scores.recall))
+
+
+def _interval_beyond(table: Contingency) -> Interval | None:
+    """The interval of the names that share a row in tables, drawn as one group."""
+    scores, beyond = bcubed_by_name(table), table.true_size > LARGEST_SHOWN
+    if not beyond.any():
+        return None
+    resamples = Resamples(np.zeros(int(beyond.sum()), dtype=np.int64))
+    return interval(harmonic(*(resamples.means(part[beyond])[:, 0] for part in (scores.precision, scores.recall))))
+
+
+def _by_true_size(
+    sizes: Counts, group: Codes, tables: tuple[Contingency, Contingency, Contingency], f1_by_size: Values
+) -> dict[int, TrueSize]:
+    system, one_cluster, singletons = tables
+    splitting, lumping = errors_by_name(system).by_name()
+    rows = zip(
+        np.bincount(group).tolist(),
+        mean_by(group, system.clusters).tolist(),
+        bcubed_by_name(system).averaged(group),
+        pairwise_by_name(system, with_self=True).averaged(group),
+        bcubed_by_name(one_cluster).averaged(group),
+        bcubed_by_name(singletons).averaged(group),
+        cluster_level_by_name(system).averaged(group),
+        mean_by(group, splitting).tolist(),
+        mean_by(group, lumping).tolist(),
+        map(interval, f1_by_size.T),
+        strict=True,
+    )
+    return {size: TrueSize(*row) for size, row in zip(sizes.tolist(), rows, strict=True)}
+
+
+def _mean_row(rows: list[TrueSize], f1_interval: Interval) -> TrueSize:
+    """Average rows over their names."""
+    names = sum(row.names for row in rows)
+
+    def mean(values: Iterator[float]) -> float:
+        return sum(row.names * value for row, value in zip(rows, values, strict=True)) / names
+
+    def mean_scores(key: str) -> Scores:
+        scores = [getattr(row, key) for row in rows]
+        return Scores(mean(score.precision for score in scores), mean(score.recall for score in scores))
+
+    means: dict[str, Any] = {key: mean(getattr(row, key) for row in rows) for key in ("mean_clusters", *ERRORS)}
+    means |= {key: mean_scores(key) for key in SIZE_SCORES}
+    return TrueSize(names=names, bcubed_f1_interval=f1_interval, **means)
+
+
+def _to_json(value: Any) -> Any:
+    """Give a value of the evaluation as JSON knows it."""
+    if hasattr(value, "as_dict"):
+        return value.as_dict()
+    if isinstance(value, Mapping):
+        return {str(key): _to_json(part) for key, part in sorted(value.items())}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _from_json(value: Any) -> Any:
+    """Tell what a value of the evaluation JSON was by the keys it has."""
+    if not isinstance(value, Mapping):
+        return tuple(value) if isinstance(value, list) else value
+    if "f1" in value:
+        return Scores(value["precision"], value["recall"])
+    if "k" in value:
+        return KMetric(value["acp"], value["aap"])
+    parts = {key: _from_json(part) for key, part in value.items()}
+    return Measures(**parts) if "bcubed" in parts else parts

@@ -1,0 +1,66 @@
+"""How well each name comes out as a function of the limit, so that tuning looks limits up instead of clustering."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from homonym.clustering.merging import Floats, Integers, Outcomes
+from homonym.evaluation.labelled import LabelledNames
+from homonym.evaluation.measures import NameScores, bcubed_by_name, contingency
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """B-cubed precision and recall of each name at every limit.
+
+    Name i has the steps `start[i]` to `start[i + 1]`; a step holds for limits from `lowest` up to that of the step
+    before it. `mentions` is |X|, which the limit depends on.
+    """
+
+    mentions: Integers
+    start: Integers
+    lowest: Floats
+    precision: Floats
+    recall: Floats
+
+    def __len__(self) -> int:
+        return len(self.mentions)
+
+    def steps_at(self, name: int, limit: Floats) -> Integers:
+        """The step of one name at each of some limits."""
+        first, last = self.start[name], self.start[name + 1]
+        passed = np.searchsorted(-self.lowest[first:last], -limit, side="left")
+        steps: Integers = first + np.minimum(passed, last - first - 1)
+        return steps
+
+    def at(self, alpha: Floats, beta: Floats) -> NameScores:
+        """Precision and recall of every name (rows) at each of some limits α + |X|·β (columns)."""
+        steps = np.stack([self.steps_at(name, alpha + self.mentions[name] * beta) for name in range(len(self))])
+        return NameScores(self.precision[steps], self.recall[steps])
+
+
+def measure_outcomes(names: LabelledNames, outcomes: Outcomes) -> Curves:
+    """Measure every outcome of every name over its labelled mentions."""
+    steps = np.diff(outcomes.step_start)
+    name = np.repeat(np.arange(len(names)), steps)
+    sizes = names.mentions[name]
+    step = np.repeat(np.arange(len(name)), sizes)
+    mention = np.arange(len(step)) - outcomes.label_start[step] + names.bags.block_start[name][step]
+    known = names.labelled[mention]
+    table = contingency(step[known], names.author[mention[known]], outcomes.label[known])
+    scores = bcubed_by_name(table)
+    return Curves(names.mentions, outcomes.step_start, outcomes.lowest, scores.precision, scores.recall)
+
+
+def joined(parts: list[Curves]) -> Curves:
+    """The curves of several batches of names as one."""
+    steps = np.concatenate([np.diff(part.start) for part in parts])
+    return Curves(
+        mentions=np.concatenate([part.mentions for part in parts]),
+        start=np.concatenate([[0], np.cumsum(steps)]),
+        lowest=np.concatenate([part.lowest for part in parts]),
+        precision=np.concatenate([part.precision for part in parts]),
+        recall=np.concatenate([part.recall for part in parts]),
+    )

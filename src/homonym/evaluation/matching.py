@@ -1,0 +1,286 @@
+"""Any clustering beside the labels: which labelled mentions every result has, and which of them share a name.
+
+A result needs mention_id and a column that says who it is, nothing else. Of results only the labelled mentions are
+kept in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from homonym.errors import InputError
+from homonym.evaluation.contingency import Codes, Counts
+from homonym.evaluation.gold import Gold, holders_of
+from homonym.evaluation.tabular import (
+    as_text,
+    batches_of,
+    column_batches,
+    columns_of,
+    filled,
+    format_of,
+    json_rows,
+)
+from homonym.names import parse_name
+from homonym.wording import counted
+
+CLUSTER_COLUMNS = ("author_id", "author", "cluster")
+"""Columns of a result that may say who a mention is, the first one present counts."""
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """Codes of the mentions that have a label and are in every result, and the counts of those that are not.
+
+    One entry per result: `clusters`, the mentions of it `without_label`, and the labelled mentions `lacking` from it
+    although another result has them. `labels_nowhere` are labels whose mention no result has. Codes are in the order of
+    what they stand for, so that nothing depends on the order of the files' rows.
+    """
+
+    names: Codes
+    names_known: bool
+    authors: Codes
+    clusters: list[Codes]
+    without_label: list[int]
+    lacking: list[int]
+    labels_nowhere: int
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The labelled mentions of one result, as rows of the labels, with their clusters and, if read, their blocks."""
+
+    path: Path
+    row: Counts
+    clusters: pa.ChunkedArray
+    blocks: pa.ChunkedArray | None
+    mentions: int
+    first: str | None
+
+
+def match(results: Sequence[Path], gold: Gold, gold_files: Sequence[Path], names: Path | None = None) -> Matched:
+    """Join results with labels by mention, and find each mention's name.
+
+    Names are those of `names`, else the blocks of the first result that has any, else those that the labelled files
+    give; else everything counts as one name.
+    """
+    labelled = gold.table["mention_id"]
+    found: list[Result] = []
+    for path in results:
+        with_blocks = names is None and not any(result.blocks is not None for result in found)
+        found.append(read_result(path, labelled, with_blocks=with_blocks))
+    held = np.stack([np.bincount(result.row, minlength=len(labelled)) for result in found])
+    common: Counts = np.flatnonzero(held.all(axis=0))
+    if not len(common):
+        raise InputError(_nothing_in_common(found, gold_files, labelled))
+    blocks = _blocks(found, labelled, common, gold_files, names)
+    anywhere = int(held.any(axis=0).sum())
+    return Matched(
+        names=np.zeros(len(common), dtype=np.int64) if blocks is None else ordered_codes(blocks),
+        names_known=blocks is not None,
+        authors=ordered_codes(gold.table["author"].take(common)),
+        clusters=[ordered_codes(_aligned(result.clusters, result.row, common)) for result in found],
+        without_label=[result.mentions - len(result.row) for result in found],
+        lacking=[anywhere - len(result.row) for result in found],
+        labels_nowhere=len(labelled) - anywhere,
+    )
+
+
+def ordered_codes(column: pa.ChunkedArray) -> Codes:
+    """Number strings 0, 1, … in their order.
+
+    >>> ordered_codes(pa.chunked_array([["b", "a"], ["b", "c"]])).tolist()
+    [1, 0, 1, 2]
+    """
+    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    rank = np.empty(len(encoded.dictionary), dtype=np.int64)
+    rank[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(rank))
+    codes: Codes = rank[encoded.indices.to_numpy()]
+    return codes
+
+
+def read_result(path: Path, labelled: pa.ChunkedArray, *, with_blocks: bool) -> Result:
+    """Read the labelled mentions of a result (Parquet, CSV or JSON lines); each must be there once."""
+    rows, kept, mentions, first = [], [], 0, None
+    for batch in _result_batches(path, with_blocks=with_blocks):
+        _require_filled(batch, path)
+        row = pc.index_in(batch["mention_id"], value_set=labelled)
+        rows.append(row.drop_null())
+        kept.append(batch.filter(row.is_valid()))
+        mentions += batch.num_rows
+        first = first or (batch["mention_id"][0].as_py() if batch.num_rows else None)
+    row = pa.chunked_array(rows, pa.int32()).to_numpy()
+    _require_each_once(row, labelled, path)
+    if not kept:
+        return Result(path, row, pa.chunked_array([], pa.string()), None, 0, None)
+    table = pa.Table.from_batches(kept)
+    blocks = table["block"] if "block" in table.column_names else None
+    return Result(path, row, table.column(1), blocks, mentions, first)
+
+
+def _result_batches(path: Path, *, with_blocks: bool) -> Iterator[pa.RecordBatch]:
+    if format_of(path) == "jsonl":
+        yield from _json_result(path, with_blocks=with_blocks)
+        return
+    columns = _result_columns(columns_of(path), str(path), with_blocks=with_blocks)
+    yield from column_batches(path, columns, None)
+
+
+def _json_result(path: Path, *, with_blocks: bool) -> Iterator[pa.RecordBatch]:
+    def broken(number: int | None, reason: str) -> None:
+        raise InputError(f"{path}, line {number}: {reason}; write the result again.")
+
+    columns: list[str] = []
+
+    def rows() -> Iterator[tuple[str, ...]]:
+        for number, row in json_rows(path, broken):
+            place = f"{path}, line {number}"
+            if not columns:
+                columns.extend(_result_columns(list(row), place, with_blocks=with_blocks))
+            yield tuple(_text(row, column, place) for column in columns)
+
+    lines = rows()
+    first = next(lines)  # which says what the columns are
+    yield from batches_of(chain([first], lines), columns)
+
+
+def _text(row: dict[str, Any], column: str, place: str) -> str:
+    try:
+        return as_text(row.get(column)) or ""
+    except ValueError as strange:
+        raise InputError(f"{place}: {column}: {strange}; write the result again.") from None
+
+
+def _result_columns(present: list[str], where: str, *, with_blocks: bool) -> list[str]:
+    """Choose the columns to read: mention_id, who it is, and the block if it is wanted and there."""
+    cluster = next((column for column in CLUSTER_COLUMNS if column in present), None)
+    if "mention_id" not in present or cluster is None:
+        missing = [] if "mention_id" in present else ["mention_id"]
+        missing += [] if cluster else ["author_id (or author, or cluster)"]
+        raise InputError(
+            f"{where} lacks {' and '.join(missing)}, found {', '.join(present) or 'nothing'}; "
+            "give a result with one row per mention, such as disambiguate or cluster writes."
+        )
+    return ["mention_id", cluster, *(["block"] if with_blocks and "block" in present else [])]
+
+
+def _require_filled(batch: pa.RecordBatch, path: Path) -> None:
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        empty = pc.invert(filled(column))
+        if pc.any(empty).as_py():
+            mention = batch.filter(empty)["mention_id"][0]
+            raise InputError(f"{path}: mention {mention} has no {name}; each row of a result needs one.")
+
+
+def _require_each_once(row: Counts, labelled: pa.ChunkedArray, path: Path) -> None:
+    times = np.bincount(row, minlength=1)
+    twice = int(times.argmax())
+    if times[twice] > 1:
+        raise InputError(f"{path} has mention {labelled[twice]} {times[twice]} times; each may have one author only.")
+
+
+def _nothing_in_common(found: Sequence[Result], gold_files: Sequence[Path], labelled: pa.ChunkedArray) -> str:
+    ids = [(result.path, f"{result.first!r}" if result.first else "none at all") for result in found]
+    ids.append((gold_files[0], repr(labelled[0].as_py())))
+    shown = "; ".join(f"the first id of {path} is {first}" for path, first in ids)
+    files = " and ".join(str(path) for path, _ in ids)
+    return (
+        f"{files} have no mention in common ({shown}); mention_id must be the same in all "
+        "(<document id>#<position> for the authors of documents)."
+    )
+
+
+def _aligned(column: pa.ChunkedArray, row: Counts, common: Counts) -> pa.ChunkedArray:
+    """Give the values of a result for the common mentions, in the order of the labels."""
+    order = np.argsort(row, kind="stable")
+    return column.take(pa.array(order[np.searchsorted(row[order], common)]))
+
+
+def _blocks(
+    found: Sequence[Result],
+    labelled: pa.ChunkedArray,
+    common: Counts,
+    gold_files: Sequence[Path],
+    names: Path | None,
+) -> pa.ChunkedArray | None:
+    if names is not None:
+        return _complete(read_blocks([names], labelled.take(common)), labelled.take(common), [names])
+    for result in found:
+        if result.blocks is not None:
+            return _aligned(result.blocks, result.row, common)
+    wanted = labelled.take(common)
+    row, blocks = read_blocks(gold_files, wanted)
+    return _complete((row, blocks), wanted, gold_files) if len(row) else None
+
+
+def _complete(known: tuple[Counts, pa.ChunkedArray], wanted: pa.ChunkedArray, files: Sequence[Path]) -> pa.ChunkedArray:
+    """Put blocks into the order of the mentions; a mention without one is an error."""
+    row, blocks = known
+    if len(row) < len(wanted):
+        lacking = np.setdiff1d(np.arange(len(wanted)), row)
+        raise InputError(
+            f"{' and '.join(map(str, files))} gives no block or name for {counted(len(lacking), 'labelled mention')}, "
+            f"such as {wanted[int(lacking[0])]}; name a file that knows all with --names."
+        )
+    return blocks
+
+
+def read_blocks(files: Sequence[Path], wanted: pa.ChunkedArray) -> tuple[Counts, pa.ChunkedArray]:
+    """Read which name each wanted mention bears: rows of `wanted`, in order and each once, and their blocks.
+
+    Tables have a column `block`. Mentions have `block` or else `name`; authors of documents have `block` or else their
+    name, of which surname and all initials count. Of two entries for one mention the first counts.
+    """
+    rows, kept = [], []
+    for path in files:
+        for batch in _name_batches(path):
+            row = pc.index_in(batch["mention_id"], value_set=wanted)
+            rows.append(row.drop_null())
+            kept.append(_keys(batch.filter(row.is_valid())))
+    row, first = np.unique(pa.chunked_array(rows, pa.int32()).to_numpy(), return_index=True)
+    blocks = pa.chunked_array(kept, pa.string()).take(pa.array(first))
+    known = filled(blocks.combine_chunks())
+    return row[known.to_numpy(zero_copy_only=False)], blocks.filter(known)
+
+
+def _name_batches(path: Path) -> Iterator[pa.RecordBatch]:
+    """Yield mention_id, block and, where only that is known, the name as written."""
+    if format_of(path) == "jsonl":
+        yield from batches_of(_json_names(path), ["mention_id", "block", "name"])
+        return
+    present = columns_of(path)
+    if {"mention_id", "block"} <= set(present):
+        yield from column_batches(path, ["mention_id", "block"], lambda number, reason: None)
+
+
+def _json_names(path: Path) -> Iterator[tuple[str, str, str]]:
+    for _, row in json_rows(path, lambda number, reason: None):
+        try:
+            yield from [(mention, *_name_of(holder)) for mention, holder in holders_of(row)]
+        except ValueError:
+            continue  # such lines have no label either, and were counted there
+
+
+def _name_of(holder: dict[str, Any]) -> tuple[str, str]:
+    """Give the block of a mention, or else the name that a block can be made of."""
+    name = holder["name"] if isinstance(holder.get("name"), str) else ""
+    block = as_text(holder.get("block"))
+    if block is None and "mention_id" in holder:
+        return name, ""
+    return block or "", name
+
+
+def _keys(batch: pa.RecordBatch) -> pa.Array:
+    """Give the blocks, made of names where there is none."""
+    blocks = batch["block"]
+    if "name" not in batch.schema.names:
+        return blocks
+    pairs = zip(blocks.to_pylist(), batch["name"].to_pylist(), strict=True)
+    return pa.array([block or parse_name(name).key for block, name in pairs], pa.string())
