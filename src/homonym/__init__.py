@@ -11,15 +11,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from homonym.calibration.limit import calibrate
+    from homonym.calibration.weights import train
     from homonym.demonstration import demo
     from homonym.errors import HomonymError
     from homonym.evaluation.evaluate import evaluate
-    from homonym.pipeline import Resources, Summary, cluster, disambiguate, extract
+    from homonym.experiments.study import study
+    from homonym.pipeline import Summary, cluster, disambiguate, extract
+    from homonym.run import Resources
     from homonym.settings import Settings
     from homonym.synthetic.corpus import Corpus
     from homonym.synthetic.output import generate
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Corpus",
@@ -27,27 +31,33 @@ __all__ = [
     "Resources",
     "Settings",
     "Summary",
+    "calibrate",
     "cluster",
     "demo",
     "disambiguate",
     "evaluate",
     "extract",
     "generate",
+    "study",
+    "train",
 ]
 
 # Names are imported when they are first used: `homonym --help` must not wait for libraries it does not need.
 _HOME = {
     "Corpus": "homonym.synthetic.corpus",
     "HomonymError": "homonym.errors",
-    "Resources": "homonym.pipeline",
+    "Resources": "homonym.run",
     "Settings": "homonym.settings",
     "Summary": "homonym.pipeline",
+    "calibrate": "homonym.calibration.limit",
     "cluster": "homonym.pipeline",
     "demo": "homonym.demonstration",
     "disambiguate": "homonym.pipeline",
     "evaluate": "homonym.evaluation.evaluate",
     "extract": "homonym.pipeline",
     "generate": "homonym.synthetic.output",
+    "study": "homonym.experiments.study",
+    "train": "homonym.calibration.weights",
 }
 
 

@@ -8,7 +8,7 @@ import typing
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -16,10 +16,14 @@ from homonym import __version__
 from homonym.errors import HomonymError
 from homonym.settings import Settings, load_settings, parse_weights
 
+if TYPE_CHECKING:
+    from homonym.run import Resources
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 EXTRACTION = ("blocking", "year_sigma", "year_reach", "title_weight", "abstract_weight", "language")
-CLUSTERING = ("variant", "joint", "scope", "epsilon", "alpha", "beta", "weights")
+UNTUNED = ("variant", "joint", "scope", "epsilon", "weights")
+CLUSTERING = (*UNTUNED, "alpha", "beta")
 
 FILE = click.Path(path_type=Path)
 
@@ -81,15 +85,62 @@ def run_options(command: Command) -> Command:
 
 
 def statistics_options(command: Command) -> Command:
-    """Options for frequencies that are counted elsewhere, or for elsewhere."""
+    """Options for frequencies that are counted elsewhere."""
     for option in (
-        click.option("--trace", type=FILE, help="Also write every round of merging, continued to one cluster."),
-        click.option("--save-statistics", type=FILE, help="Also write #(f) of this run (.csv, .csv.gz, .parquet)."),
         click.option("--mentions-in-collection", type=int, help="Number of mentions behind --statistics."),
         click.option("--statistics", type=FILE, help="Take #(f) from this table: type, feature, count."),
     ):
         command = option(command)
     return command
+
+
+def extra_output_options(command: Command) -> Command:
+    """Options for what a clustering run can write besides its result."""
+    for option in (
+        click.option("--trace", type=FILE, help="Also write every round of merging, continued to one cluster."),
+        click.option("--save-statistics", type=FILE, help="Also write #(f) of this run (.csv, .csv.gz, .parquet)."),
+    ):
+        command = option(command)
+    return command
+
+
+LABEL = click.option(
+    "--label",
+    default="author",
+    show_default=True,
+    help="What is the truth: author, or an identifier that authors carry, such as orcid.",
+)
+
+
+def split_options(command: Command) -> Command:
+    """Options for the names that parameters are chosen on, and for what is known of them."""
+    for option in (
+        click.option(
+            "--most-names", type=int, default=1000, show_default=True, help="Use at most so many names of a true size."
+        ),
+        click.option(
+            "--training-share",
+            type=float,
+            default=0.25,
+            show_default=True,
+            help="Share of the labelled names to choose parameters on; the rest judges them.",
+        ),
+        LABEL,
+    ):
+        command = option(command)
+    return command
+
+
+GOLD = click.option(
+    "--gold",
+    required=True,
+    multiple=True,
+    type=FILE,
+    help="Labels: labelled documents or mentions, or a table with mention_id and author. May be given several times.",
+)
+SETTINGS_OUTPUT = click.option(
+    "-o", "--output", type=FILE, help="Write the settings to this TOML file, for --settings."
+)
 
 
 def corpus_options(command: Command) -> Command:
@@ -114,6 +165,7 @@ INPUTS = click.argument("inputs", metavar="IN...", nargs=-1, required=True, type
 @click.option("-o", "--output", required=True, type=FILE, help="Authors, as .parquet, .csv[.gz] or .jsonl[.gz].")
 @setting_options(*EXTRACTION, *CLUSTERING)
 @statistics_options
+@extra_output_options
 @run_options
 def disambiguate(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
     """Tell the authors of documents apart: records in, one author id per mention out.
@@ -132,6 +184,7 @@ def disambiguate(inputs: tuple[Path, ...], output: Path, **options: Any) -> None
 @click.option("-o", "--output", required=True, type=FILE, help="Authors, as .parquet, .csv[.gz] or .jsonl[.gz].")
 @setting_options(*CLUSTERING)
 @statistics_options
+@extra_output_options
 @run_options
 def cluster(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
     """Tell authors apart from mentions that bring their own bags of features.
@@ -165,28 +218,120 @@ def extract(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
 
 
 @cli.command()
-@click.argument("authors", metavar="AUTHORS", type=FILE)
+@click.argument("authors", metavar="AUTHORS...", nargs=-1, required=True, type=FILE)
+@GOLD
+@LABEL
 @click.option(
-    "--gold", required=True, type=FILE, help="Labels: labelled documents or mentions, or CSV mention_id,author."
+    "--names",
+    type=FILE,
+    help="Which mentions share a name: documents, mentions, or a table with mention_id and block.  [default: the "
+    "blocks of the results, else the names in the labelled file]",
 )
 @click.option("-o", "--output", type=FILE, help="Write a report page (.html).")
 @click.option("--json", type=FILE, help="Write all figures as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no table.")
-def evaluate(authors: Path, gold: Path, output: Path | None, json: Path | None, quiet: bool) -> None:
+def evaluate(authors: tuple[Path, ...], gold: tuple[Path, ...], quiet: bool, **options: Any) -> None:
     """Compare a result with known labels, by true number of authors and beside trivial baselines.
+
+    A result is any table with mention_id and author_id. Several results are judged on the mentions that all of them
+    have, side by side and with the difference to the first.
 
     \b
     Example:
       homonym evaluate authors.parquet --gold records.jsonl.gz -o report.html --json figures.json
+      homonym evaluate ours.parquet theirs.csv --gold records.jsonl.gz --label orcid -o comparison.html
     """
     from rich.console import Console
 
-    from homonym.evaluation.evaluate import evaluate, render_table
+    from homonym.evaluation.evaluate import Comparison, Evaluation, evaluate, render_table
 
+    found: Evaluation | Comparison
     with nullcontext() if quiet else Console(stderr=True).status("Evaluating"):
-        found = evaluate(authors, gold, output=output, json=json)
+        found = evaluate(authors[0], gold, **options) if len(authors) == 1 else evaluate(authors, gold, **options)
     if not quiet:
         Console().print(render_table(found))
+
+
+@cli.command()
+@INPUTS
+@GOLD
+@SETTINGS_OUTPUT
+@split_options
+@setting_options(*EXTRACTION, *UNTUNED)
+@statistics_options
+@run_options
+def calibrate(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) -> None:
+    """Tune the limit on names whose authors are known.
+
+    A share of the labelled names chooses α and β, the rest says how well they do. What maximises B-cubed F1, averaged
+    over the true numbers of authors, is taken.
+
+    \b
+    Example:
+      homonym calibrate records.jsonl.gz --gold records.jsonl.gz -o settings.toml
+      homonym disambiguate records.jsonl.gz -o authors.csv --settings settings.toml
+    """
+    from homonym.calibration.limit import calibrate
+    from homonym.terminal import show_calibration
+
+    _learn(calibrate, show_calibration, inputs, options, gold=gold)
+
+
+@cli.command()
+@INPUTS
+@GOLD
+@SETTINGS_OUTPUT
+@click.option(
+    "--seeds", type=click.IntRange(1), default=10, show_default=True, help="Learn so often, to see the spread."
+)
+@split_options
+@setting_options(*EXTRACTION, "variant", "epsilon")
+@statistics_options
+@run_options
+def train(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) -> None:
+    """Learn the weights of the feature types from names whose authors are known.
+
+    The limit belongs to the weights: calibrate it afterwards. Needs scikit-learn (homonym[train]).
+
+    \b
+    Example:
+      homonym train records.jsonl.gz --gold records.jsonl.gz -o weights.toml
+      homonym calibrate records.jsonl.gz --gold records.jsonl.gz --settings weights.toml -o settings.toml
+    """
+    from homonym.calibration.weights import train
+    from homonym.terminal import show_training
+
+    _learn(train, show_training, inputs, options, gold=gold)
+
+
+@cli.command()
+@INPUTS
+@click.option("-o", "--output", required=True, type=FILE, help="Directory for the page, tables and figures.")
+@click.option("--gold", multiple=True, type=FILE, help="Labels, where they are not in IN.  [default: IN]")
+@split_options
+@setting_options(*EXTRACTION, "epsilon")
+@statistics_options
+@run_options
+def study(inputs: tuple[Path, ...], output: Path, gold: tuple[Path, ...], **options: Any) -> None:
+    """Repeat the paper's whole study on labelled documents or mentions.
+
+    Variants, weights and limits are tuned on a share of the names and judged on the rest, by true number of authors,
+    beside baselines: the paper's tables and figures, which of its findings hold, and a page that explains them. The
+    same command goes on with an interrupted study.
+
+    \b
+    Example:
+      homonym study mentions.jsonl.gz -o study
+      homonym study records.jsonl.gz --label orcid -o study
+    """
+    from homonym.experiments.study import study
+    from homonym.terminal import show_study
+
+    try:
+        _learn(study, show_study, inputs, options, output=output, gold=gold or None)
+    except KeyboardInterrupt:
+        click.echo(f"homonym: interrupted; finished runs are kept in {output}: the same command goes on.", err=True)
+        sys.exit(130)
 
 
 @cli.command()
@@ -238,15 +383,38 @@ def demo(output: Path, mentions: int, seed: int, quiet: bool) -> None:
     click.echo(done.report)
 
 
+def _learn(
+    function: Callable[..., Any],
+    show: Callable[[Any], None],
+    inputs: tuple[Path, ...],
+    options: dict[str, Any],
+    **arguments: Any,
+) -> None:
+    """Call one of the functions that work on labelled names, and show what it found."""
+    from homonym.terminal import ProgressBars, show_problems
+
+    settings, resources, quiet = _settings(options), _resources(options), options.pop("quiet")
+    with ProgressBars() as bars:
+        listener = None if quiet else bars
+        found = function(inputs, settings=settings, resources=resources, listener=listener, **arguments, **options)
+    show_problems(found)
+    if not quiet:
+        show(found)
+
+
+def _resources(options: dict[str, Any]) -> Resources:
+    """Take what a run may use out of a command's options."""
+    from homonym.run import Resources
+
+    memory = options.pop("memory")
+    return Resources(threads=options.pop("threads"), memory=int(memory * 2**30) if memory is not None else None)
+
+
 def _run(function: Callable[..., Any], inputs: tuple[Path, ...], output: Path, options: dict[str, Any]) -> None:
     """Call one of the pipeline's functions with the options of its command, and show what it did."""
-    from homonym.pipeline import Resources
     from homonym.terminal import ProgressBars, show_problems, show_summary
 
-    settings = _settings(options)
-    memory = options.pop("memory")
-    resources = Resources(threads=options.pop("threads"), memory=int(memory * 2**30) if memory is not None else None)
-    quiet = options.pop("quiet")
+    settings, resources, quiet = _settings(options), _resources(options), options.pop("quiet")
     with ProgressBars() as bars:
         listener = None if quiet else bars
         summary = function(inputs, output, settings, resources=resources, listener=listener, **options)

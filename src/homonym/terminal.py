@@ -6,15 +6,20 @@ import resource
 import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console
 
-from homonym.pipeline import Summary
 from homonym.wording import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+    from homonym.calibration.limit import Calibration
+    from homonym.calibration.weights import Training
+    from homonym.experiments.study import Study
+    from homonym.pipeline import Summary
+    from homonym.records.problems import Problems
 
 #: Stages shorter than this never show a bar.
 SHOWN_AFTER_SECONDS = 1.0
@@ -28,7 +33,23 @@ DOING = {
     "encode": "Encoding bags",
     "cluster": "Clustering mentions",
     "write": "Writing",
+    "tune": "Tuning the limit",
+    "train": "Learning weights",
+    "study": "Running variants, weights and baselines",
+    "draw": "Drawing tables and figures",
 }
+
+
+class Reported(Protocol):
+    """What every run has to say, whatever it is about."""
+
+    @property
+    def problems(self) -> Problems:
+        """What was set aside."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What else the user should know."""
 
 
 class ProgressBars:
@@ -83,7 +104,7 @@ class ProgressBars:
         self.bar.start()
 
 
-def show_problems(summary: Summary, console: Console | None = None) -> None:
+def show_problems(summary: Reported, console: Console | None = None) -> None:
     """Say what was set aside, the first few with their places; and what else the user should know."""
     console = console or Console(stderr=True, soft_wrap=True, highlight=False)
     for warning in summary.warnings:
@@ -106,6 +127,72 @@ def show_summary(summary: Summary, console: Console | None = None) -> None:
     stages = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in summary.seconds.items())
     console.print(f"{sum(summary.seconds.values()):.1f} s ({stages}); at most {peak_memory() / 2**30:.2f} GiB")
     console.print(f"{summary.output}", markup=False)
+
+
+LIMITS = {"alpha": "α alone", "beta": "β alone", "both": "α and β", "paper": "the paper's"}
+
+
+def show_calibration(found: Calibration, console: Console | None = None) -> None:
+    """Print the limits that were tried, how well they do, and which one was taken."""
+    from homonym.evaluation.rendering import empty_table
+
+    console = console or Console(highlight=False, soft_wrap=True)
+    _show_labels(console, found.labels, found.labels_without_mention)
+    names = f"{counted(found.training_names, 'name')} to choose on, {found.test_names:,} to judge on"
+    table = empty_table(
+        f"B-cubed F1, averaged over true sizes: {names}",
+        ("limit", "α", "β", "95 % spread", "chosen on", "judged on", "95 % interval"),
+    )
+    for limit in found.limits:
+        table.add_row(
+            LIMITS[limit.kind] + (" ←" if limit.kind == found.chosen else ""),
+            f"{limit.alpha:.3g}",
+            f"{limit.beta:.3g}",
+            _range(limit.spread, ".2g"),
+            "" if limit.training is None else f"{limit.training:.3f}",
+            "" if limit.test is None else f"{limit.test.value:.3f}",
+            "" if limit.test is None else _range(limit.test.interval, ".3f"),
+        )
+    console.print(table)
+    alpha, beta = found.settings.limit
+    console.print(f"--alpha {alpha:.4g} --beta {beta:.4g}")
+
+
+def show_training(found: Training, console: Console | None = None) -> None:
+    """Print the learnt weights with their spread."""
+    from homonym.evaluation.rendering import empty_table
+
+    console = console or Console(highlight=False, soft_wrap=True)
+    learnt = found.learnt
+    _show_labels(console, found.labels, found.labels_without_mention)
+    table = empty_table(
+        f"{learnt.pairs:,} pairs from {counted(learnt.names, 'name')}, over {counted(learnt.seeds, 'seed')}",
+        ("feature type", "weight", "sd"),
+    )
+    for kind, weight in sorted(learnt.weights.items(), key=lambda item: -item[1]):
+        table.add_row(kind, f"{weight:.3f}", f"{learnt.sd[kind]:.3f}")
+    console.print(table)
+    console.print(f"On names it has not seen, {learnt.accuracy:.1%} of the pairs are decided rightly; chance is 50 %.")
+
+
+def show_study(found: Study, console: Console | None = None) -> None:
+    """Print the verdicts of a study, where its time went, and where it lies."""
+    console = console or Console(highlight=False, soft_wrap=True)
+    for finding in found.values["findings"]:
+        console.print(f"{finding['verdict']:<10} {finding['claim']}", markup=False)
+    seconds = found.values["seconds"]
+    stages = ", ".join(f"{stage} {time:.1f} s" for stage, time in seconds.items())
+    console.print(f"{sum(seconds.values()):.1f} s ({stages}); at most {peak_memory() / 2**30:.2f} GiB")
+    console.print(str(found.report), markup=False)
+
+
+def _show_labels(console: Console, labels: int, without_mention: int) -> None:
+    lost = f"; {without_mention:,} of them for mentions that are not there" if without_mention else ""
+    console.print(counted(labels, "label") + lost)
+
+
+def _range(ends: tuple[float, float] | None, form: str) -> str:
+    return f"{ends[0]:{form}} … {ends[1]:{form}}" if ends else ""
 
 
 def peak_memory() -> int:

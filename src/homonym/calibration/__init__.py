@@ -1,0 +1,1 @@
+"""The limit and the weights of a run, from names whose authors are known."""

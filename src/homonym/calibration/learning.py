@@ -1,0 +1,106 @@
+"""Feature-type weights λ from labels, by logistic regression as in the paper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from homonym.calibration.sampling import Examples, sample
+from homonym.clustering.merging import Floats
+from homonym.errors import InputError, SettingsError
+from homonym.evaluation.labelled import LabelledNames
+from homonym.settings import Settings
+
+#: Weights are learnt so often, from other samples each time.
+SEEDS = 10
+#: Accuracy is measured on names that the classifier has not seen, in so many rounds.
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """Weights by feature type: their mean over the seeds, scaled to a sum of 1, and their standard deviation.
+
+    `coefficients` are the classifier's, with their sign, averaged over the seeds. `accuracy` is the share of (x, C)
+    that the classifier tells from (x, Ċ) on names it has not seen: .5 is chance.
+    """
+
+    weights: dict[str, float]
+    sd: dict[str, float]
+    coefficients: dict[str, float]
+    accuracy: float
+    accuracy_sd: float
+    names: int
+    pairs: int
+    seeds: int
+
+
+def learn(names: LabelledNames, settings: Settings, seeds: int = SEEDS) -> Learnt:
+    """Learn which feature types tell a mention's author from somebody else of the name.
+
+    A weight multiplies p_t(x|C), but p_t of years is ten thousand times smaller than that of e-mail addresses, so the
+    coefficients of the bare values say more about scale than about use. They are those of p_t divided by its standard
+    deviation; negative ones are set to 0.
+    """
+    _require_sklearn()
+    samples = [sample(names, settings, seed) for seed in range(seeds)]
+    if len(np.unique(samples[0].name)) < 2:
+        raise InputError(
+            "weights need at least two names that two people share, one of them with two mentions; label more names."
+        )
+    coefficients = np.stack([_classifier().fit(_scaled(one), one.right).coef_[0] for one in samples])
+    weights = np.stack([_weights(row) for row in coefficients])
+    accuracy = [_accuracy(examples) for examples in samples]
+    mean = weights.mean(axis=0)
+    types = names.frequencies.types
+    return Learnt(
+        weights=dict(zip(types, (mean / mean.sum()).tolist(), strict=True)),
+        sd=dict(zip(types, weights.std(axis=0).tolist(), strict=True)),
+        coefficients=dict(zip(types, coefficients.mean(axis=0).tolist(), strict=True)),
+        accuracy=float(np.mean(accuracy)),
+        accuracy_sd=float(np.std(accuracy)),
+        names=len(np.unique(samples[0].name)),
+        pairs=sum(len(examples.right) // 2 for examples in samples),
+        seeds=seeds,
+    )
+
+
+def _weights(coefficients: Floats) -> Floats:
+    """Coefficients without negative ones, scaled to a sum of 1; equal ones if nothing helps.
+
+    >>> _weights(np.array([3.0, -1.0, 1.0]))
+    array([0.75, 0.  , 0.25])
+    """
+    helpful = np.clip(coefficients, 0, None)
+    total = helpful.sum()
+    return helpful / total if total > 0 else np.full(len(helpful), 1 / len(helpful))
+
+
+def _accuracy(examples: Examples) -> float:
+    from sklearn.model_selection import GroupKFold, cross_val_score
+
+    folds = GroupKFold(min(FOLDS, len(np.unique(examples.name))))
+    scores = cross_val_score(_classifier(), _scaled(examples), examples.right, groups=examples.name, cv=folds)
+    return float(np.mean(scores))
+
+
+def _scaled(examples: Examples) -> Floats:
+    spread = examples.probability.std(axis=0)
+    return examples.probability / np.where(spread > 0, spread, 1.0)
+
+
+def _classifier() -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(solver="newton-cholesky")
+
+
+def _require_sklearn() -> None:
+    try:
+        import sklearn  # noqa: F401
+    except ImportError:
+        raise SettingsError(
+            "learning weights needs scikit-learn; install it with: pip install 'homonym[train]'"
+        ) from None

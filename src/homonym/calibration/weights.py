@@ -1,0 +1,71 @@
+"""Feature-type weights of a run, learnt from names whose authors are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from homonym.calibration.learning import SEEDS, Learnt, learn
+from homonym.calibration.split import MOST_NAMES, TRAINING_SHARE, split
+from homonym.evaluation.labelled import read_labelled
+from homonym.files import Paths, require_writable, write_whole
+from homonym.progress import Listener
+from homonym.records.problems import Problems
+from homonym.run import Resources, Run
+from homonym.settings import Settings
+
+
+@dataclass(frozen=True)
+class Training:
+    """What `train` found: settings with the learnt weights, and how sure they are."""
+
+    settings: Settings
+    learnt: Learnt
+    labels: int
+    labels_without_mention: int
+    problems: Problems
+    seconds: dict[str, float]
+    warnings: list[str]
+
+
+def train(
+    inputs: Paths,
+    gold: Paths,
+    settings: Settings | None = None,
+    *,
+    output: str | Path | None = None,
+    label: str = "author",
+    training_share: float = TRAINING_SHARE,
+    most_names: int = MOST_NAMES,
+    seeds: int = SEEDS,
+    statistics: str | Path | None = None,
+    mentions_in_collection: int | None = None,
+    strict: bool = False,
+    resources: Resources | None = None,
+    listener: Listener | None = None,
+) -> Training:
+    """Learn how much each feature type should count, on the share of the labelled names that `calibrate` tunes on.
+
+    Writes the settings with the learnt weights to `output`, for `--settings`. The limit belongs to the weights: tune
+    it afterwards.
+    """
+    run = Run(inputs, settings, strict, resources, listener)
+    run.use_statistics(statistics, mentions_in_collection)
+    if output is not None:
+        require_writable(Path(output))
+    found = read_labelled(run, gold, label)
+    division = split(found.names, share=training_share, most=most_names)
+    with run.stages.stage("train"):
+        learnt = learn(division.training, run.settings, seeds)
+    trained = run.settings.changed(weights=learnt.weights)
+    if output is not None:
+        write_whole(Path(output), trained.to_toml())
+    return Training(
+        settings=trained,
+        learnt=learnt,
+        labels=found.labels,
+        labels_without_mention=found.labels_without_mention,
+        problems=found.problems,
+        seconds=run.stages.seconds,
+        warnings=[*run.warnings, *division.warnings],
+    )
