@@ -7,14 +7,14 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import kernel, pipeline
+from benchmarks import evaluation, kernel, pipeline
 
 LIBRARIES = ("numba", "numpy", "scipy", "duckdb", "pyarrow", "orjson", "simplemma")
 
 
 def main() -> None:
     """Measure, then write."""
-    text = "\n".join([_header(), _kernel(), _pipeline()])
+    text = "\n".join([_header(), _kernel(), _evaluation(), _pipeline()])
     Path(__file__).with_name("RESULTS.md").write_text(text)
     print(text)
 
@@ -47,6 +47,27 @@ numpy and scipy one block at a time on {kernel.SAMPLE:,} of these blocks, with t
 
 | formulation | mentions/s | kernel is … times as fast |
 | --- | ---: | ---: |
+{table}
+"""
+
+
+def _evaluation() -> str:
+    assessed, sorted_once = evaluation.run_assessment()
+    rows = [
+        f"| {name} | {1000 * once:.0f} | {1000 * each:.0f} | {1000 * all_limits:.0f} | {all_limits / once:.1f} |"
+        for name, once, each, all_limits in evaluation.run_sweep()
+    ]
+    table = "\n".join(rows)
+    return f"""## Evaluation and tuning
+
+{evaluation.MENTIONS:,} mentions evaluated, with every measure, by true size, with baselines and intervals:
+{assessed:.1f} s, {assessed / sorted_once:.0f} times as long as sorting one column of codes.
+
+Milliseconds to cluster blocks at one limit, at {evaluation.LIMITS} limits one after the other, and at every limit that
+changes an outcome (a sweep, at most one run for each factor of 1.1); one thread.
+
+| blocks | one limit | {evaluation.LIMITS} limits | sweep | sweep ÷ one limit |
+| --- | ---: | ---: | ---: | ---: |
 {table}
 """
 

@@ -56,7 +56,7 @@ def study(
         "baselines": _baselines(rng, counts) if baselines else [],
         "findings": [
             {
-                "key": "uniform-trained",
+                "key": "uniform-trained-prob",
                 "claim": "Uniform weights do as well as trained ones.",
                 "verdict": "confirmed",
                 "measured": "mean over sizes .935 against .931; difference +.004 [−.002, +.010]",

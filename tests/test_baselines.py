@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from homonym.clustering.merging import SWEEP_RATIO, Bags, Frequencies
+from homonym.clustering.merging import Bags, Frequencies
 from homonym.evaluation import similarity
 from homonym.evaluation.baselines import (
     BASELINES,
@@ -27,13 +27,13 @@ from homonym.evaluation.baselines import (
     connected,
 )
 from homonym.evaluation.labelled import LabelledNames
-from homonym.evaluation.similarity import Linked, Tanimoto, TfIdf, rounded
+from homonym.evaluation.similarity import STEP, Linked, Tanimoto, TfIdf, rounded
 from homonym.names import parse_name
 
 TYPES = ("aff", "co", "email", "term")
 WIDTH = 150
-#: Half-way between two powers of SWEEP_RATIO rounding changes nothing: what is above stays above.
-EXACT_LIMITS = [SWEEP_RATIO ** -(k + 0.5) for k in range(0, 170, 6)]
+#: Half-way between two powers of STEP rounding changes nothing: what is above stays above.
+EXACT_LIMITS = [STEP ** -(k + 0.5) for k in range(0, 170, 6)]
 
 Bag = dict[int, float]
 Block = list[Bag]

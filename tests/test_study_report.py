@@ -155,7 +155,7 @@ def test_the_other_tables_hold_what_was_measured() -> None:
     stops = [row for row in tables["stops"] if (row["run"], row["true_size"]) == (run["key"], "5")]
     assert {str(row["stopped_at"]): row["names"] for row in stops} == part["stops"]
     assert tables["baselines"][0]["threshold"] is None
-    assert tables["finding_rows"][0] == {"key": "uniform-trained", "compared": "prob", "difference": 0.004,
+    assert tables["finding_rows"][0] == {"key": "uniform-trained-prob", "compared": "prob", "difference": 0.004,
                                          "low": -0.002, "high": 0.010}  # fmt: skip
 
 

@@ -82,6 +82,16 @@ def require_writable(path: Path) -> None:
         raise OutputError(f"{path} cannot be written: no permission to write in {parent}.")
 
 
+def require_directory(path: Path) -> None:
+    """Fail before any work is done if a directory could not be written to, or made where none is."""
+    there = path if path.exists() else path.parent
+    if not there.is_dir():
+        why = "is a file" if there.exists() else "does not exist"
+        raise OutputError(f"{path} cannot be a directory: {there} {why}; name another.")
+    if not os.access(there, os.W_OK):
+        raise OutputError(f"{path} cannot be written: no permission to write in {there}.")
+
+
 def beside(path: Path, ending: str) -> Path:
     """The place of a companion file: the same name with another ending.
 

@@ -134,24 +134,21 @@ LIMITS = {"alpha": "α alone", "beta": "β alone", "both": "α and β", "paper":
 
 def show_calibration(found: Calibration, console: Console | None = None) -> None:
     """Print the limits that were tried, how well they do, and which one was taken."""
-    from homonym.evaluation.rendering import empty_table
+    from homonym.evaluation.rendering import empty_table, figure, interval_text
 
     console = console or Console(highlight=False, soft_wrap=True)
     _show_labels(console, found.labels, found.labels_without_mention)
     names = f"{counted(found.training_names, 'name')} to choose on, {found.test_names:,} to judge on"
-    table = empty_table(
-        f"B-cubed F1, averaged over true sizes: {names}",
-        ("limit", "α", "β", "95 % spread", "chosen on", "judged on", "95 % interval"),
-    )
+    columns = ("limit", "α", "β", "95 % spread", "F1 when\nchosen", "F1 when judged,\n95 % interval")
+    table = empty_table(f"B-cubed F1, averaged over true sizes: {names}", columns)
     for limit in found.limits:
         table.add_row(
             LIMITS[limit.kind] + (" ←" if limit.kind == found.chosen else ""),
             f"{limit.alpha:.3g}",
             f"{limit.beta:.3g}",
-            _range(limit.spread, ".2g"),
-            "" if limit.training is None else f"{limit.training:.3f}",
-            "" if limit.test is None else f"{limit.test.value:.3f}",
-            "" if limit.test is None else _range(limit.test.interval, ".3f"),
+            f"{limit.spread[0]:.1e}…{limit.spread[1]:.1e}" if limit.spread else "",
+            figure(limit.training),
+            f"{figure(limit.test.value)} {interval_text(limit.test.interval)}" if limit.test else "",
         )
     console.print(table)
     alpha, beta = found.settings.limit
@@ -172,7 +169,9 @@ def show_training(found: Training, console: Console | None = None) -> None:
     for kind, weight in sorted(learnt.weights.items(), key=lambda item: -item[1]):
         table.add_row(kind, f"{weight:.3f}", f"{learnt.sd[kind]:.3f}")
     console.print(table)
-    console.print(f"On names it has not seen, {learnt.accuracy:.1%} of the pairs are decided rightly; chance is 50 %.")
+    console.print(
+        f"On names it has not seen, {100 * learnt.accuracy:.1f} % of the pairs are decided rightly; chance is 50 %."
+    )
 
 
 def show_study(found: Study, console: Console | None = None) -> None:
@@ -189,10 +188,6 @@ def show_study(found: Study, console: Console | None = None) -> None:
 def _show_labels(console: Console, labels: int, without_mention: int) -> None:
     lost = f"; {without_mention:,} of them for mentions that are not there" if without_mention else ""
     console.print(counted(labels, "label") + lost)
-
-
-def _range(ends: tuple[float, float] | None, form: str) -> str:
-    return f"{ends[0]:{form}} … {ends[1]:{form}}" if ends else ""
 
 
 def peak_memory() -> int:

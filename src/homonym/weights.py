@@ -25,7 +25,8 @@ PRESETS = "uniform, paper, opposed, authors, document, only-<type>, without-<typ
 
 def is_preset(name: str) -> bool:
     """Whether this is the name of a preset; which types exist is known only when a collection has been read."""
-    return name in {"uniform", "paper", "opposed", *SELECTIONS} or name.startswith(("only-", "without-"))
+    kind = name.removeprefix("only-").removeprefix("without-")
+    return name in {"uniform", "paper", "opposed", *SELECTIONS} or kind not in {"", name}
 
 
 def preset(name: str, types: Sequence[str]) -> dict[str, float]:

@@ -15,6 +15,8 @@ from homonym.settings import Settings
 
 #: Weights are learnt so often, from other samples each time.
 SEEDS = 10
+#: A feature type whose values differ by no more than this share of their mean is the same for all.
+CONSTANT = 1e-9
 #: Accuracy is measured on names that the classifier has not seen, in so many rounds.
 FOLDS = 5
 
@@ -45,6 +47,8 @@ def learn(names: LabelledNames, settings: Settings, seeds: int = SEEDS) -> Learn
     deviation; negative ones are set to 0.
     """
     _require_sklearn()
+    if seeds < 1:
+        raise SettingsError(f"weights are learnt from at least one sample, got {seeds}.")
     samples = [sample(names, settings, seed) for seed in range(seeds)]
     if len(np.unique(samples[0].name)) < 2:
         raise InputError(
@@ -87,8 +91,9 @@ def _accuracy(examples: Examples) -> float:
 
 
 def _scaled(examples: Examples) -> Floats:
-    spread = examples.probability.std(axis=0)
-    return examples.probability / np.where(spread > 0, spread, 1.0)
+    """Divide each column by its standard deviation; one that is the same for all but for rounding becomes 0."""
+    spread, mean = examples.probability.std(axis=0), examples.probability.mean(axis=0)
+    return examples.probability / np.where(spread > CONSTANT * mean, spread, np.inf)
 
 
 def _classifier() -> Any:

@@ -58,16 +58,26 @@ def tune(curves: Curves, group: Codes) -> dict[Kind, TunedLimit]:
 
 #: What the paper tunes: β for sums of products, α for maxima of products.
 PREFERRED: Mapping[str, Kind] = {"prob": "beta", "max": "alpha"}
-#: Another limit must be better by so many standard errors of the difference to be taken instead.
+#: Another limit must be better by so many standard errors, name by name, to be taken instead.
 CLEARLY = 2.0
 
 
 def choose(found: Mapping[Kind, TunedLimit], variant: str, curves: Curves, group: Codes) -> TunedLimit:
-    """Take the limit with the one parameter that the paper tunes, unless another is clearly better."""
+    """Take the limit with the one parameter that the paper tunes, unless another is clearly better.
+
+    Compared is the F1 of each name, every true size counting the same. A standard error from names drawn again would be
+    0 where each size has one name, as if that were certain.
+    """
     preferred = found[PREFERRED[variant]]
     best = max(found.values(), key=lambda limit: limit.f1)
-    difference = mean_f1_replicates(curves, group, best) - mean_f1_replicates(curves, group, preferred)
-    return best if best.f1 - preferred.f1 > CLEARLY * float(np.std(difference)) else preferred
+    limits = (best, preferred)
+    scores = curves.at(np.array([limit.alpha for limit in limits]), np.array([limit.beta for limit in limits]))
+    better = harmonic(scores.precision, scores.recall) @ np.array([1.0, -1.0])
+    _, size, names = np.unique(group, return_inverse=True, return_counts=True)
+    share = 1 / (len(names) * names[size])
+    mean = share @ better
+    error = np.sqrt(share**2 @ (better - mean) ** 2)
+    return best if len(better) > 1 and mean > CLEARLY * error else preferred
 
 
 def mean_f1(curves: Curves, group: Codes, alpha: Floats, beta: Floats) -> Floats:
@@ -85,14 +95,6 @@ def mean_f1(curves: Curves, group: Codes, alpha: Floats, beta: Floats) -> Floats
         precision[group[name]] += curves.precision[steps]
         recall[group[name]] += curves.recall[steps]
     means: Floats = harmonic(precision / names[:, None], recall / names[:, None]).mean(axis=0)
-    return means
-
-
-def mean_f1_replicates(curves: Curves, group: Codes, limit: TunedLimit) -> Floats:
-    """F1 averaged over the groups of names at one limit, for each resample of the names."""
-    scores = curves.at(np.array([limit.alpha]), np.array([limit.beta]))
-    resamples = Resamples(np.unique(group, return_inverse=True)[1])
-    means: Floats = harmonic(resamples.means(scores.precision[:, 0]), resamples.means(scores.recall[:, 0])).mean(axis=1)
     return means
 
 
@@ -115,11 +117,13 @@ def _thinned(values: Floats) -> Floats:
 
 
 def _tuned(kind: Kind, curves: Curves, group: Codes, alphas: Floats, betas: Floats) -> TunedLimit:
-    spread = _spread(curves, group, alphas, betas) if kind != "both" else None
+    grids = alphas, betas
     for _ in range(REFINEMENTS):
         alpha, beta, _ = _best(curves, group, alphas, betas)
         alphas, betas = _around(alpha, alphas), _around(beta, betas)
-    return TunedLimit(kind, *_best(curves, group, alphas, betas), spread)
+    alpha, beta, f1 = _best(curves, group, alphas, betas)
+    spread = _spread(curves, group, *grids, max(alpha, beta)) if kind != "both" else None
+    return TunedLimit(kind, alpha, beta, f1, spread)
 
 
 def _best(curves: Curves, group: Codes, alphas: Floats, betas: Floats) -> tuple[float, float, float]:
@@ -151,8 +155,8 @@ def _around(value: float, grid: Floats) -> Floats:
     return np.geomspace(low if low > 0 else grid[place], high, REFINED)
 
 
-def _spread(curves: Curves, group: Codes, alphas: Floats, betas: Floats) -> tuple[float, float]:
-    """Where the best value of the one free parameter lies if the names are drawn again."""
+def _spread(curves: Curves, group: Codes, alphas: Floats, betas: Floats, found: float) -> tuple[float, float]:
+    """Where the best value of the one free parameter lies if the names are drawn again; what was found lies within."""
     grid = alphas if len(alphas) > 1 else betas
     alpha, beta = (np.broadcast_to(values, grid.shape) for values in (alphas, betas))
     scores = curves.at(alpha, beta)
@@ -161,5 +165,7 @@ def _spread(curves: Curves, group: Codes, alphas: Floats, betas: Floats) -> tupl
         harmonic(resamples.means(precision), resamples.means(recall)).mean(axis=1)
         for precision, recall in zip(scores.precision.T, scores.recall.T, strict=True)
     ]
-    best = grid[np.argmax(np.stack(values), axis=0)]
-    return interval(best)
+    drawn = np.stack(values)
+    first, last = np.argmax(drawn, axis=0), len(grid) - 1 - np.argmax(drawn[::-1], axis=0)
+    low, high = interval(grid[(first + last) // 2])
+    return min(low, found), max(high, found)

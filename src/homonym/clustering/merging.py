@@ -146,17 +146,23 @@ class Outcomes:
 
 
 #: A sweep's limits fall by at least this factor: finer than a limit can be told from labels.
-SWEEP_RATIO = 1.04
+SWEEP_RATIO = 1.1
 
 
 def sweep(bags: Bags, frequencies: Frequencies, settings: Settings, *, ratio: float = SWEEP_RATIO) -> Outcomes:
-    """Cluster all blocks at every limit that changes their outcome, at most one for each factor of `ratio`.
+    """Cluster all blocks at the limits that change their outcome, at most one for each factor of `ratio`.
 
-    A block's outcome is a step function of its limit: while no score lies between two limits, nothing changes.
+    A block's outcome is a step function of its limit: while no score lies between two limits, nothing changes. Limits
+    fall until one cluster is left. Below that, now and then, a path of merges ends in several clusters again, because
+    a conditional probability may fall when its condition grows; such limits are too low to be of use.
     """
     from homonym.clustering.kernel import sweep_blocks
 
     mentions = np.diff(bags.block_start)
+    if not frequencies.types:  # nothing couples any two mentions: everyone stays alone
+        alone = np.arange(len(bags.bag_start) - 1) - np.repeat(bags.block_start[:-1], mentions)
+        lowest = np.full(len(mentions), -np.inf)
+        return Outcomes(np.arange(len(mentions) + 1), lowest, bags.block_start, alone.astype(np.int32))
     steps = np.zeros(len(mentions), np.int64)
     lowest, label = sweep_blocks(*_kernel_inputs(bags, frequencies, settings), ratio, steps)
     return Outcomes(_starts(steps), lowest, _starts(np.repeat(mentions, steps)), label)

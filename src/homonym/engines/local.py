@@ -93,7 +93,7 @@ class LocalEngine:
         """Cluster all blocks, in order: the first block's number and the answer for each batch."""
         kept = np.array(settings.weights_for(encoded.frequencies.types)) > 0
         sizes = np.diff(encoded.block_start)
-        self._require_memory(encoded, len(kept))
+        require_memory(int(sizes.max()), len(kept), self.memory)
         large = threading.Lock()
 
         def work(blocks: tuple[int, int]) -> Clustering:
@@ -138,15 +138,15 @@ class LocalEngine:
     def _file(self, sequence: int) -> str:
         return [name for start, name in self.files if start <= sequence][-1]
 
-    def _require_memory(self, encoded: Encoded, types: int) -> None:
-        sizes = np.diff(encoded.block_start)
-        largest = int(sizes.argmax())
-        needed = dense_bytes(int(sizes[largest]), types)
-        if needed > self.memory:
-            raise CapacityError(
-                f"a block of {sizes[largest]:,} mentions needs {needed / 2**30:.1f} GiB, but {self.memory / 2**30:.1f} "
-                "may be used; allow more with --memory or use finer blocks with --blocking."
-            )
+
+def require_memory(largest: int, types: int, memory: int, *, copies: int = 1) -> None:
+    """Refuse a block whose pairs do not fit, before anything is computed; some work holds several copies of them."""
+    needed = copies * dense_bytes(largest, types)
+    if needed > memory:
+        raise CapacityError(
+            f"a block of {largest:,} mentions needs {needed / 2**30:.1f} GiB, but {memory / 2**30:.1f} may be used; "
+            "allow more with --memory or use finer blocks with --blocking."
+        )
 
 
 def _numbered(path: Path, advance: Advance) -> Iterator[tuple[int, bytes]]:

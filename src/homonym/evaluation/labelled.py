@@ -18,12 +18,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homonym.clustering.merging import Bags, Floats, Frequencies, Integers
+from homonym.engines.local import require_memory
 from homonym.errors import InputError
 from homonym.evaluation.gold import Gold, read_gold
+from homonym.evaluation.matching import ordered_codes
 from homonym.files import Paths, as_paths, read_lines
 from homonym.records.documents import load_object
 from homonym.records.problems import BrokenRecordError, Problems
-from homonym.wording import counted
+from homonym.wording import counted, listed
 
 if TYPE_CHECKING:
     from homonym.collection.encoded import Encoded
@@ -112,7 +114,13 @@ def read_labelled(run: Run, gold: Paths | None, label: str) -> Labelling:
     with run.engine() as engine:
         _read(engine, run)
         encoded = run.encode(engine)
+        if not encoded.frequencies.types:
+            raise InputError(
+                f"no mention of {listed(list(map(str, run.inputs)))} has any feature to tell authors apart by."
+            )
         names, without = _join(encoded, found.table, run, gold)
+    # A sweep keeps the pairs of a block twice, on each thread.
+    require_memory(int(names.mentions.max()), len(names.frequencies.types), run.memory, copies=2 * run.threads)
     return Labelling(names, found.table.num_rows, without, engine.problems)
 
 
@@ -126,8 +134,9 @@ def _unusable(gold: Gold) -> Iterator[str]:
 def _read(engine: LocalEngine, run: Run) -> None:
     kinds = {_holds_mentions(path) for path in run.inputs}
     if len(kinds) > 1:
-        names = ", ".join(str(path) for path in run.inputs)
-        raise InputError(f"{names} are documents and mentions with bags; give files of one kind.")
+        raise InputError(
+            f"{listed(list(map(str, run.inputs)))} are documents and mentions with bags; give files of one kind."
+        )
     read = engine.read_mentions if kinds.pop() else engine.read_documents
     read(run.inputs, run.settings)
 
@@ -155,7 +164,8 @@ def _join(encoded: Encoded, labels: pa.Table, run: Run, gold: Paths | None) -> t
             f"no label in {files} belongs to a mention of {run.inputs[0]}; mention_id must be the same in both, but "
             f"the first are {labels['mention_id'][0]} and {columns['mention_id'][0]}."
         )
-    code = pc.dictionary_encode(labels["author"]).combine_chunks().indices.to_numpy()
+    # Numbered in the order of the labels themselves: in which order a file gives them must not matter.
+    code = ordered_codes(labels["author"])
     author = np.where(known >= 0, code[known], -1).astype(np.int64)
     return _labelled_names(encoded, author, columns["name"]), labels.num_rows - int((known >= 0).sum())
 

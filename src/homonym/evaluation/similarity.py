@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from homonym.clustering.merging import SWEEP_RATIO, Bags, Floats, Frequencies, Integers, Outcomes, couple
+from homonym.clustering.merging import Bags, Floats, Frequencies, Integers, Outcomes, couple
 from homonym.clustering.probability import TIE
 from homonym.evaluation.methods import Labels, Thresholded
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Similarities below it count as this one: tuned limits lie above, and the outcomes of a large name stay few.
 LEAST_SIMILARITY = 1e-3
+#: Similarities are rounded to powers of this.
+STEP = 1.04
 
 
 class Linked(Thresholded, ABC):
@@ -178,7 +180,7 @@ def _leaves(merges: Floats) -> tuple[Integers, Floats]:
 
 
 def rounded(similarity: Floats) -> Floats:
-    """Round to whole powers of SWEEP_RATIO, to at least LEAST_SIMILARITY; what is 0 but for its last bits is 0.
+    """Round to whole powers of STEP, to at least LEAST_SIMILARITY; what is 0 but for its last bits is 0.
 
     A large name has then at most 179 outcomes instead of thousands. Steps are relative because the best limits of
     sparse vectors are about .02, where steps of .01 cost a point or two of F1. No fraction lies half-way between two
@@ -187,8 +189,8 @@ def rounded(similarity: Floats) -> Floats:
     >>> rounded(np.array([1.0, 0.99, 0.5, 1e-4, 0.0])).round(4)
     array([1.    , 1.    , 0.4936, 0.001 , 0.    ])
     """
-    power = np.round(np.log(np.maximum(similarity, LEAST_SIMILARITY)) / np.log(SWEEP_RATIO))
-    return np.where(similarity > TIE, SWEEP_RATIO**power, 0.0)
+    power = np.round(np.log(np.maximum(similarity, LEAST_SIMILARITY)) / np.log(STEP))
+    return np.where(similarity > TIE, STEP**power, 0.0)
 
 
 def numbered(smallest: Integers, start: Integers) -> Labels:

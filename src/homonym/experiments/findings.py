@@ -7,7 +7,7 @@ it is on the other; a claim that two are equal is confirmed where the interval s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -61,10 +61,13 @@ class Finding:
         }
 
 
-def findings(runs: Mapping[str, Values], true_size: Codes, types: Sequence[str]) -> list[Finding]:
+def findings(
+    runs: Sequence[Values], baselines: Sequence[Values], true_size: Codes, types: Sequence[str]
+) -> list[Finding]:
     """Judge every finding that the runs allow; `true_size` is that of the test names."""
-    compared = _Compared(runs, true_size)
+    compared = _Compared({run["key"]: run for run in [*runs, *baselines]}, true_size)
     made = [
+        *_baselines(compared, baselines),
         *_weights(compared),
         *_single_types(compared, types),
         *_variants(compared),
@@ -131,15 +134,28 @@ def equal(rows: Sequence[Row]) -> Verdict:
     return "refuted" if beyond else "undecided"
 
 
+def _baselines(compared: _Compared, baselines: Sequence[Values]) -> Iterator[Finding]:
+    pairs = [(f"prob − {one['title']}", "prob-uniform", one["key"]) for one in baselines]
+    rows = sorted(compared.rows(pairs), key=lambda row: row.difference.value)
+    yield Finding("baselines", "The method is better than every baseline.", better(rows), rows)
+
+
+def _each(key: str, claim: str, rows: Sequence[Row], judged: Callable[[Sequence[Row]], Verdict]) -> Iterator[Finding]:
+    """The same claim for each row by itself: what holds with one variant may not with the other."""
+    for row in rows:
+        case = row.label.partition(":")[0]
+        yield Finding(f"{key}-{case}", f"{claim} ({case})", judged([row]), [row])
+
+
 def _for_variants(text: str, one: str, other: str) -> list[tuple[str, str, str]]:
     return [(f"{variant}: {text}", f"{variant}-{one}", f"{variant}-{other}") for variant in ("prob", "max")]
 
 
 def _weights(compared: _Compared) -> Iterator[Finding]:
     rows = compared.rows(_for_variants("uniform − trained", "uniform", "trained"))
-    yield Finding("uniform-trained", "Uniform weights do as well as trained ones.", equal(rows), rows)
+    yield from _each("uniform-trained", "Uniform weights do as well as trained ones.", rows, equal)
     rows = compared.rows(_for_variants("opposed − trained", "opposed", "trained"))
-    yield Finding("opposed", "Opposed weights are clearly worse than trained ones.", worse(rows), rows)
+    yield from _each("opposed", "Opposed weights are clearly worse than trained ones.", rows, worse)
 
 
 def _single_types(compared: _Compared, types: Sequence[str]) -> Iterator[Finding]:
@@ -182,9 +198,9 @@ def _first_is(label: str, rows: Sequence[Row]) -> Verdict:
 def _variants(compared: _Compared) -> Iterator[Finding]:
     rows = compared.rows(_for_variants("within − overall", "uniform-within", "uniform"))
     claim = "Frequencies counted within one name are worse than those of the whole collection."
-    yield Finding("within", claim, worse(rows), rows)
+    yield from _each("within", claim, rows, worse)
     rows = compared.rows(_for_variants("p(C,Ċ) − p(C|Ċ)", "uniform-joint", "uniform"))
-    yield Finding("joint", "The joint probability is worse than the conditional one (pc_on).", worse(rows), rows)
+    yield from _each("joint", "The joint probability is worse than the conditional one (pc_on).", rows, worse)
 
 
 def _limits(compared: _Compared) -> Iterator[Finding]:
@@ -204,15 +220,10 @@ def _limits(compared: _Compared) -> Iterator[Finding]:
 
 def _prob_and_max(compared: _Compared) -> Iterator[Finding]:
     pairs = [(f"{weights}: prob − max", f"prob-{weights}", f"max-{weights}") for weights in ("uniform", "trained")]
-    rows = compared.rows(pairs)
-    yield Finding("prob-f1", "prob reaches a higher F1 than max.", better(rows), rows)
-    rows = compared.rows(pairs, recall_of)
-    yield Finding("prob-recall", "prob has the higher recall.", better(rows), rows)
-    rows = compared.rows(pairs, precision_of)
-    yield Finding("max-precision", "max has the higher precision.", worse(rows), rows)
-    rows = compared.extremes(pairs, "max_recall")
+    yield from _each("prob-f1", "prob reaches a higher F1 than max.", compared.rows(pairs), better)
+    yield from _each("prob-recall", "prob has the higher recall.", compared.rows(pairs, recall_of), better)
+    yield from _each("max-precision", "max has the higher precision.", compared.rows(pairs, precision_of), worse)
     claim = "The maximum recall at perfect precision is higher with prob."
-    yield Finding("process-max-recall", claim, better(rows), rows)
-    rows = compared.extremes(pairs, "max_precision")
+    yield from _each("process-max-recall", claim, compared.extremes(pairs, "max_recall"), better)
     claim = "The maximum precision at perfect recall is higher with max."
-    yield Finding("process-max-precision", claim, worse(rows), rows)
+    yield from _each("process-max-precision", claim, compared.extremes(pairs, "max_precision"), worse)

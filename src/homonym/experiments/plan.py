@@ -48,6 +48,7 @@ def weightings(
 
 def plan(base: Settings, weights: Mapping[str, Mapping[str, float]]) -> list[Planned]:
     """All runs: each weighting with both variants, then with uniform weights the variants that the paper gave up."""
+    base = base.changed(scope="overall", joint=False)
     runs = [_planned(base, variant, name, dict(values)) for name, values in weights.items() for variant in VARIANTS]
     for variant in VARIANTS:
         runs.append(_planned(base, variant, "uniform", "uniform", scope="within"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,10 @@ class Store:
     def __init__(self, directory: Path, depends_on: dict[str, Any]) -> None:
         self.directory = directory
         self.depends_on = {"version": __version__, **depends_on}
-        directory.mkdir(parents=True, exist_ok=True)
 
     def get(self, key: str, details: Any, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Give a finished run, or make it and keep it."""
-        path = self.directory / f"{key}.json"
+        path = self.directory / _file_name(key)
         fingerprint = _digest([self.depends_on, details])
         known = _read(path)
         if known is None or known.get("fingerprint") != fingerprint:
@@ -31,6 +31,16 @@ class Store:
             known = orjson.loads(orjson.dumps({"fingerprint": fingerprint, **make()}))
             write_whole(path, orjson.dumps(known))
         return {name: value for name, value in known.items() if name != "fingerprint"}
+
+
+def _file_name(key: str) -> str:
+    """A file for a key, which may hold the name of a feature type and so anything.
+
+    >>> _file_name("prob-only-co"), len(_file_name("only-a/b")) < 30, len(_file_name("x" * 999)) < 99
+    ('prob-only-co.json', True, True)
+    """
+    plain = re.sub(r"[^A-Za-z0-9_-]", "-", key)[:60]
+    return f"{plain}.json" if plain == key else f"{plain}-{_digest(key)[:12]}.json"
 
 
 def contents(paths: Iterable[Path]) -> list[str]:

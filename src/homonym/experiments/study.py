@@ -14,7 +14,7 @@ import orjson
 from homonym import __version__
 from homonym.calibration.learning import Learnt, learn
 from homonym.calibration.split import MOST_NAMES, TRAINING_SHARE, Split, split
-from homonym.errors import HomonymError, OutputError, SettingsError
+from homonym.errors import HomonymError, SettingsError
 from homonym.evaluation.baselines import baselines
 from homonym.evaluation.contingency import Codes
 from homonym.evaluation.labelled import Labelling, read_labelled
@@ -23,7 +23,7 @@ from homonym.experiments.findings import findings
 from homonym.experiments.plan import plan, weightings
 from homonym.experiments.runs import run_baseline, run_planned
 from homonym.experiments.store import Store, contents
-from homonym.files import Paths, as_paths, write_whole
+from homonym.files import Paths, as_paths, require_directory, write_whole
 from homonym.progress import Listener
 from homonym.records.problems import Problems
 from homonym.run import Resources, Run
@@ -67,7 +67,8 @@ def study(
         raise SettingsError(
             f"a study needs names for training and for testing: a share of {training_share:g} is neither."
         )
-    directory = _directory(Path(output))
+    directory = Path(output)
+    require_directory(directory)
     labelling = read_labelled(run, gold, label)
     names = split(labelling.names, share=training_share, most=most_names)
     run.warnings += names.warnings
@@ -79,18 +80,13 @@ def study(
             "settings": run.settings.spelled_out(), "share": training_share, "most": most_names,
         },
     )  # fmt: skip
+    # Its parents are not made: a misspelt path should not grow a tree.
+    directory.mkdir(exist_ok=True)
+    store.directory.mkdir(exist_ok=True)
     values = _results(run, names, store)
     values = {**_about(run, labelling, label), "split": _split(labelling, names, training_share, most_names), **values}
     report = _write(values, directory, run)
     return Study(directory, report, values, labelling.problems, run.warnings)
-
-
-def _directory(path: Path) -> Path:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as broken:
-        raise OutputError(f"{path} cannot be made a directory: {broken.strerror}; name another.") from broken
-    return path
 
 
 def _results(run: Run, names: Split, store: Store) -> dict[str, Any]:
@@ -112,7 +108,7 @@ def _results(run: Run, names: Split, store: Store) -> dict[str, Any]:
             make = partial(run_baseline, method, names, run.threads)
             others.append(store.get(f"baseline-{method.key}", None, make))
             advance(1)
-    made = findings({one["key"]: one for one in runs}, names.test.true_size, types)
+    made = findings(runs, others, names.test.true_size, types)
     return {
         "weights": weights,
         "training": learnt,

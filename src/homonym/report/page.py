@@ -250,27 +250,28 @@ def comparison_lead(found: Comparison) -> str:
 def side_by_side(found: Comparison) -> Section:
     """Show the results beside each other, with the difference to the first."""
     header = (
-        *("result", "F1", "95 % interval", "precision", "recall", "pair F1"),
-        *(f"mean of sizes 1 to {LARGEST_SHOWN}", "people found", "difference to the first", "95 % interval"),
+        *("result", "F1", "95 % interval", "to the first", "95 % interval", "precision", "recall", "pair F1"),
+        *(f"sizes 1 to {LARGEST_SHOWN}", "people found"),
     )
     rows = [
         (
             row.label,
             percent(row.found.bcubed.f1),
             shares(known_interval(row.found, "bcubed_f1")),
+            "" if row.difference is None else points(row.difference),
+            " to ".join(map(points, row.interval)) if row.interval else "",
             percent(row.found.bcubed.precision),
             percent(row.found.bcubed.recall),
             percent(row.found.pairwise.f1),
             _share(row.found.mean_over_true_sizes_1_to_10),
             f"{row.found.people_found:,}",
-            "" if row.difference is None else points(row.difference),
-            " to ".join(map(points, row.interval)) if row.interval else "",
         )
         for row in comparison_rows(found)
     ]
     text = (
-        "Precision, recall and F1 are B-cubed. Differences are in percentage points of F1. Their interval draws the "
-        "same names for both results: where it does not hold 0, the difference is more than the chance of these names."
+        "Precision, recall and F1 are B-cubed; “sizes 1 to 10” is F1 averaged over these true sizes. Differences to "
+        "the first result are in percentage points of F1. Their interval draws the same names for both results: where "
+        "it does not hold 0, the difference is more than the chance of these names."
     )
     people = f"There are {counted(found.first.people, 'person')}".replace("persons", "people") + ", counted by name."
     return Section("The results beside each other", [text, people], header=header, rows=rows)

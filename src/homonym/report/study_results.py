@@ -100,7 +100,7 @@ def overview(study: Study) -> Chapter:
         "mentions; pair F1 likewise, without and with self."
     )
     parts = [
-        paragraphs(best_sentence(study), finding_sentence(study, "uniform-trained")),
+        paragraphs(best_sentence(study), finding_sentence(study, "uniform-trained-prob")),
         figure(overview_picture(study).element(), caption),
         table(header, [_run_row(run) for run in ranked], "figures scores", above),
     ]
