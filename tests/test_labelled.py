@@ -194,7 +194,7 @@ def test_labels_are_identifiers(tmp_path: Path) -> None:
         "DOE, J": [("Doe, J", 1), ("Doe, J", 1), ("Doe, J", -1), ("Doe, J", -1), ("Doe, J", 0)]
     }
     assert labelling.labels == 3
-    assert run.warnings == ["1 mention with several different identifiers: without a label."]
+    assert run.warnings == ["1 mention with several different identifiers left out."]
 
 
 def test_several_files_and_what_is_broken_in_them(tmp_path: Path) -> None:

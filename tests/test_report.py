@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
@@ -21,6 +20,7 @@ from homonym.evaluation.rendering import MEANINGS
 from homonym.report.figures import clusters_by_true_size, results_by_true_size, spread
 from homonym.report.html import Section, percent
 from homonym.report.page import points, render_comparison, render_page, shares, write_comparison, write_report
+from html_page import Page
 
 NASTY = "<script>alert('x')</script> & \"quotes\" $title ${style}"
 
@@ -31,34 +31,6 @@ def evaluation(largest: int = 14) -> Evaluation:
     names = np.repeat(sizes, 3 * sizes)
     authors = np.arange(len(names)) // 3
     return assess(names, authors, 2 * authors + (np.arange(len(names)) % 3 == 0))
-
-
-class Reader(HTMLParser):
-    """Collects what a browser would see: tags, attributes and text."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.open: list[str] = []
-        self.attributes: list[tuple[str, str]] = []
-        self.text = ""
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes += [(key, value or "") for key, value in attrs]
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        self.handle_endtag(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 @pytest.mark.parametrize("draw", [results_by_true_size, clusters_by_true_size])
@@ -110,7 +82,7 @@ def test_labels_are_apart_and_in_order(values: list[float], gap: float) -> None:
 
 
 def test_the_page_loads_nothing_and_runs_nothing() -> None:
-    page = Reader(render_page(evaluation()))
+    page = Page(render_page(evaluation()))
     assert page.open == []
     assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
     assert page.tags.count("svg") == 2
@@ -124,7 +96,7 @@ def test_the_page_loads_nothing_and_runs_nothing() -> None:
 def test_strings_from_data_are_escaped_everywhere() -> None:
     section = Section(NASTY, [NASTY], header=[NASTY], rows=[[NASTY, 1]], svg="<svg></svg>", caption=NASTY, words=True)
     html = render_page(evaluation(), title=NASTY, settings={NASTY: {NASTY: NASTY}}, sections=[section])
-    page = Reader(html)
+    page = Page(html)
     assert "script" not in page.tags
     assert page.open == []
     assert page.text.count(NASTY) == 2 + 5 + 3  # title and heading, the section, the setting
@@ -132,7 +104,7 @@ def test_strings_from_data_are_escaped_everywhere() -> None:
 
 def test_the_page_says_what_a_newcomer_needs() -> None:
     found = evaluation()
-    text = " ".join(Reader(render_page(found, settings={"variant": "prob", "limit": {"beta": 7.5e-05}})).text.split())
+    text = " ".join(Page(render_page(found, settings={"variant": "prob", "limit": {"beta": 7.5e-05}})).text.split())
     for part in (
         f"{percent(found.pairwise.precision)} of the pairs of mentions".replace("\xa0", " "),
         "B-cubed asks for each mention",
@@ -155,7 +127,7 @@ def test_the_page_says_so_where_names_or_labels_are_not_clear() -> None:
     one_name = assess(names, np.array([0, 0, 1, 1]), names)
     page = render_page(replace(one_name, mentions_with_several_labels=3, gold_lines_skipped=1).without_names())
     for part in (
-        "3 mentions with several different identifiers: left out",
+        "3 mentions with several different identifiers left out",
         "1 line of the labels could not be parsed",
         "No file says which mentions share a name, so everything counts as one name.",
         "<td>unknown</td>",
@@ -175,7 +147,7 @@ def several(*labels: str) -> Comparison:
 def test_the_page_of_several_results_is_self_contained_and_escaped() -> None:
     found = replace(several("a.csv", NASTY), left_out={"a.csv": 0, NASTY: 3}, labels_without_mention=2)
     html = render_comparison(found, title=NASTY, settings={"labels": NASTY})
-    page = Reader(html)
+    page = Page(html)
     assert page.open == []
     assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
     # Title and heading, the lead (it is the best), a row, two columns, what it lacks, a setting.
@@ -186,7 +158,7 @@ def test_the_page_of_several_results_is_self_contained_and_escaped() -> None:
 def test_the_page_of_several_results_shows_differences_and_sizes(tmp_path: Path) -> None:
     found = several("split.csv", "right.csv", "lumped.csv")
     write_comparison(found, tmp_path / "page.html")
-    text = " ".join(Reader((tmp_path / "page.html").read_text(encoding="utf-8")).text.split())
+    text = " ".join(Page((tmp_path / "page.html").read_text(encoding="utf-8")).text.split())
     for part in (
         "3 results were compared on the 120 mentions of 20 names",
         "The highest B-cubed F1 is that of right.csv, 100 %",

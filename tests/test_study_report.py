@@ -7,7 +7,6 @@ import csv
 import json
 import re
 from collections.abc import Callable
-from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from homonym.report.study_page import render_study, write_study_page
 from homonym.report.study_process import process_picture
 from homonym.report.study_tables import Table, all_tables, write_tables
 from homonym.report.study_words import best_of, by_size_sentences, process_sentences
+from html_page import Page
 from study_data import SIZES, study
 
 Study = dict[str, Any]
@@ -66,40 +66,8 @@ EDGES: dict[str, Callable[[], Study]] = {
 }
 
 
-class Reader(HTMLParser):
-    """Collects what a browser would see, and fails where tags do not match."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str]] = []
-        self.text = ""
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.attributes += [(key, value or "") for key, value in attrs]
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        self.handle_endtag(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-    def values(self, *keys: str) -> list[str]:
-        return [value for key, value in self.attributes if key in keys]
-
-
 def words(page: str) -> str:
-    return " ".join(Reader(page).text.split())
+    return " ".join(Page(page).text.split())
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +189,7 @@ def test_the_course_is_cut_where_few_names_contribute() -> None:
 def test_edge_cases_have_all_outputs(edge: Callable[[], Study]) -> None:
     made = edge()
     before = json.dumps(made)
-    reader = Reader(render_study(made))
+    reader = Page(render_study(made))
     assert reader.open == []
     assert_anchors(reader)
     for picture in all_pictures(made):
@@ -231,14 +199,14 @@ def test_edge_cases_have_all_outputs(edge: Callable[[], Study]) -> None:
     assert json.dumps(made) == before
 
 
-def assert_anchors(reader: Reader) -> None:
+def assert_anchors(reader: Page) -> None:
     anchors, links = reader.values("id"), reader.values("href", "xlink:href", "src")
     assert len(anchors) == len(set(anchors))
     assert all(link.startswith("#") and link[1:] in anchors for link in links)
 
 
 def test_the_page_loads_nothing_and_its_contents_lead_somewhere(page: str) -> None:
-    reader = Reader(page)
+    reader = Page(page)
     assert reader.open == []
     assert not {"script", "link", "img", "iframe", "object"} & set(reader.tags)
     outside = {key for key, value in reader.attributes if re.search(r"https?:|//", value)}
@@ -274,7 +242,7 @@ def test_strings_from_data_are_escaped_everywhere(tmp_path: Path) -> None:
     made = spoilt(study(sizes=("2", "11+"), weightings=("uniform", "only-co")))
     made["weights"] = {name + NASTY: {kind + NASTY: w for kind, w in given.items()}
                        for name, given in made["weights"].items()}  # fmt: skip
-    reader = Reader(render_study(made))
+    reader = Page(render_study(made))
     assert reader.open == []
     assert "script" not in reader.tags
     assert reader.text.count("<script>alert('x')</script> & \"quotes\" $title ${style} $x^2$ 名") > 40

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from homonym.calibration.split import MOST_NAMES, TRAINING_SHARE, split
+from homonym.calibration.split import MOST_NAMES, TRAINING_SHARE, read_split
 from homonym.calibration.tuning import Kind, TunedLimit, choose, tune
 from homonym.evaluation.judging import compare, curves_of, labels_of
-from homonym.evaluation.labelled import LabelledNames, read_labelled
+from homonym.evaluation.labelled import LabelledNames
 from homonym.evaluation.measures import bcubed_by_name
 from homonym.evaluation.methods import RelativeFrequencies
 from homonym.evaluation.scores import NameScores
@@ -77,10 +77,9 @@ def calibrate(
     run.use_statistics(statistics, mentions_in_collection)
     if output is not None:
         require_writable(Path(output))
-    found = read_labelled(run, gold, label)
-    division = split(found.names, share=training_share, most=most_names)
+    found, names = read_split(run, gold, label, training_share, most_names)
     with run.stages.stage("tune"):
-        limits, chosen = judged_limits(run.settings, division.training, division.test, run.threads)
+        limits, chosen = judged_limits(run.settings, names.training, names.test, run.threads)
     tuned = run.settings.changed(alpha=chosen.alpha, beta=chosen.beta)
     if output is not None:
         write_whole(Path(output), tuned.to_toml())
@@ -88,13 +87,13 @@ def calibrate(
         settings=tuned,
         chosen=chosen.kind,
         limits=limits,
-        training_names=len(division.training),
-        test_names=len(division.test),
+        training_names=len(names.training),
+        test_names=len(names.test),
         labels=found.labels,
         labels_without_mention=found.labels_without_mention,
         problems=found.problems,
         seconds=run.stages.seconds,
-        warnings=[*run.warnings, *division.warnings],
+        warnings=run.warnings,
     )
 
 

@@ -12,8 +12,10 @@ import numpy as np
 from homonym.clustering.merging import Integers
 from homonym.errors import InputError, SettingsError
 from homonym.evaluation.contingency import Codes
-from homonym.evaluation.labelled import LabelledNames
+from homonym.evaluation.labelled import LabelledNames, Labelling, read_labelled
 from homonym.evaluation.sizes import group_name, size_groups
+from homonym.files import Paths
+from homonym.run import Run
 from homonym.wording import counted, listed
 
 #: The paper's: a quarter of the names to choose parameters on, and at most so many names of each true size.
@@ -42,6 +44,14 @@ def split(names: LabelledNames, *, share: float = TRAINING_SHARE, most: int = MO
         )
     said = _warnings(size_groups(names.true_size), training, test, share)
     return Split(names.select(training), names.select(test), said)
+
+
+def read_split(run: Run, gold: Paths | None, label: str, share: float, most: int) -> tuple[Labelling, Split]:
+    """Read labelled names and divide them; what the user should know of that is added to the run's warnings."""
+    found = read_labelled(run, gold, label)
+    names = split(found.names, share=share, most=most)
+    run.warnings += names.warnings
+    return found, names
 
 
 def divide(keys: Sequence[str], true_size: Codes, *, share: float, most: int) -> tuple[Integers, Integers]:

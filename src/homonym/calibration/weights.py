@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from homonym.calibration.learning import SEEDS, Learnt, learn
-from homonym.calibration.split import MOST_NAMES, TRAINING_SHARE, split
-from homonym.evaluation.labelled import read_labelled
+from homonym.calibration.split import MOST_NAMES, TRAINING_SHARE, read_split
 from homonym.files import Paths, require_writable, write_whole
 from homonym.progress import Listener
 from homonym.records.problems import Problems
@@ -53,10 +52,9 @@ def train(
     run.use_statistics(statistics, mentions_in_collection)
     if output is not None:
         require_writable(Path(output))
-    found = read_labelled(run, gold, label)
-    division = split(found.names, share=training_share, most=most_names)
+    found, names = read_split(run, gold, label, training_share, most_names)
     with run.stages.stage("train"):
-        learnt = learn(division.training, run.settings, seeds)
+        learnt = learn(names.training, run.settings, seeds)
     trained = run.settings.changed(weights=learnt.weights)
     if output is not None:
         write_whole(Path(output), trained.to_toml())
@@ -67,5 +65,5 @@ def train(
         labels_without_mention=found.labels_without_mention,
         problems=found.problems,
         seconds=run.stages.seconds,
-        warnings=[*run.warnings, *division.warnings],
+        warnings=run.warnings,
     )

@@ -53,6 +53,16 @@ class Gold:
     several: int = 0
 
 
+def unusable(skipped: int, several: int) -> list[str]:
+    """Say what of the labels could not be used.
+
+    >>> unusable(1, 0)
+    ['1 line of the labels could not be parsed']
+    """
+    parts = [f"{counted(skipped, 'line')} of the labels could not be parsed"] if skipped else []
+    return parts + ([f"{counted(several, 'mention')} with several different identifiers left out"] if several else [])
+
+
 def read_gold(paths: Paths, label: str = AUTHOR) -> Gold:
     """Read which mention belongs to which person from one or more files; mentions without a label are left out.
 

@@ -20,12 +20,12 @@ import pyarrow.parquet as pq
 from homonym.clustering.merging import Bags, Floats, Frequencies, Integers
 from homonym.engines.local import require_memory
 from homonym.errors import InputError
-from homonym.evaluation.gold import Gold, read_gold
+from homonym.evaluation.gold import read_gold, unusable
 from homonym.evaluation.matching import ordered_codes
 from homonym.files import Paths, as_paths, read_lines
 from homonym.records.documents import load_object
 from homonym.records.problems import BrokenRecordError, Problems
-from homonym.wording import counted, listed
+from homonym.wording import listed
 
 if TYPE_CHECKING:
     from homonym.collection.encoded import Encoded
@@ -110,7 +110,7 @@ class Labelling:
 def read_labelled(run: Run, gold: Paths | None, label: str) -> Labelling:
     """Read a collection of documents or mentions and the labels of its mentions, from itself or from other files."""
     found = read_gold(gold or run.inputs, label)
-    run.warnings += _unusable(found)
+    run.warnings += [f"{part}." for part in unusable(found.skipped, found.several)]
     with run.engine() as engine:
         _read(engine, run)
         encoded = run.encode(engine)
@@ -122,13 +122,6 @@ def read_labelled(run: Run, gold: Paths | None, label: str) -> Labelling:
     # A sweep keeps the pairs of a block twice, on each thread.
     require_memory(int(names.mentions.max()), len(names.frequencies.types), run.memory, copies=2 * run.threads)
     return Labelling(names, found.table.num_rows, without, engine.problems)
-
-
-def _unusable(gold: Gold) -> Iterator[str]:
-    if gold.skipped:
-        yield f"{counted(gold.skipped, 'line')} of the labels could not be parsed."
-    if gold.several:
-        yield f"{counted(gold.several, 'mention')} with several different identifiers: without a label."
 
 
 def _read(engine: LocalEngine, run: Run) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from homonym.evaluation.assessment import LARGEST_SHOWN, MEAN_OVER_SIZES, Evaluation, Interval, TrueSize
 from homonym.evaluation.compare import Comparison
+from homonym.evaluation.gold import unusable
 from homonym.evaluation.scores import KMetric, Scores
 from homonym.wording import counted
 
@@ -114,7 +115,7 @@ def summary(found: Evaluation | Comparison) -> str:
     >>> summary(assess(np.array([0, 0]), np.array([0, 1]), np.array([0, 0])))
     '2 labelled mentions of 1 name'
     """
-    return "; ".join([*_left_out(found), *_not_used(found.first if isinstance(found, Comparison) else found)])
+    return "; ".join([*_left_out(found), *not_used(found.first if isinstance(found, Comparison) else found)])
 
 
 def _left_out(found: Evaluation | Comparison) -> list[str]:
@@ -131,16 +132,11 @@ def _left_out(found: Evaluation | Comparison) -> list[str]:
     return parts + ([f"{counted(nowhere, 'label')} whose mention {whose}"] if nowhere else [])
 
 
-def _not_used(found: Evaluation) -> list[str]:
-    parts = []
-    if found.gold_lines_skipped:
-        parts.append(f"{counted(found.gold_lines_skipped, 'line')} of the labels could not be parsed")
-    if found.mentions_with_several_labels:
-        several = counted(found.mentions_with_several_labels, "mention")
-        parts.append(f"{several} with several different identifiers left out")
-    if not found.names_known:
-        parts.append("no file says which mentions share a name, so everything counts as one name")
-    return parts
+def not_used(found: Evaluation) -> list[str]:
+    """Say what of the labels could not be used, and whether names are unknown."""
+    parts = unusable(found.gold_lines_skipped, found.mentions_with_several_labels)
+    unknown = "no file says which mentions share a name, so everything counts as one name"
+    return parts + ([] if found.names_known else [unknown])
 
 
 def render_table(found: Evaluation | Comparison) -> RenderableType:

@@ -13,11 +13,11 @@ import orjson
 
 from homonym import __version__
 from homonym.calibration.learning import Learnt, learn
-from homonym.calibration.split import MOST_NAMES, TRAINING_SHARE, Split, split
+from homonym.calibration.split import MOST_NAMES, TRAINING_SHARE, Split, read_split
 from homonym.errors import HomonymError, SettingsError
 from homonym.evaluation.baselines import baselines
 from homonym.evaluation.contingency import Codes
-from homonym.evaluation.labelled import Labelling, read_labelled
+from homonym.evaluation.labelled import Labelling
 from homonym.evaluation.sizes import group_name, size_groups
 from homonym.experiments.findings import findings
 from homonym.experiments.plan import plan, weightings
@@ -69,9 +69,7 @@ def study(
         )
     directory = Path(output)
     require_directory(directory)
-    labelling = read_labelled(run, gold, label)
-    names = split(labelling.names, share=training_share, most=most_names)
-    run.warnings += names.warnings
+    labelling, names = read_split(run, gold, label, training_share, most_names)
     files = [*run.inputs, *(as_paths(gold) if gold else []), *([Path(statistics)] if statistics else [])]
     store = Store(
         directory / "runs",

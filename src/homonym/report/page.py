@@ -9,7 +9,7 @@ from typing import Any
 
 from homonym.evaluation.assessment import LARGEST_SHOWN, MEAN_OVER_SIZES, Evaluation, Interval, TrueSize
 from homonym.evaluation.compare import Comparison
-from homonym.evaluation.rendering import comparison_rows, known_interval, overall_rows, sizes_side_by_side
+from homonym.evaluation.rendering import comparison_rows, known_interval, not_used, overall_rows, sizes_side_by_side
 from homonym.files import write_whole
 from homonym.report.figures import clusters_by_true_size, results_by_true_size
 from homonym.report.html import Section, html_page, percent
@@ -139,15 +139,7 @@ def compared(found: Evaluation) -> list[str]:
 
 def unusable(found: Evaluation) -> list[str]:
     """List what of the labels could not be used, and say if names are unknown."""
-    lines = []
-    if found.gold_lines_skipped:
-        lines.append(f"{counted(found.gold_lines_skipped, 'line')} of the labels could not be parsed.")
-    if found.mentions_with_several_labels:
-        several = counted(found.mentions_with_several_labels, "mention")
-        lines.append(f"{several} with several different identifiers: left out, for it is not clear who they are.")
-    if not found.names_known:
-        lines.append("No file says which mentions share a name, so everything counts as one name.")
-    return lines
+    return [f"{part[0].upper()}{part[1:]}." for part in not_used(found)]
 
 
 def by_true_size(found: Evaluation) -> Section:
