@@ -18,7 +18,8 @@ import orjson
 import pytest
 
 import homonym
-from homonym.cli import CLUSTERING, EXTRACTION, cli
+from homonym.cli import cli
+from homonym.options import CLUSTERING, EXTRACTION
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus
 

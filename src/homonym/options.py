@@ -1,0 +1,142 @@
+"""The options that commands share, each described by what it sets."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import click
+
+from homonym.settings import Settings
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+EXTRACTION = ("blocking", "year_sigma", "year_reach", "title_weight", "abstract_weight", "language")
+UNTUNED = ("variant", "joint", "scope", "epsilon", "weights")
+CLUSTERING = (*UNTUNED, "alpha", "beta")
+
+FILE = click.Path(path_type=Path)
+
+
+def setting_options(*names: str) -> Callable[[Command], Command]:
+    """An option for each of the named settings, described by the setting itself."""
+
+    def decorate(command: Command) -> Command:
+        command = click.option("--settings", "settings_file", type=FILE, help="Read settings from this TOML file.")(
+            command
+        )
+        for name in reversed(names):
+            command = _setting_option(name)(command)
+        return command
+
+    return decorate
+
+
+def _setting_option(name: str) -> Callable[[Command], Command]:
+    field = Settings.model_fields[name]
+    flag = "--" + name.replace("_", "-")
+    default = "the variant's" if field.default is None else field.default
+    text = f"{field.description}  [default: {default}]"
+    if field.annotation is bool:
+        return click.option(f"{flag}/--no-{name}", name, default=None, help=text)
+    return click.option(flag, name, type=_option_type(name), default=None, help=text)
+
+
+def _option_type(name: str) -> Any:
+    annotation = Settings.model_fields[name].annotation
+    if typing.get_origin(annotation) is Literal:
+        return click.Choice(typing.get_args(annotation))
+    if name in {"weights", "language"}:
+        return str
+    return int if annotation is int else float
+
+
+def run_options(command: Command) -> Command:
+    """Options that every run has: what it may use, how much it says, how much it forgives."""
+    for option in (
+        click.option("--strict", is_flag=True, help="End with the first broken record instead of setting it aside."),
+        click.option("--threads", type=click.IntRange(1), help="Cores to use.  [default: all]"),
+        click.option("--memory", type=float, help="GiB that the run may use.  [default: half of the machine's]"),
+        click.option("-q", "--quiet", is_flag=True, help="Show no progress and no summary."),
+    ):
+        command = option(command)
+    return command
+
+
+def statistics_options(command: Command) -> Command:
+    """Options for frequencies that are counted elsewhere."""
+    for option in (
+        click.option("--mentions-in-collection", type=int, help="Number of mentions behind --statistics."),
+        click.option("--statistics", type=FILE, help="Take #(f) from this table: type, feature, count."),
+    ):
+        command = option(command)
+    return command
+
+
+def extra_output_options(command: Command) -> Command:
+    """Options for what a clustering run can write besides its result."""
+    for option in (
+        click.option("--trace", type=FILE, help="Also write every round of merging, continued to one cluster."),
+        click.option("--save-statistics", type=FILE, help="Also write #(f) of this run (.csv, .csv.gz, .parquet)."),
+    ):
+        command = option(command)
+    return command
+
+
+LABEL = click.option(
+    "--label",
+    default="author",
+    show_default=True,
+    help="What is the truth: author, or an identifier that authors carry, such as orcid.",
+)
+
+
+def split_options(command: Command) -> Command:
+    """Options for the names that parameters are chosen on, and for what is known of them."""
+    for option in (
+        click.option(
+            "--most-names", type=int, default=1000, show_default=True, help="Use at most so many names of a true size."
+        ),
+        click.option(
+            "--training-share",
+            type=float,
+            default=0.25,
+            show_default=True,
+            help="Share of the labelled names to choose parameters on; the rest judges them.",
+        ),
+        LABEL,
+    ):
+        command = option(command)
+    return command
+
+
+GOLD = click.option(
+    "--gold",
+    required=True,
+    multiple=True,
+    type=FILE,
+    help="Labels: labelled documents or mentions, or a table with mention_id and author. May be given several times.",
+)
+SETTINGS_OUTPUT = click.option(
+    "-o", "--output", type=FILE, help="Write the settings to this TOML file, for --settings."
+)
+
+
+def corpus_options(command: Command) -> Command:
+    """An option for each parameter of a generated corpus, described by the parameter itself."""
+    from homonym.synthetic.corpus import Corpus
+
+    for field in reversed(dataclasses.fields(Corpus)):
+        flag = "--" + field.name.replace("_", "-")
+        text = f"{field.metadata['help']}  [default: {field.default}]"
+        if field.type == "bool":
+            flag += f"/--no-{field.name}"
+        kind = {"int": int, "float": float, "bool": bool}[str(field.type)]
+        command = click.option(flag, field.name, type=kind, default=None, help=text)(command)
+    return command
+
+
+INPUTS = click.argument("inputs", metavar="IN...", nargs=-1, required=True, type=FILE)
