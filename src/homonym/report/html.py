@@ -171,6 +171,7 @@ th, td { padding: .32rem .45rem; text-align: right; border-bottom: 1px solid var
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 td { white-space: nowrap; }
 .words th, .words td { text-align: left; white-space: normal; overflow-wrap: anywhere; }
+.words td:first-child { min-width: 12rem; }
 figure { margin: 1.2rem 0; }
 figure svg { display: block; width: 100%; max-width: 37rem; height: auto; margin: 0 auto; }
 figure svg text { font-family: inherit !important; }

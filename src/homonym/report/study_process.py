@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Process = Mapping[str, Any]
 
 FEWEST_NAMES, SMALLEST_SHARE = 3, 0.05
-"""A mean is drawn from where it is one of at least so many names, and of this share of them."""
+"""A mean is drawn from where it is one of so many names and of this share of them, or of half of a few names."""
 
 LONGEST_LINEAR = 60
 """Beyond so many clusters the axis is logarithmic, because what matters happens near its right end."""
@@ -41,7 +41,7 @@ def first_drawn(part: Process) -> int:
     >>> first_drawn({"names": 60, "names_at": [1, 2, 4, 31, 60]})
     2
     """
-    enough = min(part["names"], max(FEWEST_NAMES, SMALLEST_SHARE * part["names"]))
+    enough = min(part["names"] / 2, max(FEWEST_NAMES, SMALLEST_SHARE * part["names"]))
     return next((i for i, names in enumerate(part["names_at"]) if names >= enough), len(part["names_at"]))
 
 
@@ -51,7 +51,7 @@ def _draw_process(figure: Figure, part: Process) -> None:
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     if clusters[0] > LONGEST_LINEAR:
         above.set_xscale("log")
-    above.set_xlim(clusters[0] + 0.5, clusters[-1] - 0.5)
+    above.set_xlim(max(clusters[0], part["true_size"] or 1) + 0.5, clusters[-1] - 0.5)
     _draw_curves(above, part, start)
     _draw_stops(below, part, clusters[0])
     _mark_clusters(below, clusters)
