@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from homonym.calibration.split import divide, split
+from homonym.calibration.split import Split, divide, split
 from homonym.clustering.merging import Bags, Frequencies
 from homonym.errors import InputError, SettingsError
 from homonym.evaluation.labelled import LabelledNames
@@ -109,10 +109,20 @@ def test_impossible_divisions_are_one_sentence(share: float, most: int, says: st
     assert str(refused.value) == says
 
 
+def about_sizes(parts: Split) -> list[str]:
+    return [said for said in parts.warnings if "true size" in said]
+
+
+@pytest.mark.parametrize(("names", "said"), [(21, []), (20, []), (19, ["19 names to choose parameters on: too few"])])
+def test_few_training_names_are_said(names: int, said: list[str]) -> None:
+    warnings = split(labelled([1] * names), share=1).warnings
+    assert [warning.partition(" to rely")[0] for warning in warnings] == said
+
+
 def test_parts_are_names_with_their_own_mentions() -> None:
     names = labelled([1, 2, 3, 1, 2, 3, 1, 2, 3])
     parts = split(names, share=1 / 3)
-    assert parts.warnings == []
+    assert about_sizes(parts) == []
     assert sorted([*parts.training.key, *parts.test.key]) == list(names.key)
     for part in (parts.training, parts.test):
         assert sorted(set(part.true_size.tolist())) == [1, 2, 3]
@@ -121,7 +131,7 @@ def test_parts_are_names_with_their_own_mentions() -> None:
 
 
 def test_sizes_without_training_names_are_named() -> None:
-    assert split(labelled([1] * 10 + [3, 12]), share=0.1).warnings == [
+    assert about_sizes(split(labelled([1] * 10 + [3, 12]), share=0.1)) == [
         "a training share of 0.1 leaves no name for training of true size 3 and 11+: this has no say in the choice."
     ]
 
@@ -129,14 +139,14 @@ def test_sizes_without_training_names_are_named() -> None:
 def test_sizes_that_lack_different_parts_are_two_sentences() -> None:
     parts = split(labelled([1] * 8 + [3, 12]), share=0.25)
     assert parts.test.true_size.max() == 3
-    assert [said.partition("leaves ")[2] for said in parts.warnings] == [
+    assert [said.partition("leaves ")[2] for said in about_sizes(parts)] == [
         "no name for training of true size 3: this has no say in the choice.",
         "no name for testing of true size 11+.",
     ]
 
 
 def test_sizes_without_test_names_are_named() -> None:
-    assert split(labelled([1] * 20 + [2]), share=0.9).warnings == [
+    assert about_sizes(split(labelled([1] * 20 + [2]), share=0.9)) == [
         "a training share of 0.9 leaves no name for testing of true size 2."
     ]
     assert split(labelled([1] * 20 + [2]), share=1).warnings == []

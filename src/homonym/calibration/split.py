@@ -20,6 +20,8 @@ from homonym.wording import counted, listed
 
 #: The paper's: a quarter of the names to choose parameters on, and at most so many names of each true size.
 TRAINING_SHARE, MOST_NAMES = 0.25, 1000
+#: With fewer training names the choice is a matter of luck: eleven of PubMed's chose a limit worse than the paper's.
+FEW_NAMES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +97,8 @@ def _warnings(group: Codes, training: Integers, test: Integers, share: float) ->
         return [group_name(size) for size in sorted(set(group.tolist()) - set(group[part].tolist()))]
 
     said = []
+    if len(training) < FEW_NAMES:
+        said.append(f"{counted(len(training), 'name')} to choose parameters on: too few to rely on; label more names.")
     if without := lacking(training):
         said.append(
             f"a training share of {share:g} leaves no name for training of true size {listed(without)}: "
