@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from homonym.evaluation import bootstrap
 from homonym.evaluation.bootstrap import MOST_UNITS, RESAMPLES, Resamples, interval
-from homonym.evaluation.measures import Values
+from homonym.evaluation.contingency import Values
 
 
 def skewed(names: int, seed: int = 0) -> Values:

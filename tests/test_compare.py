@@ -18,7 +18,8 @@ from rich.console import Console
 from homonym.errors import InputError
 from homonym.evaluation.assessment import Evaluation, assess
 from homonym.evaluation.compare import Comparison, compare, distinct_labels
-from homonym.evaluation.evaluate import evaluate, render_table, summary
+from homonym.evaluation.evaluate import evaluate
+from homonym.evaluation.rendering import render_table, summary
 from homonym.evaluation.scores import Scores
 
 Codes = np.ndarray[Any, np.dtype[np.int64]]

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.clustering.merging import Outcomes, cluster, limits, sweep
-from homonym.evaluation.contingency import Codes, Values
+from homonym.evaluation.contingency import Codes, Values, contingency
 from homonym.evaluation.curves import Curves, joined, measure_outcomes
 from homonym.evaluation.judging import codes, compare, curves_of, labels_of
 from homonym.evaluation.labelled import LabelledNames
-from homonym.evaluation.measures import bcubed_by_name, contingency
+from homonym.evaluation.measures import bcubed_by_name
 from homonym.evaluation.methods import Labels, Method, RelativeFrequencies, Thresholded
 from homonym.evaluation.scores import NameScores
 from homonym.evaluation.sizes import Estimate, mean_over_sizes, precision_of, recall_of

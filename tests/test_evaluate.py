@@ -17,9 +17,10 @@ import pytest
 from rich.console import Console
 
 from homonym.errors import InputError, OutputError
-from homonym.evaluation.evaluate import Evaluation, assess, evaluate, render_table, summary
-from homonym.evaluation.measures import Scores
-from homonym.evaluation.rendering import interval_text
+from homonym.evaluation.assessment import Evaluation, assess
+from homonym.evaluation.evaluate import evaluate
+from homonym.evaluation.rendering import interval_text, render_table, summary
+from homonym.evaluation.scores import Scores
 
 # DOE is two people, split into three; ROE is one person, found; the last mention has no label.
 AUTHORS = {

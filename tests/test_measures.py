@@ -12,9 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from homonym.evaluation import measures
-from homonym.evaluation.contingency import apart, together
-from homonym.evaluation.measures import Contingency, KMetric, Measures, NameScores, Scores
-from homonym.evaluation.scores import harmonic
+from homonym.evaluation.contingency import Contingency, apart, contingency, together
+from homonym.evaluation.scores import KMetric, Measures, NameScores, Scores, harmonic
 
 Mention = tuple[int, int, int]  # name, author, cluster
 
@@ -25,7 +24,7 @@ mentions_of_names = st.lists(
 
 def table_of(mentions: list[Mention]) -> Contingency:
     name, author, cluster = np.array(mentions, dtype=np.int64).T
-    return measures.contingency(name, author, cluster)
+    return contingency(name, author, cluster)
 
 
 def groups(mentions: list[Mention], part: int) -> dict[tuple[int, int], set[int]]:
@@ -233,13 +232,13 @@ def test_swapping_truth_and_system_swaps_precision_and_recall(mentions: list[Men
 def test_the_truth_scores_exactly_one_and_the_baselines_as_they_must(mentions: list[Mention]) -> None:
     name, author, _ = np.array(mentions).T
     perfect = Scores(1.0, 1.0)
-    truth = measures.measure(measures.contingency(name, author, author))
+    truth = measures.measure(contingency(name, author, author))
     assert (truth.bcubed, truth.pairwise, truth.pairwise_with_self, truth.cluster_level) == (perfect,) * 4
     assert (truth.k_metric.k, truth.splitting_error, truth.lumping_error) == (1.0, 0.0, 0.0)
-    together = measures.measure(measures.contingency(name, author, measures.one_cluster_per_name(name)))
+    together = measures.measure(contingency(name, author, measures.one_cluster_per_name(name)))
     assert together.splitting_error == 0.0
     assert together.bcubed.recall == together.pairwise.recall == together.pairwise_with_self.recall == 1.0
-    alone = measures.measure(measures.contingency(name, author, measures.singletons(name)))
+    alone = measures.measure(contingency(name, author, measures.singletons(name)))
     assert alone.lumping_error == 0.0
     assert alone.bcubed.precision == alone.pairwise.precision == alone.pairwise_with_self.precision == 1.0
 
@@ -253,7 +252,7 @@ def test_the_baselines_are_known_without_counting(mentions: list[Mention]) -> No
         (together(table), measures.one_cluster_per_name(name)),
         (apart(table), measures.singletons(name)),
     ):
-        counted = measures.contingency(name, author, clusters)
+        counted = contingency(name, author, clusters)
         for over in (measures.measure, measures.measure_over_names):
             for measure in BRUTE:
                 assert both_figures(over(short), measure) == pytest.approx(
@@ -276,21 +275,21 @@ def test_f1_of_nothing_is_zero() -> None:
 def test_codes_must_be_given_for_every_mention() -> None:
     codes = np.array([0, 1])
     with pytest.raises(ValueError, match="2, 2 and 1"):
-        measures.contingency(codes, codes, codes[:1])
+        contingency(codes, codes, codes[:1])
     with pytest.raises(ValueError, match="at least one mention"):
-        measures.contingency(codes[:0], codes[:0], codes[:0])
+        contingency(codes[:0], codes[:0], codes[:0])
 
 
 def test_codes_may_be_narrow_integers() -> None:
     codes = np.arange(250, dtype=np.uint8)
     one = np.zeros(250, dtype=np.int8)
-    assert measures.measure(measures.contingency(one, codes, codes)).bcubed == Scores(1.0, 1.0)
-    assert measures.measure(measures.contingency(codes, codes, one)).bcubed == Scores(1.0, 1.0)
+    assert measures.measure(contingency(one, codes, codes)).bcubed == Scores(1.0, 1.0)
+    assert measures.measure(contingency(codes, codes, one)).bcubed == Scores(1.0, 1.0)
 
 
 def test_a_million_mentions(benchmark: Callable[..., Measures]) -> None:
     generator = np.random.default_rng(0)
     names = generator.integers(0, 200_000, 1_000_000)
     authors, clusters = (3 * names + generator.integers(0, 3, len(names)) for _ in range(2))
-    found = benchmark(lambda: measures.measure(measures.contingency(names, authors, clusters)))
+    found = benchmark(lambda: measures.measure(contingency(names, authors, clusters)))
     assert found.pairwise.precision == pytest.approx(1 / 3, abs=0.01)

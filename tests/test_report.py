@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from homonym.evaluation.assessment import Evaluation, assess
 from homonym.evaluation.compare import Comparison, compare
 from homonym.evaluation.rendering import MEANINGS
-from homonym.report.figures import clusters_by_true_size, results_by_true_size, spread
+from homonym.report.drawing import spread
+from homonym.report.figures import clusters_by_true_size, results_by_true_size
 from homonym.report.html import Section, percent
 from homonym.report.page import points, render_comparison, render_page, shares, write_comparison, write_report
 from html_page import Page

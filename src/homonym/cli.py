@@ -128,7 +128,10 @@ def evaluate(authors: tuple[Path, ...], gold: tuple[Path, ...], quiet: bool, **o
     """
     from rich.console import Console
 
-    from homonym.evaluation.evaluate import Comparison, Evaluation, evaluate, render_table
+    from homonym.evaluation.assessment import Evaluation
+    from homonym.evaluation.compare import Comparison
+    from homonym.evaluation.evaluate import evaluate
+    from homonym.evaluation.rendering import render_table
 
     found: Evaluation | Comparison
     with nullcontext() if quiet else Console(stderr=True).status("Evaluating"):
@@ -257,7 +260,7 @@ def demo(output: Path, mentions: int, seed: int, quiet: bool) -> None:
     from rich.console import Console
 
     from homonym.demonstration import demo
-    from homonym.evaluation.evaluate import render_table
+    from homonym.evaluation.rendering import render_table
     from homonym.terminal import ProgressBars, show_summary
 
     with ProgressBars() as bars:

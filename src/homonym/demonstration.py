@@ -11,7 +11,7 @@ from homonym.progress import Listener, Stages
 from homonym.settings import Settings
 
 if TYPE_CHECKING:
-    from homonym.evaluation.evaluate import Evaluation
+    from homonym.evaluation.assessment import Evaluation
 
 #: Homonyms three times as common as in the Web of Science: enough names of each true size for a figure.
 AMBIGUITY = 3.0

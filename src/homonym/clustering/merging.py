@@ -165,7 +165,7 @@ def sweep(bags: Bags, frequencies: Frequencies, settings: Settings, *, ratio: fl
         return Outcomes(np.arange(len(mentions) + 1), lowest, bags.block_start, alone.astype(np.int32))
     steps = np.zeros(len(mentions), np.int64)
     lowest, label = sweep_blocks(*_kernel_inputs(bags, frequencies, settings), ratio, steps)
-    return Outcomes(_starts(steps), lowest, _starts(np.repeat(mentions, steps)), label)
+    return Outcomes(starts(steps), lowest, starts(np.repeat(mentions, steps)), label)
 
 
 def couple(bags: Bags, block: int, frequencies: Frequencies) -> tuple[Floats, Floats]:
@@ -184,7 +184,12 @@ def couple(bags: Bags, block: int, frequencies: Frequencies) -> tuple[Floats, Fl
     return S, n
 
 
-def _starts(sizes: Integers) -> Integers:
+def starts(sizes: Integers) -> Integers:
+    """Where each of several parts begins, and the last one ends.
+
+    >>> starts(np.array([2, 3]))
+    array([0, 2, 5])
+    """
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from homonym.clustering.merging import Floats, Integers, Outcomes
+from homonym.evaluation.contingency import contingency
 from homonym.evaluation.labelled import LabelledNames
-from homonym.evaluation.measures import NameScores, bcubed_by_name, contingency
+from homonym.evaluation.measures import bcubed_by_name
+from homonym.evaluation.scores import NameScores
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,26 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from homonym.errors import InputError
-from homonym.evaluation.assessment import LARGEST_SHOWN, Evaluation, TrueSize, assess
+from homonym.evaluation.assessment import Evaluation, assess
 from homonym.evaluation.compare import Comparison, compare, distinct_labels
-from homonym.evaluation.rendering import overall_rows, render_table, summary
 from homonym.files import Paths, as_paths, require_files, require_writable, write_whole
 
 if TYPE_CHECKING:
     from homonym.evaluation.gold import Gold
     from homonym.evaluation.matching import Matched
-
-__all__ = [
-    "LARGEST_SHOWN",
-    "Comparison",
-    "Evaluation",
-    "TrueSize",
-    "assess",
-    "evaluate",
-    "overall_rows",
-    "render_table",
-    "summary",
-]
 
 
 @overload

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from homonym.clustering.merging import Bags, Floats, Frequencies, Integers
+from homonym.clustering.merging import Bags, Floats, Frequencies, Integers, starts
 from homonym.engines.local import require_memory
 from homonym.errors import InputError
 from homonym.evaluation.gold import read_gold, unusable
@@ -171,7 +171,7 @@ def _labelled_names(encoded: Encoded, author: Integers, written: pa.ChunkedArray
     kept = np.ones(len(encoded.frequencies.types), bool)
     return LabelledNames(
         key=encoded.block_names().take(pa.array(blocks)).to_pylist(),
-        bags=Bags(_starts(sizes[blocks]), *encoded.gather_mentions(chosen, kept)),
+        bags=Bags(starts(sizes[blocks]), *encoded.gather_mentions(chosen, kept)),
         frequencies=encoded.frequencies,
         author=author[chosen],
         written=written.take(pa.array(chosen)).to_pylist(),
@@ -182,7 +182,7 @@ def _select_bags(bags: Bags, mentions: Integers, sizes: Integers) -> Bags:
     lengths = np.diff(bags.bag_start)[mentions]
     occurrences = _ranges(bags.bag_start[mentions], lengths)
     count: Floats = bags.count[occurrences]
-    return Bags(_starts(sizes), _starts(lengths), bags.feature[occurrences], count)
+    return Bags(starts(sizes), starts(lengths), bags.feature[occurrences], count)
 
 
 def _ranges(start: Integers, size: Integers) -> Integers:
@@ -191,8 +191,4 @@ def _ranges(start: Integers, size: Integers) -> Integers:
     >>> _ranges(np.array([5, 0]), np.array([2, 3]))
     array([5, 6, 0, 1, 2])
     """
-    return np.arange(size.sum()) + np.repeat(start - _starts(size)[:-1], size)
-
-
-def _starts(sizes: Integers) -> Integers:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return np.arange(size.sum()) + np.repeat(start - starts(size)[:-1], size)

@@ -20,40 +20,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from homonym.evaluation.contingency import Codes, Contingency, Counts, Values, contingency, mean_by, sum_by
+from homonym.evaluation.contingency import Codes, Contingency, Counts, Values, contingency, sum_by
 from homonym.evaluation.scores import KMetric, Measures, NameErrors, NameScores, NameSums, Scores
-
-__all__ = [
-    "Codes",
-    "Contingency",
-    "Counts",
-    "KMetric",
-    "Measures",
-    "NameErrors",
-    "NameScores",
-    "NameSums",
-    "Scores",
-    "Values",
-    "bcubed",
-    "bcubed_across_names",
-    "bcubed_by_name",
-    "bcubed_sums",
-    "cluster_level",
-    "cluster_level_by_name",
-    "cluster_level_sums",
-    "contingency",
-    "errors",
-    "errors_by_name",
-    "k_metric",
-    "mean_by",
-    "measure",
-    "measure_over_names",
-    "one_cluster_per_name",
-    "pairwise",
-    "pairwise_by_name",
-    "pairwise_sums",
-    "singletons",
-]
 
 
 def bcubed_sums(table: Contingency) -> NameSums:

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homonym.clustering.merging import Clustering, Floats, Integers
+from homonym.evaluation.contingency import contingency
 from homonym.evaluation.labelled import LabelledNames
-from homonym.evaluation.measures import bcubed_by_name, contingency
+from homonym.evaluation.measures import bcubed_by_name
 
 #: Sums of fractions are not exact: what is this close to 1 is perfect.
 PERFECT = 1 - 1e-12

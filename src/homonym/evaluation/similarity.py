@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from homonym.clustering.merging import Bags, Floats, Frequencies, Integers, Outcomes, couple
+from homonym.clustering.merging import Bags, Floats, Frequencies, Integers, Outcomes, couple, starts
 from homonym.clustering.probability import TIE
 from homonym.evaluation.methods import Labels, Thresholded
 
@@ -202,8 +202,3 @@ def numbered(smallest: Integers, start: Integers) -> Labels:
     before = np.cumsum(smallest == np.arange(len(smallest))) - 1
     label: Labels = (before[smallest] - np.repeat(before[start[:-1]], np.diff(start))).astype(np.int32)
     return label
-
-
-def starts(sizes: Integers) -> Integers:
-    """Where each of several parts begins, and the last one ends."""
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from math import floor
 from typing import TYPE_CHECKING, Any
 
-from homonym.evaluation.evaluate import LARGEST_SHOWN, Evaluation, TrueSize
-from homonym.report.drawing import BLUE, GREY, INK, ORANGE, Label, drawing, label_ends, name_counts, spread, svg_element
+from homonym.evaluation.assessment import LARGEST_SHOWN, Evaluation, TrueSize
+from homonym.report.drawing import BLUE, GREY, INK, ORANGE, Label, drawing, label_ends, name_counts, svg_element
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["clusters_by_true_size", "results_by_true_size", "spread"]
 
 
 def results_by_true_size(evaluation: Evaluation | Mapping[str, Any]) -> str:
