@@ -18,8 +18,8 @@ from homonym.evaluation.contingency import contingency
 from homonym.evaluation.labelled import LabelledNames
 from homonym.evaluation.measures import bcubed_by_name
 
-#: Sums of fractions are not exact: what is this close to 1 is perfect.
-PERFECT = 1 - 1e-12
+#: Sums of fractions are not exact: what is this close is equal.
+EQUAL = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,16 +48,18 @@ class Process:
 
     def max_recall(self) -> Floats:
         """The highest recall of each name while precision is perfect: the start has perfect precision."""
-        return self._best(self.recall, self.precision >= PERFECT)
+        return self._best(self.recall, self.precision >= 1 - EQUAL)
 
     def max_precision(self) -> Floats:
         """The highest precision of each name once recall is perfect: the end has perfect recall."""
-        return self._best(self.precision, self.recall >= PERFECT)
+        return self._best(self.precision, self.recall >= 1 - EQUAL)
 
     def oracle(self) -> Integers:
         """The state of each name with the best F1, the first of equals: where somebody who knows would stop."""
-        order = np.lexsort((np.arange(len(self.name)), -self.f1, self.name))
-        return order[np.searchsorted(self.name[order], np.arange(self.names))]
+        best = self._best(self.f1, np.ones(len(self.name), bool))
+        states = np.flatnonzero(self.f1 >= best[self.name] - EQUAL)
+        found: Integers = states[np.searchsorted(self.name[states], np.arange(self.names))]
+        return found
 
     def _best(self, values: Floats, where: NDArray[np.bool_]) -> Floats:
         best = np.zeros(self.names)
