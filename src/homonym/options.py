@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 
 import click
 
+from homonym.calibration import MOST_NAMES, TRAINING_SHARE
 from homonym.settings import Settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -98,12 +99,16 @@ def split_options(command: Command) -> Command:
     """Options for the names that parameters are chosen on, and for what is known of them."""
     for option in (
         click.option(
-            "--most-names", type=int, default=1000, show_default=True, help="Use at most so many names of a true size."
+            "--most-names",
+            type=int,
+            default=MOST_NAMES,
+            show_default=True,
+            help="Use at most so many names of a true size.",
         ),
         click.option(
             "--training-share",
             type=float,
-            default=0.25,
+            default=TRAINING_SHARE,
             show_default=True,
             help="Share of the labelled names to choose parameters on; the rest judges them.",
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
@@ -124,8 +125,7 @@ def show_summary(summary: Summary, console: Console | None = None) -> None:
     read = [(summary.records, "record"), (summary.mentions, "mention"), (summary.blocks, "name")]
     found = f" → {counted(summary.authors, 'author')}" if summary.authors is not None else ""
     console.print(", ".join(counted(number, noun) for number, noun in read) + found)
-    stages = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in summary.seconds.items())
-    console.print(f"{sum(summary.seconds.values()):.1f} s ({stages}); at most {peak_memory() / 2**30:.2f} GiB")
+    _show_cost(console, summary.seconds)
     console.print(f"{summary.output}", markup=False)
 
 
@@ -179,10 +179,13 @@ def show_study(found: Study, console: Console | None = None) -> None:
     console = console or Console(highlight=False, soft_wrap=True)
     for finding in found.values["findings"]:
         console.print(f"{finding['verdict']:<10} {finding['claim']}", markup=False)
-    seconds = found.values["seconds"]
+    _show_cost(console, found.values["seconds"])
+    console.print(str(found.report), markup=False)
+
+
+def _show_cost(console: Console, seconds: Mapping[str, float]) -> None:
     stages = ", ".join(f"{stage} {time:.1f} s" for stage, time in seconds.items())
     console.print(f"{sum(seconds.values()):.1f} s ({stages}); at most {peak_memory() / 2**30:.2f} GiB")
-    console.print(str(found.report), markup=False)
 
 
 def _show_labels(console: Console, labels: int, without_mention: int) -> None:

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from homonym.calibration import SEEDS
 from homonym.calibration.sampling import Examples, sample
 from homonym.clustering.merging import Floats
 from homonym.errors import InputError, SettingsError
 from homonym.evaluation.labelled import LabelledNames
 from homonym.settings import Settings
 
-#: Weights are learnt so often, from other samples each time.
-SEEDS = 10
 #: A feature type whose values differ by no more than this share of their mean is the same for all.
 CONSTANT = 1e-9
 #: Accuracy is measured on names that the classifier has not seen, in so many rounds.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from homonym.calibration.split import MOST_NAMES, TRAINING_SHARE, read_split
+from homonym.calibration import MOST_NAMES, TRAINING_SHARE
+from homonym.calibration.split import read_split
 from homonym.calibration.tuning import Kind, TunedLimit, choose, tune
 from homonym.evaluation.judging import compare, curves_of, labels_of
 from homonym.evaluation.labelled import LabelledNames

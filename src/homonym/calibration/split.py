@@ -9,6 +9,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from homonym.calibration import MOST_NAMES, TRAINING_SHARE
 from homonym.clustering.merging import Integers
 from homonym.errors import InputError, SettingsError
 from homonym.evaluation.contingency import Codes
@@ -18,8 +19,6 @@ from homonym.files import Paths
 from homonym.run import Run
 from homonym.wording import counted, listed
 
-#: The paper's: a quarter of the names to choose parameters on, and at most so many names of each true size.
-TRAINING_SHARE, MOST_NAMES = 0.25, 1000
 #: With fewer training names the choice is a matter of luck: eleven of PubMed's chose a limit worse than the paper's.
 FEW_NAMES = 20
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from homonym.calibration.learning import SEEDS, Learnt, learn
-from homonym.calibration.split import MOST_NAMES, TRAINING_SHARE, read_split
+from homonym.calibration import MOST_NAMES, SEEDS, TRAINING_SHARE
+from homonym.calibration.learning import Learnt, learn
+from homonym.calibration.split import read_split
 from homonym.files import Paths, require_writable, write_whole
 from homonym.progress import Listener
 from homonym.records.problems import Problems

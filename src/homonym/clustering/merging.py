@@ -87,7 +87,7 @@ def cluster(bags: Bags, frequencies: Frequencies, settings: Settings, *, hypothe
         merge_score=np.zeros(mentions, np.float64),
     )
     if not frequencies.types:  # nothing couples any two mentions: everyone stays alone
-        answer.label[:] = np.arange(mentions) - np.repeat(bags.block_start[:-1], np.diff(bags.block_start))
+        answer.label[:] = _alone(bags)
         return answer
     cluster_blocks(
         *_kernel_inputs(bags, frequencies, settings),
@@ -160,9 +160,8 @@ def sweep(bags: Bags, frequencies: Frequencies, settings: Settings, *, ratio: fl
 
     mentions = np.diff(bags.block_start)
     if not frequencies.types:  # nothing couples any two mentions: everyone stays alone
-        alone = np.arange(len(bags.bag_start) - 1) - np.repeat(bags.block_start[:-1], mentions)
         lowest = np.full(len(mentions), -np.inf)
-        return Outcomes(np.arange(len(mentions) + 1), lowest, bags.block_start, alone.astype(np.int32))
+        return Outcomes(np.arange(len(mentions) + 1), lowest, bags.block_start, _alone(bags))
     steps = np.zeros(len(mentions), np.int64)
     lowest, label = sweep_blocks(*_kernel_inputs(bags, frequencies, settings), ratio, steps)
     return Outcomes(starts(steps), lowest, starts(np.repeat(mentions, steps)), label)
@@ -191,6 +190,12 @@ def starts(sizes: Integers) -> Integers:
     array([0, 2, 5])
     """
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _alone(bags: Bags) -> NDArray[np.int32]:
+    """Labels that put every mention into a cluster of its own."""
+    mentions = np.arange(len(bags.bag_start) - 1)
+    return (mentions - np.repeat(bags.block_start[:-1], np.diff(bags.block_start))).astype(np.int32)
 
 
 def _kernel_inputs(bags: Bags, frequencies: Frequencies, settings: Settings) -> tuple[Any, ...]:

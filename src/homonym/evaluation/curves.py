@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from homonym.clustering.merging import Floats, Integers, Outcomes
+from homonym.clustering.merging import Floats, Integers, Outcomes, starts
 from homonym.evaluation.contingency import contingency
 from homonym.evaluation.labelled import LabelledNames
 from homonym.evaluation.measures import bcubed_by_name
@@ -61,7 +61,7 @@ def joined(parts: list[Curves]) -> Curves:
     steps = np.concatenate([np.diff(part.start) for part in parts])
     return Curves(
         mentions=np.concatenate([part.mentions for part in parts]),
-        start=np.concatenate([[0], np.cumsum(steps)]),
+        start=starts(steps),
         lowest=np.concatenate([part.lowest for part in parts]),
         precision=np.concatenate([part.precision for part in parts]),
         recall=np.concatenate([part.recall for part in parts]),

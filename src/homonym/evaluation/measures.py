@@ -12,7 +12,7 @@ are averaged and F1 is that of the averages, as in the paper.
 Scores(precision=0.75, recall=0.75)
 >>> pairwise(table)
 Scores(precision=0.5, recall=0.5)
->>> pairwise(contingency(names, authors, one_cluster_per_name(names))).recall
+>>> pairwise(contingency(names, authors, names)).recall
 1.0
 """
 
@@ -202,24 +202,6 @@ def bcubed_across_names(authors: Codes, clusters: Codes) -> Scores:
     Scores(precision=1.0, recall=0.5)
     """
     return bcubed(contingency(np.zeros(len(authors), dtype=np.int64), authors, clusters))
-
-
-def one_cluster_per_name(names: Codes) -> Codes:
-    """Take everyone of a name for one person: recall 1, and what a name-based count does.
-
-    >>> one_cluster_per_name(np.array([4, 4, 9]))
-    array([4, 4, 9])
-    """
-    return names
-
-
-def singletons(names: Codes) -> Codes:
-    """Take every mention for another person: precision 1.
-
-    >>> singletons(np.array([4, 4, 9]))
-    array([0, 1, 2])
-    """
-    return np.arange(len(names))
 
 
 def _main_clusters(table: Contingency) -> tuple[Counts, Counts]:

@@ -12,8 +12,9 @@ import numpy as np
 import orjson
 
 from homonym import __version__
+from homonym.calibration import MOST_NAMES, TRAINING_SHARE
 from homonym.calibration.learning import Learnt, learn
-from homonym.calibration.split import MOST_NAMES, TRAINING_SHARE, Split, read_split
+from homonym.calibration.split import Split, read_split
 from homonym.errors import HomonymError, SettingsError
 from homonym.evaluation.baselines import baselines
 from homonym.evaluation.contingency import Codes

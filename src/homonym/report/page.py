@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from homonym.evaluation.assessment import LARGEST_SHOWN, MEAN_OVER_SIZES, Evalua
 from homonym.evaluation.compare import Comparison
 from homonym.evaluation.rendering import comparison_rows, known_interval, not_used, overall_rows, sizes_side_by_side
 from homonym.files import write_whole
+from homonym.report import html
 from homonym.report.figures import clusters_by_true_size, results_by_true_size
 from homonym.report.html import Section, html_page, percent
 from homonym.wording import counted
@@ -44,10 +44,8 @@ def render_page(
     if settings:
         parts.append(Section("Settings", header=("setting", "value"), rows=list(flattened(settings)), words=True))
     parts.append(Section("What was compared", bullets=compared(found)))
-    cards_row = "".join(_card(*card) for card in cards(found))
-    explanation = "".join(f"<p>{escape(text)}</p>" for text in EXPLANATION)
-    body = f'<div class="cards">{cards_row}</div>{explanation}{"".join(part.html() for part in parts)}'
-    return html_page(title, lead(found), body)
+    body = [html.cards(cards(found)), html.paragraphs(*EXPLANATION), *(part.html() for part in parts)]
+    return html_page(title, lead(found), "".join(body))
 
 
 def write_comparison(
@@ -69,8 +67,8 @@ def render_comparison(
     if settings:
         parts.append(Section("Settings", header=("setting", "value"), rows=list(flattened(settings)), words=True))
     parts.append(Section("What was compared", bullets=what_all_have(comparison)))
-    explanation = "".join(f"<p>{escape(text)}</p>" for text in EXPLANATION)
-    return html_page(title, comparison_lead(comparison), explanation + "".join(part.html() for part in parts))
+    body = [html.paragraphs(*EXPLANATION), *(part.html() for part in parts)]
+    return html_page(title, comparison_lead(comparison), "".join(body))
 
 
 def lead(found: Evaluation) -> str:
@@ -332,7 +330,3 @@ def _left_out(found: Evaluation) -> str:
     if not beyond:
         return ""
     return f"Not in the figure: {counted(sum(beyond), 'name')} with more than {LARGEST_SHOWN} authors."
-
-
-def _card(value: str, sentence: str) -> str:
-    return f"<div><strong>{escape(value)}</strong>\n<p>{escape(sentence)}</p></div>"
