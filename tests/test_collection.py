@@ -33,7 +33,9 @@ from homonym.errors import HomonymError, InputError, OutputError, SettingsError
 from homonym.features import registry
 from homonym.names import parse_name
 from homonym.progress import Stages
-from homonym.records.documents import Document, parse_document
+from homonym.records.documents import parse_document
+from homonym.records.model import Document
+from homonym.records.reading import Inputs
 from homonym.run import Resources
 from homonym.schema import MENTIONS
 from homonym.settings import Settings
@@ -89,7 +91,7 @@ def collect(
     """Run the engine's steps; bags are gathered for all mentions, or for the first few of them."""
     with tempfile.TemporaryDirectory() as work:
         engine = LocalEngine(Path(work), threads, 1 << 30, Stages())
-        (engine.read_mentions if mentions else engine.read_documents)(list(paths), settings)
+        (engine.read_mentions if mentions else engine.read_documents)(Inputs.of(list(paths)), settings)
         connection = engine.connect()
         try:
             answer = engine.encode(connection, given)
@@ -347,7 +349,7 @@ def test_one_author_has_no_co_authors_even_where_the_name_is_one_elsewhere(tmp_p
 
 def test_types_that_are_not_kept_are_left_out_of_bags(tmp_path: Path) -> None:
     engine = LocalEngine(tmp_path, 1, 1 << 30, Stages())
-    engine.read_documents([written(tmp_path, corpus_of(9))], DEFAULTS)
+    engine.read_documents(Inputs.of(written(tmp_path, corpus_of(9))), DEFAULTS)
     connection = engine.connect()
     try:
         answer = engine.encode(connection, None)
@@ -409,7 +411,7 @@ def test_the_second_of_two_records_with_one_id_leaves_no_trace(tmp_path: Path) -
     assert found.records == 2
     assert found.problems == [
         f"{tmp_path / 'b.jsonl'}, line 2: '1' is already the id of line 1 of {tmp_path / 'a.jsonl'}; "
-        "this record was set aside."
+        "this duplicate was set aside."
     ]
 
 
@@ -438,11 +440,19 @@ def test_broken_records_and_authors_are_told_and_the_rest_is_used(tmp_path: Path
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("raws", [[{"id": "1", "authors": []}], [{"id": "1", "authors": named("...")}], ["{"], [" "]])
-def test_an_input_without_mentions_is_one_sentence(tmp_path: Path, raws: list[Raw | str]) -> None:
+@pytest.mark.parametrize(
+    ("raws", "reason"),
+    [
+        ([{"id": "1", "authors": []}], "1 record, but no author"),
+        ([{"id": "1", "authors": named("...")}], "1 record, but no author"),
+        (["{"], "no usable documents"),
+        ([" "], "no usable documents"),
+    ],
+)
+def test_an_input_without_mentions_is_one_sentence(tmp_path: Path, raws: list[Raw | str], reason: str) -> None:
     path = written(tmp_path, raws)
-    with pytest.raises(InputError, match="no usable documents") as caught:
-        collect(path)
+    with pytest.raises(InputError, match=reason) as caught:
+        pipeline.extract(path, tmp_path / "out.jsonl", resources=ONE)
     assert str(path) in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
 
@@ -580,7 +590,7 @@ def test_lines_and_tables_go_together(tmp_path: Path) -> None:
     found = collect(table, lines, mentions=True)
     assert (found.counts(), found.frequencies.mentions) == ({"co": {"A": 6}}, 3)
     assert found.problems == [
-        f"{table}, line 2: 'm1' is already the id of line 1 of {lines}; this record was set aside."
+        f"{table}, line 2: 'm1' is already the id of line 1 of {lines}; this duplicate was set aside."
     ]
 
 
@@ -676,7 +686,7 @@ def test_damaged_tables_are_one_sentence(tmp_path: Path) -> None:
     content = path.read_bytes()
     for damaged in (b"", b"PAR1", b"PAR1" * 10, content[:-9], content[:200] + b"\xab" * 5_000 + content[5_200:]):
         path.write_bytes(damaged)
-        with pytest.raises(InputError, match=r"is not a Parquet file|is damaged") as caught:
+        with pytest.raises(InputError, match=r"is not a Parquet file|is damaged|is empty") as caught:
             collect(path, mentions=True)
         assert str(caught.value).startswith(str(path))
         assert len(str(caught.value).splitlines()) == 1

@@ -16,8 +16,8 @@ from homonym.features import registry
 from homonym.features.registry import OWN, SHARED, gaussian_years
 from homonym.features.text import STOP_WORDS, Lemmas, lemmas_of, plain, word_counts
 from homonym.names import parse_name
-from homonym.records.documents import Author, Document
 from homonym.records.mentions import SMALLEST_COUNT
+from homonym.records.model import Author, Document
 from homonym.settings import Settings
 from homonym.weights import FEATURE_TYPES
 

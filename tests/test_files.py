@@ -7,13 +7,15 @@ import gzip
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from homonym.errors import InputError, OutputError
-from homonym.files import open_whole, read_lines, require_files, require_writable, whole, write_whole
+from homonym.files import open_whole, require_writable, whole, write_whole
+from homonym.sources import Source, read_lines, require_files, require_rereadable
 
 RECORDS = b'{"id": "1"}\n{"id": "2"}\n{"id": "3"}\n'
 
@@ -50,7 +52,8 @@ def entries(folder: Path) -> list[str]:
         (b"", []),
         (b"\n \n", []),
         (b"\x1f", [(1, b"\x1f")]),
-        (b"\xff\xfe\n", [(1, b"\xff\xfe")]),
+        ("a\n\nb".encode("utf-16"), [(1, b"a"), (3, b"b")]),
+        (b"\xff\xfe\n", [(1, "\ufffd".encode())]),  # the mark of UTF-16, and half a letter
     ],
 )
 @pytest.mark.parametrize("packed", [False, True])
@@ -80,7 +83,8 @@ def test_progress_never_runs_backwards_and_ends_at_the_size_of_the_file(tmp_path
     content = b"".join(b"%d %s\n" % (number, os.urandom(40).hex().encode()) for number in range(5_000))
     path = tmp_path / "records.jsonl"
     path.write_bytes(gzip.compress(content) if packed else content)
-    read = [line.bytes_read for line in read_lines(path)]
+    with Source(path) as source:
+        read = [source.position for _ in source.lines()]
     assert read == sorted(read)
     assert read[-1] == path.stat().st_size
 
@@ -141,11 +145,16 @@ def test_inputs_are_required_to_hold_something(tmp_path: Path) -> None:
         require_files([full, empty])
 
 
-def test_a_pipe_is_refused_instead_of_robbed_of_its_first_byte(tmp_path: Path) -> None:
+def test_a_pipe_is_read_whole_and_once(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(InputError, match="is a pipe"):
-        require_files([pipe])
+    require_files([pipe])
+    writer = threading.Thread(target=lambda: pipe.write_bytes(gzip.compress(RECORDS)))
+    writer.start()
+    assert lines(pipe) == [(1, b'{"id": "1"}'), (2, b'{"id": "2"}'), (3, b'{"id": "3"}')]
+    writer.join()
+    with pytest.raises(InputError, match="is a pipe, but its data is read twice"):
+        require_rereadable([pipe])
 
 
 def test_an_output_needs_a_directory_that_exists(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from homonym.errors import InputError
 from homonym.evaluation import labelled
 from homonym.evaluation.labelled import LabelledNames, Labelling, read_labelled
 from homonym.files import Paths
+from homonym.records.reading import Inputs
 from homonym.run import Resources, Run
 from homonym.schema import BAG
 from test_process import Authors, Collection, labelled_collections, labelled_names
@@ -60,7 +61,7 @@ def as_parquet(path: Path, rows: Sequence[Row]) -> Path:
 
 
 def read(inputs: Paths, gold: Paths | None = None, label: str = "author") -> tuple[Labelling, Run]:
-    run = Run(inputs, None, False, Resources(threads=1), None)
+    run = Run(Inputs.of(inputs), None, False, Resources(threads=1), None)
     return read_labelled(run, gold, label), run
 
 

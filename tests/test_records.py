@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from homonym.errors import InputError
-from homonym.records.documents import Document, Note, parse_document
+from homonym.records.documents import parse_document
 from homonym.records.mentions import LARGEST_COUNT, SMALLEST_COUNT, Mention, parse_mention
+from homonym.records.model import Document, Note
 from homonym.records.problems import KEPT_PROBLEMS, BrokenRecordError, Problem, Problems
 
 DOE = [{"name": "Doe, J"}]
@@ -424,7 +425,7 @@ def test_every_problem_is_counted_and_the_first_are_kept() -> None:
         problems.add(Problem("in.jsonl", line, "record", "not valid JSON"))
     problems.add(Problem("in.jsonl", 9, "field", "year 'n.d.' is not a year"))
     assert len(problems) == KEPT_PROBLEMS + 6
-    assert problems.counts == {"record": KEPT_PROBLEMS + 5, "author": 0, "field": 1}
+    assert problems.counts == {"record": KEPT_PROBLEMS + 5, "author": 0, "field": 1, "duplicate": 0}
     assert [problem.line for problem in problems.kept] == list(range(KEPT_PROBLEMS))
 
 

@@ -27,6 +27,7 @@ from homonym.evaluation.judging import curves_of
 from homonym.evaluation.labelled import read_labelled
 from homonym.evaluation.methods import RelativeFrequencies
 from homonym.evaluation.sizes import size_groups
+from homonym.records.reading import Inputs
 from homonym.run import Resources, Run
 from homonym.settings import DEFAULT_LIMIT, Settings, load_settings
 from homonym.synthetic.corpus import Corpus
@@ -266,7 +267,7 @@ def homonym_command(*arguments: str | Path | float, cwd: Path | None = None) -> 
 @pytest.mark.parametrize("variant", ["prob", "max"])
 def test_the_tuned_limit_is_at_least_as_good_on_training_names_as_the_papers(corpus: Path, variant: str) -> None:
     settings = Settings(variant=variant)
-    run = Run(corpus, settings, False, Resources(threads=2), None)
+    run = Run(Inputs.of(corpus), settings, False, Resources(threads=2), None)
     training = split(read_labelled(run, None, "author").names).training
     all_curves = curves_of(RelativeFrequencies(settings), training, 2)
     group = np.unique(size_groups(training.true_size), return_inverse=True)[1]

@@ -19,8 +19,8 @@ import pytest
 
 from homonym.engines.workers import WAITING_PER_PROCESS, Task, run_tasks
 from homonym.errors import CapacityError, HomonymError, InputError, SettingsError
-from homonym.files import require_files
 from homonym.settings import parse_weights
+from homonym.sources import require_files
 
 #: A guard against hanging, not a measurement.
 PATIENCE = 120

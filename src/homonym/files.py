@@ -1,74 +1,21 @@
-"""Files at the edge: lines in, whole outputs out.
+"""Outputs: written beside their place and renamed when they are whole.
 
-Inputs are read as raw lines with their numbers, compressed or not. Outputs are written beside their place and
-renamed when they are whole, so that a reader never sees half a file and an interrupted run leaves the old one.
+So a reader never sees half a file, and an interrupted run leaves the old one.
 """
 
 from __future__ import annotations
 
-import codecs
 import gzip
 import os
-import stat
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
-from homonym.errors import InputError, OutputError
+from homonym.errors import OutputError
 
 Paths = str | Path | Sequence[str | Path]
 """One file or several."""
-
-
-class Line(NamedTuple):
-    """One raw line of a file, its number counted from 1, and how far into the file on disk it ends."""
-
-    number: int
-    text: bytes
-    bytes_read: int
-
-
-def read_lines(path: Path) -> Iterator[Line]:
-    """Yield the non-blank lines of a plain or gzip-compressed file (told by content, not by suffix)."""
-    number = 0
-    try:
-        with path.open("rb") as raw:
-            packed = raw.peek(2)[:2] == b"\x1f\x8b"
-            stream: Iterable[bytes] = gzip.GzipFile(fileobj=raw) if packed else raw
-            for number, text in enumerate(stream, 1):
-                if number == 1:
-                    text = text.removeprefix(codecs.BOM_UTF8)
-                if text.strip():
-                    yield Line(number, text, raw.tell())
-    except (EOFError, zlib.error, gzip.BadGzipFile) as broken:
-        raise InputError(
-            f"{path}: the compressed data ends or breaks after line {number} ({broken}); fetch the file again."
-        ) from broken
-    except OSError as broken:
-        raise unreadable(path, broken) from broken
-
-
-def unreadable(path: Path, broken: OSError) -> InputError:
-    """Say why a file cannot be read."""
-    if os.path.isdir(path):  # which, unlike path.is_dir(), has an answer for every path
-        return InputError(f"{path} is a directory; name the files in it.")
-    return InputError(f"{path} cannot be read: {broken.strerror or broken}; check the path.")
-
-
-def require_files(paths: list[Path]) -> None:
-    """Fail before any work is done if an input is missing, a directory, a pipe or empty."""
-    for path in paths:
-        try:
-            kind = path.stat().st_mode
-            if stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or stat.S_ISCHR(kind):
-                raise InputError(f"{path} is a pipe or a device; write its data to a file and name that.")
-            with path.open("rb") as stream:
-                if not stream.read(1):
-                    raise InputError(f"{path} is empty; check how it was made.")
-        except OSError as broken:
-            raise unreadable(path, broken) from broken
 
 
 def require_writable(path: Path) -> None:

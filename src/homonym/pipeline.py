@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from homonym.files import Paths, beside, write_whole
 from homonym.progress import Listener
+from homonym.records.formats import Columns
 from homonym.records.problems import Problems
+from homonym.records.reading import Inputs
 from homonym.run import Resources, Run
 from homonym.settings import Settings
 
@@ -42,15 +44,20 @@ def disambiguate(
     mentions_in_collection: int | None = None,
     save_statistics: str | Path | None = None,
     trace: str | Path | None = None,
+    format: str | None = None,
+    columns: Columns | None = None,
+    rejects: str | Path | None = None,
     strict: bool = False,
     resources: Resources | None = None,
     listener: Listener | None = None,
 ) -> Summary:
     """Tell the authors of documents apart: records in, one author id for every mention out.
 
-    The same input and settings give the same bytes, whatever the number of threads and the order of the records.
+    Records may come in any of the known formats, told by content or named by `format`; `columns` says which column of
+    a table holds which field. The same input and settings give the same bytes, whatever the number of threads and the
+    order of the records. `rejects` is where to keep what had to be set aside.
     """
-    job = _Job(inputs, output, settings, strict, resources, listener)
+    job = _Job(Inputs.of(inputs, format, columns), output, settings, strict, resources, listener, rejects)
     job.check(statistics, mentions_in_collection, save_statistics, trace)
     with job.engine() as engine:
         engine.read_documents(job.inputs, job.settings)
@@ -66,12 +73,13 @@ def cluster(
     mentions_in_collection: int | None = None,
     save_statistics: str | Path | None = None,
     trace: str | Path | None = None,
+    rejects: str | Path | None = None,
     strict: bool = False,
     resources: Resources | None = None,
     listener: Listener | None = None,
 ) -> Summary:
     """Tell authors apart from mentions that bring their own bags of features, of any types."""
-    job = _Job(inputs, output, settings, strict, resources, listener)
+    job = _Job(Inputs.of(inputs), output, settings, strict, resources, listener, rejects)
     job.check(statistics, mentions_in_collection, save_statistics, trace)
     with job.engine() as engine:
         engine.read_mentions(job.inputs, job.settings)
@@ -84,6 +92,9 @@ def extract(
     settings: Settings | None = None,
     *,
     save_statistics: str | Path | None = None,
+    format: str | None = None,
+    columns: Columns | None = None,
+    rejects: str | Path | None = None,
     strict: bool = False,
     resources: Resources | None = None,
     listener: Listener | None = None,
@@ -91,7 +102,7 @@ def extract(
     """Extract the features of documents: mentions with their bags out, for `cluster` or for other tools."""
     from homonym.collection.extraction import require_mentions_path, write_mentions_file
 
-    job = _Job(inputs, output, settings, strict, resources, listener)
+    job = _Job(Inputs.of(inputs, format, columns), output, settings, strict, resources, listener, rejects)
     require_mentions_path(job.output)
     job.check(None, None, save_statistics, None)
     with job.engine() as engine:
@@ -107,14 +118,15 @@ class _Job(Run):
 
     def __init__(
         self,
-        inputs: Paths,
+        inputs: Inputs,
         output: str | Path,
         settings: Settings | None,
         strict: bool,
         resources: Resources | None,
         listener: Listener | None,
+        rejects: str | Path | None,
     ) -> None:
-        super().__init__(inputs, settings, strict, resources, listener)
+        super().__init__(inputs, settings, strict, resources, listener, rejects)
         self.output = Path(output)
         self.trace: Path | None = None
 

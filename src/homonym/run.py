@@ -6,16 +6,17 @@ import errno
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from homonym.errors import HomonymError, InputError, OutputError, SettingsError
-from homonym.files import Paths, as_paths, require_files, require_writable
+from homonym.files import open_whole, require_writable
 from homonym.progress import Listener, Stages
+from homonym.records.reading import Inputs
 from homonym.settings import Settings
-from homonym.wording import first_line
+from homonym.wording import counted, first_line
 
 if TYPE_CHECKING:
     from homonym.collection.encoded import Encoded
@@ -47,16 +48,14 @@ class Run:
 
     def __init__(
         self,
-        inputs: Paths,
+        inputs: Inputs,
         settings: Settings | None,
         strict: bool,
         resources: Resources | None,
         listener: Listener | None,
+        rejects: str | Path | None = None,
     ) -> None:
-        self.inputs = as_paths(inputs)
-        if not self.inputs:
-            raise InputError("no input was named; name at least one file.")
-        require_files(self.inputs)
+        self.inputs = inputs
         self.settings = settings or Settings()
         self.strict = strict
         self.threads, self.memory = (resources or Resources()).resolved()
@@ -64,6 +63,9 @@ class Run:
         self.given: GivenStatistics | None = None
         self.save_statistics: Path | None = None
         self.warnings: list[str] = []
+        self.rejects = Path(rejects) if rejects else None
+        if self.rejects:
+            require_writable(self.rejects)
 
     def use_statistics(
         self,
@@ -91,14 +93,19 @@ class Run:
         with (
             tempfile.TemporaryDirectory(prefix="homonym-", ignore_cleanup_errors=True) as work,
             _machine_failures(work),
+            open_whole(self.rejects) if self.rejects else nullcontext() as rejects,
         ):
-            yield LocalEngine(Path(work), self.threads, self.memory, self.stages, self.strict)
+            engine = LocalEngine(Path(work), self.threads, self.memory, self.stages, self.strict, rejects=rejects)
+            yield engine
+            self.warnings += engine.warnings
 
     def encode(self, engine: LocalEngine, vocabulary: Path | None = None) -> Encoded:
         """Count and encode what the engine has read; keep the names of the features if a place is given."""
         from homonym.collection.counting import features_missing_from_statistics, write_vocabulary
         from homonym.collection.statistics import save_statistics
 
+        if not engine.mentions:
+            raise InputError(f"{self.inputs}: {counted(engine.records, 'record')}, but no author to tell from others.")
         connection = engine.connect()
         try:
             encoded = engine.encode(connection, self.given)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from homonym.errors import InputError, SettingsError
-from homonym.files import unreadable
+from homonym.sources import unreadable
 from homonym.weights import FEATURE_TYPES, PRESETS, is_preset, preset
 
 Variant = Literal["prob", "max"]

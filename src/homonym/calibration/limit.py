@@ -16,7 +16,9 @@ from homonym.evaluation.scores import NameScores
 from homonym.evaluation.sizes import Estimate, mean_over_sizes, size_groups
 from homonym.files import Paths, require_writable, write_whole
 from homonym.progress import Listener
+from homonym.records.formats import Columns
 from homonym.records.problems import Problems
+from homonym.records.reading import Inputs
 from homonym.run import Resources, Run
 from homonym.settings import DEFAULT_LIMIT, Settings
 
@@ -64,6 +66,9 @@ def calibrate(
     most_names: int = MOST_NAMES,
     statistics: str | Path | None = None,
     mentions_in_collection: int | None = None,
+    format: str | None = None,
+    columns: Columns | None = None,
+    rejects: str | Path | None = None,
     strict: bool = False,
     resources: Resources | None = None,
     listener: Listener | None = None,
@@ -74,7 +79,7 @@ def calibrate(
     file. Names are clustered whole, as in a real run; labelled mentions alone are measured. Writes the settings with
     the tuned limit to `output`, for `--settings`.
     """
-    run = Run(inputs, settings, strict, resources, listener)
+    run = Run(Inputs.of(inputs, format, columns), settings, strict, resources, listener, rejects)
     run.use_statistics(statistics, mentions_in_collection)
     if output is not None:
         require_writable(Path(output))

@@ -10,7 +10,9 @@ from homonym.calibration.learning import Learnt, learn
 from homonym.calibration.split import read_split
 from homonym.files import Paths, require_writable, write_whole
 from homonym.progress import Listener
+from homonym.records.formats import Columns
 from homonym.records.problems import Problems
+from homonym.records.reading import Inputs
 from homonym.run import Resources, Run
 from homonym.settings import Settings
 
@@ -40,6 +42,9 @@ def train(
     seeds: int = SEEDS,
     statistics: str | Path | None = None,
     mentions_in_collection: int | None = None,
+    format: str | None = None,
+    columns: Columns | None = None,
+    rejects: str | Path | None = None,
     strict: bool = False,
     resources: Resources | None = None,
     listener: Listener | None = None,
@@ -49,7 +54,7 @@ def train(
     Writes the settings with the learnt weights to `output`, for `--settings`. The limit belongs to the weights: tune
     it afterwards.
     """
-    run = Run(inputs, settings, strict, resources, listener)
+    run = Run(Inputs.of(inputs, format, columns), settings, strict, resources, listener, rejects)
     run.use_statistics(statistics, mentions_in_collection)
     if output is not None:
         require_writable(Path(output))

@@ -108,7 +108,10 @@ def _write(table: pa.Table, sequence: int, work: Path, occurrences: pa.Table, ro
     mentions = mentions.append_column("own_name", pa.nulls(len(table), pa.string()))
     write_part(mentions.select(MENTION_ROWS.names).cast(MENTION_ROWS), work, "mentions", sequence)
     lines = pa.array(range(row + 1, row + 1 + len(table)), pa.int64())
-    write_part(pa.table([places, lines, table["mention_id"]], schema=RECORD_ROWS), work, "records", sequence)
+    is_key, year = pa.repeat(pa.scalar(True), len(table)), pa.nulls(len(table), pa.int32())
+    one = pa.repeat(pa.scalar(1, pa.int32()), len(table))
+    records = pa.table([places, lines, table["mention_id"], is_key, year, one], schema=RECORD_ROWS)
+    write_part(records, work, "records", sequence)
     if len(occurrences):
         owned = occurrences.append_column("owner", owners.take(occurrences["place"].combine_chunks()))
         owned = owned.append_column("holders", pa.repeat(pa.scalar(1, pa.int32()), len(occurrences)))

@@ -51,32 +51,77 @@ def read_parts(connection: duckdb.DuckDBPyConnection, work: Path) -> None:
 
 @dataclass(frozen=True)
 class Duplicate:
-    """A record whose id came before: where it stands, and where the first one does."""
+    """A record that came before: where it stands, where the first one does, and what shows that they are one."""
 
-    id: str
     sequence: int
     line: int
     first_sequence: int
     first_line: int
+    key: str
 
 
-def find_duplicates(connection: duckdb.DuckDBPyConnection) -> list[Duplicate]:
-    """Find records whose id came before; they are left out from here on."""
+def find_duplicates(connection: duckdb.DuckDBPyConnection, shown: int) -> tuple[int, list[Duplicate]]:
+    """Find records of documents that came before; they are left out from here on. Gives their number, and the first.
+
+    Records with a key in common are one document, also where the key that links them is on a third.
+    """
+    connection.execute(
+        """CREATE OR REPLACE VIEW known_by AS
+           SELECT sequence, 'id:' || id AS key FROM records WHERE id_is_key UNION ALL SELECT sequence, key FROM keys"""
+    )
+    connection.execute(
+        """CREATE OR REPLACE TABLE linked AS
+           SELECT DISTINCT sequence, key, sequence AS first FROM known_by
+           WHERE key IN (SELECT key FROM known_by GROUP BY key HAVING count(*) > 1)"""
+    )
+    while _link(connection):
+        pass
     connection.execute(
         """CREATE OR REPLACE TABLE duplicates AS
-           SELECT id, r.sequence, r.line, first.sequence AS first_sequence, first.line AS first_line
-           FROM records r JOIN
-             (SELECT id, min(sequence) AS sequence, arg_min(line, sequence) AS line
-              FROM records GROUP BY id HAVING count(*) > 1) AS first USING (id)
-           WHERE r.sequence > first.sequence"""
+           SELECT sequence, any_value(first) AS first, min(key) AS key FROM linked
+           WHERE sequence > first GROUP BY sequence"""
     )
-    rows = connection.execute("SELECT * FROM duplicates ORDER BY sequence").fetchall()
-    return [Duplicate(*row) for row in rows]
+    rows = connection.execute(
+        """SELECT d.sequence, r.line, d.first, f.line, d.key FROM duplicates d
+           JOIN records r ON r.sequence = d.sequence JOIN records f ON f.sequence = d.first
+           ORDER BY d.sequence LIMIT ?""",
+        [shown],
+    ).fetchall()
+    return int(_value(connection, "SELECT count(*) FROM duplicates")), [Duplicate(*row) for row in rows]
+
+
+def _link(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Give each linked record the first of those that it shares a key with; says whether that changed anything."""
+    before = _value(connection, "SELECT sum(first) FROM linked")
+    connection.execute(
+        """CREATE OR REPLACE TABLE linked AS
+           SELECT sequence, key, min(first) OVER (PARTITION BY sequence) AS first
+           FROM (SELECT sequence, key, min(first) OVER (PARTITION BY key) AS first FROM linked)"""
+    )
+    return bool(_value(connection, "SELECT sum(first) FROM linked") != before)
+
+
+def tell_names_apart(connection: duckdb.DuckDBPyConnection) -> None:
+    """Number different documents that somebody gave the same id: the second `smith2020` is `smith2020~2`."""
+    connection.execute(
+        f"""CREATE OR REPLACE TABLE renamed AS
+            SELECT sequence, id || '~' || place AS id FROM
+              (SELECT sequence, id, row_number() OVER (PARTITION BY id ORDER BY id_is_key DESC, sequence) AS place
+               FROM records
+               WHERE id IN (SELECT id FROM records WHERE NOT id_is_key) AND {first_only("sequence")})
+            WHERE place > 1"""
+    )
+    query = "SELECT * FROM mentions"
+    if _value(connection, "SELECT count(*) FROM renamed"):
+        query = f"""SELECT m.* REPLACE (coalesce(r.id || '#' || position, mention_id) AS mention_id,
+                                        coalesce(r.id, document_id) AS document_id)
+                    FROM mentions m LEFT JOIN renamed r ON r.sequence = m.owner >> {SLOT_BITS}"""
+    connection.execute(f"CREATE OR REPLACE VIEW named_mentions AS {query}")
 
 
 def count_features(connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None) -> Frequencies:
     """Number the features of the run by type and name, with #(f) counted over it or taken from elsewhere."""
-    connection.execute(f"CREATE OR REPLACE VIEW used AS SELECT * FROM occurrences WHERE {_kept('owner')}")
+    connection.execute(f"CREATE OR REPLACE VIEW used AS SELECT * FROM occurrences WHERE {kept('owner')}")
     resolve_references(connection)
     connection.execute(
         f"CREATE OR REPLACE TABLE counted AS SELECT type, feature, {EXACT_SUM} AS count FROM bags GROUP BY ALL"
@@ -105,7 +150,7 @@ def resolve_references(connection: duckdb.DuckDBPyConnection) -> None:
                FROM "references" r
                JOIN records d ON d.id = r.id
                JOIN mentions m ON m.owner >> {SLOT_BITS} = d.sequence
-               WHERE {_kept(f"r.sequence << {SLOT_BITS}")} AND {_kept("m.owner")})
+               WHERE {kept(f"r.sequence << {SLOT_BITS}")} AND {kept("m.owner")})
             GROUP BY ALL"""
     )
     connection.execute(
@@ -116,7 +161,13 @@ def resolve_references(connection: duckdb.DuckDBPyConnection) -> None:
 
 def count_mentions(connection: duckdb.DuckDBPyConnection) -> int:
     """N: the mentions of the run, those of duplicate records left out."""
-    return int(_value(connection, f"SELECT count(*) FROM mentions WHERE {_kept('owner')}"))
+    return int(_value(connection, f"SELECT count(*) FROM mentions WHERE {kept('owner')}"))
+
+
+def count_authors(connection: duckdb.DuckDBPyConnection) -> int:
+    """The author entries of all documents, those of duplicate records left out."""
+    query = f"SELECT coalesce(sum(authors), 0) FROM records WHERE {first_only('sequence')}"
+    return int(_value(connection, query))
 
 
 def features_missing_from_statistics(connection: duckdb.DuckDBPyConnection) -> int:
@@ -136,8 +187,8 @@ def write_ordered_mentions(connection: duckdb.DuckDBPyConnection, path: Path) ->
     connection.execute(
         f"""COPY (SELECT m.owner, coalesce(v.id, -1)::INTEGER AS own_name, mention_id, document_id, position, name,
                          block, author
-                  FROM mentions m LEFT JOIN vocabulary v ON v.type = 'co' AND v.feature = m.own_name
-                  WHERE {_kept("m.owner")}
+                  FROM named_mentions m LEFT JOIN vocabulary v ON v.type = 'co' AND v.feature = m.own_name
+                  WHERE {kept("m.owner")}
                   ORDER BY block, document_id NULLS FIRST, position NULLS FIRST, mention_id)
             TO '{quoted(path)}' (FORMAT parquet, COMPRESSION lz4)"""
     )
@@ -165,8 +216,14 @@ def _frequencies(connection: duckdb.DuckDBPyConnection, given: GivenStatistics |
     )
 
 
-def _kept(owner: str) -> str:
-    return f"({owner}) >> {SLOT_BITS} NOT IN (SELECT sequence FROM duplicates)"
+def kept(owner: str) -> str:
+    """A condition: what belongs to this owner is not that of a duplicate."""
+    return first_only(f"({owner}) >> {SLOT_BITS}")
+
+
+def first_only(sequence: str) -> str:
+    """A condition: the record of this sequence is no duplicate."""
+    return f"{sequence} NOT IN (SELECT sequence FROM duplicates)"
 
 
 def _value(connection: duckdb.DuckDBPyConnection, query: str) -> Any:

@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 
 from homonym.clustering.merging import Frequencies
 from homonym.errors import InputError, OutputError, SettingsError
-from homonym.files import beside, require_files, unreadable, whole, write_whole
+from homonym.files import beside, whole, write_whole
 from homonym.schema import STATISTICS
+from homonym.sources import require_files, unreadable
 from homonym.wording import first_line
 
 if TYPE_CHECKING:

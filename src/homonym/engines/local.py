@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import threading
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
 from homonym.clustering.merging import Clustering, cluster, dense_bytes
 from homonym.collection import counting
+from homonym.collection.counting import Duplicate
 from homonym.collection.encoded import Encoded, encode
-from homonym.collection.parts import Chunk, PartReport, chunks, write_documents, write_mentions
+from homonym.collection.parts import Chunk, PartReport, chunks, write_documents, write_lines, write_mentions
 from homonym.collection.statistics import GivenStatistics
 from homonym.engines.threads import in_order
 from homonym.engines.workers import run_tasks
 from homonym.errors import CapacityError, InputError
-from homonym.files import read_lines
 from homonym.progress import Advance, Stages
-from homonym.records.problems import Problem, Problems
+from homonym.records.formats import Records, Unit, format_of, recognised
+from homonym.records.problems import KEPT_PROBLEMS, Problem, Problems
+from homonym.records.reading import Inputs
+from homonym.records.splitting import Raw
 from homonym.settings import Settings
+from homonym.sources import Source, size_of
+from homonym.wording import counted, listed
 
 if TYPE_CHECKING:
     import duckdb
@@ -37,6 +43,9 @@ DATABASE_MEMORY = (1 << 30, 3 << 29)
 
 Writer = Callable[..., PartReport]
 
+MENTIONS = "mentions"
+"""What stands for a format where files hold mentions with bags."""
+
 
 @dataclass
 class LocalEngine:
@@ -47,37 +56,51 @@ class LocalEngine:
     memory: int
     stages: Stages
     strict: bool = False
+    rejects: IO[bytes] | None = None
     problems: Problems = field(default_factory=Problems)
+    warnings: list[str] = field(default_factory=list)
     records: int = 0
-    files: list[tuple[int, str]] = field(default_factory=list)
+    mentions: int = 0
+    formats: dict[str, int] = field(default_factory=dict)
+    """How many files there were of each format."""
 
-    def read_documents(self, paths: list[Path], settings: Settings) -> None:
+    def __post_init__(self) -> None:
+        self._places: list[tuple[int, str, Unit]] = []
+        self._ids_must_differ = False
+
+    def read_documents(self, inputs: Inputs, settings: Settings) -> None:
         """Read documents and extract their features."""
-        self._read(paths, settings, write_documents, "documents")
+        self._read(inputs, settings, write_documents)
 
-    def read_mentions(self, paths: list[Path], settings: Settings) -> None:
+    def convert_documents(self, inputs: Inputs, settings: Settings) -> None:
+        """Read documents and keep them as lines of homonym's own format."""
+        self._read(inputs, settings, write_lines)
+
+    def read_mentions(self, inputs: Inputs, settings: Settings) -> None:
         """Read mentions that bring their own features."""
         from homonym.collection.columnar import write_mention_table
 
-        lines = [path for path in paths if path.suffix != ".parquet"]
-        tables = [path for path in paths if path.suffix == ".parquet"]
-        sequence = self._read(lines, settings, write_mentions, "mentions") if lines else 0
+        self._ids_must_differ = True
+        lines = [path for path in inputs.files if path.suffix != ".parquet"]
+        tables = [path for path in inputs.files if path.suffix == ".parquet"]
+        sequence = self._read(replace(inputs, files=lines, format=MENTIONS), settings, write_mentions) if lines else 0
         for path in tables:
-            self.files.append((sequence, str(path)))
+            self._places.append((sequence, str(path), "line"))
             with self.stages.stage("read") as advance:
                 rows = write_mention_table(path, sequence, self.work, advance)
-            self.records, sequence = self.records + rows, sequence + rows
+            self.records, self.mentions, sequence = self.records + rows, self.mentions + rows, sequence + rows
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """Open the database over what was read, and set duplicate records aside."""
         least, most = DATABASE_MEMORY
         connection = counting.connect(self.work, min(max(self.memory // 2, least), most), self.threads)
         counting.read_parts(connection, self.work)
-        for again in counting.find_duplicates(connection):
-            reason = f"'{again.id}' is already the id of line {again.first_line} of {self._file(again.first_sequence)}"
-            problem = Problem(self._file(again.sequence), again.line, "record", reason)
-            self.problems.add(problem, strict=self.strict)
-            self.records -= 1
+        duplicates, first = counting.find_duplicates(connection, KEPT_PROBLEMS)
+        for again in first:
+            self.problems.add(self._duplicate(again), strict=self.strict and self._ids_must_differ)
+        self.problems.counts["duplicate"] += duplicates - len(first)
+        self.records -= duplicates
+        counting.tell_names_apart(connection)
         return connection
 
     def encode(self, connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None) -> Encoded:
@@ -109,34 +132,76 @@ class LocalEngine:
                 advance(int(sizes[first:last].sum()))
                 yield first, answer
 
-    def _read(self, paths: list[Path], settings: Settings, writer: Writer, what: str) -> int:
-        total = sum(path.stat().st_size for path in paths)
-        sequence = mentions = 0
+    def _read(self, inputs: Inputs, settings: Settings, writer: Writer) -> int:
+        sizes = [size_of(path) for path in inputs.files]
+        total = None if None in sizes else sum(size or 0 for size in sizes)
+        processes = 1 if total is not None and total < SMALL_INPUT else self.threads
+        sequence = 0
         with self.stages.stage("read", total) as advance:
             tasks = ((writer, (chunk, settings, self.work), {"strict": self.strict})
-                     for chunk in self._chunks(paths, advance))  # fmt: skip
-            for report in run_tasks(tasks, self.threads if total > SMALL_INPUT else 1):
-                sequence += report.lines
-                mentions += report.mentions
-                self.records += report.records
-                for problem in report.problems:
-                    self.problems.add(problem, strict=self.strict)
-        if not mentions:
+                     for chunk in self._chunks(inputs, advance))  # fmt: skip
+            for report in run_tasks(tasks, processes):
+                sequence += report.read
+                self._take(report)
+        if not self.records:
             first = f" The first problem: {self.problems.kept[0]}" if self.problems.kept else ""
-            names = ", ".join(str(path) for path in paths)
-            raise InputError(f"{names}: no usable {what} among {sequence} lines.{first}")
+            what = MENTIONS if inputs.format == MENTIONS else "documents"
+            raise InputError(f"{inputs}: no usable {what} among {counted(sequence, 'record')}.{first}")
         return sequence
 
-    def _chunks(self, paths: list[Path], advance: Advance) -> Iterator[Chunk]:
-        sequence = 0
-        for path in paths:
-            self.files.append((sequence, str(path)))
-            for chunk in chunks(_numbered(path, advance), str(path), sequence, CHUNK_BYTES):
-                yield chunk
-                sequence = chunk.sequence + len(chunk.lines)
+    def _take(self, report: PartReport) -> None:
+        self.records += report.records
+        self.mentions += report.mentions
+        for problem in report.problems:
+            self.problems.add(problem, strict=self.strict)
+        if self.rejects:
+            self.rejects.writelines(report.rejects)
 
-    def _file(self, sequence: int) -> str:
-        return [name for start, name in self.files if start <= sequence][-1]
+    def _chunks(self, inputs: Inputs, advance: Advance) -> Iterator[Chunk]:
+        sequence, unknown = 0, []
+        for path in inputs.files:
+            with Source(path) as source:
+                opened = self._open(source, inputs, sequence)
+                if opened is None:
+                    unknown.append(path)
+                    continue
+                first, raws = opened
+                for chunk in chunks(_watched(raws, source, advance), first, CHUNK_BYTES):
+                    yield chunk
+                    sequence = chunk.sequence + len(chunk.raws)
+        self._warn_of_unknown(unknown, inputs)
+
+    def _open(self, source: Source, inputs: Inputs, sequence: int) -> tuple[Chunk, Iterator[Raw]] | None:
+        """Give the raw records of a file and an empty chunk for them; None if it may be left out and is unknown."""
+        if inputs.format == MENTIONS:
+            form, records = MENTIONS, Records(Raw(number, text) for number, text in source.lines())
+        elif source.path in inputs.incidental and recognised(source) is None:
+            return None
+        else:
+            found = format_of(source, inputs.format)
+            form, records = found.name, found.open(source, inputs.columns)
+        self.formats[form] = self.formats.get(form, 0) + 1
+        self._places.append((sequence, source.name, records.unit))
+        return Chunk(source.name, sequence, [], form, records.context, records.unit), records.raws
+
+    def _warn_of_unknown(self, unknown: list[Path], inputs: Inputs) -> None:
+        if not unknown:
+            return
+        if len(unknown) == len(inputs.files):
+            raise InputError(f"{inputs}: no file is in a format that homonym knows; name the format with --format.")
+        names = listed([path.name for path in unknown[:3]] + (["…"] if len(unknown) > 3 else []))
+        self.warnings.append(f"{counted(len(unknown), 'file')} in no known format left out: {names}.")
+
+    def _duplicate(self, again: Duplicate) -> Problem:
+        file, unit = self._place(again.sequence)
+        first_file, first_unit = self._place(again.first_sequence)
+        kind, _, value = again.key.partition(":")
+        reason = f"'{value}' is already the {kind} of {first_unit} {again.first_line} of {first_file}"
+        return Problem(file, again.line, "duplicate", reason, unit)
+
+    def _place(self, sequence: int) -> tuple[str, Unit]:
+        _, file, unit = self._places[bisect_right(self._places, sequence, key=lambda place: place[0]) - 1]
+        return file, unit
 
 
 def require_memory(largest: int, types: int, memory: int, *, copies: int = 1) -> None:
@@ -149,10 +214,10 @@ def require_memory(largest: int, types: int, memory: int, *, copies: int = 1) ->
         )
 
 
-def _numbered(path: Path, advance: Advance) -> Iterator[tuple[int, bytes]]:
+def _watched(raws: Iterator[Raw], source: Source, advance: Advance) -> Iterator[Raw]:
     done = 0
-    for line in read_lines(path):
-        if line.bytes_read != done:
-            advance(line.bytes_read - done)
-            done = line.bytes_read
-        yield line.number, line.text
+    for raw in raws:
+        if source.position != done:
+            advance(source.position - done)
+            done = source.position
+        yield raw

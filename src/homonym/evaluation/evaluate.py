@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, overload
 from homonym.errors import InputError
 from homonym.evaluation.assessment import Evaluation, assess
 from homonym.evaluation.compare import Comparison, compare, distinct_labels
-from homonym.files import Paths, as_paths, require_files, require_writable, write_whole
+from homonym.files import Paths, as_paths, require_writable, write_whole
+from homonym.sources import expand, require_files
 
 if TYPE_CHECKING:
     from homonym.evaluation.gold import Gold
@@ -60,7 +61,7 @@ def evaluate(
     from homonym.evaluation.gold import read_gold
     from homonym.evaluation.matching import match
 
-    paths, gold_files, names_file = as_paths(authors), as_paths(gold), Path(names) if names is not None else None
+    paths, (gold_files, _), names_file = as_paths(authors), expand(gold), Path(names) if names is not None else None
     if not paths or not gold_files:
         raise InputError("at least one result and one file of labels are needed; name them.")
     require_files([*paths, *gold_files, *([names_file] if names_file else [])])

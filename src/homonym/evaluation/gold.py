@@ -26,8 +26,9 @@ from homonym.evaluation.tabular import (
     format_of,
     json_rows,
 )
-from homonym.files import Paths, as_paths, require_files
+from homonym.files import Paths
 from homonym.schema import GOLD
+from homonym.sources import expand, require_files
 from homonym.wording import counted
 
 AUTHOR = "author"
@@ -75,7 +76,7 @@ def read_gold(paths: Paths, label: str = AUTHOR) -> Gold:
     ...     read_gold(path).table.to_pylist()
     [{'mention_id': 'W1#1', 'author': 'R1'}]
     """
-    files = as_paths(paths)
+    files, _ = expand(paths)
     require_files(files)
     reading = _Reading(label)
     tables = [pa.Table.from_batches(reading.labels(path), schema=GOLD) for path in files]

@@ -22,10 +22,11 @@ from homonym.engines.local import require_memory
 from homonym.errors import InputError
 from homonym.evaluation.gold import read_gold, unusable
 from homonym.evaluation.matching import ordered_codes
-from homonym.files import Paths, as_paths, read_lines
+from homonym.evaluation.tabular import columns_of, is_export
+from homonym.files import Paths, as_paths
 from homonym.records.documents import load_object
 from homonym.records.problems import BrokenRecordError, Problems
-from homonym.wording import listed
+from homonym.sources import read_lines, require_rereadable
 
 if TYPE_CHECKING:
     from homonym.collection.encoded import Encoded
@@ -109,15 +110,14 @@ class Labelling:
 
 def read_labelled(run: Run, gold: Paths | None, label: str) -> Labelling:
     """Read a collection of documents or mentions and the labels of its mentions, from itself or from other files."""
-    found = read_gold(gold or run.inputs, label)
+    require_rereadable([*run.inputs.files, *(as_paths(gold) if gold else [])])
+    found = read_gold(gold or run.inputs.files, label)
     run.warnings += [f"{part}." for part in unusable(found.skipped, found.several)]
     with run.engine() as engine:
         _read(engine, run)
         encoded = run.encode(engine)
         if not encoded.frequencies.types:
-            raise InputError(
-                f"no mention of {listed(list(map(str, run.inputs)))} has any feature to tell authors apart by."
-            )
+            raise InputError(f"no mention of {run.inputs} has any feature to tell authors apart by.")
         names, without = _join(encoded, found.table, run, gold)
     # A sweep keeps the pairs of a block twice, on each thread.
     require_memory(int(names.mentions.max()), len(names.frequencies.types), run.memory, copies=2 * run.threads)
@@ -125,19 +125,19 @@ def read_labelled(run: Run, gold: Paths | None, label: str) -> Labelling:
 
 
 def _read(engine: LocalEngine, run: Run) -> None:
-    kinds = {_holds_mentions(path) for path in run.inputs}
+    kinds = {holds_mentions(path) for path in run.inputs.files}
     if len(kinds) > 1:
-        raise InputError(
-            f"{listed(list(map(str, run.inputs)))} are documents and mentions with bags; give files of one kind."
-        )
+        raise InputError(f"{run.inputs} are documents and mentions with bags; give files of one kind.")
     read = engine.read_mentions if kinds.pop() else engine.read_documents
     read(run.inputs, run.settings)
 
 
-def _holds_mentions(path: Path) -> bool:
-    """Tell mentions with bags from documents by the first records of a file."""
+def holds_mentions(path: Path) -> bool:
+    """Tell mentions with bags from documents by the beginning of a file."""
     if path.suffix == ".parquet":
-        return True
+        return "mention_id" in columns_of(path)
+    if is_export(path):
+        return False
     for line in islice(read_lines(path), 100):
         try:
             return "mention_id" in load_object(line.text)
@@ -152,10 +152,10 @@ def _join(encoded: Encoded, labels: pa.Table, run: Run, gold: Paths | None) -> t
     row = pc.index_in(columns["mention_id"], value_set=labels["mention_id"])
     known = pc.fill_null(row, -1).to_numpy()
     if not (known >= 0).any():
-        files = ", ".join(map(str, as_paths(gold or run.inputs)))
+        files = ", ".join(map(str, as_paths(gold or run.inputs.files)))
         raise InputError(
-            f"no label in {files} belongs to a mention of {run.inputs[0]}; mention_id must be the same in both, but "
-            f"the first are {labels['mention_id'][0]} and {columns['mention_id'][0]}."
+            f"no label in {files} belongs to a mention of {run.inputs.files[0]}; mention_id must be the same in both, "
+            f"but the first are {labels['mention_id'][0]} and {columns['mention_id'][0]}."
         )
     # Numbered in the order of the labels themselves: in which order a file gives them must not matter.
     code = ordered_codes(labels["author"])

@@ -16,9 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from homonym.errors import InputError
-from homonym.files import read_lines
 from homonym.records.documents import load_object
+from homonym.records.formats import recognised
 from homonym.records.problems import BrokenRecordError
+from homonym.records.reading import read_documents
+from homonym.records.writing import document_object
+from homonym.sources import Source, read_lines
 from homonym.wording import first_line
 
 Format = Literal["parquet", "csv", "jsonl"]
@@ -30,6 +33,8 @@ ROWS_PER_BATCH = 1 << 20
 
 def format_of(path: Path) -> Format:
     """Tell Parquet, CSV (any of tab, comma, semicolon) and JSON lines apart by what the file begins with."""
+    if is_export(path):
+        return "jsonl"
     with path.open("rb") as stream:
         if stream.read(4) == b"PAR1":
             return "parquet"
@@ -39,6 +44,13 @@ def format_of(path: Path) -> Format:
     if any(text.lstrip().startswith(b"{") for text in start):
         return "jsonl"
     return "csv"
+
+
+def is_export(path: Path) -> bool:
+    """Whether a file holds documents in another format than homonym's own."""
+    with Source(path) as source:
+        form = recognised(source)
+    return form is not None and form.name != "documents"
 
 
 def columns_of(path: Path) -> list[str]:
@@ -60,7 +72,10 @@ def column_batches(path: Path, columns: Sequence[str], on_broken: OnBroken | Non
 
 
 def json_rows(path: Path, on_broken: OnBroken) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the JSON objects of a file with their line numbers."""
+    """Yield the JSON objects of a file with their line numbers; documents of other formats as if they were such."""
+    if is_export(path):
+        yield from _exported(path, on_broken)
+        return
     for line in read_lines(path):
         try:
             row = load_object(line.text)
@@ -68,6 +83,15 @@ def json_rows(path: Path, on_broken: OnBroken) -> Iterator[tuple[int, dict[str, 
             on_broken(line.number, str(broken))
         else:
             yield line.number, row
+
+
+def _exported(path: Path, on_broken: OnBroken) -> Iterator[tuple[int, dict[str, Any]]]:
+    for raw, document, problems in read_documents(path):
+        for problem in problems:
+            if problem.lost == "record":
+                on_broken(problem.line, problem.reason)
+        if document:
+            yield raw.number, document_object(document)
 
 
 def batches_of(rows: Iterable[tuple[str, ...]], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -24,11 +24,14 @@ from homonym.experiments.findings import findings
 from homonym.experiments.plan import plan, weightings
 from homonym.experiments.runs import run_baseline, run_planned
 from homonym.experiments.store import Store, contents
-from homonym.files import Paths, as_paths, require_directory, write_whole
+from homonym.files import Paths, require_directory, write_whole
 from homonym.progress import Listener
+from homonym.records.formats import Columns
 from homonym.records.problems import Problems
+from homonym.records.reading import Inputs
 from homonym.run import Resources, Run
 from homonym.settings import Settings
+from homonym.sources import expand
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,9 @@ def study(
     most_names: int = MOST_NAMES,
     statistics: str | Path | None = None,
     mentions_in_collection: int | None = None,
+    format: str | None = None,
+    columns: Columns | None = None,
+    rejects: str | Path | None = None,
     strict: bool = False,
     resources: Resources | None = None,
     listener: Listener | None = None,
@@ -62,7 +68,7 @@ def study(
     Variants, weights and limits are varied; of `settings` the rest counts. Labels are in the inputs or in `gold`. Runs
     that are finished are kept: the same call goes on with an interrupted study.
     """
-    run = Run(inputs, settings, strict, resources, listener)
+    run = Run(Inputs.of(inputs, format, columns), settings, strict, resources, listener, rejects)
     run.use_statistics(statistics, mentions_in_collection)
     if not 0 < training_share < 1:
         raise SettingsError(
@@ -71,12 +77,13 @@ def study(
     directory = Path(output)
     require_directory(directory)
     labelling, names = read_split(run, gold, label, training_share, most_names)
-    files = [*run.inputs, *(as_paths(gold) if gold else []), *([Path(statistics)] if statistics else [])]
+    files = [*run.inputs.files, *(expand(gold)[0] if gold else []), *([Path(statistics)] if statistics else [])]
     store = Store(
         directory / "runs",
         {
             "files": contents(files), "mentions": mentions_in_collection, "label": label,
             "settings": run.settings.spelled_out(), "share": training_share, "most": most_names,
+            "format": format, "columns": dict(columns or {}),
         },
     )  # fmt: skip
     # Its parents are not made: a misspelt path should not grow a tree.
@@ -143,10 +150,10 @@ def _about(run: Run, labelling: Labelling, label: str) -> dict[str, Any]:
     labelled = int(names.labelled.sum())
     return {
         "version": __version__,
-        "title": ", ".join(path.name for path in run.inputs),
+        "title": ", ".join(path.name for path in run.inputs.files),
         "settings": run.settings.spelled_out(),
         "collection": {
-            "files": [path.name for path in run.inputs],
+            "files": [path.name for path in run.inputs.files],
             "label": label,
             "mentions_in_collection": names.frequencies.mentions,
             "feature_types": list(names.frequencies.types),

@@ -7,13 +7,13 @@ Shared bags are extracted and stored once per document, and counted once for eac
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from functools import lru_cache
 
 from homonym.features.text import lemmas_of, plain, word_counts
 from homonym.names import parse_name
-from homonym.records.documents import Author, Document
 from homonym.records.mentions import SMALLEST_COUNT
+from homonym.records.model import Author, Document
 from homonym.settings import Settings
 
 Bag = Mapping[str, float]
@@ -38,6 +38,11 @@ def key(document: Document, settings: Settings) -> Bag:
 def co(document: Document, settings: Settings) -> Bag:
     """Names of all authors of the document, normalised; a mention's own occurrence is taken out later, once."""
     return _names([author.name for author in document.authors])
+
+
+def others(document: Document, authors: Set[str]) -> Bag:
+    """Names on the document that are no mentions: co-authors of every mention; those of its authors are in `co`."""
+    return {name: count for name, count in _names(document.other_authors).items() if name not in authors}
 
 
 def ref(document: Document, settings: Settings) -> Bag:

@@ -1,49 +1,28 @@
-"""homonym's own document format: one JSON object per line."""
+"""homonym's own document format: one JSON object per line; a list of them or one after another is read too."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
 from typing import Any
 
 import orjson
 
-from homonym.records.problems import BrokenRecordError, Loss
+from homonym.records import identifiers
+from homonym.records.formats import Columns, Format, Records
+from homonym.records.json_stream import names_in, open_json
+from homonym.records.model import Author, Document, Note, Parsed, publication_year
+from homonym.records.problems import BrokenRecordError
+from homonym.records.splitting import Raw
+from homonym.sources import Source
 
-#: A year outside is a typing error or a placeholder such as 0 or 9999.
-FIRST_YEAR, LAST_YEAR = 1000, 2200
+#: Names in documents; nothing inside of a document has two of them.
+_NAMES = ("id", "authors")
 
-Note = tuple[Loss, str]
-
-
-@dataclass(slots=True)
-class Author:
-    """One author entry of a document."""
-
-    position: int
-    name: str
-    affiliations: list[str] = field(default_factory=list)
-    emails: list[str] = field(default_factory=list)
-    label: str | None = None
-    block: str | None = None
+# How a list begins, and an object of which each member has a line of its own.
+_SPREAD = re.compile(rb'\s*+(?:\[\s*+\{|\{[ \t\r]*+\n\s*+")')
 
 
-@dataclass(slots=True)
-class Document:
-    """One bibliographic record, as far as it matters for telling its authors apart."""
-
-    id: str
-    authors: list[Author]
-    title: str = ""
-    abstract: str = ""
-    year: int | None = None
-    venue: str = ""
-    categories: list[str] = field(default_factory=list)
-    keywords: list[str] = field(default_factory=list)
-    references: list[str] = field(default_factory=list)
-    referenced_authors: list[str] = field(default_factory=list)
-
-
-def parse_document(line: bytes) -> tuple[Document, list[Note]]:
+def parse_document(line: bytes) -> Parsed:
     """Read one line; notes say which author or field of it could not be used.
 
     >>> document, notes = parse_document(b'{"id": 7, "year": "n.d.", "authors": [{"name": "Doe, J"}, {}]}')
@@ -63,12 +42,14 @@ def parse_document(line: bytes) -> tuple[Document, list[Note]]:
         authors=_authors(raw.get("authors"), notes),
         title=_text(raw, "title", notes),
         abstract=_text(raw, "abstract", notes),
-        year=_year(raw.get("year"), notes),
+        year=publication_year(raw.get("year"), notes),
         venue=_text(raw, "venue", notes),
         categories=_texts(raw, "categories", notes),
         keywords=_texts(raw, "keywords", notes),
         references=_texts(raw, "references", notes),
         referenced_authors=_texts(raw, "referenced_authors", notes),
+        other_authors=_texts(raw, "other_authors", notes),
+        ids=_ids(raw, notes),
     )
     return document, notes
 
@@ -131,6 +112,7 @@ def _authors(entries: Any, notes: list[Note]) -> list[Author]:
                 emails=_texts(entry, "emails", notes),
                 label=_identifier_or_note(entry, "author", notes),
                 block=_identifier_or_note(entry, "block", notes),
+                ids=_ids(entry, notes),
             )
         )
     return authors
@@ -167,14 +149,50 @@ def _texts(raw: dict[str, Any], key: str, notes: list[Note]) -> list[str]:
     return []
 
 
-def _year(value: Any, notes: list[Note]) -> int | None:
-    if value is None or value == "":
-        return None
-    try:
-        year = int(value) if not isinstance(value, str) else int(value.strip()[:4])
-    except (TypeError, ValueError, OverflowError):
-        year = 0
-    if FIRST_YEAR <= year <= LAST_YEAR:
-        return year
-    notes.append(("field", f"year {value!r} is not a year"))
-    return None
+def _ids(raw: dict[str, Any], notes: list[Note]) -> dict[str, str]:
+    """Identifiers by kind, those that are none noted; of a list the first one counts."""
+    value = raw.get("ids")
+    if not value:
+        return {}
+    if not isinstance(value, dict):
+        notes.append(("field", f"ids must be an object, got {type(value).__name__}"))
+        return {}
+    found = {}
+    for kind, given in value.items():
+        single = given[0] if isinstance(given, list) and given else given
+        if single is None or single == "":
+            continue
+        valid = identifiers.valid(kind, single)
+        if valid is None:
+            notes.append(("field", f"{single!r} is no {kind}"))
+        else:
+            found[kind] = valid
+    return found
+
+
+def _recognises(source: Source) -> bool:
+    lines = source.head.split(b"\n", 100)[:100]
+    if not source.head.strip() or any(line.lstrip()[:1] == b"{" for line in lines):
+        return True
+    return "authors" in names_in(source.head)
+
+
+def _open(source: Source, columns: Columns) -> Records:
+    if _has_lines(source.head):
+        return Records(Raw(number, text) for number, text in source.lines())
+    return open_json(source, _NAMES)
+
+
+def _has_lines(head: bytes) -> bool:
+    """Whether there is a document on each line, as far as the first shows."""
+    first = head.lstrip().partition(b"\n")[0]
+    return _SPREAD.match(head) is None and first.count(b'"authors"') < 2
+
+
+def _parse(text: bytes, context: None) -> Parsed:
+    return parse_document(text)
+
+
+FORMAT = Format(
+    name="documents", title="homonym's own documents, JSON lines", recognises=_recognises, open=_open, parse=_parse
+)

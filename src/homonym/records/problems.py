@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from homonym.errors import InputError
 
-Loss = Literal["record", "author", "field"]
+Loss = Literal["record", "author", "field", "duplicate"]
+
+LOSSES: tuple[Loss, ...] = get_args(Loss)
 
 #: So many problems are kept with their place; beyond that they are only counted.
 KEPT_PROBLEMS = 1000
@@ -25,22 +27,28 @@ class Problem:
     line: int
     lost: Loss
     reason: str
+    unit: str = "line"
+
+    @property
+    def place(self) -> str:
+        """Where it stands."""
+        return f"{self.file}, {self.unit} {self.line}"
 
     def __str__(self) -> str:
-        return f"{self.file}, line {self.line}: {self.reason}; this {self.lost} was set aside."
+        return f"{self.place}: {self.reason}; this {self.lost} was set aside."
 
 
 @dataclass
 class Problems:
     """All problems of a run: every one counted, the first thousand kept."""
 
-    counts: dict[Loss, int] = field(default_factory=lambda: {"record": 0, "author": 0, "field": 0})
+    counts: dict[Loss, int] = field(default_factory=lambda: dict.fromkeys(LOSSES, 0))
     kept: list[Problem] = field(default_factory=list)
 
     def add(self, problem: Problem, *, strict: bool = False) -> None:
         """Count a problem, or end the run with it where nothing may be lost."""
         if strict:
-            raise InputError(f"{problem.file}, line {problem.line}: {problem.reason}; mend it or run without --strict.")
+            raise InputError(f"{problem.place}: {problem.reason}; mend it or run without --strict.")
         self.counts[problem.lost] += 1
         if len(self.kept) < KEPT_PROBLEMS:
             self.kept.append(problem)
