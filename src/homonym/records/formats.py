@@ -50,7 +50,9 @@ class Format:
 
 #: Name and module of every format, in the order in which a file is offered to them: what has clear marks comes first.
 MODULES = {
+    "scopus": "scopus",
     "documents": "documents",
+    "table": "table",
 }
 
 NAMES = tuple(MODULES)
