@@ -50,6 +50,8 @@ class Format:
 
 #: Name and module of every format, in the order in which a file is offered to them: what has clear marks comes first.
 MODULES = {
+    "nbib": "nbib",
+    "ris": "ris",
     "scopus": "scopus",
     "documents": "documents",
     "table": "table",
