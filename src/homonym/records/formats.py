@@ -50,8 +50,11 @@ class Format:
 
 #: Name and module of every format, in the order in which a file is offered to them: what has clear marks comes first.
 MODULES = {
+    "wos": "wos",
+    "wos-tab": "wos_tab",
     "nbib": "nbib",
     "ris": "ris",
+    "bibtex": "bibtex",
     "scopus": "scopus",
     "documents": "documents",
     "table": "table",
