@@ -90,6 +90,44 @@ def test_the_whole_way(corpus: Path, tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "r.html").read_text()
 
 
+RIS = "TY  - JOUR\nAU  - Doe, Jane\nAU  - Roe, R\nTI  - On coins\nPY  - 2014\nDO  - 10.1000/x\nER  - \n"
+
+
+def test_exports_of_several_formats_are_inspected_and_converted(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.ris").write_text(RIS)
+    (tmp_path / "in" / "b.bib").write_text("@article{doe15, author={Doe, J.}, title={On trees}}\n@article{broken,\n")
+    done = homonym_command("inspect", "in", "--rejects", "rejects.jsonl", "--json", "found.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for line in ("files 1 RIS", "files 1 BibTeX", "records 2 0 without authors", "mentions 3", "records rejected 1"):
+        assert line in " ".join(done.stdout.split())
+    assert "DOE, J" in done.stdout
+    assert "in/b.bib, line 2" in done.stderr
+    assert orjson.loads((tmp_path / "found.json").read_bytes())["mentions"] == 3
+    assert b"@article{broken" in (tmp_path / "rejects.jsonl").read_bytes()
+    done = homonym_command("convert", "in/*.ris", "in/b.bib", "in", "-o", "out.jsonl", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "2 records, 3 mentions" in done.stdout
+    assert len((tmp_path / "out.jsonl").read_bytes().splitlines()) == 2
+
+
+@pytest.mark.parametrize("command", ["disambiguate", "convert", "extract"])
+def test_standard_input_is_read(tmp_path: Path, command: str) -> None:
+    done = homonym_command(command, "-", "-o", "out.jsonl", "-q", cwd=tmp_path, input=RIS)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert b"Doe, Jane" in (tmp_path / "out.jsonl").read_bytes()
+
+
+def test_columns_of_a_table_are_named(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text('Key,Names in full,When\nk1,"Doe, J; Roe, R",2014\n')
+    columns = "id=Key,authors=Names in full,year=When"
+    done = homonym_command("convert", "in.csv", "-o", "out.jsonl", "--columns", columns, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert orjson.loads((tmp_path / "out.jsonl").read_bytes()) == {
+        "id": "k1", "year": 2014, "authors": [{"name": "Doe, J"}, {"name": "Roe, R"}]
+    }  # fmt: skip
+
+
 def test_demo_ends_with_the_path_of_its_report(tmp_path: Path) -> None:
     done = homonym_command("demo", "-o", tmp_path / "demo", "--mentions", 2000)
     assert done.returncode == 0, done.stderr
@@ -115,6 +153,12 @@ def test_demo_ends_with_the_path_of_its_report(tmp_path: Path) -> None:
         (["disambiguate", "{corpus}", "-o", "out.csv", "--variant", "sum"], "'prob', 'max'"),
         (["evaluate", "{corpus}", "--gold", "{corpus}"], "author_id"),
         (["generate", "-o", "out", "--missing", "7"], "missing must be"),
+        (["convert", "{corpus}", "-o", "out.csv"], "choose one of these suffixes"),
+        (["convert", "{corpus}", "-o", "out.jsonl", "--format", "marc"], "'openalex'"),
+        (["convert", "{corpus}", "-o", "out.jsonl", "--columns", "id"], "not of the form field=column"),
+        (["inspect", "*.nothing"], "matches no file"),
+        (["inspect", "{corpus}", "--format", "ris"], "no usable documents"),
+        (["calibrate", "-", "--gold", "{corpus}"], "is read twice"),
     ],
 )
 def test_wrong_usage_is_one_sentence_and_status_2(

@@ -13,17 +13,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from homonym.calibration.limit import calibrate
     from homonym.calibration.weights import train
+    from homonym.conversion import convert
     from homonym.demonstration import demo
     from homonym.errors import HomonymError
     from homonym.evaluation.evaluate import evaluate
     from homonym.experiments.study import study
+    from homonym.inspection import inspect
     from homonym.pipeline import Summary, cluster, disambiguate, extract
     from homonym.run import Resources
     from homonym.settings import Settings
     from homonym.synthetic.corpus import Corpus
     from homonym.synthetic.output import generate
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "Corpus",
@@ -33,11 +35,13 @@ __all__ = [
     "Summary",
     "calibrate",
     "cluster",
+    "convert",
     "demo",
     "disambiguate",
     "evaluate",
     "extract",
     "generate",
+    "inspect",
     "study",
     "train",
 ]
@@ -51,11 +55,13 @@ _HOME = {
     "Summary": "homonym.pipeline",
     "calibrate": "homonym.calibration.limit",
     "cluster": "homonym.pipeline",
+    "convert": "homonym.conversion",
     "demo": "homonym.demonstration",
     "disambiguate": "homonym.pipeline",
     "evaluate": "homonym.evaluation.evaluate",
     "extract": "homonym.pipeline",
     "generate": "homonym.synthetic.output",
+    "inspect": "homonym.inspection",
     "study": "homonym.experiments.study",
     "train": "homonym.calibration.weights",
 }

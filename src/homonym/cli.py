@@ -20,10 +20,13 @@ from homonym.options import (
     GOLD,
     INPUTS,
     LABEL,
+    REJECTS,
     SETTINGS_OUTPUT,
     UNTUNED,
     corpus_options,
     extra_output_options,
+    parse_columns,
+    reading_options,
     run_options,
     setting_options,
     split_options,
@@ -52,17 +55,24 @@ def cli() -> None:
 @setting_options(*EXTRACTION, *CLUSTERING)
 @statistics_options
 @extra_output_options
+@reading_options
 @run_options
 def disambiguate(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
     """Tell the authors of documents apart: records in, one author id per mention out.
 
+    IN are files of any known format, packed or not, told by content; a directory stands for the files in it, - for
+    standard input.
+
     \b
     Example:
-      homonym disambiguate records.jsonl.gz -o authors.parquet --blocking first-initial
+      homonym disambiguate savedrecs*.txt -o authors.csv
+      homonym disambiguate exports/ more.bib.zst -o authors.parquet --blocking first-initial --rejects broken.jsonl
+      zcat works.gz | homonym disambiguate - -o authors.parquet --format openalex
     """
     from homonym.pipeline import disambiguate
+    from homonym.terminal import show_summary
 
-    _run(disambiguate, inputs, output, options)
+    _call(disambiguate, show_summary, inputs, options, output=output)
 
 
 @cli.command()
@@ -71,6 +81,7 @@ def disambiguate(inputs: tuple[Path, ...], output: Path, **options: Any) -> None
 @setting_options(*CLUSTERING)
 @statistics_options
 @extra_output_options
+@REJECTS
 @run_options
 def cluster(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
     """Tell authors apart from mentions that bring their own bags of features.
@@ -81,8 +92,9 @@ def cluster(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
         --statistics statistics.csv.gz --mentions-in-collection 1821295
     """
     from homonym.pipeline import cluster
+    from homonym.terminal import show_summary
 
-    _run(cluster, inputs, output, options)
+    _call(cluster, show_summary, inputs, options, output=output)
 
 
 @cli.command()
@@ -90,6 +102,7 @@ def cluster(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
 @click.option("-o", "--output", required=True, type=FILE, help="Mentions, as .jsonl, .jsonl.gz or .parquet.")
 @setting_options(*EXTRACTION)
 @click.option("--save-statistics", type=FILE, help="Also write #(f) of this run (.csv, .csv.gz, .parquet).")
+@reading_options
 @run_options
 def extract(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
     """Extract the features of documents: one bag per mention and feature type.
@@ -99,8 +112,47 @@ def extract(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
       homonym extract records.jsonl.gz -o mentions.jsonl.gz
     """
     from homonym.pipeline import extract
+    from homonym.terminal import show_summary
 
-    _run(extract, inputs, output, options)
+    _call(extract, show_summary, inputs, options, output=output)
+
+
+@cli.command()
+@INPUTS
+@click.option("-o", "--output", required=True, type=FILE, help="Documents, as .jsonl or .jsonl.gz.")
+@reading_options
+@run_options
+def convert(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
+    """Write records of any known format as documents, those that appear twice once.
+
+    \b
+    Example:
+      homonym convert savedrecs*.txt scopus.csv -o documents.jsonl.gz --rejects broken.jsonl
+      homonym convert table.csv -o documents.jsonl --columns id=Key,authors=Names
+    """
+    from homonym.conversion import convert
+    from homonym.terminal import show_conversion
+
+    _call(convert, show_conversion, inputs, options, output=output)
+
+
+@cli.command()
+@INPUTS
+@click.option("--json", type=FILE, help="Write all figures as JSON.")
+@setting_options("blocking")
+@reading_options
+@run_options
+def inspect(inputs: tuple[Path, ...], **options: Any) -> None:
+    """Say what is in files of records: how many, with which features and identifiers, and what is wrong.
+
+    \b
+    Example:
+      homonym inspect exports/ library.bib
+    """
+    from homonym.inspection import inspect
+    from homonym.terminal import show_inspection
+
+    _call(inspect, show_inspection, inputs, options)
 
 
 @cli.command()
@@ -148,6 +200,7 @@ def evaluate(authors: tuple[Path, ...], gold: tuple[Path, ...], quiet: bool, **o
 @split_options
 @setting_options(*EXTRACTION, *UNTUNED)
 @statistics_options
+@reading_options
 @run_options
 def calibrate(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) -> None:
     """Tune the limit on names whose authors are known.
@@ -163,7 +216,7 @@ def calibrate(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) 
     from homonym.calibration.limit import calibrate
     from homonym.terminal import show_calibration
 
-    _learn(calibrate, show_calibration, inputs, options, gold=gold)
+    _call(calibrate, show_calibration, inputs, options, gold=gold)
 
 
 @cli.command()
@@ -176,6 +229,7 @@ def calibrate(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) 
 @split_options
 @setting_options(*EXTRACTION, "variant", "epsilon")
 @statistics_options
+@reading_options
 @run_options
 def train(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) -> None:
     """Learn the weights of the feature types from names whose authors are known.
@@ -190,7 +244,7 @@ def train(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) -> N
     from homonym.calibration.weights import train
     from homonym.terminal import show_training
 
-    _learn(train, show_training, inputs, options, gold=gold)
+    _call(train, show_training, inputs, options, gold=gold)
 
 
 @cli.command()
@@ -200,6 +254,7 @@ def train(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) -> N
 @split_options
 @setting_options(*EXTRACTION, "epsilon")
 @statistics_options
+@reading_options
 @run_options
 def study(inputs: tuple[Path, ...], output: Path, gold: tuple[Path, ...], **options: Any) -> None:
     """Repeat the paper's whole study on labelled documents or mentions.
@@ -217,7 +272,7 @@ def study(inputs: tuple[Path, ...], output: Path, gold: tuple[Path, ...], **opti
     from homonym.terminal import show_study
 
     try:
-        _learn(study, show_study, inputs, options, output=output, gold=gold or None)
+        _call(study, show_study, inputs, options, output=output, gold=gold or None)
     except KeyboardInterrupt:
         click.echo(f"homonym: interrupted; finished runs are kept in {output}: the same command goes on.", err=True)
         sys.exit(130)
@@ -272,20 +327,24 @@ def demo(output: Path, mentions: int, seed: int, quiet: bool) -> None:
     click.echo(done.report)
 
 
-def _learn(
+def _call(
     function: Callable[..., Any],
     show: Callable[[Any], None],
     inputs: tuple[Path, ...],
     options: dict[str, Any],
     **arguments: Any,
 ) -> None:
-    """Call one of the functions that work on labelled names, and show what it found."""
+    """Call the function of a command with its options, and show what it did and what was wrong."""
     from homonym.terminal import ProgressBars, show_problems
 
-    settings, resources, quiet = _settings(options), _resources(options), options.pop("quiet")
+    quiet = options.pop("quiet")
+    arguments["resources"] = _resources(options)
+    if "settings_file" in options:
+        arguments["settings"] = _settings(options)
+    if "columns" in options:
+        options["columns"] = parse_columns(options["columns"])
     with ProgressBars() as bars:
-        listener = None if quiet else bars
-        found = function(inputs, settings=settings, resources=resources, listener=listener, **arguments, **options)
+        found = function(inputs, listener=None if quiet else bars, **arguments, **options)
     show_problems(found)
     if not quiet:
         show(found)
@@ -297,19 +356,6 @@ def _resources(options: dict[str, Any]) -> Resources:
 
     memory = options.pop("memory")
     return Resources(threads=options.pop("threads"), memory=int(memory * 2**30) if memory is not None else None)
-
-
-def _run(function: Callable[..., Any], inputs: tuple[Path, ...], output: Path, options: dict[str, Any]) -> None:
-    """Call one of the pipeline's functions with the options of its command, and show what it did."""
-    from homonym.terminal import ProgressBars, show_problems, show_summary
-
-    settings, resources, quiet = _settings(options), _resources(options), options.pop("quiet")
-    with ProgressBars() as bars:
-        listener = None if quiet else bars
-        summary = function(inputs, output, settings, resources=resources, listener=listener, **options)
-    show_problems(summary)
-    if not quiet:
-        show_summary(summary)
 
 
 def _settings(options: dict[str, Any]) -> Settings:

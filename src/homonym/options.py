@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import click
 
 from homonym.calibration import MOST_NAMES, TRAINING_SHARE
+from homonym.errors import SettingsError
+from homonym.records.formats import NAMES
 from homonym.settings import Settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -65,6 +68,46 @@ def run_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def reading_options(command: Command) -> Command:
+    """Options for what records come in, and for what is wrong with them."""
+    for option in (
+        REJECTS,
+        click.option(
+            "--columns",
+            metavar="FIELD=COLUMN,…",
+            multiple=True,
+            help="Read tables, with these columns for these fields: id=Key,authors=Names (see docs/formats.md).",
+        ),
+        click.option(
+            "--format",
+            type=click.Choice(NAMES),
+            help="Read all input as this format.  [default: told by the content of each file]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+REJECTS = click.option("--rejects", type=FILE, help="Keep what is set aside in this file: JSON lines with reasons.")
+
+
+def parse_columns(texts: Sequence[str]) -> dict[str, str] | None:
+    """Read `field=column` pairs, several separated by commas.
+
+    >>> parse_columns(["id=Key,authors=Author, full", "year=PY"])
+    {'id': 'Key', 'authors': 'Author, full', 'year': 'PY'}
+    """
+    columns: dict[str, str] = {}
+    for text in texts:
+        # A comma ends a pair only where another pair follows: names of columns may have commas too.
+        for pair in re.split(r",(?=\s*\w+=)", text):
+            field, equals, column = pair.partition("=")
+            if not equals or not field.strip():
+                raise SettingsError(f"--columns {pair!r} is not of the form field=column.")
+            columns[field.strip()] = column.strip() or column
+    return columns or None
 
 
 def statistics_options(command: Command) -> Command:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from homonym.calibration.limit import Calibration
     from homonym.calibration.weights import Training
+    from homonym.conversion import Conversion
     from homonym.experiments.study import Study
+    from homonym.inspection import Inspection
     from homonym.pipeline import Summary
     from homonym.records.problems import Problems
 
@@ -38,6 +40,25 @@ DOING = {
     "train": "Learning weights",
     "study": "Running variants, weights and baselines",
     "draw": "Drawing tables and figures",
+}
+
+
+FEATURES = {
+    "term": "words of title and abstract",
+    "aff": "affiliations",
+    "cat": "categories, else the venue",
+    "key": "keywords",
+    "co": "co-authors",
+    "ref": "referenced authors",
+    "email": "e-mail addresses",
+    "year": "years",
+}
+
+SET_ASIDE = {
+    "record": "records rejected",
+    "author": "authors rejected",
+    "field": "fields rejected",
+    "duplicate": "duplicates, read once",
 }
 
 
@@ -117,6 +138,57 @@ def show_problems(summary: Reported, console: Console | None = None) -> None:
     if len(summary.problems):
         counts = [counted(count, lost) for lost, count in summary.problems.counts.items() if count]
         console.print(f"Set aside: {', '.join(counts)}.")
+
+
+def show_conversion(done: Conversion, console: Console | None = None) -> None:
+    """Print what was converted, where the time went and where the documents are."""
+    console = console or Console(highlight=False, soft_wrap=True)
+    console.print(f"{counted(done.records, 'record')}, {counted(done.mentions, 'mention')}")
+    _show_cost(console, done.seconds)
+    console.print(f"{done.output}", markup=False)
+
+
+def show_inspection(found: Inspection, console: Console | None = None) -> None:
+    """Print what is in files, as a table, and the most frequent names as another."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from homonym.records.formats import named
+
+    console = console or Console(highlight=False, soft_wrap=True)
+    inventory = found.inventory
+    table = Table(box=None, show_header=False, pad_edge=False)
+
+    def row(what: str, how_many: int | str, remark: str = "") -> None:
+        table.add_row(what, f"{how_many:,}" if isinstance(how_many, int) else how_many, Text(remark, style="dim"))
+
+    def share(count: int, of: int) -> str:
+        return f"{100 * count / of:.1f} %" if of else ""
+
+    for form, files in found.formats.items():
+        row("files", files, named(form).title)
+    row("records", inventory.records, f"{inventory.without_authors:,} without authors")
+    row("mentions", inventory.mentions)
+    row("names", inventory.names)
+    if inventory.labelled:
+        row("labelled", inventory.labelled, share(inventory.labelled, inventory.mentions) + " of mentions")
+    years = "{}–{}, median {}".format(*(inventory.years[i] for i in (0, 2, 1))) if inventory.years else ""
+    row("years", inventory.with_year, years)
+    for kind, count in inventory.document_ids.items():
+        row(f"records with {kind}", count, share(count, inventory.records))
+    for kind, (count, values) in inventory.identifiers.items():
+        row(f"mentions with {kind}", count, f"{share(count, inventory.mentions)}, {values:,} different")
+    for kind, part in found.features.items():
+        row(f"mentions with {kind}", f"{100 * part:.1f} %", FEATURES.get(kind, ""))
+    for lost, count in found.problems.counts.items():
+        row(SET_ASIDE[lost], count)
+    console.print(table)
+    if inventory.frequent:
+        names = Table("most frequent names", "mentions", "records", box=None, pad_edge=False)
+        for name, mentions, records in inventory.frequent:
+            names.add_row(Text(name), f"{mentions:,}", f"{records:,}")
+        console.print()
+        console.print(names)
 
 
 def show_summary(summary: Summary, console: Console | None = None) -> None:

@@ -1,0 +1,90 @@
+"""What is in files of records: counted as `disambiguate` would read them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from homonym.files import Paths, require_writable, write_whole
+from homonym.progress import Listener
+from homonym.records.formats import Columns
+from homonym.records.problems import Problems
+from homonym.records.reading import Inputs
+from homonym.run import Resources, Run
+from homonym.settings import Settings
+
+if TYPE_CHECKING:
+    from homonym.collection.inventory import Inventory
+    from homonym.engines.local import LocalEngine
+
+MOST_FREQUENT = 10
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What `inspect` found: files by format, counts, the share of mentions with each feature type, problems."""
+
+    formats: dict[str, int]
+    inventory: Inventory
+    features: dict[str, float]
+    problems: Problems
+    seconds: dict[str, float]
+    warnings: list[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All figures, for JSON."""
+        counts = self.problems.counts
+        return {
+            "formats": self.formats,
+            **asdict(self.inventory),
+            "features": self.features,
+            "duplicates": counts["duplicate"],
+            "rejects": {lost: count for lost, count in counts.items() if lost != "duplicate"},
+        }
+
+
+def inspect(
+    inputs: Paths,
+    settings: Settings | None = None,
+    *,
+    format: str | None = None,
+    columns: Columns | None = None,
+    rejects: str | Path | None = None,
+    json: str | Path | None = None,
+    strict: bool = False,
+    resources: Resources | None = None,
+    listener: Listener | None = None,
+) -> Inspection:
+    """Say what is in files of records: how many, whose, with which features and identifiers, and what is wrong.
+
+    Figures go to `json` if it is named.
+    """
+    run = Run(Inputs.of(inputs, format, columns), settings, strict, resources, listener, rejects)
+    if json is not None:
+        require_writable(Path(json))
+    with run.engine() as engine:
+        engine.read_documents(run.inputs, run.settings)
+        inventory, features = _counted(run, engine)
+    found = Inspection(engine.formats, inventory, features, engine.problems, run.stages.seconds, run.warnings)
+    if json is not None:
+        _write_json(found, Path(json))
+    return found
+
+
+def _counted(run: Run, engine: LocalEngine) -> tuple[Inventory, dict[str, float]]:
+    from homonym.collection.inventory import share_with_features, take_inventory
+
+    connection = engine.connect()
+    try:
+        inventory = take_inventory(connection, MOST_FREQUENT)
+        features = share_with_features(engine.encode(connection, None)) if inventory.mentions else {}
+    finally:
+        connection.close()
+    return inventory, features
+
+
+def _write_json(found: Inspection, path: Path) -> None:
+    import orjson
+
+    write_whole(path, orjson.dumps(found.as_dict(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
