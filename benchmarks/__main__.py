@@ -7,14 +7,14 @@ import platform
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import evaluation, kernel, pipeline
+from benchmarks import evaluation, kernel, pipeline, reading
 
-LIBRARIES = ("numba", "numpy", "scipy", "duckdb", "pyarrow", "orjson", "simplemma")
+LIBRARIES = ("numba", "numpy", "scipy", "duckdb", "pyarrow", "orjson", "lxml", "simplemma")
 
 
 def main() -> None:
     """Measure, then write."""
-    text = "\n".join([_header(), _kernel(), _evaluation(), _pipeline()])
+    text = "\n".join([_header(), _reading(), _kernel(), _evaluation(), _pipeline()])
     Path(__file__).with_name("RESULTS.md").write_text(text)
     print(text)
 
@@ -35,6 +35,20 @@ def _processor() -> str:
     except OSError:
         return platform.processor() or platform.machine()
     return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def _reading() -> str:
+    return f"""## Reading exports
+
+Synthetic exports of {reading.MEGABYTES} MB to documents on one core; in the last columns the time as a multiple of
+merely parsing the file (orjson, lxml, csv), and the limit that was set.
+
+{reading.table(reading.run())}
+
+`homonym convert`: the most memory of all its processes together.
+
+{reading.memory_table(reading.run_memory())}
+"""
 
 
 def _kernel() -> str:

@@ -1,0 +1,168 @@
+"""Synthetic documents as libraries export them: what the readers are tested and timed with.
+
+Layouts follow real exports: their headers and trailers, wrapped lines, abbreviated names, escapes. What stands in them
+is invented.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import orjson
+from anyascii import anyascii
+
+from benchmarks.writers.bibtex import write_bibtex
+from benchmarks.writers.markup import write_dblp, write_pubmed
+from benchmarks.writers.objects import write_crossref, write_datacite, write_openalex
+from benchmarks.writers.parts import DOCUMENT_IDS, FIRST_NUMBER, Name, known_as
+from benchmarks.writers.scopus import SCOPUS_COLUMNS, row, write_scopus
+from benchmarks.writers.tagged import write_nbib, write_ovid, write_scopus_ris
+from benchmarks.writers.wos import WOS_COLUMNS, write_wos, write_wos_bibtex, write_wos_row
+from homonym.records.documents import parse_document
+from homonym.records.model import Author, Document
+from homonym.synthetic.corpus import Corpus
+from homonym.synthetic.mentions import orcid
+from homonym.synthetic.records import documents as generated
+
+#: So many works are cited by a document at most, as in real ones.
+REFERENCES = 30
+
+SENTENCE = ' Effects of 5% and more (p < 0.05) were found at 37 °C for "early" models & x_max of Ångström.'
+SECOND_FAMILIES = ("Nuñez", "O'Brien", "Łukaszewicz", "Gößling", "Şengör", "Ångström", "Őry", "d'Août")
+PARTICLES = ("van der ", "de la ", "Al ", "von ")
+SUFFIXES = ("Jr.", "III", "II")
+
+
+@dataclass(frozen=True)
+class Export:
+    """How one source writes its files: a header, one record after the other, a trailer."""
+
+    format: str
+    suffix: str
+    record: Callable[[Document], bytes]
+    header: bytes = b""
+    between: bytes = b""
+    trailer: bytes = b""
+
+    def write(self, documents: Iterable[Document]) -> Iterator[bytes]:
+        """Yield the pieces of a file."""
+        return self.framed(map(self.record, documents))
+
+    def framed(self, records: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield the pieces of a file whose records are written already."""
+        yield self.header
+        for place, record in enumerate(records):
+            yield self.between + record if place else record
+        yield self.trailer
+
+
+def documents(mentions: int, seed: int = 0) -> Iterator[Document]:
+    """Yield generated documents, with more identifiers and stranger names than the generator gives them.
+
+    No document has two authors of one surname and first initial: which of them is meant, no format could tell.
+
+    >>> document = next(documents(1000))
+    >>> document.ids["wos"], document.authors[0].name
+    ('000000010000000', 'Karlsson, Daniel J.')
+    """
+    cited: deque[str] = deque(maxlen=REFERENCES)
+    for given in generated(Corpus(mentions=mentions, seed=seed, variants=0)):
+        document, _ = parse_document(orjson.dumps(given))
+        if document.referenced_authors:  # of which the generator gives few
+            cited.extend(document.referenced_authors)
+            document.referenced_authors = list(dict.fromkeys(cited))
+        yield _completed(document)
+
+
+def renumbered(record: bytes, old: int, new: int) -> bytes:
+    """A written record as that of another document: with other identifiers."""
+    return record.replace(b"%d" % (FIRST_NUMBER + old), b"%d" % (FIRST_NUMBER + new))
+
+
+def _completed(document: Document) -> Document:
+    number = int(document.id[1:])
+    document.ids = {kind: known_as(kind, document.id) for kind in DOCUMENT_IDS}
+    if number % 3 == 0 and document.title:
+        document.title += ": theory & practice"
+    if number % 4 == 0 and document.abstract:
+        document.abstract += SENTENCE
+    people: dict[str, Author] = {}
+    for author in document.authors:
+        _complete(author, int((author.label or "a0")[1:]))
+        name = Name.of(author.name)
+        people.setdefault(anyascii(name.family).lower() + name.given[0], author)
+    document.authors = list(people.values())
+    for position, author in enumerate(document.authors):
+        author.position = position
+    return document
+
+
+def _complete(author: Author, person: int) -> None:
+    """Give a person a name of some peculiarity, the mail address that goes with it, and identifiers."""
+    name = Name.of(author.name)
+    if person % 13 == 1:
+        name = name._replace(family=f"{name.family}-{SECOND_FAMILIES[person % len(SECOND_FAMILIES)]}")
+    if person % 17 == 3:
+        name = name._replace(family=PARTICLES[person % len(PARTICLES)] + name.family)
+    if person % 11 == 2:
+        name = name._replace(given=f"Jean-{name.given}")
+    if person % 19 == 4:
+        name = name._replace(suffix=SUFFIXES[person % len(SUFFIXES)])
+    author.name = str(name)
+    if author.emails:
+        author.emails = [f"{_mailbox(name)}@{email.partition('@')[2]}" for email in author.emails]
+    if person % 3 == 0:
+        author.ids["orcid"] = orcid(person)
+    if person % 5 == 0:
+        author.ids["researcherid"] = f"{'ABCDEFGH'[person % 8]}-{1000 + person // 8 % 9000}-{2008 + person % 10}"
+    author.ids["scopus"] = str(57_000_000_000 + person)
+    author.ids["openalex"] = f"A{5_000_000_000 + person}"
+    if person % 6 == 0:
+        author.ids["dblp"] = f"{name.natural} {person % 90 + 1:04d}"
+
+
+def _mailbox(name: Name) -> str:
+    letters = anyascii(f"{name.given.split()[0]}.{name.family}").lower()
+    return re.sub(r"[^a-z.]", "", letters)
+
+
+_MARK = b"\xef\xbb\xbf"
+EXPORTS = {
+    "wos": Export("wos", "txt", write_wos, _MARK + b"FN Clarivate Analytics Web of Science\nVR 1.0\n", trailer=b"EF"),
+    "wos-tab": Export("wos-tab", "txt", write_wos_row, _MARK + "\t".join(WOS_COLUMNS).encode() + b"\r\n"),
+    "wos-bibtex": Export("bibtex", "bib", write_wos_bibtex, _MARK),
+    "bibtex": Export("bibtex", "bib", write_bibtex),
+    "ovid-ris": Export("ris", "ris", write_ovid),
+    "scopus-ris": Export("ris", "ris", write_scopus_ris),
+    "nbib": Export("nbib", "nbib", write_nbib, b"\n"),
+    "pubmed": Export(
+        "pubmed",
+        "xml",
+        write_pubmed,
+        b'<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, 1st January 2025//EN" '
+        b'"https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd">\n<PubmedArticleSet>\n',
+        trailer=b"</PubmedArticleSet>\n",
+    ),
+    "dblp": Export(
+        "dblp",
+        "xml",
+        write_dblp,
+        b'<?xml version="1.0" encoding="ISO-8859-1"?>\n<!DOCTYPE dblp SYSTEM "dblp.dtd">\n<dblp>\n',
+        trailer=b"</dblp>\n",
+    ),
+    "openalex": Export("openalex", "jsonl", write_openalex),
+    "crossref": Export(
+        "crossref",
+        "json",
+        write_crossref,
+        b'{"status":"ok","message-type":"work-list","message-version":"1.0.0","message":{"facets":{},'
+        b'"total-results":150000000,"items":[',
+        b",",
+        b'],"items-per-page":1000,"query":{"start-index":0,"search-terms":null}}}',
+    ),
+    "datacite": Export("datacite", "json", write_datacite, b'{"data": [', b", ", b'], "meta": {"total": 50000000}}'),
+    "scopus": Export("scopus", "csv", write_scopus, _MARK + row(SCOPUS_COLUMNS)),
+}

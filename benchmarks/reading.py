@@ -1,0 +1,337 @@
+"""Reading exports to documents, beside merely parsing the same files with the library underneath.
+
+    python -m benchmarks.reading              synthetic exports of every format
+    python -m benchmarks.reading DIRECTORY    also the real exports in a directory
+    python -m benchmarks.reading --memory     the most memory that converting 100 MB and 1 GB takes
+
+Both are timed in turns, in seconds of one core, and the best of several is taken. Bare is: for JSON orjson on each
+record, for XML lxml over the file, for tables csv. Text has no library, there the time by author mention counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from io import TextIOWrapper
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+from lxml import etree
+
+from benchmarks.exports import EXPORTS, Export, documents, renumbered
+from homonym.records.formats import Format, recognised
+from homonym.records.model import Document
+from homonym.sources import Source, expand
+
+MEGABYTES = 35
+MENTIONS = 60_000
+REPEATS = 3
+
+#: A pass over a small file is repeated until this many seconds are measured.
+LEAST_SECONDS = 0.2
+
+LIMITS = {"json": 10.0, "xml": 3.0}
+MOST_MICROSECONDS = 25.0
+
+KINDS = {
+    "openalex": "json", "crossref": "json", "datacite": "json", "arxiv": "json", "aminer": "json", "s2and": "json",
+    "documents": "json", "pubmed": "xml", "dblp": "xml", "arxiv-oai": "xml", "aminer-xml": "xml", "scopus": "csv",
+    "wos-tab": "csv",
+}  # fmt: skip
+RECORD_TAGS = {
+    "pubmed": ("PubmedArticle", "PubmedBookArticle"),
+    "dblp": ("article", "inproceedings", "proceedings", "book", "incollection", "phdthesis", "mastersthesis", "www"),
+    "arxiv-oai": ("{*}record",),
+    "aminer-xml": ("publication",),
+}
+
+LARGE = ("wos", "pubmed", "openalex")
+SIZES = (100, 1000)
+LARGE_MENTIONS = 20_000
+
+
+Step = Callable[[], object]
+
+
+class Row(NamedTuple):
+    """What reading one file took."""
+
+    name: str
+    format: str
+    bytes: int
+    records: int
+    mentions: int
+    seconds: float
+    cold: float | None
+    bare: float | None
+
+    @property
+    def rate(self) -> float:
+        """Megabytes per second."""
+        return self.bytes / self.seconds / 1e6
+
+    @property
+    def microseconds(self) -> float:
+        """Time by mention."""
+        return self.by_mention(self.seconds)
+
+    def by_mention(self, seconds: float) -> float:
+        """Microseconds for each mention."""
+        return 1e6 * seconds / max(1, self.mentions)
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times as long as merely parsing it takes."""
+        return self.seconds / self.bare if self.bare else None
+
+    @property
+    def limit(self) -> str:
+        """What is asked for."""
+        most = LIMITS.get(KINDS.get(self.format, "text"))
+        return f"≤ {most:.0f}×" if most else f"≤ {MOST_MICROSECONDS:.0f} µs"
+
+    @property
+    def kept(self) -> bool:
+        """Whether the limit is kept."""
+        most = LIMITS.get(KINDS.get(self.format, "text"))
+        return (self.ratio or 0) <= most if most else self.microseconds <= MOST_MICROSECONDS
+
+
+def run() -> list[Row]:
+    """A row for each synthetic export."""
+    written = list(documents(MENTIONS))
+    with tempfile.TemporaryDirectory() as directory:
+        return [_synthetic(name, export, written, Path(directory)) for name, export in EXPORTS.items()]
+
+
+def run_samples(directory: Path) -> list[Row]:
+    """A row for each file of a known format in a directory."""
+    rows = (_sample(path, str(path.relative_to(directory))) for path in expand(directory)[0])
+    return [row for row in rows if row and row.mentions]
+
+
+def _synthetic(name: str, export: Export, written: list[Document], directory: Path) -> Row:
+    path = directory / f"{name}.{export.suffix}"
+    base = [export.record(document) for document in written]
+    numbers = [int(document.id[1:]) for document in written]
+    _write(path, export.framed(repeated(base, numbers, MEGABYTES * 1_000_000)))
+    row = measure(path, name)
+    path.unlink()
+    assert row is not None, f"{name} is not recognised"
+    return row
+
+
+def repeated(records: list[bytes], numbers: list[int], size: int) -> Iterator[bytes]:
+    """Yield records, over and over with other identifiers, until they have a size."""
+    for turn in count():
+        for record, number in zip(records, numbers, strict=True):
+            yield renumbered(record, number, number + turn * 1_000_000) if turn else record
+            size -= len(record)
+            if size < 0:
+                return
+
+
+def _write(path: Path, pieces: Iterable[bytes]) -> None:
+    with path.open("wb") as stream:
+        stream.writelines(pieces)
+
+
+def measure(path: Path, name: str, *, cold: bool = False) -> Row | None:
+    """Time the reading of a file and its bare parsing in turns; None if its format is not known."""
+    form = _format(path)
+    if form is None:
+        return None
+    records, mentions = read(path, form)
+    steps = [lambda: read(path, form), (lambda: read(path, form, cold=True)) if cold else None, _bare(path, form)]
+    times = fastest(steps)
+    return Row(name, form.name, path.stat().st_size, records, mentions, *times)
+
+
+def _sample(path: Path, name: str) -> Row | None:
+    try:
+        return measure(path, name, cold=True)
+    except Exception as broken:  # one file that cannot be read is no reason to show nothing of the others
+        print(f"{name}: {broken}", file=sys.stderr)
+        return None
+
+
+def _format(path: Path) -> Format | None:
+    with Source(path) as source:
+        return recognised(source)
+
+
+def read(path: Path, form: Format, *, cold: bool = False) -> tuple[int, int]:
+    """Read a file to documents, and count these and their mentions.
+
+    A small file is read over and over, so that after the first pass all its names and places are remembered, which in a
+    large file they are in part; if it is to be read cold, they are forgotten before.
+    """
+    if cold:
+        _forget()
+    records = mentions = 0
+    with Source(path) as source:
+        opened = form.open(source, {})
+        for raw in opened.raws:
+            if not raw.broken and (parsed := form.parse(raw.text, opened.context)):
+                records += 1
+                mentions += len(parsed[0].authors)
+    return records, mentions
+
+
+def _forget() -> None:
+    for name, module in sys.modules.items():
+        if name.startswith("homonym.records."):
+            for function in vars(module).values():
+                if hasattr(function, "cache_parameters") and function.cache_parameters()["maxsize"] is not None:
+                    function.cache_clear()
+
+
+def fastest(steps: Sequence[Step | None]) -> list[Any]:
+    """The best time of each step, None for none; they take turns, so that what else the machine does meets them all."""
+    times: list[list[float]] = [[] for _ in steps]
+    for _ in range(REPEATS):
+        for step, found in zip(steps, times, strict=True):
+            if step:
+                found.append(_seconds(step))
+    return [min(found, default=None) for found in times]
+
+
+def _seconds(step: Step) -> float:
+    began, passes = time.process_time(), 0
+    while True:
+        step()
+        passes += 1
+        passed = time.process_time() - began
+        if passed > LEAST_SECONDS:
+            return passed / passes
+
+
+def _bare(path: Path, form: Format) -> Step | None:
+    kind = KINDS.get(form.name)
+    if kind == "json":
+        texts = _texts(path, form)
+        return lambda: _parse_json(texts)
+    if kind == "xml":
+        return lambda: _parse_xml(path, RECORD_TAGS[form.name])
+    return (lambda: _parse_table(path, form)) if kind == "csv" else None
+
+
+def _texts(path: Path, form: Format) -> list[bytes]:
+    with Source(path) as source:
+        return [raw.text.strip(b" ,\r\n") for raw in form.open(source, {}).raws if not raw.broken]
+
+
+def _parse_json(texts: list[bytes]) -> None:
+    for text in texts:
+        orjson.loads(text)
+
+
+def _parse_xml(path: Path, tags: tuple[str, ...]) -> None:
+    for _, element in etree.iterparse(str(path), tag=tags, recover=True, huge_tree=True):
+        element.clear()
+
+
+def _parse_table(path: Path, form: Format) -> None:
+    csv.field_size_limit(1 << 30)
+    tabs: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if form.name == "wos-tab" else {}
+    with Source(path) as source:
+        encoding = "utf-16" if source.head[:2] in {b"\xff\xfe", b"\xfe\xff"} else "utf-8-sig"
+    with path.open("rb") as stream:
+        for _ in csv.reader(TextIOWrapper(stream, encoding, errors="replace", newline=""), **tabs):
+            pass
+
+
+def run_memory() -> list[tuple[str, list[tuple[int, float, float]]]]:
+    """For each of some formats, by megabytes: seconds to convert, and the most MiB that all its processes had."""
+    return [(name, [_converted(name, EXPORTS[name], size) for size in SIZES]) for name in LARGE]
+
+
+def _converted(name: str, export: Export, megabytes: int) -> tuple[int, float, float]:
+    written = list(documents(LARGE_MENTIONS))
+    numbers = [int(document.id[1:]) for document in written]
+    base = [export.record(document) for document in written]
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, f"{name}.{export.suffix}")
+        _write(path, export.framed(repeated(base, numbers, megabytes * 1_000_000)))
+        del written, base
+        return (megabytes, *_watched(["convert", str(path), "-o", str(Path(directory, "documents.jsonl"))]))
+
+
+def _watched(arguments: list[str]) -> tuple[float, float]:
+    """Run homonym; give seconds, and the most MiB that it and all its children had at a time."""
+    began, most = time.perf_counter(), 0
+    command = [sys.executable, "-c", "from homonym.cli import main; main()", *arguments, "--quiet"]
+    with subprocess.Popen(command) as process:
+        while process.poll() is None:
+            most = max(most, sum(map(_memory, _family(process.pid))))
+            time.sleep(0.05)
+    if process.returncode:
+        raise SystemExit(f"homonym {' '.join(arguments)} failed")
+    return time.perf_counter() - began, most / 1024
+
+
+def _family(process: int) -> Iterator[int]:
+    yield process
+    try:
+        tasks = list(Path(f"/proc/{process}/task").iterdir())
+        children = [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    except OSError:  # it has just ended
+        return
+    for child in children:
+        yield from _family(child)
+
+
+def _memory(process: int) -> int:
+    """KiB of a process; what it shares with others counts in proportion."""
+    try:
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
+
+
+def table(rows: list[Row]) -> str:
+    """The rows as a table."""
+    lines = ["| export | MB | mentions | MB/s | µs per mention | cold | times bare parsing | limit | |",
+             "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]  # fmt: skip
+    for row in rows:
+        ratio = f"{row.ratio:.1f}" if row.ratio else "–"
+        cold = f"{row.by_mention(row.cold):.1f}" if row.cold else "–"
+        lines.append(
+            f"| {row.name} | {row.bytes / 1e6:.2f} | {row.mentions:,} | {row.rate:.1f} | {row.microseconds:.1f} "
+            f"| {cold} | {ratio} | {row.limit} | {'' if row.kept else 'missed'} |"
+        )
+    return "\n".join(lines)
+
+
+def memory_table(rows: list[tuple[str, list[tuple[int, float, float]]]]) -> str:
+    """The memory of each format as a table."""
+    heads = " | ".join(f"{size:,} MB: MiB | seconds" for size in SIZES)
+    lines = [f"| export | {heads} |", "| --- |" + " ---: |" * 2 * len(SIZES)]
+    for name, sizes in rows:
+        cells = " | ".join(f"{memory:,.0f} | {seconds:.0f}" for _, seconds, memory in sizes)
+        lines.append(f"| {name} | {cells} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure what is asked for and show it."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.reading", description="How fast exports are read.")
+    parser.add_argument("samples", nargs="?", type=Path, help="a directory with real exports")
+    parser.add_argument("--memory", action="store_true", help="measure memory over large files instead")
+    given = parser.parse_args()
+    if given.memory:
+        print(memory_table(run_memory()))
+        return
+    print(table(run_samples(given.samples) if given.samples else run()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Writers of the files that libraries export, one module for each kind."""
