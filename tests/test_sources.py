@@ -73,6 +73,13 @@ def test_an_archive_of_several_files_is_refused(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.parametrize(("name", "content"), [("a.xlsx", b"PK\x03\x04"), ("savedrecs.xls", b"\xd0\xcf\x11\xe0\xa1")])
+def test_a_spreadsheet_says_what_to_do(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match="save it as CSV"), Source(tmp_path / name):
+        pass
+
+
 def test_what_unpacks_without_limit_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "FREE_BYTES", 1 << 20)
     (tmp_path / "bomb").write_bytes(zstd(b"0" * (64 << 20)))

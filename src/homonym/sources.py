@@ -33,6 +33,9 @@ MOST_RECORD_BYTES = 64 << 20
 #: Beyond the first GiB, a file may not unpack to more than this many times its size: no text is so regular.
 MOST_UNPACKED, FREE_BYTES = 2000, 1 << 30
 
+#: Archives of XML, which people take for tables.
+SPREADSHEETS = frozenset({".xlsx", ".xlsm", ".ods"})
+
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark it begins with
@@ -146,6 +149,8 @@ class Source:
             import pyarrow as pa  # which brings the zstd that the standard library lacks
 
             return self._kept_open(pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), "zstd")).read
+        if magic == b"\xd0\xcf\x11\xe0" or self.path.suffix.lower() in SPREADSHEETS:
+            raise InputError(f"{self.name} is a spreadsheet; save it as CSV, or export tab-delimited text instead.")
         if magic in {b"PK\x03\x04", b"\xfd7zX"}:
             raise InputError(f"{self.name} is an archive that homonym does not open; unpack it and name what is in it.")
         return self._raw.read
