@@ -128,7 +128,10 @@ def test_unknown_files_in_a_directory_are_left_out_and_named(tmp_path: Path) -> 
     written(tmp_path / "in" / "README.md", "# Read me\n\nThese are our exports.\n")
     done = convert(tmp_path / "in", tmp_path / "out.jsonl", resources=ONE)
     assert done.records == 1
-    assert done.warnings == ["1 file in no known format left out: README.md."]
+    written(tmp_path / "in" / "b.zip", b"PK\x03\x04")
+    assert "README.md and b.zip" in convert(tmp_path / "in", tmp_path / "out.jsonl", resources=ONE).warnings[0]
+    (tmp_path / "in" / "b.zip").unlink()
+    assert done.warnings == ["1 file left out, in no format that homonym knows: README.md."]
     with pytest.raises(InputError, match=r"README\.md is in none of the formats .* --format"):
         convert(tmp_path / "in" / "README.md", tmp_path / "out2.jsonl", resources=ONE)
     (tmp_path / "in" / "a.jsonl").unlink()

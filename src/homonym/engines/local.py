@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -21,7 +22,7 @@ from homonym.engines.threads import in_order
 from homonym.engines.workers import run_tasks
 from homonym.errors import CapacityError, InputError
 from homonym.progress import Advance, Stages
-from homonym.records.formats import Records, Unit, format_of, recognised
+from homonym.records.formats import Records, Unit, format_of
 from homonym.records.problems import KEPT_PROBLEMS, Problem, Problems
 from homonym.records.reading import Inputs
 from homonym.records.splitting import Raw
@@ -158,25 +159,26 @@ class LocalEngine:
             self.rejects.writelines(report.rejects)
 
     def _chunks(self, inputs: Inputs, advance: Advance) -> Iterator[Chunk]:
-        sequence, unknown = 0, []
+        sequence, left_out = 0, []
         for path in inputs.files:
-            with Source(path) as source:
-                opened = self._open(source, inputs, sequence)
-                if opened is None:
-                    unknown.append(path)
+            with ExitStack() as opened:
+                try:
+                    source = opened.enter_context(Source(path))
+                    first, raws = self._open(source, inputs, sequence)
+                except InputError:
+                    if path not in inputs.incidental:
+                        raise
+                    left_out.append(path)
                     continue
-                first, raws = opened
                 for chunk in chunks(_watched(raws, source, advance), first, CHUNK_BYTES):
                     yield chunk
                     sequence = chunk.sequence + len(chunk.raws)
-        self._warn_of_unknown(unknown, inputs)
+        self._warn_of_left_out(left_out, inputs)
 
-    def _open(self, source: Source, inputs: Inputs, sequence: int) -> tuple[Chunk, Iterator[Raw]] | None:
-        """Give the raw records of a file and an empty chunk for them; None if it may be left out and is unknown."""
+    def _open(self, source: Source, inputs: Inputs, sequence: int) -> tuple[Chunk, Iterator[Raw]]:
+        """Give the raw records of a file and an empty chunk for them."""
         if inputs.format == MENTIONS:
             form, records = MENTIONS, Records(Raw(number, text) for number, text in source.lines())
-        elif source.path in inputs.incidental and recognised(source) is None:
-            return None
         else:
             found = format_of(source, inputs.format)
             form, records = found.name, found.open(source, inputs.columns)
@@ -184,13 +186,13 @@ class LocalEngine:
         self._places.append((sequence, source.name, records.unit))
         return Chunk(source.name, sequence, [], form, records.context, records.unit), records.raws
 
-    def _warn_of_unknown(self, unknown: list[Path], inputs: Inputs) -> None:
-        if not unknown:
+    def _warn_of_left_out(self, left_out: list[Path], inputs: Inputs) -> None:
+        if not left_out:
             return
-        if len(unknown) == len(inputs.files):
+        if len(left_out) == len(inputs.files):
             raise InputError(f"{inputs}: no file is in a format that homonym knows; name the format with --format.")
-        names = listed([path.name for path in unknown[:3]] + (["…"] if len(unknown) > 3 else []))
-        self.warnings.append(f"{counted(len(unknown), 'file')} in no known format left out: {names}.")
+        names = listed([path.name for path in left_out[:3]] + (["…"] if len(left_out) > 3 else []))
+        self.warnings.append(f"{counted(len(left_out), 'file')} left out, in no format that homonym knows: {names}.")
 
     def _duplicate(self, again: Duplicate) -> Problem:
         file, unit = self._place(again.sequence)
