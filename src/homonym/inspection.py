@@ -13,6 +13,7 @@ from homonym.records.problems import Problems
 from homonym.records.reading import Inputs
 from homonym.run import Resources, Run
 from homonym.settings import Settings
+from homonym.weights import FEATURE_TYPES
 
 if TYPE_CHECKING:
     from homonym.collection.inventory import Inventory
@@ -78,10 +79,10 @@ def _counted(run: Run, engine: LocalEngine) -> tuple[Inventory, dict[str, float]
     connection = engine.connect()
     try:
         inventory = take_inventory(connection, MOST_FREQUENT)
-        features = share_with_features(engine.encode(connection, None)) if inventory.mentions else {}
+        found = share_with_features(engine.encode(connection, None)) if inventory.mentions else {}
     finally:
         connection.close()
-    return inventory, features
+    return inventory, {kind: found.get(kind, 0.0) for kind in FEATURE_TYPES}
 
 
 def _write_json(found: Inspection, path: Path) -> None:

@@ -158,6 +158,8 @@ def show_inspection(found: Inspection, console: Console | None = None) -> None:
     console = console or Console(highlight=False, soft_wrap=True)
     inventory = found.inventory
     table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column()
+    table.add_column(justify="right")
 
     def row(what: str, how_many: int | str, remark: str = "") -> None:
         table.add_row(what, f"{how_many:,}" if isinstance(how_many, int) else how_many, Text(remark, style="dim"))
@@ -184,7 +186,9 @@ def show_inspection(found: Inspection, console: Console | None = None) -> None:
         row(SET_ASIDE[lost], count)
     console.print(table)
     if inventory.frequent:
-        names = Table("most frequent names", "mentions", "records", box=None, pad_edge=False)
+        names = Table("most frequent names", box=None, pad_edge=False)
+        for column in ("mentions", "records"):
+            names.add_column(column, justify="right")
         for name, mentions, records in inventory.frequent:
             names.add_row(Text(name), f"{mentions:,}", f"{records:,}")
         console.print()
