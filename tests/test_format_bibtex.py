@@ -113,6 +113,7 @@ def test_latex(latex: str, text: str) -> None:
         ("{[}No author name available]", []),
         ("Doe, Jane AND Poe AND and Roe, R and", ["Doe, Jane", "Poe", "Roe, R"]),
         ("The XYZ Collaboration and Doe, J", ["Doe, J"]),
+        ("World Names Organization and Doe, J and others", ["Doe, J"]),
         ("Gonz&aacute;lez, A. and O{\\textquoteright}Hara, B.", ["González, A.", "O’Hara, B."]),
     ],
 )
@@ -553,3 +554,8 @@ def test_a_flipped_byte_spoils_one_entry(place: int, byte: int) -> None:
             continue
         titles += [found[0].title] if found else []
     assert {"Good", "Next"} <= set(titles)
+
+
+def test_keywords_in_fields_of_their_own() -> None:
+    assert one('title = "T", keywords = "a, b", keywords = "c", keywords = {d}').keywords == ["a, b", "c", "d"]
+    assert one("title = {T}, title = {U}").title == "T"

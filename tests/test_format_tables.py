@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.errors import InputError
-from homonym.records import scopus, scopus_names, table, table_cells
+from homonym.records import scopus, scopus_names, table, table_cells, table_names
 from homonym.records.formats import Columns
 from homonym.records.model import Author, Document
 from homonym.records.problems import BrokenRecordError
@@ -712,7 +712,150 @@ def test_values_never_raise_anything_else(value: Any) -> None:
 
 def test_names_in_any_text_end() -> None:
     for text in ("," * 50_000, "a and " * 50_000, "; A." * 50_000, "A., " * 50_000, "'" * 50_000, "[" * 50_000):
-        table_cells.names_in(text, None)
+        for separator in (None, table_names.COMMAS, table_names.FUSED):
+            table_names.names_in(text, separator)
+        table_names.separator_in([text])
+        table_cells.texts_of(f"({text}")
         table_cells.items_of(f"['{text}]")
         scopus_names.referenced(text)
         scopus_names.listed(text)
+
+
+def test_scopus_initials_before_the_whole_name(read: Reads) -> None:
+    whole = {**NEW, "Authors": "Q., Zed, Quentin; A.B., Mo-Yo, Anna Bella"}
+    whole["Authors with affiliations"] = (
+        "Q., Zed, Quentin, Institute of Felt, Oz; A.B., Mo-Yo, Anna Bella, Univ. of Hay, Oz"
+    )
+    found = read(written([whole])).one
+    assert names_of(found) == ["Zed, Quentin", "Mo-Yo, Anna Bella"]
+    del whole["Author full names"]
+    found = read(written([whole])).one
+    assert names_of(found) == ["Zed, Quentin", "Mo-Yo, Anna Bella"]
+    assert [author.affiliations for author in found.authors] == [["Institute of Felt, Oz"], ["Univ. of Hay, Oz"]]
+    assert names_of(read(written([{**whole, "Authors": "Q., Zed, Quentin"}])).one) == ["Zed, Quentin"]
+
+
+# Tables of databases and publishers
+
+
+def test_table_of_pubmed_has_semicolons_only_around_groups(read: Reads) -> None:
+    row = {"PMID": "1", "Title": "T", "Authors": "Ash A, de Oak Elm BC, Fir D 3rd.", "DOI": "10.9999/1"}
+    rows = [row, {**row, "PMID": "2", "DOI": "", "Authors": "WOOD Study Group; Ash A, Yew E."}]
+    first, second = read(written([*rows, {**row, "PMID": "3", "DOI": "", "Authors": "Ash A."}])).documents[:2]
+    assert (first.id, names_of(first)) == ("1", ["Ash A", "de Oak Elm BC", "Fir D 3rd"])
+    assert [(author.position, author.name) for author in second.authors] == [(0, "Ash A"), (1, "Yew E")]
+
+
+def test_semicolons_part_names_where_most_cells_have_them_so(read: Reads) -> None:
+    rows = [{"Title": "A", "Authors": "Ash, A B; Oak, C"}, {"Title": "B", "Authors": "Ash Bo, Cy DE"}]
+    found = read(written([*rows, {"Title": "C", "Authors": "Fir, D; Yew, E"}])).documents
+    assert [len(document.authors) for document in found] == [2, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("Ash, A., Oak, B. C., & Fir, D.", ["Ash, A.", "Oak, B. C.", "Fir, D."]),
+        ("Ash, A. & Oak, B.", ["Ash, A.", "Oak, B."]),
+        ("Ash, Anna, Oak, Bob, Fir, Di", ["Ash, Anna", "Oak, Bob", "Fir, Di"]),
+        ("AB Ash, C Oak…", ["AB Ash", "C Oak"]),
+        ("A Ash, C Oak, ...", ["A Ash", "C Oak"]),
+        ("Ash, A.//Oak, B.", ["Ash, A.", "Oak, B."]),
+        ("Ash, Anna; Ministry of Trees; Oak, Bob", ["Ash, Anna", "Oak, Bob"]),
+        ("""[{'id': 1, 'name': "Ann O'Ash"}, {'id': None, 'name': 'Bo Oak'}]""", ["Ann O'Ash", "Bo Oak"]),
+        ("[{'name': __import__('os')}]", []),
+    ],
+)
+def test_lists_of_names_as_programs_write_them(read: Reads, cell: str, expected: list[str]) -> None:
+    assert names_of(read(written([{"Title": "T", "Year": "2001", "Authors": cell}])).one) == expected
+
+
+def test_table_of_dimensions(read: Reads) -> None:
+    row = {
+        "Publication ID": "pub.7",
+        "Title": "T",
+        "Source title/Anthology title": "Annals of Wool",
+        "PubYear": "2020",
+        "Authors": "Ash, Anna; Oak, Bob; Fir, Di",
+        "Authors (Raw Affiliation)": "Ash, Anna (Univ. of Hay (UH), Oz; Felt Inst. (FI), Oz); "
+        "Oak, Bob (Mill, Oz); Fir, Di ()",
+    }
+    found = read('"About the data: exported today, with commas"\n' + written([row]))
+    assert (found.problems, found.one.venue) == ([], "Annals of Wool")
+    assert [author.affiliations for author in found.one.authors] == [
+        ["Univ. of Hay (UH), Oz", "Felt Inst. (FI), Oz"],
+        ["Mill, Oz"],
+        [],
+    ]
+
+
+def test_table_of_openalex(read: Reads) -> None:
+    row = {
+        "id": "https://openalex.org/W7",
+        "title": "T",
+        "authorships.author.id": "https://openalex.org/A1|https://openalex.org/A2",
+        "authorships.author.display_name": "Anna Ash|Bob Oak",
+        "authorships.author.orcid": "|https://orcid.org/0000-0002-1825-0097",
+        "primary_location.source.display_name": "Annals of Wool",
+        "referenced_works": "https://openalex.org/W1|https://openalex.org/W2",
+    }
+    found = read(written([row])).one
+    assert (found.id, found.ids, found.references) == ("W7", {"openalex": "W7"}, ["W1", "W2"])
+    assert [author.ids for author in found.authors] == [
+        {"openalex": "A1"},
+        {"orcid": "0000-0002-1825-0097", "openalex": "A2"},
+    ]
+
+
+def test_table_of_embase(read: Reads) -> None:
+    row = {
+        "Title": "T",
+        "Author Names": "Ash A.B., Oak-Elm C.",
+        "Correspondence Address": "C. Oak-Elm, Felt Institute, Oz. Email: c.oak@felt.example",
+        "Source": "Annals of Wool (2014) 3:3 (152-160). Date of Publication: 2014",
+        "keywords": "sheep (diagnosis, surgery), wool",
+    }
+    found = read(written([row])).one
+    assert (found.venue, found.year) == ("Annals of Wool", 2014)
+    assert found.keywords == ["sheep (diagnosis, surgery)", "wool"]
+    assert [(author.affiliations, author.emails) for author in found.authors] == [
+        ([], []),
+        (["Felt Institute, Oz"], ["c.oak@felt.example"]),
+    ]
+
+
+def test_table_of_ieee_with_places_of_nobody(read: Reads) -> None:
+    row = {
+        "Document Title": "T",
+        "Authors": "A. Ash; B. Oak; C. Fir",
+        "Author Affiliations": "NA; Mill, Oz; ",
+        "Mesh_Terms": "",
+        "IEEE Terms": "Wool;Felt",
+    }
+    found = read(written([row]))
+    assert (found.problems, found.one.keywords) == ([], ["Wool", "Felt"])
+    assert [author.affiliations for author in found.one.authors] == [[], ["Mill, Oz"], []]
+
+
+def test_table_of_springer_has_nothing_between_names(read: Reads) -> None:
+    row = {
+        "Item Title": "T",
+        "Item DOI": "10.9999/s",
+        "Authors": "Anna AshBob van OakMia McFirXiao-Li Wu",
+        "Publication Year": "2001",
+        "Content Type": "Article",
+    }
+    found = read(written([row])).one
+    assert (found.id, found.title) == ("10.9999/s", "T")
+    assert names_of(found) == ["Anna Ash", "Bob van Oak", "Mia McFir", "Xiao-Li Wu"]
+
+
+def test_groups_keep_other_columns_in_order(read: Reads) -> None:
+    row = {"Title": "T", "Authors": "Ash, A; Bureau of Trees; Oak, B", "Affiliations": "Mill; Bureau; Felt"}
+    found = read(written([row])).one
+    assert [(author.position, author.affiliations) for author in found.authors] == [(0, ["Mill"]), (1, ["Felt"])]
+
+
+def test_names_of_columns_in_other_languages(read: Reads) -> None:
+    found = read(written([{"Autoren": "Ash, A; Oak, B", "Titel": "T", "Jahr": "2001"}], separator=";")).one
+    assert (found.title, found.year, names_of(found)) == ("T", 2001, ["Ash, A", "Oak, B"])

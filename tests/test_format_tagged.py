@@ -151,6 +151,7 @@ def test_ris_author_lists(read: Read, lines: list[str], expected: list[str]) -> 
         "The NAMES Collaboration",
         "Health and Safety Executive",
         "National Institute for Health and Care Excellence",
+        "International Panel on Names (IPN)",
     ],
 )
 def test_ris_nobody_and_groups_are_no_mentions(read: Read, nobody: str) -> None:
@@ -226,6 +227,34 @@ def test_ris_of_ovid(read: Read) -> None:
     assert document.referenced_authors == ["Smith, AB"]
     assert (document.id, document.id_is_key, document.ids) == ("2019-00001-001", False, {})
     assert (following.id, names(following)) == ("10.1000/2", ["Next, N"])
+
+
+def test_ris_of_ovid_names_authors_before_a_full_stop(read: Read) -> None:
+    lines = ("AU  - Doe, Jane A", "AU  - Roe, R.", "AD  - Doe, Jane A. Univ. of X, Y.", "AD  - Roe, R. Dept. Z, Y.")
+    document = one(read, "DB  - Ovid MEDLINE(R) 1946 to today", "ID  - 1234567", *lines)
+    assert [author.affiliations for author in document.authors] == [["Univ. of X, Y"], ["Dept. Z, Y"]]
+    assert document.ids["pmid"] == "1234567"
+
+
+def test_ris_of_ebsco_has_the_pubmed_number_in_a_note(read: Read) -> None:
+    note = f"N1  - Accession Number: 77. {'Subset: Core. ' * 20}NLM UID: 0. PMID: NLM1234567."
+    assert one(read, "AU  - Doe, J.", note).ids["pmid"] == "1234567"
+
+
+def test_ris_of_scopus_has_references_in_a_note(read: Read) -> None:
+    note = "N1  - References: Doe, J.K., (1986) Names, 5;\nRoe, R., Poe, E., (1999) Names, 6"
+    assert one(read, "AU  - Moe, M.", note).referenced_authors == ["Doe, J.K.", "Roe, R.", "Poe, E."]
+
+
+def test_ris_types_that_are_not_in_the_first_line(read: Read) -> None:
+    text = "".join(
+        f"DB  - X\nAB  - NA\nTI  - Title {n}\nTY  - JOUR\nAU  - Doe, J.\nDO  - 10.1000/{n}\nER  - \n\n" for n in "123"
+    )
+    documents, problems = read(text)
+    assert ([document.title for document in documents], problems) == (["Title 1", "Title 2", "Title 3"], [])
+    assert {document.abstract for document in documents} == {""}
+    documents, problems = read(text.replace("ER  - \n", "", 1))
+    assert ([document.title for document in documents], len(problems)) == (["Title 3"], 1)
 
 
 def test_ris_orcids_elsewhere_and_wrong_ones(read: Read) -> None:

@@ -237,6 +237,9 @@ def test_what_is_no_name_is_noted(tmp_path: Path) -> None:
     assert reasons(found) == ["author 1 ', .' is no name"]
 
 
+NEW_CITED = ["Doe, JA", "van Roe, R. P.", "Poe", "Moe, Y-Z"]
+
+
 @pytest.mark.parametrize(
     ("cited", "names"),
     [
@@ -245,6 +248,7 @@ def test_what_is_no_name_is_noted(tmp_path: Path) -> None:
         ("M&#252;ller J, 1999, X\n   <i>Doe</i>  J, 2000, WELLS & CO", ["Müller J", "Doe J"]),
         ("Doe J, 1999, A; B, C\n   Roe R, 2000", ["Doe J", "Roe R"]),
         ("Doe J", ["Doe J"]),
+        ("Doe, JA, 1999, X\n   van Roe, R. P., 2000\n   Poe, X, V1, 2001\n   Moe, Y-Z, 1990", NEW_CITED),
         ("", []),
     ],
 )

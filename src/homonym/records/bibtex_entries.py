@@ -36,6 +36,9 @@ _FOLLOWS = re.compile(rf"\s*+(?:[,#}})]|{_NAME})")
 #: An entry in which more than this has to be mended is no entry.
 _MOST_MENDED = 10
 
+#: More keywords in fields of their own are not gathered.
+_LONGEST_KEYWORDS = 10_000
+
 #: Abbreviations that are made of each other grow without end; no title or journal is so long.
 _LONGEST_JOINED = 1 << 14
 
@@ -108,6 +111,12 @@ def _field_name(text: str) -> str:
     return _folded(text.strip()) if _WHOLE_NAME.fullmatch(text) else ""
 
 
+def _keep(fields: dict[str, str], name: str, value: str) -> None:
+    """Add a field; the first of several counts, but ScienceDirect once gave each keyword a field of its own."""
+    if fields.setdefault(name, value) is not value and name == "keywords" and len(fields[name]) < _LONGEST_KEYWORDS:
+        fields[name] += f"; {value}"
+
+
 def _read_fields(text: str, place: int, end: re.Pattern[str], entry: Entry, macros: Mapping[str, str]) -> int:
     found = _FIELD_NAME.match(text, place)
     while True:
@@ -116,11 +125,11 @@ def _read_fields(text: str, place: int, end: re.Pattern[str], entry: Entry, macr
             close = _closing(text, begin) if text.startswith("{", begin) else None
             following = _FIELD_NAME.match(text, close + 1) if close else None
             if following:  # as nearly always; everything else is looked at closer
-                entry.fields.setdefault(_folded(name), text[begin + 1 : close])
+                _keep(entry.fields, _folded(name), text[begin + 1 : close])
                 found = following
                 continue
             value, place = _Value(text, begin, macros, entry).read(name)
-            entry.fields.setdefault(_folded(name), value)
+            _keep(entry.fields, _folded(name), value)
         elif found := end.match(text, place):
             place = found.end()
             if not _FIELD_AHEAD.match(text, place):

@@ -14,6 +14,7 @@ from homonym.records.latex import text_lines, to_text, without_braces, without_m
 from homonym.records.markup import even, plain_text
 from homonym.records.model import Author, Note
 from homonym.records.people import is_nobody
+from homonym.records.ris_authors import is_group
 from homonym.records.wos_fields import People
 
 #: A longer text is no name, but a list in which "and" is missing.
@@ -102,7 +103,7 @@ def _person(piece: str) -> tuple[str, tuple[str, ...], Note | None]:
     name = plain_text(without_braces(name)).strip(" ,;")
     if not _LETTER.search(name) or len(name) > _LONGEST_NAME:
         return "", (), ("author", f"{name[:60]!r} is no name")
-    if is_nobody(name) or ("," not in name and _GROUP.match(name)):
+    if is_nobody(name) or ("," not in name and (_GROUP.match(name) or is_group(name))):
         return "", (), None
     if ";" in name:
         first, *others = [part.strip() for part in name.split(";") if part.strip()]

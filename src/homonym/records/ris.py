@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from homonym.records import identifiers
+from homonym.records import identifiers, scopus_names
 from homonym.records.formats import Columns, Format, Records
 from homonym.records.markup import plain_text
 from homonym.records.model import Author, Document, Note, Parsed, publication_year
@@ -53,6 +53,7 @@ def _marks(ty: bytes, er: bytes, a: bytes, t: bytes) -> _Marks:
 
 
 _CAPITAL, _SMALL = _marks(b"TY", b"ER", b"A", b"T"), _marks(b"ty", b"er", b"a", b"t")
+_BEHIND_END = re.compile(rb"(?<=\nER  -\n)|(?<=\nER  - \n)|(?<=\nER  -\r\n)|(?<=\nER  - \r\n)")
 _ANY_TAG = re.compile(rb"([A-Z][A-Z0-9])  - (?<![^\r\n].{6})", re.DOTALL)
 _LONG_TAG = re.compile(rb"(?:PMID|STAT|OWN |FAU |JID )- (?<![^\r\n].{6})", re.DOTALL)  # MEDLINE has the short ones too
 
@@ -67,10 +68,11 @@ _LAX_TAG = re.compile(rf"\n((?:{_KNOWN_TAGS})(?=[ \t]+-|-[ \t\n]))[ \t]*-[ \t]*"
 _YEAR = re.compile(r"\d{4}")
 _EID = re.compile(r"2-s2\.0-\d+")
 _ARXIV = re.compile(r"arxiv\.org/(?:abs|pdf)/([a-z.-]+/\d{7}|\d{4}\.\d{4,5})", re.IGNORECASE)
-_PUBMED = re.compile(r"(?:pubmed(?:\.ncbi\.nlm\.nih\.gov)?/|PMID:? ?|PUBMED )(\d{4,8})\b")
+_PUBMED = re.compile(r"(?:pubmed(?:\.ncbi\.nlm\.nih\.gov)?/|PMID:? ?(?:NLM)?|PUBMED )(\d{4,8})\b")
 _PUBMED_WORDS = ("pubmed", "PMID", "PUBMED")
 _PMID_TAGS = {"Scopus": "C2", "Embase": "C5", "MEDLINE": "AN", "Medline": "AN", "PubMed": "AN", "NLM": "AN"}
 _VIEW = re.compile(r"[?#&].*|/(?:abstract|e?pdf|full(?:text)?|html|meta)$", re.DOTALL)
+_REFERENCES = "References: "
 _CITED = re.compile(r"([^\W\d][^,()&]{1,40}+, [A-Z]{1,4})\b[^()]{0,300}+\((?:1[89]|20)\d\d")
 
 
@@ -84,7 +86,21 @@ def _recognises(source: Source) -> bool:
 def _open(source: Source, columns: Columns) -> Records:
     small = _SMALL.beginning.search(source.head) and not _CAPITAL.beginning.search(source.head)
     marks = _SMALL if small else _CAPITAL
-    return Records(part for raw in split_at(source.blocks(), marks.beginning) for part in _parted(raw, marks))
+    cut = _BEHIND_END if _has_types_inside(source.head) else marks.beginning
+    return Records(part for raw in split_at(source.blocks(), cut) for part in _parted(raw, marks))
+
+
+def _has_types_inside(head: bytes) -> bool:
+    """Whether most records have their type not in the first line, as R packages write them; one may be damaged."""
+    places = [mark.start() for mark in _CAPITAL.beginning.finditer(head)]
+    inside = sum(_ANY_TAG.match(_last_line(head[:place][-2000:])) is not None for place in places)
+    return 2 * inside > len(places)
+
+
+def _last_line(text: bytes) -> bytes:
+    """The line before, with its end cut off; nothing if that is the end of a record or blank."""
+    line = text.removesuffix(b"\n").removesuffix(b"\r").rpartition(b"\n")[2]
+    return b"" if line.startswith(b"ER") else line + b" "
 
 
 def _parted(raw: Raw, marks: _Marks) -> Iterator[Raw]:
@@ -115,6 +131,8 @@ def _parse(text: bytes, context: None) -> Parsed | None:
         check_unfinished("ER", title, len(authors), notes)
     if not title and not authors and "TY" not in tags:
         raise BrokenRecordError("cut off before its beginning")
+    if len(tags.get("TY", ())) > 1:
+        raise BrokenRecordError("two records, as an end mark ER is missing")
     if len(tags) < 2:
         raise BrokenRecordError("nothing but its type")
     return _document(tags, title, authors, notes), notes
@@ -126,7 +144,7 @@ def _document(tags: Tags, title: str, authors: list[Author], notes: list[Note]) 
         id=_id(tags, ids),
         authors=authors,
         title=title,
-        abstract=plain_text(" ".join(tags.get("AB", ()))) or plain_text(" ".join(tags.get("N2", ()))),
+        abstract=_abstract(tags),
         year=_year(tags, notes),
         venue=_venue(tags, title),
         keywords=_keywords(tags),
@@ -147,6 +165,11 @@ def _fields(lines: str) -> tuple[list[Field], bool]:
         lax = [(tag.upper(), value) for tag, value in split_fields(inside, _LAX_TAG)]
         fields = max(fields, lax, key=len)
     return fields, end >= 0
+
+
+def _abstract(tags: Tags) -> str:
+    found = (plain_text(" ".join(tags.get(tag, ()))) for tag in ("AB", "N2"))
+    return next((text for text in found if text not in ("", "NA")), "")  # R writes NA where there is nothing
 
 
 def _year(tags: Tags, notes: list[Note]) -> int | None:
@@ -171,8 +194,11 @@ def _keywords(tags: Tags) -> list[str]:
 
 
 def _referenced_authors(tags: Tags) -> list[str]:
-    """First authors of the references that Ovid's PsycInfo gives in full, each in a field for miscellany."""
+    """First authors of the references that Ovid's PsycInfo gives in full, and all that Scopus gives in one."""
     cited = [found[1] for value in tags.get("M1", ()) if (found := _CITED.match(value))]
+    for value in tags.get("N1", ()):
+        if value.startswith(_REFERENCES):
+            cited += scopus_names.referenced(value[len(_REFERENCES) :].replace("\n", " "))
     return list(dict.fromkeys(cited)) if cited else cited
 
 
@@ -209,9 +235,11 @@ def _pmid(tags: Tags, accession: str, addresses: str) -> str | None:
     for database, tag in _PMID_TAGS.items() if source else ():
         if database in source and (number := first(tags, tag)).isdigit():
             return identifiers.number(number)
+    if "Ovid MEDLINE" in source and (number := first(tags, "ID")).isdigit():
+        return identifiers.number(number)
     if own := first(tags, "PM"):
         return identifiers.number(own)
-    places_of_others = f"{addresses} {first(tags, 'C3')} {accession} {first(tags, 'N1')[:200]}"
+    places_of_others = f"{addresses} {first(tags, 'C3')} {accession} {first(tags, 'N1')[:1000]}"
     if not any(map(places_of_others.__contains__, _PUBMED_WORDS)):
         return None
     noted = _PUBMED.search(places_of_others)

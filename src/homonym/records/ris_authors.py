@@ -19,7 +19,7 @@ _GROUP = re.compile(
     r"\b(?:academ(?:y|ie)|agency|alliance|association|bureau|cent(?:er|re)s?|clinic|collaborat(?:ion|ive|ors)|college"
     r"|commission|committee|company|conference|consortium|corporation|council|department|federation|foundation|gmbh"
     r"|government|group|hospital|inc|initiative|institut[eo]?|investigators|laborator(?:y|ies)|limited|ltd|ministry"
-    r"|museum|national|network|office|organi[sz]ation|partnership|program(?:me)?|project|registry|research|school"
+    r"|museum|national|network|office|organi[sz]ation|panel|partnership|program(?:me)?|project|registry|research|school"
     r"|secretariat|services?|society|stud(?:y|ies)|survey|task force|team|trial|trust|union|universit(?:y|é|ät|à|at)"
     r"|universidade?|working party)\b",
     re.IGNORECASE,
@@ -43,6 +43,10 @@ _CORRESPONDENCE = re.compile(r"Correspondence Address: ([^;@]{2,80}+); ?")
 _NEXT_ADDRESS = re.compile(r"\n(?=\S)|; ?")
 
 
+#: A name that stands before an address is not longer.
+_LONGEST_BEFORE_ADDRESS = 80
+
+
 class _Index:
     """The authors by name; other spellings are looked for only where a name is not written as in the list."""
 
@@ -51,6 +55,16 @@ class _Index:
         for place, author in enumerate(authors):
             self._places.setdefault(author.name, place)
         self._authors = authors
+
+    def beginning(self, address: str) -> tuple[int | None, str]:
+        """The author whose name an address begins with, and the rest: Ovid's "Doe, Jane A. Department, Town"."""
+        end = address.find(". ", 0, _LONGEST_BEFORE_ADDRESS)
+        while end > 0:
+            place = self._places.get(address[:end], self._places.get(address[: end + 1]))
+            if place is not None:
+                return place, address[end + 2 :]
+            end = address.find(". ", end + 1, _LONGEST_BEFORE_ADDRESS)
+        return None, address
 
     def find(self, name: str) -> int | None:
         """The place of the author that a name means."""
@@ -178,7 +192,7 @@ def _give_named_addresses(authors: list[Author], index: _Index, tags: Tags) -> N
         if value[:1] == "(" and (found := _BRACKETED.match(value)):
             _give_bracketed(authors, index, found[1], value[found.end() :])
     for value in tags.get("N1", ()):
-        if (found := _CORRESPONDENCE.match(value)) and (owner := index.find(_surname_first(found[1]))) is not None:
+        if (found := _CORRESPONDENCE.match(value)) and (owner := index.find(surname_first(found[1]))) is not None:
             give_address(authors[owner], value[found.end() :])
 
 
@@ -232,18 +246,21 @@ def _unnamed(authors: list[Author], index: _Index, value: str) -> list[str]:
     for address in filter(None, map(str.strip, several)):
         named = _NAMED.match(address) if ":" in address or "@" in address or address[1:2] == "." else None
         name = next(filter(None, named.groups())) if named else ""
-        owner = index.find(_surname_first(name)) if name else None
-        if named is None or owner is None:
+        owner = index.find(surname_first(name)) if name else None
+        rest = address[named.end() :] if named else ""
+        if owner is None:
+            owner, rest = index.beginning(address)
+        if owner is None:
             unnamed.append(address)
         else:
-            give_address(authors[owner], address[named.end() :])
+            give_address(authors[owner], rest)
     return unnamed
 
 
-def _surname_first(name: str) -> str:
+def surname_first(name: str) -> str:
     """A name that begins with initials, the other way round; any other as it is.
 
-    >>> _surname_first("J.-P. van Doe"), _surname_first("Doe, J.")
+    >>> surname_first("J.-P. van Doe"), surname_first("Doe, J.")
     ('van Doe, J.-P.', 'Doe, J.')
     """
     found = _INITIALS_FIRST.fullmatch(name.strip())

@@ -162,7 +162,7 @@ def _authors(cells: list[str], at: _Cells, notes: list[Note]) -> list[Author]:
     full = scopus_names.full(plain_text(cells[at.full_names]))
     if len(full) < len(short):  # one of the two cells is damaged: the longer one has everybody
         full = []
-    names = [name for name, _ in full] or short
+    names = [name for name, _ in full] or list(map(scopus_names.without_initials_before, short))
     numbers = _numbers(cells[at.author_ids], [number for _, number in full] or [""] * len(short), notes)
     authors = [Author(place, name, ids=_scopus_id(numbers[place])) for place, name in enumerate(names)]
     if len(short) != len(names):

@@ -11,6 +11,9 @@ from homonym.records.people import is_nobody
 _SUFFIXES = frozenset({"jr", "jr.", "sr", "sr.", "ii", "iii", "iv", "2nd", "3rd"})
 _INITIALS = re.compile(r"[^\W\d_]{1,2}\.(?:[- ]?[^\W\d_]{1,2}\.)*+")
 
+# Since August 2025 some exports have "J.A., Doe, Jane A." in place of "Doe J.A.".
+_INITIALS_TWICE = re.compile(r"(?:[^\W\d_]{1,2}\.[- ]?){1,6}+, (?=[^,]{2,60}+, [^,]{1,60}+$)")
+
 # A name goes to the dot behind its first initial ("Doe J.", "Doe, J.") or has initials without dots ("Doe JA"); the
 # names of one reference are written alike. One match takes as many names as follow each other. Half of an export is
 # references: nothing here is tried twice, and what follows a family name is told by its first sign.
@@ -37,6 +40,8 @@ def listed(cell: str) -> list[str]:
     """
     if ";" in cell:
         names = [part.strip() for part in cell.split(";")]
+    elif _INITIALS_TWICE.match(cell):
+        names = [cell.strip()]
     else:
         names = []
         for part in cell.split(","):
@@ -46,6 +51,15 @@ def listed(cell: str) -> list[str]:
             else:
                 names.append(part)
     return [name for name in names if not is_nobody(name)]
+
+
+def without_initials_before(name: str) -> str:
+    """A name as it is given everywhere else.
+
+    >>> without_initials_before("J.A., Doe, Jane A."), without_initials_before("Doe, J.")
+    ('Doe, Jane A.', 'Doe, J.')
+    """
+    return _INITIALS_TWICE.sub("", name) if "., " in name else name
 
 
 def _is_given_name_of(family: str, part: str) -> bool:

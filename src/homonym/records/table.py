@@ -17,15 +17,18 @@ from typing import Any
 import orjson
 
 from homonym.errors import InputError
-from homonym.records import identifiers, table_cells
+from homonym.records import identifiers, table_authors
 from homonym.records.formats import Columns, Format, Records
 from homonym.records.model import Author, Document, Note, Parsed, publication_year
 from homonym.records.people import is_nobody
 from homonym.records.problems import BrokenRecordError
 from homonym.records.rows import Header, find_header, gather, is_header, line_end, row_cells, rows
 from homonym.records.splitting import TOO_LONG, Raw
-from homonym.records.table_cells import Values, identify, text_of, texts_of
-from homonym.records.table_columns import SEPARATOR, are_documents, fields_of, key_of, may_be_one_author
+from homonym.records.table_authors import Values
+from homonym.records.table_cells import OPENALEX, identify, items_of, text_of, texts_of
+from homonym.records.table_columns import SEPARATOR, are_documents, fields_of, folded, key_of, may_be_one_author
+from homonym.records.table_names import FUSED, separator_in
+from homonym.records.tagged import LONGEST_HEADER
 from homonym.sources import HEAD_BYTES, MOST_RECORD_BYTES, Line, Source
 
 #: The header is one of these lines; Dimensions, for one, begins with a line about itself.
@@ -39,6 +42,12 @@ Rows = Iterable[dict[str, Any] | str]
 
 # Of Parquet and Arrow.
 _MAGIC = (b"PAR1", b"ARROW1")
+
+# Of SpringerLink, which puts nothing between the names of authors.
+_SPRINGER = frozenset({"itemtitle", "itemdoi", "authors", "contenttype"})
+
+# Embase has no column for the year: "Cancer (2004) 102:4 (253-258)".
+_IN_SOURCE = re.compile(r"\s\(((?:1[89]|20)\d\d)\)")
 
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 
@@ -97,8 +106,26 @@ def _open(source: Source, columns: Columns) -> Records:
     if header is None:
         raise InputError(f"{source.name} is no table: its first lines name no columns; check the file and --format.")
     table = _table(header.names, header.separator, columns, source.name, lambda _: _head_rows(source, header))
-    raws = rows(source, header)
+    raws = _without_preface(rows(source, header), header)
     return Records(_grouped(raws, table) if table.by_author else raws, "line", table)
+
+
+def _without_preface(raws: Iterator[Raw], header: Header) -> Iterator[Raw]:
+    """The rows, less the few lines before the header in which some exports speak of themselves."""
+    before: list[Raw] = []
+    for raw in islice(raws, _HEADER_LINES):
+        before.append(raw)
+        if _names_columns(raw, header):
+            before = before[-1:] if sum(len(raw.text) for raw in before[:-1]) < LONGEST_HEADER else before
+            break
+    return chain(before, raws)
+
+
+def _names_columns(raw: Raw, header: Header) -> bool:
+    try:
+        return not raw.broken and is_header(row_cells(raw.text, header), header)
+    except BrokenRecordError:
+        return False
 
 
 def _table(
@@ -113,7 +140,9 @@ def _table(
         if "authors" not in columns and may_be_one_author(fields) and _repeats(sample, fields):
             fields["name"] = fields.pop("authors")
         else:
-            list_separator = list_separator or table_cells.separator_in(row.get(fields["authors"]) for row in sample)
+            list_separator = list_separator or separator_in(row.get(fields["authors"]) for row in sample)
+            if list_separator is None and set(map(folded, names)) >= _SPRINGER:
+                list_separator = FUSED
     return Table(fields, names, separator, list_separator, by_author="authors" not in fields)
 
 
@@ -217,7 +246,7 @@ def parse(text: bytes, table: Table) -> Parsed | None:
         }
     else:
         merged = found[0]
-        authors = table_cells.author_list(merged, table.list_separator, notes)
+        authors = table_authors.author_list(merged, table.list_separator, notes)
     return _document(merged, authors, notes), notes
 
 
@@ -252,33 +281,44 @@ def _authors_of_rows(found: list[Values], notes: list[Note]) -> list[Author]:
         found = [row for _, row in sorted(zip(map(int, given), found, strict=True), key=itemgetter(0))]
     authors = []
     for position, row in enumerate(found):
-        name = table_cells.name_of(row)
+        name = table_authors.name_of(row)
         if not is_nobody(name):
-            authors.append(table_cells.author_of(position, name, row, notes))
+            authors.append(table_authors.author_of(position, name, row, notes))
         elif not name and len(found) > 1:
             notes.append(("author", f"author {position} has no name"))
     return authors
 
 
 def _document(values: Values, authors: list[Author], notes: list[Note]) -> Document:
+    venue, year = text_of(values.get("venue")), _year(values.get("year"))
+    if "year" not in values and (found := _IN_SOURCE.search(venue)):
+        venue, year = venue[: found.start()], found[1]
     document = Document(
-        id=text_of(values.get("id")),
+        id=text_of(values.get("id")).removeprefix(OPENALEX),
         authors=authors,
         title=text_of(values.get("title")),
         abstract=text_of(values.get("abstract")),
-        year=publication_year(_year(values.get("year")), notes),
-        venue=text_of(values.get("venue")),
+        year=publication_year(year, notes),
+        venue=venue,
         categories=texts_of(values.get("categories")),
         keywords=list(dict.fromkeys(texts_of(values.get("keywords")) + texts_of(values.get("index_keywords")))),
-        references=texts_of(values.get("references")),
+        references=[cited.removeprefix(OPENALEX) for cited in texts_of(values.get("references"))],
         referenced_authors=_people(values.get("referenced_authors")),
     )
+    _identify(document, values, notes)
+    return document
+
+
+def _identify(document: Document, values: Values, notes: list[Note]) -> None:
+    """Add identifiers of the document; without an id of its own it is known by one of them."""
     for kind in ("doi", "pmid"):
         identify(document.ids, kind, text_of(values.get(kind)), notes)
     if document.id.startswith(("WOS:", "2-s2.0-")):
         kind = "wos" if document.id[0] == "W" else "scopus"
         document.ids[kind] = identifiers.valid(kind, document.id) or document.id
-    return document
+    if text_of(values.get("id")).startswith(OPENALEX):
+        document.ids["openalex"] = document.id
+    document.id = document.id or document.ids.get("pmid") or document.ids.get("doi") or ""
 
 
 def _year(value: Any) -> str:
@@ -288,7 +328,7 @@ def _year(value: Any) -> str:
 
 
 def _people(value: Any) -> list[str]:
-    items = table_cells.items_of(value)
+    items = items_of(value)
     return [name for item in items if (name := text_of(item))]
 
 

@@ -14,27 +14,34 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     for field, names in {
         "id": "id docid documentid paperid articleid recordid workid publicationid pubid eid utuniquewosid ut lensid "
         "corpusid accessionnumber itemid key",
-        "title": "title articletitle documenttitle papertitle worktitle ti",
+        "title": "title articletitle documenttitle papertitle worktitle itemtitle ti titel titulo título titre",
         "abstract": "abstract ab abstracttext abstractnote",
         "year": "year publicationyear pubyear py yearpublished publishedyear publicationdate datepublished pubdate "
-        "date",
+        "date jahr año ano année annee",
         "venue": "venue journal journaltitle journalname sourcetitle publicationtitle publicationname containertitle "
-        "journalbook booktitle so publication conference source",
+        "journalbook booktitle so publication conference source sourcetitleanthologytitle "
+        "primarylocationsourcedisplayname zeitschrift revista revue "
+        "títulodelafuente",
         "categories": "categories category subjects subjectareas subjectarea woscategories wc fieldsofstudy "
-        "researchareas",
-        "keywords": "keywords keyword authorkeywords de tags manualtags",
-        "index_keywords": "indexkeywords keywordsplus automatictags meshterms mesh ieeeterms",
-        "authors": "authorfullnames af authors authornames authorlist authorslist au creators author creator",
-        "affiliations": "affiliations affiliation authoraffiliations authoraffiliation addresses c1 institutions "
+        "researchareas fieldsofresearchanzsrc2020 foranzsrccategories primarytopicsubfielddisplayname "
+        "primarytopicfielddisplayname concepts",
+        "keywords": "keywords keyword authorkeywords de keywordsdisplayname tags manualtags",
+        "index_keywords": "indexkeywords keywordsplus automatictags ieeeterms meshterms mesh topicsdisplayname",
+        "authors": "authorfullnames af authors authornames authorlist authorslist au creators "
+        "authorshipsrawauthorname authorshipsauthordisplayname autoren autores auteurs author creator autor auteur",
+        "affiliations": "authorsrawaffiliation authorsaffiliations affiliations affiliation authoraffiliations "
+        "authoraffiliation addresses c1 authorshipsrawaffiliationstrings authorinstitutionnames institutions "
         "institution organization organisation org address",
         "emails": "emails email emailaddresses emailaddress authoremails authoremail em",
-        "orcid": "orcid orcids orcidid authororcid oi",
+        "orcid": "orcid orcids orcidid authororcid authororcids authorshipsauthororcid oi",
         "researcherid": "researcherid researcherids ri",
         "scopus": "scopusid scopusids scopusauthorid scopusauthorids authorsid",
+        "openalex": "authorshipsauthorid",
+        "correspondence": "correspondenceaddress",
         "author": "label authorlabel goldauthor goldlabel trueauthor",
         "block": "block blockkey",
-        "doi": "doi di digitalobjectidentifier",
-        "pmid": "pmid pubmedid pm",
+        "doi": "doi di itemdoi digitalobjectidentifier",
+        "pmid": "pmid pubmedid pm idspmid",
         "references": "referencedworks referenceids references",
         "referenced_authors": "referencedauthors citedauthors",
         "name": "authorname authorfullname name fullname personname",
@@ -49,7 +56,7 @@ SEPARATOR = "separator"
 
 _WORK = frozenset({"title", "year", "doi", "pmid", "venue", "abstract"})
 _KEYS = ("id", "doi", "pmid")
-_ONE_AUTHOR = frozenset({"author", "creator"})
+_ONE_AUTHOR = frozenset({"author", "creator", "autor", "auteur"})
 _ANY_NAME = frozenset({"name", "fullname"})
 _IGNORED = re.compile(r"[\W_]+")
 

@@ -36,7 +36,11 @@ _YEAR = re.compile(r"\b[12]\d{3}\b")
 _ENTITY = re.compile(r"&#?\w{1,30};")
 
 # What stands before the first comma or number of a reference, if that is no "[Anonymous]", "*WHO" or "Law (1999)".
-_FIRST_AUTHOR = {mark: re.compile(rf"{mark} *+([^ \t\n0-9,*(\[][^0-9,(\n]*+)(?!\()") for mark in ("\n", "; ")}
+# Since 2026 some exports put a comma before the initials too: "Doe, JA, 1999, J X"; then a year follows.
+_INITIALS = r"(?:, ?(?:[^\W\d_a-z]\.?[ -]?){1,5}(?=, ?[12]\d{3}\b))?+"
+_FIRST_AUTHOR = {
+    mark: re.compile(rf"{mark} *+([^ \t\n0-9,*(\[][^0-9,(\n]*+{_INITIALS})(?!\()") for mark in ("\n", "; ")
+}
 
 _IDENTIFIERS = (
     ("RI", "researcherid", "ResearcherID", identifiers.researcher_id),
