@@ -445,7 +445,8 @@ def test_broken_records_and_authors_are_told_and_the_rest_is_used(tmp_path: Path
     [
         ([{"id": "1", "authors": []}], "1 record, but no author"),
         ([{"id": "1", "authors": named("...")}], "1 record, but no author"),
-        (["{"], "no usable documents"),
+        (["{"], "none of the formats"),
+        (['{"authors": '], "no usable documents"),
         ([" "], "no usable documents"),
     ],
 )

@@ -136,6 +136,22 @@ def test_a_single_record_and_a_wrapped_one_are_records() -> None:
         assert values(raws(content, ())) == RECORDS[:1]
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+def test_records_and_pages_under_names_of_their_own_are_found(indent: int | None) -> None:
+    works = {f"10.1000/{number}": each for number, each in enumerate(RECORDS)}
+    pages = {str(number): {"meta": {"count": 1}, "results": [each]} for number, each in enumerate(RECORDS)}
+    lists = {"found": RECORDS[:2], "groups": [{"key": "a", "count": 1}], "more": {"old": RECORDS[2:]}}
+    for value in works, pages, lists, [lists], {"query": "x", "answer": lists}:
+        found = raws(json.dumps(value, indent=indent), NAMES)
+        assert (values(found), [raw.broken for raw in found if raw.broken]) == (RECORDS, [])
+
+
+def test_a_record_far_inside_of_an_unknown_member_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_text, "WINDOW_BYTES", 64)
+    far = {"first": RECORDS[0], "notes": {"log": ["x" * 50] * 9}, "rest": {"log": ["x" * 50] * 9, "found": RECORDS[1:]}}
+    assert values(raws(json.dumps(far), NAMES)) == RECORDS
+
+
 def test_what_is_nearly_json_is_read() -> None:
     line = b'{"id": NaN, "title": "a\tb", "authors": [], "name": "J\xfcrgen"}'
     assert (
@@ -429,6 +445,19 @@ def test_openalex_abstracts(index: Any, abstract: str) -> None:
     assert openalex({**WORK, "abstract_inverted_index": index})[0].abstract == abstract
 
 
+def boxed(value: Any) -> Any:
+    """A value as R writes it: each text and number in a list of its own, nothing as an empty object."""
+    if isinstance(value, dict):
+        return {name: boxed(inner) for name, inner in value.items()}
+    return [boxed(inner) for inner in value] if isinstance(value, list) else {} if value is None else [value]
+
+
+def test_openalex_works_that_r_wrote() -> None:
+    assert openalex(boxed(WORK)) == openalex(WORK)
+    simplified = boxed(WORK) | {"abstract_inverted_index": WORK["abstract_inverted_index"]}
+    assert openalex(simplified) == openalex(WORK)
+
+
 def test_openalex_references_in_any_form() -> None:
     works = ["https://openalex.org/W7", "W8", "http://openalex.org/w9", None, "https://openalex.org/"]
     assert openalex({**WORK, "referenced_works": works})[0].references == ["W7", "W8", "W9"]
@@ -545,8 +574,11 @@ def test_crossref_years(dates: dict[str, Any], year: int | None) -> None:
 def test_csl_of_reference_managers() -> None:
     item = {"type": "article-journal", "title": "One", "container-title": "J", "issued": {"date-parts": [["2019"]]}}
     author = {"family": "Beethoven", "given": "L.", "non-dropping-particle": "van"}
-    document, notes = crossref({**item, "id": "x", "author": [author, {"literal": "A Group"}]})
-    assert (document.id, document.title, document.venue, document.year) == ("", "One", "J", 2019)
+    item |= {"id": "beethoven19", "categories": ["Music", "Noise"]}
+    document, notes = crossref({**item, "author": [author, {"literal": "A Group"}]})
+    assert (document.id, document.title, document.venue, document.year) == ("beethoven19", "One", "J", 2019)
+    assert (document.id_is_key, document.keywords) == (False, ["Music", "Noise"])
+    assert crossref({**item, "DOI": "10.1000/X"})[0].id_is_key
     assert [author.name for author in document.authors] == ["van Beethoven, L."]
     assert notes == []
 

@@ -315,6 +315,23 @@ def test_our_own_lines_stay_lines_whatever_the_first_is(tmp_path: Path, first: s
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{\n  "name": "demo",\n  "author": {"name": "Jo Doe"},\n  "keywords": ["a"]\n}',
+        '{"type": "FeatureCollection", "features": [\n{"type": "Feature", "properties": {"title": "x"}}]}',
+        '{"time": "10:00", "level": "info", "message": "started"}\n{"time": "10:01", "id": 3}',
+        '{"meta": {"count": 3}, "results": [], "group_by": [{"key": "article", "count": 3}]}',
+        "{\n  const authors = [];\n}",
+        '{"url": "x", "body": "<feed><entry><id>http://arxiv.org/abs/1706.00001v1</id></entry></feed>"}',
+        '{"body": "<PubmedArticleSet><PubmedArticle><PMID>7</PMID></PubmedArticle></PubmedArticleSet>"}',
+    ],
+)
+def test_other_json_is_in_no_format(tmp_path: Path, text: str) -> None:
+    with Source(written(tmp_path, "other.json", text)) as source:
+        assert recognised(source) is None
+
+
 def test_a_file_of_people_is_no_file_of_papers(tmp_path: Path) -> None:
     person = {"id": "53f4", "name": "Jo Doe", "org": "Ice Lab", "n_pubs": 7, "n_citation": 9}
     with Source(written(tmp_path, "aminer_authors.txt", as_json(person))) as source:
@@ -394,6 +411,7 @@ def test_organisations_are_told_by_their_identifiers_and_unknown_names_are_count
     ror = [{"nameIdentifier": "https://ror.org/1", "nameIdentifierScheme": "ROR"}]
     creators = [
         creator("Ice Lab", nameType=None, nameIdentifiers=ror),
+        {"type": "Organization", "name": "Snow Lab"},
         creator("(:unav)"),
         creator("Anonymous"),
         "Doe, Jo",
@@ -520,6 +538,13 @@ def test_papers_of_the_interface(tmp_path: Path) -> None:
     assert [names(document) for document in documents] == [["Jo Doe", "Ann Roe"], ["Jo Doe"]]
     assert (documents[0].abstract, documents[0].categories) == ("About ice", ["math.AC", "cs.SC"])
     assert (documents[0].authors[0].affiliations, problems) == (["Ice Lab"], ["author 2 has no name"])
+
+
+def test_papers_with_their_full_text() -> None:
+    own = {name: value for name, value in PREPRINT.items() if name != "abstract"}
+    for metadata, abstract in (own, "Of ice."), (own | {"abstract": "Of snow."}, "Of snow."):
+        paper = {"paper_id": "0704.0001", "metadata": metadata, "abstract": {"section": "Abstract", "text": "Of ice."}}
+        assert arxiv.parse_record(as_json(paper))[0].abstract == abstract
 
 
 def test_parts_of_names_that_are_missing_or_no_texts() -> None:

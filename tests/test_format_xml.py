@@ -153,6 +153,20 @@ def test_pubmed_books_and_old_sets(read: Callable[..., list[Reading]]) -> None:
     assert [document.id for document in documents(read(old))] == ["102", "103"]
 
 
+def test_pubmed_before_2014(read: Callable[..., list[Reading]]) -> None:
+    old = """<MedlineCitationSet><MedlineCitation><PMID>7</PMID><Article><ArticleTitle>Ice</ArticleTitle>
+      <Affiliation>Ice Lab, Oslo. doe@ice.example</Affiliation><AuthorList><Author><LastName>Doe</LastName>
+      <FirstName>Jo</FirstName><MiddleName>B</MiddleName><Suffix>Jr</Suffix></Author><Author><LastName>Roe</LastName>
+      <FirstName>Al</FirstName></Author></AuthorList></Article><MeshHeadingList><MeshHeading>
+      <Descriptor>Snow</Descriptor></MeshHeading></MeshHeadingList></MedlineCitation></MedlineCitationSet>"""
+    (document,) = documents(read(old))
+    first, second = document.authors
+    assert (first.name, first.affiliations, first.emails) == ("Doe, Jo B, Jr", ["Ice Lab, Oslo"], ["doe@ice.example"])
+    assert (second.name, second.affiliations, document.keywords) == ("Roe, Al", [], ["Snow"])
+    nobody = re.sub("<LastName>Doe.*?</Suffix>", "", old, flags=re.DOTALL)  # so that the address is nobody's
+    assert [(author.name, author.affiliations) for author in documents(read(nobody))[0].authors] == [("Roe, Al", [])]
+
+
 def test_pubmed_damage(read: Callable[..., list[Reading]]) -> None:
     broken = ARTICLE.replace("</AuthorList>", "</AuthorLst>")
     readings = read(pubmed_set(broken, SECOND, SECOND.replace("<PubmedArticle ", "<PubmdArticle "), ARTICLE)[:-1500])
@@ -233,6 +247,50 @@ def test_dblp_person_page(read: Callable[..., list[Reading]]) -> None:
     assert reasons(readings) == []
 
 
+def test_dblp_page_of_namesakes_is_no_record(read: Callable[..., list[Reading]]) -> None:
+    page = '<www publtype="disambiguation" key="homepages/1"><author>Ed Poe</author><title>Home Page</title></www>'
+    readings = read(f'<dblp>{page}<www key="homepages/2"><author>Ed Poe 0001</author></www></dblp>')
+    assert [document.id for document in documents(readings)] == ["homepages/2"]
+    assert reasons(readings) == []
+
+
+HITS = """<?xml version="1.0" encoding="UTF-8"?><result><query id="1">ice*</query><hits total="2" sent="2" first="0">
+<hit score="3" id="11"><info><authors><author pid="1/2">Ed Poe 0001</author><author pid="3/4">Al R&#246;e</author>
+</authors><title>Ice &amp; snow.</title><venue>J. Ice</venue><year>2017</year><key>journals/ice/PoeR17</key>
+<doi>10.1000/ICE.1</doi><ee>https://doi.org/10.1000/ICE.1</ee><url>https://dblp.org/rec/journals/ice/PoeR17</url></info><url>URL#11</url></hit>
+<hit score="1" id="12"><info><authors><author pid="5/6">Jo Doe</author></authors><title>Fog.</title><year>2018</year>
+<key>conf/fog/Doe18</key><ee>http://arxiv.org/abs/1801.00001</ee></info><url>URL#12</url></hit></hits></result>"""
+
+JSON_HITS = """{"result": {"query": "ice*", "completions": {"c": {"@id": "3", "text": "ice"}}, "hits": {"hit": [
+{"@score": "3", "@id": "11", "info": {"authors": {"author": [{"@pid": "1/2", "text": "Ed Poe 0001"},
+{"@pid": "3/4", "text": "Al Röe"}]}, "title": "Ice &amp; snow.", "venue": ["J. Ice", "X"], "year": "2017",
+"key": "journals/ice/PoeR17", "doi": "10.1000/ICE.1", "ee": ["https://doi.org/10.1000/ICE.1"]}, "url": "URL#11"},
+{"@score": "1", "@id": "12", "info": {"authors": {"author": {"@pid": "5/6", "text": "Jo Doe"}}, "title": "Fog.",
+"year": "2018", "key": "conf/fog/Doe18", "ee": "http://arxiv.org/abs/1801.00001"}, "url": "URL#12"}]}}}"""
+
+
+@pytest.mark.parametrize("text", [HITS, JSON_HITS])
+def test_dblp_answers_of_the_search(read: Callable[..., list[Reading]], text: str) -> None:
+    readings = read(text)
+    first, second = documents(readings)
+    assert (first.id, first.title, first.venue, first.year) == ("journals/ice/PoeR17", "Ice & snow.", "J. Ice", 2017)
+    assert first.ids == {"dblp": "journals/ice/PoeR17", "doi": "10.1000/ice.1"}
+    assert [(author.name, author.ids) for author in first.authors] == [
+        ("Ed Poe", {"dblp": "Ed Poe 0001", "dblp-pid": "1/2"}),
+        ("Al Röe", {"dblp-pid": "3/4"}),
+    ]
+    assert ([author.name for author in second.authors], second.ids["arxiv"]) == (["Jo Doe"], "1801.00001")
+    assert reasons(readings) == []
+
+
+def test_dblp_hits_that_are_damaged_or_persons(read: Callable[..., list[Reading]]) -> None:
+    broken = read(HITS.replace("</title><venue>", "<venue>"))
+    assert [document.id for document in documents(broken)] == ["conf/fog/Doe18"]
+    assert "not well-formed" in reasons(broken)[0]
+    person = '{"result": {"hits": {"hit": [{"@score": "1", "@id": "2", "info": {"author": "Ed Poe", "url": "x"}}]}}}'
+    assert reasons(read(person)) == ["a person or a venue, no publication (use the search for publications)"]
+
+
 def test_dblp_damage(read: Callable[..., list[Reading]]) -> None:
     whole = '<article key="journals/x/{0}">\n<author>A B</author>\n<title>T</title>\n</article>\n'
     damaged = [
@@ -270,6 +328,11 @@ def test_dblp_is_read_the_same_with_and_without_a_parser(elements: list[tuple[st
     assert [(name, leaf_text(text)) for name, _, text in plain[1]] == [
         (name, leaf_text(text.replace("&", "&amp;"))) for name, _, text in fields
     ]
+
+
+@pytest.mark.parametrize("text", ["&1;", "&#x;", "&#Z1;", "&é;", "R&D"])
+def test_dblp_ampersands_that_begin_no_character_are_left_to_the_parser(text: str) -> None:
+    assert dblp.plain_fields(f'<article key="journals/x/1"><title>{text}</title></article>'.encode()) is None
 
 
 # --- OAI-PMH --------------------------------------------------------------------------------------------------------
@@ -395,6 +458,34 @@ def test_prefixes_that_only_the_root_declares(read: Callable[..., list[Reading]]
     for changed in (text, text.replace("xmlns:dc=", "xmlns:cd="), prefixed):
         (document,) = documents(read(changed))
         assert (document.id, document.title, document.authors[0].name) == ("oai:x:1", "On ice", "Doe, Jo")
+
+
+def test_dublin_core_without_a_harvest(read: Callable[..., list[Reading]]) -> None:
+    text = """<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/"
+      xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>On ice</dc:title><dc:creator>Doe, Jo</dc:creator>
+      <dc:subject>ice; snow</dc:subject><dc:subject>snow</dc:subject></oai_dc:dc>"""
+    for written in text, text.replace("<dc:creator>Doe, Jo</dc:creator>", ""):
+        (document,) = documents(read(written))
+        assert (document.title, document.keywords) == ("On ice", ["ice", "snow"])
+        assert len(document.authors) == written.count("creator>") // 2
+    remark, abstract = "ix, 295 leaves : ill.", "We studied the ice. " * 10
+    described = text.replace("<dc:subject>ice", f"<dc:description>{remark}</dc:description><dc:subject>ice")
+    assert documents(read(described))[0].abstract == remark
+    both = described.replace("</oai", f"<dc:description>{abstract}</dc:description></oai")
+    assert documents(read(both))[0].abstract == abstract.strip()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ('<error code="noRecordsMatch">none</error>', "answered with an error: noRecordsMatch"),
+        ("<ListIdentifiers><header><identifier>oai:x:1</identifier></header></ListIdentifiers>", "verb=ListRecords"),
+    ],
+)
+def test_answers_without_records_say_so(read: Callable[..., list[Reading]], content: str, reason: str) -> None:
+    request = '<request verb="ListRecords" metadataPrefix="oai_dc">http://x</request>'
+    (said,) = reasons(read(f'<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">{request}{content}</OAI-PMH>'))
+    assert reason in said
 
 
 def test_harvest_damage(read: Callable[..., list[Reading]]) -> None:

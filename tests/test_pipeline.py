@@ -188,7 +188,8 @@ def test_strict_ends_with_the_place(tmp_path: Path, bad: Any) -> None:
     [
         (b"", "is empty"),
         (b"\n\n", "no usable documents"),
-        ("\n".join(['{"id": 1}'] * 3).encode("utf-16"), "no usable documents among"),
+        ("\n".join(['{"authors": 1}'] * 3).encode("utf-16"), "no usable documents among"),
+        (b'{"id": 1}\n{"id": 2}\n', "none of the formats"),
         (b'{"id": 1, "authors": []}\n', "1 record, but no author"),
         (b'{"mention_id": "m", "block": "b", "features": {}}\n', "homonym cluster"),
     ],

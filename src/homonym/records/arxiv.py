@@ -10,6 +10,7 @@ from typing import Any
 from homonym.records import identifiers
 from homonym.records.affiliations import addresses
 from homonym.records.formats import Columns, Format, Records
+from homonym.records.json_fields import member
 from homonym.records.json_stream import names_in, open_json
 from homonym.records.json_text import load_record
 from homonym.records.latex import to_text
@@ -67,7 +68,7 @@ def parse_record(text: bytes, context: object = None) -> Parsed:
     """
     raw = load_record(text)
     if isinstance(raw.get("metadata"), dict):  # unarXive: papers with their full text
-        raw = raw["metadata"]
+        raw = {"abstract": member(raw, "abstract", "text")} | raw["metadata"]
     if "authors" not in raw and "authors_parsed" not in raw:
         raise BrokenRecordError("neither 'authors_parsed' nor 'authors': this is no arXiv record")
     notes: list[Note] = []

@@ -14,11 +14,12 @@ from homonym.records.formats import Columns, Format, Records
 from homonym.records.latex import to_text
 from homonym.records.model import Author, Document, Note, Parsed, publication_year
 from homonym.records.problems import BrokenRecordError
-from homonym.records.splitting import decoded
+from homonym.records.splitting import Raw, decoded
 from homonym.records.xml_stream import (
     Leaf,
     LeafReader,
     cut_records,
+    is_xml,
     leaf_text,
     prefixes_of,
     start_of,
@@ -36,6 +37,10 @@ _KNOWN = re.compile(
 )
 _FEED = re.compile(rb"<" + _PREFIX + rb"entry[\s>]")
 _ENTRY = re.compile(rb"<" + _PREFIX + rb"id>\s*https?://arxiv\.org/abs/")
+_HARVESTED = re.compile(rb"<" + _PREFIX + rb"(?:record|ListRecords|GetRecord|metadata)[\s>]")
+_BARE = re.compile(rb"<" + _PREFIX + rb"dc[\s>]")
+_ERROR = re.compile(rb"<" + _PREFIX + rb"error\s[^<>]{0,200}?\bcode\s*=\s*[\"'](\w{1,40})")
+_ONLY_NAMES = re.compile(rb"<" + _PREFIX + rb"ListIdentifiers[\s>]")
 _DELETED = re.compile(rb"<" + _PREFIX + rb"header\s[^<>]*\bstatus\s*=\s*[\"']deleted")
 _CONTENT = re.compile(rb"<" + _PREFIX + rb"metadata[^<>]*>\s*<" + _PREFIX + rb"([\w.-]+)")
 _TERM = re.compile(rb"<" + _PREFIX + rb"category\s[^<>]*?\bterm\s*=\s*[\"']([^\"'<>]+)")
@@ -69,7 +74,7 @@ def parse_record(record: bytes, around: bytes = b"") -> Parsed | None:
         return _snapshot_paper(_raw_fields(leaves))
     if not kind and _FEED.match(record):
         return _snapshot_paper(_entry_fields(leaves) | {"categories": list(map(decoded, _TERM.findall(record)))})
-    if kind == "dc" or any(name.endswith("creator") for name, _, _ in leaves):
+    if kind == "dc" or _BARE.match(record) or any(name.endswith("creator") for name, _, _ in leaves):
         return parse_dublin_core(leaves, has_header=b"header" in record[:_HEADER_BYTES])
     if not kind:
         raise BrokenRecordError("there is no metadata in it")
@@ -164,9 +169,7 @@ def _entry_fields(leaves: list[Leaf]) -> dict[str, Any]:
 
 def _recognises(source: Source) -> bool:
     head = source.head
-    if _HARVEST.search(head) and _KNOWN.search(head):
-        return True
-    return _is_feed(head)
+    return is_xml(head) and bool((_HARVEST.search(head) and _KNOWN.search(head)) or _is_feed(head))
 
 
 def _is_feed(head: bytes) -> bool:
@@ -175,9 +178,31 @@ def _is_feed(head: bytes) -> bool:
 
 
 def _open(source: Source, columns: Columns) -> Records:
-    beginning = start_of(b"entry" if _is_feed(source.head) else b"record", source.head)
+    if reason := _without_records(source.head):
+        return Records(iter([Raw(1, source.head, reason)]))
+    beginning = start_of(_record_name(source.head), source.head)
     around = prefixes_of(source.head, beginning)
     return Records(cut_records(source.blocks(), beginning, _INSIDE), context=around)
+
+
+def _record_name(head: bytes) -> bytes:
+    """What records are called: a description in Dublin Core may also stand alone, without a harvest around it."""
+    if _is_feed(head):
+        return b"entry"
+    return b"dc" if _BARE.search(head) and not _HARVESTED.search(head) else b"record"
+
+
+def _without_records(head: bytes) -> str:
+    """Why an answer has no records, if it says so.
+
+    >>> _without_records(b"<request verb='x'/><error code='noRecordsMatch'>Nothing</error>")
+    'the repository answered with an error: noRecordsMatch'
+    """
+    if _HARVESTED.search(head):
+        return ""
+    if error := _ERROR.search(head):
+        return f"the repository answered with an error: {decoded(error[1])}"
+    return "a list of identifiers without records (harvest with verb=ListRecords)" if _ONLY_NAMES.search(head) else ""
 
 
 def _parse(text: bytes, context: bytes) -> Parsed | None:

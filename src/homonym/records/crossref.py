@@ -12,7 +12,7 @@ from typing import Any
 from homonym.records import identifiers
 from homonym.records.affiliations import addresses
 from homonym.records.formats import Columns, Format, Records
-from homonym.records.json_fields import dicts, distinct, listed, orcid, split_name, whole_name
+from homonym.records.json_fields import dicts, distinct, identifier, listed, orcid, split_name, whole_name
 from homonym.records.json_stream import names_in, open_json
 from homonym.records.json_text import load_record
 from homonym.records.markup import plain_text
@@ -68,17 +68,18 @@ def parse_work(line: bytes, context: object = None) -> Parsed:
     doi = _doi(raw.get("DOI"))
     cited = dicts(raw.get("reference"))
     document = Document(
-        id=doi,
+        id=doi or identifier(raw.get("id")),
         authors=_authors(raw.get("author"), notes),
         title=_title(raw, notes),
         abstract=_abstract(raw.get("abstract"), notes),
         year=_year(raw, notes),
         venue=_venue(raw, notes),
         categories=distinct(listed(raw.get("subject"))),
-        keywords=distinct(listed(raw.get("keyword"))),
+        keywords=distinct(listed(raw.get("keyword")) + listed(raw.get("categories"))),
         references=_references(cited),
         referenced_authors=_referenced(cited),
         ids={"doi": doi} if doi else {},
+        id_is_key=bool(doi),  # reference managers name an item without a DOI as they like
     )
     return document, notes
 

@@ -27,6 +27,7 @@ _PERSON_SCHEMES: dict[str, tuple[str, Callable[[str], str | None]]] = {
     "scopus": ("scopus", identifiers.scopus),
     "scopus author id": ("scopus", identifiers.scopus),
 }
+_GROUPS = ("Organizational", "Organization")
 _GROUP_SCHEMES = frozenset({"ror", "grid", "crossref funder id", "crossref funder"})
 
 #: So begins what DataCite writes where a value is obligatory and not known: "(:unav)", "(:unkn)", "(:tba)", …
@@ -100,8 +101,8 @@ def _authors(creators: Any, notes: list[Note]) -> list[Author]:
 
 def _is_group(creator: dict[str, Any]) -> bool:
     """Tell an organisation; where the type of a name is not given, by an identifier that only organisations have."""
-    if kind := creator.get("nameType"):
-        return bool(kind == "Organizational")
+    if kind := creator.get("nameType") or creator.get("type"):  # as tools of DataCite's call it
+        return kind in _GROUPS
     return any(_scheme(given) in _GROUP_SCHEMES for given in dicts(creator.get("nameIdentifiers")))
 
 

@@ -1,4 +1,4 @@
-"""DBLP: the XML dump of its records, and the XML of single records and of persons."""
+"""DBLP: the XML dump of its records, the XML of single records and of persons, and answers of its search."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from homonym.records import identifiers
+from homonym.records import dblp_search, identifiers
 from homonym.records.formats import Columns, Format, Records
+from homonym.records.json_stream import open_json
 from homonym.records.model import Author, Document, Note, Parsed, publication_year
 from homonym.records.splitting import decoded
 from homonym.records.xml_stream import (
@@ -16,6 +17,7 @@ from homonym.records.xml_stream import (
     cut_records,
     element_of,
     even_text,
+    is_xml,
     text_of,
     written_attributes,
 )
@@ -37,6 +39,7 @@ _TAKEN = _USUAL | {"cite", "school", "note"}
 _CONTROLS = dict.fromkeys(range(0x20))
 
 _PID = re.compile(r"""\bpid\s*=\s*["']([^"']*+)""")
+_NAMESAKES = re.compile(rb"<(?:www|person)\s[^<>]*?\bpubltype\s*=\s*[\"']disambiguation")
 _ORCID = re.compile(r"""\borcid\s*=\s*["']([^"']*+)""")
 _NUMBERED = re.compile(r"(.*\S) \d{4}")
 _ARXIV = re.compile(r"arxiv\.org/abs/([\w.-]+(?:/\d{7})?)|10\.48550/arxiv\.([\w.-]+(?:/\d{7})?)", re.IGNORECASE)
@@ -48,8 +51,8 @@ _HOME_PAGE = "Home Page"
 _NOT_IN_DBLP = "..."
 
 
-def parse_record(record: bytes) -> Parsed:
-    """Read one record element of DBLP.
+def parse_record(record: bytes) -> Parsed | None:
+    """Read one record element of DBLP; a page that lists all persons of one name is none.
 
     The number that tells namesakes apart is an identifier, not a part of the name.
 
@@ -57,7 +60,19 @@ def parse_record(record: bytes) -> Parsed:
     >>> document.id, document.authors[0].name, document.authors[0].ids
     ('journals/x/1', 'Wei Wang', {'dblp': 'Wei Wang 0012'})
     """
-    key, fields = plain_fields(record) or parsed_fields(record)
+    if _NAMESAKES.match(record):
+        return None
+    key, fields = _fields(record)
+    return _document(key, fields)
+
+
+def _fields(record: bytes) -> tuple[str, list[Leaf]]:
+    if record.startswith((b"<info", b"{")):
+        return dblp_search.hit_fields(record)
+    return plain_fields(record) or parsed_fields(record)
+
+
+def _document(key: str, fields: list[Leaf]) -> Parsed:
     notes: list[Note] = []
     authors: list[tuple[str, str]] = []
     others: dict[str, list[str]] = {}
@@ -176,14 +191,20 @@ def _add_rarities(document: Document, fields: dict[str, list[str]]) -> None:
 
 
 def _recognises(source: Source) -> bool:
-    return _MARK.search(source.head) is not None
+    if is_xml(source.head) and _MARK.search(source.head):
+        return True
+    return dblp_search.is_answer(source.head)
 
 
 def _open(source: Source, columns: Columns) -> Records:
-    return Records(cut_records(source.blocks(), _BEGINNING, _INSIDE))
+    if not dblp_search.is_answer(source.head):
+        return Records(cut_records(source.blocks(), _BEGINNING, _INSIDE))
+    if is_xml(source.head):
+        return Records(cut_records(source.blocks(), dblp_search.BEGINNING, dblp_search.INSIDE))
+    return open_json(source, dblp_search.NAMES)
 
 
-def _parse(text: bytes, context: None) -> Parsed:
+def _parse(text: bytes, context: None) -> Parsed | None:
     return parse_record(text)
 
 

@@ -18,6 +18,9 @@ from homonym.sources import Source
 #: Names in documents; nothing inside of a document has two of them.
 _NAMES = ("id", "authors")
 
+# Mentions with bags have the second: then it can be said what they are.
+_MARK = re.compile(rb'"(?:authors|mention_id)"\s*+:')
+
 # How a list begins, and an object of which each member has a line of its own.
 _SPREAD = re.compile(rb'\s*+(?:\[\s*+\{|\{[ \t\r]*+\n\s*+")')
 
@@ -171,10 +174,13 @@ def _ids(raw: dict[str, Any], notes: list[Note]) -> dict[str, str]:
 
 
 def _recognises(source: Source) -> bool:
-    lines = source.head.split(b"\n", 100)[:100]
-    if not source.head.strip() or any(line.lstrip()[:1] == b"{" for line in lines):
+    """An object on any of the first lines, or JSON at all, and a name without which there is nothing to be read."""
+    if not source.head.strip():
         return True
-    return "authors" in names_in(source.head)
+    if _MARK.search(source.head) is None:
+        return False
+    lines = source.head.split(b"\n", 100)[:100]
+    return any(line.lstrip()[:1] == b"{" for line in lines) or bool(names_in(source.head))
 
 
 def _open(source: Source, columns: Columns) -> Records:

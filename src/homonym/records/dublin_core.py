@@ -38,6 +38,9 @@ _NOBODY = re.compile(
     re.IGNORECASE,
 )
 
+#: Remarks on pages, theses and sponsors are not longer.
+_LONGEST_REMARK = 120
+
 #: Subjects of arXiv that are not written "Field - Part".
 _WHOLE_FIELDS = {
     "General Relativity and Quantum Cosmology",
@@ -81,7 +84,7 @@ def parse_dublin_core(leaves: list[Leaf], *, has_header: bool) -> Parsed:
         year=_year(fields, notes),
         venue=_venue(fields, names[1:], paper=bool(paper)),
         categories=categories,
-        keywords=[subject for subject in subjects if subject not in categories],
+        keywords=_keywords(subjects, categories),
         ids=_ids(identifier, paper, names),
     )
     return document, notes
@@ -106,9 +109,16 @@ def _arxiv_number(names: list[str]) -> str:
 
 
 def _abstract(fields: Fields) -> str:
-    """The first description that is none of the comments which arXiv gives as descriptions too."""
+    """The first long description, as catalogues put pages and remarks there; arXiv's comments are none at all."""
     given = fields.get("description", []) + fields.get("abstract", [])
-    return next((text for text in given if not text.startswith("Comment:")), "")
+    texts = [text for text in given if not text.startswith("Comment:")]
+    return next((text for text in texts if len(text) > _LONGEST_REMARK), texts[0] if texts else "")
+
+
+def _keywords(subjects: list[str], categories: list[str]) -> list[str]:
+    """Free keywords, of which some journals put all into one subject."""
+    words = (word.strip() for subject in subjects if subject not in categories for word in subject.split(";"))
+    return [*filter(None, dict.fromkeys(words))]
 
 
 def _year(fields: Fields, notes: list[Note]) -> int | None:

@@ -58,6 +58,22 @@ def member(value: Any, *names: str) -> Any:
     return value
 
 
+def unboxed(value: Any, depth: int = 8) -> Any:
+    """Values without the lists of one in which R wraps each text and number unless it is told not to.
+
+    >>> unboxed({"id": ["W1"], "authors": [{"name": ["Jo"]}], "places": [["Oslo"]], "none": {}})
+    {'id': 'W1', 'authors': [{'name': 'Jo'}], 'places': ['Oslo'], 'none': None}
+    """
+    if not depth:
+        return value
+    if isinstance(value, dict):
+        return {name: unboxed(inner, depth - 1) for name, inner in value.items()} or None
+    if not isinstance(value, list):
+        return value
+    is_box = len(value) == 1 and not isinstance(value[0], dict | list)
+    return value[0] if is_box else [unboxed(inner, depth - 1) for inner in value]
+
+
 def plain(value: Any) -> str:
     """A field of text as plain text; nothing if it is none.
 

@@ -3,6 +3,7 @@
 - JSON lines, one record on each, also with commas and brackets around the records;
 - lists of records, minified or indented;
 - answers of interfaces and dumps, whose records are reached by names such as "message" and "items" (see WRAPPERS);
+- objects of any of these under names of their own, such as pages by their numbers or works by their DOIs;
 - single records; and any of these several times, one after another.
 """
 
@@ -184,7 +185,8 @@ def _pass_member(text: JsonText) -> None:
     name = text.pass_name()
     if name is None:
         raise BrokenRecordError("expected a JSON object")
-    if name not in WRAPPERS or text.data[text.at : text.at + 1] not in {b"{", b"["}:
+    is_container = text.data[text.at : text.at + 1] in {b"{", b"["}
+    if not is_container or not (name in WRAPPERS or text.holds_record()):
         text.at += len(text.value())
 
 

@@ -245,6 +245,22 @@ class JsonText:
                 return found.start()
         return None
 
+    def holds_record(self) -> bool:
+        """Whether the value that stands here is a record or has one in it, as far as names tell what a record is."""
+        if not self._names:
+            return False
+        self.fill(WINDOW_BYTES)
+        if self._begins_record(self.at):
+            return True
+        for window in (WINDOW_BYTES, MOST_RECORD_BYTES):  # the first record of a long list stands near its beginning
+            enough = self.fill(window)
+            found = _value_at(self.data, self.at, self.at + window)
+            if self.record_within(len(found[0]) if found else window) is not None:
+                return True
+            if found or not enough:
+                break
+        return False
+
     def skip_to_record(self, beginning: re.Pattern[bytes] = _OBJECT) -> bytes:
         """Go on to the next record and give what stands before it; what matches `beginning` ends with its bracket."""
         self._in_vain = 0

@@ -16,10 +16,12 @@ from homonym.records.json_fields import (
     dicts,
     distinct,
     indexed_text,
+    listed,
     member,
     orcid,
     repeated,
     text,
+    unboxed,
     whole_name,
     without_separators,
 )
@@ -43,6 +45,7 @@ _TYPICAL = frozenset(
     {"publication_year", "primary_location", "host_venue", "cited_by_count", "open_access", "concepts", "topics"}
     | {"display_name", "db_response_time_ms"}
 )
+_INDEX = "abstract_inverted_index"
 _ADDRESS = re.compile(rb"openalex\.org\\?/W\d")
 
 _PREFIX = "https://openalex.org/"
@@ -69,6 +72,8 @@ def parse_work(line: bytes, context: object = None) -> Parsed:
     ('W7', 'Theory of', 'J. Doe', {'openalex': 'A1'}, [('author', 'author 1 has no name')])
     """
     raw = load_record(line)
+    if isinstance(raw.get("id"), list):
+        raw = _unboxed(raw)
     notes: list[Note] = []
     work = _short(raw.get("id")) or _short(member(raw, "ids", "openalex"))
     if not work.startswith("W") and "authorships" not in raw:
@@ -80,7 +85,7 @@ def parse_work(line: bytes, context: object = None) -> Parsed:
         id=work,
         authors=_authors(raw, notes),
         title=text(raw.get("title") or raw.get("display_name"), "title", notes),
-        abstract=indexed_text(raw.get("abstract_inverted_index"), "abstract_inverted_index", notes),
+        abstract=indexed_text(raw.get(_INDEX), _INDEX, notes),
         year=publication_year(raw.get("publication_year") or raw.get("publication_date"), notes),
         venue=_venue(raw),
         categories=distinct(_fields(topics) if topics else _concepts(concepts, fields=True)),
@@ -89,6 +94,14 @@ def parse_work(line: bytes, context: object = None) -> Parsed:
         ids=_ids(raw, work),
     )
     return document, notes
+
+
+def _unboxed(raw: dict[str, Any]) -> dict[str, Any]:
+    """A work that R wrote; the places of a word stay a list, even if it is a list of one."""
+    work: dict[str, Any] = unboxed(raw)
+    if isinstance(index := work.get(_INDEX), dict):
+        work[_INDEX] = {word: listed(places) for word, places in index.items()}
+    return work
 
 
 def _short(value: Any) -> str:

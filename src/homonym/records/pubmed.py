@@ -18,6 +18,7 @@ from homonym.records.xml_stream import (
     element_of,
     even_text,
     first_text,
+    is_xml,
     text_of,
 )
 from homonym.sources import Source
@@ -61,7 +62,7 @@ def parse_article(record: bytes) -> Parsed:
     pmid = identifiers.number(first_text(citation, "PMID")) or ""
     document = Document(
         id=pmid,
-        authors=_authors(article.get("AuthorList", ()), notes),
+        authors=_with_address(_authors(article.get("AuthorList", ()), notes), article),
         title=_title(article),
         abstract=_abstract(article) or _abstract(citation),
         year=_year(journal, article, notes),
@@ -119,6 +120,14 @@ def _authors(lists: Iterable[Element], notes: list[Note]) -> list[Author]:
     return authors
 
 
+def _with_address(authors: list[Author], article: Children) -> list[Author]:
+    """Give the first author the address that articles had outside of their authors until 2013."""
+    if authors and not authors[0].position:
+        for place in article.get("Affiliation", ()):
+            _add_address(authors[0], place)
+    return authors
+
+
 def _author(entry: Element, position: int, notes: list[Note]) -> tuple[Author, bool]:
     author = Author(position, "")
     names: dict[str, str] = {}
@@ -134,9 +143,14 @@ def _author(entry: Element, position: int, notes: list[Note]) -> tuple[Author, b
                 _add_orcid(author, text_of(part), notes)
         else:
             names[tag] = "".join(part.itertext()) if len(part) else part.text or ""
-    given = names.get("ForeName") or names.get("FirstName") or names.get("Initials") or ""
+    given = names.get("ForeName") or _old_forename(names) or names.get("Initials") or ""
     author.name = _name(names.get("LastName", ""), given, names.get("Suffix", ""))
     return author, bool(author.name) or "CollectiveName" not in names
+
+
+def _old_forename(names: dict[str, str]) -> str:
+    """What ForeName was until 2003, in two elements."""
+    return f"{names.get('FirstName', '')} {names.get('MiddleName', '')}".strip()
 
 
 @lru_cache(maxsize=1 << 14)
@@ -192,7 +206,7 @@ def _venue(citation: Children) -> str:
 def _keywords(parts: Children) -> list[str]:
     """Headings without their qualifiers, then the keywords that authors or others gave."""
     lists = [*parts.get("MeshHeadingList", ()), *parts.get("KeywordList", ())]
-    words = [_heading(word) for words in lists for word in words.iter("DescriptorName", "Keyword")]
+    words = [_heading(word) for words in lists for word in words.iter("DescriptorName", "Descriptor", "Keyword")]
     return [word for word in dict.fromkeys(words) if word]
 
 
@@ -234,7 +248,7 @@ def _ids(pmid: str, locations: Iterable[Element], data: Children) -> dict[str, s
 
 
 def _recognises(source: Source) -> bool:
-    return _MARK.search(source.head) is not None
+    return is_xml(source.head) and _MARK.search(source.head) is not None
 
 
 def _open(source: Source, columns: Columns) -> Records:

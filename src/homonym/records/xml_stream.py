@@ -43,7 +43,7 @@ _CHARACTERS = {
 }
 _ENTITY = re.compile(rb"&(?!(?:lt|gt|amp|quot|apos);)([A-Za-z][A-Za-z0-9]{0,31});")
 #: An ampersand that begins no character.
-STRAY = re.compile(r"&(?!#?\w{1,32};)")
+STRAY = re.compile(r"&(?!(?:#[0-9]{1,8}|#x[0-9A-Fa-f]{1,8}|[A-Za-z][A-Za-z0-9]{0,31});)")
 _MARKUP = re.compile(r"</?[A-Za-z][\w:.-]{0,40}(?:\s[^<>]{0,300})?/?>|&(?:#|[A-Za-z0-9]{2,32};)")
 _LONG, _UNEVEN = 200, ("  ", "\t", "\r", "\xa0", "\u2009", "\u3000")
 _PREFIX = re.compile(rb"[<\s/]([A-Za-z_][\w.-]{0,40}):[A-Za-z_]")
@@ -53,6 +53,15 @@ _REFERENCE = re.compile(r"&#(?:x([0-9a-f]{1,8})|([0-9]{1,8}));", re.IGNORECASE)
 _PLACE = re.compile(r", line (\d+), column \d+.*$", re.DOTALL)
 
 NO_BEGINNING = "the rest of a record whose beginning is missing or damaged"
+
+
+def is_xml(head: bytes) -> bool:
+    """Whether a file may be XML, even if its beginning is damaged or missing; JSON may have XML in its texts.
+
+    >>> is_xml(b"x version='1.0'?><a>"), is_xml(b' {"body": "<a>"}')
+    (True, False)
+    """
+    return head.lstrip()[:1] not in {b"{", b"["}
 
 
 def cut_records(blocks: Iterable[bytes], beginning: re.Pattern[bytes], inside: re.Pattern[bytes]) -> Iterator[Raw]:
