@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.records import nbib, ris
-from homonym.records.formats import Format, recognised
+from homonym.records.formats import Format, named, recognised
 from homonym.records.model import Document
 from homonym.records.problems import BrokenRecordError
 from homonym.records.reading import read_documents
@@ -715,3 +715,12 @@ def _documents(name: str, text: bytes) -> list[Document]:
             continue
         documents += [parsed[0]] if parsed else []
     return documents
+
+
+def test_an_indented_record_is_not_lost_in_silence() -> None:
+    text = b"TY  - JOUR\nAU  - Doe, J\nTI  - On\nER  - \n\n  TY  - JOUR\n  AU  - Roe, R\n  TI  - Off\n  ER  - \n"
+    parsed = named("ris").parse(text, None)
+    assert parsed is not None
+    document, notes = parsed
+    assert [author.name for author in document.authors] == ["Doe, J"]
+    assert [lost for lost, _ in notes] == ["record"]

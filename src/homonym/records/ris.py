@@ -135,6 +135,8 @@ def _parse(text: bytes, context: None) -> Parsed | None:
         raise BrokenRecordError("two records, as an end mark ER is missing")
     if len(tags) < 2:
         raise BrokenRecordError("nothing but its type")
+    if " TY  - " in lines:
+        notes.append(("record", "the indented record behind it is not read (take away the blanks before its tags)"))
     return _document(tags, title, authors, notes), notes
 
 
