@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from homonym.errors import InputError
-from homonym.records.formats import named, recognised
+from homonym.records.formats import recognised
 from homonym.records.model import Document
 from homonym.records.reading import read_documents
 from homonym.records.writing import document_object
@@ -159,7 +159,11 @@ def test_any_damage_is_survived(case: str | Path, seed: int, encoding: str) -> N
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_file_shows_its_format(case: str | Path) -> None:
-    name, _ = content_of(case)
+def test_a_file_shows_its_format(case: str | Path, tmp_path: Path) -> None:
+    name, content = content_of(case)
     assert spans_of(case)
-    assert named(name).name == name
+    (tmp_path / "unnamed").write_bytes(content)
+    with Source(tmp_path / "unnamed") as source:
+        form = recognised(source)
+    assert form is not None
+    assert form.name == name

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from homonym.errors import OutputError
 
@@ -70,6 +70,13 @@ def write_whole(path: Path, content: str | bytes) -> None:
     """Write a small file whole or not at all."""
     with whole(path) as partial:
         partial.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def write_json(path: Path, values: dict[str, Any]) -> None:
+    """Write figures as JSON that people can read, whole or not at all."""
+    import orjson
+
+    write_whole(path, orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
 @contextmanager

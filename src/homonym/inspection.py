@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homonym.files import Paths, require_writable, write_whole
+from homonym.files import Paths, require_writable, write_json
 from homonym.progress import Listener
 from homonym.records.formats import Columns
 from homonym.records.problems import Problems
@@ -66,14 +66,14 @@ def inspect(
         require_writable(Path(json))
     with run.engine() as engine:
         engine.read_documents(run.inputs, run.settings)
-        inventory, features = _counted(run, engine)
+        inventory, features = _counted(engine)
     found = Inspection(engine.formats, inventory, features, engine.problems, run.stages.seconds, run.warnings)
     if json is not None:
-        _write_json(found, Path(json))
+        write_json(Path(json), found.as_dict())
     return found
 
 
-def _counted(run: Run, engine: LocalEngine) -> tuple[Inventory, dict[str, float]]:
+def _counted(engine: LocalEngine) -> tuple[Inventory, dict[str, float]]:
     from homonym.collection.inventory import share_with_features, take_inventory
 
     connection = engine.connect()
@@ -83,9 +83,3 @@ def _counted(run: Run, engine: LocalEngine) -> tuple[Inventory, dict[str, float]
     finally:
         connection.close()
     return inventory, {kind: found.get(kind, 0.0) for kind in FEATURE_TYPES}
-
-
-def _write_json(found: Inspection, path: Path) -> None:
-    import orjson
-
-    write_whole(path, orjson.dumps(found.as_dict(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))

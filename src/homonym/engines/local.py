@@ -219,7 +219,7 @@ def require_memory(largest: int, types: int, memory: int, *, copies: int = 1) ->
 def _watched(raws: Iterator[Raw], source: Source, advance: Advance) -> Iterator[Raw]:
     done = 0
     for raw in raws:
-        if source.position != done:
-            advance(source.position - done)
-            done = source.position
+        if (position := source.position) != done:
+            advance(position - done)
+            done = position
         yield raw

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, overload
 from homonym.errors import InputError
 from homonym.evaluation.assessment import Evaluation, assess
 from homonym.evaluation.compare import Comparison, compare, distinct_labels
-from homonym.files import Paths, as_paths, require_writable, write_whole
+from homonym.files import Paths, as_paths, require_writable, write_json
 from homonym.sources import expand, require_files
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def evaluate(
     matched = match(paths, labels, gold_files, names_file)
     found = _one(matched, labels) if isinstance(authors, Path | str) else _several(matched, labels, paths)
     if json is not None:
-        _write_json(found, Path(json))
+        write_json(Path(json), found.as_dict())
     if output is not None:
         _write_page(found, Path(output), paths, {"labels": ", ".join(map(str, gold_files)), "label": label})
     return found
@@ -103,12 +103,6 @@ def _counted(found: Evaluation, i: int, matched: Matched, labels: Gold) -> Evalu
         mentions_with_several_labels=labels.several,
     )
     return found if matched.names_known else found.without_names()
-
-
-def _write_json(found: Evaluation | Comparison, path: Path) -> None:
-    import orjson
-
-    write_whole(path, orjson.dumps(found.as_dict(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
 def _write_page(found: Evaluation | Comparison, path: Path, results: list[Path], sources: dict[str, str]) -> None:

@@ -105,10 +105,10 @@ def _categories(fields: Fields) -> list[str]:
 
 
 def _keywords(fields: Fields) -> list[str]:
-    return _distinct(word for name in _KEYWORDS if name in fields for word in _listed(fields[name], name, fields))
+    return _distinct(word for name in _KEYWORDS if name in fields for word in _listed(fields[name], fields))
 
 
-def _listed(value: str, name: str, fields: Fields) -> list[str]:
+def _listed(value: str, fields: Fields) -> list[str]:
     """Words parted by ";" or, where there is none, by ","; the Web of Science knows only ";"."""
     text = to_text(value)
     return text.split(";" if ";" in text or "unique-id" in fields else ",")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from homonym.records.json_fields import dicts, listed, member
 from homonym.records.json_text import load_record
 from homonym.records.problems import BrokenRecordError
-from homonym.records.xml_stream import Leaf, element_of, text_of, written_attributes
+from homonym.records.xml_stream import Leaf, element_of, quoted, text_of, written_attributes
 
 #: The start of a hit in XML, and what stands only in hits.
 BEGINNING = re.compile(rb"<(info)(?=[\s>])")
@@ -65,6 +64,6 @@ def _json_leaves(hit: dict[str, Any]) -> Iterator[Leaf]:
     for author in dicts(member(fields, "authors", "author"), "text"):
         if isinstance(name := author.get("text"), str):
             pid = author.get("@pid")
-            yield "author", f" pid={quoteattr(pid)}" if isinstance(pid, str) else "", name
+            yield "author", f" pid={quoted(pid)}" if isinstance(pid, str) else "", name
     for name, value in fields.items() if isinstance(fields, dict) else ():
         yield from ((name, "", text) for text in listed(value) if isinstance(text, str))
