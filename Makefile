@@ -5,7 +5,7 @@ PYTHON ?= python3
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench docs clean
+.PHONY: help demo test check format bench accuracy docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -38,6 +38,9 @@ docs: $(READY)  ## rewrite docs/commands.md from the commands' own --help
 
 bench: $(READY)  ## run the benchmarks; results go to benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
+
+accuracy: $(READY)  ## measure on the labelled sets in ../shared/data; figures go to docs/accuracy.md
+	$(BIN)/python -m benchmarks.accuracy -o docs/accuracy.md
 
 clean:  ## remove the environment and everything generated
 	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from homonym.clustering.merging import Bags, Frequencies, cluster
+from homonym.clustering.merging import Bags, Frequencies, cluster, limits
 from homonym.clustering.probability import TIE
 from homonym.settings import Settings
 
@@ -69,11 +69,11 @@ def per_block(bags: Bags, frequencies: Frequencies, settings: Settings, couple: 
     """Cluster block by block; `couple` gives S[t, x, y] and n[t, x] of one block."""
     labels = np.zeros(len(bags.bag_start) - 1, np.int32)
     weight = np.array(settings.weights_for(frequencies.types))[:, None]
-    alpha, beta = settings.limit
     smoothing = settings.epsilon / frequencies.mentions
-    for first, last in pairwise(bags.block_start):
+    limit = limits(bags.block_start, settings.limit, frequencies.mentions)
+    for block, (first, last) in enumerate(pairwise(bags.block_start)):
         S, n = couple(bags, frequencies, first, last)
-        labels[first:last] = merge_block(S, n, weight, alpha + beta * (last - first), settings.epsilon, smoothing)
+        labels[first:last] = merge_block(S, n, weight, limit[block], settings.epsilon, smoothing)
     return labels
 
 
@@ -131,7 +131,7 @@ def couple_numpy(bags: Bags, frequencies: Frequencies, first: int, last: int) ->
 def run() -> list[tuple[str, float, float]]:
     """Rows of (what, mentions per second, how many times slower than the kernel)."""
     bags, frequencies = make_blocks()
-    settings = Settings(beta=2e-4)
+    settings = Settings(beta=2e-4, gamma=0.0, weights="uniform")
     cluster(head(bags, 10), frequencies, settings)  # compile
     seconds = []
     for _ in range(REPEATS):

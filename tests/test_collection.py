@@ -99,7 +99,7 @@ def collect(
             missing = counting.features_missing_from_statistics(connection) if given else 0
         finally:
             connection.close()
-        rows = pq.read_table(answer.mentions_file).drop_columns(["owner", "own_name"]).to_pylist()
+        rows = pq.read_table(answer.mentions_file).drop_columns(["owner", "own_name", "parsed_name"]).to_pylist()
         return Collection(
             frequencies=answer.frequencies,
             vocabulary=vocabulary,

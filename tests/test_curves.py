@@ -19,7 +19,7 @@ from homonym.evaluation.measures import bcubed_by_name
 from homonym.evaluation.methods import Labels, Method, RelativeFrequencies, Thresholded
 from homonym.evaluation.scores import NameScores
 from homonym.evaluation.sizes import Estimate, mean_over_sizes, precision_of, recall_of
-from homonym.settings import Settings
+from homonym.settings import Limit, Settings
 from test_kernel import parameters
 from test_process import Authors, Collection, labelled_collections, labelled_names, measured
 from test_sweep import EXACT, between, lowest_of, random_block
@@ -58,23 +58,26 @@ def test_curves_are_what_clustering_at_that_limit_gives(
     names = labelled_names(*labelled)
     outcomes = sweep(names.bags, names.frequencies, run, ratio=EXACT)
     curves = measure_outcomes(names, outcomes)
-    # Limits that are exact for some name, made of α and β in any proportion.
+    # Limits that are exact for some name, made of α, β and κ in any proportion.
     name = data.draw(st.integers(0, len(names) - 1))
     limit = data.draw(st.sampled_from(between(lowest_of(outcomes, name)) or [0.5]))
-    share = data.draw(st.floats(0, 1))
-    alpha, beta = np.array([limit * share, 0.0]), np.array([limit * (1 - share), limit]) / names.mentions[name]
-    found = curves.at(alpha, beta)
-    assert found.precision.shape == found.recall.shape == (len(names), 2)
+    first, second = sorted(data.draw(st.tuples(st.floats(0, 1), st.floats(0, 1))))
+    shares = [(first, second - first, 1 - second), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
+    size, collection = int(names.mentions[name]), names.frequencies.mentions
+    units = (1.0, size, math.sqrt(size) / (collection + 3000))
+    parts = [Limit(*(limit * share / unit for share, unit in zip(each, units, strict=True))) for each in shares]
+    found = curves.at(np.array(parts))
+    assert found.precision.shape == found.recall.shape == (len(names), 3)
     compared = 0
-    for column, (a, b) in enumerate(zip(alpha.tolist(), beta.tolist(), strict=True)):
-        label = cluster(names.bags, names.frequencies, run.changed(alpha=a, beta=b)).label
+    for column, part in enumerate(parts):
+        label = cluster(names.bags, names.frequencies, run.with_limit(part)).label
         expected = direct(names, label)
-        for row, size in enumerate(names.mentions.tolist()):
-            if exact_here(curves, row, a + size * b):
+        for row, own in enumerate(limits(names.bags.block_start, part, collection).tolist()):
+            if exact_here(curves, row, own):
                 assert found.precision[row, column] == pytest.approx(expected.precision[row], rel=1e-12)
                 assert found.recall[row, column] == pytest.approx(expected.recall[row], rel=1e-12)
                 compared += 1
-    assert compared >= 2
+    assert compared >= 3
 
 
 @settings(max_examples=100, deadline=None)
@@ -94,7 +97,8 @@ def test_every_outcome_is_measured_mention_by_mention(labelled: tuple[Collection
 
 def test_a_step_holds_from_its_lowest_limit_on() -> None:
     curves = Curves(
-        mentions=np.array([10, 1]),
+        collection=100,
+        mentions=np.array([16, 1]),
         start=np.array([0, 3, 4]),
         lowest=np.array([0.5, 0.25, -np.inf, -np.inf]),
         precision=np.array([1.0, 0.9, 0.8, 0.7]),
@@ -103,9 +107,10 @@ def test_a_step_holds_from_its_lowest_limit_on() -> None:
     limit = np.array([9.0, 0.5, 0.499, 0.25, 0.249, 0.0, -1.0])
     assert curves.steps_at(0, limit).tolist() == [0, 0, 1, 1, 2, 2, 2]
     assert curves.steps_at(1, limit).tolist() == [3] * 7
-    found = curves.at(np.array([0.0, 0.5, 0.0]), np.array([0.05, 0.0, 0.03]))
-    assert found.precision.tolist() == [[1.0, 1.0, 0.9], [0.7, 0.7, 0.7]]
-    assert found.recall.tolist() == [[0.1, 0.1, 0.2], [0.4, 0.4, 0.4]]
+    parts = [Limit(beta=0.5 / 16), Limit(alpha=0.5), Limit(beta=0.3 / 16), Limit(kappa=387.5), Limit(kappa=387.4)]
+    found = curves.at(np.array(parts))
+    assert found.precision.tolist() == [[1.0, 1.0, 0.9, 1.0, 0.9], [0.7] * 5]
+    assert found.recall.tolist() == [[0.1, 0.1, 0.2, 0.1, 0.2], [0.4] * 5]
     assert len(curves) == 2
 
 
@@ -124,9 +129,10 @@ def test_threads_and_batches_change_nothing(threads: int, variant: str) -> None:
     names, method = many_names(), RelativeFrequencies(Settings(variant=variant))
     assert len(list(names.batches())) > 5
     assert same(curves_of(method, names, threads), measure_outcomes(names, method.outcomes(names)))
-    whole = method.labels(names, 0.01, 0.002)
-    assert 0 < (whole > 0).sum() < len(whole)
-    assert labels_of(method, names, 0.01, 0.002, threads).tolist() == whole.tolist()
+    for limit in (Limit(0.01, 0.002), Limit(kappa=0.02 * (names.frequencies.mentions + 3000))):
+        whole = method.labels(names, *limit)
+        assert 0 < (whole > 0).sum() < len(whole)
+        assert labels_of(method, names, limit, threads).tolist() == whole.tolist()
 
 
 @settings(max_examples=100, deadline=None)
@@ -134,8 +140,8 @@ def test_threads_and_batches_change_nothing(threads: int, variant: str) -> None:
 def test_labels_at_a_limit_are_the_outcome_that_begins_there(
     labelled: tuple[Collection, Authors], run: Settings, share: float
 ) -> None:
-    # A limit of the settings themselves is not used.
-    method: Method = RelativeFrequencies(run)
+    # A limit of the settings themselves is not used, nor any part of it.
+    method: Method = RelativeFrequencies(run.with_limit(Limit(1.0, 1.0, 1.0)))
     names = labelled_names(*labelled)
     for b in range(len(names)):
         name = names.select(np.array([b]))
@@ -154,8 +160,9 @@ def test_what_has_outcomes_has_labels() -> None:
 
     names = many_names()
     outcomes = Given().outcomes(names)
-    limit = limits(names.bags.block_start, 0.01, 0.002)
-    assert Given().labels(names, 0.01, 0.002).tolist() == outcomes.labels_at(limit).tolist()
+    for parts in (Limit(0.01, 0.002), Limit(kappa=0.02 * (names.frequencies.mentions + 3000))):
+        limit = limits(names.bags.block_start, parts, names.frequencies.mentions)
+        assert Given().labels(names, *parts).tolist() == outcomes.labels_at(limit).tolist()
     with pytest.raises(NotImplementedError):
         Thresholded().outcomes(names)
 

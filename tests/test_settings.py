@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from homonym.errors import InputError, SettingsError
-from homonym.settings import DEFAULT_LIMIT, Settings, load_settings, parse_weights
+from homonym.settings import DEFAULT_KAPPA, PAPER_LIMIT, Limit, Settings, load_settings, parse_weights
 from homonym.weights import FEATURE_TYPES
 
 ODD_NAMES = [
@@ -48,29 +48,57 @@ def read_back(settings: Settings, folder: Path) -> Settings:
     return load_settings(path)
 
 
-def test_defaults_are_those_of_the_paper() -> None:
+def test_defaults_are_those_of_the_paper_but_for_what_was_measured_to_be_better() -> None:
     settings = Settings()
-    assert (settings.variant, settings.scope, settings.joint, settings.weights) == ("prob", "overall", False, "uniform")
+    assert (settings.variant, settings.scope, settings.joint) == ("prob", "overall", False)
     assert (settings.epsilon, settings.title_weight, settings.abstract_weight) == (1e-4, 3, 1)
     assert (settings.year_sigma, settings.year_reach) == (2.0, 5)
-    assert settings.limit == (0.0, 7.5e-5)
-    assert Settings(variant="max").limit == (5e-4, 0.0)
+    assert (settings.weights, settings.chance) == ("balanced", 0.25)
+    assert settings.limit == Limit(kappa=7.0)
+    assert not settings.limit_is_given
+
+
+@pytest.mark.parametrize("values", [{"variant": "max"}, {"scope": "within"}, {"joint": True}])
+def test_scores_whose_scale_is_not_known_have_the_papers_limit(values: dict[str, Any]) -> None:
+    expected = Limit(alpha=5e-4) if "variant" in values else Limit(beta=7.5e-5)
+    assert Settings(**values).limit == PAPER_LIMIT[values.get("variant", "prob")] == expected
+
+
+def test_chance_is_subtracted_from_sums_unless_a_weight_is_given() -> None:
+    assert (Settings(variant="max").chance, Settings(gamma=0).chance, Settings(gamma=2).chance) == (0.0, 0.0, 2.0)
+    assert Settings(variant="max", gamma=1).chance == 1.0
 
 
 @pytest.mark.parametrize(
     ("values", "limit"),
     [
-        ({"alpha": 0.5}, (0.5, 0.0)),
-        ({"beta": 0.5}, (0.0, 0.5)),
-        ({"alpha": 0.0}, (0.0, 0.0)),
-        ({"beta": 0}, (0.0, 0.0)),
-        ({"alpha": 0.1, "beta": 0.2}, (0.1, 0.2)),
-        ({"alpha": 0.1, "variant": "max"}, (0.1, 0.0)),
-        ({"beta": 0.1, "variant": "max"}, (0.0, 0.1)),
+        ({"alpha": 0.5}, Limit(0.5, 0.0, 0.0)),
+        ({"beta": 0.5}, Limit(0.0, 0.5, 0.0)),
+        ({"kappa": 0.5}, Limit(0.0, 0.0, 0.5)),
+        ({"alpha": 0.0}, Limit(0.0, 0.0, 0.0)),
+        ({"beta": 0}, Limit(0.0, 0.0, 0.0)),
+        ({"kappa": 0}, Limit(0.0, 0.0, 0.0)),
+        ({"alpha": 0.1, "beta": 0.2}, Limit(0.1, 0.2, 0.0)),
+        ({"beta": 0.2, "kappa": 3}, Limit(0.0, 0.2, 3.0)),
+        ({"alpha": 0.1, "variant": "max"}, Limit(0.1, 0.0, 0.0)),
+        ({"beta": 0.1, "variant": "max"}, Limit(0.0, 0.1, 0.0)),
+        ({"kappa": 0.1, "variant": "max"}, Limit(0.0, 0.0, 0.1)),
     ],
 )
-def test_half_a_limit_sets_the_other_half_to_zero(values: dict[str, Any], limit: tuple[float, float]) -> None:
+def test_a_part_of_a_limit_sets_the_others_to_zero(values: dict[str, Any], limit: Limit) -> None:
     assert Settings(**values).limit == limit
+    assert Settings(**values).limit_is_given
+
+
+def test_a_limit_that_was_found_replaces_a_target_and_any_other_limit() -> None:
+    settings = Settings(target_precision=0.98, epsilon=0.5).with_limit(Limit(kappa=7.0))
+    assert (settings.limit, settings.target_precision, settings.epsilon) == (Limit(kappa=7.0), None, 0.5)
+    assert Settings(alpha=0.1, kappa=2.0).with_limit(Limit(beta=3.0)).limit == Limit(beta=3.0)
+
+
+@pytest.mark.parametrize("part", Limit._fields)
+def test_a_target_and_a_limit_exclude_each_other(part: str) -> None:
+    assert "alpha, beta and kappa cannot be given with it" in reason(**{"target_precision": 0.9, part: 0.0})
 
 
 @pytest.mark.parametrize(
@@ -80,6 +108,10 @@ def test_half_a_limit_sets_the_other_half_to_zero(values: dict[str, Any], limit:
         {"epsilon": 5e-324},
         {"alpha": 0},
         {"beta": 1e300},
+        {"kappa": 0},
+        {"gamma": 0},
+        {"gamma": 100},
+        {"target_precision": 0.999},
         {"year_sigma": 100},
         {"year_sigma": 1e-9},
         {"year_reach": 0},
@@ -87,6 +119,9 @@ def test_half_a_limit_sets_the_other_half_to_zero(values: dict[str, Any], limit:
         {"title_weight": 0, "abstract_weight": 1000},
         {"language": "none"},
         {"language": "de,en"},
+        {"constraints": "none"},
+        {"constraints": "documents,names"},
+        {"identifiers": "orcid"},
         {"weights": {"co": 1.0}},
         {"weights": {"co": 1 / 3, "ref": 1 / 3, "term": 1 / 3, "aff": 0.0}},
         {"weights": {"mine": 0.9999999, "co": 0}},
@@ -110,6 +145,12 @@ def test_values_inside_their_ranges(values: dict[str, Any]) -> None:
         ({"alpha": math.nan}, "alpha"),
         ({"beta": "much"}, "beta: Input should be a valid number"),
         ({"beta": [1]}, "beta"),
+        ({"kappa": -1}, "kappa: Input should be greater than or equal to 0"),
+        ({"kappa": math.inf}, "kappa"),
+        ({"gamma": -1}, "gamma"),
+        ({"gamma": 101}, "gamma"),
+        ({"target_precision": 0}, "target_precision: Input should be greater than 0"),
+        ({"target_precision": 1}, "target_precision: Input should be less than 1"),
         ({"year_sigma": 0}, "year_sigma"),
         ({"year_sigma": 101}, "year_sigma"),
         ({"year_reach": -1}, "year_reach"),
@@ -126,7 +167,17 @@ def test_values_inside_their_ranges(values: dict[str, Any]) -> None:
         ({"language": "en\nde"}, "no lemmas for"),
         ({"language": "en,none"}, "no lemmas for 'none'"),
         ({"language": 5}, "language"),
-        ({"weights": "unifrom"}, "no weights are called 'unifrom'; use one of uniform, paper"),
+        ({"constraints": "names,none"}, "there are no constraints by 'none'; known are none, names, identifiers"),
+        ({"constraints": ""}, "there are no constraints by ''"),
+        ({"constraints": ["names"]}, "constraints"),
+        ({"identifiers": ""}, "expected kinds of identifiers, such as orcid,isni, got ''"),
+        ({"identifiers": "orcid,,isni"}, "expected kinds of identifiers"),
+        ({"identifiers": "orcid;isni"}, "'orcid;isni' is no kind of identifiers"),
+        (
+            {"identifiers": ",".join(f"k{i}" for i in range(26))},
+            "at most 25 kinds of identifiers can be trusted, got 26",
+        ),
+        ({"weights": "unifrom"}, "no weights are called 'unifrom'; use one of balanced, uniform, paper"),
         ({"weights": ["co"]}, "expected a preset's name or the weight of each feature type"),
         ({"weights": {}}, "the weights sum to 0"),
         ({"weights": {"co": 0.5, "ref": 0.4}}, "the weights sum to 0.9"),
@@ -152,7 +203,7 @@ def test_settings_do_not_change_behind_the_back() -> None:
 def test_changes_make_new_settings() -> None:
     settings = Settings(beta=2e-5, epsilon=0.5)
     changed = settings.changed(epsilon=0.25, variant="max", alpha=None)
-    assert (changed.epsilon, changed.variant, changed.limit) == (0.25, "max", (0.0, 2e-5))
+    assert (changed.epsilon, changed.variant, changed.limit) == (0.25, "max", Limit(beta=2e-5))
     assert (settings.epsilon, settings.variant) == (0.5, "prob")
     assert settings.changed() == settings
     with pytest.raises(SettingsError, match="epsilon"):
@@ -162,22 +213,36 @@ def test_changes_make_new_settings() -> None:
 
 
 def test_a_changed_variant_brings_its_own_default_limit() -> None:
-    assert Settings().changed(variant="max").limit == DEFAULT_LIMIT["max"]
-    assert Settings(variant="max").changed(variant="prob").limit == DEFAULT_LIMIT["prob"]
+    assert Settings().changed(variant="max").limit == PAPER_LIMIT["max"]
+    assert Settings(variant="max").changed(variant="prob").limit == Limit(kappa=DEFAULT_KAPPA)
 
 
 def test_falsy_changes_are_changes() -> None:
     settings = Settings(alpha=0.5, joint=True, year_reach=3)
     changed = settings.changed(alpha=0.0, joint=False, year_reach=0)
-    assert (changed.limit, changed.joint, changed.year_reach) == ((0.0, 0.0), False, 0)
+    assert (changed.limit, changed.joint, changed.year_reach) == (Limit(), False, 0)
+
+
+SPELLED_OUT = {"alpha", "beta", "kappa", "gamma"}
 
 
 @pytest.mark.parametrize("variant", ["prob", "max"])
-def test_the_limit_is_written_as_it_is_used(tmp_path: Path, variant: str) -> None:
+def test_a_limit_that_is_still_to_be_found_is_not_written(tmp_path: Path, variant: str) -> None:
     settings = Settings(variant=variant)
     kept = read_back(settings, tmp_path)
-    assert (kept.alpha, kept.beta) == settings.limit == kept.limit
-    assert kept.model_dump(exclude={"alpha", "beta"}) == settings.model_dump(exclude={"alpha", "beta"})
+    assert not kept.limit_is_given
+    assert kept.gamma == settings.chance
+    assert kept.model_dump(exclude=SPELLED_OUT) == settings.model_dump(exclude=SPELLED_OUT)
+
+
+def test_the_limit_is_written_as_it_is_used(tmp_path: Path) -> None:
+    kept = read_back(Settings(beta=2e-5), tmp_path)
+    assert (kept.alpha, kept.beta, kept.kappa) == (0.0, 2e-5, 0.0)
+
+
+def test_a_target_is_written_instead_of_a_limit(tmp_path: Path) -> None:
+    kept = read_back(Settings(target_precision=0.98), tmp_path)
+    assert (kept.target_precision, kept.limit_is_given) == (0.98, False)
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
@@ -195,13 +260,16 @@ def any_settings(draw: st.DrawFn) -> Settings:
     raw = draw(st.dictionaries(type_names, st.floats(0, 10), max_size=4))
     total = math.fsum(raw.values())
     weights: Any = {kind: weight / total for kind, weight in raw.items()} if total > 1e-9 else "uniform"
+    limit = {part: draw(st.none() | st.floats(0, 1e300)) for part in Limit._fields}
+    target = st.none() if any(part is not None for part in limit.values()) else st.none() | st.floats(0.01, 0.99)
     return Settings(
         variant=draw(st.sampled_from(["prob", "max"])),
         joint=draw(st.booleans()),
         scope=draw(st.sampled_from(["overall", "within"])),
         epsilon=draw(positive),
-        alpha=draw(st.none() | st.floats(0, 1e300)),
-        beta=draw(st.none() | st.floats(0, 1e300)),
+        gamma=draw(st.none() | st.floats(0, 100)),
+        **limit,
+        target_precision=draw(target),
         weights=weights,
         blocking=draw(st.sampled_from(["given", "initials", "first-initial", "full-name"])),
         year_sigma=draw(st.floats(1e-300, 100)),
@@ -215,8 +283,8 @@ def any_settings(draw: st.DrawFn) -> Settings:
 @hypothesis_settings(deadline=None)
 def test_toml_gives_back_every_value(tmp_path_factory: pytest.TempPathFactory, settings: Settings) -> None:
     kept = read_back(settings, tmp_path_factory.getbasetemp())
-    assert kept.limit == settings.limit
-    assert kept.model_dump(exclude={"alpha", "beta"}) == settings.model_dump(exclude={"alpha", "beta"})
+    assert (kept.limit, kept.gamma) == (settings.limit, settings.chance)
+    assert kept.model_dump(exclude=SPELLED_OUT) == settings.model_dump(exclude=SPELLED_OUT)
     assert kept.to_toml() == settings.to_toml()
 
 
@@ -256,9 +324,16 @@ def test_a_missing_settings_file_is_named(tmp_path: Path) -> None:
 
 
 def test_uniform_weights_are_uniform_over_what_there_is() -> None:
+    uniform = Settings(weights="uniform")
+    assert uniform.weights_for([]) == []
+    assert uniform.weights_for(["mine"]) == [1.0]
+    assert uniform.weights_for(FEATURE_TYPES) == [0.125] * 8
+
+
+def test_balanced_weights_are_balanced_over_what_there_is() -> None:
     assert Settings().weights_for([]) == []
     assert Settings().weights_for(["mine"]) == [1.0]
-    assert Settings().weights_for(FEATURE_TYPES) == [0.125] * 8
+    assert Settings().weights_for(["co", "term", "cat", "mine"]) == pytest.approx([0.3, 0.4, 0.1, 0.2])
 
 
 @pytest.mark.parametrize(
@@ -331,3 +406,9 @@ def test_weights_typed_well_but_wrong(text: str) -> None:
 @pytest.mark.parametrize("name", Settings.model_fields)
 def test_every_setting_says_what_it_means(name: str) -> None:
     assert Settings.model_fields[name].description
+
+
+def test_kinds_of_identifiers_are_spelled_in_one_way() -> None:
+    assert Settings(identifiers="ORCID, Researcher-ID,researcher_id").trusted == ("orcid", "researcherid")
+    assert Settings(constraints=" names , documents ").constraints == "names,documents"
+    assert Settings(constraints="names").trusted == ()

@@ -20,12 +20,13 @@ from homonym.evaluation.sizes import Estimate
 from homonym.experiments import store as store_module
 from homonym.experiments import study as study_module
 from homonym.experiments.findings import EQUAL_WITHIN, Finding, Row, _first_is, better, equal, findings, worse
-from homonym.experiments.plan import plan, weightings
+from homonym.experiments.plan import as_the_paper, plan, weightings
 from homonym.experiments.store import Store, contents
 from homonym.experiments.study import Study, study
 from homonym.report.drawing import Picture
+from homonym.report.study_figures import run_names
 from homonym.run import Resources
-from homonym.settings import Settings
+from homonym.settings import PAPER_LIMIT, Settings
 from homonym.synthetic.corpus import Corpus
 from homonym.synthetic.output import generate
 from homonym.weights import FEATURE_TYPES, opposed
@@ -80,7 +81,7 @@ def test_what_has_no_weight_left_is_dropped_and_named() -> None:
 def test_each_weighting_is_run_with_both_variants_and_uniform_ones_in_all_ways() -> None:
     weights, _ = weightings(FEATURE_TYPES, None)
     runs = plan(Settings(epsilon=0.01, beta=7.0), weights)
-    assert len({run.key for run in runs}) == len(runs) == 2 * len(weights) + 4
+    assert len({run.key for run in runs}) == len(runs) == 2 * len(weights) + 4 + 3
     by_key = {run.key: run for run in runs}
     assert by_key["max-only-co"].settings.weights == weights["only-co"]
     assert by_key["max-only-co"].settings.variant == "max"
@@ -88,6 +89,24 @@ def test_each_weighting_is_run_with_both_variants_and_uniform_ones_in_all_ways()
     assert by_key["max-uniform-joint"].settings.joint
     assert [run.key for run in runs if run.main] == ["prob-uniform", "max-uniform"]
     assert {run.settings.epsilon for run in runs} == {0.01}
+
+
+def test_chance_is_subtracted_only_where_a_run_is_called_so() -> None:
+    runs = {run.key: run for run in plan(Settings(gamma=0.5), weightings(FEATURE_TYPES, None)[0])}
+    chances = {key: run.settings.chance for key, run in runs.items() if run.settings.chance}
+    assert chances == {"prob-uniform-chance0.25": 0.25, "prob-uniform-chance1": 1.0, "prob-uniform-chance2": 2.0}
+    assert runs["prob-uniform-chance0.25"].title == "prob, uniform weights, a quarter of chance subtracted"
+    assert {runs[key].settings.weights for key in chances} == {"uniform"}
+    assert not any(runs[key].main for key in chances)
+
+
+@pytest.mark.parametrize("base", [Settings(), Settings(kappa=5.0, gamma=1.0), Settings(target_precision=0.9)])
+def test_everything_else_is_as_in_the_paper(base: Settings) -> None:
+    for run in plan(base, weightings(FEATURE_TYPES, None)[0]):
+        assert run.settings.limit == PAPER_LIMIT[run.settings.variant]
+        assert run.settings.constraints == "none"
+    assert as_the_paper(base).spelled_out() == as_the_paper(Settings()).spelled_out()
+    assert as_the_paper(Settings(epsilon=0.5)).epsilon == 0.5
 
 
 @pytest.mark.parametrize("base", [Settings(), Settings(variant="max", weights="only-co", alpha=1.0)])
@@ -434,7 +453,7 @@ def test_a_study_leaves_a_page_tables_figures_and_all_of_it_as_json(finished: St
         "tables",
     ]
     for run in finished.values["runs"]:
-        assert (directory / "figures" / f"results-{run['key']}.svg").exists()
+        assert (directory / "figures" / f"results-{run_names(finished.values)[run['key']]}.svg").exists()
     tables = {path.stem: list(csv.reader(path.read_text().splitlines())) for path in (directory / "tables").iterdir()}
     assert all(len(rows) > 1 for rows in tables.values())
     assert len(tables["runs"]) == 1 + len(finished.values["runs"])
@@ -446,7 +465,12 @@ def test_a_study_leaves_a_page_tables_figures_and_all_of_it_as_json(finished: St
 def test_a_study_runs_everything_and_judges_it_on_the_test_names(finished: Study) -> None:
     values = finished.values
     ways = ["uniform", "trained", "opposed", "paper", "only-co", "only-term", "uniform-within", "uniform-joint"]
-    assert sorted(run["key"] for run in values["runs"]) == sorted(f"{v}-{way}" for v in ("prob", "max") for way in ways)
+    less_chance = [f"prob-uniform-chance{gamma}" for gamma in ("0.25", "1", "2")]
+    expected = [f"{variant}-{way}" for variant in ("prob", "max") for way in ways] + less_chance
+    assert sorted(run["key"] for run in values["runs"]) == sorted(expected)
+    assert [run["gamma"] for run in values["runs"] if run["key"] in less_chance] == [0.25, 1, 2]
+    assert {run["gamma"] for run in values["runs"] if run["key"] not in less_chance} == {0}
+    assert (values["settings"]["gamma"], values["settings"]["constraints"]) == (0, "none")
     assert values["split"]["by_true_size"] == {
         "1": {"training": 2, "test": 6, "all": 8},
         "2": {"training": 2, "test": 6, "all": 8},
@@ -550,7 +574,7 @@ def test_documents_with_all_feature_types_are_studied(tmp_path: Path) -> None:
     done = study(corpus, tmp_path / "study")
     values = done.values
     assert sorted(values["collection"]["feature_types"]) == sorted(FEATURE_TYPES)
-    assert len(values["runs"]) == 2 * 22 + 4
+    assert len(values["runs"]) == 2 * 22 + 4 + 3
     assert {finding["verdict"] for finding in values["findings"]} <= {"confirmed", "refuted", "undecided"}
     assert {"without-co", "droppable", "only-co", "authors", "document"} <= {one["key"] for one in values["findings"]}
     ours = next(run for run in values["runs"] if run["key"] == "prob-uniform")

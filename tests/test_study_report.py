@@ -16,7 +16,7 @@ import pytest
 
 from homonym.errors import OutputError
 from homonym.report import study_tables
-from homonym.report.study_figures import all_pictures, run_names, write_figures
+from homonym.report.study_figures import all_pictures, overview_picture, run_names, write_figures
 from homonym.report.study_page import render_study, write_study_page
 from homonym.report.study_process import process_picture
 from homonym.report.study_tables import Table, all_tables, write_tables
@@ -52,7 +52,7 @@ def with_gaps() -> Study:
     part["clusters"] = [8 * k + 1 for k in reversed(range(len(part["clusters"])))]
     part["f1_sd"][0] = part["f1_mean"][3] = None
     part["stops"]["900"] = 2
-    made["runs"][1] |= {"scope": "within", "joint": True, "main": False}
+    made["runs"][1] |= {"scope": "within", "joint": True, "gamma": 2.0, "main": False}
     return made
 
 
@@ -287,3 +287,12 @@ def test_sentences_follow_the_numbers() -> None:
         "Mean F1 is highest at 2 clusters (.900). Of 4 names, 2 (50.0 %) stopped at the true number, 1 before it, "
         "with people split, and 1 after it, with people mixed."
     )
+
+
+def test_what_is_not_in_the_paper_is_explained_where_it_was_run(page: str) -> None:
+    made = study(sizes=("2",), weightings=("uniform", "opposed"))
+    made["runs"][1] |= {"gamma": 0.25, "main": False}
+    assert "This is not in the paper, where γ is 0." in words(render_study(made))
+    assert "γ = 0.25" in overview_picture(made).element()
+    assert "not in the paper" not in words(page)
+    assert [row["gamma"] for row in rows_of(study_tables.runs(made))] == [0.0, 0.0, 0.25, 0.0]

@@ -23,7 +23,7 @@ from homonym.clustering.merging import (
     limits,
     sweep,
 )
-from homonym.settings import Settings
+from homonym.settings import Limit, Settings
 from test_kernel import TYPES, Mention, blocks, counted, flat, literal, mentions, parameters
 
 #: So close to 1 that no outcome is passed over.
@@ -54,13 +54,13 @@ def between(lowest: Floats) -> list[float]:
 
 
 def clustered(block: list[Mention], frequencies: Frequencies, run: Settings, limit: float) -> list[int]:
-    found: list[int] = cluster(flat([block]), frequencies, run.changed(alpha=limit, beta=0.0)).label.tolist()
+    found: list[int] = cluster(flat([block]), frequencies, run.changed(alpha=limit, beta=0.0, kappa=0.0)).label.tolist()
     return found
 
 
 def by_reference(block: list[Mention], frequencies: Frequencies, run: Settings, limit: float) -> list[int]:
     clusters = [[x] for x in range(len(block))]
-    for step in literal(block, frequencies, run.changed(alpha=limit, beta=0.0)):
+    for step in literal(block, frequencies, run.changed(alpha=limit, beta=0.0, kappa=0.0)):
         if step.before_convergence:
             clusters = step.clusters
     return [next(number for number, members in enumerate(clusters) if x in members) for x in range(len(block))]
@@ -133,7 +133,7 @@ def test_each_outcome_is_that_of_its_lowest_limit(
 def test_outcomes_lead_from_singletons_to_one_cluster_which_some_limit_has(
     collection: list[list[Mention]], run: Settings, ratio: float
 ) -> None:
-    frequencies = counted(collection, 1)
+    frequencies, run = counted(collection, 1), run.changed(gamma=0.0)
     outcomes = sweep(flat(collection), frequencies, run, ratio=ratio)
     assert len(outcomes.lowest) == len(outcomes.label_start) - 1 == outcomes.step_start[-1]
     for b, block in enumerate(collection):
@@ -148,6 +148,27 @@ def test_outcomes_lead_from_singletons_to_one_cluster_which_some_limit_has(
         assert len(block) == 1 or clustered(block, frequencies, run, run_at) == labels[-1]
 
 
+@settings(max_examples=200, deadline=None)
+@given(
+    collection=blocks,
+    run=parameters(),
+    gamma=st.sampled_from([0.5, 1.0, 2.0, 10.0]),
+    ratio=st.sampled_from([EXACT, SWEEP_RATIO, 3.0]),
+)
+def test_with_chance_subtracted_outcomes_end_at_one_cluster_or_at_limit_0(
+    collection: list[list[Mention]], run: Settings, gamma: float, ratio: float
+) -> None:
+    frequencies, run = counted(collection, 1), run.changed(gamma=gamma)
+    outcomes = sweep(flat(collection), frequencies, run, ratio=ratio)
+    for b, block in enumerate(collection):
+        lowest, labels = lowest_of(outcomes, b), labels_of(outcomes, b)
+        assert lowest[-1] == -np.inf
+        assert (lowest[:-1] > 0).all()
+        assert (np.diff(lowest[:-1]) < 0).all()
+        assert labels[0] == list(range(len(block)))
+        assert labels[-1] in ([0] * len(block), by_reference(block, frequencies, run, 0.0))
+
+
 @pytest.mark.parametrize("run", VARIANTS)
 def test_large_sparse_blocks_have_many_outcomes_and_each_is_right(run: Settings) -> None:
     bags, frequencies = sparse(80)
@@ -155,7 +176,7 @@ def test_large_sparse_blocks_have_many_outcomes_and_each_is_right(run: Settings)
     middle = between(outcomes.lowest)
     assert len(middle) > 30
     for limit in middle:
-        single = cluster(bags, frequencies, run.changed(alpha=limit, beta=0.0))
+        single = cluster(bags, frequencies, run.changed(alpha=limit, beta=0.0, kappa=0.0))
         assert outcomes.labels_at(np.array([limit])).tolist() == single.label.tolist()
 
 
@@ -204,7 +225,7 @@ def test_every_block_has_its_own_limit(collection: list[list[Mention]], run: Set
 def test_joint_scores_only_grow_so_that_one_cluster_stays_one(
     block: list[Mention], run: Settings, below: float
 ) -> None:
-    joint, frequencies = run.changed(joint=True), counted([block], 1)
+    joint, frequencies = run.changed(joint=True, gamma=0.0), counted([block], 1)
     limit = float(sweep(flat([block]), frequencies, joint, ratio=EXACT).lowest[-2]) * below
     assert clustered(block, frequencies, joint, limit) == [0] * len(block)
 
@@ -243,8 +264,9 @@ def test_coupling_is_its_definition(collection: list[list[Mention]], rare: int) 
 
 def test_the_limit_grows_with_the_mentions_of_a_block() -> None:
     start = np.array([0, 1, 4, 104])
-    assert limits(start, 0.5, 0.01) == pytest.approx([0.51, 0.53, 1.5])
-    assert limits(start, 0.5, 0).tolist() == [0.5, 0.5, 0.5]
+    assert limits(start, Limit(0.5, 0.01), 9) == pytest.approx([0.51, 0.53, 1.5])
+    assert limits(start, Limit(0.5), 9).tolist() == [0.5, 0.5, 0.5]
+    assert limits(start, Limit(kappa=18_000), 6_000) == pytest.approx([2, 2 * math.sqrt(3), 20])
     collection = [random_block(3), random_block(8)]
     used = cluster(flat(collection), counted(collection, 1), Settings(alpha=0.125, beta=0.25)).limit
     assert used.tolist() == [0.125 + 3 * 0.25, 0.125 + 8 * 0.25]

@@ -18,8 +18,10 @@ from homonym.options import (
     EXTRACTION,
     FILE,
     GOLD,
+    GOLD_TEXT,
     INPUTS,
     LABEL,
+    PAIRS,
     REJECTS,
     SETTINGS_OUTPUT,
     UNTUNED,
@@ -53,6 +55,7 @@ def cli() -> None:
 @INPUTS
 @click.option("-o", "--output", required=True, type=FILE, help="Authors, as .parquet, .csv[.gz] or .jsonl[.gz].")
 @setting_options(*EXTRACTION, *CLUSTERING)
+@PAIRS
 @statistics_options
 @extra_output_options
 @reading_options
@@ -79,6 +82,7 @@ def disambiguate(inputs: tuple[Path, ...], output: Path, **options: Any) -> None
 @INPUTS
 @click.option("-o", "--output", required=True, type=FILE, help="Authors, as .parquet, .csv[.gz] or .jsonl[.gz].")
 @setting_options(*CLUSTERING)
+@PAIRS
 @statistics_options
 @extra_output_options
 @REJECTS
@@ -195,28 +199,31 @@ def evaluate(authors: tuple[Path, ...], gold: tuple[Path, ...], quiet: bool, **o
 
 @cli.command()
 @INPUTS
-@GOLD
+@click.option("--gold", multiple=True, type=FILE, help=GOLD_TEXT + "  [default: none]")
 @SETTINGS_OUTPUT
 @split_options
-@setting_options(*EXTRACTION, *UNTUNED)
+@setting_options(*EXTRACTION, *UNTUNED, "target_precision", "constraints", "identifiers")
 @statistics_options
 @reading_options
 @run_options
 def calibrate(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) -> None:
-    """Tune the limit on names whose authors are known.
+    """Find the limit of a collection, without labels or with some.
 
-    A share of the labelled names chooses α and β, the rest says how well they do. What maximises B-cubed F1, averaged
-    over the true numbers of authors, is taken.
+    Without labels it is found on pseudo-names: mentions of several names, each likely to be one person, are put into
+    one, so that the truth is known. With labels a share of the labelled names chooses the limit, and γ unless it is
+    given; the rest says how well they do, beside what is found without labels. What maximises B-cubed F1, averaged over
+    the numbers of authors, is taken.
 
     \b
     Example:
+      homonym calibrate records.jsonl.gz -o settings.toml
       homonym calibrate records.jsonl.gz --gold records.jsonl.gz -o settings.toml
       homonym disambiguate records.jsonl.gz -o authors.csv --settings settings.toml
     """
     from homonym.calibration.limit import calibrate
     from homonym.terminal import show_calibration
 
-    _call(calibrate, show_calibration, inputs, options, gold=gold)
+    _call(calibrate, show_calibration, inputs, options, gold=gold or None)
 
 
 @cli.command()

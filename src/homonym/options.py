@@ -19,8 +19,8 @@ from homonym.settings import Settings
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 EXTRACTION = ("blocking", "year_sigma", "year_reach", "title_weight", "abstract_weight", "language")
-UNTUNED = ("variant", "joint", "scope", "epsilon", "weights")
-CLUSTERING = (*UNTUNED, "alpha", "beta")
+UNTUNED = ("variant", "joint", "scope", "epsilon", "gamma", "weights")
+CLUSTERING = (*UNTUNED, "alpha", "beta", "kappa", "target_precision", "constraints", "identifiers")
 
 FILE = click.Path(path_type=Path)
 
@@ -42,8 +42,7 @@ def setting_options(*names: str) -> Callable[[Command], Command]:
 def _setting_option(name: str) -> Callable[[Command], Command]:
     field = Settings.model_fields[name]
     flag = "--" + name.replace("_", "-")
-    default = "the variant's" if field.default is None else field.default
-    text = f"{field.description}  [default: {default}]"
+    text = f"{field.description}" + ("" if field.default is None else f"  [default: {field.default}]")
     if field.annotation is bool:
         return click.option(f"{flag}/--no-{name}", name, default=None, help=text)
     return click.option(flag, name, type=_option_type(name), default=None, help=text)
@@ -53,7 +52,7 @@ def _option_type(name: str) -> Any:
     annotation = Settings.model_fields[name].annotation
     if typing.get_origin(annotation) is Literal:
         return click.Choice(typing.get_args(annotation))
-    if name in {"weights", "language"}:
+    if name == "weights" or annotation is str:
         return str
     return int if annotation is int else float
 
@@ -90,6 +89,11 @@ def reading_options(command: Command) -> Command:
     return command
 
 
+PAIRS = click.option(
+    "--pairs",
+    type=FILE,
+    help="Your own statements: a table of mention_a, mention_b and the relation, same or different.",
+)
 REJECTS = click.option("--rejects", type=FILE, help="Keep what is set aside in this file: JSON lines with reasons.")
 
 
@@ -161,13 +165,8 @@ def split_options(command: Command) -> Command:
     return command
 
 
-GOLD = click.option(
-    "--gold",
-    required=True,
-    multiple=True,
-    type=FILE,
-    help="Labels: labelled documents or mentions, or a table with mention_id and author. May be given several times.",
-)
+GOLD_TEXT = "Labels: labelled documents or mentions, or a table with mention_id and author. May be given several times."
+GOLD = click.option("--gold", required=True, multiple=True, type=FILE, help=GOLD_TEXT)
 SETTINGS_OUTPUT = click.option(
     "-o", "--output", type=FILE, help="Write the settings to this TOML file, for --settings."
 )

@@ -12,18 +12,51 @@ from homonym.records.formats import Columns
 from homonym.records.problems import Problems
 from homonym.records.reading import Inputs
 from homonym.run import Resources, Run
-from homonym.settings import Settings
+from homonym.settings import Limit, Settings
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
+    from homonym.calibration.confidence import Confidence
+    from homonym.calibration.unlabelled import FoundLimit
     from homonym.collection.encoded import Encoded
+    from homonym.constraints.contradictions import Contradiction
+    from homonym.constraints.knowledge import Knowledge
+    from homonym.constraints.pairs import Pairs
     from homonym.engines.local import LocalEngine
+
+
+#: Confidence is written with so many decimals: pseudo-names do not tell more.
+DECIMALS = 3
+#: So many contradictions are kept in a summary; all are counted and listed beside the result.
+FIRST_CONTRADICTIONS = 3
+
+
+@dataclass(frozen=True)
+class ConstraintSummary:
+    """What constraints did in a run.
+
+    `links` counts by kind the links that were made, `linked` the mentions that these bind, `apart` by kind the pairs of
+    mentions that were kept apart. The first few of the `contradictions` are in `first`, all of them in `file`.
+    """
+
+    links: dict[str, int]
+    linked: int
+    apart: dict[str, int]
+    contradictions: int
+    first: tuple[Contradiction, ...]
+    file: Path
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run did: counts, what it set aside, how long its stages took."""
+    """What a run did: counts, what it set aside, how long its stages took; `constraints` if it used any.
+
+    `limit` is what two clusters had to exceed, `calibration` how it was found if it was not given, `confidence` the
+    mean over all mentions.
+    """
 
     output: Path
     records: int
@@ -33,6 +66,10 @@ class Summary:
     problems: Problems
     seconds: dict[str, float]
     warnings: list[str] = field(default_factory=list)
+    constraints: ConstraintSummary | None = None
+    limit: Limit | None = None
+    calibration: FoundLimit | None = None
+    confidence: float | None = None
 
 
 def disambiguate(
@@ -44,6 +81,7 @@ def disambiguate(
     mentions_in_collection: int | None = None,
     save_statistics: str | Path | None = None,
     trace: str | Path | None = None,
+    pairs: str | Path | None = None,
     format: str | None = None,
     columns: Columns | None = None,
     rejects: str | Path | None = None,
@@ -55,10 +93,11 @@ def disambiguate(
 
     Records may come in any of the known formats, told by content or named by `format`; `columns` says which column of
     a table holds which field. The same input and settings give the same bytes, whatever the number of threads and the
-    order of the records. `rejects` is where to keep what had to be set aside.
+    order of the records. `rejects` is where to keep what had to be set aside. `pairs` is a table of the user's own
+    statements: mention_a, mention_b, and the relation `same` or `different`.
     """
     job = _Job(Inputs.of(inputs, format, columns), output, settings, strict, resources, listener, rejects)
-    job.check(statistics, mentions_in_collection, save_statistics, trace)
+    job.check(statistics, mentions_in_collection, save_statistics, trace, pairs)
     with job.engine() as engine:
         engine.read_documents(job.inputs, job.settings)
         return job.cluster(engine)
@@ -73,14 +112,18 @@ def cluster(
     mentions_in_collection: int | None = None,
     save_statistics: str | Path | None = None,
     trace: str | Path | None = None,
+    pairs: str | Path | None = None,
     rejects: str | Path | None = None,
     strict: bool = False,
     resources: Resources | None = None,
     listener: Listener | None = None,
 ) -> Summary:
-    """Tell authors apart from mentions that bring their own bags of features, of any types."""
+    """Tell authors apart from mentions that bring their own bags of features, of any types.
+
+    `pairs` is a table of the user's own statements: mention_a, mention_b, and the relation `same` or `different`.
+    """
     job = _Job(Inputs.of(inputs), output, settings, strict, resources, listener, rejects)
-    job.check(statistics, mentions_in_collection, save_statistics, trace)
+    job.check(statistics, mentions_in_collection, save_statistics, trace, pairs)
     with job.engine() as engine:
         engine.read_mentions(job.inputs, job.settings)
         return job.cluster(engine)
@@ -110,7 +153,7 @@ def extract(
         encoded = job.encode(engine, vocabulary=engine.work / "vocabulary.parquet")
         with job.stages.stage("write", len(encoded.mention_owner)) as advance:
             write_mentions_file(encoded, engine.work / "vocabulary.parquet", job.output, advance)
-        return job.finish(engine, encoded, authors=None)
+        return job.finish(engine, encoded)
 
 
 class _Job(Run):
@@ -129,6 +172,8 @@ class _Job(Run):
         super().__init__(inputs, settings, strict, resources, listener, rejects)
         self.output = Path(output)
         self.trace: Path | None = None
+        self.pairs: Pairs | None = None
+        self.found_limit: FoundLimit | None = None
 
     def check(
         self,
@@ -136,6 +181,7 @@ class _Job(Run):
         mentions_in_collection: int | None,
         save_statistics: str | Path | None,
         trace: str | Path | None,
+        pairs: str | Path | None = None,
     ) -> None:
         """Find what would go wrong later before any work is done."""
         from homonym.results import require_table_path
@@ -145,34 +191,104 @@ class _Job(Run):
             self.trace = Path(trace)
             require_table_path(self.trace)
         self.use_statistics(statistics, mentions_in_collection, save_statistics)
+        if pairs:
+            from homonym.constraints.pairs import read_pairs
+
+            self.pairs = read_pairs(Path(pairs))
 
     def cluster(self, engine: LocalEngine) -> Summary:
         """Cluster what the engine has read and write the authors."""
+        encoded = self.encode(engine)
+        knowledge = self.constrain(encoded)
+        confidence = self.calibrate(encoded, knowledge)
+        found = self.find_authors(engine, encoded, knowledge, confidence)
+        self.write(encoded, knowledge, found)
+        return self.finish(engine, encoded, knowledge, found)
+
+    def constrain(self, encoded: Encoded) -> Knowledge | None:
+        """Find out what is known of mentions beside their features."""
+        from homonym.constraints.knowledge import find_knowledge
+
+        with self.stages.stage("constrain"):
+            knowledge = find_knowledge(encoded, self.settings, self.pairs)
+        self.warnings += knowledge.warnings if knowledge else []
+        return knowledge
+
+    def calibrate(self, encoded: Encoded, knowledge: Knowledge | None) -> Confidence | None:
+        """Find the limit where none is given, and learn how sure one may be; None where there are no pseudo-names."""
+        from homonym.calibration.confidence import DRAWS, learn_confidence
+        from homonym.calibration.unlabelled import Finder
+
+        with self.stages.stage("calibrate"):
+            finder = Finder(encoded, self.settings, knowledge, self.threads)
+            if not self.settings.limit_is_given:
+                self.found_limit = finder.find()
+                self.settings = self.settings.with_limit(self.found_limit.limit)
+                if self.found_limit.why:
+                    self.warnings.append(f"{self.found_limit.why}: {_instead(self.settings.limit)}.")
+            if finder.lacking:
+                return None
+            drawn = finder.pseudonames(self.settings.limit, DRAWS)
+            return learn_confidence(drawn, self.settings) if drawn else None
+
+    def find_authors(
+        self, engine: LocalEngine, encoded: Encoded, knowledge: Knowledge | None, confidence: Confidence | None
+    ) -> _Found:
+        """Cluster all blocks."""
         import numpy as np
 
-        from homonym.results import author_batches, author_numbers, trace_table, write_table
-        from homonym.schema import AUTHORS, ROUNDS
+        from homonym.calibration.confidence import of_authors
+        from homonym.results import author_numbers, trace_table
 
-        encoded = self.encode(engine)
         label = np.empty(len(encoded.mention_owner), np.int32)
+        sure = np.empty(len(label))
         rounds: list[pa.Table] = []
         names = encoded.block_names() if self.trace else None
-        for first, answer in engine.cluster(encoded, self.settings, hypothetical=self.trace is not None):
-            start = encoded.block_start[first]
-            label[start : start + len(answer.label)] = answer.label
+        for first, answer in engine.cluster(
+            encoded, self.settings, knowledge, hypothetical=self.trace is not None, margins=confidence is not None
+        ):
+            mentions = slice(encoded.block_start[first], encoded.block_start[first] + len(answer.label))
+            label[mentions] = answer.label
+            if confidence:
+                sure[mentions] = confidence.of(answer)
             if self.trace:
                 rounds.append(trace_table(names, first, answer))
         numbers = author_numbers(encoded.block_start, label)
+        if not confidence:
+            return _Found(numbers, rounds, None, None)
+        return _Found(numbers, rounds, sure, of_authors(encoded.block_start, label, sure))
+
+    def write(self, encoded: Encoded, knowledge: Knowledge | None, found: _Found) -> None:
+        """Write the authors and what belongs beside them."""
+        import pyarrow as pa
+
+        from homonym.constraints.contradictions import write_contradictions
+        from homonym.results import author_batches, write_table
+        from homonym.schema import AUTHORS, ROUNDS
+
+        columns = {
+            "constraint": knowledge.words if knowledge else None,
+            "confidence": None if found.sure is None else pa.array(found.sure.round(DECIMALS)),
+            "author_confidence": None if found.author_sure is None else pa.array(found.author_sure.round(DECIMALS)),
+        }
         with self.stages.stage("write"):
             if self.trace:
-                write_table(self.trace, ROUNDS, rounds)
-            write_table(self.output, AUTHORS, author_batches(encoded.mentions_file, numbers))
+                write_table(self.trace, ROUNDS, found.rounds)
+            write_table(self.output, AUTHORS, author_batches(encoded.mentions_file, found.numbers, columns))
             write_whole(settings_beside(self.output), self.settings.to_toml())
-        authors = int(np.maximum.reduceat(numbers, encoded.block_start[:-1]).sum())
-        return self.finish(engine, encoded, authors)
+            write_contradictions(contradictions_beside(self.output), knowledge.contradictions if knowledge else [])
 
-    def finish(self, engine: LocalEngine, encoded: Encoded, authors: int | None) -> Summary:
+    def finish(
+        self,
+        engine: LocalEngine,
+        encoded: Encoded,
+        knowledge: Knowledge | None = None,
+        found: _Found | None = None,
+    ) -> Summary:
         """Sum up."""
+        import numpy as np
+
+        authors = int(np.maximum.reduceat(found.numbers, encoded.block_start[:-1]).sum()) if found else None
         return Summary(
             output=self.output,
             records=engine.records,
@@ -182,7 +298,44 @@ class _Job(Run):
             problems=engine.problems,
             seconds=self.stages.seconds,
             warnings=self.warnings,
+            constraints=_summed_up(knowledge, self.output) if knowledge else None,
+            limit=self.settings.limit if found else None,
+            calibration=self.found_limit,
+            confidence=float(found.sure.mean()) if found and found.sure is not None else None,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """For each mention the number of its author inside its block and how sure that is; and the rounds, if wanted."""
+
+    numbers: NDArray[np.int64]
+    rounds: list[pa.Table]
+    sure: NDArray[np.float64] | None
+    author_sure: NDArray[np.float64] | None
+
+
+def _instead(limit: Limit) -> str:
+    """What is done where pseudo-names do not say what to do."""
+    used = ", ".join(f"{name} = {value:.3g}" for name, value in limit._asdict().items() if value)
+    return f"the limit is {used}; labelled names (homonym calibrate --gold) would say more"
+
+
+def _summed_up(knowledge: Knowledge, output: Path) -> ConstraintSummary:
+    counts, found = knowledge.counts, knowledge.contradictions
+    return ConstraintSummary(
+        links=counts.links,
+        linked=counts.linked,
+        apart=counts.apart,
+        contradictions=len(found),
+        first=tuple(found[:FIRST_CONTRADICTIONS]),
+        file=contradictions_beside(output),
+    )
+
+
+def contradictions_beside(output: Path) -> Path:
+    """Where the contradictions of a run are listed, if there are any."""
+    return beside(output, ".contradictions.csv")
 
 
 def settings_beside(output: Path) -> Path:

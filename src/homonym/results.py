@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -70,12 +70,18 @@ def author_numbers(block_start: NDArray[np.int64], label: NDArray[np.int32]) -> 
     return numbers
 
 
-def author_batches(mentions_file: Path, numbers: NDArray[np.int64]) -> Iterator[pa.Table]:
-    """The rows of schema.AUTHORS: mentions with their author ids `<block>/<number>`."""
-    columns = [name for name in AUTHORS.names if name != "author_id"]
+def author_batches(
+    mentions_file: Path, numbers: NDArray[np.int64], found: Mapping[str, pa.Array | None]
+) -> Iterator[pa.Table]:
+    """The rows of schema.AUTHORS: mentions with their author ids `<block>/<number>` and what else was found."""
+    columns = [name for name in AUTHORS.names if name not in {"author_id", *found}]
     done = 0
     for batch in pq.ParquetFile(mentions_file).iter_batches(columns=columns):
         number = pa.array(numbers[done : done + len(batch)]).cast(pa.string())
-        author_id = pc.binary_join_element_wise(batch["block"], number, "/")
-        yield pa.Table.from_batches([batch]).append_column("author_id", author_id).select(AUTHORS.names).cast(AUTHORS)
+        rows = pa.Table.from_batches([batch])
+        rows = rows.append_column("author_id", pc.binary_join_element_wise(batch["block"], number, "/"))
+        for name, values in found.items():
+            nothing = pa.nulls(len(batch), AUTHORS.field(name).type)
+            rows = rows.append_column(name, nothing if values is None else values.slice(done, len(batch)))
+        yield rows.select(AUTHORS.names).cast(AUTHORS)
         done += len(batch)

@@ -21,6 +21,7 @@ from homonym.wording import counted, first_line
 if TYPE_CHECKING:
     from homonym.collection.encoded import Encoded
     from homonym.collection.statistics import GivenStatistics
+    from homonym.constraints.knowledge import Knowledge
     from homonym.engines.local import LocalEngine
 
 
@@ -62,6 +63,7 @@ class Run:
         self.stages = Stages(listener)
         self.given: GivenStatistics | None = None
         self.save_statistics: Path | None = None
+        self.knowledge: Knowledge | None = None
         self.warnings: list[str] = []
         self.rejects = Path(rejects) if rejects else None
         if self.rejects:

@@ -15,9 +15,19 @@ AUTHORS = pa.schema(
         pa.field("name", pa.string()),
         pa.field("block", pa.string(), nullable=False),
         pa.field("author_id", pa.string(), nullable=False),
+        pa.field("constraint", pa.string()),
+        pa.field("confidence", pa.float64()),
+        pa.field("author_confidence", pa.float64()),
     ]
 )
-"""The result: one row per mention, ordered by block, document, position."""
+"""The result: one row per mention, ordered by block, document, position.
+
+`confidence` is the share of pseudo-name mentions with such a margin that are among their own; `author_confidence` the
+mean of that over the mentions of the author. Null where the collection has no pseudo-names.
+
+`constraint` says what binds a mention beside its features, separated by semicolons: `same:orcid` linked it to another
+mention of its block, `not:name` kept it apart from one.
+"""
 
 STATISTICS = pa.schema(
     [
@@ -46,6 +56,8 @@ BAG = pa.list_(
     )
 )
 
+IDENTIFIERS = pa.list_(pa.struct([pa.field("kind", pa.string()), pa.field("id", pa.string())]))
+
 MENTIONS = pa.schema(
     [
         pa.field("mention_id", pa.string(), nullable=False),
@@ -54,6 +66,7 @@ MENTIONS = pa.schema(
         pa.field("name", pa.string()),
         pa.field("block", pa.string(), nullable=False),
         pa.field("author", pa.string()),
+        pa.field("ids", IDENTIFIERS),
         pa.field("features", BAG),
     ]
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -19,11 +20,45 @@ Variant = Literal["prob", "max"]
 Scope = Literal["overall", "within"]
 Blocking = Literal["given", "initials", "first-initial", "full-name"]
 
-#: The paper's limits: (α, β) of l = α + |X|·β, tuned there on Web of Science names.
-DEFAULT_LIMIT: Mapping[str, tuple[float, float]] = {"prob": (0.0, 7.5e-5), "max": (5e-4, 0.0)}
+
+class Limit(NamedTuple):
+    """What the score of two clusters must exceed: l = α + β·|X| + κ·√|X|/(N + 3000), X the block, N the collection."""
+
+    alpha: float = 0.0
+    beta: float = 0.0
+    kappa: float = 0.0
+
+    def scaled(self, factor: float) -> Limit:
+        """A limit that is higher by this factor in every block.
+
+        >>> Limit(alpha=0.5, kappa=6.0).scaled(2)
+        Limit(alpha=1.0, beta=0.0, kappa=12.0)
+        """
+        return Limit(*(part * factor for part in self))
+
+
+#: The paper's limits, α + |X|·β, tuned there on Web of Science names.
+PAPER_LIMIT: Mapping[str, Limit] = {"prob": Limit(beta=7.5e-5), "max": Limit(alpha=5e-4)}
+#: Scores fall with the size of the collection, though less in small ones, whose rare features cannot get rarer; and
+#: they grow more slowly than blocks do. With κ as its only part, the best limit of real collections of 12 thousand to 2
+#: million mentions is nearly the same, where the best β differs 20-fold (docs/accuracy.md).
+DEFAULT_KAPPA = 7.0
+#: What is added to N there.
+SMALL_COLLECTION = 3000
+#: What chance shares is subtracted with this weight where clusters are scored by sums of products; a maximum of
+#: products does not grow with the size of clusters, and gets worse.
+DEFAULT_GAMMA: Mapping[str, float] = {"prob": 0.25, "max": 0.0}
 
 #: How far given weights may be from a sum of 1 before it is taken for a mistake rather than for rounding.
 WEIGHT_SUM_TOLERANCE = 1e-6
+
+CONSTRAINTS = ("names", "identifiers", "documents")
+"""What can bind mentions beside their features; a user's own pairs always do."""
+
+#: Identifiers that a person may have several of: the same one links, different ones do not part.
+LINKING_ONLY = ("email",)
+#: Kinds of identifiers that may be trusted at once: each takes two bits of a mention's column.
+MOST_IDENTIFIERS = 25
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -32,9 +67,9 @@ class Settings(BaseModel):
     """The parameters of one run.
 
     >>> Settings(beta=2.5e-5).limit
-    (0.0, 2.5e-05)
-    >>> Settings(variant="max").limit
-    (0.0005, 0.0)
+    Limit(alpha=0.0, beta=2.5e-05, kappa=0.0)
+    >>> Settings().limit, Settings().limit_is_given
+    (Limit(alpha=0.0, beta=0.0, kappa=7.0), False)
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,10 +80,29 @@ class Settings(BaseModel):
         "overall", description="count #(f) over the whole collection (overall) or inside each block (within)"
     )
     epsilon: Finite = Field(1e-4, gt=0, le=1, description="smoothing; the paper tried only this value")
-    alpha: Finite | None = Field(None, ge=0, description="constant part of the limit α + |X|·β; alone, β is 0")
-    beta: Finite | None = Field(None, ge=0, description="part of the limit per mention in the block; alone, α is 0")
+    gamma: Finite | None = Field(
+        None,
+        ge=0,
+        le=100,
+        description="how much of what chance would share, n(C)/n(·), is subtracted from p(C|D); without it, "
+        f"{DEFAULT_GAMMA['prob']:g} for prob and 0 for max",
+    )
+    alpha: Finite | None = Field(None, ge=0, description="constant part of the limit α + β·|X| + κ·√|X|/(N + 3000)")
+    beta: Finite | None = Field(None, ge=0, description="part of the limit per mention in the block")
+    kappa: Finite | None = Field(
+        None,
+        ge=0,
+        description="part of the limit that grows with the root of the block and falls with the collection. Without "
+        "alpha, beta and kappa the limit is found from the collection itself; with one of them, the others are 0",
+    )
+    target_precision: Finite | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="rather split than lump: take the lowest limit that reaches this B-cubed precision on pseudo-names",
+    )
     weights: str | dict[str, Finite] = Field(
-        "uniform", description=f"one of {PRESETS}; or type=weight pairs that sum to 1, e.g. co=.5,ref=.5"
+        "balanced", description=f"one of {PRESETS}; or type=weight pairs that sum to 1, e.g. co=.5,ref=.5"
     )
     blocking: Blocking = Field(
         "given",
@@ -60,12 +114,27 @@ class Settings(BaseModel):
     title_weight: int = Field(3, ge=0, le=1000, description="how often a title word counts; the paper's 3")
     abstract_weight: int = Field(1, ge=0, le=1000, description="how often an abstract word counts")
     language: str = Field("en", description="languages for lemmas, e.g. en or de,en; 'none' keeps words as they are")
+    constraints: str = Field(
+        ",".join(CONSTRAINTS),
+        description="what keeps mentions together or apart whatever their features: names that exclude each other, "
+        "identifiers, two mentions on one document; a list of these, or 'none'",
+    )
+    # Identifiers that a program assigned (Scopus, OpenAlex, AMiner, DBLP, …) are another answer to the same question.
+    identifiers: str = Field(
+        "orcid,researcherid,isni,email",
+        description="kinds of identifiers that are trusted: the same one links mentions, different ones part them; "
+        "different addresses (email) do not, people have several",
+    )
 
     def __init__(self, **values: Any) -> None:
         try:
             super().__init__(**values)
         except ValidationError as wrong:
             raise SettingsError(_first_problem(wrong)) from None
+        if self.target_precision is not None and self.limit_is_given:
+            raise SettingsError(
+                "setting target_precision: it chooses the limit, so alpha, beta and kappa cannot be given with it."
+            )
 
     @field_validator("weights")
     @classmethod
@@ -94,12 +163,67 @@ class Settings(BaseModel):
                 raise ValueError(f"no lemmas for {code!r}; known are none, {', '.join(sorted(SUPPORTED_LANGUAGES))}")
         return language
 
+    @field_validator("constraints")
+    @classmethod
+    def _constraints_are_known(cls, constraints: str) -> str:
+        named = [word.strip() for word in constraints.split(",")]
+        for kind in named:
+            if kind not in CONSTRAINTS and constraints != "none":
+                raise ValueError(f"there are no constraints by {kind!r}; known are none, {', '.join(CONSTRAINTS)}")
+        return ",".join(named)
+
+    @field_validator("identifiers")
+    @classmethod
+    def _identifiers_are_kinds(cls, identifiers: str) -> str:
+        # "Researcher-ID" and "researcherid" are one kind, as where records are read.
+        kinds = list(dict.fromkeys(re.sub(r"[-_\s]", "", kind).lower() for kind in identifiers.split(",")))
+        if "" in kinds:
+            raise ValueError(f"expected kinds of identifiers, such as orcid,isni, got {identifiers!r}")
+        for kind in kinds:
+            if not kind.isalnum():
+                raise ValueError(f"{kind!r} is no kind of identifiers; a kind is one word, such as orcid")
+        if len(kinds) > MOST_IDENTIFIERS:
+            raise ValueError(f"at most {MOST_IDENTIFIERS} kinds of identifiers can be trusted, got {len(kinds)}")
+        return ",".join(kinds)
+
+    def constrained_by(self, what: str) -> bool:
+        """Whether names, identifiers or documents bind mentions in this run.
+
+        >>> Settings().constrained_by("names"), Settings(constraints="none").constrained_by("names")
+        (True, False)
+        """
+        return what in self.constraints.split(",")
+
     @property
-    def limit(self) -> tuple[float, float]:
-        """α and β: as given (one given alone sets the other to 0), else the variant's defaults."""
-        if self.alpha is None and self.beta is None:
-            return DEFAULT_LIMIT[self.variant]
-        return self.alpha or 0.0, self.beta or 0.0
+    def trusted(self) -> tuple[str, ...]:
+        """The kinds of identifiers that bind mentions in this run."""
+        return tuple(self.identifiers.split(",")) if self.constrained_by("identifiers") else ()
+
+    @property
+    def limit_is_given(self) -> bool:
+        """Whether the limit is fixed, so that it need not be found."""
+        return not (self.alpha is None and self.beta is None and self.kappa is None)
+
+    @property
+    def limit(self) -> Limit:
+        """The limit as given (parts that are not are 0), else the default, which finding it starts from.
+
+        The default is the paper's for scores whose scale has not been measured on several collections.
+        """
+        if self.limit_is_given:
+            return Limit(self.alpha or 0.0, self.beta or 0.0, self.kappa or 0.0)
+        measured = self.variant == "prob" and self.scope == "overall" and not self.joint
+        return Limit(kappa=DEFAULT_KAPPA) if measured else PAPER_LIMIT[self.variant]
+
+    def with_limit(self, limit: Limit) -> Settings:
+        """The same settings with this limit, which needs no target any more."""
+        values = self.model_dump(exclude_unset=True, exclude={"target_precision"})
+        return Settings(**(values | limit._asdict()))
+
+    @property
+    def chance(self) -> float:
+        """γ: as given, else the variant's default."""
+        return DEFAULT_GAMMA[self.variant] if self.gamma is None else self.gamma
 
     def weights_for(self, types: Sequence[str]) -> list[float]:
         """λ for the feature types that a run really has, summing to 1.
@@ -107,7 +231,7 @@ class Settings(BaseModel):
         Types that no mention of the run has drop out and the rest is scaled up, because the limit would
         otherwise mean something else.
 
-        >>> Settings().weights_for(["co", "term"])
+        >>> Settings(weights="uniform").weights_for(["co", "term"])
         [0.5, 0.5]
         >>> Settings(weights={"co": 0.2, "term": 0.3, "ref": 0.5}).weights_for(["co", "term"])
         [0.4, 0.6]
@@ -138,8 +262,9 @@ class Settings(BaseModel):
         return Settings(**{**self.model_dump(exclude_unset=True), **given})
 
     def spelled_out(self) -> dict[str, Any]:
-        """All values by name, with defaults and the limit that they lead to."""
-        return self.model_dump() | dict(zip(("alpha", "beta"), self.limit, strict=True))
+        """All values by name, with defaults; a limit that is not given is still to be found, and is left out."""
+        values = self.model_dump() | {"gamma": self.chance} | (self.limit._asdict() if self.limit_is_given else {})
+        return {name: value for name, value in values.items() if value is not None}
 
     def to_toml(self) -> str:
         """The settings as TOML, spelled out."""

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from homonym.calibration.limit import Calibration
+    from homonym.calibration.unlabelled import FoundLimit
     from homonym.calibration.weights import Training
     from homonym.conversion import Conversion
     from homonym.experiments.study import Study
     from homonym.inspection import Inspection
-    from homonym.pipeline import Summary
+    from homonym.pipeline import ConstraintSummary, Summary
     from homonym.records.problems import Problems
+    from homonym.settings import Limit
 
 #: Stages shorter than this never show a bar.
 SHOWN_AFTER_SECONDS = 1.0
@@ -34,6 +36,8 @@ DOING = {
     "read": "Reading and extracting features",
     "count": "Counting features",
     "encode": "Encoding bags",
+    "constrain": "Looking for identifiers and names that exclude each other",
+    "calibrate": "Finding the limit on pseudo-names",
     "cluster": "Clustering mentions",
     "write": "Writing",
     "tune": "Tuning the limit",
@@ -201,34 +205,122 @@ def show_summary(summary: Summary, console: Console | None = None) -> None:
     read = [(summary.records, "record"), (summary.mentions, "mention"), (summary.blocks, "name")]
     found = f" → {counted(summary.authors, 'author')}" if summary.authors is not None else ""
     console.print(", ".join(counted(number, noun) for number, noun in read) + found)
+    if summary.constraints:
+        _show_constraints(console, summary.constraints)
+    if summary.limit:
+        console.print(f"limit: {_limit_in_words(summary.limit, summary.calibration)}")
+    if summary.confidence is not None:
+        console.print(f"confidence: {summary.confidence:.3f} on average")
     _show_cost(console, summary.seconds)
     console.print(f"{summary.output}", markup=False)
 
 
-LIMITS = {"alpha": "α alone", "beta": "β alone", "both": "α and β", "paper": "the paper's"}
+def _limit_in_words(limit: Limit, found: FoundLimit | None) -> str:
+    """Say what the limit is and where it comes from."""
+    if found is None:
+        return f"{_parts(limit)}, as given"
+    if found.precision is None or found.recall is None:
+        return f"{_parts(limit)}, the default"
+    return _found_in_words(found, found.precision, found.recall)
+
+
+def _found_in_words(found: FoundLimit, precision: float, recall: float) -> str:
+    """Say what limit pseudo-names gave, how far it moves, and what it does there."""
+    from homonym.calibration.unlabelled import SEEDS
+
+    between = f" ({' … '.join(map(_values, found.spread))} over {counted(SEEDS, 'draw')})" if found.spread else ""
+    return (
+        f"{_parts(found.limit)}{between}, found on {counted(found.names, 'pseudo-name')} of {found.people:,} people: "
+        f"precision {precision:.3f}, recall {recall:.3f} expected there"
+    )
+
+
+def _parts(limit: Limit) -> str:
+    """The parts of a limit that are not 0."""
+    named = [f"{GREEK[part]} = {value:.3g}" for part, value in limit._asdict().items() if value]
+    return ", ".join(named) or "0"
+
+
+def _values(limit: Limit) -> str:
+    """The parts of a limit that are not 0, where their names have been said before."""
+    return ", ".join(f"{value:.3g}" for value in limit if value) or "0"
+
+
+def _show_constraints(console: Console, done: ConstraintSummary) -> None:
+    def by_kind(counts: Mapping[str, int]) -> str:
+        return ", ".join(f"{count:,} by {kind}" for kind, count in counts.items())
+
+    if done.links:
+        console.print(f"linked for certain: {counted(done.linked, 'mention')} (links: {by_kind(done.links)})")
+    if done.apart:
+        console.print(f"kept apart for certain, in pairs of mentions: {by_kind(done.apart)}")
+    for contradiction in done.first:
+        console.print(f"contradiction: {contradiction.what}", markup=False)
+    if done.contradictions:
+        console.print(f"{counted(done.contradictions, 'contradiction')}, listed in {done.file}", markup=False)
+
+
+LIMITS = {
+    "kappa": "κ alone",
+    "alpha": "α alone",
+    "beta": "β alone",
+    "both": "α and β",
+    "paper": "the paper's",
+    "default": "the default",
+    "pseudo-names": "pseudo-names",
+}
+GREEK = {"alpha": "α", "beta": "β", "kappa": "κ"}
 
 
 def show_calibration(found: Calibration, console: Console | None = None) -> None:
     """Print the limits that were tried, how well they do, and which one was taken."""
+    console = console or Console(highlight=False, soft_wrap=True)
+    if found.limits:
+        _show_labels(console, found.labels, found.labels_without_mention)
+        _show_limits(console, found)
+        _show_chances(console, found)
+    _show_unlabelled(console, found)
+    options = [f"--{part} {value:.4g}" for part, value in found.settings.limit._asdict().items() if value]
+    if found.settings.gamma is not None:
+        options.append(f"--gamma {found.settings.gamma:g}")
+    console.print(" ".join(options))
+
+
+def _show_limits(console: Console, found: Calibration) -> None:
     from homonym.evaluation.rendering import empty_table, figure, interval_text
 
-    console = console or Console(highlight=False, soft_wrap=True)
-    _show_labels(console, found.labels, found.labels_without_mention)
     names = f"{counted(found.training_names, 'name')} to choose on, {found.test_names:,} to judge on"
-    columns = ("limit", "α", "β", "95 % spread", "F1 when\nchosen", "F1 when judged,\n95 % interval")
+    columns = ("limit", "", "γ", "95 % spread", "F1 when\nchosen", "F1 when judged,\n95 % interval")
     table = empty_table(f"B-cubed F1, averaged over true sizes: {names}", columns)
     for limit in found.limits:
         table.add_row(
             LIMITS[limit.kind] + (" ←" if limit.kind == found.chosen else ""),
-            f"{limit.alpha:.3g}",
-            f"{limit.beta:.3g}",
-            f"{limit.spread[0]:.1e}…{limit.spread[1]:.1e}" if limit.spread else "",
+            "\n".join(f"{GREEK[part]} {getattr(limit, part):.3g}" for part in GREEK if getattr(limit, part)),
+            f"{limit.gamma:g}",
+            f"{limit.spread[0]:.2g} … {limit.spread[1]:.2g}" if limit.spread else "",
             figure(limit.training),
             f"{figure(limit.test.value)} {interval_text(limit.test.interval)}" if limit.test else "",
         )
     console.print(table)
-    alpha, beta = found.settings.limit
-    console.print(f"--alpha {alpha:.4g} --beta {beta:.4g}")
+
+
+def _show_chances(console: Console, found: Calibration) -> None:
+    """Say which weight of chance was taken, and what the others do."""
+    from homonym.evaluation.rendering import figure
+
+    if not found.chances:
+        return
+    f1 = ", ".join(f"{tried.gamma:g} ({figure(tried.f1)})" for tried in found.chances)
+    why = "clearly better than the default" if found.settings.gamma is not None else "no other is clearly better"
+    console.print(f"γ = {found.settings.chance:g}: {why}; tried, with F1 when chosen: {f1}")
+
+
+def _show_unlabelled(console: Console, found: Calibration) -> None:
+    """Say what pseudo-names gave, in one line; with labels, only where they gave anything."""
+    if not found.limits:
+        console.print(_limit_in_words(found.settings.limit, found.unlabelled))
+    elif found.unlabelled.names:
+        console.print(f"without labels: {_limit_in_words(found.unlabelled.limit, found.unlabelled)}")
 
 
 def show_training(found: Training, console: Console | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The limit of a run, tuned on names whose authors are known and judged on others."""
+"""The limit of a run: found without labels, or tuned on names whose authors are known and judged on others."""
 
 from __future__ import annotations
 
@@ -6,46 +6,41 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from homonym.calibration import MOST_NAMES, TRAINING_SHARE
+from homonym.calibration.candidates import JudgedLimit, TriedChance, candidates
 from homonym.calibration.split import read_split
-from homonym.calibration.tuning import Kind, TunedLimit, choose, tune
-from homonym.evaluation.judging import compare, curves_of, labels_of
-from homonym.evaluation.labelled import LabelledNames
-from homonym.evaluation.measures import bcubed_by_name
-from homonym.evaluation.methods import RelativeFrequencies
-from homonym.evaluation.scores import NameScores
-from homonym.evaluation.sizes import Estimate, mean_over_sizes, size_groups
+from homonym.calibration.unlabelled import FoundLimit, find_limit
+from homonym.collection.encoded import Encoded
+from homonym.constraints.knowledge import find_knowledge
+from homonym.engines.local import LocalEngine
+from homonym.errors import SettingsError
+from homonym.evaluation.labelled import read_collection
 from homonym.files import Paths, require_writable, write_whole
 from homonym.progress import Listener
 from homonym.records.formats import Columns
 from homonym.records.problems import Problems
 from homonym.records.reading import Inputs
 from homonym.run import Resources, Run
-from homonym.settings import DEFAULT_LIMIT, Settings
+from homonym.settings import Limit, Settings
+from homonym.sources import require_rereadable
+from homonym.wording import listed
 
-
-@dataclass(frozen=True, eq=False)
-class JudgedLimit:
-    """A limit and how well it does: F1 averaged over the true sizes, on the training names and on others.
-
-    `by_name` has B-cubed precision and recall of each test name.
-    """
-
-    kind: str
-    alpha: float
-    beta: float
-    spread: tuple[float, float] | None
-    training: float | None
-    test: Estimate | None
-    by_name: NameScores | None
+#: What is taken for the truth, unless the user says otherwise.
+LABEL = "author"
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What `calibrate` found: settings with the chosen limit, and everything that it chose from."""
+    """What `calibrate` found: settings with the chosen limit, and everything that it chose from.
+
+    `unlabelled` is what pseudo-names say. Without labels that is chosen; with them, `limits` and `chances` have what
+    was tuned on the training names, and `chosen` names one of the limits.
+    """
 
     settings: Settings
-    chosen: Kind
+    chosen: str
+    unlabelled: FoundLimit
     limits: list[JudgedLimit]
+    chances: list[TriedChance]
     training_names: int
     test_names: int
     labels: int
@@ -57,11 +52,11 @@ class Calibration:
 
 def calibrate(
     inputs: Paths,
-    gold: Paths,
+    gold: Paths | None = None,
     settings: Settings | None = None,
     *,
     output: str | Path | None = None,
-    label: str = "author",
+    label: str = LABEL,
     training_share: float = TRAINING_SHARE,
     most_names: int = MOST_NAMES,
     statistics: str | Path | None = None,
@@ -73,51 +68,113 @@ def calibrate(
     resources: Resources | None = None,
     listener: Listener | None = None,
 ) -> Calibration:
-    """Tune α and β of the limit α + |X|·β on a share of the labelled names, and judge them on the rest.
+    """Find the limit α + β·|X| + κ·√|X|/(N + 3000) of a collection; a limit that the settings have is not used.
 
-    `inputs` are the documents or mentions that are to be clustered, `gold` the labels of some of them: often the same
-    file. Names are clustered whole, as in a real run; labelled mentions alone are measured. Writes the settings with
-    the tuned limit to `output`, for `--settings`.
+    `inputs` are the documents or mentions that are to be clustered. Without labels the limit is found on pseudo-names,
+    made of names that are likely to be one person each. With `gold`, the labels of some mentions (often the same
+    file), a share of the labelled names chooses α, β or κ, and γ unless it is given; the rest judges them, beside what
+    a run takes without labels. Names are clustered whole, as in a real run; labelled mentions alone are measured.
+    Writes the settings with the limit to `output`, for `--settings`.
     """
-    run = Run(Inputs.of(inputs, format, columns), settings, strict, resources, listener, rejects)
+    settings = _open(settings or Settings())
+    _check(gold, settings, label, training_share, most_names)
+    run = _Calibrating(Inputs.of(inputs, format, columns), settings, strict, resources, listener, rejects)
     run.use_statistics(statistics, mentions_in_collection)
     if output is not None:
         require_writable(Path(output))
-    found, names = read_split(run, gold, label, training_share, most_names)
-    with run.stages.stage("tune"):
-        limits, chosen = judged_limits(run.settings, names.training, names.test, run.threads)
-    tuned = run.settings.changed(alpha=chosen.alpha, beta=chosen.beta)
+    done = run.from_labels(gold, label, training_share, most_names) if gold else run.without_labels()
     if output is not None:
-        write_whole(Path(output), tuned.to_toml())
-    return Calibration(
-        settings=tuned,
-        chosen=chosen.kind,
-        limits=limits,
-        training_names=len(names.training),
-        test_names=len(names.test),
-        labels=found.labels,
-        labels_without_mention=found.labels_without_mention,
-        problems=found.problems,
-        seconds=run.stages.seconds,
-        warnings=run.warnings,
-    )
+        write_whole(Path(output), done.settings.to_toml())
+    return done
 
 
-def judged_limits(
-    settings: Settings, training: LabelledNames, test: LabelledNames, threads: int
-) -> tuple[list[JudgedLimit], TunedLimit]:
-    """Tune α, β and both, judge each of them and the paper's limit on the test names, and choose one."""
-    method, group = RelativeFrequencies(settings), size_groups(training.true_size)
-    curves = curves_of(method, training, threads)
-    found = tune(curves, group)
+def _open(settings: Settings) -> Settings:
+    """The same settings without a limit."""
+    return Settings(**settings.model_dump(exclude_unset=True, exclude=set(Limit._fields)))
 
-    def judged(kind: str, alpha: float, beta: float, tuned: TunedLimit | None = None) -> JudgedLimit:
-        spread, f1 = (tuned.spread, tuned.f1) if tuned else (None, None)
-        if not len(test):
-            return JudgedLimit(kind, alpha, beta, spread, f1, None, None)
-        by_name = bcubed_by_name(compare(test, labels_of(method, test, alpha, beta, threads)))
-        return JudgedLimit(kind, alpha, beta, spread, f1, mean_over_sizes(by_name, test.true_size), by_name)
 
-    limits = [judged(kind, limit.alpha, limit.beta, limit) for kind, limit in found.items()]
-    limits.append(judged("paper", *DEFAULT_LIMIT[settings.variant]))
-    return limits, choose(found, settings.variant, curves, group)
+def _check(gold: Paths | None, settings: Settings, label: str, training_share: float, most_names: int) -> None:
+    """Refuse what has no meaning without labels, or none with them."""
+    if gold:
+        if settings.target_precision is not None:
+            raise SettingsError(
+                "--target-precision chooses a limit without labels; leave out --gold, or the target to tune for F1."
+            )
+        return
+    usual = {"--label": LABEL, "--training-share": TRAINING_SHARE, "--most-names": MOST_NAMES}
+    given = zip(usual.items(), (label, training_share, most_names), strict=True)
+    if needless := [option for (option, default), value in given if value != default]:
+        verb = "goes" if len(needless) == 1 else "go"
+        raise SettingsError(f"{listed(needless)} {verb} with --gold; without labels pseudo-names find the limit.")
+
+
+class _Calibrating(Run):
+    """A run that looks for a limit without labels as soon as its collection is encoded."""
+
+    truth: str | None = None
+    found: FoundLimit
+
+    def encode(self, engine: LocalEngine, vocabulary: Path | None = None) -> Encoded:
+        """Count and encode what the engine has read, and find the limit that pseudo-names say."""
+        encoded = super().encode(engine, vocabulary)
+        with self.stages.stage("constrain"):
+            self.knowledge = find_knowledge(encoded, self._without_truth(), None)
+        self.warnings += self.knowledge.warnings if self.knowledge else []
+        with self.stages.stage("calibrate"):
+            self.found = find_limit(encoded, self.settings, self.knowledge, self.threads)
+        if self.found.why:
+            self.warnings.append(f"{self.found.why}.")
+        return encoded
+
+    def _without_truth(self) -> Settings:
+        """The same settings, but for identifiers that are the truth: they must not help to find it."""
+        kinds = [kind for kind in self.settings.trusted if kind != self.truth]
+        if len(kinds) == len(self.settings.trusted):
+            return self.settings
+        if kinds:
+            return self.settings.changed(identifiers=",".join(kinds))
+        constraints = [kind for kind in self.settings.constraints.split(",") if kind != "identifiers"]
+        return self.settings.changed(constraints=",".join(constraints) or "none")
+
+    def without_labels(self) -> Calibration:
+        """Take what pseudo-names say."""
+        require_rereadable(self.inputs.files)
+        with self.engine() as engine:
+            read_collection(engine, self)
+            self.encode(engine)
+        found = self.found
+        return Calibration(
+            settings=self.settings.with_limit(found.limit),
+            chosen="pseudo-names" if found.names else "default",
+            unlabelled=found,
+            limits=[],
+            chances=[],
+            training_names=0,
+            test_names=0,
+            labels=0,
+            labels_without_mention=0,
+            problems=engine.problems,
+            seconds=self.stages.seconds,
+            warnings=self.warnings,
+        )
+
+    def from_labels(self, gold: Paths, label: str, training_share: float, most_names: int) -> Calibration:
+        """Tune on a share of the labelled names, and judge on the rest."""
+        self.truth = label
+        labelling, names = read_split(self, gold, label, training_share, most_names)
+        with self.stages.stage("tune"):
+            made = candidates(self.settings, self.found.limit if self.found.names else None, names, self.threads)
+        return Calibration(
+            settings=made.settings.with_limit(made.chosen.limit),
+            chosen=made.chosen.kind,
+            unlabelled=self.found,
+            limits=made.limits,
+            chances=made.chances,
+            training_names=len(names.training),
+            test_names=len(names.test),
+            labels=labelling.labels,
+            labels_without_mention=labelling.labels_without_mention,
+            problems=labelling.problems,
+            seconds=self.stages.seconds,
+            warnings=self.warnings,
+        )

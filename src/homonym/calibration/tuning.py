@@ -1,4 +1,4 @@
-"""The limit α + |X|·β that does best on names whose authors are known.
+"""The limit α + β·|X| + κ·√|X|/(N + 3000) that does best on names whose authors are known.
 
 What is maximised is B-cubed F1 averaged over the true sizes, F1 being that of the mean precision and recall of the
 names of a size: as in the paper, so that the many easy names do not decide alone.
@@ -17,8 +17,13 @@ from homonym.evaluation.bootstrap import Resamples, interval
 from homonym.evaluation.contingency import Codes
 from homonym.evaluation.curves import Curves
 from homonym.evaluation.scores import harmonic
+from homonym.settings import Limit
 
-Kind = Literal["alpha", "beta", "both"]
+Part = Literal["alpha", "beta", "kappa"]
+Kind = Literal["alpha", "beta", "kappa", "both"]
+PAPER_PARTS: tuple[Part, Part] = ("alpha", "beta")
+Grids = tuple[Floats, Floats, Floats]
+"""Values of α, β and κ to try, each with each."""
 
 #: Limits tried first: so many for one parameter, about as close as those of a sweep, and so many for each of two.
 GRID, GRID_OF_TWO = 241, 41
@@ -26,6 +31,7 @@ GRID, GRID_OF_TWO = 241, 41
 REFINED, REFINEMENTS = 9, 2
 #: Scores below this quantile of all that a sweep saw are no sensible limit: hardly anything would ever be refused.
 LOWEST_QUANTILE = 0.01
+NOTHING = np.zeros(1)
 
 
 @dataclass(frozen=True)
@@ -37,101 +43,119 @@ class TunedLimit:
     """
 
     kind: Kind
-    alpha: float
-    beta: float
+    limit: Limit
     f1: float
     spread: tuple[float, float] | None
 
 
 def tune(curves: Curves, group: Codes) -> dict[Kind, TunedLimit]:
     """Find the best limit with α alone, with β alone and with both; `group` is the true size of each name."""
-    group = np.unique(group, return_inverse=True)[1]
-    alphas, betas = (_grid(values) for values in _ranges(curves))
-    nothing = np.zeros(1)
-    alpha = _tuned("alpha", curves, group, alphas, nothing)
-    beta = _tuned("beta", curves, group, nothing, betas)
-    two = _tuned("both", curves, group, *(np.append(0.0, _thinned(values)) for values in (alphas, betas)))
+    alpha, beta = (tune_one(part, curves, group) for part in PAPER_PARTS)
+    alphas, betas = (np.append(0.0, _thinned(_grid(curves, part))) for part in PAPER_PARTS)
+    limit, f1 = _searched(curves, _numbered(group), (alphas, betas, NOTHING))
     # The grid of two is coarser than that of one, and one of two may well be 0.
-    both = max(two, beta, alpha, key=lambda limit: limit.f1)
+    both = max(TunedLimit("both", limit, f1, None), beta, alpha, key=lambda found: found.f1)
     return {"alpha": alpha, "beta": beta, "both": replace(both, kind="both", spread=None)}
 
 
-#: What the paper tunes: β for sums of products, α for maxima of products.
-PREFERRED: Mapping[str, Kind] = {"prob": "beta", "max": "alpha"}
-#: Another limit must be better by so many standard errors, name by name, to be taken instead.
+def tune_one(part: Part, curves: Curves, group: Codes) -> TunedLimit:
+    """Find the best limit with one parameter, the others being 0."""
+    grid, group = _grid(curves, part), _numbered(group)
+    limit, f1 = _searched(curves, group, _alone(part, grid))
+    return TunedLimit(part, limit, f1, _spread(curves, group, part, grid, max(limit)))
+
+
+#: Another choice must be better by so many standard errors, name by name, to be taken instead.
 CLEARLY = 2.0
 
 
-def choose(found: Mapping[Kind, TunedLimit], variant: str, curves: Curves, group: Codes) -> TunedLimit:
-    """Take the limit with the one parameter that the paper tunes, unless another is clearly better.
+def choose(found: Mapping[Kind, TunedLimit], preferred: Kind, curves: Curves, group: Codes) -> TunedLimit:
+    """Take the limit with the preferred parameter, unless another is clearly better."""
+    usual, best = found[preferred], max(found.values(), key=lambda limit: limit.f1)
+    better = f1_by_name(curves, best.limit) - f1_by_name(curves, usual.limit)
+    return best if clearly_positive(better, group) else usual
 
-    Compared is the F1 of each name, every true size counting the same. A standard error from names drawn again would be
-    0 where each size has one name, as if that were certain.
+
+def f1_by_name(curves: Curves, limit: Limit) -> Floats:
+    """F1 of each name at one limit."""
+    scores = curves.at(np.array([limit]))
+    return harmonic(scores.precision[:, 0], scores.recall[:, 0])
+
+
+def clearly_positive(better: Floats, group: Codes) -> bool:
+    """Whether differences between names are above 0 by more than chance, every true size counting the same.
+
+    A standard error from names drawn again would be 0 where each size has one name, as if that were certain.
+
+    >>> bool(clearly_positive(np.array([0.1, 0.2, 0.1]), np.array([1, 1, 2])))
+    True
+    >>> bool(clearly_positive(np.array([0.1, -0.2, 0.3]), np.array([1, 1, 2])))
+    False
     """
-    preferred = found[PREFERRED[variant]]
-    best = max(found.values(), key=lambda limit: limit.f1)
-    limits = (best, preferred)
-    scores = curves.at(np.array([limit.alpha for limit in limits]), np.array([limit.beta for limit in limits]))
-    better = harmonic(scores.precision, scores.recall) @ np.array([1.0, -1.0])
     _, size, names = np.unique(group, return_inverse=True, return_counts=True)
     share = 1 / (len(names) * names[size])
     mean = share @ better
     error = np.sqrt(share**2 @ (better - mean) ** 2)
-    return best if len(better) > 1 and mean > CLEARLY * error else preferred
+    return len(better) > 1 and bool(mean > CLEARLY * error)
 
 
-def mean_f1(curves: Curves, group: Codes, alpha: Floats, beta: Floats) -> Floats:
-    """F1 averaged over the groups of names, at each of some limits.
+def mean_f1(curves: Curves, group: Codes, parts: Floats) -> Floats:
+    """F1 averaged over the groups of names, at each of some limits, given as rows of α, β and κ.
 
     >>> both = np.array([1.0, 0.5]), np.array([0.5, 1.0])
-    >>> one = Curves(np.array([2]), np.array([0, 2]), np.array([0.5, -np.inf]), *both)
-    >>> mean_f1(one, np.array([0]), np.array([0.7, 0.0]), np.zeros(2)).round(3)
+    >>> one = Curves(9, np.array([2]), np.array([0, 2]), np.array([0.5, -np.inf]), *both)
+    >>> mean_f1(one, np.array([0]), np.array([[0.7, 0, 0], [0, 0, 0]])).round(3)
     array([0.667, 0.667])
     """
     names = np.bincount(group).astype(np.float64)
-    precision, recall = np.zeros((len(names), len(alpha))), np.zeros((len(names), len(alpha)))
-    for name in range(len(curves)):
-        steps = curves.steps_at(name, alpha + curves.mentions[name] * beta)
+    precision, recall = np.zeros((len(names), len(parts))), np.zeros((len(names), len(parts)))
+    for name, steps in enumerate(curves.steps(parts)):
         precision[group[name]] += curves.precision[steps]
         recall[group[name]] += curves.recall[steps]
     means: Floats = harmonic(precision / names[:, None], recall / names[:, None]).mean(axis=0)
     return means
 
 
-def _ranges(curves: Curves) -> tuple[Floats, Floats]:
-    """The scores at which anything changes, as values of α and of β."""
-    steps = np.repeat(curves.mentions, np.diff(curves.start)).astype(np.float64)
+def _numbered(group: Codes) -> Codes:
+    numbers: Codes = np.unique(group, return_inverse=True)[1]
+    return numbers
+
+
+def _grid(curves: Curves, part: Part) -> Floats:
+    """Values of one parameter on a logarithmic scale over all that make a difference."""
+    unit = np.repeat(curves.units[:, Limit._fields.index(part)], np.diff(curves.start))
     usable = curves.lowest > 0
-    return curves.lowest[usable], curves.lowest[usable] / steps[usable]
-
-
-def _grid(values: Floats) -> Floats:
-    """Values on a logarithmic scale over all that make a difference."""
-    if not len(values):  # no two mentions were ever compared: any limit is as good as another
+    if not usable.any():  # no two mentions were ever compared: any limit is as good as another
         return np.ones(1)
+    values = curves.lowest[usable] / unit[usable]
     return np.geomspace(np.quantile(values, LOWEST_QUANTILE), values.max() * 1.01, GRID)
+
+
+def _alone(part: Part, grid: Floats) -> Grids:
+    """Values of one parameter, the others being 0."""
+    alpha, beta, kappa = (grid if name == part else NOTHING for name in Limit._fields)
+    return alpha, beta, kappa
 
 
 def _thinned(values: Floats) -> Floats:
     return values[:: max(1, (GRID - 1) // (GRID_OF_TWO - 1))]
 
 
-def _tuned(kind: Kind, curves: Curves, group: Codes, alphas: Floats, betas: Floats) -> TunedLimit:
-    grids = alphas, betas
+def _searched(curves: Curves, group: Codes, grids: Grids) -> tuple[Limit, float]:
+    """The best limit on grids that become finer around it, and how well it does."""
     for _ in range(REFINEMENTS):
-        alpha, beta, _ = _best(curves, group, alphas, betas)
-        alphas, betas = _around(alpha, alphas), _around(beta, betas)
-    alpha, beta, f1 = _best(curves, group, alphas, betas)
-    spread = _spread(curves, group, *grids, max(alpha, beta)) if kind != "both" else None
-    return TunedLimit(kind, alpha, beta, f1, spread)
+        best, _ = _best(curves, group, grids)
+        alphas, betas, kappas = (_around(value, grid) for value, grid in zip(best, grids, strict=True))
+        grids = alphas, betas, kappas
+    return _best(curves, group, grids)
 
 
-def _best(curves: Curves, group: Codes, alphas: Floats, betas: Floats) -> tuple[float, float, float]:
-    """The best pair of the two grids; of equals in a row the middle one, which is furthest from doing worse."""
-    alpha, beta = (grid.ravel() for grid in np.meshgrid(alphas, betas, indexing="ij"))
-    value = mean_f1(curves, group, alpha, beta)
+def _best(curves: Curves, group: Codes, grids: Grids) -> tuple[Limit, float]:
+    """The best limit of some grids; of equals in a row the middle one, which is furthest from doing worse."""
+    parts = np.stack([values.ravel() for values in np.meshgrid(*grids, indexing="ij")], axis=1)
+    value = mean_f1(curves, group, parts)
     best = _middle(value >= value.max() - 1e-12)
-    return float(alpha[best]), float(beta[best]), float(value[best])
+    return Limit(*parts[best].tolist()), float(value[best])
 
 
 def _middle(wanted: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
@@ -155,11 +179,10 @@ def _around(value: float, grid: Floats) -> Floats:
     return np.geomspace(low if low > 0 else grid[place], high, REFINED)
 
 
-def _spread(curves: Curves, group: Codes, alphas: Floats, betas: Floats, found: float) -> tuple[float, float]:
+def _spread(curves: Curves, group: Codes, part: Part, grid: Floats, found: float) -> tuple[float, float]:
     """Where the best value of the one free parameter lies if the names are drawn again; what was found lies within."""
-    grid = alphas if len(alphas) > 1 else betas
-    alpha, beta = (np.broadcast_to(values, grid.shape) for values in (alphas, betas))
-    scores = curves.at(alpha, beta)
+    alpha, beta, kappa = (np.broadcast_to(values, grid.shape) for values in _alone(part, grid))
+    scores = curves.at(np.stack([alpha, beta, kappa], axis=1))
     resamples = Resamples(group)
     values = [
         harmonic(resamples.means(precision), resamples.means(recall)).mean(axis=1)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from homonym.clustering.constraints import Constraints
+from homonym.settings import SMALL_COLLECTION, Limit
+
 if TYPE_CHECKING:
+    from homonym.clustering.kernel import Known
     from homonym.settings import Settings
 
 Integers = NDArray[np.int64]
@@ -52,13 +56,24 @@ class Bags:
         if len(self.feature) != len(self.count):
             raise ValueError("each occurrence needs a feature and a count")
 
+    def select(self, mentions: Integers, sizes: Integers) -> Bags:
+        """The bags of some mentions, put together to blocks of these sizes."""
+        lengths = np.diff(self.bag_start)[mentions]
+        occurrences = ranges(self.bag_start[mentions], lengths)
+        return Bags(starts(sizes), starts(lengths), self.feature[occurrences], self.count[occurrences])
+
 
 @dataclass(frozen=True)
 class Clustering:
     """The answer, block by block, and how it came about.
 
     `label[x]` is the cluster of a mention inside its block, numbered by smallest member; `rounds[b]` the number of
-    rounds until convergence. Merges of block b stand from `block_start[b]` on, at most one fewer than mentions.
+    rounds until convergence. Merges of block b stand from `block_start[b]` on, at most one fewer than mentions: first
+    those that constraints demand, with the round −1 and the score ∞, then those of the rounds, which count from 1.
+
+    Where margins are asked for, `own[x]` is how well a mention fits to the rest of its cluster, `other[x]` to the best
+    other one that its cluster might have been joined with: the higher one of score({x},D) and score(D,{x}). NaN for
+    one who is alone, −∞ where there is no other.
     """
 
     block_start: Integers
@@ -69,47 +84,67 @@ class Clustering:
     merge_left: NDArray[np.int32]
     merge_right: NDArray[np.int32]
     merge_score: Floats
+    own: Floats = field(default_factory=lambda: np.empty(0))
+    other: Floats = field(default_factory=lambda: np.empty(0))
 
 
-def cluster(bags: Bags, frequencies: Frequencies, settings: Settings, *, hypothetical: bool = False) -> Clustering:
-    """Cluster all blocks; with `hypothetical`, follow the merges beyond convergence down to one cluster."""
-    from homonym.clustering.kernel import cluster_blocks
+def cluster(
+    bags: Bags,
+    frequencies: Frequencies,
+    settings: Settings,
+    *,
+    constraints: Constraints | None = None,
+    hypothetical: bool = False,
+    margins: bool = False,
+) -> Clustering:
+    """Cluster all blocks; with `hypothetical`, follow the merges beyond convergence until none is allowed.
+
+    Where no mention has any feature, nothing couples any two: everybody stays alone, but for groups.
+    """
+    from homonym.clustering.kernel import cluster_blocks, margin_blocks
 
     mentions, blocks = len(bags.bag_start) - 1, len(bags.block_start) - 1
     answer = Clustering(
         block_start=bags.block_start,
-        limit=limits(bags.block_start, *settings.limit),
+        limit=limits(bags.block_start, settings.limit, frequencies.mentions),
         label=np.zeros(mentions, np.int32),
         rounds=np.zeros(blocks, np.int32),
         merge_round=np.zeros(mentions, np.int32),
         merge_left=np.zeros(mentions, np.int32),
         merge_right=np.zeros(mentions, np.int32),
         merge_score=np.zeros(mentions, np.float64),
+        own=np.empty(mentions if margins else 0),
+        other=np.empty(mentions if margins else 0),
     )
-    if not frequencies.types:  # nothing couples any two mentions: everyone stays alone
-        answer.label[:] = _alone(bags)
-        return answer
-    cluster_blocks(
-        *_kernel_inputs(bags, frequencies, settings),
-        answer.limit,
-        hypothetical,
-        answer.label,
-        answer.rounds,
-        answer.merge_round,
-        answer.merge_left,
-        answer.merge_right,
-        answer.merge_score,
-    )
+    known, constrained = _known(bags, constraints)
+    for what, chosen in ((None, np.flatnonzero(~constrained)), (known, np.flatnonzero(constrained))):
+        if not len(chosen):
+            continue
+        inputs = (*_kernel_inputs(bags, frequencies, settings), what, chosen)
+        cluster_blocks(
+            *inputs,
+            answer.limit,
+            hypothetical and len(frequencies.types) > 0,
+            answer.label,
+            answer.rounds,
+            answer.merge_round,
+            answer.merge_left,
+            answer.merge_right,
+            answer.merge_score,
+        )
+        if margins:
+            margin_blocks(*inputs, answer.label, answer.own, answer.other)
     return answer
 
 
-def limits(block_start: Integers, alpha: float, beta: float) -> Floats:
-    """The limit α + |X|·β of each block.
+def limits(block_start: Integers, limit: Limit, mentions: int) -> Floats:
+    """The limit α + β·|X| + κ·√|X|/(N + 3000) of each block, N being the mentions of the collection.
 
-    >>> limits(np.array([0, 2, 12]), 0.5, 0.1)
-    array([0.7, 1.5])
+    >>> limits(np.array([0, 4, 13]), Limit(alpha=0.5, beta=0.1, kappa=400), mentions=1000)
+    array([1.1, 1.7])
     """
-    return alpha + beta * np.diff(block_start).astype(np.float64)
+    size = np.diff(block_start).astype(np.float64)
+    return limit.alpha + limit.beta * size + limit.kappa * np.sqrt(size) / (mentions + SMALL_COLLECTION)
 
 
 @dataclass(frozen=True)
@@ -117,8 +152,8 @@ class Outcomes:
     """All that a clustering of some blocks can come to, as its limit falls.
 
     Block b has the outcomes `step_start[b]` to `step_start[b + 1]`. Outcome s holds for limits from `lowest[s]` up to
-    that of the outcome before it, the first of a block for any higher one, the last for any lower one; its labels are
-    `label[label_start[s]:label_start[s + 1]]`.
+    that of the outcome before it, the first of a block for any higher one, the last for any lower one, down to 0 at
+    least; its labels are `label[label_start[s]:label_start[s + 1]]`.
     """
 
     step_start: Integers
@@ -149,21 +184,27 @@ class Outcomes:
 SWEEP_RATIO = 1.1
 
 
-def sweep(bags: Bags, frequencies: Frequencies, settings: Settings, *, ratio: float = SWEEP_RATIO) -> Outcomes:
+def sweep(
+    bags: Bags,
+    frequencies: Frequencies,
+    settings: Settings,
+    *,
+    constraints: Constraints | None = None,
+    ratio: float = SWEEP_RATIO,
+) -> Outcomes:
     """Cluster all blocks at the limits that change their outcome, at most one for each factor of `ratio`.
 
     A block's outcome is a step function of its limit: while no score lies between two limits, nothing changes. Limits
-    fall until one cluster is left. Below that, now and then, a path of merges ends in several clusters again, because
-    a conditional probability may fall when its condition grows; such limits are too low to be of use.
+    fall until no pair is left that may be joined, which is one cluster where there are no constraints; or to 0, because
+    limits are not negative, though scores may be where chance is subtracted. Below the limit that leaves one cluster,
+    now and then, a path of merges ends in several clusters again, because a conditional probability may fall when its
+    condition grows; such limits are too low to be of use.
     """
     from homonym.clustering.kernel import sweep_blocks
 
     mentions = np.diff(bags.block_start)
-    if not frequencies.types:  # nothing couples any two mentions: everyone stays alone
-        lowest = np.full(len(mentions), -np.inf)
-        return Outcomes(np.arange(len(mentions) + 1), lowest, bags.block_start, _alone(bags))
     steps = np.zeros(len(mentions), np.int64)
-    lowest, label = sweep_blocks(*_kernel_inputs(bags, frequencies, settings), ratio, steps)
+    lowest, label = sweep_blocks(*_kernel_inputs(bags, frequencies, settings), *_known(bags, constraints), ratio, steps)
     return Outcomes(starts(steps), lowest, starts(np.repeat(mentions, steps)), label)
 
 
@@ -183,6 +224,15 @@ def couple(bags: Bags, block: int, frequencies: Frequencies) -> tuple[Floats, Fl
     return S, n
 
 
+def ranges(start: Integers, size: Integers) -> Integers:
+    """The numbers of several ranges, one after the other.
+
+    >>> ranges(np.array([5, 0]), np.array([2, 3]))
+    array([5, 6, 0, 1, 2])
+    """
+    return np.arange(size.sum()) + np.repeat(start - starts(size)[:-1], size)
+
+
 def starts(sizes: Integers) -> Integers:
     """Where each of several parts begins, and the last one ends.
 
@@ -192,14 +242,41 @@ def starts(sizes: Integers) -> Integers:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _alone(bags: Bags) -> NDArray[np.int32]:
-    """Labels that put every mention into a cluster of its own."""
-    mentions = np.arange(len(bags.bag_start) - 1)
-    return (mentions - np.repeat(bags.block_start[:-1], np.diff(bags.block_start))).astype(np.int32)
+def _check(bags: Bags, constraints: Constraints) -> None:
+    """Refuse constraints that point to where there is nothing: the kernel would read and write there."""
+    group, profile, rival_start, rival = (
+        constraints.group,
+        constraints.profile,
+        constraints.rival_start,
+        constraints.rival,
+    )
+    if not len(group) == len(profile) == len(bags.bag_start) - 1:
+        raise ValueError("each mention needs a group and a profile")
+    first = np.repeat(bags.block_start[:-1], np.diff(bags.block_start)) + group
+    if (group < 0).any() or (first > np.arange(len(group))).any() or (group[first] != group).any():
+        raise ValueError("a group must be the place of its first mention inside the block")
+    profiles = len(rival_start) - 1
+    if rival_start[0] != 0 or rival_start[-1] != len(rival) or (np.diff(rival_start) < 0).any():
+        raise ValueError("rival_start must rise from 0 to the number of rivals")
+    if len(profile) and not 0 <= profile.min() <= profile.max() < profiles:
+        raise ValueError("each profile needs a place in rival_start")
+    if len(rival) and not 0 <= rival.min() <= rival.max() < profiles:
+        raise ValueError("each rival must be a profile")
+
+
+def _known(bags: Bags, constraints: Constraints | None) -> tuple[Known | None, NDArray[np.bool_]]:
+    """The constraints as the kernel takes them, and which blocks have any."""
+    from homonym.clustering.kernel import Known, constrained_blocks
+
+    if constraints is None:
+        return None, np.zeros(len(bags.block_start) - 1, np.bool_)
+    _check(bags, constraints)
+    known = Known(constraints.group, constraints.profile, constraints.rival_start, constraints.rival)
+    return known, constrained_blocks(bags.block_start, *known)
 
 
 def _kernel_inputs(bags: Bags, frequencies: Frequencies, settings: Settings) -> tuple[Any, ...]:
-    """What `cluster_blocks` and `sweep_blocks` both begin with."""
+    """What the kernel's functions for many blocks all begin with."""
     return (
         bags.block_start,
         bags.bag_start,
@@ -211,6 +288,7 @@ def _kernel_inputs(bags: Bags, frequencies: Frequencies, settings: Settings) -> 
         np.array(settings.weights_for(frequencies.types)),
         frequencies.mentions,
         settings.epsilon,
+        settings.chance,
         settings.variant == "max",
         settings.joint,
         settings.scope == "within",
@@ -218,8 +296,11 @@ def _kernel_inputs(bags: Bags, frequencies: Frequencies, settings: Settings) -> 
 
 
 def dense_bytes(mentions: int, types: int) -> int:
-    """Memory that the kernel needs for its largest block: S for each pair and type, a score for each ordered pair."""
-    return mentions * (mentions - 1) // 2 * types * 8 + mentions * mentions * 8
+    """Memory that the kernel needs for its largest block.
+
+    S for each pair and type, whether they are rivals for each pair, a score for each ordered pair.
+    """
+    return mentions * (mentions - 1) // 2 * (types * 8 + 1) + mentions * mentions * 8
 
 
 def round_table(clustering: Clustering) -> dict[str, NDArray[np.generic]]:

@@ -9,11 +9,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from homonym.collection.parts import MENTION_ROWS, OCCURRENCES, RECORD_ROWS, SLOT_BITS, write_part
+from homonym.collection.parts import (
+    IDENTIFIER_ROWS,
+    MENTION_ROWS,
+    OCCURRENCES,
+    RECORD_ROWS,
+    SLOT_BITS,
+    spelled,
+    write_part,
+)
 from homonym.errors import InputError
+from homonym.names import parse_name
 from homonym.progress import Advance
+from homonym.records import identifiers
 from homonym.records.mentions import LARGEST_COUNT, SMALLEST_COUNT
-from homonym.schema import BAG, MENTIONS
+from homonym.schema import BAG, IDENTIFIERS, MENTIONS
 from homonym.wording import first_line
 
 BATCH_ROWS = 20_000
@@ -25,6 +35,7 @@ def write_mention_table(path: Path, sequence: int, work: Path, advance: Advance)
     for batch in _batches(path):
         table = _conformed(batch, path, rows)
         _write(table, sequence + rows, work, _occurrences(table, path, rows), rows)
+        _write_identifiers(table["ids"], sequence + rows, work, path, rows)
         rows += len(table)
         advance(len(table))
     if not rows:
@@ -51,11 +62,15 @@ def _require_columns(schema: pa.Schema, path: Path) -> None:
     if missing or not {"block", "name"} & set(schema.names):
         named = ", ".join(missing or ["block"])
         raise InputError(f"{path}: column {named} is missing; it has {', '.join(schema.names)}.")
-    # A cast would fill up a field that the entries of the bags lack.
-    kind = schema.field("features").type
-    bag = isinstance(kind, pa.ListType | pa.LargeListType) and isinstance(kind.value_type, pa.StructType)
-    if not pa.types.is_null(kind) and not (bag and {entry.name for entry in BAG.value_type} <= set(_names(kind))):
-        raise InputError(f"{path}: column features must be {BAG}, got {kind}.")
+    for name, wanted in (("features", BAG), ("ids", IDENTIFIERS)):
+        if name in schema.names and not _fits(kind := schema.field(name).type, wanted):
+            raise InputError(f"{path}: column {name} must be {wanted}, got {kind}.")
+
+
+def _fits(kind: pa.DataType, wanted: pa.ListType) -> bool:
+    """Whether a column of lists has all that its entries need: a cast would fill up a field that they lack."""
+    entries = isinstance(kind, pa.ListType | pa.LargeListType) and isinstance(kind.value_type, pa.StructType)
+    return pa.types.is_null(kind) or (entries and set(_names(wanted)) <= set(_names(kind)))
 
 
 def _names(bag: pa.ListType) -> list[str]:
@@ -106,6 +121,7 @@ def _write(table: pa.Table, sequence: int, work: Path, occurrences: pa.Table, ro
     owners = pc.add(pc.multiply(places, 1 << SLOT_BITS), 1)
     mentions = table.append_column("owner", owners)
     mentions = mentions.append_column("own_name", pa.nulls(len(table), pa.string()))
+    mentions = mentions.append_column("parsed_name", _parsed(table["name"]))
     write_part(mentions.select(MENTION_ROWS.names).cast(MENTION_ROWS), work, "mentions", sequence)
     lines = pa.array(range(row + 1, row + 1 + len(table)), pa.int64())
     is_key, year = pa.repeat(pa.scalar(True), len(table)), pa.nulls(len(table), pa.int32())
@@ -116,3 +132,23 @@ def _write(table: pa.Table, sequence: int, work: Path, occurrences: pa.Table, ro
         owned = occurrences.append_column("owner", owners.take(occurrences["place"].combine_chunks()))
         owned = owned.append_column("holders", pa.repeat(pa.scalar(1, pa.int32()), len(occurrences)))
         write_part(owned.select(OCCURRENCES.names).cast(OCCURRENCES), work, "occurrences", sequence)
+
+
+def _parsed(names: pa.ChunkedArray) -> pa.Array:
+    """Each name as it is understood, a name that stands there often once."""
+    coded = names.combine_chunks().dictionary_encode()
+    parsed = [spelled(parse_name(name)) if name else None for name in coded.dictionary.to_pylist()]
+    return pa.array(parsed, pa.string()).take(coded.indices)
+
+
+def _write_identifiers(ids: pa.ChunkedArray, sequence: int, work: Path, path: Path, row: int) -> None:
+    found = []
+    for place, entries in enumerate(ids.to_pylist()):
+        for entry in entries or ():
+            kind, value = entry["kind"], entry["id"]
+            valid = identifiers.valid(kind, value) if kind else None
+            if valid is None:
+                raise InputError(f"{path}, row {row + place + 1}: {value!r} is no {kind}; correct or remove it.")
+            found.append((((sequence + place) << SLOT_BITS) + 1, kind, valid))
+    if found:
+        write_part(pa.table(list(zip(*found, strict=True)), schema=IDENTIFIER_ROWS), work, "identifiers", sequence)

@@ -186,10 +186,19 @@ def write_ordered_mentions(connection: duckdb.DuckDBPyConnection, path: Path) ->
     """Write the mentions in the order of the result, each with the feature id of its own name."""
     connection.execute(
         f"""COPY (SELECT m.owner, coalesce(v.id, -1)::INTEGER AS own_name, mention_id, document_id, position, name,
-                         block, author
+                         parsed_name, block, author
                   FROM named_mentions m LEFT JOIN vocabulary v ON v.type = 'co' AND v.feature = m.own_name
                   WHERE {kept("m.owner")}
                   ORDER BY block, document_id NULLS FIRST, position NULLS FIRST, mention_id)
+            TO '{quoted(path)}' (FORMAT parquet, COMPRESSION lz4)"""
+    )
+
+
+def write_identifiers(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Write the identifiers of all mentions, one of each kind: "Researcher-ID" and "researcherid" are one kind."""
+    connection.execute(
+        f"""COPY (SELECT owner, lower(regexp_replace(kind, '[-_\\s]', '', 'g')) AS kind, min(id) AS id
+                  FROM identifiers WHERE {kept("owner")} GROUP BY ALL ORDER BY owner, kind)
             TO '{quoted(path)}' (FORMAT parquet, COMPRESSION lz4)"""
     )
 

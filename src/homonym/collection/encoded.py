@@ -36,6 +36,7 @@ class Encoded:
 
     frequencies: Frequencies
     mentions_file: Path
+    identifiers_file: Path
     block_start: NDArray[np.int64]
     mention_owner: NDArray[np.int64]
     own_name: NDArray[np.int32]
@@ -62,6 +63,14 @@ class Encoded:
     def block_names(self) -> pa.ChunkedArray:
         """The key of each block."""
         return pq.read_table(self.mentions_file, columns=["block"])["block"].take(pa.array(self.block_start[:-1]))
+
+    def identifiers(self) -> pa.Table:
+        """Place of the mention, kind and id of all identifiers, in the order of the mentions."""
+        table = pq.read_table(self.identifiers_file)
+        order = np.argsort(self.mention_owner)
+        place = order[np.searchsorted(self.mention_owner, table["owner"].to_numpy(), sorter=order)]
+        table = pa.table({"place": place, "kind": table["kind"], "id": table["id"]})
+        return table.take(pa.array(np.argsort(place, kind="stable")))
 
     def gather(self, first_block: int, last_block: int, kept: NDArray[np.bool_]) -> Bags:
         """The bags of a range of blocks, feature types that are not kept left out."""
@@ -103,13 +112,15 @@ class Encoded:
 
 def encode(connection: duckdb.DuckDBPyConnection, frequencies: Frequencies, work: Path) -> Encoded:
     """Number all bags and order all mentions, streaming both to disk."""
-    mentions_file = work / "mentions.parquet"
+    mentions_file, identifiers_file = work / "mentions.parquet", work / "identifiers.parquet"
     counting.write_ordered_mentions(connection, mentions_file)
+    counting.write_identifiers(connection, identifiers_file)
     mentions = pq.read_table(mentions_file, columns=["owner", "own_name", "block"])
     owners, starts = _store_bags(counting.ordered_bags(connection), work)
     return Encoded(
         frequencies=frequencies,
         mentions_file=mentions_file,
+        identifiers_file=identifiers_file,
         block_start=_block_starts(mentions["block"]),
         mention_owner=mentions["owner"].to_numpy(),
         own_name=mentions["own_name"].to_numpy(),

@@ -35,6 +35,7 @@ def write_mentions_file(encoded: Encoded, vocabulary: Path, path: Path, advance:
                 for rows in _rows(encoded, vocabulary, advance):
                     for row in rows:
                         row["features"] = _listed(row["features"])
+                        row["ids"] = [{"kind": kind, "id": value} for kind, value in row["ids"].items()] or None
                     parquet.write_table(pa.Table.from_pylist(rows, MENTIONS))
         else:
             for rows in _rows(encoded, vocabulary, advance):
@@ -45,7 +46,9 @@ def _rows(encoded: Encoded, vocabulary: Path, advance: Advance) -> Iterator[list
     words = pq.read_table(vocabulary, columns=["feature"])["feature"].combine_chunks()
     types, type_start = encoded.frequencies.types, encoded.frequencies.type_start
     kept = np.ones(len(types), bool)
-    columns = [name for name in MENTIONS.names if name != "features"]
+    columns = [name for name in MENTIONS.names if name not in {"ids", "features"}]
+    identifiers = encoded.identifiers()
+    places = identifiers["place"].to_numpy()
     done = 0
     for batch in pq.ParquetFile(encoded.mentions_file).iter_batches(BATCH_MENTIONS, columns=columns):
         bag_start, feature, count = encoded.gather_mentions(slice(done, done + len(batch)), kept)
@@ -57,7 +60,10 @@ def _rows(encoded: Encoded, vocabulary: Path, advance: Advance) -> Iterator[list
             bags: dict[str, dict[str, float]] = {}
             for k in range(first, last):
                 bags.setdefault(types[kinds[k]], {})[names[k]] = counts[k]
-            row["features"] = bags
+            row["ids"], row["features"] = {}, bags
+        first, last = np.searchsorted(places, [done, done + len(batch)])
+        for found in identifiers.slice(first, last - first).to_pylist():
+            rows[found["place"] - done]["ids"][found["kind"]] = found["id"]
         yield rows
         done += len(batch)
         advance(len(batch))
@@ -77,4 +83,5 @@ def _present(row: dict[str, Any]) -> dict[str, Any]:
         kind: {feature: int(count) if count.is_integer() else count for feature, count in bag.items()}
         for kind, bag in row["features"].items()
     }
+    row["ids"] = row["ids"] or None
     return {name: value for name, value in row.items() if value is not None}

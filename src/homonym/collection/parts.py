@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from homonym.blocking import SCHEMES
 from homonym.features.registry import OWN, SHARED, others
-from homonym.names import parse_name
+from homonym.names import Name, parse_name
 from homonym.records.formats import Unit, named
 from homonym.records.mentions import Mention, parse_mention
 from homonym.records.model import Document
@@ -40,9 +40,10 @@ OCCURRENCES = pa.schema(
 
 MENTION_ROWS = pa.schema(
     [("owner", pa.int64()), ("mention_id", pa.string()), ("document_id", pa.string()), ("position", pa.int32()),
-     ("name", pa.string()), ("own_name", pa.string()), ("block", pa.string()), ("author", pa.string())]
+     ("name", pa.string()), ("parsed_name", pa.string()), ("own_name", pa.string()), ("block", pa.string()),
+     ("author", pa.string())]
 )  # fmt: skip
-"""Mentions; `own_name` is the normalised name to take out of the document's names."""
+"""Mentions; `own_name` is the normalised name to take out of the document's names, `parsed_name` see `spelled`."""
 
 RECORD_ROWS = pa.schema(
     [
@@ -131,11 +132,14 @@ def write_mentions(chunk: Chunk, settings: Settings, work: Path, *, strict: bool
     part, report = Part(), PartReport(read=len(chunk.raws))
     for sequence, raw in enumerate(chunk.raws, chunk.sequence):
         try:
-            part.add_mention(parse_mention(raw.text), sequence, raw.number)
+            mention = parse_mention(raw.text)
         except BrokenRecordError as broken:
             report.add([Problem(chunk.file, raw.number, "record", str(broken))], raw)
-            if strict:
-                break
+        else:
+            part.add_mention(mention, sequence, raw.number)
+            report.add([Problem(chunk.file, raw.number, lost, reason) for lost, reason in mention.notes], raw)
+        if strict and report.problems:
+            break
     return part.write(work, chunk.sequence, report)
 
 
@@ -160,6 +164,25 @@ def _reject(problem: Problem, raw: Raw) -> bytes:
     if problem.lost == "record":
         said["text"] = raw.text.decode(errors="replace")
     return orjson.dumps(said) + b"\n"
+
+
+def spelled(name: Name) -> str:
+    """A parsed name as text: parsing takes much longer than reading that back.
+
+    >>> spelled(parse_name("van der Berg, Jan-Willem K., Jr"))
+    'VAN DER BERG|JWK|JAN WILLEM K|JR'
+    """
+    return "|".join((name.surname, name.initials, " ".join(name.given), name.suffix))
+
+
+def unspelled(text: str) -> Name:
+    """A name as `spelled` wrote it.
+
+    >>> unspelled("BERG|JW|JAN W|")
+    Name(surname='BERG', initials='JW', given=('JAN', 'W'), suffix='')
+    """
+    surname, initials, given, suffix = text.split("|")
+    return Name(surname, initials, tuple(given.split()), suffix)
 
 
 class _Bags:
@@ -234,9 +257,12 @@ class Part:
             mention_id = f"{document.id}#{author.position}"
             block = scheme(name, author.block)
             self.mentions.append(
-                (mention, mention_id, document.id, author.position, author.name, name.key, block, author.label)
-            )
+                (mention, mention_id, document.id, author.position, author.name, spelled(name), name.key, block,
+                 author.label)
+            )  # fmt: skip
             self.identifiers += [(mention, kind, value) for kind, value in author.ids.items()]
+            if author.emails:
+                self.identifiers.append((mention, "email", min(author.emails).lower()))
         self.add_record(document, sequence, line)
         if holders:
             self.references += [(sequence, reference, holders) for reference in document.references]
@@ -248,10 +274,12 @@ class Part:
         for kind, bag in mention.features.items():
             self._add_bag(owner, kind, bag, 1)
         own_name = None  # a bag that is brought along has its own name taken out already
+        parsed_name = spelled(parse_name(mention.name)) if mention.name else None
         self.mentions.append(
-            (owner, mention.mention_id, mention.document_id, mention.position, mention.name, own_name, mention.block,
-             mention.label)
+            (owner, mention.mention_id, mention.document_id, mention.position, mention.name, parsed_name, own_name,
+             mention.block, mention.label)
         )  # fmt: skip
+        self.identifiers += [(owner, kind, value) for kind, value in mention.ids.items()]
         self.records.append((sequence, line, mention.mention_id, True, None, 1))
 
     def _add_bag(self, owner: int, kind: str, bag: Mapping[str, float], holders: int) -> None:

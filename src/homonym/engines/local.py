@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -18,6 +18,7 @@ from homonym.collection.counting import Duplicate
 from homonym.collection.encoded import Encoded, encode
 from homonym.collection.parts import Chunk, PartReport, chunks, write_documents, write_lines, write_mentions
 from homonym.collection.statistics import GivenStatistics
+from homonym.constraints.knowledge import Knowledge
 from homonym.engines.threads import in_order
 from homonym.engines.workers import run_tasks
 from homonym.errors import CapacityError, InputError
@@ -112,7 +113,13 @@ class LocalEngine:
             return encode(connection, frequencies, self.work)
 
     def cluster(
-        self, encoded: Encoded, settings: Settings, *, hypothetical: bool = False
+        self,
+        encoded: Encoded,
+        settings: Settings,
+        knowledge: Knowledge | None = None,
+        *,
+        hypothetical: bool = False,
+        margins: bool = False,
     ) -> Iterator[tuple[int, Clustering]]:
         """Cluster all blocks, in order: the first block's number and the answer for each batch."""
         kept = np.array(settings.weights_for(encoded.frequencies.types)) > 0
@@ -123,10 +130,16 @@ class LocalEngine:
         def work(blocks: tuple[int, int]) -> Clustering:
             first, last = blocks
             bags = encoded.gather(first, last, kept)
-            if dense_bytes(int(sizes[first:last].max()), len(kept)) < LARGE_BLOCK:
-                return cluster(bags, encoded.frequencies, settings, hypothetical=hypothetical)
-            with large:
-                return cluster(bags, encoded.frequencies, settings, hypothetical=hypothetical)
+            is_large = dense_bytes(int(sizes[first:last].max()), len(kept)) >= LARGE_BLOCK
+            with large if is_large else nullcontext():
+                return cluster(
+                    bags,
+                    encoded.frequencies,
+                    settings,
+                    constraints=knowledge.of_blocks(first, last) if knowledge else None,
+                    hypothetical=hypothetical,
+                    margins=margins,
+                )
 
         with self.stages.stage("cluster", int(sizes.sum())) as advance:
             for (first, last), answer in in_order(work, encoded.batches(), self.threads):

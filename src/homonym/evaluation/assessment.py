@@ -29,6 +29,7 @@ from homonym.evaluation.measures import (
     pairwise_sums,
 )
 from homonym.evaluation.scores import KMetric, Measures, NameSums, Scores, harmonic
+from homonym.evaluation.trust import Trust
 
 LARGEST_SHOWN = 10
 """True sizes up to here have a row of their own in tables, as in the paper; the larger ones share one."""
@@ -83,7 +84,8 @@ class Evaluation:
     `mentions` have both a label and an author. `mentions_without_label` are in the result only and do not count,
     nor do they count into the size of a cluster; `labels_without_mention` are labels whose mention the result lacks.
     `macro` averages over names. `intervals` are of F1, 95 %, from names drawn again. Where no file says which mentions
-    share a name, `names_known` is false and everything counts as one name.
+    share a name, `names_known` is false and everything counts as one name. `confidence` is None where the result states
+    none.
     """
 
     names: int
@@ -106,6 +108,7 @@ class Evaluation:
     gold_lines_skipped: int = 0
     mentions_with_several_labels: int = 0
     names_known: bool = True
+    confidence: Trust | None = None
 
     @property
     def mean_over_true_sizes_1_to_10(self) -> float | None:
@@ -128,6 +131,8 @@ class Evaluation:
         written = {part.name: _to_json(getattr(self, part.name)) for part in fields(self)}
         written[MEAN_OVER_SIZES] = self.mean_over_true_sizes_1_to_10
         written["by_true_size"] = written.pop("by_true_size")
+        if self.confidence is None:
+            del written["confidence"]
         return written
 
     @classmethod
@@ -281,5 +286,7 @@ def _from_json(value: Any) -> Any:
         return Scores(value["precision"], value["recall"])
     if "k" in value:
         return KMetric(value["acp"], value["aap"])
+    if "bins" in value:
+        return Trust.from_dict(value)
     parts = {key: _from_json(part) for key, part in value.items()}
     return Measures(**parts) if "bcubed" in parts else parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from homonym.evaluation.contingency import contingency
 from homonym.evaluation.labelled import LabelledNames
 from homonym.evaluation.measures import bcubed_by_name
 from homonym.evaluation.scores import NameScores
+from homonym.settings import SMALL_COLLECTION
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,9 +20,10 @@ class Curves:
     """B-cubed precision and recall of each name at every limit.
 
     Name i has the steps `start[i]` to `start[i + 1]`; a step holds for limits from `lowest` up to that of the step
-    before it. `mentions` is |X|, which the limit depends on.
+    before it. `mentions` is |X| and `collection` is N, which the limit depends on.
     """
 
+    collection: int
     mentions: Integers
     start: Integers
     lowest: Floats
@@ -37,9 +40,25 @@ class Curves:
         steps: Integers = first + np.minimum(passed, last - first - 1)
         return steps
 
-    def at(self, alpha: Floats, beta: Floats) -> NameScores:
-        """Precision and recall of every name (rows) at each of some limits α + |X|·β (columns)."""
-        steps = np.stack([self.steps_at(name, alpha + self.mentions[name] * beta) for name in range(len(self))])
+    @property
+    def units(self) -> Floats:
+        """What α, β and κ (columns) are multiplied by in the limit of each name (rows): 1, |X| and √|X|/(N + 3000).
+
+        >>> Curves(1000, np.array([4]), *(np.zeros(2, np.int64),) * 4).units
+        array([[1.e+00, 4.e+00, 5.e-04]])
+        """
+        size = self.mentions.astype(np.float64)
+        return np.stack([np.ones_like(size), size, np.sqrt(size) / (self.collection + SMALL_COLLECTION)], axis=1)
+
+    def steps(self, parts: Floats) -> Iterator[Integers]:
+        """Name by name, the steps at some limits, given as rows of α, β and κ."""
+        alpha, beta, kappa = parts.T
+        for name, (one, size, root) in enumerate(self.units.tolist()):
+            yield self.steps_at(name, alpha * one + beta * size + kappa * root)
+
+    def at(self, parts: Floats) -> NameScores:
+        """Precision and recall of every name (rows) at each of some limits (columns), given as rows of α, β and κ."""
+        steps = np.stack(list(self.steps(parts)))
         return NameScores(self.precision[steps], self.recall[steps])
 
 
@@ -53,13 +72,15 @@ def measure_outcomes(names: LabelledNames, outcomes: Outcomes) -> Curves:
     known = names.labelled[mention]
     table = contingency(step[known], names.author[mention[known]], outcomes.label[known])
     scores = bcubed_by_name(table)
-    return Curves(names.mentions, outcomes.step_start, outcomes.lowest, scores.precision, scores.recall)
+    collection = names.frequencies.mentions
+    return Curves(collection, names.mentions, outcomes.step_start, outcomes.lowest, scores.precision, scores.recall)
 
 
 def joined(parts: list[Curves]) -> Curves:
     """The curves of several batches of names as one."""
     steps = np.concatenate([np.diff(part.start) for part in parts])
     return Curves(
+        collection=parts[0].collection,
         mentions=np.concatenate([part.mentions for part in parts]),
         start=starts(steps),
         lowest=np.concatenate([part.lowest for part in parts]),

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, overload
 from homonym.errors import InputError
 from homonym.evaluation.assessment import Evaluation, assess
 from homonym.evaluation.compare import Comparison, compare, distinct_labels
+from homonym.evaluation.right import with_their_own
+from homonym.evaluation.trust import Trust, trust
 from homonym.files import Paths, as_paths, require_writable, write_json
 from homonym.sources import expand, require_files
 
@@ -52,7 +54,8 @@ def evaluate(
 ) -> Evaluation | Comparison:
     """Compare a result, or several on the same mentions, with known labels.
 
-    A result has mention_id and author_id (or author, or cluster), as Parquet, CSV or JSON lines. `gold` are the files
+    A result has mention_id and author_id (or author, or cluster), as Parquet, CSV or JSON lines; if it has a column
+    `confidence`, of numbers from 0 to 1, what that states is compared with what is right. `gold` are the files
     that hold the labels and `label` says which: the field author, or any identifier such as orcid. `names` says which
     mentions share a name; without it the blocks of the first result that has any count, then the names in labelled
     documents. Figures go to `json` and a page to `output` if named. One path gives an Evaluation, a list of paths a
@@ -94,15 +97,22 @@ def _several(matched: Matched, labels: Gold, paths: list[Path]) -> Comparison:
 
 
 def _counted(found: Evaluation, i: int, matched: Matched, labels: Gold) -> Evaluation:
-    """Add to the figures of result i what was left out of them."""
+    """Add to the figures of result i what was left out of them, and whether its confidence is true."""
     found = replace(
         found,
+        confidence=_trust(i, matched),
         mentions_without_label=matched.without_label[i],
         labels_without_mention=matched.labels_nowhere + matched.lacking[i],
         gold_lines_skipped=labels.skipped,
         mentions_with_several_labels=labels.several,
     )
     return found if matched.names_known else found.without_names()
+
+
+def _trust(i: int, matched: Matched) -> Trust | None:
+    if not matched.stated[i]:
+        return None
+    return trust(with_their_own(matched.names, matched.authors, matched.clusters[i]), matched.stated[i])
 
 
 def _write_page(found: Evaluation | Comparison, path: Path, results: list[Path], sources: dict[str, str]) -> None:

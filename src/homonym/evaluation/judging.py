@@ -10,6 +10,7 @@ from homonym.evaluation.contingency import Codes, Contingency, contingency
 from homonym.evaluation.curves import Curves, joined, measure_outcomes
 from homonym.evaluation.labelled import LabelledNames
 from homonym.evaluation.methods import Labels, Method
+from homonym.settings import Limit
 
 
 def curves_of(method: Method, names: LabelledNames, threads: int) -> Curves:
@@ -21,11 +22,11 @@ def curves_of(method: Method, names: LabelledNames, threads: int) -> Curves:
     return joined([curves for _, curves in in_order(measured, names.batches(), threads)])
 
 
-def labels_of(method: Method, names: LabelledNames, alpha: float, beta: float, threads: int) -> Labels:
+def labels_of(method: Method, names: LabelledNames, limit: Limit, threads: int) -> Labels:
     """What a method finds at one limit, on several threads: the cluster of each mention inside its name."""
 
     def labels(batch: LabelledNames) -> Labels:
-        return method.labels(batch, alpha, beta)
+        return method.labels(batch, *limit)
 
     return np.concatenate([found for _, found in in_order(labels, names.batches(), threads)])
 

@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from homonym.clustering.merging import Bags, Floats, Frequencies, Integers, starts
+from homonym.clustering.constraints import Constraints
+from homonym.clustering.merging import Bags, Frequencies, Integers, ranges, starts
 from homonym.engines.local import require_memory
 from homonym.errors import InputError
 from homonym.evaluation.gold import read_gold, unusable
@@ -30,6 +31,7 @@ from homonym.sources import read_lines, require_rereadable
 
 if TYPE_CHECKING:
     from homonym.collection.encoded import Encoded
+    from homonym.constraints.knowledge import Knowledge
     from homonym.engines.local import LocalEngine
     from homonym.run import Run
 
@@ -43,7 +45,7 @@ class LabelledNames:
     """Blocks of mentions with their bags, and who is known to be who.
 
     `author[x]` is the code of a mention's true author, −1 where it is not known; every block has one that is.
-    `written[x]` is the name as the record gives it, if it does.
+    `written[x]` is the name as the record gives it, if it does. `constraints` bind what is to be clustered.
     """
 
     key: Sequence[str]
@@ -51,6 +53,7 @@ class LabelledNames:
     frequencies: Frequencies
     author: Integers
     written: Sequence[str | None]
+    constraints: Constraints | None = None
     true_size: Integers = field(init=False)
     """|C_cor| of each name: how many different people its labels name."""
 
@@ -80,13 +83,14 @@ class LabelledNames:
 
     def select(self, names: Integers) -> LabelledNames:
         """Some of the names, in the given order."""
-        chosen = _ranges(self.bags.block_start[names], self.mentions[names])
+        chosen = ranges(self.bags.block_start[names], self.mentions[names])
         return replace(
             self,
             key=[self.key[i] for i in names.tolist()],
-            bags=_select_bags(self.bags, chosen, self.mentions[names]),
+            bags=self.bags.select(chosen, self.mentions[names]),
             author=self.author[chosen],
             written=[self.written[x] for x in chosen.tolist()],
+            constraints=self.constraints.of(chosen) if self.constraints else None,
         )
 
     def batches(self) -> Iterator[LabelledNames]:
@@ -114,7 +118,7 @@ def read_labelled(run: Run, gold: Paths | None, label: str) -> Labelling:
     found = read_gold(gold or run.inputs.files, label)
     run.warnings += [f"{part}." for part in unusable(found.skipped, found.several)]
     with run.engine() as engine:
-        _read(engine, run)
+        read_collection(engine, run)
         encoded = run.encode(engine)
         if not encoded.frequencies.types:
             raise InputError(f"no mention of {run.inputs} has any feature to tell authors apart by.")
@@ -124,7 +128,8 @@ def read_labelled(run: Run, gold: Paths | None, label: str) -> Labelling:
     return Labelling(names, found.table.num_rows, without, engine.problems)
 
 
-def _read(engine: LocalEngine, run: Run) -> None:
+def read_collection(engine: LocalEngine, run: Run) -> None:
+    """Read documents, or mentions that bring their own features, whichever the files hold."""
     kinds = {holds_mentions(path) for path in run.inputs.files}
     if len(kinds) > 1:
         raise InputError(f"{run.inputs} are documents and mentions with bags; give files of one kind.")
@@ -160,14 +165,17 @@ def _join(encoded: Encoded, labels: pa.Table, run: Run, gold: Paths | None) -> t
     # Numbered in the order of the labels themselves: in which order a file gives them must not matter.
     code = ordered_codes(labels["author"])
     author = np.where(known >= 0, code[known], -1).astype(np.int64)
-    return _labelled_names(encoded, author, columns["name"]), labels.num_rows - int((known >= 0).sum())
+    names = _labelled_names(encoded, author, columns["name"], run.knowledge)
+    return names, labels.num_rows - int((known >= 0).sum())
 
 
-def _labelled_names(encoded: Encoded, author: Integers, written: pa.ChunkedArray) -> LabelledNames:
+def _labelled_names(
+    encoded: Encoded, author: Integers, written: pa.ChunkedArray, knowledge: Knowledge | None
+) -> LabelledNames:
     sizes = np.diff(encoded.block_start)
     block = np.repeat(np.arange(len(sizes)), sizes)
     blocks = np.unique(block[author >= 0])
-    chosen = _ranges(encoded.block_start[blocks], sizes[blocks])
+    chosen = ranges(encoded.block_start[blocks], sizes[blocks])
     kept = np.ones(len(encoded.frequencies.types), bool)
     return LabelledNames(
         key=encoded.block_names().take(pa.array(blocks)).to_pylist(),
@@ -175,20 +183,5 @@ def _labelled_names(encoded: Encoded, author: Integers, written: pa.ChunkedArray
         frequencies=encoded.frequencies,
         author=author[chosen],
         written=written.take(pa.array(chosen)).to_pylist(),
+        constraints=knowledge.of_chosen(blocks) if knowledge else None,
     )
-
-
-def _select_bags(bags: Bags, mentions: Integers, sizes: Integers) -> Bags:
-    lengths = np.diff(bags.bag_start)[mentions]
-    occurrences = _ranges(bags.bag_start[mentions], lengths)
-    count: Floats = bags.count[occurrences]
-    return Bags(starts(sizes), starts(lengths), bags.feature[occurrences], count)
-
-
-def _ranges(start: Integers, size: Integers) -> Integers:
-    """The numbers of several ranges, one after the other.
-
-    >>> _ranges(np.array([5, 0]), np.array([2, 3]))
-    array([5, 6, 0, 1, 2])
-    """
-    return np.arange(size.sum()) + np.repeat(start - starts(size)[:-1], size)

@@ -6,7 +6,7 @@ kept in memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from homonym.errors import InputError
-from homonym.evaluation.contingency import Codes, Counts
+from homonym.evaluation.contingency import Codes, Counts, Values
 from homonym.evaluation.gold import Gold, holders_of
 from homonym.evaluation.tabular import (
     as_text,
@@ -28,6 +28,7 @@ from homonym.evaluation.tabular import (
     format_of,
     json_rows,
 )
+from homonym.evaluation.trust import STATED
 from homonym.names import parse_name
 from homonym.wording import counted
 
@@ -39,15 +40,17 @@ CLUSTER_COLUMNS = ("author_id", "author", "cluster")
 class Matched:
     """Codes of the mentions that have a label and are in every result, and the counts of those that are not.
 
-    One entry per result: `clusters`, the mentions of it `without_label`, and the labelled mentions `lacking` from it
-    although another result has them. `labels_nowhere` are labels whose mention no result has. Codes are in the order of
-    what they stand for, so that nothing depends on the order of the files' rows.
+    One entry per result: `clusters`, what is `stated` of how sure they are (by column, NaN where nothing is), the
+    mentions of it `without_label`, and the labelled mentions `lacking` from it although another result has them.
+    `labels_nowhere` are labels whose mention no result has. Codes are in the order of what they stand for, so that
+    nothing depends on the order of the files' rows.
     """
 
     names: Codes
     names_known: bool
     authors: Codes
     clusters: list[Codes]
+    stated: list[dict[str, Values]]
     without_label: list[int]
     lacking: list[int]
     labels_nowhere: int
@@ -55,12 +58,16 @@ class Matched:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The labelled mentions of one result, as rows of the labels, with their clusters and, if read, their blocks."""
+    """The labelled mentions of one result, as rows of the labels, with their clusters and what else is known of them.
+
+    That is their blocks, if read, and as text what is stated of how sure the result is.
+    """
 
     path: Path
     row: Counts
     clusters: pa.ChunkedArray
     blocks: pa.ChunkedArray | None
+    stated: Mapping[str, pa.ChunkedArray]
     mentions: int
     first: str | None
 
@@ -87,6 +94,7 @@ def match(results: Sequence[Path], gold: Gold, gold_files: Sequence[Path], names
         names_known=blocks is not None,
         authors=ordered_codes(gold.table["author"].take(common)),
         clusters=[ordered_codes(_aligned(result.clusters, result.row, common)) for result in found],
+        stated=[_stated(result, common) for result in found],
         without_label=[result.mentions - len(result.row) for result in found],
         lacking=[anywhere - len(result.row) for result in found],
         labels_nowhere=len(labelled) - anywhere,
@@ -119,10 +127,11 @@ def read_result(path: Path, labelled: pa.ChunkedArray, *, with_blocks: bool) -> 
     row = pa.chunked_array(rows, pa.int32()).to_numpy()
     _require_each_once(row, labelled, path)
     if not kept:
-        return Result(path, row, pa.chunked_array([], pa.string()), None, 0, None)
+        return Result(path, row, pa.chunked_array([], pa.string()), None, {}, 0, None)
     table = pa.Table.from_batches(kept)
     blocks = table["block"] if "block" in table.column_names else None
-    return Result(path, row, table.column(1), blocks, mentions, first)
+    stated = {column: table[column] for column in STATED if column in table.column_names}
+    return Result(path, row, table.column(1), blocks, stated, mentions, first)
 
 
 def _result_batches(path: Path, *, with_blocks: bool) -> Iterator[pa.RecordBatch]:
@@ -144,7 +153,9 @@ def _json_result(path: Path, *, with_blocks: bool) -> Iterator[pa.RecordBatch]:
             place = f"{path}, line {number}"
             if not columns:
                 columns.extend(_result_columns(list(row), place, with_blocks=with_blocks))
-            yield tuple(_text(row, column, place) for column in columns)
+            yield tuple(
+                _as_written(row.get(column)) if column in STATED else _text(row, column, place) for column in columns
+            )
 
     lines = rows()
     first = next(lines)  # which says what the columns are
@@ -158,8 +169,13 @@ def _text(row: dict[str, Any], column: str, place: str) -> str:
         raise InputError(f"{place}: {column}: {strange}; write the result again.") from None
 
 
+def _as_written(value: object) -> str:
+    """Whatever stands in a column that a result need not have, to be looked at when it is used."""
+    return "" if value is None else str(value)
+
+
 def _result_columns(present: list[str], where: str, *, with_blocks: bool) -> list[str]:
-    """Choose the columns to read: mention_id, who it is, and the block if it is wanted and there."""
+    """Choose the columns to read: mention_id, who it is, and if there how sure that is and, if wanted, the block."""
     cluster = next((column for column in CLUSTER_COLUMNS if column in present), None)
     if "mention_id" not in present or cluster is None:
         missing = [] if "mention_id" in present else ["mention_id"]
@@ -168,12 +184,13 @@ def _result_columns(present: list[str], where: str, *, with_blocks: bool) -> lis
             f"{where} lacks {' and '.join(missing)}, found {', '.join(present) or 'nothing'}; "
             "give a result with one row per mention, such as disambiguate or cluster writes."
         )
-    return ["mention_id", cluster, *(["block"] if with_blocks and "block" in present else [])]
+    optional = ["block", *STATED] if with_blocks else STATED
+    return ["mention_id", cluster, *(column for column in optional if column in present)]
 
 
 def _require_filled(batch: pa.RecordBatch, path: Path) -> None:
-    for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        empty = pc.invert(filled(column))
+    for name in (column for column in batch.schema.names if column not in STATED):
+        empty = pc.invert(filled(batch[name]))
         if pc.any(empty).as_py():
             mention = batch.filter(empty)["mention_id"][0]
             raise InputError(f"{path}: mention {mention} has no {name}; each row of a result needs one.")
@@ -201,6 +218,28 @@ def _aligned(column: pa.ChunkedArray, row: Counts, common: Counts) -> pa.Chunked
     """Give the values of a result for the common mentions, in the order of the labels."""
     order = np.argsort(row, kind="stable")
     return column.take(pa.array(order[np.searchsorted(row[order], common)]))
+
+
+def _stated(result: Result, common: Counts) -> dict[str, Values]:
+    """How sure a result is of the common mentions, from the columns that hold shares."""
+    read = {column: shares(_aligned(values, result.row, common)) for column, values in result.stated.items()}
+    return {column: values for column, values in read.items() if values is not None}
+
+
+def shares(column: pa.ChunkedArray) -> Values | None:
+    """Give shares written as text, NaN where there is none; None if anything else stands there.
+
+    Somebody else's column of the same name may hold words or percentages, which is no reason to refuse the result.
+
+    >>> shares(pa.chunked_array([["0.95", "", None]])), shares(pa.chunked_array([["high"]]))
+    (array([0.95,  nan,  nan]), None)
+    """
+    try:
+        values: Values = pc.if_else(filled(column), column, None).cast(pa.float64()).to_numpy()
+    except pa.ArrowException:
+        return None
+    outside = (values < 0) | (values > 1)
+    return None if outside.any() else values
 
 
 def _blocks(

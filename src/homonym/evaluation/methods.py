@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.clustering.merging import Outcomes, cluster, limits, sweep
+from homonym.clustering.merging import SWEEP_RATIO, Outcomes, cluster, limits, sweep
+from homonym.settings import Limit
 
 if TYPE_CHECKING:
     from homonym.evaluation.labelled import LabelledNames
@@ -20,7 +21,8 @@ Labels = NDArray[np.int32]
 class Method(Protocol):
     """A way of telling apart the authors of each name.
 
-    It may have a limit α + |X|·β that two clusters must exceed to be merged; what has none has a single outcome.
+    It may have a limit α + β·|X| + κ·√|X|/(N + 3000) that two clusters must exceed to be merged; what has none has
+    a single outcome.
     """
 
     @property
@@ -34,7 +36,7 @@ class Method(Protocol):
     def outcomes(self, names: LabelledNames) -> Outcomes:
         """All that each name can come to, as the limit falls."""
 
-    def labels(self, names: LabelledNames, alpha: float, beta: float) -> Labels:
+    def labels(self, names: LabelledNames, alpha: float, beta: float, kappa: float = 0.0) -> Labels:
         """The cluster of each mention inside its name, numbered from 0, at one limit."""
 
 
@@ -45,14 +47,16 @@ class RelativeFrequencies:
     settings: Settings
     key: str = "relative-frequencies"
     title: str = "relative frequencies"
+    ratio: float = SWEEP_RATIO
 
     def outcomes(self, names: LabelledNames) -> Outcomes:
         """Sweep over all limits."""
-        return sweep(names.bags, names.frequencies, self.settings)
+        return sweep(names.bags, names.frequencies, self.settings, constraints=names.constraints, ratio=self.ratio)
 
-    def labels(self, names: LabelledNames, alpha: float, beta: float) -> Labels:
+    def labels(self, names: LabelledNames, alpha: float, beta: float, kappa: float = 0.0) -> Labels:
         """Cluster at one limit."""
-        return cluster(names.bags, names.frequencies, self.settings.changed(alpha=alpha, beta=beta)).label
+        settings = self.settings.with_limit(Limit(alpha, beta, kappa))
+        return cluster(names.bags, names.frequencies, settings, constraints=names.constraints).label
 
 
 class Thresholded:
@@ -62,6 +66,7 @@ class Thresholded:
         """All that each name can come to, as the limit falls."""
         raise NotImplementedError
 
-    def labels(self, names: LabelledNames, alpha: float, beta: float) -> Labels:
+    def labels(self, names: LabelledNames, alpha: float, beta: float, kappa: float = 0.0) -> Labels:
         """Take the outcomes at one limit."""
-        return self.outcomes(names).labels_at(limits(names.bags.block_start, alpha, beta))
+        limit = limits(names.bags.block_start, Limit(alpha, beta, kappa), names.frequencies.mentions)
+        return self.outcomes(names).labels_at(limit)

@@ -10,6 +10,7 @@ from homonym.evaluation.assessment import LARGEST_SHOWN, MEAN_OVER_SIZES, Evalua
 from homonym.evaluation.compare import Comparison
 from homonym.evaluation.gold import unusable
 from homonym.evaluation.scores import KMetric, Scores
+from homonym.evaluation.trust import Trust
 from homonym.wording import counted
 
 if TYPE_CHECKING:
@@ -148,7 +149,33 @@ def render_table(found: Evaluation | Comparison) -> RenderableType:
         tables = (_comparison_table(found), _comparison_by_size(found))
     else:
         tables = (_overall_table(found), _size_table(found))
-    return Group(Text(summary(found)), *tables)
+    return Group(Text(summary(found)), *tables, *map(Text, confidence_lines(found)))
+
+
+def confidence_lines(found: Evaluation | Comparison) -> list[str]:
+    """Say of each result that states a confidence how true that is."""
+    if isinstance(found, Comparison):
+        return [
+            f"confidence of {label}: {trust_text(one.confidence, one.mentions)}"
+            for label, one in found.results.items()
+            if one.confidence
+        ]
+    return [f"confidence: {trust_text(found.confidence, found.mentions)}"] if found.confidence else []
+
+
+def trust_text(found: Trust, labelled: int) -> str:
+    """Say in a line how true confidence is, of so many labelled mentions.
+
+    >>> from homonym.evaluation.trust import Bin
+    >>> trust_text(Trust((Bin(10, 0.9, 0.8), Bin(10, 1.0, 1.0))), labelled=20)
+    'stated 0.950, true 0.900; off by 0.050 on average, 0.100 at most, over 2 bins'
+    """
+    without = labelled - found.mentions
+    return (
+        f"stated {figure(found.stated)}, true {figure(found.true)}; off by {figure(found.mean_error)} on average, "
+        f"{figure(found.largest_error)} at most, over {counted(len(found.bins), 'bin')}"
+        + (f"; {counted(without, 'mention')} without one left out" if without else "")
+    )
 
 
 def _overall_table(found: Evaluation) -> RenderableType:

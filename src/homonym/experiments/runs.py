@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from homonym.calibration.limit import JudgedLimit, judged_limits
+from homonym.calibration.candidates import JudgedLimit, papers_candidates
 from homonym.calibration.split import Split
-from homonym.calibration.tuning import tune
+from homonym.calibration.tuning import tune_one
 from homonym.clustering.merging import cluster
 from homonym.engines.threads import in_order
 from homonym.evaluation.assessment import MEAN_OVER_SIZES, Evaluation, assess
@@ -19,13 +19,13 @@ from homonym.evaluation.scores import NameScores, harmonic
 from homonym.evaluation.sizes import group_name, size_groups
 from homonym.experiments.averages import Values, processes_by_size
 from homonym.experiments.plan import Planned
-from homonym.settings import Settings
+from homonym.settings import Limit, Settings
 
 
 def run_planned(planned: Planned, names: Split, threads: int) -> Values:
     """Tune the limit of one run, stop with it on the test names, and follow the process to the end."""
-    limits, chosen = judged_limits(planned.settings, names.training, names.test, threads)
-    settings = planned.settings.changed(alpha=chosen.alpha, beta=chosen.beta)
+    made = papers_candidates(planned.settings, names, threads)
+    settings = planned.settings.with_limit(made.chosen.limit)
     labels, process = _followed(names.test, settings, threads)
     return {
         "key": planned.key,
@@ -34,13 +34,14 @@ def run_planned(planned: Planned, names: Split, threads: int) -> Values:
         "weights": planned.weights,
         "scope": settings.scope,
         "joint": settings.joint,
+        "gamma": settings.chance,
         "main": planned.main,
-        "limit": {"alpha": chosen.alpha, "beta": chosen.beta},
-        "limit_kind": chosen.kind,
-        "tuning": {limit.kind: _limit(limit) for limit in limits},
+        "limit": {"alpha": settings.limit.alpha, "beta": settings.limit.beta},
+        "limit_kind": made.chosen.kind,
+        "tuning": {limit.kind: _limit(limit) for limit in made.limits},
         "test": _results(names.test, labels, process),
         "process": processes_by_size(process, names.test.true_size),
-        "by_name": _by_name(names.test, labels, process, limits),
+        "by_name": _by_name(names.test, labels, process, made.limits),
     }
 
 
@@ -48,12 +49,12 @@ def run_baseline(method: Method, names: Split, threads: int) -> Values:
     """Tune a baseline, if there is anything to tune, and judge it on the test names."""
     curves = curves_of(method, names.training, threads)
     tunable = bool(np.isfinite(curves.lowest).any())
-    threshold = tune(curves, size_groups(names.training.true_size))["alpha"].alpha if tunable else None
-    labels = labels_of(method, names.test, threshold or 0.0, 0.0, threads)
+    limit = tune_one("alpha", curves, size_groups(names.training.true_size)).limit if tunable else Limit()
+    labels = labels_of(method, names.test, limit, threads)
     return {
         "key": method.key,
         "title": method.title,
-        "threshold": threshold,
+        "threshold": limit.alpha if tunable else None,
         "test": _results(names.test, labels, None),
         "by_name": _scores(bcubed_by_name(compare(names.test, labels))),
     }

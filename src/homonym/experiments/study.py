@@ -21,7 +21,7 @@ from homonym.evaluation.contingency import Codes
 from homonym.evaluation.labelled import Labelling
 from homonym.evaluation.sizes import group_name, size_groups
 from homonym.experiments.findings import findings
-from homonym.experiments.plan import plan, weightings
+from homonym.experiments.plan import as_the_paper, plan, weightings
 from homonym.experiments.runs import run_baseline, run_planned
 from homonym.experiments.store import Store, contents
 from homonym.files import Paths, require_directory, write_whole
@@ -65,10 +65,12 @@ def study(
 ) -> Study:
     """Repeat the paper's study on labelled documents or mentions: its tables and figures, and which findings hold.
 
-    Variants, weights and limits are varied; of `settings` the rest counts. Labels are in the inputs or in `gold`. Runs
-    that are finished are kept: the same call goes on with an interrupted study.
+    Variants, weights and limits are varied; of `settings` the rest counts, but for constraints, which the paper does
+    not have. Labels are in the inputs or in `gold`. Runs that are finished are kept: the same call goes on with an
+    interrupted study.
     """
-    run = Run(Inputs.of(inputs, format, columns), settings, strict, resources, listener, rejects)
+    papers = as_the_paper(settings or Settings())
+    run = Run(Inputs.of(inputs, format, columns), papers, strict, resources, listener, rejects)
     run.use_statistics(statistics, mentions_in_collection)
     if not 0 < training_share < 1:
         raise SettingsError(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from homonym.records import identifiers
 from homonym.records.documents import identifier, load_object, optional_identifier
+from homonym.records.model import Note
 from homonym.records.problems import BrokenRecordError
 
 #: Counts outside are not frequencies; inside, sums over a collection are exact (see collection/counting.py).
@@ -17,7 +19,7 @@ LARGEST_POSITION = 2**31 - 1
 
 @dataclass(slots=True)
 class Mention:
-    """One author mention with its bag of features for each type."""
+    """One author mention with its bag of features for each type; `notes` say what of it could not be used."""
 
     mention_id: str
     document_id: str | None
@@ -26,6 +28,8 @@ class Mention:
     block: str
     label: str | None
     features: dict[str, dict[str, float]]
+    ids: dict[str, str] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
 
 
 def parse_mention(line: bytes) -> Mention:
@@ -41,6 +45,7 @@ def parse_mention(line: bytes) -> Mention:
     block = optional_identifier(raw, "block") or name
     if not block:
         raise BrokenRecordError("neither 'block' nor 'name' says which mentions it is to be compared with")
+    notes: list[Note] = []
     return Mention(
         mention_id=identifier(raw, "mention_id"),
         document_id=optional_identifier(raw, "document_id"),
@@ -49,12 +54,29 @@ def parse_mention(line: bytes) -> Mention:
         block=block,
         label=optional_identifier(raw, "author"),
         features=_bags(raw.get("features")),
+        ids=_ids(raw.get("ids"), notes),
+        notes=notes,
     )
 
 
 def _position(value: Any) -> int | None:
     usable = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_POSITION
     return value if usable else None
+
+
+def _ids(raw: Any, notes: list[Note]) -> dict[str, str]:
+    """The identifiers of the person by kind; those that are none are noted."""
+    if raw is not None and not isinstance(raw, dict):
+        notes.append(("field", f"ids must be an object, got {type(raw).__name__}"))
+        return {}
+    found = {}
+    for kind, value in (raw or {}).items():
+        valid = identifiers.valid(kind, value)
+        if valid is not None:
+            found[kind] = valid
+        elif value not in (None, ""):
+            notes.append(("field", f"{value!r} is no {kind}"))
+    return found
 
 
 def _bags(raw: Any) -> dict[str, dict[str, float]]:

@@ -7,10 +7,25 @@ from math import floor
 from typing import TYPE_CHECKING, Any
 
 from homonym.evaluation.assessment import LARGEST_SHOWN, Evaluation, TrueSize
-from homonym.report.drawing import BLUE, GREY, INK, ORANGE, Label, drawing, label_ends, name_counts, svg_element
+from homonym.evaluation.trust import Trust
+from homonym.report.drawing import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    Label,
+    drawing,
+    empty_figure,
+    label_ends,
+    name_counts,
+    svg_element,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+LARGEST_CIRCLE = 400.0
+"""The area, in square points, of the circle of a bin that has all mentions."""
 
 
 def results_by_true_size(evaluation: Evaluation | Mapping[str, Any]) -> str:
@@ -41,6 +56,48 @@ def clusters_by_true_size(evaluation: Evaluation | Mapping[str, Any]) -> str:
             label_ends(axes, {("found", INK): found[-1], ("as many as there are", GREY): float(sizes[-1])})
         _size_axis(axes, rows)
         return svg_element(figure, "homonym-clusters", "Mean number of people found by true number of authors")
+
+
+def true_confidence(found: Trust) -> str:
+    """Draw the share that is right against the stated confidence, a circle for each bin, as large as its mentions."""
+    drawn = {("mentions", BLUE): found, ("authors", ORANGE): found.authors}
+    shown = {label: part for label, part in drawn.items() if part}
+    with empty_figure((4.8, 3.5)) as figure:
+        axes = figure.add_subplot()
+        _square(axes, min(min(row.stated, row.true) for part in shown.values() for row in part.bins))
+        axes.axline((1, 1), slope=1, color=GREY, linewidth=1.2, linestyle=(0, (4, 3)))
+        for (_, colour), part in shown.items():
+            _circles(axes, part, colour)
+        ends = {label: part.bins[-1].true for label, part in shown.items()}
+        label_ends(axes, {("as stated", GREY): 1.0, **ends})
+        return svg_element(figure, "homonym-confidence", "Share of mentions that are right by stated confidence")
+
+
+def _square(axes: Axes, lowest: float) -> None:
+    """Give both axes the same scale, from some tenth below the lowest share to 1."""
+    bottom = min(0.8, max(0.0, floor(lowest * 10 - 0.2) / 10))
+    steps = range(20, round(bottom * 20) - 1, -1 if bottom > 0.7 else -2 if bottom > 0.4 else -4)
+    room = 0.03 * (1 - bottom)
+    axes.set(
+        xlim=(bottom - room, 1 + room),
+        ylim=(bottom - room, 1 + room),
+        xticks=[step / 20 for step in steps],
+        yticks=[step / 20 for step in steps],
+        xlabel=f"stated confidence (axis from {bottom:.1f} to 1)",
+        ylabel=f"share that is right (axis from {bottom:.1f} to 1)",
+        aspect="equal",
+        axisbelow=True,
+    )
+    axes.tick_params(length=0)
+    axes.grid()
+
+
+def _circles(axes: Axes, found: Trust, colour: str) -> None:
+    """Draw the bins, joined by a line so that their order is seen."""
+    stated, true = [part.stated for part in found.bins], [part.true for part in found.bins]
+    areas = [LARGEST_CIRCLE * part.mentions / found.mentions for part in found.bins]
+    axes.plot(stated, true, color=colour, linewidth=0.8, alpha=0.5)
+    axes.scatter(stated, true, areas, color=colour, alpha=0.7, linewidth=0, clip_on=False, zorder=3)
 
 
 def _result_lines(axes: Axes, rows: Mapping[int, TrueSize]) -> dict[Label, list[float]]:

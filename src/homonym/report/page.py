@@ -8,10 +8,18 @@ from typing import Any
 
 from homonym.evaluation.assessment import LARGEST_SHOWN, MEAN_OVER_SIZES, Evaluation, Interval, TrueSize
 from homonym.evaluation.compare import Comparison
-from homonym.evaluation.rendering import comparison_rows, known_interval, not_used, overall_rows, sizes_side_by_side
+from homonym.evaluation.rendering import (
+    comparison_rows,
+    confidence_lines,
+    known_interval,
+    not_used,
+    overall_rows,
+    sizes_side_by_side,
+)
+from homonym.evaluation.trust import BINS, LEAST_SHARE, Trust
 from homonym.files import write_whole
 from homonym.report import html
-from homonym.report.figures import clusters_by_true_size, results_by_true_size
+from homonym.report.figures import clusters_by_true_size, results_by_true_size, true_confidence
 from homonym.report.html import Section, html_page, percent
 from homonym.wording import counted
 
@@ -40,7 +48,10 @@ def render_page(
 ) -> str:
     """Give the page about an evaluation as HTML."""
     found = evaluation if isinstance(evaluation, Evaluation) else Evaluation.from_dict(evaluation)
-    parts = [by_true_size(found), clusters_found(found), all_measures(found), *sections]
+    parts = [by_true_size(found), clusters_found(found)]
+    if found.confidence:
+        parts.append(confidence(found.confidence, found.mentions))
+    parts += [all_measures(found), *sections]
     if settings:
         parts.append(Section("Settings", header=("setting", "value"), rows=list(flattened(settings)), words=True))
     parts.append(Section("What was compared", bullets=compared(found)))
@@ -64,6 +75,8 @@ def render_comparison(
 ) -> str:
     """Give the page about several results as HTML."""
     parts = [side_by_side(comparison), sizes_compared(comparison), measures_compared(comparison)]
+    if lines := confidence_lines(comparison):
+        parts.append(Section("Whether confidence is true", [CONFIDENCE], bullets=lines))
     if settings:
         parts.append(Section("Settings", header=("setting", "value"), rows=list(flattened(settings)), words=True))
     parts.append(Section("What was compared", bullets=what_all_have(comparison)))
@@ -198,6 +211,52 @@ def clusters_found(found: Evaluation) -> Section:
         f"split, below it different people are taken for one. {_left_out(found)}"
     )
     return Section("How many people are found", svg=clusters_by_true_size(found), caption=caption)
+
+
+CONFIDENCE = (
+    "Confidence says how sure one may be that a mention is among its own, that is by the person who has most of the "
+    "mentions that were put together with it: of a hundred mentions with a confidence of 95 %, ninety-five should be. "
+    "It says nothing about mentions of the same person that stand elsewhere: a mention that stands alone is with "
+    "nobody wrongly, and counts as right even if it was split off. The only mention of an author that has a label "
+    "counts as right too, so that with few labels the share that is right looks higher than it is."
+)
+
+
+def confidence(found: Trust, labelled: int) -> Section:
+    """Show what is stated of mentions, and of authors, against how many of the mentions are right."""
+    caption = (
+        f"Mentions in {BINS} bins of about equal size by stated confidence, or fewer where many have the same; each "
+        "circle is a bin, its area the number of mentions. On the dashed line the stated is true; above it the result "
+        "is better than it says, below it worse. The table is about single mentions."
+    )
+    rows = [
+        (percent(part.stated), percent(part.true), points(part.true - part.stated), f"{part.mentions:,}")
+        for part in found.bins
+    ]
+    return Section(
+        "Whether confidence is true",
+        [CONFIDENCE, _stated_and_true(found, labelled)],
+        true_confidence(found),
+        caption,
+        ("stated", "true", "difference", "mentions"),
+        rows,
+    )
+
+
+def _stated_and_true(found: Trust, labelled: int) -> str:
+    """Sum up how far the stated is from the true."""
+    text = (
+        f"On average {percent(found.stated)} is stated and {percent(found.true)} is right. Stated and true differ by "
+        f"{100 * found.mean_error:.1f} percentage points on average, and by {100 * found.largest_error:.1f} at most, "
+        f"among bins with at least {percent(LEAST_SHARE)} of the mentions."
+    )
+    if found.authors:
+        text += (
+            " For the confidence of authors, the mean over their mentions, it is "
+            f"{100 * found.authors.mean_error:.1f} and {100 * found.authors.largest_error:.1f}."
+        )
+    without = labelled - found.mentions
+    return text + (f" {counted(without, 'mention')} without a confidence: left out." if without else "")
 
 
 def all_measures(found: Evaluation) -> Section:

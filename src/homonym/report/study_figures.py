@@ -251,6 +251,7 @@ def _line_label(run: Run) -> str:
     if "variant" not in run:
         return printable(run["title"])
     marks = ["within"] * (run["scope"] == "within") + ["joint"] * bool(run["joint"])
+    marks += [f"γ = {run['gamma']:g}"] * bool(run["gamma"])
     return printable(", ".join([run["weights"], *marks]))
 
 

@@ -116,6 +116,12 @@ def method(study: Study) -> Chapter:
         explained.append(("within", text))
     if any(run["joint"] for run in runs):
         explained.append(("joint", "The score is p(C,D) instead of p(C|D): large clusters attract more."))
+    if any(run["gamma"] for run in runs):
+        text = (
+            "From the score is subtracted what the same cluster would share with anybody, its part of all features of "
+            "the collection, times γ: γ·n(C)/n(·). Large clusters attract less. This is not in the paper, where γ is 0."
+        )
+        explained.append(("chance subtracted", text))
     explained += [
         (
             "limit",

@@ -172,7 +172,7 @@ def _overall(test: Mapping[str, Any]) -> tuple[Cell, ...]:
 
 def runs(study: Study) -> Table:
     """All runs: settings, limit, and results over all test names."""
-    kept = ("title", "scope", "joint", "main", "limit_kind")
+    kept = ("title", "scope", "joint", "gamma", "main", "limit_kind")
     rows = [
         (*_run_columns(run), *(run[key] for key in kept), *_overall(run["test"]), oracle_mean(run))
         for run in ordered_runs(study)
