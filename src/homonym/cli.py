@@ -71,6 +71,7 @@ def disambiguate(inputs: tuple[Path, ...], output: Path, **options: Any) -> None
       homonym disambiguate savedrecs*.txt -o authors.csv
       homonym disambiguate exports/ more.bib.zst -o authors.parquet --blocking first-initial --rejects broken.jsonl
       zcat works.gz | homonym disambiguate - -o authors.parquet --format openalex
+      homonym disambiguate records.jsonl.gz -o authors.csv --target-precision 0.98 --pairs mine.csv
     """
     from homonym.pipeline import disambiguate
     from homonym.terminal import show_summary
@@ -92,7 +93,7 @@ def cluster(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
 
     \b
     Example:
-      homonym cluster mentions.jsonl.gz -o authors.csv --beta 2.4e-6 \\
+      homonym cluster mentions.jsonl.gz -o authors.csv \\
         --statistics statistics.csv.gz --mentions-in-collection 1821295
     """
     from homonym.pipeline import cluster

@@ -22,8 +22,8 @@ from homonym.evaluation.labelled import LabelledNames
 from homonym.evaluation.sizes import size_groups
 from homonym.settings import Settings
 
-#: Real blocks whose make-up is looked at, each drawn by its size; larger ones stand out of the sample.
-BLOCKS, LARGEST_BLOCK = 600, 1000
+#: Real blocks whose make-up is looked at, drawn by their size, with so many mentions together; larger ones are not.
+BLOCKS, BLOCK_MENTIONS, LARGEST_BLOCK = 600, 60_000, 1000
 #: A pseudo-name has at most so many mentions; people of a larger block are drawn until these are filled.
 MOST_MENTIONS = 300
 #: So many pseudo-names are made for each number of people up to 10, and for all above.
@@ -58,6 +58,7 @@ def make_up(
     usable = np.flatnonzero((sizes > 1) & (sizes <= LARGEST_BLOCK))
     share = sizes[usable] / sizes[usable].sum()
     chosen = generator.choice(usable, min(BLOCKS, len(usable)), replace=False, p=share) if len(usable) else usable
+    chosen = chosen[np.cumsum(sizes[chosen]) <= BLOCK_MENTIONS]
     kept = np.array(settings.weights_for(encoded.frequencies.types)) > 0
 
     def look(block: int) -> tuple[NDArray[np.int32], Constraints | None]:
