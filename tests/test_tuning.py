@@ -82,7 +82,7 @@ def f1_at(names: Sequence[Name], group: Sequence[int], limit: Limit) -> float:
         right = []
         for (mentions, steps), own in zip(names, group, strict=True):
             if own == size:
-                at = limit.alpha + mentions * limit.beta + limit.kappa * math.sqrt(mentions) / (COLLECTION + 3000)
+                at = limit.alpha + mentions * limit.beta + limit.kappa * (math.sqrt(mentions) / (COLLECTION + 3000))
                 right.append(next(step[1:] for step in steps if at >= step[0]))
         precision, recall = (sum(values) / len(right) for values in zip(*right, strict=True))
         found.append(2 * precision * recall / (precision + recall))
