@@ -153,6 +153,13 @@ def test_wrong_calls_are_one_sentence(tmp_path: Path) -> None:
         convert(path, tmp_path / "out.jsonl", format="ris", resources=ONE)
 
 
+def test_addresses_are_counted_as_features_and_not_again_as_identifiers(tmp_path: Path) -> None:
+    person = {"name": "Doe, Jane", "ids": {"orcid": ORCID}, "emails": ["jane@example.org"]}
+    found = inspect(written(tmp_path / "in.jsonl", own(id="a", authors=[person])), resources=ONE)
+    assert found.inventory.identifiers == {"orcid": (1, 1)}
+    assert found.features["email"] == 1
+
+
 def test_inspecting_counts_what_is_there(tmp_path: Path) -> None:
     people = [{"name": "Doe, Jane", "ids": {"orcid": ORCID, "scopus": "123"}, "affiliations": ["MIT"], "author": "J1"},
               {"name": "Roe, R"}]  # fmt: skip

@@ -13,8 +13,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import orjson
-import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -34,6 +32,7 @@ from homonym.report.page import CONFIDENCE, render_page
 from homonym.settings import Limit, Settings
 from homonym.terminal import show_summary
 from html_page import Page
+from test_evaluate import authors_file
 
 FORMATS = ["a.parquet", "a.csv", "a.csv.gz", "a.jsonl"]
 
@@ -58,16 +57,7 @@ def gold(tmp_path: Path) -> Path:
 def written(folder: Path, name: str, **columns: list[Any] | None) -> Path:
     """Write the result in the format that its name asks for, with columns replaced, or left out where None."""
     kept = {column: values for column, values in (RESULT | columns).items() if values is not None}
-    path, table = folder / name, pa.table(kept)
-    if name.endswith(".parquet"):
-        pq.write_table(table, path)
-        return path
-    with pa.output_stream(str(path), compression="detect") as stream:
-        if ".csv" in name:
-            pyarrow.csv.write_csv(table, stream)
-        else:
-            stream.write(b"".join(orjson.dumps(row) + b"\n" for row in table.to_pylist()))
-    return path
+    return authors_file(folder, name, kept)
 
 
 def stated_and_right(groups: Sequence[tuple[int, int]]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
