@@ -168,7 +168,7 @@ def test_neighbours_that_tie_are_one_run_however_long(steps: list[int], base: fl
     scores = np.array([base + 4e-10 * step for step in steps])
     pairs = [(0, other) for other in range(len(steps))]
     expected = [other for _, other in probability.in_order(pairs, scores[None, :], rounding)]
-    assert kernel._from_highest(scores, rounding).tolist() == expected
+    assert kernel.from_highest(scores, rounding).tolist() == expected
 
 
 def test_a_third_does_not_unite_rivals_in_one_round() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 from typing import Any
 
 import numba
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.clustering import kernel, probability
+from homonym.clustering.kernel import compiling
 from homonym.clustering.merging import Bags, Clustering, Frequencies, cluster, round_table
 from homonym.settings import Settings
 
@@ -225,6 +227,31 @@ def test_without_a_place_for_machine_code_it_is_compiled_anew(monkeypatch: pytes
 
     monkeypatch.setattr(numba, "njit", read_only)
     assert kernel.compiled(_one_more)(1) == 2
+
+
+def test_machine_code_is_stale_when_any_source_of_the_kernel_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiled function holds the code of those that it calls, whose files numba does not look at."""
+    digest = compiling.sources_digest()
+    cluster_blocks: Any = kernel.cluster_blocks
+    assert cluster_blocks._cache._cache_file._source_stamp[1] == digest
+    really = pkgutil.get_data
+    for changed in ("scoring.py", "walking.py", "probability.py"):
+
+        def edited(package: str, resource: str, changed: str = changed) -> bytes:
+            return (really(package, resource) or b"") + (b"# edited" if resource == changed else b"")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(pkgutil, "get_data", edited)
+            assert compiling.sources_digest.__wrapped__() != digest
+    assert compiling.sources_digest.__wrapped__() == digest
+
+
+def test_without_sources_machine_code_is_kept_as_numba_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*_: str) -> bytes:
+        raise OSError
+
+    monkeypatch.setattr(pkgutil, "get_data", gone)
+    assert compiling.sources_digest.__wrapped__() == ""
 
 
 def _one_more(number: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homonym.clustering.constraints import Constraints
+from homonym.clustering.giant import Merges, cluster_giant, fit_giant, linear_bytes
+from homonym.clustering.indexing import Block
+from homonym.clustering.indexing import Known as KnownOfOne
 from homonym.settings import SMALL_COLLECTION, Limit
 
 if TYPE_CHECKING:
@@ -17,6 +21,11 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+#: Blocks of so many mentions are clustered without keeping any pairs. That is as fast from about 1,000 on, and three to
+#: six times as fast at 2,400, where pairs need 220 MiB; but whoever has no such block need not compile it. By size
+#: alone, so that the same input always takes the same way.
+GIANT_BLOCK = 1500
 
 
 @dataclass(frozen=True)
@@ -96,12 +105,15 @@ def cluster(
     constraints: Constraints | None = None,
     hypothetical: bool = False,
     margins: bool = False,
+    threads: int = 1,
+    advance: Callable[[int], None] | None = None,
 ) -> Clustering:
     """Cluster all blocks; with `hypothetical`, follow the merges beyond convergence until none is allowed.
 
-    Where no mention has any feature, nothing couples any two: everybody stays alone, but for groups.
+    Where no mention has any feature, nothing couples any two: everybody stays alone, but for groups. Giant blocks are
+    clustered by several threads; `advance` is told how many merges each of their rounds has made.
     """
-    from homonym.clustering.kernel import cluster_blocks, margin_blocks
+    from homonym.clustering.kernel import cluster_blocks
 
     mentions, blocks = len(bags.bag_start) - 1, len(bags.block_start) - 1
     answer = Clustering(
@@ -117,24 +129,84 @@ def cluster(
         other=np.empty(mentions if margins else 0),
     )
     known, constrained = _known(bags, constraints)
-    for what, chosen in ((None, np.flatnonzero(~constrained)), (known, np.flatnonzero(constrained))):
-        if not len(chosen):
+    hypothetical = hypothetical and len(frequencies.types) > 0
+    giant = np.diff(bags.block_start) >= GIANT_BLOCK
+    for what, chosen in ((None, ~constrained & ~giant), (known, constrained & ~giant)):
+        if not chosen.any():
             continue
-        inputs = (*_kernel_inputs(bags, frequencies, settings), what, chosen)
         cluster_blocks(
-            *inputs,
+            *_kernel_inputs(bags, frequencies, settings),
+            what,
+            np.flatnonzero(chosen),
             answer.limit,
-            hypothetical and len(frequencies.types) > 0,
+            hypothetical,
             answer.label,
             answer.rounds,
             answer.merge_round,
             answer.merge_left,
             answer.merge_right,
             answer.merge_score,
+            answer.own,
+            answer.other,
         )
-        if margins:
-            margin_blocks(*inputs, answer.label, answer.own, answer.other)
+    for b in np.flatnonzero(giant):
+        block = block_of(bags, int(b), frequencies, settings)
+        part = constraints if constrained[b] else None
+        _cluster_giant(answer, int(b), block, part, hypothetical, margins, threads, advance)
     return answer
+
+
+def _cluster_giant(
+    answer: Clustering,
+    b: int,
+    block: Block,
+    constraints: Constraints | None,
+    hypothetical: bool,
+    margins: bool,
+    threads: int,
+    advance: Callable[[int], None] | None,
+) -> None:
+    """Fill in the answer for one giant block."""
+    here = slice(int(answer.block_start[b]), int(answer.block_start[b + 1]))
+    known = None
+    if constraints is not None:
+        part = constraints.of(here)
+        known = KnownOfOne(part.group, part.profile, part.rival_start, part.rival)
+    merges = Merges(
+        answer.merge_round[here], answer.merge_left[here], answer.merge_right[here], answer.merge_score[here]
+    )  # fmt: skip
+    answer.rounds[b] = cluster_giant(
+        block,
+        known,
+        float(answer.limit[b]),
+        merges,
+        answer.label[here],
+        hypothetical=hypothetical,
+        threads=threads,
+        advance=advance,
+    )
+    if margins:
+        fit_giant(block, known, answer.label[here], answer.own[here], answer.other[here], threads=threads)
+
+
+def block_of(bags: Bags, b: int, frequencies: Frequencies, settings: Settings) -> Block:
+    """One block alone."""
+    first, last = bags.block_start[b], bags.block_start[b + 1]
+    begin, end = bags.bag_start[first], bags.bag_start[last]
+    _, _, feature, count, type_start, total, mass, weight, mentions, *model = _kernel_inputs(
+        bags, frequencies, settings
+    )  # fmt: skip
+    return Block(
+        bags.bag_start[first : last + 1] - begin,
+        feature[begin:end],
+        count[begin:end],
+        type_start,
+        total,
+        mass,
+        weight,
+        mentions,
+        *model,
+    )
 
 
 def limits(block_start: Integers, limit: Limit, mentions: int) -> Floats:
@@ -301,6 +373,17 @@ def dense_bytes(mentions: int, types: int) -> int:
     S for each pair and type, whether they are rivals for each pair, a score for each ordered pair.
     """
     return mentions * (mentions - 1) // 2 * (types * 8 + 1) + mentions * mentions * 8
+
+
+def needed_bytes(mentions: int, types: int, occurrences: int, threads: int = 1) -> int:
+    """Memory that is needed to cluster one block with so many feature occurrences, beside its bags.
+
+    >>> needed_bytes(1000, 8, 0) == dense_bytes(1000, 8), needed_bytes(50_000, 8, 5_000_000) < 2**30
+    (True, True)
+    """
+    if mentions < GIANT_BLOCK:
+        return dense_bytes(mentions, types)
+    return linear_bytes(mentions, types, occurrences, threads)
 
 
 def round_table(clustering: Clustering) -> dict[str, NDArray[np.generic]]:

@@ -1,0 +1,156 @@
+"""Who must not be joined: a triangle of rivals over the clusters of one block, and the groups that come first."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from homonym.clustering.kernel.compiling import compiled, inlined
+
+
+class Known(NamedTuple):
+    """The constraints of all mentions, as `Constraints` has them."""
+
+    group: Any
+    profile: Any
+    rival_start: Any
+    rival: Any
+
+
+@inlined
+def profiles_of(known):
+    """The number of profiles."""
+    profiles = 0
+    if known is not None:
+        profiles = known.rival_start.size - 1
+    return profiles
+
+
+@compiled
+def place_of(i, j):
+    """Where the pair of i and j stands in a triangle."""
+    return max(i, j) * (max(i, j) - 1) // 2 + min(i, j)
+
+
+@compiled
+def _mark_rivals(p, q, first_holder, next_holder, rivals):
+    """Mark all mentions with the profiles p and q as rivals of each other."""
+    i = first_holder[p]
+    while i >= 0:
+        j = first_holder[q]
+        while j >= 0:
+            if i != j:
+                rivals[place_of(i, j)] = 1
+            j = next_holder[j]
+        i = next_holder[i]
+
+
+@compiled
+def _hold(profile, first_holder, next_holder):
+    """Chain the mentions of a block that have the same profile."""
+    for x in range(profile.size):
+        next_holder[x] = first_holder[profile[x]]
+        first_holder[profile[x]] = x
+
+
+@compiled
+def _let_go(profile, first_holder):
+    """Undo `_hold`."""
+    for x in range(profile.size):
+        first_holder[profile[x]] = -1
+
+
+@compiled
+def _has_rivals(profile, rival_start, rival, first_holder, next_holder):
+    """Whether any two mentions of a block are rivals."""
+    _hold(profile, first_holder, next_holder)
+    found = False
+    for x in range(profile.size):
+        p = profile[x]
+        for k in range(rival_start[p], rival_start[p + 1] if next_holder[x] < 0 else rival_start[p]):
+            found |= first_holder[rival[k]] >= 0 and first_holder[rival[k]] != x
+    _let_go(profile, first_holder)
+    return found
+
+
+@compiled
+def constrained_blocks(block_start, group, profile, rival_start, rival):
+    """Which blocks have any groups of several mentions, or any rivals."""
+    constrained = np.zeros(block_start.size - 1, np.bool_)
+    first_holder, next_holder = np.full(rival_start.size - 1, -1), np.empty(group.size, np.int64)
+    for b in range(constrained.size):
+        first, last = block_start[b], block_start[b + 1]
+        for x in range(first, last):
+            constrained[b] |= group[x] != x - first
+        if not constrained[b]:
+            constrained[b] = _has_rivals(profile[first:last], rival_start, rival, first_holder, next_holder)
+    return constrained
+
+
+@compiled
+def find_rivals(profile, rival_start, rival, scratch):
+    """Fill the triangle of rivals of one block."""
+    m = profile.size
+    scratch.rivals[: m * (m - 1) // 2] = 0
+    _hold(profile, scratch.first_holder, scratch.next_holder)
+    for x in range(m):
+        p = profile[x]
+        for k in range(rival_start[p], rival_start[p + 1] if scratch.next_holder[x] < 0 else rival_start[p]):
+            _mark_rivals(p, rival[k], scratch.first_holder, scratch.next_holder, scratch.rivals)
+    _let_go(profile, scratch.first_holder)
+
+
+@compiled
+def take_rivals(K, a, b, rivals):
+    """Whoever is a rival of b becomes one of a."""
+    for k in range(K):
+        if k != a and k != b and rivals[place_of(b, k)]:
+            rivals[place_of(a, k)] = 1
+
+
+@compiled
+def join_groups(group, rivals, parent, merge_round, merge_left, merge_right, merge_score):
+    """Join the mentions of each group; returns the number of merges."""
+    done = 0
+    for x in range(group.size):
+        parent[x] = group[x]
+        if parent[x] != x:
+            take_rivals(group.size, parent[x], x, rivals)
+            merge_round[done] = -1
+            merge_left[done] = parent[x]
+            merge_right[done] = x
+            merge_score[done] = np.inf
+            done += 1
+    return done
+
+
+@compiled
+def forbid(K, rivals, scores, row_best, column_best):
+    """Take rivals out of the scores and find the best of every row and column again; returns the best of all."""
+    for d in range(K):
+        row_best[d] = -np.inf
+        column_best[d] = -np.inf
+    for i in range(K):
+        for j in range(K):
+            if i == j:
+                continue
+            if rivals[place_of(i, j)]:
+                scores[i, j] = -np.inf
+            row_best[i] = max(row_best[i], scores[i, j])
+            column_best[j] = max(column_best[j], scores[i, j])
+    best = -np.inf
+    for d in range(K):
+        best = max(best, row_best[d])
+    return best
+
+
+@compiled
+def shrink_rivals(K, rivals, parent, renumbered):
+    """Keep the rivals of the clusters that are left, which have taken over those of the clusters joined with them."""
+    for i in range(1, K):
+        if parent[i] != i:
+            continue
+        for j in range(i):
+            if parent[j] == j:
+                rivals[place_of(renumbered[i], renumbered[j])] = rivals[place_of(i, j)]
