@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from homonym.collection.parts import spelled
+from homonym.collection.spelling import spelled
 from homonym.compatibility import compatible
 from homonym.constraints import clashes, names
 from homonym.constraints.clashes import mark_clashes

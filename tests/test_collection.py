@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from homonym import pipeline
 from homonym.clustering.merging import Frequencies
-from homonym.collection import counting, encoded
+from homonym.collection import counting, encoding
 from homonym.collection.encoded import Encoded
 from homonym.collection.statistics import GivenStatistics, given_statistics, statistics_beside
 from homonym.engines import local
@@ -39,6 +39,7 @@ from homonym.records.reading import Inputs
 from homonym.run import Resources
 from homonym.schema import MENTIONS
 from homonym.settings import Settings
+from words import terms_of
 
 Bags = dict[str, dict[str, float]]
 Raw = dict[str, Any]
@@ -164,12 +165,12 @@ def brute_force(raws: Iterable[Raw], settings: Settings = DEFAULTS) -> tuple[dic
             own = names[author.position]
             others = Counter(names.values()) - Counter([own])
             all_bags: dict[str, Any] = {
-                "term": registry.term(document, settings),
-                "cat": registry.cat(document, settings),
-                "key": registry.key(document, settings),
+                "term": terms_of(document, settings),
+                "cat": Counter(registry.cat(document)),
+                "key": Counter(registry.key(document)),
                 "year": registry.year(document, settings),
-                "aff": registry.aff(author, settings),
-                "email": registry.email(author, settings),
+                "aff": Counter(registry.aff(author)),
+                "email": Counter(registry.email(author)),
                 "co": dict(others),
                 "ref": dict(cited),
             }
@@ -480,18 +481,15 @@ def test_the_tenth_author_comes_after_the_ninth(tmp_path: Path) -> None:
 
 def test_blocks_go_on_from_one_chunk_to_the_next() -> None:
     chunks = [["a", "a"], ["a", "b"], [], ["b"], ["c"]]
-    assert encoded._block_starts(pa.chunked_array(chunks, pa.string())).tolist() == [0, 3, 5, 6]
-    assert encoded._block_starts(pa.chunked_array([], pa.string())).tolist() == [0]
+    assert encoding._block_starts(pa.chunked_array(chunks, pa.string())).tolist() == [0, 3, 5, 6]
+    assert encoding._block_starts(pa.chunked_array([], pa.string())).tolist() == [0]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
-def test_bags_go_on_from_one_batch_to_the_next(tmp_path: Path, size: int) -> None:
-    owner, feature, count = [3, 3, 3, 5, 8, 8], [0, 1, 4, 1, 2, 3], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
-    table = pa.table({"owner": owner, "id": pa.array(feature, pa.int32()), "count": count})
-    owners, starts = encoded._store_bags(table.to_reader(max_chunksize=size), tmp_path)
-    assert (owners.tolist(), starts.tolist()) == ([3, 5, 8], [0, 3, 4, 6])
-    assert np.fromfile(tmp_path / "feature.bin", np.int32).tolist() == feature
-    assert np.fromfile(tmp_path / "count.bin", np.float64).tolist() == count
+def test_numbers_of_a_part_go_on_from_one_batch_to_the_next(size: int) -> None:
+    table = pa.table({"part": [0, 0, 0, 5, 8, 8], "number": pa.array([7, 9, 4, 1, 2, 3], pa.int32())})
+    found = [(part, number.tolist()) for part, number in encoding._by_part(table.to_reader(max_chunksize=size))]
+    assert found == [(0, [7, 9, 4]), (5, [1]), (8, [2, 3])]
 
 
 @pytest.mark.parametrize(

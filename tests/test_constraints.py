@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 
 from homonym.clustering.merging import Frequencies
 from homonym.collection.encoded import Encoded
-from homonym.collection.parts import spelled
+from homonym.collection.spelling import spelled
 from homonym.compatibility import compatible
 from homonym.constraints.contradictions import write_contradictions
 from homonym.constraints.knowledge import Knowledge, find_knowledge
@@ -473,7 +473,7 @@ def test_neither_order_nor_threads_matter(corpus: Path, tmp_path: Path, monkeypa
     lines = corpus.read_bytes().splitlines(keepends=True)
     random.Random(3).shuffle(lines)
     (tmp_path / "shuffled.jsonl").write_bytes(b"".join(lines))
-    monkeypatch.setattr("homonym.collection.encoded.BATCH_OCCURRENCES", 5_000)
+    monkeypatch.setattr("homonym.engines.batches.BATCH_OCCURRENCES", 5_000)
     monkeypatch.setattr("homonym.engines.local.CHUNK_BYTES", 50_000)
     results: list[tuple[bytes, bytes]] = []
     for source, threads in ((corpus, 1), (corpus, 2), (tmp_path / "shuffled.jsonl", 2)):

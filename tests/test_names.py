@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from homonym import names
 from homonym.names import Name, parse_name
 
 KEYS = {
@@ -342,3 +343,22 @@ def test_every_spelling_of_a_name_has_the_same_key(surname: str, given_names: li
     if surname != "García Márquez":  # without comma or hyphen nothing tells a double surname
         spellings += [f"{full} {surname}", f"{dots} {surname}", f"{run} {surname}", f"Dr. {full} {surname}"]
     assert {parse_name(spelling).key for spelling in spellings} == {key}
+
+
+SPECIAL = sorted(names._TITLES | names._SMALL_PARTICLES | names._JOINED | names._GROUPS | set(names._HONOURS))
+WORDS = [*SPECIAL, *sorted(names._VIETNAMESE | names._SHORT_GIVEN), "MD", "THI", "OTHERS", "AUTHOR", "LI", "FUCHS"]
+ODD = ["PRK", "A", "B.", "D", "T.", "J.W.", "Őry", "Þor", "Æ", "ß", "É", "Łó"]
+PIECES = [*(word.capitalize() for word in WORDS), *WORDS, *ODD]
+
+
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=4), st.booleans())
+@settings(max_examples=1000)
+def test_common_names_are_read_as_all_others_are(words: list[str], comma: bool) -> None:
+    text = f"{words[0]}, {' '.join(words[1:])}" if comma else " ".join(words)
+    found = names._parse_common(text)
+    assert found is None or found == names._parse(text)
+
+
+@pytest.mark.parametrize("text", ["Doe, Jane W.", "J. W. Doe", "Doe JW", "DOE JW", "Gómez, J.W.", "Jane Doe", "Doe, J"])
+def test_most_names_are_common_ones(text: str) -> None:
+    assert names._parse_common(text) == names._parse(text)

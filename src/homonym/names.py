@@ -21,6 +21,9 @@ from typing import NamedTuple
 
 from anyascii import anyascii
 
+#: Names that are remembered as they are read: some hundred bytes each, and most of a file's names come again soon.
+REMEMBERED_NAMES = 2**17
+
 
 class Name(NamedTuple):
     """A person's name in upper-case ASCII; an empty surname means that there is no name."""
@@ -77,6 +80,7 @@ _ASIDE = re.compile(r"""\([^)]*\)?|\[[^\]]*\]?|"[^"]*"|(?<!\w)'[\w\s]+'(?!\w)"""
 _ORDINAL = re.compile(r"\b(?:2 ?n ?d|3 ?r ?d|4 ?t ?h)\b", re.IGNORECASE)
 _NOISE = re.compile(r"""[\d()\[\]{}"!#$%&*+/:;<=>?@\\^_|~]+""")
 _NOBODY = re.compile(r"(?i)(\b(and others|et\W? al)\W*)+$|^\W*(others|no authors?( name available| listed)?)\W*$")
+_NOBODY_ENDS = ("et al", "others", "author", "available", "listed")
 _WORD = re.compile(r"[^\s.\-][^\s.]*\.?")
 _NOT_LETTERS = re.compile(r"[^A-Z\-]+")
 _VOWEL = re.compile(r"[AEIOUY]")
@@ -84,6 +88,20 @@ _VOWEL = re.compile(r"[AEIOUY]")
 _DIGRAPH = re.compile(r"(?:[B-DF-HJ-NP-TV-Z][b-df-hj-np-tv-z]|[IJY][aeou])\.")
 _EAST_ASIAN = re.compile(r"[\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
 _COMPOUND = _set("欧阳 歐陽 司马 司馬 诸葛 諸葛 上官 司徒 夏侯 皇甫 慕容 令狐 宇文 公孙 公孫 남궁 황보 제갈 선우")
+# Capitalised words and initials: the surname in front of a comma or of initials, or last. In capitals only a word with
+# a vowel is a surname for certain.
+_GIVEN = r"(?:[A-Z][a-z]+|(?:[A-Z]\.)+|[A-Z])"
+_COMMON = re.compile(
+    rf"[A-Z][a-z]+, {_GIVEN}(?: {_GIVEN})*|[A-Z][a-z]+(?: [A-Z]\.?)+|({_GIVEN}(?: {_GIVEN})* [A-Z][a-z]+)|"
+    r"([A-Z][a-z]+,? [A-Z]{2,3}|(?=[A-Z]*[AEIOUY])[A-Z]{3,} [A-Z]{1,2})"
+)
+_SPECIAL = (_TITLES | _SMALL_PARTICLES | _JOINED | _GROUPS | set(_HONOURS) | _set("MD THI")) - _set("D L O T")
+# Latin letters that become one letter of the same case, whatever stands beside them.
+_ACCENTS = {
+    code: letter
+    for code in range(0xC0, 0x180)
+    if len(letter := anyascii(chr(code))) == 1 and letter.isalpha() and letter.isupper() == chr(code).isupper()
+}
 
 
 class _Word(NamedTuple):
@@ -119,7 +137,7 @@ class _Word(NamedTuple):
         return name in _INNER_PARTICLES or (raw.islower() and raw != "d.")
 
 
-@lru_cache(maxsize=2**20)
+@lru_cache(maxsize=REMEMBERED_NAMES)
 def parse_name(text: str) -> Name:
     """Normalise one author name; an unusable one gets the surname "".
 
@@ -128,11 +146,38 @@ def parse_name(text: str) -> Name:
     >>> parse_name("Smith, John Paul, III")
     Name(surname='SMITH', initials='JP', given=('JOHN', 'PAUL'), suffix='III')
     """
+    return _parse_common(text) or _parse(text)
+
+
+def _parse_common(text: str) -> Name | None:
+    """What `_parse` says, for names like "Doe, Jane W.", "J. W. Doe" and "Doe JW"; None for all that needs thought.
+
+    Most names of any collection are such, and this takes a tenth of the time.
+    """
+    if not text.isascii():
+        text = text.translate(_ACCENTS)
+    if not (found := _COMMON.fullmatch(text)) or text.endswith(_NOBODY_ENDS):
+        return None
+    surname_last, letters = found.groups()
+    words = text.upper().replace(",", " ").replace(".", " ").split()
+    if not _SPECIAL.isdisjoint(words):
+        return None
+    if letters:
+        surname, given = words[0], tuple(words[1])
+    elif surname_last:
+        surname, given = words[-1], tuple(words[:-1])
+    else:
+        surname, given = words[0], tuple(words[1:])
+    return Name(surname, "".join([name[0] for name in given]), given, "")
+
+
+def _parse(text: str) -> Name:
+    """Read a name with all that names may have."""
     if not _PLAIN.fullmatch(text):
         text = _clean(text)
         if _EAST_ASIAN.search(text):
             return _parse_east_asian(text)
-    if text.rstrip().rstrip(" .,").lower().endswith(("et al", "others", "author", "available", "listed")):
+    if text.rstrip().rstrip(" .,").lower().endswith(_NOBODY_ENDS):
         text = _NOBODY.sub("", text)
     # All small says as little about the order as all capitals; "Ph.D." would fall apart at its dots.
     text = text.upper() if text.islower() else text.replace("Ph.D", "PhD").replace("Ph. D", "PhD")
@@ -141,6 +186,17 @@ def parse_name(text: str) -> Name:
     if len(parts) > 1:
         return _parse_with_comma(parts[0], [word for part in parts[1:] for word in part], suffix)
     return _parse_without_comma(parts[0], suffix) if parts else _NO_NAME
+
+
+@lru_cache(maxsize=REMEMBERED_NAMES)
+def name_key(text: str) -> str:
+    """Surname and all initials of a name as it is written; "" for what is none.
+
+    >>> name_key("Jane W. Doe"), name_key("et al.")
+    ('DOE, JW', '')
+    """
+    name = parse_name(text)
+    return name.key if name.surname else ""
 
 
 def _clean(text: str) -> str:

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from homonym.collection.parts import (
-    IDENTIFIER_ROWS,
-    MENTION_ROWS,
-    OCCURRENCES,
-    RECORD_ROWS,
-    SLOT_BITS,
-    spelled,
-    write_part,
-)
+from homonym.collection.bags import Occurrences, bag_tables
+from homonym.collection.layout import IDENTIFIER_ROWS, MENTION_ROWS, RECORD_ROWS, SLOT_BITS, write_part
+from homonym.collection.spelling import spelled
 from homonym.errors import InputError
 from homonym.names import parse_name
 from homonym.progress import Advance
@@ -129,9 +124,25 @@ def _write(table: pa.Table, sequence: int, work: Path, occurrences: pa.Table, ro
     records = pa.table([places, lines, table["mention_id"], is_key, year, one], schema=RECORD_ROWS)
     write_part(records, work, "records", sequence)
     if len(occurrences):
-        owned = occurrences.append_column("owner", owners.take(occurrences["place"].combine_chunks()))
-        owned = owned.append_column("holders", pa.repeat(pa.scalar(1, pa.int32()), len(occurrences)))
-        write_part(owned.select(OCCURRENCES.names).cast(OCCURRENCES), work, "occurrences", sequence)
+        features, bags = bag_tables(_by_type(occurrences, owners), sequence)
+        write_part(features, work, "features", sequence)
+        write_part(bags, work, "bags", sequence)
+
+
+def _by_type(occurrences: pa.Table, owners: pa.Array) -> dict[str, Occurrences]:
+    """The entries of each feature type."""
+    types = {}
+    for kind in pc.unique(occurrences["type"]).to_pylist():
+        entries = occurrences.filter(pc.equal(occurrences["type"], kind))
+        coded = entries["feature"].combine_chunks().dictionary_encode()
+        types[kind] = Occurrences(
+            coded.dictionary,
+            owners.take(entries["place"].combine_chunks()).to_numpy(),
+            coded.indices.to_numpy().astype(np.int64),
+            entries["count"].to_numpy(),
+            np.ones(len(entries), np.int32),
+        )
+    return types
 
 
 def _parsed(names: pa.ChunkedArray) -> pa.Array:

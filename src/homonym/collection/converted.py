@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pyarrow.parquet as pq
 
-from homonym.collection.parts import CONVERTED
+from homonym.collection.layout import CONVERTED
 from homonym.errors import OutputError
 from homonym.files import open_whole
 from homonym.progress import Advance

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from homonym.clustering.merging import Frequencies
-from homonym.collection.parts import PARTS, SLOT_BITS
+from homonym.collection.layout import PARTS, SLOT_BITS, part_file
 from homonym.collection.statistics import GivenStatistics, quoted, take_given
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ def connect(work: Path, memory: int, threads: int) -> duckdb.DuckDBPyConnection:
     connection.execute(f"SET memory_limit = '{memory // 2**20}MiB'")
     connection.execute(f"SET threads = {threads}")
     connection.execute("SET preserve_insertion_order = false")
+    # Relations show a bar on standard output, whatever enable_progress_bar says.
+    connection.execute("SET enable_progress_bar_print = false")
     connection.execute("SET temp_directory = ?", [str(work / "spill")])
     return connection
 
@@ -119,12 +121,19 @@ def tell_names_apart(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(f"CREATE OR REPLACE VIEW named_mentions AS {query}")
 
 
-def count_features(connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None) -> Frequencies:
-    """Number the features of the run by type and name, with #(f) counted over it or taken from elsewhere."""
-    connection.execute(f"CREATE OR REPLACE VIEW used AS SELECT * FROM occurrences WHERE {kept('owner')}")
+def count_features(connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None, work: Path) -> Frequencies:
+    """Number the features of the run by type and name, with #(f) counted over it or taken from elsewhere.
+
+    What the parts have counted is added up; what duplicate records have added there is taken off again.
+    """
     resolve_references(connection)
+    find_counted_twice(connection, work)
     connection.execute(
-        f"CREATE OR REPLACE TABLE counted AS SELECT type, feature, {EXACT_SUM} AS count FROM bags GROUP BY ALL"
+        f"""CREATE OR REPLACE TABLE counted AS SELECT type, feature, {EXACT_SUM} AS count FROM
+              (SELECT type, feature, count, holders FROM features
+               UNION ALL BY NAME SELECT 'ref' AS type, feature, count, holders FROM referenced
+               UNION ALL BY NAME SELECT type, feature, count, -holders AS holders FROM counted_twice)
+            GROUP BY ALL HAVING {EXACT_SUM} > 0"""
     )
     if given:
         take_given(connection, given)
@@ -135,28 +144,55 @@ def count_features(connection: duckdb.DuckDBPyConnection, given: GivenStatistics
     return _frequencies(connection, given)
 
 
-def resolve_references(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the view `bags`: all occurrences, with the authors of referenced documents of the run among `ref`."""
-    if not _value(connection, 'SELECT count(*) FROM "references"'):
-        connection.execute("CREATE OR REPLACE VIEW bags AS SELECT * FROM used")
+def find_counted_twice(connection: duckdb.DuckDBPyConnection, work: Path) -> None:
+    """Make the table `counted_twice`: what duplicate records have added to the counts of their parts."""
+    connection.execute(
+        "CREATE OR REPLACE TABLE counted_twice (type VARCHAR, feature VARCHAR, count DOUBLE, holders BIGINT)"
+    )
+    if not _value(connection, "SELECT count(*) FROM duplicates") or not (work / "bags").is_dir():
         return
+    # Parts are named by the sequence of their first record, so that only those with duplicates have to be read.
+    parts = sorted(int(path.stem) for path in (work / "bags").iterdir())
+    for part, following in zip(parts, [*parts[1:], 1 << 62], strict=True):
+        among = f"SELECT sequence << {SLOT_BITS} FROM duplicates WHERE sequence BETWEEN {part} AND {following - 1}"
+        if _value(connection, f"SELECT count(*) FROM ({among})"):
+            bags, features = (quoted(part_file(work, name, part)) for name in ("bags", "features"))
+            connection.execute(
+                f"""INSERT INTO counted_twice
+                    SELECT f.type, f.feature, b.count, b.holders
+                    FROM read_parquet('{bags}') b JOIN read_parquet('{features}') f ON f.id = b.feature AND NOT f.again
+                    WHERE (b.owner >> {SLOT_BITS}) << {SLOT_BITS} IN ({among})"""
+            )
+
+
+def resolve_references(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the table `referenced`: the authors of documents of the run that documents refer to, as features `ref`."""
     connection.execute(
         f"""CREATE OR REPLACE TABLE referenced AS
-            SELECT owner, type, feature, sum(count) AS count, any_value(holders) AS holders FROM
-              (SELECT * FROM used WHERE type = 'ref'
-               UNION ALL BY NAME
-               SELECT r.sequence << {SLOT_BITS} AS owner, 'ref' AS type, m.own_name AS feature, 1.0::DOUBLE AS count,
-                      r.holders
-               FROM "references" r
-               JOIN records d ON d.id = r.id
-               JOIN mentions m ON m.owner >> {SLOT_BITS} = d.sequence
-               WHERE {kept(f"r.sequence << {SLOT_BITS}")} AND {kept("m.owner")})
+            SELECT r.sequence << {SLOT_BITS} AS owner, m.own_name AS feature, count(*)::DOUBLE AS count,
+                   any_value(r.holders)::BIGINT AS holders
+            FROM "references" r
+            JOIN records d ON d.id = r.id
+            JOIN mentions m ON m.owner >> {SLOT_BITS} = d.sequence
+            WHERE m.own_name IS NOT NULL AND {kept(f"r.sequence << {SLOT_BITS}")} AND {kept("m.owner")}
             GROUP BY ALL"""
     )
-    connection.execute(
-        "CREATE OR REPLACE VIEW bags AS "
-        "SELECT * FROM used WHERE type <> 'ref' UNION ALL BY NAME SELECT * FROM referenced"
-    )
+
+
+def renumbered_features(connection: duckdb.DuckDBPyConnection) -> Any:
+    """Stream (part, id, number): what each feature of each part is called there and in the whole collection."""
+    return connection.sql(
+        """SELECT part, f.id AS id, coalesce(v.id, -1)::INTEGER AS number
+           FROM features f LEFT JOIN vocabulary v USING (type, feature) WHERE NOT again ORDER BY part, f.id"""
+    ).to_arrow_reader(1_000_000)
+
+
+def referenced_bags(connection: duckdb.DuckDBPyConnection) -> Any:
+    """The resolved references as (owner, number, count), by owner and feature."""
+    return connection.sql(
+        """SELECT owner, v.id AS number, r.count FROM referenced r JOIN vocabulary v ON v.type = 'ref' AND
+           v.feature = r.feature ORDER BY owner, number"""
+    ).to_arrow_table()
 
 
 def count_mentions(connection: duckdb.DuckDBPyConnection) -> int:
@@ -173,13 +209,6 @@ def count_authors(connection: duckdb.DuckDBPyConnection) -> int:
 def features_missing_from_statistics(connection: duckdb.DuckDBPyConnection) -> int:
     """How many features of the run the given statistics do not know."""
     return int(_value(connection, "SELECT count(*) FROM counted WHERE NOT known"))
-
-
-def ordered_bags(connection: duckdb.DuckDBPyConnection) -> Any:
-    """Stream all occurrences as (owner, id, count), by owner and feature."""
-    return connection.sql(
-        "SELECT owner, id, bags.count AS count FROM bags JOIN vocabulary USING (type, feature) ORDER BY owner, id"
-    ).to_arrow_reader(1_000_000)
 
 
 def write_ordered_mentions(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from homonym.clustering.merging import Bags, Frequencies
-from homonym.collection import counting
-from homonym.collection.parts import SLOT_BITS
-
-if TYPE_CHECKING:
-    import duckdb
-
-Number = TypeVar("Number", bound=np.generic)
-
-#: Occurrences per batch of blocks: large enough to keep a call's overhead out of sight, small enough for the cache.
-BATCH_OCCURRENCES = 1_000_000
+from homonym.collection.layout import SLOT_BITS
 
 
 @dataclass(frozen=True)
@@ -50,19 +38,23 @@ class Encoded:
         shared, own = self._ranges(slice(None))
         return (shared[1] - shared[0]) + (own[1] - own[0])
 
-    def batches(self) -> Iterator[tuple[int, int]]:
-        """Ranges of blocks with about equally many occurrences."""
-        filled = np.concatenate([[0], np.cumsum(self.sizes())])[self.block_start]
-        first = 0
-        while first < len(self.block_start) - 1:
-            last = int(np.searchsorted(filled, filled[first] + BATCH_OCCURRENCES, side="right")) - 1
-            last = min(max(last, first + 1), len(self.block_start) - 1)
-            yield first, last
-            first = last
-
     def block_names(self) -> pa.ChunkedArray:
         """The key of each block."""
         return pq.read_table(self.mentions_file, columns=["block"])["block"].take(pa.array(self.block_start[:-1]))
+
+    def read(self, columns: list[str], mentions: NDArray[np.int64]) -> pa.Table:
+        """Some columns of some mentions, in the order of these; of the rest no more is held than a piece."""
+        order = np.argsort(mentions, kind="stable")
+        rising, pieces, first = mentions[order], [], 0
+        source = pq.ParquetFile(self.mentions_file)
+        for group in range(source.num_row_groups):
+            last = first + source.metadata.row_group(group).num_rows
+            low, high = np.searchsorted(rising, [first, last])
+            if low < high:
+                pieces.append(source.read_row_group(group, columns=columns).take(pa.array(rising[low:high] - first)))
+            first = last
+        nothing = source.schema_arrow.empty_table().select(columns)
+        return pa.concat_tables([nothing, *pieces]).take(pa.array(np.argsort(order)))
 
     def identifiers(self) -> pa.Table:
         """Place of the mention, kind and id of all identifiers, in the order of the mentions."""
@@ -108,55 +100,3 @@ class Encoded:
         start, end = self.starts[place], self.starts[np.minimum(place + 1, len(self.starts) - 1)]
         start[~found] = end[~found] = 0
         return start, end
-
-
-def encode(connection: duckdb.DuckDBPyConnection, frequencies: Frequencies, work: Path) -> Encoded:
-    """Number all bags and order all mentions, streaming both to disk."""
-    mentions_file, identifiers_file = work / "mentions.parquet", work / "identifiers.parquet"
-    counting.write_ordered_mentions(connection, mentions_file)
-    counting.write_identifiers(connection, identifiers_file)
-    mentions = pq.read_table(mentions_file, columns=["owner", "own_name", "block"])
-    owners, starts = _store_bags(counting.ordered_bags(connection), work)
-    return Encoded(
-        frequencies=frequencies,
-        mentions_file=mentions_file,
-        identifiers_file=identifiers_file,
-        block_start=_block_starts(mentions["block"]),
-        mention_owner=mentions["owner"].to_numpy(),
-        own_name=mentions["own_name"].to_numpy(),
-        owners=owners,
-        starts=starts,
-        feature=_mapped(work / "feature.bin", np.int32),
-        count=_mapped(work / "count.bin", np.float64),
-    )
-
-
-def _block_starts(block: pa.ChunkedArray) -> NDArray[np.int64]:
-    starts, first, previous = [np.zeros(0, np.int64)], 0, None
-    for chunk in block.chunks:
-        if not len(chunk):
-            continue
-        run_ends = pc.run_end_encode(chunk, run_end_type=pa.int64()).run_ends.to_numpy()
-        new = np.concatenate([[0], run_ends[:-1]]) + first
-        starts.append(new[1:] if previous is not None and chunk[0] == previous else new)
-        first, previous = first + len(chunk), chunk[len(chunk) - 1]
-    return np.concatenate([*starts, [first]]).astype(np.int64)
-
-
-def _store_bags(batches: pa.RecordBatchReader, work: Path) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    owners, starts, stored, previous = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0, -1
-    with (work / "feature.bin").open("wb") as features, (work / "count.bin").open("wb") as counts:
-        for batch in batches:
-            owner = batch.column("owner").to_numpy()
-            new = np.flatnonzero(np.diff(owner, prepend=previous) != 0)
-            owners.append(owner[new])
-            starts.append(new + stored)
-            previous, stored = owner[-1] if len(owner) else previous, stored + len(owner)
-            batch.column("id").to_numpy().astype(np.int32, copy=False).tofile(features)
-            batch.column("count").to_numpy().astype(np.float64, copy=False).tofile(counts)
-    return np.concatenate(owners), np.concatenate([*starts, [stored]]).astype(np.int64)
-
-
-def _mapped(path: Path, dtype: type[Number]) -> NDArray[Number]:
-    # An empty file cannot be mapped.
-    return np.memmap(path, dtype, "r") if path.stat().st_size else np.empty(0, dtype)

@@ -9,7 +9,7 @@ import numpy as np
 
 from homonym.collection.counting import first_only, kept
 from homonym.collection.encoded import Encoded
-from homonym.collection.parts import SLOT_BITS
+from homonym.collection.layout import SLOT_BITS
 
 if TYPE_CHECKING:
     import duckdb

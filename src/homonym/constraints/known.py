@@ -64,7 +64,8 @@ def what_is_known(encoded: Encoded, settings: Settings, pairs: Pairs | None, war
         names = block_names(start, block, _column(encoded, "parsed_name"))
     if settings.constrained_by("documents"):
         document = _shared_documents(_column(encoded, "document_id"), block)
-    same, different = _placed(encoded, block, pairs, warnings)
+    mention_ids = _column(encoded, "mention_id").combine_chunks() if pairs else None
+    same, different = place_pairs(mention_ids, block, pairs, warnings)
     return Known(start, block, names, _identifiers(encoded, settings.trusted), document, same, different)
 
 
@@ -95,13 +96,14 @@ def _shared_documents(document_id: pa.ChunkedArray, block: Integers) -> Integers
     return np.where(shared, np.cumsum(~as_before), -1)
 
 
-def _placed(encoded: Encoded, block: Integers, pairs: Pairs | None, warnings: list[str]) -> tuple[Integers, Integers]:
+def place_pairs(
+    mention_ids: pa.Array, block: Integers, pairs: Pairs | None, warnings: list[str]
+) -> tuple[Integers, Integers]:
     """The places of the mentions that the user's pairs name: those that are the same, and those that are not."""
     if pairs is None:
         return np.empty((0, 2), np.int64), np.empty((0, 2), np.int64)
     if not pairs.a:
         warnings.append("the file of pairs says nothing; it has no rows.")
-    mention_ids = _column(encoded, "mention_id").combine_chunks()
     a, b = (pc.index_in(pa.array(ids, pa.string()), mention_ids) for ids in (pairs.a, pairs.b))
     unknown = [side.is_null().to_numpy(zero_copy_only=False) for side in (a, b)]
     known = ~(unknown[0] | unknown[1])

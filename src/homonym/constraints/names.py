@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from homonym.clustering.merging import starts
-from homonym.collection.parts import unspelled
+from homonym.collection.spelling import unspelled
 from homonym.compatibility import compatible, language_of
 from homonym.constraints.clashes import mark_clashes
 from homonym.constraints.segments import differing, within

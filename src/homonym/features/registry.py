@@ -1,17 +1,18 @@
 """The eight feature types of the paper, each a small function; its docstring is its documentation.
 
 A shared feature type belongs to the document and is the same for all its authors, an own one to the single author.
-Shared bags are extracted and stored once per document, and counted once for each of its mentions.
+Shared bags are extracted and stored once per document, and counted once for each of its mentions. Most functions give
+lists: what stands in one twice counts twice.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import lru_cache
 
-from homonym.features.text import lemmas_of, plain, word_counts
-from homonym.names import parse_name
+from homonym.features.text import Integers, count_words, lemmas_of, plain
+from homonym.names import name_key
 from homonym.records.mentions import SMALLEST_COUNT
 from homonym.records.model import Author, Document
 from homonym.settings import Settings
@@ -19,33 +20,39 @@ from homonym.settings import Settings
 Bag = Mapping[str, float]
 
 
-def term(document: Document, settings: Settings) -> Bag:
-    """Words of title (three times) and abstract (once), lower-cased, without stop words, as lemmas."""
-    lemmas = lemmas_of(settings.language)
-    return word_counts(document.title, document.abstract, settings.title_weight, settings.abstract_weight, lemmas)
+def term(
+    titles: Sequence[str], abstracts: Sequence[str], settings: Settings
+) -> tuple[list[str], Integers, Integers, Integers]:
+    """Words of title (three times) and abstract (once), lower-cased, without stop words, as lemmas.
+
+    Counted for many documents at once: the words, and as columns which document has which word how often.
+    """
+    return count_words(
+        titles, abstracts, settings.title_weight, settings.abstract_weight, lemmas_of(settings.language)
+    )  # fmt: skip
 
 
-def cat(document: Document, settings: Settings) -> Bag:
+def cat(document: Document) -> list[str]:
     """Categories from a small vocabulary; the venue where a document has none."""
-    return _labels(document.categories) or _labels([document.venue])
+    return _labels(document.categories) or (_labels([document.venue]) if document.venue else [])
 
 
-def key(document: Document, settings: Settings) -> Bag:
+def key(document: Document) -> list[str]:
     """Keywords, free or from a large vocabulary."""
     return _labels(document.keywords)
 
 
-def co(document: Document, settings: Settings) -> Bag:
+def co(document: Document) -> list[str]:
     """Names of all authors of the document, normalised; a mention's own occurrence is taken out later, once."""
     return _names([author.name for author in document.authors])
 
 
-def others(document: Document, authors: Set[str]) -> Bag:
+def others(document: Document, authors: Set[str]) -> list[str]:
     """Names on the document that are no mentions: co-authors of every mention; those of its authors are in `co`."""
-    return {name: count for name, count in _names(document.other_authors).items() if name not in authors}
+    return [name for name in _names(document.other_authors) if name not in authors]
 
 
-def ref(document: Document, settings: Settings) -> Bag:
+def ref(document: Document) -> list[str]:
     """Names of referenced authors given in the record; those of referenced documents are joined to them later."""
     return _names(document.referenced_authors)
 
@@ -55,25 +62,18 @@ def year(document: Document, settings: Settings) -> Bag:
     return {} if document.year is None else gaussian_years(document.year, settings.year_sigma, settings.year_reach)
 
 
-def aff(author: Author, settings: Settings) -> Bag:
+def aff(author: Author) -> list[str]:
     """Affiliations of the author, without case, accents and punctuation."""
     return _labels(author.affiliations)
 
 
-def email(author: Author, settings: Settings) -> Bag:
+def email(author: Author) -> list[str]:
     """E-mail addresses of the author, lower-cased."""
-    return _counted([address.strip().lower() for address in author.emails])
+    return [address for text in author.emails if (address := text.strip().lower())]
 
 
-SHARED: Mapping[str, Callable[[Document, Settings], Bag]] = {
-    "term": term,
-    "cat": cat,
-    "key": key,
-    "co": co,
-    "ref": ref,
-    "year": year,
-}
-OWN: Mapping[str, Callable[[Author, Settings], Bag]] = {"aff": aff, "email": email}
+SHARED: Mapping[str, Callable[[Document], list[str]]] = {"cat": cat, "key": key, "ref": ref}
+"""Feature types that are lists of a document's own fields."""
 
 
 @lru_cache(maxsize=4096)
@@ -92,19 +92,9 @@ def gaussian_years(centre: int, sigma: float, reach: int) -> Bag:
     return {str(centre + offset): height / mass for offset, height in heights.items() if height >= least}
 
 
-def _labels(texts: list[str]) -> Bag:
-    return _counted([plain(text) for text in texts])
+def _labels(texts: Sequence[str]) -> list[str]:
+    return [label for text in texts if (label := plain(text))]
 
 
-def _names(names: list[str]) -> Bag:
-    parsed = [parse_name(name) for name in names]
-    return _counted([name.key for name in parsed if name.surname])
-
-
-def _counted(features: list[str]) -> Bag:
-    # A Counter would take longer to set up than these few features to count.
-    bag: dict[str, int] = {}
-    for feature in features:
-        if feature:
-            bag[feature] = bag.get(feature, 0) + 1
-    return bag
+def _names(names: Sequence[str]) -> list[str]:
+    return [key for name in names if (key := name_key(name))]

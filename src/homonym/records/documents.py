@@ -91,6 +91,8 @@ def optional_identifier(raw: dict[str, Any], key: str) -> str | None:
     value = raw.get(key)
     if value is None or value == "":
         return None
+    if type(value) is str:  # as it nearly always is; the rest takes longer to tell
+        return value
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise BrokenRecordError(f"'{key}' must be text, got {type(value).__name__}")
     return str(value)
@@ -145,6 +147,11 @@ def _texts(raw: dict[str, Any], key: str, notes: list[Note]) -> list[str]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):
+        for item in value:
+            if type(item) is not str:
+                break
+        else:
+            return value
         texts = [str(item) for item in value if isinstance(item, str | int) and not isinstance(item, bool)]
         if len(texts) == len(value):
             return texts
@@ -184,12 +191,12 @@ def _recognises(source: Source) -> bool:
 
 
 def _open(source: Source, columns: Columns) -> Records:
-    if _has_lines(source.head):
+    if has_lines(source.head):
         return Records(Raw(number, text) for number, text in source.lines())
     return open_json(source, _NAMES)
 
 
-def _has_lines(head: bytes) -> bool:
+def has_lines(head: bytes) -> bool:
     """Whether there is a document on each line, as far as the first shows."""
     first = head.lstrip().partition(b"\n")[0]
     return _SPREAD.match(head) is None and first.count(b'"authors"') < 2
