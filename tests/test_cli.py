@@ -19,8 +19,7 @@ import pytest
 
 import homonym
 from homonym.cli import cli
-from homonym.options import CLUSTERING, EXTRACTION
-from homonym.settings import Settings
+from homonym.settings import CLUSTERING, EXTRACTION, Settings
 from homonym.synthetic.corpus import Corpus
 
 COMMANDS = {name: command for name, command in cli.commands.items() if isinstance(command, click.Command)}
@@ -50,7 +49,7 @@ def test_commands_are_the_public_functions() -> None:
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_options_are_the_functions_parameters(name: str) -> None:
     options = {parameter.name for parameter in COMMANDS[name].params} - ONLY_TERMINAL
-    options -= set(Settings.model_fields) | {"threads", "memory"}
+    options -= set(Settings.model_fields) | {"threads", "memory", "work", "engine", "master"}
     parameters = set(inspect.signature(getattr(homonym, name)).parameters)
     if "corpus" in parameters:
         options -= {field.name for field in dataclasses.fields(Corpus)}
@@ -218,10 +217,8 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return plain
 
 
-@pytest.mark.parametrize("stage", ["occurrences", "collection.duckdb", "mentions.parquet", "feature.bin"])
-def test_ctrl_c_leaves_nothing_at_any_stage(large: Path, tmp_path: Path, stage: str) -> None:
-    work = tmp_path / "tmp"
-    work.mkdir()
+@pytest.mark.parametrize("stage", ["done/read/*.json", "collection.duckdb", "mentions.parquet", "feature.bin"])
+def test_ctrl_c_leaves_only_the_work_at_any_stage(large: Path, tmp_path: Path, stage: str) -> None:
     command = [
         sys.executable,
         "-c",
@@ -233,17 +230,20 @@ def test_ctrl_c_leaves_nothing_at_any_stage(large: Path, tmp_path: Path, stage: 
     ]
     running = subprocess.Popen(
         [*command, "--threads", "2"], cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        env={**os.environ, "TMPDIR": str(work)},
     )  # fmt: skip
     waited = 0.0
-    while not list(work.glob(f"homonym-*/{stage}")) and waited < 60:
+    while not list(tmp_path.glob(f".out.csv.work/{stage}")) and waited < 60:
         time.sleep(0.02)
         waited += 0.02
     os.killpg(running.pid, signal.SIGINT)
     _, errors = running.communicate(timeout=60)
     assert running.returncode == 130, errors
-    assert errors.strip() == "homonym: interrupted; no output was written."
-    assert [path.name for path in tmp_path.rglob("*")] == ["tmp"]
+    assert errors.strip().splitlines()[-2:] == [
+        "homonym: interrupted; no output was written.",
+        "What was done is kept in .out.csv.work: the same command goes on from there, or delete it.",
+    ]
+    assert [path.name for path in tmp_path.iterdir()] == [".out.csv.work"]
+    assert not orjson.loads((tmp_path / ".out.csv.work" / "run.json").read_bytes())["finished"]
 
 
 def test_a_full_disk_is_one_sentence(corpus: Path, tmp_path: Path) -> None:
@@ -254,4 +254,4 @@ def test_a_full_disk_is_one_sentence(corpus: Path, tmp_path: Path) -> None:
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     assert "not enough room" in done.stderr
-    assert not list(tmp_path.iterdir())
+    assert not (tmp_path / "out.csv").exists()

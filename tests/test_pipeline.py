@@ -69,7 +69,7 @@ def test_bytes_depend_on_neither_threads_nor_order(
         # Small tasks and batches, so that two threads and two processes really share the work.
         monkeypatch.setattr("homonym.engines.local.CHUNK_BYTES", 50_000)
         monkeypatch.setattr("homonym.engines.local.SMALL_INPUT", 0)
-        monkeypatch.setattr("homonym.collection.encoded.BATCH_OCCURRENCES", 5_000)
+        monkeypatch.setattr("homonym.engines.batches.BATCH_OCCURRENCES", 5_000)
         output = tmp_path / f"authors-{len(results)}{suffix}"
         disambiguate(source, output, resources=Resources(threads=threads))
         results.append(output.read_bytes())
@@ -260,8 +260,8 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("homonym.collection.encoded._store_bags", full)
-    with pytest.raises(HomonymError, match=r"not enough room .*No space left.* TMPDIR"):
+    monkeypatch.setattr("homonym.collection.encoding._store_bags", full)
+    with pytest.raises(HomonymError, match=r"not enough room .*No space left.* --work"):
         disambiguate(write(tmp_path / "in.jsonl", GOOD), tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
 

@@ -49,7 +49,7 @@ def convert(
     from homonym.collection.counting import count_authors
 
     run = Run(Inputs.of(inputs, format, columns), None, strict, resources, listener, rejects)
-    path = Path(output)
+    path = run.output = Path(output)
     require_documents_path(path)
     with run.engine() as engine:
         engine.convert_documents(run.inputs, run.settings)

@@ -5,6 +5,7 @@ So a reader never sees half a file, and an interrupted run leaves the old one.
 
 from __future__ import annotations
 
+import glob
 import gzip
 import os
 from collections.abc import Iterator, Sequence
@@ -51,12 +52,23 @@ def beside(path: Path, ending: str) -> Path:
     return path.with_name(name + ending)
 
 
+def _partial(path: Path, process: int) -> Path:
+    # The suffixes stay, because writers choose the format by them.
+    return path.with_name(f".{process}.partial.{path.name}")
+
+
+def remove_partial(path: Path, process: int) -> None:
+    """Take away what a process that was killed had begun to write there, or beside it."""
+    name = _partial(Path(beside(path, "").name), process).name
+    for partial in path.parent.glob(f"{glob.escape(name)}*"):
+        partial.unlink(missing_ok=True)
+
+
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """Give a temporary path beside `path`; rename it into place if the block ends well, else remove it."""
     require_writable(path)
-    # The suffixes stay, because writers choose the format by them.
-    partial = path.with_name(f".{os.getpid()}.partial.{path.name}")
+    partial = _partial(path, os.getpid())
     try:
         yield partial
         os.replace(partial, path)

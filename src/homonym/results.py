@@ -18,6 +18,9 @@ from homonym.errors import OutputError
 from homonym.files import open_whole, require_writable
 from homonym.schema import AUTHORS, ROUNDS
 
+#: Rows that a Parquet file holds together, whoever writes it and however.
+ROW_GROUP = 1 << 16
+
 SUFFIXES = (".parquet", ".csv", ".csv.gz", ".jsonl", ".jsonl.gz")
 
 
@@ -33,7 +36,7 @@ def write_table(path: Path, schema: pa.Schema, batches: Iterable[pa.Table]) -> N
     with open_whole(path) as stream:
         if path.suffix == ".parquet":
             with pq.ParquetWriter(stream, schema, compression="zstd") as parquet:
-                for batch in batches:
+                for batch in even(batches, ROW_GROUP):
                     parquet.write_table(batch)
         elif path.name.endswith((".csv", ".csv.gz")):
             with pyarrow.csv.CSVWriter(stream, schema) as csv:
@@ -42,6 +45,23 @@ def write_table(path: Path, schema: pa.Schema, batches: Iterable[pa.Table]) -> N
         else:
             for batch in batches:
                 stream.writelines(orjson.dumps(row) + b"\n" for row in batch.to_pylist())
+
+
+def even(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
+    """The same rows in tables of so many, but for the last: how they came must not show in a file.
+
+    >>> [len(table) for table in even([pa.table({"x": range(3)}), pa.table({"x": range(4)})], 5)]
+    [5, 2]
+    """
+    waiting: list[pa.Table] = []
+    for table in tables:
+        waiting.append(table)
+        while sum(map(len, waiting)) >= rows:
+            together = pa.concat_tables(waiting)
+            yield together.slice(0, rows).combine_chunks()
+            waiting = [together.slice(rows)]
+    if any(map(len, waiting)):
+        yield pa.concat_tables(waiting).combine_chunks()
 
 
 def trace_table(block_names: pa.ChunkedArray, first_block: int, answer: Clustering) -> pa.Table:

@@ -60,6 +60,12 @@ LINKING_ONLY = ("email",)
 #: Kinds of identifiers that may be trusted at once: each takes two bits of a mention's column.
 MOST_IDENTIFIERS = 25
 
+#: Which settings each stage depends on: features are extracted by the former, mentions clustered by the latter. What is
+#: kept of a run is used again for another as far as these are the same (see engines/kept.py).
+EXTRACTION = ("blocking", "year_sigma", "year_reach", "title_weight", "abstract_weight", "language")
+UNTUNED = ("variant", "joint", "scope", "epsilon", "gamma", "weights")
+CLUSTERING = (*UNTUNED, "alpha", "beta", "kappa", "target_precision", "constraints", "identifiers")
+
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 

@@ -1,21 +1,16 @@
-"""What a run shows on the terminal: progress while it works, a summary when it is done."""
+"""What a run shows on the terminal when it is done: a summary, and what was wrong."""
 
 from __future__ import annotations
 
-import resource
-import sys
-import time
 from collections.abc import Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console
 
+from homonym.machine import peak_memory
 from homonym.wording import counted
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from homonym.calibration.limit import Calibration
     from homonym.calibration.unlabelled import FoundLimit
     from homonym.calibration.weights import Training
@@ -26,26 +21,8 @@ if TYPE_CHECKING:
     from homonym.records.problems import Problems
     from homonym.settings import Limit
 
-#: Stages shorter than this never show a bar.
-SHOWN_AFTER_SECONDS = 1.0
 #: So many problems are shown; all are counted.
 SHOWN_PROBLEMS = 5
-
-DOING = {
-    "generate": "Generating mentions",
-    "read": "Reading and extracting features",
-    "count": "Counting features",
-    "encode": "Encoding bags",
-    "constrain": "Looking for identifiers and names that exclude each other",
-    "calibrate": "Finding the limit on pseudo-names",
-    "cluster": "Clustering mentions",
-    "write": "Writing",
-    "tune": "Tuning the limit",
-    "train": "Learning weights",
-    "study": "Running variants, weights and baselines",
-    "draw": "Drawing tables and figures",
-}
-
 
 FEATURES = {
     "term": "words of title and abstract",
@@ -76,58 +53,6 @@ class Reported(Protocol):
     @property
     def warnings(self) -> list[str]:
         """What else the user should know."""
-
-
-class ProgressBars:
-    """A bar for each stage on standard error, only where somebody can see it and only if the stage takes a while."""
-
-    def __init__(self) -> None:
-        self.console = Console(stderr=True)
-        self.stage = ""
-        self.total: int | None = None
-        self.done = 0
-        self.began = 0.0
-        self.bar: Progress | None = None
-
-    def begin(self, stage: str, total: int | None) -> None:
-        """Remember a stage; its bar comes when it has lasted long enough."""
-        self.stage, self.total, self.done, self.began = stage, total, 0, time.monotonic()
-        if total is None:  # such a stage never reports, so its bar cannot wait for a report
-            self._show()
-
-    def advance(self, amount: int) -> None:
-        """Move the bar, or show it if it is time."""
-        self.done += amount
-        if self.bar:
-            self.bar.update(self.bar.task_ids[0], completed=self.done)
-        elif time.monotonic() - self.began > SHOWN_AFTER_SECONDS:
-            self._show()
-
-    def end(self) -> None:
-        """Take the bar away."""
-        if self.bar:
-            self.bar.stop()
-            self.bar = None
-
-    def __enter__(self) -> ProgressBars:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self.end()
-
-    def _show(self) -> None:
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-        if not self.console.is_terminal:
-            return
-        self.bar = Progress(
-            TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(),
-            console=self.console, transient=True,
-        )  # fmt: skip
-        self.bar.add_task(DOING.get(self.stage, self.stage), total=self.total, completed=self.done)
-        self.bar.start()
 
 
 def show_problems(summary: Reported, console: Console | None = None) -> None:
@@ -359,9 +284,3 @@ def _show_cost(console: Console, seconds: Mapping[str, float]) -> None:
 def _show_labels(console: Console, labels: int, without_mention: int) -> None:
     lost = f"; {without_mention:,} of them for mentions that are not there" if without_mention else ""
     console.print(counted(labels, "label") + lost)
-
-
-def peak_memory() -> int:
-    """The most memory that this process and its largest child have held, in bytes."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) * unit

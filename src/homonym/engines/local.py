@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import threading
+import shutil
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Set
+from contextlib import ExitStack
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from homonym.clustering.merging import Clustering, cluster, dense_bytes
-from homonym.collection import counting
+from homonym.clustering.merging import Clustering, cluster, dense_bytes, needed_bytes, starts
+from homonym.collection import counting, stored
 from homonym.collection.counting import Duplicate
-from homonym.collection.encoded import Encoded, encode
+from homonym.collection.encoded import Encoded
+from homonym.collection.encoding import encode
 from homonym.collection.parts import Chunk, PartReport, chunks, write_documents, write_lines, write_mentions
 from homonym.collection.statistics import GivenStatistics
 from homonym.constraints.knowledge import Knowledge
-from homonym.engines.threads import in_order
-from homonym.engines.workers import run_tasks
+from homonym.engines import kept
+from homonym.engines.batches import Batch, batches
+from homonym.engines.kept import KeptPart, Writer
+from homonym.engines.workers import Done, Task, run_tasks
 from homonym.errors import CapacityError, InputError
+from homonym.ledger import Facts, Ledger
 from homonym.progress import Advance, Stages
 from homonym.records.formats import Records, Unit, format_of
 from homonym.records.problems import KEPT_PROBLEMS, Problem, Problems
@@ -29,29 +33,34 @@ from homonym.records.reading import Inputs
 from homonym.records.splitting import Raw
 from homonym.settings import Settings
 from homonym.sources import Source, size_of
+from homonym.threads import as_they_end
 from homonym.wording import counted, listed
 
 if TYPE_CHECKING:
     import duckdb
 
-#: Bytes of input per task: about a thousand documents with abstracts.
-CHUNK_BYTES = 2 << 20
+#: Bytes of input per task: some thousand documents with abstracts.
+CHUNK_BYTES = 8 << 20
 #: Below this much input, starting further processes takes longer than it saves.
-SMALL_INPUT = 8 << 20
+SMALL_INPUT = 12 << 20
 #: A block that needs more than this is clustered while no other large one is.
 LARGE_BLOCK = 256 << 20
 #: DuckDB refuses to work well below this, and gains little above.
 DATABASE_MEMORY = (1 << 30, 3 << 29)
 
-Writer = Callable[..., PartReport]
-
+#: The name of the record of an encoded collection.
+ENCODED = "encoded"
 MENTIONS = "mentions"
 """What stands for a format where files hold mentions with bags."""
 
 
 @dataclass
 class LocalEngine:
-    """The steps of a run on this machine; what they leave is in `work`."""
+    """The steps of a run on this machine; what they leave is in `work`.
+
+    Each piece that is done is noted there, and not done again as long as all that it depends on is the same. `lock` is
+    the open file that keeps others out of the directory.
+    """
 
     work: Path
     threads: int
@@ -65,23 +74,30 @@ class LocalEngine:
     mentions: int = 0
     formats: dict[str, int] = field(default_factory=dict)
     """How many files there were of each format."""
+    lock: int | None = None
 
     def __post_init__(self) -> None:
         self._places: list[tuple[int, str, Unit]] = []
         self._ids_must_differ = False
+        self._ledger = Ledger(self.work)
+        self._keys: list[str] = []
+        self._files: set[str] = set()
+        self._names: set[str] = set()
+        self._duplicates: tuple[int, list[Duplicate]] = (0, [])
+        self._encoding: str | None = None
 
     def read_documents(self, inputs: Inputs, settings: Settings) -> None:
         """Read documents and extract their features."""
         self._read(inputs, settings, write_documents)
+        kept.remove_other_parts(self.work, self._files, self._names)
 
     def convert_documents(self, inputs: Inputs, settings: Settings) -> None:
         """Read documents and keep them as lines of homonym's own format."""
         self._read(inputs, settings, write_lines)
+        kept.remove_other_parts(self.work, self._files, self._names)
 
     def read_mentions(self, inputs: Inputs, settings: Settings) -> None:
         """Read mentions that bring their own features."""
-        from homonym.collection.columnar import write_mention_table
-
         self._ids_must_differ = True
         lines = [path for path in inputs.files if path.suffix != ".parquet"]
         tables = [path for path in inputs.files if path.suffix == ".parquet"]
@@ -89,28 +105,50 @@ class LocalEngine:
         for path in tables:
             self._places.append((sequence, str(path), "line"))
             with self.stages.stage("read") as advance:
-                rows = write_mention_table(path, sequence, self.work, advance)
+                table = kept.keep_mention_table(path, sequence, self.work, advance)
+            self._claim(sequence, table.key, table.files)
+            self.stages.note("read", chunks=1, reused=int(table.reused))
+            rows = table.rows
             self.records, self.mentions, sequence = self.records + rows, self.mentions + rows, sequence + rows
+        kept.remove_other_parts(self.work, self._files, self._names)
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """Open the database over what was read, and set duplicate records aside."""
+        self._remove_database()
         least, most = DATABASE_MEMORY
         connection = counting.connect(self.work, min(max(self.memory // 2, least), most), self.threads)
         counting.read_parts(connection, self.work)
-        duplicates, first = counting.find_duplicates(connection, KEPT_PROBLEMS)
-        for again in first:
-            self.problems.add(self._duplicate(again), strict=self.strict and self._ids_must_differ)
-        self.problems.counts["duplicate"] += duplicates - len(first)
-        self.records -= duplicates
+        self._set_aside(*counting.find_duplicates(connection, KEPT_PROBLEMS))
         counting.tell_names_apart(connection)
         return connection
 
     def encode(self, connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None) -> Encoded:
         """Count the features, or take given counts, and encode all bags."""
+        self._ledger.forget(ENCODED)
         with self.stages.stage("count"):
-            frequencies = counting.count_features(connection, given)
+            frequencies = counting.count_features(connection, given, self.work)
         with self.stages.stage("encode"):
-            return encode(connection, frequencies, self.work)
+            return encode(connection, frequencies, self.work, self.threads)
+
+    def recall(self, given: GivenStatistics | None, wanted: Set[str]) -> tuple[Encoded, Facts] | None:
+        """What a former run has encoded of the same parts, if it left all files that are wanted besides."""
+        self._encoding = kept.encoding_key(self._keys, given)
+        found = self._ledger.find(ENCODED, self._encoding)
+        if found is None or not wanted <= set(found["files"]):
+            return None
+        number, first = found["duplicates"]
+        self._set_aside(number, [Duplicate(*again) for again in first])
+        self.stages.note("encode", reused=1)
+        return stored.load(found, self.work), found["facts"]
+
+    def remember(self, encoded: Encoded, wanted: Set[str], facts: Facts) -> None:
+        """Keep what was encoded and the files that were wanted besides; the database is not needed any more."""
+        assert self._encoding
+        number, first = self._duplicates
+        values, files = stored.save(encoded, self.work)
+        noted = {**values, "duplicates": (number, [astuple(again) for again in first]), "facts": facts}
+        self._ledger.note(ENCODED, self._encoding, noted, [*files, *sorted(wanted)])
+        self._remove_database()
 
     def cluster(
         self,
@@ -121,30 +159,50 @@ class LocalEngine:
         hypothetical: bool = False,
         margins: bool = False,
     ) -> Iterator[tuple[int, Clustering]]:
-        """Cluster all blocks, in order: the first block's number and the answer for each batch."""
-        kept = np.array(settings.weights_for(encoded.frequencies.types)) > 0
-        sizes = np.diff(encoded.block_start)
-        require_memory(int(sizes.max()), len(kept), self.memory)
-        large = threading.Lock()
+        """Cluster all blocks, the longest first: the first block's number and the answer for each batch.
 
-        def work(blocks: tuple[int, int]) -> Clustering:
-            first, last = blocks
-            bags = encoded.gather(first, last, kept)
-            is_large = dense_bytes(int(sizes[first:last].max()), len(kept)) >= LARGE_BLOCK
-            with large if is_large else nullcontext():
-                return cluster(
-                    bags,
-                    encoded.frequencies,
-                    settings,
-                    constraints=knowledge.of_blocks(first, last) if knowledge else None,
-                    hypothetical=hypothetical,
-                    margins=margins,
-                )
+        An answer has its merges only if it is `hypothetical`; otherwise one that was kept has none.
+        """
+        used = np.array(settings.weights_for(encoded.frequencies.types)) > 0
+        occurrences = encoded.sizes()
+        planned = batches(encoded.block_start, occurrences)
+        filled = starts(occurrences)[encoded.block_start]
+        for batch in planned:
+            features = int(filled[batch.last] - filled[batch.first])
+            require_memory(batch.largest, len(used), self.memory, occurrences=features, threads=self.threads)
+        key = self._encoding and kept.clustering_key(
+            self._encoding, settings, hypothetical=hypothetical, margins=margins
+        )
 
-        with self.stages.stage("cluster", int(sizes.sum())) as advance:
-            for (first, last), answer in in_order(work, encoded.batches(), self.threads):
-                advance(int(sizes[first:last].sum()))
-                yield first, answer
+        def work(batch: Batch) -> tuple[Clustering, bool]:
+            first, last = batch.first, batch.last
+            constraints = knowledge.of_blocks(first, last) if knowledge else None
+            own_key = key and kept.batch_key(key, first, last, constraints)
+            if own_key and (known := kept.find_answer(self.work, first, own_key)):
+                return known, True
+            answer = cluster(
+                encoded.gather(first, last, used),
+                encoded.frequencies,
+                settings,
+                constraints=constraints,
+                hypothetical=hypothetical,
+                margins=margins,
+                threads=self.threads,
+            )
+            if own_key:
+                kept.keep_answer(self.work, first, own_key, answer, merges=hypothetical)
+            return answer, False
+
+        def is_large(batch: Batch) -> bool:
+            return dense_bytes(batch.largest, len(used)) >= LARGE_BLOCK
+
+        with self.stages.stage("cluster", sum(batch.mentions for batch in planned)) as advance:
+            for batch, (answer, reused) in as_they_end(work, planned, self.threads, alone=is_large):
+                advance(batch.mentions)
+                self.stages.note("cluster", batches=1, reused=int(reused))
+                yield batch.first, answer
+        if key:
+            kept.remove_other_answers(self.work, {batch.first for batch in planned})
 
     def _read(self, inputs: Inputs, settings: Settings, writer: Writer) -> int:
         sizes = [size_of(path) for path in inputs.files]
@@ -152,18 +210,36 @@ class LocalEngine:
         processes = 1 if total is not None and total < SMALL_INPUT else self.threads
         sequence = 0
         with self.stages.stage("read", total) as advance:
-            tasks = ((writer, (chunk, settings, self.work), {"strict": self.strict})
-                     for chunk in self._chunks(inputs, advance))  # fmt: skip
-            for report in run_tasks(tasks, processes):
-                sequence += report.read
-                self._take(report)
+            tasks = (self._task(chunk, settings, writer) for chunk in self._chunks(inputs, advance))
+            for part in run_tasks(tasks, processes, () if self.lock is None else (self.lock,)):
+                sequence += part.report.read
+                self._take(part)
+            self.stages.note("read", records=self.records, mentions=self.mentions)
         if not self.records:
             first = f" The first problem: {self.problems.kept[0]}" if self.problems.kept else ""
             what = MENTIONS if inputs.format == MENTIONS else "documents"
             raise InputError(f"{inputs}: no usable {what} among {counted(sequence, 'record')}.{first}")
         return sequence
 
-    def _take(self, report: PartReport) -> None:
+    def _task(self, chunk: Chunk, settings: Settings, writer: Writer) -> Task | Done:
+        """Reading a chunk, or what came of that before."""
+        key = kept.chunk_key(chunk, settings, writer, strict=self.strict)
+        part = kept.find_part(self._ledger, chunk.sequence, key)
+        self._claim(chunk.sequence, key, part.files if part else [])
+        self.stages.note("read", chunks=1, reused=int(part is not None))
+        if part:
+            return Done(part)
+        return kept.write_part_to_keep, (writer, chunk, settings, self.work, key), {"strict": self.strict}
+
+    def _claim(self, sequence: int, key: str, files: list[str]) -> None:
+        """Take a part for one of this run's."""
+        self._keys.append(key)
+        self._names.add(kept.part_name(sequence))
+        self._files.update(files)
+
+    def _take(self, part: KeptPart) -> None:
+        report: PartReport = part.report
+        self._files.update(part.files)
         self.records += report.records
         self.mentions += report.mentions
         for problem in report.problems:
@@ -207,6 +283,20 @@ class LocalEngine:
         names = listed([path.name for path in left_out[:3]] + (["…"] if len(left_out) > 3 else []))
         self.warnings.append(f"{counted(len(left_out), 'file')} left out, in no format that homonym knows: {names}.")
 
+    def _set_aside(self, duplicates: int, first: list[Duplicate]) -> None:
+        """Count duplicate records out."""
+        self._duplicates = duplicates, first
+        for again in first:
+            self.problems.add(self._duplicate(again), strict=self.strict and self._ids_must_differ)
+        self.problems.counts["duplicate"] += duplicates - len(first)
+        self.records -= duplicates
+
+    def _remove_database(self) -> None:
+        """Take the database away: that of a run which ended too early would be in the way."""
+        for path in self.work.glob("*.duckdb*"):
+            path.unlink()
+        shutil.rmtree(self.work / "spill", ignore_errors=True)
+
     def _duplicate(self, again: Duplicate) -> Problem:
         file, unit = self._place(again.sequence)
         first_file, first_unit = self._place(again.first_sequence)
@@ -219,9 +309,17 @@ class LocalEngine:
         return file, unit
 
 
-def require_memory(largest: int, types: int, memory: int, *, copies: int = 1) -> None:
-    """Refuse a block whose pairs do not fit, before anything is computed; some work holds several copies of them."""
+def require_memory(
+    largest: int, types: int, memory: int, *, copies: int = 1, occurrences: int | None = None, threads: int = 1
+) -> None:
+    """Refuse a block that does not fit, before anything is computed.
+
+    Some work holds all pairs of a block, and several copies of them; but to cluster a giant one, only its `occurrences`
+    count.
+    """
     needed = copies * dense_bytes(largest, types)
+    if occurrences is not None:
+        needed = needed_bytes(largest, types, occurrences, threads)
     if needed > memory:
         raise CapacityError(
             f"a block of {largest:,} mentions needs {needed / 2**30:.1f} GiB, but {memory / 2**30:.1f} may be used; "

@@ -7,6 +7,7 @@ pickled tasks from standard input and write pickled results to standard output; 
 
 from __future__ import annotations
 
+import gc
 import pickle
 import queue
 import struct
@@ -14,12 +15,22 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from typing import IO, Any
 
 from homonym.errors import HomonymError
+from homonym.machine import counted_in
 
 Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Done:
+    """Instead of a task, a result that is there already: it keeps its place among the others."""
+
+    result: Any
+
 
 #: Tasks that wait for each process: enough never to idle, few enough to keep memory small.
 WAITING_PER_PROCESS = 2
@@ -31,18 +42,24 @@ START = "import sys; sys.path[:] = sys.argv[1:]; from homonym.engines.workers im
 LENGTH = struct.Struct("<Q")
 
 
-def run_tasks(tasks: Iterable[Task], processes: int) -> Iterator[Any]:
-    """Run tasks and give their results in order: here if there is one process, else in that many of our own."""
+def run_tasks(tasks: Iterable[Task | Done], processes: int, hold: tuple[int, ...] = ()) -> Iterator[Any]:
+    """Run tasks and give their results in order: here if there is one process, else in that many of our own.
+
+    The processes hold these open files too: a lock among them is not free before all of them have ended.
+    """
     if processes <= 1:
-        for function, arguments, options in tasks:
-            yield function(*arguments, **options)
+        for task in tasks:
+            yield task.result if isinstance(task, Done) else _do(*task)
         return
     waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None] = queue.Queue()
-    with _workers(processes, waiting):
+    with _workers(processes, waiting, hold):
         pending: list[queue.Queue[Any]] = []
         for task in tasks:
             answer: queue.Queue[Any] = queue.Queue()
-            waiting.put((task, answer))
+            if isinstance(task, Done):
+                answer.put(task.result)
+            else:
+                waiting.put((task, answer))
             pending.append(answer)
             if len(pending) >= processes * WAITING_PER_PROCESS:
                 yield _result(pending.pop(0))
@@ -50,19 +67,28 @@ def run_tasks(tasks: Iterable[Task], processes: int) -> Iterator[Any]:
             yield _result(answer)
 
 
+def _do(function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    return function(*arguments, **options)
+
+
 @contextmanager
-def _workers(processes: int, waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None]) -> Iterator[None]:
+def _workers(
+    processes: int, waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None], hold: tuple[int, ...]
+) -> Iterator[None]:
     """Processes, each with the thread that speaks to it; all of them end with the block."""
     command = [sys.executable, "-c", START, *sys.path]
     started: list[subprocess.Popen[bytes]] = []
     threads: list[threading.Thread] = []
+    family = ExitStack()
     try:
         for _ in range(processes):
-            started.append(_start(command))
+            started.append(_start(command, hold))
+            family.enter_context(counted_in(started[-1].pid))
             threads.append(threading.Thread(target=_serve, args=(started[-1], waiting), daemon=True))
             threads[-1].start()
         yield
     finally:
+        family.close()
         for process in started:
             process.kill()
             waiting.put(None)
@@ -73,9 +99,11 @@ def _workers(processes: int, waiting: queue.Queue[tuple[Task, queue.Queue[Any]] 
             _close(process.stdout)
 
 
-def _start(command: list[str]) -> subprocess.Popen[bytes]:
+def _start(command: list[str], hold: tuple[int, ...]) -> subprocess.Popen[bytes]:
     # In a session of its own: Ctrl-C is the parent's to answer, which then ends this process.
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, pass_fds=hold
+    )
 
 
 def _close(pipe: Any) -> None:
@@ -133,6 +161,8 @@ def main() -> None:
     """Serve tasks from standard input until it closes."""
     tasks, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # a stray print must not end up between the answers
+    # Records are many small objects without cycles: to look for some after every few hundred takes a tenth of the time.
+    gc.set_threshold(200_000, 20, 100)
     with suppress(EOFError, BrokenPipeError):
         while True:
             _send(answers, _answer(_receive(tasks)))
@@ -141,8 +171,7 @@ def main() -> None:
 def _answer(message: bytes) -> bytes:
     """Do a task; what cannot be done or sent is answered with the reason."""
     try:
-        function, arguments, options = pickle.loads(message)
-        return pickle.dumps(function(*arguments, **options))
+        return pickle.dumps(_do(*pickle.loads(message)))
     except Exception as broken:
         return _pickled(broken)
 
