@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from homonym.synthetic.corpus import Corpus
     from homonym.synthetic.output import generate
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 
 __all__ = [
     "Corpus",

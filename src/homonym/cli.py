@@ -14,8 +14,7 @@ from homonym import __version__
 from homonym.calibration import SEEDS
 from homonym.errors import HomonymError
 from homonym.options import (
-    CLUSTERING,
-    EXTRACTION,
+    AUTHORS,
     FILE,
     GOLD,
     GOLD_TEXT,
@@ -24,8 +23,8 @@ from homonym.options import (
     PAIRS,
     REJECTS,
     SETTINGS_OUTPUT,
-    UNTUNED,
     corpus_options,
+    engine_options,
     extra_output_options,
     parse_columns,
     reading_options,
@@ -34,7 +33,7 @@ from homonym.options import (
     split_options,
     statistics_options,
 )
-from homonym.settings import Settings, load_settings, parse_weights
+from homonym.settings import CLUSTERING, EXTRACTION, UNTUNED, Settings, load_settings, parse_weights
 
 if TYPE_CHECKING:
     from homonym.run import Resources
@@ -53,12 +52,13 @@ def cli() -> None:
 
 @cli.command()
 @INPUTS
-@click.option("-o", "--output", required=True, type=FILE, help="Authors, as .parquet, .csv[.gz] or .jsonl[.gz].")
+@AUTHORS
 @setting_options(*EXTRACTION, *CLUSTERING)
 @PAIRS
 @statistics_options
 @extra_output_options
 @reading_options
+@engine_options
 @run_options
 def disambiguate(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
     """Tell the authors of documents apart: records in, one author id per mention out.
@@ -81,12 +81,13 @@ def disambiguate(inputs: tuple[Path, ...], output: Path, **options: Any) -> None
 
 @cli.command()
 @INPUTS
-@click.option("-o", "--output", required=True, type=FILE, help="Authors, as .parquet, .csv[.gz] or .jsonl[.gz].")
+@AUTHORS
 @setting_options(*CLUSTERING)
 @PAIRS
 @statistics_options
 @extra_output_options
 @REJECTS
+@engine_options
 @run_options
 def cluster(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
     """Tell authors apart from mentions that bring their own bags of features.
@@ -297,10 +298,10 @@ def generate(output: Path, quiet: bool, **parameters: Any) -> None:
     Example:
       homonym generate -o corpus --mentions 100000 --seed 7
     """
+    from homonym.bars import ProgressBars
     from homonym.progress import Stages
     from homonym.synthetic.corpus import Corpus
     from homonym.synthetic.output import generate
-    from homonym.terminal import ProgressBars
 
     corpus = Corpus(**{name: value for name, value in parameters.items() if value is not None})
     with ProgressBars() as bars, Stages(None if quiet else bars).stage("generate", corpus.mentions) as advance:
@@ -323,9 +324,10 @@ def demo(output: Path, mentions: int, seed: int, quiet: bool) -> None:
     """
     from rich.console import Console
 
+    from homonym.bars import ProgressBars
     from homonym.demonstration import demo
     from homonym.evaluation.rendering import render_table
-    from homonym.terminal import ProgressBars, show_summary
+    from homonym.terminal import show_summary
 
     with ProgressBars() as bars:
         done = demo(output, mentions=mentions, seed=seed, listener=None if quiet else bars)
@@ -343,7 +345,8 @@ def _call(
     **arguments: Any,
 ) -> None:
     """Call the function of a command with its options, and show what it did and what was wrong."""
-    from homonym.terminal import ProgressBars, show_problems
+    from homonym.bars import ProgressBars
+    from homonym.terminal import show_problems
 
     quiet = options.pop("quiet")
     arguments["resources"] = _resources(options)
@@ -363,7 +366,12 @@ def _resources(options: dict[str, Any]) -> Resources:
     from homonym.run import Resources
 
     memory = options.pop("memory")
-    return Resources(threads=options.pop("threads"), memory=int(memory * 2**30) if memory is not None else None)
+    return Resources(
+        threads=options.pop("threads"),
+        memory=int(memory * 2**30) if memory is not None else None,
+        work=options.pop("work"),
+        **{name: options.pop(name) for name in ("engine", "master") if name in options},
+    )
 
 
 def _settings(options: dict[str, Any]) -> Settings:
@@ -385,8 +393,14 @@ def main() -> None:
     except click.exceptions.Exit as wanted:
         sys.exit(wanted.exit_code)
     except HomonymError as wrong:
-        click.echo(f"homonym: {wrong}", err=True)
+        click.echo(_with_notes(f"homonym: {wrong}", wrong), err=True)
         sys.exit(2)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("homonym: interrupted; no output was written.", err=True)
+    except (click.Abort, KeyboardInterrupt) as stopped:
+        # What click raises instead was caused by the interrupt itself.
+        click.echo(_with_notes("homonym: interrupted; no output was written.", stopped.__cause__ or stopped), err=True)
         sys.exit(130)
+
+
+def _with_notes(message: str, broken: BaseException) -> str:
+    """A message, with what else is to be said: where work is kept."""
+    return "\n".join([message, *getattr(broken, "__notes__", ())])

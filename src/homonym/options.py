@@ -18,11 +18,22 @@ from homonym.settings import Settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-EXTRACTION = ("blocking", "year_sigma", "year_reach", "title_weight", "abstract_weight", "language")
-UNTUNED = ("variant", "joint", "scope", "epsilon", "gamma", "weights")
-CLUSTERING = (*UNTUNED, "alpha", "beta", "kappa", "target_precision", "constraints", "identifiers")
-
 FILE = click.Path(path_type=Path)
+
+
+class Place(click.Path):
+    """A file, or what the Spark engine takes beside: the URL of a place that it sees, a directory that ends in /.
+
+    These stay as they are written: a path would lose the second slash of a URL and the last one of a directory.
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """What was written as a path, unless that would lose something."""
+        written = isinstance(value, str) and ("://" in value or value.endswith("/"))
+        return value if written else super().convert(value, param, ctx)
+
+
+PLACE = Place(path_type=Path)
 
 
 def setting_options(*names: str) -> Callable[[Command], Command]:
@@ -63,7 +74,34 @@ def run_options(command: Command) -> Command:
         click.option("--strict", is_flag=True, help="End with the first broken record instead of setting it aside."),
         click.option("--threads", type=click.IntRange(1), help="Cores to use.  [default: all]"),
         click.option("--memory", type=float, help="GiB that the run may use.  [default: half of the machine's]"),
+        click.option(
+            "--work",
+            type=PLACE,
+            help="Keep all steps in this directory: a later run does again only what has changed.  "
+            "[default: only until the run has ended well]",
+        ),
         click.option("-q", "--quiet", is_flag=True, help="Show no progress and no summary."),
+    ):
+        command = option(command)
+    return command
+
+
+def engine_options(command: Command) -> Command:
+    """Options for where the work is done."""
+    for option in (
+        click.option(
+            "--master",
+            metavar="URL",
+            help="The master of --engine spark: spark://…, yarn, k8s://…, sc://…, local[4].  [default: the session "
+            "that is there, as with spark-submit]",
+        ),
+        click.option(
+            "--engine",
+            type=click.Choice(["local", "spark"]),
+            default="local",
+            show_default=True,
+            help="Work on this machine, or on a Spark cluster; the result is the same (see docs/cluster.md).",
+        ),
     ):
         command = option(command)
     return command
@@ -186,4 +224,7 @@ def corpus_options(command: Command) -> Command:
     return command
 
 
-INPUTS = click.argument("inputs", metavar="IN...", nargs=-1, required=True, type=FILE)
+INPUTS = click.argument("inputs", metavar="IN...", nargs=-1, required=True, type=PLACE)
+AUTHORS = click.option(
+    "-o", "--output", required=True, type=PLACE, help="Authors, as .parquet, .csv[.gz] or .jsonl[.gz]."
+)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from homonym.files import Paths, beside, write_whole
-from homonym.progress import Listener
+from homonym.progress import Advance, Listener
 from homonym.records.formats import Columns
 from homonym.records.problems import Problems
 from homonym.records.reading import Inputs
 from homonym.run import Resources, Run
+from homonym.runlog import log_beside
 from homonym.settings import Limit, Settings
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from homonym.calibration.confidence import Confidence
+    from homonym.calibration.people import Among
     from homonym.calibration.unlabelled import FoundLimit
     from homonym.collection.encoded import Encoded
     from homonym.constraints.contradictions import Contradiction
@@ -54,6 +57,8 @@ class ConstraintSummary:
 class Summary:
     """What a run did: counts, what it set aside, how long its stages took; `constraints` if it used any.
 
+    `log` is where all that is kept, with the memory that each stage took.
+
     `limit` is what two clusters had to exceed, `calibration` how it was found if it was not given, `confidence` the
     mean over all mentions.
     """
@@ -70,6 +75,7 @@ class Summary:
     limit: Limit | None = None
     calibration: FoundLimit | None = None
     confidence: float | None = None
+    log: Path | None = None
 
 
 def disambiguate(
@@ -96,7 +102,7 @@ def disambiguate(
     order of the records. `rejects` is where to keep what had to be set aside. `pairs` is a table of the user's own
     statements: mention_a, mention_b, and the relation `same` or `different`.
     """
-    job = _Job(Inputs.of(inputs, format, columns), output, settings, strict, resources, listener, rejects)
+    job = _job(inputs, format, columns, output, settings, strict, rejects, resources=resources, listener=listener)
     job.check(statistics, mentions_in_collection, save_statistics, trace, pairs)
     with job.engine() as engine:
         engine.read_documents(job.inputs, job.settings)
@@ -122,7 +128,7 @@ def cluster(
 
     `pairs` is a table of the user's own statements: mention_a, mention_b, and the relation `same` or `different`.
     """
-    job = _Job(Inputs.of(inputs), output, settings, strict, resources, listener, rejects)
+    job = _job(inputs, None, None, output, settings, strict, rejects, resources=resources, listener=listener)
     job.check(statistics, mentions_in_collection, save_statistics, trace, pairs)
     with job.engine() as engine:
         engine.read_mentions(job.inputs, job.settings)
@@ -145,7 +151,8 @@ def extract(
     """Extract the features of documents: mentions with their bags out, for `cluster` or for other tools."""
     from homonym.collection.extraction import require_mentions_path, write_mentions_file
 
-    job = _Job(Inputs.of(inputs, format, columns), output, settings, strict, resources, listener, rejects)
+    named = Inputs.of(inputs, format, columns)
+    job = Job(named, output, settings, strict, rejects, resources=resources, listener=listener)
     require_mentions_path(job.output)
     job.check(None, None, save_statistics, None)
     with job.engine() as engine:
@@ -156,7 +163,18 @@ def extract(
         return job.finish(engine, encoded)
 
 
-class _Job(Run):
+def _job(
+    inputs: Paths, format: str | None, columns: Columns | None, *options: Any, resources: Resources | None, **more: Any
+) -> Job:
+    """A run on the engine that is asked for."""
+    if resources and resources.engine == "spark":
+        from homonym.distributed import SparkJob
+
+        return SparkJob(inputs, format, columns, *options, resources=resources, **more)
+    return Job(Inputs.of(inputs, format, columns), *options, resources=resources, **more)
+
+
+class Job(Run):
     """A run that ends in a table, with what its functions share."""
 
     def __init__(
@@ -165,13 +183,13 @@ class _Job(Run):
         output: str | Path,
         settings: Settings | None,
         strict: bool,
+        rejects: str | Path | None,
+        *,
         resources: Resources | None,
         listener: Listener | None,
-        rejects: str | Path | None,
     ) -> None:
         super().__init__(inputs, settings, strict, resources, listener, rejects)
-        self.output = Path(output)
-        self.trace: Path | None = None
+        self.output: Path = Path(output)
         self.pairs: Pairs | None = None
         self.found_limit: FoundLimit | None = None
 
@@ -184,17 +202,21 @@ class _Job(Run):
         pairs: str | Path | None = None,
     ) -> None:
         """Find what would go wrong later before any work is done."""
+        self.check_outputs(trace)
+        self.use_statistics(statistics, mentions_in_collection, save_statistics)
+        if pairs:
+            from homonym.constraints.pairs import read_pairs
+
+            self.pairs = read_pairs(Path(pairs))
+
+    def check_outputs(self, trace: str | Path | None) -> None:
+        """Fail before any work is done if the result or the trace could not be written."""
         from homonym.results import require_table_path
 
         require_table_path(self.output)
         if trace:
             self.trace = Path(trace)
             require_table_path(self.trace)
-        self.use_statistics(statistics, mentions_in_collection, save_statistics)
-        if pairs:
-            from homonym.constraints.pairs import read_pairs
-
-            self.pairs = read_pairs(Path(pairs))
 
     def cluster(self, engine: LocalEngine) -> Summary:
         """Cluster what the engine has read and write the authors."""
@@ -214,13 +236,18 @@ class _Job(Run):
         self.warnings += knowledge.warnings if knowledge else []
         return knowledge
 
-    def calibrate(self, encoded: Encoded, knowledge: Knowledge | None) -> Confidence | None:
-        """Find the limit where none is given, and learn how sure one may be; None where there are no pseudo-names."""
+    def calibrate(
+        self, encoded: Encoded, knowledge: Knowledge | None, among: Among | None = None
+    ) -> Confidence | None:
+        """Find the limit where none is given, and learn how sure one may be; None where there are no pseudo-names.
+
+        `among` says which blocks there are, if only some of them are at hand.
+        """
         from homonym.calibration.confidence import DRAWS, learn_confidence
         from homonym.calibration.unlabelled import Finder
 
         with self.stages.stage("calibrate"):
-            finder = Finder(encoded, self.settings, knowledge, self.threads)
+            finder = Finder(encoded, self.settings, knowledge, self.threads, among=among)
             if not self.settings.limit_is_given:
                 self.found_limit = finder.find()
                 self.settings = self.settings.with_limit(self.found_limit.limit)
@@ -242,7 +269,7 @@ class _Job(Run):
 
         label = np.empty(len(encoded.mention_owner), np.int32)
         sure = np.empty(len(label))
-        rounds: list[pa.Table] = []
+        rounds: dict[int, pa.Table] = {}
         names = encoded.block_names() if self.trace else None
         for first, answer in engine.cluster(
             encoded, self.settings, knowledge, hypothetical=self.trace is not None, margins=confidence is not None
@@ -252,11 +279,12 @@ class _Job(Run):
             if confidence:
                 sure[mentions] = confidence.of(answer)
             if self.trace:
-                rounds.append(trace_table(names, first, answer))
+                rounds[first] = trace_table(names, first, answer)
         numbers = author_numbers(encoded.block_start, label)
+        in_order = [rounds[first] for first in sorted(rounds)]
         if not confidence:
-            return _Found(numbers, rounds, None, None)
-        return _Found(numbers, rounds, sure, of_authors(encoded.block_start, label, sure))
+            return _Found(numbers, in_order, None, None)
+        return _Found(numbers, in_order, sure, of_authors(encoded.block_start, label, sure))
 
     def write(self, encoded: Encoded, knowledge: Knowledge | None, found: _Found) -> None:
         """Write the authors and what belongs beside them."""
@@ -271,10 +299,11 @@ class _Job(Run):
             "confidence": None if found.sure is None else pa.array(found.sure.round(DECIMALS)),
             "author_confidence": None if found.author_sure is None else pa.array(found.author_sure.round(DECIMALS)),
         }
-        with self.stages.stage("write"):
+        with self.stages.stage("write", len(found.numbers)) as advance:
             if self.trace:
                 write_table(self.trace, ROUNDS, found.rounds)
-            write_table(self.output, AUTHORS, author_batches(encoded.mentions_file, found.numbers, columns))
+            rows = author_batches(encoded.mentions_file, found.numbers, columns)
+            write_table(self.output, AUTHORS, _told(rows, advance))
             write_whole(settings_beside(self.output), self.settings.to_toml())
             write_contradictions(contradictions_beside(self.output), knowledge.contradictions if knowledge else [])
 
@@ -302,6 +331,7 @@ class _Job(Run):
             limit=self.settings.limit if found else None,
             calibration=self.found_limit,
             confidence=float(found.sure.mean()) if found and found.sure is not None else None,
+            log=log_beside(self.output),
         )
 
 
@@ -313,6 +343,13 @@ class _Found:
     rounds: list[pa.Table]
     sure: NDArray[np.float64] | None
     author_sure: NDArray[np.float64] | None
+
+
+def _told(batches: Iterable[pa.Table], advance: Advance) -> Iterator[pa.Table]:
+    """The same batches; when one is taken care of, its rows are reported."""
+    for batch in batches:
+        yield batch
+        advance(len(batch))
 
 
 def _instead(limit: Limit) -> str:

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from homonym.clustering.merging import Bags, Floats, Frequencies, Integers, cluster, couple, ranges, starts
 from homonym.collection.encoded import Encoded
-from homonym.collection.parts import unspelled
+from homonym.collection.spelling import unspelled
 from homonym.settings import Limit, Settings
 
 #: So many names of several mentions are looked at, half of them by chance and half by size; and so many of one mention.
@@ -59,27 +58,53 @@ class Pool:
         return set(self.document[first:last].tolist())
 
 
-def find_people(encoded: Encoded, settings: Settings, generator: np.random.Generator) -> Pool:
-    """Sample names of the collection and estimate which of them are one person."""
-    blocks = _sampled(np.diff(encoded.block_start), generator)
-    columns = pq.read_table(encoded.mentions_file, columns=["parsed_name", "document_id"])
-    mentions, sizes, origin = _by_name(encoded, blocks, columns["parsed_name"], generator)
+@dataclass(frozen=True, eq=False)
+class Among:
+    """All blocks of a collection, where only some of them are at hand: the sizes of all, and which these are.
+
+    Which blocks are looked at depends on nothing but the sizes, so that they can be fetched beforehand.
+    """
+
+    sizes: Integers
+    held: Integers
+
+    @classmethod
+    def all_of(cls, encoded: Encoded) -> Among:
+        """All blocks of a collection, all of them at hand."""
+        sizes = np.diff(encoded.block_start)
+        return cls(sizes, np.arange(len(sizes)))
+
+    def places(self, blocks: Integers) -> Integers:
+        """Where some blocks are among those at hand."""
+        return np.searchsorted(self.held, blocks)
+
+
+def find_people(
+    encoded: Encoded, settings: Settings, generator: np.random.Generator, among: Among | None = None
+) -> Pool:
+    """Sample names of the collection and estimate which of them are one person; `among` says if some are missing."""
+    among = among or Among.all_of(encoded)
+    blocks = sampled(among.sizes, generator)
+    held = among.places(blocks)
+    mentions = ranges(encoded.block_start[held], among.sizes[blocks])
+    columns = encoded.read(["parsed_name", "document_id"], mentions)
+    used, sizes, origin = _by_name(np.repeat(blocks, among.sizes[blocks]), columns["parsed_name"], generator)
     kept = np.array(settings.weights_for(encoded.frequencies.types)) > 0
-    bags = Bags(starts(sizes), *encoded.gather_mentions(mentions, kept))
-    written = columns["parsed_name"].take(pa.array(mentions[starts(sizes)[:-1]])).to_pylist()
+    bags = Bags(starts(sizes), *encoded.gather_mentions(mentions[used], kept))
+    written = columns["parsed_name"].take(pa.array(used[starts(sizes)[:-1]])).to_pylist()
     pool = Pool(
         bags=bags,
         frequencies=encoded.frequencies,
-        document=_documents(columns["document_id"].take(pa.array(mentions))),
+        document=_documents(columns["document_id"].take(pa.array(used))),
         origin=origin,
-        likely=_rare(written, len(encoded.block_start) - 1, len(blocks)),
+        likely=_rare(written, len(among.sizes), len(blocks)),
         alike=np.zeros((0, 0)),
     )
     likely = pool.likely * _coherent(pool, settings, generator) * _never_on_one_document(pool)
     return _with_likeness(pool, likely, generator)
 
 
-def _sampled(sizes: Integers, generator: np.random.Generator) -> Integers:
+def sampled(sizes: Integers, generator: np.random.Generator) -> Integers:
     """Some blocks: large people are wanted too, but are few."""
     several, one = np.flatnonzero(sizes > 1), np.flatnonzero(sizes == 1)
     if len(several) > SEVERAL:
@@ -92,22 +117,18 @@ def _sampled(sizes: Integers, generator: np.random.Generator) -> Integers:
 
 
 def _by_name(
-    encoded: Encoded, blocks: Integers, names: pa.ChunkedArray, generator: np.random.Generator
+    block: Integers, names: pa.ChunkedArray, generator: np.random.Generator
 ) -> tuple[Integers, Integers, Integers]:
-    """The mentions of some blocks parted by the name as it is written: mentions, sizes and the block of each part."""
-    sizes = np.diff(encoded.block_start)[blocks]
-    mentions = ranges(encoded.block_start[blocks], sizes)
-    block = np.repeat(blocks, sizes)
-    name = names.take(pa.array(mentions)).combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy()
-    chance = generator.permutation(len(mentions))
+    """Mentions parted by their block and by the name as it is written: mentions, sizes and the block of each part."""
+    name = names.combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy()
+    chance = generator.permutation(len(block))
     order = np.lexsort((chance, name, block))
     new = np.ones(len(order), bool)
     new[1:] = (np.diff(block[order]) != 0) | (np.diff(name[order]) != 0)
     first = np.flatnonzero(new)
     place = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
-    used = order[place < MOST_MENTIONS]
     parts = np.minimum(np.diff(np.append(first, len(order))), MOST_MENTIONS)
-    return mentions[used], parts, block[order[first]]
+    return order[place < MOST_MENTIONS], parts, block[order[first]]
 
 
 def _documents(ids: pa.ChunkedArray) -> Integers:

@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.calibration.people import Pool
+from homonym.calibration.people import Among, Pool
 from homonym.clustering.constraints import Constraints, joined
 from homonym.clustering.merging import Integers, cluster, starts
 from homonym.collection.encoded import Encoded
 from homonym.constraints.knowledge import Knowledge
-from homonym.engines.threads import in_order
 from homonym.evaluation.labelled import LabelledNames
 from homonym.evaluation.sizes import size_groups
 from homonym.settings import Settings
+from homonym.threads import in_order
 
 #: Real blocks whose make-up is looked at, drawn by their size, with so many mentions together; larger ones are not.
 BLOCKS, BLOCK_MENTIONS, LARGEST_BLOCK = 600, 60_000, 1000
@@ -50,15 +50,25 @@ class MakeUp:
     constraints: Constraints
 
 
-def make_up(
-    encoded: Encoded, settings: Settings, knowledge: Knowledge | None, generator: np.random.Generator, threads: int
-) -> MakeUp:
-    """Cluster a sample of the collection's blocks and see what their authors are like."""
-    sizes = np.diff(encoded.block_start)
+def looked_at(sizes: Integers, generator: np.random.Generator) -> Integers:
+    """Some blocks by their size, in order."""
     usable = np.flatnonzero((sizes > 1) & (sizes <= LARGEST_BLOCK))
     share = sizes[usable] / sizes[usable].sum()
     chosen = generator.choice(usable, min(BLOCKS, len(usable)), replace=False, p=share) if len(usable) else usable
-    chosen = chosen[np.cumsum(sizes[chosen]) <= BLOCK_MENTIONS]
+    return np.sort(chosen[np.cumsum(sizes[chosen]) <= BLOCK_MENTIONS])
+
+
+def make_up(
+    encoded: Encoded,
+    settings: Settings,
+    knowledge: Knowledge | None,
+    generator: np.random.Generator,
+    threads: int,
+    among: Among | None = None,
+) -> MakeUp:
+    """Cluster a sample of the collection's blocks and see what their authors are like."""
+    among = among or Among.all_of(encoded)
+    chosen = among.places(looked_at(among.sizes, generator))
     kept = np.array(settings.weights_for(encoded.frequencies.types)) > 0
 
     def look(block: int) -> tuple[NDArray[np.int32], Constraints | None]:
@@ -66,7 +76,7 @@ def make_up(
         bags = encoded.gather(block, block + 1, kept)
         return cluster(bags, encoded.frequencies, settings, constraints=constraints).label, constraints
 
-    looked = [found for _, found in in_order(look, np.sort(chosen).tolist(), threads)]
+    looked = [found for _, found in in_order(look, chosen.tolist(), threads)]
     constraints = joined((len(label), bound) for label, bound in looked)
     ends = np.cumsum([len(label) for label, _ in looked])
     profiles = np.split(constraints.profile, ends[:-1]) if looked else []

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.calibration.people import Pool, find_people
-from homonym.calibration.pseudonames import make_up, pseudo_names
+from homonym.calibration.people import Among, Pool, find_people, sampled
+from homonym.calibration.pseudonames import looked_at, make_up, pseudo_names
 from homonym.clustering.merging import Floats, Integers, limits, starts
 from homonym.collection.encoded import Encoded
 from homonym.constraints.knowledge import Knowledge
@@ -28,6 +28,8 @@ from homonym.wording import counted
 
 #: Pseudo-names are made so often, from other people each time; the spread of the limit is that between these.
 SEEDS = 3
+#: The real blocks that pseudo-names are made like are drawn with this seed.
+MAKE_UP_SEED = 0
 #: Limits and pseudo-names are found in turn at most so often; a limit that moves by less than this factor stands.
 TURNS, MOVED = 3, 1.15
 #: Limits differ by this factor at least: pseudo-names do not tell closer ones apart.
@@ -58,19 +60,35 @@ class FoundLimit:
     why: str | None = None
 
 
+def blocks_to_find_from(sizes: Integers, seeds: int = SEEDS) -> Integers:
+    """The blocks that a Finder looks at, of all that have these sizes."""
+    people, made = sampled(sizes, np.random.default_rng(seeds)), looked_at(sizes, np.random.default_rng(MAKE_UP_SEED))
+    return np.union1d(people, made)
+
+
 class Finder:
-    """All that finding a limit needs, so that its steps can be read in order."""
+    """All that finding a limit needs, so that its steps can be read in order.
+
+    A collection of which only `blocks_to_find_from` are at hand will do, if `among` says so.
+    """
 
     def __init__(
-        self, encoded: Encoded, settings: Settings, knowledge: Knowledge | None, threads: int, seeds: int = SEEDS
+        self,
+        encoded: Encoded,
+        settings: Settings,
+        knowledge: Knowledge | None,
+        threads: int,
+        seeds: int = SEEDS,
+        among: Among | None = None,
     ) -> None:
         self.encoded, self.settings, self.knowledge = encoded, settings, knowledge
+        self.among = among or Among.all_of(encoded)
         self.threads, self.seeds = threads, seeds
         self.lacking = self._lacking()
 
     def _lacking(self) -> str | None:
         """Say why there can be no pseudo-names, or look for people."""
-        several = int((np.diff(self.encoded.block_start) > 1).sum())
+        several = int((self.among.sizes > 1).sum())
         if several < FEWEST_NAMES:
             return (
                 f"too small to find the limit from: {counted(several, 'name')} with several mentions, "
@@ -78,7 +96,8 @@ class Finder:
             )
         if not self.encoded.frequencies.types:
             return "no mention has any feature to find the limit from"
-        self.pool: Pool = find_people(self.encoded, self.settings, np.random.default_rng(self.seeds))
+        generator = np.random.default_rng(self.seeds)
+        self.pool: Pool = find_people(self.encoded, self.settings, generator, self.among)
         people = int((self.pool.sizes > 1).sum())
         if people < FEWEST_PEOPLE:
             return (
@@ -90,7 +109,8 @@ class Finder:
     def pseudonames(self, limit: Limit, draws: int) -> list[LabelledNames]:
         """Pseudo-names like the blocks that the method finds at a limit; none if all would be one person."""
         settings = self.settings.with_limit(limit)
-        made = make_up(self.encoded, settings, self.knowledge, np.random.default_rng(0), self.threads)
+        generator = np.random.default_rng(MAKE_UP_SEED)
+        made = make_up(self.encoded, settings, self.knowledge, generator, self.threads, self.among)
         drawn = [pseudo_names(self.pool, made, np.random.default_rng(seed)) for seed in range(draws)]
         made_of_several = any(names and (names.true_size > 1).any() for names in drawn)
         return [names for names in drawn if names] if made_of_several else []

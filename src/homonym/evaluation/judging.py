@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from homonym.clustering.merging import Integers
-from homonym.engines.threads import in_order
 from homonym.evaluation.contingency import Codes, Contingency, contingency
 from homonym.evaluation.curves import Curves, joined, measure_outcomes
 from homonym.evaluation.labelled import LabelledNames
 from homonym.evaluation.methods import Labels, Method
 from homonym.settings import Limit
+from homonym.threads import in_order
 
 
 def curves_of(method: Method, names: LabelledNames, threads: int) -> Curves:

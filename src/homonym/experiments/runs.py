@@ -8,7 +8,6 @@ from homonym.calibration.candidates import JudgedLimit, papers_candidates
 from homonym.calibration.split import Split
 from homonym.calibration.tuning import tune_one
 from homonym.clustering.merging import cluster
-from homonym.engines.threads import in_order
 from homonym.evaluation.assessment import MEAN_OVER_SIZES, Evaluation, assess
 from homonym.evaluation.judging import codes, compare, curves_of, labels_of
 from homonym.evaluation.labelled import LabelledNames
@@ -20,6 +19,7 @@ from homonym.evaluation.sizes import group_name, size_groups
 from homonym.experiments.averages import Values, processes_by_size
 from homonym.experiments.plan import Planned
 from homonym.settings import Limit, Settings
+from homonym.threads import in_order
 
 
 def run_planned(planned: Planned, names: Split, threads: int) -> Values:
