@@ -1,32 +1,61 @@
-"""Runs every benchmark and writes RESULTS.md: `make bench`."""
+"""Runs the benchmarks and writes RESULTS.md: `make bench`, or `python -m benchmarks NAME…` for some of them.
+
+Each section is written as soon as it is measured, between marks that name it; the others stay as they are.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
+import re
+import sys
+import time
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import evaluation, kernel, pipeline, reading
+from benchmarks import evaluation, giant, growth, interrupted, kernel, reading
 
 LIBRARIES = ("numba", "numpy", "scipy", "duckdb", "pyarrow", "orjson", "lxml", "simplemma")
+RESULTS = Path(__file__).with_name("RESULTS.md")
 
 
 def main() -> None:
-    """Measure, then write."""
-    text = "\n".join([_header(), _reading(), _kernel(), _evaluation(), _pipeline()])
-    Path(__file__).with_name("RESULTS.md").write_text(text)
-    print(text)
+    """Measure what is named, or everything."""
+    names = sys.argv[1:] or list(SECTIONS)
+    unknown = [name for name in names if name not in SECTIONS]
+    if unknown:
+        sys.exit(f"There is no benchmark {', '.join(unknown)}; there are {', '.join(SECTIONS)}.")
+    sections = _written()
+    for name in names:
+        began = time.perf_counter()
+        text = SECTIONS[name]().strip()
+        sections[name] = f"{text}\n\n{_machine()} Measured in {(time.perf_counter() - began) / 60:.1f} minutes."
+        _write(sections)
+        print(sections[name], end="\n\n", flush=True)
 
 
-def _header() -> str:
-    versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
-    return f"""# Benchmarks
+def _written() -> dict[str, str]:
+    """The sections of the last time."""
+    text = RESULTS.read_text() if RESULTS.exists() else ""
+    return {name: body.strip() for name, body in re.findall(r"<!-- (\w+) -->\n(.*?)(?=\n<!-- |\Z)", text, re.DOTALL)}
 
-Made by `make bench`. Ratios are within one run; absolute figures depend on the machine and on what else it does.
 
-{_processor()}, {os.cpu_count()} cores, Python {platform.python_version()}; {versions}.
+def _write(sections: dict[str, str]) -> None:
+    bodies = [f"<!-- {name} -->\n{sections[name]}\n" for name in SECTIONS if name in sections]
+    RESULTS.write_text("\n".join([_HEADER, *bodies]))
+
+
+_HEADER = """# Benchmarks
+
+Made by `make bench`. Ratios are within one run; absolute figures depend on the machine and on what else it does. What
+homonym loses is in here, too.
 """
+
+
+def _machine() -> str:
+    versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+    return f"{_processor()}, {os.cpu_count()} cores, Python {platform.python_version()}; {versions}."
 
 
 def _processor() -> str:
@@ -86,27 +115,59 @@ changes an outcome (a sweep, at most one run for each factor of 1.1); one thread
 """
 
 
-def _pipeline() -> str:
-    rows = pipeline.run()
-    lines = []
-    for row in rows:
-        stages = " | ".join(f"{row[stage]:.1f}" for stage in pipeline.STAGES)
-        total = sum(row[stage] for stage in pipeline.STAGES)
-        lines.append(
-            f"| {row['mentions']:,.0f} | {row['generate']:.1f} | {stages} | {total:.1f} | {row['bare pass']:.1f} | "
-            f"{total / row['bare pass']:.1f} | {row['GiB']:.2f} | {row['B-cubed F1']:.3f} |"
-        )
-    table = "\n".join(lines)
-    return f"""## Whole run
+def _peers() -> str:
+    from benchmarks.peers.__main__ import run
 
-`homonym generate`, then `homonym disambiguate` with defaults on all cores; seconds. The bare pass decompresses and
-parses the same file on one core. B-cubed F1 is that of a generated corpus: it shows that the run did its work, not how
-good it is.
+    return "## Against what people use\n\n" + "\n".join(run())
 
-| mentions | generate | read | count | encode | cluster | write | in all | bare pass | ratio | GiB | B-cubed F1 |
-| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-{table}
+
+def _growth() -> str:
+    rows = growth.run()
+    growth.draw(rows)
+    return f"""## Growth
+
+`homonym disambiguate --memory {growth.MEMORY}` on generated documents with abstracts, from `.jsonl.gz` to authors;
+seconds by stage. The bare pass parses the same file and counts the words of title and abstract on one core
+(`orjson.loads`, `re.findall`, `Counter`), nothing else. GiB: the most that all processes of the run had together.
+
+{growth.report(rows)}
+
+![Seconds by stage and peak memory over the number of mentions](growth.svg)
 """
 
 
-main()
+def _giant() -> str:
+    rows = giant.run()
+    return f"""## Giant blocks
+
+One block with all eight feature types, two threads; and all mentions of a PubMed set thrown into one block. Every pair
+of mentions (dense) where that fits; both find the same authors. Walks: how often the scores of one cluster with all
+others were computed. Compiling happens once.
+
+{giant.table(rows)}
+"""
+
+
+def _interrupted() -> str:
+    length, kills = interrupted.run()
+    return f"""## Interrupted runs
+
+{interrupted.MENTIONS:,} generated mentions, killed (`kill -9`) at {interrupted.KILLS} moments; then the same command
+again.
+
+{interrupted.table(length, kills)}
+"""
+
+
+SECTIONS: dict[str, Callable[[], str]] = {
+    "peers": _peers,
+    "growth": _growth,
+    "giant": _giant,
+    "interrupted": _interrupted,
+    "kernel": _kernel,
+    "evaluation": _evaluation,
+    "reading": _reading,
+}
+
+if __name__ == "__main__":
+    main()
