@@ -122,29 +122,17 @@ def _speed_aims(comparison: Comparison, homonym: Measured) -> Iterator[str]:
 
 
 def _quality_aim(comparison: Comparison, homonym: Measured) -> Iterator[str]:
-    """Judged by F1 against peers without labels: at their fixed thresholds, and at those that labels recommend."""
-    title, peers = comparison.collection.title, _unsupervised(comparison)
-    if homonym.found is None or not peers:
-        return
-    ours = homonym.found.f1
-    fixed = max(peers, key=lambda one: one.found.f1 if one.found else 0.0)
-    tuned = max(peers, key=_at_best)
-    for what, peer, theirs in (
-        ("at fixed thresholds", fixed, fixed.found.f1 if fixed.found else 0.0),
-        ("even if labels choose theirs", tuned, _at_best(tuned)),
-    ):
-        verdict = "reached" if ours > theirs else "**missed**"
-        against = f"{short(ours)} against {short(theirs)} ({peer.method.title})"
-        yield f"| F1 above every unsupervised peer, {what} | {title} | {against} | {verdict} |"
-
-
-def _unsupervised(comparison: Comparison) -> list[Measured]:
-    return [one for one in comparison.measured if one.method != HOMONYM and one.method.labels == "none" and one.found]
-
-
-def _at_best(measured: Measured) -> float:
-    best = measured.best.found if measured.best else measured.found
-    return best.f1 if best else 0.0
+    """Judged by F1 against peers without labels: at their fixed thresholds, and at the best where others were tried."""
+    peers = [one for one in comparison.measured if one.method != HOMONYM and one.method.labels == "none"]
+    fixed = [(one.found.f1, one.method.title) for one in peers if one.found]
+    tuned = [(one.best.found.f1, one.method.title) for one in peers if one.best]
+    for what, theirs in (("at fixed thresholds", fixed), ("even if labels choose theirs", tuned)):
+        if homonym.found is None or not theirs:
+            continue
+        ours, (best, title) = homonym.found.f1, max(theirs)
+        against = f"{short(ours)} against {short(best)} ({title})"
+        verdict = "reached" if ours > best else "**missed**"
+        yield f"| F1 above every unsupervised peer, {what} | {comparison.collection.title} | {against} | {verdict} |"
 
 
 def _aim(what: str, title: str, measured: float, aim: float) -> str:

@@ -236,9 +236,7 @@ class Job(Run):
         self.warnings += knowledge.warnings if knowledge else []
         return knowledge
 
-    def calibrate(
-        self, encoded: Encoded, knowledge: Knowledge | None, among: Among | None = None
-    ) -> Confidence | None:
+    def calibrate(self, encoded: Encoded, knowledge: Knowledge | None, among: Among | None = None) -> Confidence | None:
         """Find the limit where none is given, and learn how sure one may be; None where there are no pseudo-names.
 
         `among` says which blocks there are, if only some of them are at hand.

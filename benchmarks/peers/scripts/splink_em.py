@@ -3,7 +3,9 @@
 Pairs are those of a block. The threshold is a match weight, log2 of the odds: 4.25 is a probability of .95, 0 of .5.
 u-probabilities come from random pairs, the prior from two rules that are nearly always right, m-probabilities from
 expectation maximisation over all pairs of the blocks; this is the way that Splink's own documentation goes. Words of
-abstracts are left out: with them it took twice as long and found no more.
+abstracts are left out. On PubMed, over the same thresholds, they cost twice the processor time; F1 at the best one
+was .874 with and .877 without them (all initials), .842 and .857 (first initial); at a probability of .95 they helped,
+.816 against .773 and .784 against .734, but both are below what a threshold of .5 gives without them.
 """
 
 from __future__ import annotations

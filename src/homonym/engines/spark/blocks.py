@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from homonym.clustering.merging import GIANT_BLOCK, starts
 
 #: Mentions per task: enough to make the start of a task cheap, few enough to share the work among many machines.
-FEWEST_MENTIONS, MOST_MENTIONS = 20_000, 500_000
+FEWEST_MENTIONS, MOST_MENTIONS = 20_000, 100_000
 #: Tasks that are wanted between these bounds.
 WANTED_TASKS = 400
 #: A block of m mentions takes as long as m + m²/this in small ones.

@@ -48,12 +48,16 @@ def session(master: str | None) -> Iterator[SparkSession]:
 @contextmanager
 def failures_in_words(what: str = "Spark could not finish the run") -> Iterator[None]:
     """Turn what Spark throws into one sentence; what homonym itself said in a task, into that."""
-    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:
         yield
-    except (PySparkException, Py4JError) as broken:
+    except PySparkException as broken:
+        raise _in_words(str(broken), what) from broken
+    except Exception as broken:
+        # A client of a remote server does without py4j, so its errors cannot be named here.
+        if type(broken).__module__.partition(".")[0] not in {"py4j", "grpc"}:
+            raise
         raise _in_words(str(broken), what) from broken
 
 
