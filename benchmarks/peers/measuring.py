@@ -86,7 +86,10 @@ def measure(
             problems[method] = f"cannot be installed here: {why}"
     trials: dict[Method, list[Trial]] = {method: [] for method in methods}
     if HOMONYM in methods:
-        _run(HOMONYM, pythons[HOMONYM], collection, _directory(work, HOMONYM, "before"), ())
+        try:
+            _run(HOMONYM, pythons[HOMONYM], collection, _directory(work, HOMONYM, "before"), ())
+        except FailedError as why:
+            problems[HOMONYM] = str(why)
     for number in range(rounds):
         for method in methods if number % 2 == 0 else methods[::-1]:
             if method in problems or (method.once and number):
