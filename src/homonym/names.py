@@ -146,6 +146,11 @@ def parse_name(text: str) -> Name:
     >>> parse_name("Smith, John Paul, III")
     Name(surname='SMITH', initials='JP', given=('JOHN', 'PAUL'), suffix='III')
     """
+    return read_name(text)
+
+
+def read_name(text: str) -> Name:
+    """`parse_name` without its memory, for whoever remembers names in another form."""
     return _parse_common(text) or _parse(text)
 
 
@@ -195,7 +200,7 @@ def name_key(text: str) -> str:
     >>> name_key("Jane W. Doe"), name_key("et al.")
     ('DOE, JW', '')
     """
-    name = parse_name(text)
+    name = read_name(text)
     return name.key if name.surname else ""
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 from homonym.blocking import SCHEMES
-from homonym.names import REMEMBERED_NAMES, Name, parse_name
+from homonym.names import REMEMBERED_NAMES, Name, read_name
 
 
 def spelled(name: Name) -> str:
     """A parsed name as text: parsing takes much longer than reading that back.
 
-    >>> spelled(parse_name("van der Berg, Jan-Willem K., Jr"))
+    >>> spelled(read_name("van der Berg, Jan-Willem K., Jr"))
     'VAN DER BERG|JWK|JAN WILLEM K|JR'
     """
     return "|".join((name.surname, name.initials, " ".join(name.given), name.suffix))
@@ -37,7 +37,7 @@ class Names(dict[str, tuple[str, str, str] | None]):
     def __missing__(self, text: str) -> tuple[str, str, str] | None:
         if len(self) >= REMEMBERED_NAMES:
             self.clear()
-        name = parse_name(text)
+        name = read_name(text)
         found = self[text] = (name.key, spelled(name), self.scheme(name, None)) if name.surname else None
         return found
 
