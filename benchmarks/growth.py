@@ -153,6 +153,8 @@ def draw(rows: list[Row], path: Path = FIGURE) -> None:
         first = rows[0]["seconds"] / sizes[0]
         time_axes.loglog(sizes, [first * size for size in sizes], ":", color="grey", label="linear")
         time_axes.set(xlabel="million mentions", ylabel="seconds")
+        time_axes.set_xticks(sizes, [f"{size:g}" for size in np.round(sizes, 2)])
+        time_axes.xaxis.minorticks_off()
         time_axes.legend(frameon=False, fontsize=7, ncols=2)
         memory_axes.plot(sizes, [row["GiB"] for row in rows], "k-o")
         memory_axes.set(xlabel="million mentions", ylabel="GiB at the peak, all processes", ylim=(0, None))
