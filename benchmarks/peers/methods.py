@@ -75,7 +75,7 @@ S2AND = Method(
     0.65,
     ("score", "cluster"),
     steps(10, 90, 5, 100),
-    labels="its authors', these sets among them",
+    labels="its authors', perhaps these too",
     once=True,
     notes="without SPECTER2 embeddings and name counts, which its package does not bring",
 )
