@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -187,6 +187,7 @@ def test_a_record_holds_for_its_key_and_its_files(tmp_path: Path) -> None:
 
 @settings(deadline=None)  # it writes to a disk
 @given(content=st.binary(max_size=50), place=st.integers(0, 1000), flipped=st.integers(0, 255))
+@example(content=b"", place=64, flipped=0)
 def test_damage_of_any_kind_is_noticed(content: bytes, place: int, flipped: int) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder, "file")

@@ -72,10 +72,10 @@ def write_sealed(path: Path, content: bytes) -> None:
 def read_sealed(path: Path) -> bytes | None:
     """What was written sealed; None where it is not there, or not as it was."""
     try:
-        seal, _, content = path.read_bytes().partition(b"\n")
+        seal, end, content = path.read_bytes().partition(b"\n")
     except OSError:
         return None
-    return content if seal == digest(content).encode() else None
+    return content if end and seal == digest(content).encode() else None
 
 
 @dataclass(frozen=True)
