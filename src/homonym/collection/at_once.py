@@ -18,10 +18,10 @@ import pyarrow.json
 from numpy.typing import NDArray
 
 from homonym.blocking import SCHEMES
-from homonym.collection.bags import Occurrences, bag_tables, counted_pairs
+from homonym.collection.bags import Occurrences, bag_tables, counted_pairs, term_occurrences
 from homonym.collection.layout import MOST_AUTHORS, PARTS, SLOT_BITS
 from homonym.collection.spelling import names_of
-from homonym.features.registry import gaussian_years, term
+from homonym.features.registry import address, gaussian_years
 from homonym.features.text import plain
 from homonym.names import name_key, parse_name
 from homonym.records import identifiers
@@ -176,7 +176,7 @@ class _Columns:
         self._add("ref", *documents, self._features(self.column["referenced_authors"], name_key))
         self._add("cat", *documents, self._categories())
         self._add("aff", *mentions, self._features(self.author.field("affiliations"), plain))
-        self._add("email", *mentions, self._features(self.author.field("emails"), _address))
+        self._add("email", *mentions, self._features(self.author.field("emails"), address))
 
     def _categories(self) -> _Features:
         """Categories, and the venue where a document has none."""
@@ -236,12 +236,8 @@ class _Columns:
         titles, abstracts = (
             self.column[name].fill_null("").take(pa.array(place)).to_pylist() for name in ("title", "abstract")
         )
-        words, document, word, count = term(titles, abstracts, self.settings)
-        if len(word):
-            owner, holders = self.owner[place], self.holders[place].astype(np.int32)
-            self.types["term"] = Occurrences(
-                pa.array(words, pa.string()), owner[document], word, count.astype(np.float64), holders[document]
-            )
+        holders = self.holders[place].astype(np.int32)
+        self.types["term"] = term_occurrences(self.owner[place], holders, titles, abstracts, self.settings)
 
     def _mentions(self, names: tuple[pa.Array, pa.Array, pa.Array]) -> pa.Table:
         key, spelling, block = names
@@ -297,10 +293,10 @@ class _Columns:
         place, kind, value = self._ids(self.author.field("ids") if "ids" in fields else None)
         owner, addresses = _parts(self.author.field("emails"))
         first: dict[int, str] = {}
-        for at, address in zip(owner.tolist(), addresses.to_pylist(), strict=True):
-            first[at] = min(first.get(at, address), address)
+        for at, text in zip(owner.tolist(), addresses.to_pylist(), strict=True):
+            first[at] = min(first.get(at, text), text)
         places = np.concatenate([place, np.array(list(first), np.int64)])
-        kinds, values = [*kind, *["email"] * len(first)], [*value, *(address.lower() for address in first.values())]
+        kinds, values = [*kind, *["email"] * len(first)], [*value, *(text.lower() for text in first.values())]
         columns = [self.mention[places], pa.array(kinds, pa.string()), pa.array(values, pa.string())]
         return pa.table(columns, schema=PARTS["identifiers"])
 
@@ -339,7 +335,3 @@ def _parts(lists: pa.Array) -> tuple[Integers, pa.Array]:
 
 def _or_null(texts: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(texts, ""), None, texts)
-
-
-def _address(text: str) -> str:
-    return text.strip().lower()

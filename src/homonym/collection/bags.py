@@ -16,6 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from homonym.features.registry import term
+from homonym.settings import Settings
+
 FEATURES = pa.schema(
     [("part", pa.int64()), ("id", pa.int32()), ("type", pa.string()), ("feature", pa.string()), ("count", pa.float64()),
      ("holders", pa.int64()), ("again", pa.bool_())]
@@ -97,6 +100,20 @@ class Weighted:
             np.array(self.counts, np.float64),
             np.repeat(np.array(self.holders, np.int32), self.sizes),
         )
+
+
+def term_occurrences(
+    owners: NDArray[np.int64],
+    holders: NDArray[np.int32],
+    titles: Sequence[str],
+    abstracts: Sequence[str],
+    settings: Settings,
+) -> Occurrences:
+    """The words of documents, of which each has an owner and holders."""
+    words, document, word, count = term(titles, abstracts, settings)
+    return Occurrences(
+        pa.array(words, pa.string()), owners[document], word, count.astype(np.float64), holders[document]
+    )  # fmt: skip
 
 
 def counted_pairs(

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from homonym.blocking import SCHEMES
-from homonym.collection.bags import Lists, Occurrences, Weighted, bag_tables
+from homonym.collection.bags import Lists, Weighted, bag_tables, term_occurrences
 from homonym.collection.layout import PARTS, ROWS, SLOT_BITS
 from homonym.collection.spelling import names_of, spelled
-from homonym.features.registry import SHARED, aff, email, others, term, year
+from homonym.features.registry import SHARED, aff, email, others, year
 from homonym.names import parse_name
 from homonym.records.mentions import Mention
 from homonym.records.model import Author, Document
@@ -118,20 +118,12 @@ class Part:
         types = {kind: bags.counted() for kind, bags in self.lists.items()}
         types |= {kind: bags.counted() for kind, bags in self.weighted.items()}
         if self.texts:
-            types["term"] = self._terms()
+            owners, holders, titles, abstracts = zip(*self.texts, strict=True)
+            types["term"] = term_occurrences(
+                np.array(owners, np.int64), np.array(holders, np.int32), titles, abstracts, self.settings
+            )
         tables["features"], tables["bags"] = bag_tables(types, part)
         return tables
-
-    def _terms(self) -> Occurrences:
-        owners, holders, titles, abstracts = zip(*self.texts, strict=True)
-        words, document, word, count = term(titles, abstracts, self.settings)
-        return Occurrences(
-            pa.array(words, pa.string()),
-            np.array(owners, np.int64)[document],
-            word,
-            count.astype(np.float64),
-            np.array(holders, np.int32)[document],
-        )
 
 
 def _table(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:

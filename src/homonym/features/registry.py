@@ -69,7 +69,12 @@ def aff(author: Author) -> list[str]:
 
 def email(author: Author) -> list[str]:
     """E-mail addresses of the author, lower-cased."""
-    return [address for text in author.emails if (address := text.strip().lower())]
+    return [feature for text in author.emails if (feature := address(text))]
+
+
+def address(text: str) -> str:
+    """An e-mail address as a feature."""
+    return text.strip().lower()
 
 
 SHARED: Mapping[str, Callable[[Document], list[str]]] = {"cat": cat, "key": key, "ref": ref}
