@@ -23,32 +23,39 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.calibration.candidates import PAPER_PART
-from homonym.calibration.tuning import Part
-from homonym.clustering.constraints import Constraints
-from homonym.clustering.merging import Floats, Integers, limits, ranges
+from homonym.calibration.tuning import PAPER_PART, Part
+from homonym.clustering.agglomerative import limits
+from homonym.clustering.arrays import Constraints, Floats, Integers, ranges
 from homonym.collection.encoded import Encoded
-from homonym.compatibility import compatible
-from homonym.constraints.knowledge import find_knowledge
+from homonym.commands.disambiguate import Summary, cluster, disambiguate
+from homonym.commands.evaluate import evaluate
+from homonym.commands.run import Resources, Run
+from homonym.constraints.find import find_constraints
 from homonym.engines.local import LocalEngine
-from homonym.evaluation.assessment import LARGEST_SHOWN, Evaluation, assess
-from homonym.evaluation.baselines import baselines
-from homonym.evaluation.curves import Curves
-from homonym.evaluation.evaluate import evaluate
+from homonym.evaluation.assessment import Evaluation, assess
 from homonym.evaluation.gold import read_gold
-from homonym.evaluation.judging import codes, compare, curves_of, labels_of
-from homonym.evaluation.labelled import LabelledNames, read_labelled
+from homonym.evaluation.labelled_collections import read_labelled
 from homonym.evaluation.matching import match
-from homonym.evaluation.measures import bcubed_by_name
-from homonym.evaluation.methods import Labels, Method, RelativeFrequencies
-from homonym.evaluation.right import with_their_own
-from homonym.evaluation.scores import NameScores, harmonic
-from homonym.evaluation.trust import BINS, CONFIDENCE
-from homonym.names import parse_name
-from homonym.pipeline import Summary, cluster, disambiguate
-from homonym.records.reading import Inputs
-from homonym.run import Resources, Run
+from homonym.evaluation.reliability import BINS, CONFIDENCE
+from homonym.measures.agreement import bcubed_by_name, correctly_clustered
+from homonym.measures.bootstrap import LARGEST_SHOWN
+from homonym.measures.methods import (
+    Curves,
+    LabelledNames,
+    Labels,
+    Method,
+    RelativeFrequencies,
+    codes,
+    compare_labels,
+    curves_of,
+    labels_of,
+)
+from homonym.measures.scores import NameScores, harmonic
+from homonym.names.compatibility import compatible
+from homonym.names.parse import parse_name
+from homonym.records.reader import Inputs
 from homonym.settings import CONSTRAINTS, DEFAULT_GAMMA, PAPER_LIMIT, Limit, Settings
+from homonym.study.baselines import all_baselines
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 THREADS, _ = Resources().resolved()
@@ -113,7 +120,7 @@ class _Reading(Run):
         self.blocks = {name: number for number, name in enumerate(encoded.block_names().to_pylist())}
         self.constraints: dict[str, Constraints | None] = {}
         for binding in BINDINGS:
-            knowledge = find_knowledge(encoded, self.settings.changed(constraints=binding), None)
+            knowledge = find_constraints(encoded, self.settings.changed(constraints=binding), None)
             self.constraints[binding] = knowledge.of_blocks(0, len(self.blocks)) if knowledge else None
         return encoded
 
@@ -204,7 +211,7 @@ class Measured:
         done, found = self.run()
         gold = [self.data / self.kind.gold]
         matched = match([done.output], read_gold(gold), gold)
-        right = with_their_own(matched.names, matched.authors, matched.clusters[0])
+        right = correctly_clustered(matched.names, matched.authors, matched.clusters[0])
         return done, found, Stated(matched.stated[0][CONFIDENCE], right)
 
 
@@ -234,7 +241,7 @@ def f1_at(scores: NameScores, names: LabelledNames, judged: Judged) -> Floats:
 
 def scores_of(names: LabelledNames, label: Labels) -> NameScores:
     """Precision and recall of each name (rows), in one column."""
-    scores = bcubed_by_name(compare(names, label))
+    scores = bcubed_by_name(compare_labels(names, label))
     return NameScores(scores.precision[:, None], scores.recall[:, None])
 
 
@@ -263,7 +270,7 @@ def sets_table(measured: Measured) -> Lines:
 
 def baselines_table(measured: Measured) -> Lines:
     """Simple rules and textbook methods; thresholds are the best with labels."""
-    usable, missing = baselines(measured.names)
+    usable, missing = all_baselines(measured.names)
     for method in usable:
         limit, found = measured.baseline(method)
         yield method_row(measured, method.title, limit, found)

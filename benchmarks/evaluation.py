@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.kernel import head, make_blocks
-from homonym.clustering.merging import Bags, Frequencies, cluster, sweep
+from homonym.clustering.agglomerative import cluster, sweep
+from homonym.clustering.arrays import Bags, Frequencies
 from homonym.evaluation.assessment import assess
 from homonym.settings import Settings
 

@@ -21,11 +21,11 @@ from benchmarks.writers.parts import DOCUMENT_IDS, FIRST_NUMBER, Name, known_as
 from benchmarks.writers.scopus import SCOPUS_COLUMNS, row, write_scopus
 from benchmarks.writers.tagged import write_nbib, write_ovid, write_scopus_ris
 from benchmarks.writers.wos import WOS_COLUMNS, write_wos, write_wos_bibtex, write_wos_row
-from homonym.records.documents import parse_document
+from homonym.records.formats.documents import parse_document
 from homonym.records.model import Author, Document
+from homonym.synthetic.author_mentions import orcid
 from homonym.synthetic.corpus import Corpus
-from homonym.synthetic.mentions import orcid
-from homonym.synthetic.records import documents as generated
+from homonym.synthetic.document_generator import documents as generated
 
 #: So many works are cited by a document at most, as in real ones.
 REFERENCES = 30

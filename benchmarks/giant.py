@@ -21,9 +21,11 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from homonym.clustering import giant, merging
-from homonym.clustering.merging import Bags, Clustering, Frequencies, cluster, dense_bytes
-from homonym.machine import cpu_seconds, peak_memory
+from homonym.clustering import agglomerative
+from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes
+from homonym.clustering.arrays import Bags, Frequencies, starts
+from homonym.clustering.sparse import giant
+from homonym.runtime.progress import cpu_seconds, peak_memory
 from homonym.settings import Settings
 
 SIZES = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
@@ -130,14 +132,14 @@ def real_block(documents: Path = REAL) -> tuple[Bags, Frequencies]:
             mentions = [orjson.loads(line)["features"] for line in lines]
     types = sorted({kind for bags in mentions for kind in bags})
     names = {kind: sorted({f for bags in mentions for f in bags.get(kind, ())}) for kind in types}
-    starts = merging.starts(np.array([len(names[kind]) for kind in types]))
-    place = {kind: {f: starts[t] + k for k, f in enumerate(names[kind])} for t, kind in enumerate(types)}
+    offsets = starts(np.array([len(names[kind]) for kind in types]))
+    place = {kind: {f: offsets[t] + k for k, f in enumerate(names[kind])} for t, kind in enumerate(types)}
     flat = [[(place[kind][f], c) for kind in types for f, c in bags.get(kind, {}).items()] for bags in mentions]
     feature = np.array([f for bag in flat for f, _ in bag], np.int32)
     count = np.array([c for bag in flat for _, c in bag], np.float64)
-    total: Array = np.bincount(feature, count, starts[-1])
-    bags = Bags(np.array([0, len(flat)]), merging.starts(np.array([len(bag) for bag in flat])), feature, count)
-    return bags, Frequencies(tuple(types), starts, total, np.add.reduceat(total, starts[:-1]), len(flat))
+    total: Array = np.bincount(feature, count, offsets[-1])
+    bags = Bags(np.array([0, len(flat)]), starts(np.array([len(bag) for bag in flat])), feature, count)
+    return bags, Frequencies(tuple(types), offsets, total, np.add.reduceat(total, offsets[:-1]), len(flat))
 
 
 def run(sizes: Sequence[int | str] = (*SIZES, "pubmed")) -> list[dict[str, float]]:
@@ -164,7 +166,7 @@ def measure(size: str, way: str, **changes: Any) -> dict[str, Any]:
     if way == "dense" and dense_bytes(mentions, types) > DENSE_MOST:
         return {}
     settings = Settings(**{"kappa": REAL_KAPPA if size == "pubmed" else KAPPA, **changes})
-    merging.GIANT_BLOCK = 1 if way == "giant" else mentions + 1
+    agglomerative.GIANT_BLOCK = 1 if way == "giant" else mentions + 1
     walks: list[int] = []
     began = time.perf_counter()
     cluster(*make_block(50), settings)
@@ -176,7 +178,7 @@ def measure(size: str, way: str, **changes: Any) -> dict[str, Any]:
         walks.append(merges.walks)
         return rounds
 
-    setattr(merging, "cluster_giant", counted)  # noqa: B010  # its walks are nobody else's business
+    setattr(agglomerative, "cluster_giant", counted)  # noqa: B010  # its walks are nobody else's business
     began, worked = time.perf_counter(), cpu_seconds()
     answer = cluster(bags, frequencies, settings, threads=THREADS)
     seconds, worked = time.perf_counter() - began, cpu_seconds() - worked

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from homonym.clustering.merging import Bags, Frequencies, cluster, limits
-from homonym.clustering.probability import TIE
+from homonym.clustering.agglomerative import cluster, limits
+from homonym.clustering.arrays import Bags, Frequencies
+from homonym.clustering.reference import TIE
 from homonym.settings import Settings
 
 BLOCKS = 100_000

@@ -26,9 +26,9 @@ import orjson
 from lxml import etree
 
 from benchmarks.exports import EXPORTS, Export, documents, renumbered
-from homonym.records.formats import Format, recognised
+from homonym.io.inputs import Source, expand
 from homonym.records.model import Document
-from homonym.sources import Source, expand
+from homonym.records.registry import Format, detect_format
 
 MEGABYTES = 35
 MENTIONS = 60_000
@@ -164,7 +164,7 @@ def _sample(path: Path, name: str) -> Row | None:
 
 def _format(path: Path) -> Format | None:
     with Source(path) as source:
-        return recognised(source)
+        return detect_format(source)
 
 
 def read(path: Path, form: Format, *, cold: bool = False) -> tuple[int, int]:
@@ -267,7 +267,7 @@ def _converted(name: str, export: Export, megabytes: int) -> tuple[int, float, f
 def _watched(arguments: list[str]) -> tuple[float, float]:
     """Run homonym; give seconds, and the most MiB that it and all its children had at a time."""
     began, most = time.perf_counter(), 0
-    command = [sys.executable, "-c", "from homonym.cli import main; main()", *arguments, "--quiet"]
+    command = [sys.executable, "-c", "from homonym.cli.main import main; main()", *arguments, "--quiet"]
     with subprocess.Popen(command) as process:
         while process.poll() is None:
             most = max(most, sum(map(_memory, _family(process.pid))))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from homonym.cli import cli
+from homonym.cli.main import cli
 
 WIDTH = 100
 

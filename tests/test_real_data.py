@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from homonym.evaluation.evaluate import evaluate
-from homonym.pipeline import cluster, disambiguate
+from homonym.commands.disambiguate import cluster, disambiguate
+from homonym.commands.evaluate import evaluate
 from homonym.settings import Settings
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from homonym.errors import InputError, SettingsError
-from homonym.settings import DEFAULT_KAPPA, PAPER_LIMIT, Limit, Settings, load_settings, parse_weights
-from homonym.weights import FEATURE_TYPES
+from homonym.settings import DEFAULT_KAPPA, FEATURE_TYPES, PAPER_LIMIT, Limit, Settings, load_settings, parse_weights
 
 ODD_NAMES = [
     "my type",

@@ -18,8 +18,8 @@ from typing import Any
 
 import orjson
 
-from homonym.blocking import SCHEMES
-from homonym.names import parse_name
+from homonym.features.blocking import SCHEMES
+from homonym.names.parse import parse_name
 
 Document = dict[str, Any]
 

@@ -11,19 +11,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from homonym.calibration.limit import calibrate
-    from homonym.calibration.weights import train
-    from homonym.conversion import convert
-    from homonym.demonstration import demo
+    from homonym.commands.calibrate import calibrate
+    from homonym.commands.convert import convert
+    from homonym.commands.demo import demo
+    from homonym.commands.disambiguate import Summary, cluster, disambiguate, extract
+    from homonym.commands.evaluate import evaluate
+    from homonym.commands.generate import generate
+    from homonym.commands.inspect import inspect
+    from homonym.commands.run import Resources
+    from homonym.commands.study import study
+    from homonym.commands.train import train
     from homonym.errors import HomonymError
-    from homonym.evaluation.evaluate import evaluate
-    from homonym.experiments.study import study
-    from homonym.inspection import inspect
-    from homonym.pipeline import Summary, cluster, disambiguate, extract
-    from homonym.run import Resources
     from homonym.settings import Settings
     from homonym.synthetic.corpus import Corpus
-    from homonym.synthetic.output import generate
 
 __version__ = "0.5.0"
 
@@ -50,20 +50,20 @@ __all__ = [
 _HOME = {
     "Corpus": "homonym.synthetic.corpus",
     "HomonymError": "homonym.errors",
-    "Resources": "homonym.run",
+    "Resources": "homonym.commands.run",
     "Settings": "homonym.settings",
-    "Summary": "homonym.pipeline",
-    "calibrate": "homonym.calibration.limit",
-    "cluster": "homonym.pipeline",
-    "convert": "homonym.conversion",
-    "demo": "homonym.demonstration",
-    "disambiguate": "homonym.pipeline",
-    "evaluate": "homonym.evaluation.evaluate",
-    "extract": "homonym.pipeline",
-    "generate": "homonym.synthetic.output",
-    "inspect": "homonym.inspection",
-    "study": "homonym.experiments.study",
-    "train": "homonym.calibration.weights",
+    "Summary": "homonym.commands.disambiguate",
+    "calibrate": "homonym.commands.calibrate",
+    "cluster": "homonym.commands.disambiguate",
+    "convert": "homonym.commands.convert",
+    "demo": "homonym.commands.demo",
+    "disambiguate": "homonym.commands.disambiguate",
+    "evaluate": "homonym.commands.evaluate",
+    "extract": "homonym.commands.disambiguate",
+    "generate": "homonym.commands.generate",
+    "inspect": "homonym.commands.inspect",
+    "study": "homonym.commands.study",
+    "train": "homonym.commands.train",
 }
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.clustering.merging import Clustering, Floats, Integers, cluster
-from homonym.evaluation.judging import codes
-from homonym.evaluation.labelled import LabelledNames
-from homonym.evaluation.right import with_their_own
+from homonym.clustering.agglomerative import Clustering, cluster
+from homonym.clustering.arrays import Floats, Integers
+from homonym.measures.agreement import correctly_clustered
+from homonym.measures.methods import LabelledNames, codes
 from homonym.settings import Settings
 
 #: Margins are logarithms of ratios; beyond this they say no more.
@@ -26,7 +26,7 @@ FEWEST_MENTIONS = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class CalibrationCurve:
     """A share that rises with the margin: `share[i]` from `margin[i]` on, the first one also below."""
 
     margin: Floats
@@ -43,7 +43,7 @@ class Steps:
 class Confidence:
     """The share of mentions that are with their own, by margin; who is alone is with nobody else."""
 
-    together: Steps
+    together: CalibrationCurve
 
     def of(self, answer: Clustering) -> Floats:
         """The confidence of each mention of an answer that has margins."""
@@ -67,20 +67,20 @@ def learn_confidence(drawn: list[LabelledNames], settings: Settings) -> Confiden
         found, single = margins(answer)
         margin.append(found)
         alone.append(single)
-        right.append(with_their_own(*codes(names, answer.label)))
+        right.append(correctly_clustered(*codes(names, answer.label)))
     company = ~np.concatenate(alone)
-    return Confidence(_rising(np.concatenate(margin)[company], np.concatenate(right)[company]))
+    return Confidence(isotonic_regression(np.concatenate(margin)[company], np.concatenate(right)[company]))
 
 
-def _rising(margin: Floats, right: NDArray[np.bool_]) -> Steps:
+def isotonic_regression(margin: Floats, right: NDArray[np.bool_]) -> CalibrationCurve:
     """The best shares that never fall as the margin rises: neighbours that would are put together.
 
-    >>> steps = _rising(np.arange(300.0), np.arange(300) >= 150)
+    >>> steps = isotonic_regression(np.arange(300.0), np.arange(300) >= 150)
     >>> steps.at(np.array([-1.0, 160.0, 400.0]))
     array([0., 1., 1.])
     """
     if not len(margin):
-        return Steps(np.zeros(1), np.ones(1))
+        return CalibrationCurve(np.zeros(1), np.ones(1))
     values, place, mentions = np.unique(margin, return_inverse=True, return_counts=True)
     held = np.bincount(place, right)
     # Equal margins belong together, so a step may be larger than it needs to be.
@@ -97,7 +97,7 @@ def _rising(margin: Floats, right: NDArray[np.bool_]) -> Steps:
             step = (last[0], last[1] + step[1], last[2] + step[2])
         steps.append(step)
     lowest, number, share = np.array(steps).T
-    return Steps(lowest, share / number)
+    return CalibrationCurve(lowest, share / number)
 
 
 def _log(score: Floats) -> Floats:
@@ -106,10 +106,10 @@ def _log(score: Floats) -> Floats:
     return np.log(np.maximum(np.nan_to_num(score, nan=tiny), tiny))
 
 
-def of_authors(block_start: Integers, label: NDArray[np.int32], confidence: Floats) -> Floats:
+def author_confidence(block_start: Integers, label: NDArray[np.int32], confidence: Floats) -> Floats:
     """The confidence of each mention's author: the mean over the mentions of that author.
 
-    >>> of_authors(np.array([0, 3]), np.array([0, 0, 1], np.int32), np.array([1.0, 0.5, 0.8]))
+    >>> author_confidence(np.array([0, 3]), np.array([0, 0, 1], np.int32), np.array([1.0, 0.5, 0.8]))
     array([0.75, 0.75, 0.8 ])
     """
     author = np.repeat(block_start[:-1], np.diff(block_start)) + label

@@ -1,180 +1,228 @@
-"""The limit of a run: found without labels, or tuned on names whose authors are known and judged on others."""
+"""The limit of a run, found without labels: from pseudo-names that the collection's own names are put together to.
+
+Pseudo-names are made like the blocks that the method finds at a limit, so a better limit makes for better pseudo-names:
+both are found in turn, beginning with the default limit. Of the limits that do as well as the best, as far as
+pseudo-names can tell, the middle one is taken.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
-from homonym.calibration import MOST_NAMES, TRAINING_SHARE
-from homonym.calibration.candidates import JudgedLimit, TriedChance, candidates
-from homonym.calibration.split import read_split
-from homonym.calibration.unlabelled import FoundLimit, find_limit
+import numpy as np
+from numpy.typing import NDArray
+
+from homonym.calibration.pseudonames import block_composition, looked_at, pseudo_names
+from homonym.calibration.single_person_names import BlockSample, Pool, find_people, sampled
+from homonym.clustering.agglomerative import limits
+from homonym.clustering.arrays import Floats, Integers, starts
 from homonym.collection.encoded import Encoded
-from homonym.constraints.knowledge import find_knowledge
-from homonym.engines.local import LocalEngine
-from homonym.errors import SettingsError
-from homonym.evaluation.labelled import read_collection
-from homonym.files import Paths, require_writable, write_whole
-from homonym.progress import Listener
-from homonym.records.formats import Columns
-from homonym.records.problems import Problems
-from homonym.records.reading import Inputs
-from homonym.run import Resources, Run
+from homonym.constraints.find import FoundConstraints
+from homonym.measures.bootstrap import size_groups
+from homonym.measures.methods import Curves, LabelledNames, RelativeFrequencies, concatenate_curves, curves_of
+from homonym.measures.scores import harmonic
+from homonym.messages import counted
 from homonym.settings import Limit, Settings
-from homonym.sources import require_rereadable
-from homonym.wording import listed
 
-#: What is taken for the truth, unless the user says otherwise.
-LABEL = "author"
+#: Pseudo-names are made so often, from other people each time; the spread of the limit is that between these.
+SEEDS = 3
+#: The real blocks that pseudo-names are made like are drawn with this seed.
+MAKE_UP_SEED = 0
+#: Limits and pseudo-names are found in turn at most so often; a limit that moves by less than this factor stands.
+TURNS, MOVED = 3, 1.15
+#: Limits differ by this factor at least: pseudo-names do not tell closer ones apart.
+STEP = 1.1
+#: Limits that do worse by no more than this are as good: what another draw of pseudo-names would change.
+TOLERANCE = 0.003
+#: With fewer people or fewer real names of several mentions there is nothing to learn from.
+FEWEST_PEOPLE, FEWEST_NAMES = 30, 20
+#: A number of people counts fully with so many pseudo-names.
+ENOUGH_NAMES = 5
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """What `calibrate` found: settings with the chosen limit, and everything that it chose from.
+@dataclass(frozen=True, eq=False)
+class CalibratedLimit:
+    """A limit found on pseudo-names: what it is, how far it moves with other people, and what it does there.
 
-    `unlabelled` is what pseudo-names say. Without labels that is chosen; with them, `limits` and `chances` have what
-    was tuned on the training names, and `chosen` names one of the limits.
+    `spread` has the lowest and the highest limit over the seeds. Without pseudo-names the limit is the default, and
+    `why` says what is lacking; it also says why a target was not reached.
     """
 
-    settings: Settings
-    chosen: str
-    unlabelled: FoundLimit
-    limits: list[JudgedLimit]
-    chances: list[TriedChance]
-    training_names: int
-    test_names: int
-    labels: int
-    labels_without_mention: int
-    problems: Problems
-    seconds: dict[str, float]
-    warnings: list[str]
+    limit: Limit
+    spread: tuple[Limit, Limit] | None = None
+    precision: float | None = None
+    recall: float | None = None
+    f1: float | None = None
+    people: int = 0
+    names: int = 0
+    why: str | None = None
 
 
-def calibrate(
-    inputs: Paths,
-    gold: Paths | None = None,
-    settings: Settings | None = None,
-    *,
-    output: str | Path | None = None,
-    label: str = LABEL,
-    training_share: float = TRAINING_SHARE,
-    most_names: int = MOST_NAMES,
-    statistics: str | Path | None = None,
-    mentions_in_collection: int | None = None,
-    format: str | None = None,
-    columns: Columns | None = None,
-    rejects: str | Path | None = None,
-    strict: bool = False,
-    resources: Resources | None = None,
-    listener: Listener | None = None,
-) -> Calibration:
-    """Find the limit α + β·|X| + κ·√|X|/(N + 3000) of a collection; a limit that the settings have is not used.
+def blocks_to_find_from(sizes: Integers, seeds: int = SEEDS) -> Integers:
+    """The blocks that a Finder looks at, of all that have these sizes."""
+    people, made = sampled(sizes, np.random.default_rng(seeds)), looked_at(sizes, np.random.default_rng(MAKE_UP_SEED))
+    return np.union1d(people, made)
 
-    `inputs` are the documents or mentions that are to be clustered. Without labels the limit is found on pseudo-names,
-    made of names that are likely to be one person each. With `gold`, the labels of some mentions (often the same
-    file), a share of the labelled names chooses α, β or κ, and γ unless it is given; the rest judges them, beside what
-    a run takes without labels. Names are clustered whole, as in a real run; labelled mentions alone are measured.
-    Writes the settings with the limit to `output`, for `--settings`.
+
+class LimitCalibrator:
+    """All that finding a limit needs, so that its steps can be read in order.
+
+    A collection of which only `blocks_to_find_from` are at hand will do, if `among` says so.
     """
-    settings = _open(settings or Settings())
-    _check(gold, settings, label, training_share, most_names)
-    run = _Calibrating(Inputs.of(inputs, format, columns), settings, strict, resources, listener, rejects)
-    run.use_statistics(statistics, mentions_in_collection)
-    if output is not None:
-        require_writable(Path(output))
-    done = run.from_labels(gold, label, training_share, most_names) if gold else run.without_labels()
-    if output is not None:
-        write_whole(Path(output), done.settings.to_toml())
-    return done
 
+    def __init__(
+        self,
+        encoded: Encoded,
+        settings: Settings,
+        knowledge: FoundConstraints | None,
+        threads: int,
+        seeds: int = SEEDS,
+        among: BlockSample | None = None,
+    ) -> None:
+        self.encoded, self.settings, self.knowledge = encoded, settings, knowledge
+        self.among = among or BlockSample.all_of(encoded)
+        self.threads, self.seeds = threads, seeds
+        self.lacking = self._lacking()
 
-def _open(settings: Settings) -> Settings:
-    """The same settings without a limit."""
-    return Settings(**settings.model_dump(exclude_unset=True, exclude=set(Limit._fields)))
-
-
-def _check(gold: Paths | None, settings: Settings, label: str, training_share: float, most_names: int) -> None:
-    """Refuse what has no meaning without labels, or none with them."""
-    if gold:
-        if settings.target_precision is not None:
-            raise SettingsError(
-                "--target-precision chooses a limit without labels; leave out --gold, or the target to tune for F1."
+    def _lacking(self) -> str | None:
+        """Say why there can be no pseudo-names, or look for people."""
+        several = int((self.among.sizes > 1).sum())
+        if several < FEWEST_NAMES:
+            return (
+                f"too small to find the limit from: {counted(several, 'name')} with several mentions, "
+                f"where {FEWEST_NAMES} are needed"
             )
-        return
-    usual = {"--label": LABEL, "--training-share": TRAINING_SHARE, "--most-names": MOST_NAMES}
-    given = zip(usual.items(), (label, training_share, most_names), strict=True)
-    if needless := [option for (option, default), value in given if value != default]:
-        verb = "goes" if len(needless) == 1 else "go"
-        raise SettingsError(f"{listed(needless)} {verb} with --gold; without labels pseudo-names find the limit.")
+        if not self.encoded.frequencies.types:
+            return "no mention has any feature to find the limit from"
+        generator = np.random.default_rng(self.seeds)
+        self.pool: Pool = find_people(self.encoded, self.settings, generator, self.among)
+        people = int((self.pool.sizes > 1).sum())
+        if people < FEWEST_PEOPLE:
+            return (
+                f"too few names to find the limit from: {people:,} are likely to be one person with several mentions, "
+                f"where {FEWEST_PEOPLE} are needed"
+            )
+        return None
+
+    def pseudonames(self, limit: Limit, draws: int) -> list[LabelledNames]:
+        """Pseudo-names like the blocks that the method finds at a limit; none if all would be one person."""
+        settings = self.settings.with_limit(limit)
+        generator = np.random.default_rng(MAKE_UP_SEED)
+        made = block_composition(self.encoded, settings, self.knowledge, generator, self.threads, self.among)
+        drawn = [pseudo_names(self.pool, made, np.random.default_rng(seed)) for seed in range(draws)]
+        made_of_several = any(names and (names.true_size > 1).any() for names in drawn)
+        return [names for names in drawn if names] if made_of_several else []
+
+    def find(self) -> CalibratedLimit:
+        """Find limit and pseudo-names in turn."""
+        limit = self.settings.limit
+        if self.lacking:
+            return CalibratedLimit(limit, why=self.lacking)
+        if self.settings.joint:  # p(C,D) is smaller by p(D), which is about 1/N; the paper has no limit for it
+            limit = limit.scaled(1 / self.encoded.frequencies.mentions)
+        for _ in range(TURNS):
+            drawn = self.pseudonames(limit, self.seeds)
+            if not drawn:
+                self.lacking = "no two people can be put together to find the limit from"
+                return CalibratedLimit(self.settings.limit, why=self.lacking)
+            judged = Judged.of(drawn, self.settings, self.threads)
+            found = judged.found(judged.choice(self.settings.target_precision), self.settings, len(self.pool.sizes))
+            before, limit = limit, found.limit
+            if max(limit) < MOVED * max(before) and max(before) < MOVED * max(limit):
+                break
+        return found
 
 
-class _Calibrating(Run):
-    """A run that looks for a limit without labels as soon as its collection is encoded."""
+Names = NDArray[np.bool_]
 
-    truth: str | None = None
-    found: FoundLimit
 
-    def encode(self, engine: LocalEngine, vocabulary: Path | None = None) -> Encoded:
-        """Count and encode what the engine has read, and find the limit that pseudo-names say."""
-        encoded = super().encode(engine, vocabulary)
-        with self.stages.stage("constrain"):
-            self.knowledge = find_knowledge(encoded, self._without_truth(), None)
-        self.warnings += self.knowledge.warnings if self.knowledge else []
-        with self.stages.stage("calibrate"):
-            self.found = find_limit(encoded, self.settings, self.knowledge, self.threads)
-        if self.found.why:
-            self.warnings.append(f"{self.found.why}.")
-        return encoded
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Precision and recall of pseudo-names (rows) at multiples of the default limit (columns).
 
-    def _without_truth(self) -> Settings:
-        """The same settings, but for identifiers that are the truth: they must not help to find it."""
-        kinds = [kind for kind in self.settings.trusted if kind != self.truth]
-        if len(kinds) == len(self.settings.trusted):
-            return self.settings
-        if kinds:
-            return self.settings.changed(identifiers=",".join(kinds))
-        constraints = [kind for kind in self.settings.constraints.split(",") if kind != "identifiers"]
-        return self.settings.changed(constraints=",".join(constraints) or "none")
+    `people` is how many a name has, `seed` the draw that it comes from. All figures are averaged over the numbers of
+    people, so that the many easy names do not decide alone.
+    """
 
-    def without_labels(self) -> Calibration:
-        """Take what pseudo-names say."""
-        require_rereadable(self.inputs.files)
-        with self.engine() as engine:
-            read_collection(engine, self)
-            self.encode(engine)
-        found = self.found
-        return Calibration(
-            settings=self.settings.with_limit(found.limit),
-            chosen="pseudo-names" if found.names else "default",
-            unlabelled=found,
-            limits=[],
-            chances=[],
-            training_names=0,
-            test_names=0,
-            labels=0,
-            labels_without_mention=0,
-            problems=engine.problems,
-            seconds=self.stages.seconds,
-            warnings=self.warnings,
+    factors: Floats
+    precision: Floats
+    recall: Floats
+    people: Integers
+    seed: Integers
+
+    @staticmethod
+    def of(drawn: list[LabelledNames], settings: Settings, threads: int) -> Judged:
+        """Sweep over all limits and look up the multiples of the default."""
+        curves = [curves_of(RelativeFrequencies(settings, ratio=STEP), names, threads) for names in drawn]
+        together = concatenate_curves(curves)
+        default = limits(starts(together.mentions), settings.limit, drawn[0].frequencies.mentions)
+        factors = _factors(together, default)
+        at = np.stack([together.steps_at(name, factors * default[name]) for name in range(len(together))])
+        return Judged(
+            factors,
+            together.precision[at],
+            together.recall[at],
+            np.concatenate([size_groups(names.true_size) for names in drawn]),
+            np.repeat(np.arange(len(drawn)), [len(names) for names in drawn]),
         )
 
-    def from_labels(self, gold: Paths, label: str, training_share: float, most_names: int) -> Calibration:
-        """Tune on a share of the labelled names, and judge on the rest."""
-        self.truth = label
-        labelling, names = read_split(self, gold, label, training_share, most_names)
-        with self.stages.stage("tune"):
-            made = candidates(self.settings, self.found.limit if self.found.names else None, names, self.threads)
-        return Calibration(
-            settings=made.settings.with_limit(made.chosen.limit),
-            chosen=made.chosen.kind,
-            unlabelled=self.found,
-            limits=made.limits,
-            chances=made.chances,
-            training_names=len(names.training),
-            test_names=len(names.test),
-            labels=labelling.labels,
-            labels_without_mention=labelling.labels_without_mention,
-            problems=labelling.problems,
-            seconds=self.stages.seconds,
-            warnings=self.warnings,
-        )
+    def choice(self, target: float | None) -> int:
+        """The multiple to take: the best one, or the lowest from which on the target is reached."""
+        everybody = np.ones(len(self.seed), bool)
+        if target is None:
+            return self._best(everybody)
+        below = np.flatnonzero(self._averaged(everybody)[0] < target)
+        return min(int(below[-1]) + 1 if len(below) else 0, len(self.factors) - 1)
+
+    def found(self, choice: int, settings: Settings, people: int) -> CalibratedLimit:
+        """Sum up what a multiple does."""
+        precision, recall, f1 = (float(values[choice]) for values in self._averaged(np.ones(len(self.seed), bool)))
+        target, spread, why = settings.target_precision, None, None
+        if target is None:
+            by_seed = [float(self.factors[self._best(self.seed == seed)]) for seed in np.unique(self.seed)]
+            spread = settings.limit.scaled(min(by_seed)), settings.limit.scaled(max(by_seed))
+        elif precision < target:
+            why = f"a precision of {target:g} is out of reach, the highest on pseudo-names is {precision:.3f}"
+        limit = settings.limit.scaled(float(self.factors[choice]))
+        return CalibratedLimit(limit, spread, precision, recall, f1, people, len(self.seed), why)
+
+    def _best(self, names: Names) -> int:
+        """The middle one of those around the best that do as well on some of the names."""
+        f1 = self._averaged(names)[2]
+        worse = np.flatnonzero(f1 < f1.max() - TOLERANCE)
+        place = np.searchsorted(worse, np.argmax(f1))
+        low = worse[place - 1] + 1 if place else 0
+        high = worse[place] - 1 if place < len(worse) else len(f1) - 1
+        return int(low + high) // 2
+
+    def _averaged(self, names: Names) -> tuple[Floats, Floats, Floats]:
+        """Precision, recall and F1 of some names at each multiple."""
+        sizes, group, count = np.unique(self.people[names], return_inverse=True, return_counts=True)
+        weight = np.minimum(1, count / ENOUGH_NAMES)
+
+        def by_people(values: Floats) -> Floats:
+            return np.stack([values[names][group == size].mean(axis=0) for size in range(len(sizes))])
+
+        def mean(values: Floats) -> Floats:
+            average: Floats = weight @ values / weight.sum()
+            return average
+
+        precision, recall = by_people(self.precision), by_people(self.recall)
+        return mean(precision), mean(recall), mean(harmonic(precision, recall))
+
+
+def _factors(curves: Curves, default: Floats) -> Floats:
+    """Multiples of the default limits over all that make a difference, 1 among them."""
+    ratio = curves.lowest / np.repeat(default, np.diff(curves.start))
+    ratio = ratio[ratio > 0]
+    if not len(ratio):
+        return np.ones(1)
+    low, high = np.log(np.quantile(ratio, 0.01)) / np.log(STEP), np.log(ratio.max()) / np.log(STEP) + 1
+    return np.power(STEP, np.arange(min(int(np.floor(low)), 0), max(int(np.ceil(high)), 0) + 1, dtype=np.float64))
+
+
+def calibrate_limit(
+    encoded: Encoded, settings: Settings, knowledge: FoundConstraints | None, threads: int, seeds: int = SEEDS
+) -> CalibratedLimit:
+    """Find the limit of a collection that maximises B-cubed F1 on pseudo-names, or reaches a target precision."""
+    return LimitCalibrator(encoded, settings, knowledge, threads, seeds).find()

@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.calibration.people import Among, Pool
-from homonym.clustering.constraints import Constraints, joined
-from homonym.clustering.merging import Integers, cluster, starts
+from homonym.calibration.single_person_names import BlockSample, Pool
+from homonym.clustering.agglomerative import cluster
+from homonym.clustering.arrays import Constraints, Integers, concatenate_constraints, starts
 from homonym.collection.encoded import Encoded
-from homonym.constraints.knowledge import Knowledge
-from homonym.evaluation.labelled import LabelledNames
-from homonym.evaluation.sizes import size_groups
+from homonym.constraints.find import FoundConstraints
+from homonym.measures.bootstrap import size_groups
+from homonym.measures.methods import LabelledNames
+from homonym.runtime.thread_pool import map_in_order
 from homonym.settings import Settings
-from homonym.threads import in_order
 
 #: Real blocks whose make-up is looked at, drawn by their size, with so many mentions together; larger ones are not.
 BLOCKS, BLOCK_MENTIONS, LARGEST_BLOCK = 600, 60_000, 1000
@@ -39,7 +39,7 @@ ATTEMPTS = 30
 
 
 @dataclass(frozen=True, eq=False)
-class MakeUp:
+class BlockComposition:
     """The authors of some real blocks, as far as the method can tell.
 
     Each block is a list of authors, and each author an array with the profile of each mention; `constraints` has the
@@ -58,16 +58,16 @@ def looked_at(sizes: Integers, generator: np.random.Generator) -> Integers:
     return np.sort(chosen[np.cumsum(sizes[chosen]) <= BLOCK_MENTIONS])
 
 
-def make_up(
+def block_composition(
     encoded: Encoded,
     settings: Settings,
-    knowledge: Knowledge | None,
+    knowledge: FoundConstraints | None,
     generator: np.random.Generator,
     threads: int,
-    among: Among | None = None,
-) -> MakeUp:
+    among: BlockSample | None = None,
+) -> BlockComposition:
     """Cluster a sample of the collection's blocks and see what their authors are like."""
-    among = among or Among.all_of(encoded)
+    among = among or BlockSample.all_of(encoded)
     chosen = among.places(looked_at(among.sizes, generator))
     kept = np.array(settings.weights_for(encoded.frequencies.types)) > 0
 
@@ -76,15 +76,15 @@ def make_up(
         bags = encoded.gather(block, block + 1, kept)
         return cluster(bags, encoded.frequencies, settings, constraints=constraints).label, constraints
 
-    looked = [found for _, found in in_order(look, chosen.tolist(), threads)]
-    constraints = joined((len(label), bound) for label, bound in looked)
+    looked = [found for _, found in map_in_order(look, chosen.tolist(), threads)]
+    constraints = concatenate_constraints((len(label), bound) for label, bound in looked)
     ends = np.cumsum([len(label) for label, _ in looked])
     profiles = np.split(constraints.profile, ends[:-1]) if looked else []
     blocks = [
         [_at_peace(profile[label == author], constraints) for author in range(label.max() + 1)]
         for (label, _), profile in zip(looked, profiles, strict=True)
     ]
-    return MakeUp(blocks, constraints)
+    return BlockComposition(blocks, constraints)
 
 
 def _at_peace(profile: Integers, constraints: Constraints) -> Integers:
@@ -94,7 +94,7 @@ def _at_peace(profile: Integers, constraints: Constraints) -> Integers:
     return profile * (not np.isin(np.concatenate(rivals), distinct).any())
 
 
-def pseudo_names(pool: Pool, made: MakeUp, generator: np.random.Generator) -> LabelledNames | None:
+def pseudo_names(pool: Pool, made: BlockComposition, generator: np.random.Generator) -> LabelledNames | None:
     """Make pseudo-names like the real blocks, about as many of each number of people; None if nobody is left.
 
     What keeps the mentions of a real block apart does the same to those that take their places, but for every third
@@ -125,7 +125,7 @@ def pseudo_names(pool: Pool, made: MakeUp, generator: np.random.Generator) -> La
     )
 
 
-def _chosen(made: MakeUp, generator: np.random.Generator) -> list[list[Integers]]:
+def _chosen(made: BlockComposition, generator: np.random.Generator) -> list[list[Integers]]:
     """Some blocks of each number of people, cut to a size that can be made."""
     group = size_groups(np.array([len(authors) for authors in made.blocks], np.int64))
     chosen = []

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from homonym.features.registry import term
+from homonym.features.types import term
 from homonym.settings import Settings
 
 FEATURES = pa.schema(

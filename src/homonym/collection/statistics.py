@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from homonym.clustering.merging import Frequencies
+from homonym.clustering.arrays import Frequencies
 from homonym.errors import InputError, OutputError, SettingsError
-from homonym.files import beside, whole, write_whole
+from homonym.io.inputs import require_files, unreadable
+from homonym.io.outputs import atomic_path, side_file, write_atomic
+from homonym.messages import first_line
 from homonym.schema import STATISTICS
-from homonym.sources import require_files, unreadable
-from homonym.wording import first_line
 
 if TYPE_CHECKING:
     import duckdb
@@ -63,18 +63,18 @@ def _read_collection(path: Path) -> tuple[int, dict[str, float]]:
 
 def save_statistics(connection: duckdb.DuckDBPyConnection, known: Frequencies, path: Path) -> None:
     """Save the frequencies of a run for others to use."""
-    with whole(path) as partial:
+    with atomic_path(path) as partial:
         _write_table(connection, partial)
     counted_over = {
         "mentions_in_collection": known.mentions,
         "mass": dict(zip(known.types, known.mass.tolist(), strict=True)),
     }
-    write_whole(statistics_beside(path), orjson.dumps(counted_over, option=orjson.OPT_INDENT_2))
+    write_atomic(statistics_beside(path), orjson.dumps(counted_over, option=orjson.OPT_INDENT_2))
 
 
 def statistics_beside(path: Path) -> Path:
     """Where the number of mentions and the masses behind a statistics table are kept."""
-    return beside(path, ".collection.json")
+    return side_file(path, ".collection.json")
 
 
 def require_statistics_path(path: Path) -> None:

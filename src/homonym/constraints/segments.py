@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.clustering.merging import starts
+from homonym.clustering.arrays import starts
 
 Integers = NDArray[np.int64]
 

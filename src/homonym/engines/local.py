@@ -8,36 +8,86 @@ from collections.abc import Iterator, Set
 from contextlib import ExitStack
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from homonym.clustering.merging import Clustering, cluster, dense_bytes, needed_bytes, starts
-from homonym.collection import counting, stored
+from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, needed_bytes
+from homonym.clustering.arrays import starts
+from homonym.collection import counting
 from homonym.collection.counting import Duplicate
-from homonym.collection.encoded import Encoded
-from homonym.collection.encoding import encode
+from homonym.collection.encode import encode
+from homonym.collection.encoded import Encoded, load_encoded, save_encoded
 from homonym.collection.parts import Chunk, PartReport, chunks, write_documents, write_lines, write_mentions
 from homonym.collection.statistics import GivenStatistics
-from homonym.constraints.knowledge import Knowledge
-from homonym.engines import kept
-from homonym.engines.batches import Batch, batches
-from homonym.engines.kept import KeptPart, Writer
-from homonym.engines.workers import Done, Task, run_tasks
+from homonym.constraints.find import FoundConstraints
+from homonym.engines import local_checkpoints
+from homonym.engines.local_checkpoints import KeptPart, Writer
 from homonym.errors import CapacityError, InputError
-from homonym.ledger import Facts, Ledger
-from homonym.progress import Advance, Stages
-from homonym.records.formats import Records, Unit, format_of
-from homonym.records.problems import KEPT_PROBLEMS, Problem, Problems
-from homonym.records.reading import Inputs
-from homonym.records.splitting import Raw
+from homonym.io.inputs import Source, size_of
+from homonym.messages import counted, listed
+from homonym.records.model import KEPT_PROBLEMS, Problem, Problems
+from homonym.records.parsing.splitting import Raw
+from homonym.records.reader import Inputs
+from homonym.records.registry import Records, Unit, format_of
+from homonym.runtime.checkpoints import Facts, Manifest
+from homonym.runtime.process_pool import Task, TaskResult, run_tasks
+from homonym.runtime.progress import Advance, Stages
+from homonym.runtime.thread_pool import map_as_completed
 from homonym.settings import Settings
-from homonym.sources import Source, size_of
-from homonym.threads import as_they_end
-from homonym.wording import counted, listed
 
 if TYPE_CHECKING:
     import duckdb
+
+
+#: Occurrences per batch: large enough to keep a call's overhead out of sight, small enough for the cache.
+BATCH_OCCURRENCES = 1_000_000
+#: A block of more pairs than this, that is of a thousand mentions, is a batch of its own.
+ALONE_PAIRS = 1_000_000
+
+
+class BlockBatch(NamedTuple):
+    """The blocks from `first` up to `last`, the number of their mentions, and that of the largest one."""
+
+    first: int
+    last: int
+    mentions: int
+    largest: int
+
+
+def batches(block_start: NDArray[np.int64], occurrences: NDArray[np.int64]) -> list[BlockBatch]:
+    """All blocks, those that take longest first; mention x has `occurrences[x]` features.
+
+    >>> start = np.array([0, 2, 3, 2003, 2004])
+    >>> batches(start, np.full(2004, 10))
+    [Batch(first=2, last=3, mentions=2000, largest=2000), Batch(first=0, last=2, mentions=3, largest=2), \
+Batch(first=3, last=4, mentions=1, largest=1)]
+    """
+    sizes = np.diff(block_start)
+    filled = np.concatenate([[0], np.cumsum(occurrences)])[block_start]
+    pairs = np.concatenate([[0], np.cumsum(sizes**2)])
+    found = []
+    for first, last in _ranges(filled, sizes):
+        work = int(pairs[last] - pairs[first] + filled[last] - filled[first])
+        batch = BlockBatch(first, last, int(sizes[first:last].sum()), int(sizes[first:last].max()))
+        found.append((-work, batch))
+    return [batch for _, batch in sorted(found)]
+
+
+def _ranges(filled: NDArray[np.int64], sizes: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Ranges of blocks, in order, cut before and after each large one and where a batch is full."""
+    large = np.flatnonzero(sizes**2 > ALONE_PAIRS)
+    cuts = np.unique(np.concatenate([large, large + 1, [len(sizes)]]))
+    found, first = [], 0
+    for end in cuts.tolist():
+        while first < end:
+            full = int(np.searchsorted(filled, filled[first] + BATCH_OCCURRENCES, side="right")) - 1
+            last = min(max(full, first + 1), end)
+            found.append((first, last))
+            first = last
+    return found
+
 
 #: Bytes of input per task: some thousand documents with abstracts.
 CHUNK_BYTES = 8 << 20
@@ -79,7 +129,7 @@ class LocalEngine:
     def __post_init__(self) -> None:
         self._places: list[tuple[int, str, Unit]] = []
         self._ids_must_differ = False
-        self._ledger = Ledger(self.work)
+        self._ledger = Manifest(self.work)
         self._keys: list[str] = []
         self._files: set[str] = set()
         self._names: set[str] = set()
@@ -89,12 +139,12 @@ class LocalEngine:
     def read_documents(self, inputs: Inputs, settings: Settings) -> None:
         """Read documents and extract their features."""
         self._read(inputs, settings, write_documents)
-        kept.remove_other_parts(self.work, self._files, self._names)
+        local_checkpoints.remove_other_parts(self.work, self._files, self._names)
 
     def convert_documents(self, inputs: Inputs, settings: Settings) -> None:
         """Read documents and keep them as lines of homonym's own format."""
         self._read(inputs, settings, write_lines)
-        kept.remove_other_parts(self.work, self._files, self._names)
+        local_checkpoints.remove_other_parts(self.work, self._files, self._names)
 
     def read_mentions(self, inputs: Inputs, settings: Settings) -> None:
         """Read mentions that bring their own features."""
@@ -105,12 +155,12 @@ class LocalEngine:
         for path in tables:
             self._places.append((sequence, str(path), "line"))
             with self.stages.stage("read") as advance:
-                table = kept.keep_mention_table(path, sequence, self.work, advance)
+                table = local_checkpoints.keep_mention_table(path, sequence, self.work, advance)
             self._claim(sequence, table.key, table.files)
             self.stages.note("read", chunks=1, reused=int(table.reused))
             rows = table.rows
             self.records, self.mentions, sequence = self.records + rows, self.mentions + rows, sequence + rows
-        kept.remove_other_parts(self.work, self._files, self._names)
+        local_checkpoints.remove_other_parts(self.work, self._files, self._names)
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """Open the database over what was read, and set duplicate records aside."""
@@ -132,20 +182,20 @@ class LocalEngine:
 
     def recall(self, given: GivenStatistics | None, wanted: Set[str]) -> tuple[Encoded, Facts] | None:
         """What a former run has encoded of the same parts, if it left all files that are wanted besides."""
-        self._encoding = kept.encoding_key(self._keys, given)
+        self._encoding = local_checkpoints.encoding_key(self._keys, given)
         found = self._ledger.find(ENCODED, self._encoding)
         if found is None or not wanted <= set(found["files"]):
             return None
         number, first = found["duplicates"]
         self._set_aside(number, [Duplicate(*again) for again in first])
         self.stages.note("encode", reused=1)
-        return stored.load(found, self.work), found["facts"]
+        return load_encoded(found, self.work), found["facts"]
 
     def remember(self, encoded: Encoded, wanted: Set[str], facts: Facts) -> None:
         """Keep what was encoded and the files that were wanted besides; the database is not needed any more."""
         assert self._encoding
         number, first = self._duplicates
-        values, files = stored.save(encoded, self.work)
+        values, files = save_encoded(encoded, self.work)
         noted = {**values, "duplicates": (number, [astuple(again) for again in first]), "facts": facts}
         self._ledger.note(ENCODED, self._encoding, noted, [*files, *sorted(wanted)])
         self._remove_database()
@@ -154,7 +204,7 @@ class LocalEngine:
         self,
         encoded: Encoded,
         settings: Settings,
-        knowledge: Knowledge | None = None,
+        knowledge: FoundConstraints | None = None,
         *,
         hypothetical: bool = False,
         margins: bool = False,
@@ -170,15 +220,15 @@ class LocalEngine:
         for batch in planned:
             features = int(filled[batch.last] - filled[batch.first])
             require_memory(batch.largest, len(used), self.memory, occurrences=features, threads=self.threads)
-        key = self._encoding and kept.clustering_key(
+        key = self._encoding and local_checkpoints.clustering_key(
             self._encoding, settings, hypothetical=hypothetical, margins=margins
         )
 
-        def work(batch: Batch) -> tuple[Clustering, bool]:
+        def work(batch: BlockBatch) -> tuple[Clustering, bool]:
             first, last = batch.first, batch.last
             constraints = knowledge.of_blocks(first, last) if knowledge else None
-            own_key = key and kept.batch_key(key, first, last, constraints)
-            if own_key and (known := kept.find_answer(self.work, first, own_key)):
+            own_key = key and local_checkpoints.batch_key(key, first, last, constraints)
+            if own_key and (known := local_checkpoints.find_answer(self.work, first, own_key)):
                 return known, True
             answer = cluster(
                 encoded.gather(first, last, used),
@@ -190,19 +240,19 @@ class LocalEngine:
                 threads=self.threads,
             )
             if own_key:
-                kept.keep_answer(self.work, first, own_key, answer, merges=hypothetical)
+                local_checkpoints.keep_answer(self.work, first, own_key, answer, merges=hypothetical)
             return answer, False
 
-        def is_large(batch: Batch) -> bool:
+        def is_large(batch: BlockBatch) -> bool:
             return dense_bytes(batch.largest, len(used)) >= LARGE_BLOCK
 
         with self.stages.stage("cluster", sum(batch.mentions for batch in planned)) as advance:
-            for batch, (answer, reused) in as_they_end(work, planned, self.threads, alone=is_large):
+            for batch, (answer, reused) in map_as_completed(work, planned, self.threads, alone=is_large):
                 advance(batch.mentions)
                 self.stages.note("cluster", batches=1, reused=int(reused))
                 yield batch.first, answer
         if key:
-            kept.remove_other_answers(self.work, {batch.first for batch in planned})
+            local_checkpoints.remove_other_answers(self.work, {batch.first for batch in planned})
 
     def _read(self, inputs: Inputs, settings: Settings, writer: Writer) -> int:
         sizes = [size_of(path) for path in inputs.files]
@@ -221,20 +271,20 @@ class LocalEngine:
             raise InputError(f"{inputs}: no usable {what} among {counted(sequence, 'record')}.{first}")
         return sequence
 
-    def _task(self, chunk: Chunk, settings: Settings, writer: Writer) -> Task | Done:
+    def _task(self, chunk: Chunk, settings: Settings, writer: Writer) -> Task | TaskResult:
         """Reading a chunk, or what came of that before."""
-        key = kept.chunk_key(chunk, settings, writer, strict=self.strict)
-        part = kept.find_part(self._ledger, chunk.sequence, key)
+        key = local_checkpoints.chunk_key(chunk, settings, writer, strict=self.strict)
+        part = local_checkpoints.find_part(self._ledger, chunk.sequence, key)
         self._claim(chunk.sequence, key, part.files if part else [])
         self.stages.note("read", chunks=1, reused=int(part is not None))
         if part:
-            return Done(part)
-        return kept.write_part_to_keep, (writer, chunk, settings, self.work, key), {"strict": self.strict}
+            return TaskResult(part)
+        return local_checkpoints.write_part_to_keep, (writer, chunk, settings, self.work, key), {"strict": self.strict}
 
     def _claim(self, sequence: int, key: str, files: list[str]) -> None:
         """Take a part for one of this run's."""
         self._keys.append(key)
-        self._names.add(kept.part_name(sequence))
+        self._names.add(local_checkpoints.part_name(sequence))
         self._files.update(files)
 
     def _take(self, part: KeptPart) -> None:

@@ -9,15 +9,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from homonym.evaluation.bootstrap import Resamples, interval
-from homonym.evaluation.contingency import Codes, Contingency, Counts, Values, apart, contingency, mean_by, together
-from homonym.evaluation.measures import (
+from homonym.evaluation.reliability import Reliability
+from homonym.measures.agreement import (
     bcubed_across_names,
     bcubed_by_name,
     bcubed_sums,
@@ -28,14 +29,9 @@ from homonym.evaluation.measures import (
     pairwise_by_name,
     pairwise_sums,
 )
-from homonym.evaluation.scores import KMetric, Measures, NameSums, Scores, harmonic
-from homonym.evaluation.trust import Trust
-
-LARGEST_SHOWN = 10
-"""True sizes up to here have a row of their own in tables, as in the paper; the larger ones share one."""
-
-Interval = tuple[float, float]
-"""The ends of a 95 % interval, from names drawn again."""
+from homonym.measures.bootstrap import LARGEST_SHOWN, Interval, Resamples, interval
+from homonym.measures.contingency import Codes, Contingency, Counts, Values, apart, contingency, mean_by, together
+from homonym.measures.scores import KMetric, Measures, NameSums, Scores, harmonic
 
 MEAN_OVER_SIZES = "mean_over_true_sizes_1_to_10"
 BEYOND = "bcubed_f1_beyond_true_size_10"
@@ -108,7 +104,7 @@ class Evaluation:
     gold_lines_skipped: int = 0
     mentions_with_several_labels: int = 0
     names_known: bool = True
-    confidence: Trust | None = None
+    confidence: Reliability | None = None
 
     @property
     def mean_over_true_sizes_1_to_10(self) -> float | None:
@@ -287,6 +283,97 @@ def _from_json(value: Any) -> Any:
     if "k" in value:
         return KMetric(value["acp"], value["aap"])
     if "bins" in value:
-        return Trust.from_dict(value)
+        return Reliability.from_dict(value)
     parts = {key: _from_json(part) for key, part in value.items()}
     return Measures(**parts) if "bcubed" in parts else parts
+
+
+@dataclass(frozen=True)
+class Difference:
+    """By how much B-cubed F1 is above that of the first result, with a 95 % interval from the same names drawn again.
+
+    Differences vary less than either figure does, because a hard name is hard for both.
+    """
+
+    bcubed_f1: float
+    interval: Interval
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the values under their names in the JSON."""
+        return {"bcubed_f1": self.bcubed_f1, "interval": list(self.interval)}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Results judged on the same mentions: those that have a label and are in every result.
+
+    `left_out` says for each result how many labelled mentions it lacks although another has them;
+    `labels_without_mention` are labels whose mention none of them has.
+    """
+
+    results: Mapping[str, Evaluation]
+    differences: Mapping[str, Difference]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    labels_without_mention: int = 0
+
+    @property
+    def first(self) -> Evaluation:
+        """The result that the others are compared with."""
+        return next(iter(self.results.values()))
+
+    @property
+    def mentions(self) -> int:
+        """Number of mentions that all results are judged on."""
+        return self.first.mentions
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the comparison as JSON knows it."""
+        return {
+            "results": {label: found.as_dict() for label, found in self.results.items()},
+            "mentions": self.mentions,
+            "left_out": dict(self.left_out),
+            "labels_without_mention": self.labels_without_mention,
+            "differences": {label: found.as_dict() for label, found in self.differences.items()},
+        }
+
+
+def compare(names: Codes, authors: Codes, clusterings: Mapping[str, Codes]) -> Comparison:
+    """Evaluate clusterings given as integer codes per mention; each is compared with the first."""
+    tables = {label: contingency(names, authors, clusters) for label, clusters in clusterings.items()}
+    sums = {label: bcubed_sums(table) for label, table in tables.items()}
+    resamples = Resamples(one_group(next(iter(tables.values()))))
+    first, *others = sums
+    replicates = {label: f1_replicates(sums[label], resamples) for label in sums}
+    differences = {
+        label: Difference(
+            sums[label].overall().f1 - sums[first].overall().f1, interval(replicates[label] - replicates[first])
+        )
+        for label in others
+    }
+    return Comparison({label: assess(names, authors, found) for label, found in clusterings.items()}, differences)
+
+
+def distinct_labels(paths: Sequence[Path]) -> list[str]:
+    """Name results by their files, with as many directories as it takes to tell them apart.
+
+    >>> distinct_labels([Path("runs/a/authors.csv"), Path("runs/b/authors.csv"), Path("max.csv")])
+    ['a/authors.csv', 'b/authors.csv', 'max.csv']
+    >>> distinct_labels([Path("a.csv"), Path("a.csv")])
+    ['a.csv', 'a.csv (2)']
+    """
+    labels = [_shortest(path, paths) for path in paths]
+    numbered = [label if labels.index(label) == i else None for i, label in enumerate(labels)]
+    for i, label in enumerate(labels):
+        if numbered[i] is None:
+            numbered[i] = next(name for n in count(2) if (name := f"{label} ({n})") not in numbered)
+    return [label for label in numbered if label is not None]
+
+
+def _shortest(path: Path, paths: Sequence[Path]) -> str:
+    """The shortest end of a path that no other path has."""
+    others = [other.parts for other in paths if other != path]
+    for length in range(1, len(path.parts)):
+        end = path.parts[-length:]
+        if all(other[-length:] != end for other in others):
+            return Path(*end).as_posix()
+    return path.as_posix()

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from homonym.errors import InputError
-from homonym.evaluation.tabular import (
+from homonym.evaluation.table_reader import (
     as_text,
     batches_of,
     column_batches,
@@ -26,10 +26,10 @@ from homonym.evaluation.tabular import (
     format_of,
     json_rows,
 )
-from homonym.files import Paths
+from homonym.io.inputs import expand, require_files
+from homonym.io.outputs import Paths
+from homonym.messages import counted
 from homonym.schema import GOLD
-from homonym.sources import expand, require_files
-from homonym.wording import counted
 
 AUTHOR = "author"
 """The label that documents and mentions carry in a field of its own."""

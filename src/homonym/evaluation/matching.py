@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from homonym.errors import InputError
-from homonym.evaluation.contingency import Codes, Counts, Values
 from homonym.evaluation.gold import Gold, holders_of
-from homonym.evaluation.tabular import (
+from homonym.evaluation.reliability import STATED
+from homonym.evaluation.table_reader import (
     as_text,
     batches_of,
     column_batches,
@@ -28,9 +28,9 @@ from homonym.evaluation.tabular import (
     format_of,
     json_rows,
 )
-from homonym.evaluation.trust import STATED
-from homonym.names import parse_name
-from homonym.wording import counted
+from homonym.measures.contingency import Codes, Counts, Values
+from homonym.messages import counted
+from homonym.names.parse import parse_name
 
 CLUSTER_COLUMNS = ("author_id", "author", "cluster")
 """Columns of a result that may say who a mention is, the first one present counts."""

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from homonym.evaluation.assessment import LARGEST_SHOWN, MEAN_OVER_SIZES, Evaluation, Interval, TrueSize
-from homonym.evaluation.compare import Comparison
+from homonym.evaluation.assessment import MEAN_OVER_SIZES, Comparison, Evaluation, TrueSize
 from homonym.evaluation.gold import unusable
-from homonym.evaluation.scores import KMetric, Scores
-from homonym.evaluation.trust import Trust
-from homonym.wording import counted
+from homonym.evaluation.reliability import Reliability
+from homonym.measures.bootstrap import LARGEST_SHOWN, Interval
+from homonym.measures.scores import KMetric, Scores
+from homonym.messages import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -163,11 +163,11 @@ def confidence_lines(found: Evaluation | Comparison) -> list[str]:
     return [f"confidence: {trust_text(found.confidence, found.mentions)}"] if found.confidence else []
 
 
-def trust_text(found: Trust, labelled: int) -> str:
+def trust_text(found: Reliability, labelled: int) -> str:
     """Say in a line how true confidence is, of so many labelled mentions.
 
-    >>> from homonym.evaluation.trust import Bin
-    >>> trust_text(Trust((Bin(10, 0.9, 0.8), Bin(10, 1.0, 1.0))), labelled=20)
+    >>> from homonym.evaluation.reliability import Bin
+    >>> trust_text(Reliability((Bin(10, 0.9, 0.8), Bin(10, 1.0, 1.0))), labelled=20)
     'stated 0.950, true 0.900; off by 0.050 on average, 0.100 at most, over 2 bins'
     """
     without = labelled - found.mentions

@@ -13,29 +13,26 @@ import orjson
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from homonym.clustering.merging import Frequencies
+from homonym.clustering.arrays import Frequencies
 from homonym.collection.encoded import Encoded
 from homonym.collection.statistics import GivenStatistics, save_statistics
-from homonym.constraints.known import place_pairs
-from homonym.constraints.pairs import Pairs
-from homonym.engines.spark import counting, tasks_clustering, tasks_encoding, tasks_reading
-from homonym.engines.spark.blocks import Schedule, schedule
-from homonym.engines.spark.counting import Types
+from homonym.constraints.evidence import UserPairs, locate_pairs
+from homonym.engines.spark import cluster_tasks, encode_tasks, read_tasks, spark_counting
+from homonym.engines.spark.cluster_tasks import FOUND, Schedule, Tasks, schedule
+from homonym.engines.spark.encode_tasks import AMENDED, AMENDING, ENCODED, NUMBERING
 from homonym.engines.spark.excerpt import ORDER, BlockPairs, excerpt
-from homonym.engines.spark.inputs import Plan, Remote, escaped, plan_files, plan_remote
-from homonym.engines.spark.places import Places
+from homonym.engines.spark.inputs import Plan, RecordPositions, Remote, escaped, plan_files, plan_remote
+from homonym.engines.spark.part_tables import joint_schema, spark_schema, store, stored
+from homonym.engines.spark.read_tasks import FATAL, READ
 from homonym.engines.spark.shipping import shipped
-from homonym.engines.spark.tagged import joint_schema, spark_schema, store, stored
-from homonym.engines.spark.tasks_clustering import FOUND, Tasks
-from homonym.engines.spark.tasks_encoding import AMENDED, AMENDING, ENCODED, NUMBERING
-from homonym.engines.spark.tasks_reading import FATAL, READ
+from homonym.engines.spark.spark_counting import Types
 from homonym.errors import InputError
-from homonym.progress import Stages
-from homonym.records.problems import KEPT_PROBLEMS, Problems
-from homonym.records.reading import Inputs
+from homonym.messages import counted
+from homonym.records.model import KEPT_PROBLEMS, Problems
+from homonym.records.reader import Inputs
+from homonym.runtime.progress import Stages
 from homonym.schema import AUTHORS
 from homonym.settings import Settings
-from homonym.wording import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -76,10 +73,14 @@ class SparkEngine:
     def connect(self) -> None:
         """Set duplicate records aside."""
         with self.stages.stage("count"):
-            found = counting.find_duplicates(self._table("records"), self._table("keys"), self._at("linked"))
+            found = spark_counting.find_duplicates(self._table("records"), self._table("keys"), self._at("linked"))
             found.write.mode("overwrite").parquet(self._at("duplicates"))
             self._number_of_duplicates = number = self._duplicates.count()
-            first = counting.first_duplicates(self._duplicates, self._table("records"), KEPT_PROBLEMS) if number else []
+            first = (
+                spark_counting.first_duplicates(self._duplicates, self._table("records"), KEPT_PROBLEMS)
+                if number
+                else []
+            )
         for again in first:
             self.problems.add(self.places.duplicate(again), strict=self.strict and self.plan.mentions)
         self.problems.counts["duplicate"] += number - len(first)
@@ -120,7 +121,7 @@ class SparkEngine:
         rows = self._encoded.join(broadcast(wanted), "block_number").orderBy(*ORDER).select(*ENCODED.names).toArrow()
         return excerpt(rows, self.types, self.folder), numbers
 
-    def place_pairs(self, pairs: Pairs | None) -> BlockPairs:
+    def place_pairs(self, pairs: UserPairs | None) -> BlockPairs:
         """Find the blocks of the mentions that a user's pairs name; warns of those that cannot be honoured."""
         if pairs is None:
             return BlockPairs()
@@ -128,7 +129,7 @@ class SparkEngine:
         found = self._encoded.select(*ORDER).join(ids, "mention_id").orderBy(*ORDER).select(*ORDER).toArrow()
         mention_ids, block = found["mention_id"].combine_chunks(), found["block_number"].to_numpy()
         by_block: dict[int, list[tuple[str, str, bool]]] = {}
-        for same, places in zip((True, False), place_pairs(mention_ids, block, pairs, self.warnings), strict=True):
+        for same, places in zip((True, False), locate_pairs(mention_ids, block, pairs, self.warnings), strict=True):
             for a, b in places.tolist():
                 row = (mention_ids[a].as_py(), mention_ids[b].as_py(), same)
                 by_block.setdefault(int(block[a]), []).append(row)
@@ -156,9 +157,9 @@ class SparkEngine:
         ordered.select(*AUTHORS.names).write.mode("overwrite").parquet(place)
 
     @cached_property
-    def places(self) -> Places:
+    def places(self) -> RecordPositions:
         """Where records stand in their files; asked for only if something is to be said about one."""
-        return Places.of(self.plan, self._table("splits").toArrow().to_pylist())
+        return RecordPositions.of(self.plan, self._table("splits").toArrow().to_pylist())
 
     def _read(self, inputs: Inputs, settings: Settings, *, mentions: bool) -> None:
         with self.stages.stage("read"):
@@ -229,14 +230,14 @@ class SparkEngine:
         about = []
         if self._number_of_duplicates:
             lost = records.join(self._duplicates.select("sequence"), "sequence")
-            about.append(_about(lost, AMENDING, tasks_encoding.DUPLICATE, sequence="sequence"))
+            about.append(_about(lost, AMENDING, encode_tasks.DUPLICATE, sequence="sequence"))
         if self._named_by_hand:
-            names = counting.renamed(records, self._duplicates)
-            about.append(_about(names, AMENDING, tasks_encoding.RENAMED, sequence="sequence", text="id"))
+            names = spark_counting.renamed(records, self._duplicates)
+            about.append(_about(names, AMENDING, encode_tasks.RENAMED, sequence="sequence", text="id"))
         if not references.isEmpty():
-            cited = counting.referenced(references, records, self._duplicates)
+            cited = spark_counting.referenced(references, records, self._duplicates)
             cells = {name: name for name in ("sequence", "names", "holders")}
-            about.append(_about(cited, AMENDING, tasks_encoding.REFERENCED, **cells))
+            about.append(_about(cited, AMENDING, encode_tasks.REFERENCED, **cells))
         rows = _about_parts(self._table("parts"), AMENDING, about)
         store(self._mapped(rows, f"{_ENCODING}:amend", joint_schema(AMENDED)), self._at("amended"))
         kept = mentions.join(self._duplicates.select("sequence"), "sequence", "left_anti")
@@ -255,12 +256,12 @@ class SparkEngine:
         elsewhere, mass = None, None
         if given:
             with duckdb.connect(self.folder / "given.duckdb") as connection:
-                elsewhere, mass = counting.take_statistics(self.spark, given, connection, self._at("given"))
+                elsewhere, mass = spark_counting.take_statistics(self.spark, given, connection, self._at("given"))
         features = stored(self.spark, self._at("amended"), "features", AMENDED)
-        counted_features = counting.count_features(features, elsewhere)
+        counted_features = spark_counting.count_features(features, elsewhere)
         counted_features.write.mode("overwrite").parquet(self._at("vocabulary"))
         mentions = given.mentions if given else int(self.schedule.size.sum())
-        self.types: Types = counting.types_of(self._vocabulary, mass, mentions)
+        self.types: Types = spark_counting.types_of(self._vocabulary, mass, mentions)
 
     def _encode(self) -> None:
         features = stored(self.spark, self._at("amended"), "features", AMENDED).where("NOT again")
@@ -269,8 +270,8 @@ class SparkEngine:
         blocks = self._table("mentions").select("part", "block").distinct()
         blocks = blocks.join(self.spark.read.parquet(self._at("blocks")), "block")
         about = [
-            _about(numbers, NUMBERING, tasks_encoding.NUMBER, sequence="id", number="number", total="total"),
-            _about(blocks, NUMBERING, tasks_encoding.BLOCK, text="block", number="number"),
+            _about(numbers, NUMBERING, encode_tasks.NUMBER, sequence="id", number="number", total="total"),
+            _about(blocks, NUMBERING, encode_tasks.BLOCK, text="block", number="number"),
         ]
         rows = _about_parts(stored(self.spark, self._at("amended"), "parts", AMENDED), NUMBERING, about)
         first = self.schedule.first_numbers
@@ -303,7 +304,7 @@ class SparkEngine:
         return stored(self.spark, self._at("found"), "authors", FOUND)
 
 
-_READING, _ENCODING, _CLUSTERING = (module.__name__ for module in (tasks_reading, tasks_encoding, tasks_clustering))
+_READING, _ENCODING, _CLUSTERING = (module.__name__ for module in (read_tasks, encode_tasks, cluster_tasks))
 _IDS = pa.schema([("mention_id", pa.string())])
 
 
@@ -322,7 +323,7 @@ def _about(rows: DataFrame, schema: pa.Schema, kind: int, **columns: str) -> Dat
 def _about_parts(parts: DataFrame, schema: pa.Schema, about: list[DataFrame]) -> DataFrame:
     """Parts, each after all that is said about it."""
     cells = {name: name for name in parts.columns}
-    rows = _about(parts, schema, tasks_encoding.PART, **cells)
+    rows = _about(parts, schema, encode_tasks.PART, **cells)
     if not about:
         return rows
     for more in about:

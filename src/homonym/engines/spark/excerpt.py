@@ -16,12 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from homonym.clustering.merging import Frequencies, starts
+from homonym.clustering.arrays import Frequencies, starts
 from homonym.collection import counting
 from homonym.collection.encoded import Encoded
 from homonym.collection.layout import IDENTIFIER_ROWS, MENTION_ROWS, SLOT_BITS
-from homonym.constraints.pairs import Pairs
-from homonym.engines.spark.counting import Types
+from homonym.constraints.evidence import UserPairs
+from homonym.engines.spark.spark_counting import Types
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -36,12 +36,12 @@ class BlockPairs:
     given: bool = False
     by_block: Mapping[int, list[tuple[str, str, bool]]] = field(default_factory=dict)
 
-    def among(self, blocks: NDArray[np.int64]) -> Pairs | None:
+    def among(self, blocks: NDArray[np.int64]) -> UserPairs | None:
         """The statements about mentions of some blocks; None where nobody made any at all."""
         if not self.given:
             return None
         rows = [row for block in blocks.tolist() for row in self.by_block.get(block, ())]
-        return Pairs(tuple(a for a, _, _ in rows), tuple(b for _, b, _ in rows), tuple(same for *_, same in rows))
+        return UserPairs(tuple(a for a, _, _ in rows), tuple(b for _, b, _ in rows), tuple(same for *_, same in rows))
 
 
 def excerpt(rows: pa.Table, types: Types, folder: Path) -> Encoded:

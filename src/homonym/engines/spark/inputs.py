@@ -10,17 +10,22 @@ import gzip
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+import orjson
+
+from homonym.collection.counting import Duplicate
 from homonym.errors import InputError
-from homonym.records.documents import has_lines
-from homonym.records.formats import Columns, format_of, named
-from homonym.records.reading import Inputs
-from homonym.sources import Source, require_rereadable
-from homonym.wording import counted, listed
+from homonym.io.inputs import Source, require_rereadable
+from homonym.messages import counted, listed
+from homonym.records.formats.documents import has_lines
+from homonym.records.model import Problem
+from homonym.records.reader import Inputs
+from homonym.records.registry import Columns, format_named, format_of
 
 MENTIONS, DOCUMENTS = "mentions", "documents"
 
@@ -164,7 +169,7 @@ def _look(path: Path, inputs: Inputs, *, mentions: bool) -> tuple[str, bool, boo
 
 def _check_columns(source: Source, inputs: Inputs) -> None:
     """Let a format say now what it misses in a file, such as a table's columns."""
-    named(format_of(source, inputs.format).name).open(source, inputs.columns)
+    format_named(format_of(source, inputs.format).name).open(source, inputs.columns)
 
 
 def _as_it_stands(path: Path, head: bytes) -> bool:
@@ -179,3 +184,56 @@ def _as_it_stands(path: Path, head: bytes) -> bool:
         return False
     with path.open("rb") as stream:
         return stream.read(len(head)) == head
+
+
+class FileSplit(NamedTuple):
+    """A part of a file that one task has read: its first byte, how many lines it has, and what is counted there."""
+
+    start: int
+    lines: int
+    unit: str
+
+
+@dataclass(frozen=True)
+class RecordPositions:
+    """All files, and the splits of each, in order."""
+
+    plan: Plan
+    splits: dict[int, list[FileSplit]]
+
+    @classmethod
+    def of(cls, plan: Plan, rows: Sequence[dict[str, Any]]) -> RecordPositions:
+        """Put the splits that tasks have seen in order."""
+        splits: dict[int, list[FileSplit]] = {}
+        for row in sorted(rows, key=lambda row: (row["file"], row["start"])):
+            splits.setdefault(row["file"], []).append(FileSplit(row["start"], row["lines"], row["unit"]))
+        return cls(plan, splits)
+
+    def line(self, file: int, start: int, line: int) -> int:
+        """The line of a file that is this line of the split that begins there."""
+        return line + sum(split.lines for split in self.splits.get(file, ()) if split.start < start)
+
+    def of_record(self, sequence: int, line: int) -> tuple[str, str, int]:
+        """File, unit and line of a record."""
+        number = self.plan.at(sequence)
+        file, splits = self.plan.files[number], self.splits.get(number, [])
+        split = splits[bisect_right(splits, sequence - file.base, key=lambda split: split.start) - 1]
+        return file.name, split.unit, self.line(number, split.start, line)
+
+    def problem(self, row: dict[str, Any]) -> tuple[Problem, bytes]:
+        """A problem with its place in the file, and what is kept of the record."""
+        name = self.plan.files[row["file"]].name
+        found = Problem(name, row["line"], row["lost"], row["reason"], row["unit"])
+        if not self.plan.files[row["file"]].by_lines:
+            return found, row["reject"]
+        found = replace(found, line=self.line(row["file"], row["start"], row["line"]))
+        kept = orjson.loads(row["reject"]) | {found.unit: found.line}
+        return found, orjson.dumps(kept) + b"\n"
+
+    def duplicate(self, again: Duplicate) -> Problem:
+        """A record that came before, as a problem."""
+        file, unit, line = self.of_record(again.sequence, again.line)
+        first_file, first_unit, first_line = self.of_record(again.first_sequence, again.first_line)
+        kind, _, value = again.key.partition(":")
+        reason = f"'{value}' is already the {kind} of {first_unit} {first_line} of {first_file}"
+        return Problem(file, line, "duplicate", reason, unit)

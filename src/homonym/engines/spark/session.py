@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from homonym.errors import HomonymError, InputError, SettingsError
-from homonym.wording import first_line
+from homonym.messages import first_line
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

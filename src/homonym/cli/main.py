@@ -1,0 +1,405 @@
+"""One command per public function: each parses its options and calls the function of its name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from homonym import __version__
+from homonym.calibration import SEEDS
+from homonym.cli.options import (
+    AUTHORS,
+    FILE,
+    GOLD,
+    GOLD_TEXT,
+    INPUTS,
+    LABEL,
+    PAIRS,
+    REJECTS,
+    SETTINGS_OUTPUT,
+    corpus_options,
+    engine_options,
+    extra_output_options,
+    parse_columns,
+    reading_options,
+    run_options,
+    setting_options,
+    split_options,
+    statistics_options,
+)
+from homonym.errors import HomonymError
+from homonym.settings import CLUSTERING, EXTRACTION, UNTUNED, Settings, load_settings, parse_weights
+
+if TYPE_CHECKING:
+    from homonym.commands.run import Resources
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="homonym")
+def cli() -> None:
+    """Tell authors of the same name apart.
+
+    \b
+    Example:
+      homonym disambiguate records.jsonl -o authors.csv
+    """
+
+
+@cli.command()
+@INPUTS
+@AUTHORS
+@setting_options(*EXTRACTION, *CLUSTERING)
+@PAIRS
+@statistics_options
+@extra_output_options
+@reading_options
+@engine_options
+@run_options
+def disambiguate(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
+    """Tell the authors of documents apart: records in, one author id per mention out.
+
+    IN are files of any known format, packed or not, told by content; a directory stands for the files in it, - for
+    standard input.
+
+    \b
+    Example:
+      homonym disambiguate savedrecs*.txt -o authors.csv
+      homonym disambiguate exports/ more.bib.zst -o authors.parquet --blocking first-initial --rejects broken.jsonl
+      zcat works.gz | homonym disambiguate - -o authors.parquet --format openalex
+      homonym disambiguate records.jsonl.gz -o authors.csv --target-precision 0.98 --pairs mine.csv
+    """
+    from homonym.cli.terminal import show_summary
+    from homonym.commands.disambiguate import disambiguate
+
+    _call(disambiguate, show_summary, inputs, options, output=output)
+
+
+@cli.command()
+@INPUTS
+@AUTHORS
+@setting_options(*CLUSTERING)
+@PAIRS
+@statistics_options
+@extra_output_options
+@REJECTS
+@engine_options
+@run_options
+def cluster(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
+    """Tell authors apart from mentions that bring their own bags of features.
+
+    \b
+    Example:
+      homonym cluster mentions.jsonl.gz -o authors.csv \\
+        --statistics statistics.csv.gz --mentions-in-collection 1821295
+    """
+    from homonym.cli.terminal import show_summary
+    from homonym.commands.disambiguate import cluster
+
+    _call(cluster, show_summary, inputs, options, output=output)
+
+
+@cli.command()
+@INPUTS
+@click.option("-o", "--output", required=True, type=FILE, help="Mentions, as .jsonl, .jsonl.gz or .parquet.")
+@setting_options(*EXTRACTION)
+@click.option("--save-statistics", type=FILE, help="Also write #(f) of this run (.csv, .csv.gz, .parquet).")
+@reading_options
+@run_options
+def extract(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
+    """Extract the features of documents: one bag per mention and feature type.
+
+    \b
+    Example:
+      homonym extract records.jsonl.gz -o mentions.jsonl.gz
+    """
+    from homonym.cli.terminal import show_summary
+    from homonym.commands.disambiguate import extract
+
+    _call(extract, show_summary, inputs, options, output=output)
+
+
+@cli.command()
+@INPUTS
+@click.option("-o", "--output", required=True, type=FILE, help="Documents, as .jsonl or .jsonl.gz.")
+@reading_options
+@run_options
+def convert(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
+    """Write records of any known format as documents, those that appear twice once.
+
+    \b
+    Example:
+      homonym convert savedrecs*.txt scopus.csv -o documents.jsonl.gz --rejects broken.jsonl
+      homonym convert table.csv -o documents.jsonl --columns id=Key,authors=Names
+    """
+    from homonym.cli.terminal import show_conversion
+    from homonym.commands.convert import convert
+
+    _call(convert, show_conversion, inputs, options, output=output)
+
+
+@cli.command()
+@INPUTS
+@click.option("--json", type=FILE, help="Write all figures as JSON.")
+@setting_options("blocking")
+@reading_options
+@run_options
+def inspect(inputs: tuple[Path, ...], **options: Any) -> None:
+    """Say what is in files of records: how many, with which features and identifiers, and what is wrong.
+
+    \b
+    Example:
+      homonym inspect exports/ library.bib
+    """
+    from homonym.cli.terminal import show_inspection
+    from homonym.commands.inspect import inspect
+
+    _call(inspect, show_inspection, inputs, options)
+
+
+@cli.command()
+@click.argument("authors", metavar="AUTHORS...", nargs=-1, required=True, type=FILE)
+@GOLD
+@LABEL
+@click.option(
+    "--names",
+    type=FILE,
+    help="Which mentions share a name: documents, mentions, or a table with mention_id and block.  [default: the "
+    "blocks of the results, else the names in the labelled file]",
+)
+@click.option("-o", "--output", type=FILE, help="Write a report page (.html).")
+@click.option("--json", type=FILE, help="Write all figures as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no table.")
+def evaluate(authors: tuple[Path, ...], gold: tuple[Path, ...], quiet: bool, **options: Any) -> None:
+    """Compare a result with known labels, by true number of authors and beside trivial baselines.
+
+    A result is any table with mention_id and author_id. Several results are judged on the mentions that all of them
+    have, side by side and with the difference to the first.
+
+    \b
+    Example:
+      homonym evaluate authors.parquet --gold records.jsonl.gz -o report.html --json figures.json
+      homonym evaluate ours.parquet theirs.csv --gold records.jsonl.gz --label orcid -o comparison.html
+    """
+    from rich.console import Console
+
+    from homonym.commands.evaluate import evaluate
+    from homonym.evaluation.assessment import Comparison, Evaluation
+    from homonym.evaluation.rendering import render_table
+
+    found: Evaluation | Comparison
+    with nullcontext() if quiet else Console(stderr=True).status("Evaluating"):
+        found = evaluate(authors[0], gold, **options) if len(authors) == 1 else evaluate(authors, gold, **options)
+    if not quiet:
+        Console().print(render_table(found))
+
+
+@cli.command()
+@INPUTS
+@click.option("--gold", multiple=True, type=FILE, help=GOLD_TEXT + "  [default: none]")
+@SETTINGS_OUTPUT
+@split_options
+@setting_options(*EXTRACTION, *UNTUNED, "target_precision", "constraints", "identifiers")
+@statistics_options
+@reading_options
+@run_options
+def calibrate(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) -> None:
+    """Find the limit of a collection, without labels or with some.
+
+    Without labels it is found on pseudo-names: mentions of several names, each likely to be one person, are put into
+    one, so that the truth is known. With labels a share of the labelled names chooses the limit, and γ unless it is
+    given; the rest says how well they do, beside what is found without labels. What maximises B-cubed F1, averaged over
+    the numbers of authors, is taken.
+
+    \b
+    Example:
+      homonym calibrate records.jsonl.gz -o settings.toml
+      homonym calibrate records.jsonl.gz --gold records.jsonl.gz -o settings.toml
+      homonym disambiguate records.jsonl.gz -o authors.csv --settings settings.toml
+    """
+    from homonym.cli.terminal import show_calibration
+    from homonym.commands.calibrate import calibrate
+
+    _call(calibrate, show_calibration, inputs, options, gold=gold or None)
+
+
+@cli.command()
+@INPUTS
+@GOLD
+@SETTINGS_OUTPUT
+@click.option(
+    "--seeds", type=click.IntRange(1), default=SEEDS, show_default=True, help="Learn so often, to see the spread."
+)
+@split_options
+@setting_options(*EXTRACTION, "variant", "epsilon")
+@statistics_options
+@reading_options
+@run_options
+def train(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) -> None:
+    """Learn the weights of the feature types from names whose authors are known.
+
+    The limit belongs to the weights: calibrate it afterwards. Needs scikit-learn (homonym[train]).
+
+    \b
+    Example:
+      homonym train records.jsonl.gz --gold records.jsonl.gz -o weights.toml
+      homonym calibrate records.jsonl.gz --gold records.jsonl.gz --settings weights.toml -o settings.toml
+    """
+    from homonym.cli.terminal import show_training
+    from homonym.commands.train import train
+
+    _call(train, show_training, inputs, options, gold=gold)
+
+
+@cli.command()
+@INPUTS
+@click.option("-o", "--output", required=True, type=FILE, help="Directory for the page, tables and figures.")
+@click.option("--gold", multiple=True, type=FILE, help="Labels, where they are not in IN.  [default: IN]")
+@split_options
+@setting_options(*EXTRACTION, "epsilon")
+@statistics_options
+@reading_options
+@run_options
+def study(inputs: tuple[Path, ...], output: Path, gold: tuple[Path, ...], **options: Any) -> None:
+    """Repeat the paper's whole study on labelled documents or mentions.
+
+    Variants, weights and limits are tuned on a share of the names and judged on the rest, by true number of authors,
+    beside baselines: the paper's tables and figures, which of its findings hold, and a page that explains them. The
+    same command goes on with an interrupted study.
+
+    \b
+    Example:
+      homonym study mentions.jsonl.gz -o study
+      homonym study records.jsonl.gz --label orcid -o study
+    """
+    from homonym.cli.terminal import show_study
+    from homonym.commands.study import study
+
+    try:
+        _call(study, show_study, inputs, options, output=output, gold=gold or None)
+    except KeyboardInterrupt:
+        click.echo(f"homonym: interrupted; finished runs are kept in {output}: the same command goes on.", err=True)
+        sys.exit(130)
+
+
+@cli.command()
+@click.option("-o", "--output", required=True, type=FILE, help="Directory for documents.jsonl.gz and corpus.json.")
+@corpus_options
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress and no summary.")
+def generate(output: Path, quiet: bool, **parameters: Any) -> None:
+    """Generate a corpus of documents with known authors.
+
+    \b
+    Example:
+      homonym generate -o corpus --mentions 100000 --seed 7
+    """
+    from homonym.cli.progress_bars import ProgressBars
+    from homonym.commands.generate import generate
+    from homonym.runtime.progress import Stages
+    from homonym.synthetic.corpus import Corpus
+
+    corpus = Corpus(**{name: value for name, value in parameters.items() if value is not None})
+    with ProgressBars() as bars, Stages(None if quiet else bars).stage("generate", corpus.mentions) as advance:
+        path = generate(output, corpus, advance=advance)
+    if not quiet:
+        click.echo(path)
+
+
+@cli.command()
+@click.option("-o", "--output", default="demo", type=FILE, show_default=True, help="Directory for all that is made.")
+@click.option("--mentions", default=20_000, show_default=True, help="Size of the corpus.")
+@click.option("--seed", default=0, show_default=True, help="Another seed, another corpus.")
+@click.option("-q", "--quiet", is_flag=True, help="Show only the path of the report.")
+def demo(output: Path, mentions: int, seed: int, quiet: bool) -> None:
+    """Generate a corpus, tell its authors apart, evaluate the result and draw it.
+
+    \b
+    Example:
+      homonym demo -o demo
+    """
+    from rich.console import Console
+
+    from homonym.cli.progress_bars import ProgressBars
+    from homonym.cli.terminal import show_summary
+    from homonym.commands.demo import demo
+    from homonym.evaluation.rendering import render_table
+
+    with ProgressBars() as bars:
+        done = demo(output, mentions=mentions, seed=seed, listener=None if quiet else bars)
+    if not quiet:
+        show_summary(done.summary)
+        Console().print(render_table(done.evaluation))
+    click.echo(done.report)
+
+
+def _call(
+    function: Callable[..., Any],
+    show: Callable[[Any], None],
+    inputs: tuple[Path, ...],
+    options: dict[str, Any],
+    **arguments: Any,
+) -> None:
+    """Call the function of a command with its options, and show what it did and what was wrong."""
+    from homonym.cli.progress_bars import ProgressBars
+    from homonym.cli.terminal import show_problems
+
+    quiet = options.pop("quiet")
+    arguments["resources"] = _resources(options)
+    if "settings_file" in options:
+        arguments["settings"] = _settings(options)
+    if "columns" in options:
+        options["columns"] = parse_columns(options["columns"])
+    with ProgressBars() as bars:
+        found = function(inputs, listener=None if quiet else bars, **arguments, **options)
+    show_problems(found)
+    if not quiet:
+        show(found)
+
+
+def _resources(options: dict[str, Any]) -> Resources:
+    """Take what a run may use out of a command's options."""
+    from homonym.commands.run import Resources
+
+    memory = options.pop("memory")
+    return Resources(
+        threads=options.pop("threads"),
+        memory=int(memory * 2**30) if memory is not None else None,
+        work=options.pop("work"),
+        **{name: options.pop(name) for name in ("engine", "master") if name in options},
+    )
+
+
+def _settings(options: dict[str, Any]) -> Settings:
+    """Take the settings out of a command's options."""
+    file = options.pop("settings_file")
+    changes = {name: options.pop(name) for name in Settings.model_fields if name in options}
+    if changes.get("weights") is not None:
+        changes["weights"] = parse_weights(changes["weights"])
+    return (load_settings(file) if file else Settings()).changed(**changes)
+
+
+def main() -> None:
+    """Run the command line: 0 if everything asked for was done, 2 with one clear sentence if not, 130 on Ctrl-C."""
+    try:
+        cli.main(standalone_mode=False)
+    except click.ClickException as wrong:
+        wrong.show()
+        sys.exit(2)
+    except click.exceptions.Exit as wanted:
+        sys.exit(wanted.exit_code)
+    except HomonymError as wrong:
+        click.echo(_with_notes(f"homonym: {wrong}", wrong), err=True)
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt) as stopped:
+        # What click raises instead was caused by the interrupt itself.
+        click.echo(_with_notes("homonym: interrupted; no output was written.", stopped.__cause__ or stopped), err=True)
+        sys.exit(130)
+
+
+def _with_notes(message: str, broken: BaseException) -> str:
+    """A message, with what else is to be said: where work is kept."""
+    return "\n".join([message, *getattr(broken, "__notes__", ())])

@@ -1,0 +1,287 @@
+"""What a run shows on the terminal when it is done: a summary, and what was wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from rich.console import Console
+
+from homonym.messages import counted
+from homonym.runtime.progress import peak_memory
+
+if TYPE_CHECKING:
+    from homonym.calibration.limit import CalibratedLimit
+    from homonym.commands.calibrate import Calibration
+    from homonym.commands.convert import Conversion
+    from homonym.commands.disambiguate import ConstraintSummary, Summary
+    from homonym.commands.inspect import Inspection
+    from homonym.commands.study import Study
+    from homonym.commands.train import Training
+    from homonym.records.model import Problems
+    from homonym.settings import Limit
+
+
+#: So many problems are shown; all are counted.
+SHOWN_PROBLEMS = 5
+
+FEATURES = {
+    "term": "words of title and abstract",
+    "aff": "affiliations",
+    "cat": "categories, else the venue",
+    "key": "keywords",
+    "co": "co-authors",
+    "ref": "referenced authors",
+    "email": "e-mail addresses",
+    "year": "years",
+}
+
+SET_ASIDE = {
+    "record": "records rejected",
+    "author": "authors rejected",
+    "field": "fields rejected",
+    "duplicate": "duplicates, read once",
+}
+
+
+class Reported(Protocol):
+    """What every run has to say, whatever it is about."""
+
+    @property
+    def problems(self) -> Problems:
+        """What was set aside."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What else the user should know."""
+
+
+def show_problems(summary: Reported, console: Console | None = None) -> None:
+    """Say what was set aside, the first few with their places; and what else the user should know."""
+    console = console or Console(stderr=True, soft_wrap=True, highlight=False)
+    for warning in summary.warnings:
+        console.print(f"note: {warning}", markup=False)
+    for problem in summary.problems.kept[:SHOWN_PROBLEMS]:
+        console.print(str(problem), markup=False)
+    if len(summary.problems) > SHOWN_PROBLEMS:
+        console.print("…")
+    if len(summary.problems):
+        counts = [counted(count, lost) for lost, count in summary.problems.counts.items() if count]
+        console.print(f"Set aside: {', '.join(counts)}.")
+
+
+def show_conversion(done: Conversion, console: Console | None = None) -> None:
+    """Print what was converted, where the time went and where the documents are."""
+    console = console or Console(highlight=False, soft_wrap=True)
+    console.print(f"{counted(done.records, 'record')}, {counted(done.mentions, 'mention')}")
+    _show_cost(console, done.seconds)
+    console.print(f"{done.output}", markup=False)
+
+
+def show_inspection(found: Inspection, console: Console | None = None) -> None:
+    """Print what is in files, as a table, and the most frequent names as another."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from homonym.records.registry import format_named
+
+    console = console or Console(highlight=False, soft_wrap=True)
+    inventory = found.inventory
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column()
+    table.add_column(justify="right")
+
+    def row(what: str, how_many: int | str, remark: str = "") -> None:
+        table.add_row(what, f"{how_many:,}" if isinstance(how_many, int) else how_many, Text(remark, style="dim"))
+
+    def share(count: int, of: int) -> str:
+        return f"{100 * count / of:.1f} %" if of else ""
+
+    for form, files in found.formats.items():
+        row("files", files, format_named(form).title)
+    row("records", inventory.records, f"{inventory.without_authors:,} without authors")
+    row("mentions", inventory.mentions)
+    row("names", inventory.names)
+    if inventory.labelled:
+        row("labelled", inventory.labelled, share(inventory.labelled, inventory.mentions) + " of mentions")
+    years = "{}–{}, median {}".format(*(inventory.years[i] for i in (0, 2, 1))) if inventory.years else ""
+    row("years", inventory.with_year, years)
+    for kind, count in inventory.document_ids.items():
+        row(f"records with {kind}", count, share(count, inventory.records))
+    for kind, (count, values) in inventory.identifiers.items():
+        row(f"mentions with {kind}", count, f"{share(count, inventory.mentions)}, {values:,} different")
+    for kind, part in found.features.items():
+        row(f"mentions with {kind}", f"{100 * part:.1f} %", FEATURES.get(kind, ""))
+    for lost, count in found.problems.counts.items():
+        row(SET_ASIDE[lost], count)
+    console.print(table)
+    if inventory.frequent:
+        names = Table("most frequent names", box=None, pad_edge=False)
+        for column in ("mentions", "records"):
+            names.add_column(column, justify="right")
+        for name, mentions, records in inventory.frequent:
+            names.add_row(Text(name), f"{mentions:,}", f"{records:,}")
+        console.print()
+        console.print(names)
+
+
+def show_summary(summary: Summary, console: Console | None = None) -> None:
+    """Print what a run did, where its time went and how much memory it took."""
+    console = console or Console(highlight=False, soft_wrap=True)
+    read = [(summary.records, "record"), (summary.mentions, "mention"), (summary.blocks, "name")]
+    found = f" → {counted(summary.authors, 'author')}" if summary.authors is not None else ""
+    console.print(", ".join(counted(number, noun) for number, noun in read) + found)
+    if summary.constraints:
+        _show_constraints(console, summary.constraints)
+    if summary.limit:
+        console.print(f"limit: {_limit_in_words(summary.limit, summary.calibration)}")
+    if summary.confidence is not None:
+        console.print(f"confidence: {summary.confidence:.3f} on average")
+    _show_cost(console, summary.seconds)
+    console.print(f"{summary.output}", markup=False)
+
+
+def _limit_in_words(limit: Limit, found: CalibratedLimit | None) -> str:
+    """Say what the limit is and where it comes from."""
+    if found is None:
+        return f"{_parts(limit)}, as given"
+    if found.precision is None or found.recall is None:
+        return f"{_parts(limit)}, the default"
+    return _found_in_words(found, found.precision, found.recall)
+
+
+def _found_in_words(found: CalibratedLimit, precision: float, recall: float) -> str:
+    """Say what limit pseudo-names gave, how far it moves, and what it does there."""
+    from homonym.calibration.limit import SEEDS
+
+    between = f" ({' … '.join(map(_values, found.spread))} over {counted(SEEDS, 'draw')})" if found.spread else ""
+    return (
+        f"{_parts(found.limit)}{between}, found on {counted(found.names, 'pseudo-name')} of {found.people:,} people: "
+        f"precision {precision:.3f}, recall {recall:.3f} expected there"
+    )
+
+
+def _parts(limit: Limit) -> str:
+    """The parts of a limit that are not 0."""
+    named = [f"{GREEK[part]} = {value:.3g}" for part, value in limit._asdict().items() if value]
+    return ", ".join(named) or "0"
+
+
+def _values(limit: Limit) -> str:
+    """The parts of a limit that are not 0, where their names have been said before."""
+    return ", ".join(f"{value:.3g}" for value in limit if value) or "0"
+
+
+def _show_constraints(console: Console, done: ConstraintSummary) -> None:
+    def by_kind(counts: Mapping[str, int]) -> str:
+        return ", ".join(f"{count:,} by {kind}" for kind, count in counts.items())
+
+    if done.links:
+        console.print(f"linked for certain: {counted(done.linked, 'mention')} (links: {by_kind(done.links)})")
+    if done.apart:
+        console.print(f"kept apart for certain, in pairs of mentions: {by_kind(done.apart)}")
+    for contradiction in done.first:
+        console.print(f"contradiction: {contradiction.what}", markup=False)
+    if done.contradictions:
+        console.print(f"{counted(done.contradictions, 'contradiction')}, listed in {done.file}", markup=False)
+
+
+LIMITS = {
+    "kappa": "κ alone",
+    "alpha": "α alone",
+    "beta": "β alone",
+    "both": "α and β",
+    "paper": "the paper's",
+    "default": "the default",
+    "pseudo-names": "pseudo-names",
+}
+GREEK = {"alpha": "α", "beta": "β", "kappa": "κ"}
+
+
+def show_calibration(found: Calibration, console: Console | None = None) -> None:
+    """Print the limits that were tried, how well they do, and which one was taken."""
+    console = console or Console(highlight=False, soft_wrap=True)
+    if found.limits:
+        _show_labels(console, found.labels, found.labels_without_mention)
+        _show_limits(console, found)
+        _show_chances(console, found)
+    _show_unlabelled(console, found)
+    options = [f"--{part} {value:.4g}" for part, value in found.settings.limit._asdict().items() if value]
+    if found.settings.gamma is not None:
+        options.append(f"--gamma {found.settings.gamma:g}")
+    console.print(" ".join(options))
+
+
+def _show_limits(console: Console, found: Calibration) -> None:
+    from homonym.evaluation.rendering import empty_table, figure, interval_text
+
+    names = f"{counted(found.training_names, 'name')} to choose on, {found.test_names:,} to judge on"
+    columns = ("limit", "", "γ", "95 % spread", "F1 when\nchosen", "F1 when judged,\n95 % interval")
+    table = empty_table(f"B-cubed F1, averaged over true sizes: {names}", columns)
+    for limit in found.limits:
+        table.add_row(
+            LIMITS[limit.kind] + (" ←" if limit.kind == found.chosen else ""),
+            "\n".join(f"{GREEK[part]} {getattr(limit, part):.3g}" for part in GREEK if getattr(limit, part)),
+            f"{limit.gamma:g}",
+            f"{limit.spread[0]:.2g} … {limit.spread[1]:.2g}" if limit.spread else "",
+            figure(limit.training),
+            f"{figure(limit.test.value)} {interval_text(limit.test.interval)}" if limit.test else "",
+        )
+    console.print(table)
+
+
+def _show_chances(console: Console, found: Calibration) -> None:
+    """Say which weight of chance was taken, and what the others do."""
+    from homonym.evaluation.rendering import figure
+
+    if not found.chances:
+        return
+    f1 = ", ".join(f"{tried.gamma:g} ({figure(tried.f1)})" for tried in found.chances)
+    why = "clearly better than the default" if found.settings.gamma is not None else "no other is clearly better"
+    console.print(f"γ = {found.settings.chance:g}: {why}; tried, with F1 when chosen: {f1}")
+
+
+def _show_unlabelled(console: Console, found: Calibration) -> None:
+    """Say what pseudo-names gave, in one line; with labels, only where they gave anything."""
+    if not found.limits:
+        console.print(_limit_in_words(found.settings.limit, found.unlabelled))
+    elif found.unlabelled.names:
+        console.print(f"without labels: {_limit_in_words(found.unlabelled.limit, found.unlabelled)}")
+
+
+def show_training(found: Training, console: Console | None = None) -> None:
+    """Print the learnt weights with their spread."""
+    from homonym.evaluation.rendering import empty_table
+
+    console = console or Console(highlight=False, soft_wrap=True)
+    learnt = found.learnt
+    _show_labels(console, found.labels, found.labels_without_mention)
+    table = empty_table(
+        f"{learnt.pairs:,} pairs from {counted(learnt.names, 'name')}, over {counted(learnt.seeds, 'seed')}",
+        ("feature type", "weight", "sd"),
+    )
+    for kind, weight in sorted(learnt.weights.items(), key=lambda item: -item[1]):
+        table.add_row(kind, f"{weight:.3f}", f"{learnt.sd[kind]:.3f}")
+    console.print(table)
+    console.print(
+        f"On names it has not seen, {100 * learnt.accuracy:.1f} % of the pairs are decided rightly; chance is 50 %."
+    )
+
+
+def show_study(found: Study, console: Console | None = None) -> None:
+    """Print the verdicts of a study, where its time went, and where it lies."""
+    console = console or Console(highlight=False, soft_wrap=True)
+    for finding in found.values["findings"]:
+        console.print(f"{finding['verdict']:<10} {finding['claim']}", markup=False)
+    _show_cost(console, found.values["seconds"])
+    console.print(str(found.report), markup=False)
+
+
+def _show_cost(console: Console, seconds: Mapping[str, float]) -> None:
+    stages = ", ".join(f"{stage} {time:.1f} s" for stage, time in seconds.items())
+    console.print(f"{sum(seconds.values()):.1f} s ({stages}); at most {peak_memory() / 2**30:.2f} GiB")
+
+
+def _show_labels(console: Console, labels: int, without_mention: int) -> None:
+    lost = f"; {without_mention:,} of them for mentions that are not there" if without_mention else ""
+    console.print(counted(labels, "label") + lost)

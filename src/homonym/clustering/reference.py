@@ -1,0 +1,260 @@
+"""The paper's formulas, dense and literal: slow on purpose, the reference that the kernel is compared with.
+
+Notation, per feature type: `counts[x, f]` is #(f, x), `totals[f]` is #(f), `N` the number of mentions that the totals
+were counted over, `mass` n(·), the sum of all totals. A cluster is a list of mention indices. Nothing here is
+precomputed or updated: every score of every round is evaluated from the mentions again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+Cluster = list[int]
+
+#: Scores closer than this, relatively, are ties. Sums of the same numbers in another order differ by some 1e-15,
+#: which must not decide who is merged; real differences are far larger.
+TIE = 1e-9
+
+#: Where chance is subtracted, differences up to this share of the largest number subtracted from are ties, too: what
+#: is left may be close to 0, and is then known no better than that.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class FeatureType:
+    """One feature type of one block: its bags, the collection's frequencies, and its weight λ."""
+
+    counts: Matrix
+    totals: NDArray[np.float64]
+    mass: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class ReferenceModel:
+    """The choices of a run that the formulas depend on."""
+
+    N: int
+    epsilon: float
+    limit: float
+    use_max: bool = False
+    joint: bool = False
+    gamma: float = 0.0
+
+
+@dataclass(frozen=True)
+class ReferenceConstraints:
+    """What is known of a block's mentions beforehand.
+
+    Each of `groups` is one author from the start; two mentions that are `rivals`, in either order, never become one.
+    """
+
+    groups: list[Cluster]
+    rivals: frozenset[tuple[int, int]] = frozenset()
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one round did: the clusters after it, the scores it merged at, whether the method itself did it."""
+
+    clusters: list[Cluster]
+    scores: list[float]
+    before_convergence: bool
+
+
+def p_mention(counts: Matrix, totals: NDArray[np.float64], N: int, epsilon: float) -> Matrix:
+    """p(x|ẋ) = ( Σ_f #(f,x)·#(f,ẋ)/#(f) + ε/N ) / ( #(ẋ) + ε ), for all pairs [x, ẋ] of mentions.
+
+    >>> p_mention(np.array([[1.0, 1.0], [0.0, 2.0]]), np.array([1.0, 4.0]), N=2, epsilon=1e-4).round(3)
+    array([[0.625, 0.25 ],
+           [0.25 , 0.5  ]])
+    """
+    size = len(counts)
+    p = np.empty((size, size))
+    for x, y in product(range(size), repeat=2):
+        shared = sum(counts[x, f] * counts[y, f] / totals[f] for f in range(len(totals)) if totals[f] > 0)
+        p[x, y] = (shared + epsilon / N) / (counts[y].sum() + epsilon)
+    return p
+
+
+def p_cluster(p: Matrix, counts: Matrix, C: Cluster, D: Cluster, epsilon: float, *, use_max: bool) -> float:
+    """p(C|D) = Σ_{x∈C,y∈D} p(x|y) · ( #(y) + ε ) / ( #(D) + |D|·ε ); the maximum instead of the sum for `max`."""
+    mass = sum(counts[y].sum() for y in D)
+    terms = [p[x, y] * (counts[y].sum() + epsilon) / (mass + len(D) * epsilon) for x, y in product(C, D)]
+    return float(max(terms) if use_max else sum(terms))
+
+
+def p_prior(counts: Matrix, D: Cluster, N: int, mass: float, epsilon: float) -> float:
+    """p(D) = Σ_{y∈D} ( #(y) + ε ) / ( #(·) + N·ε )."""
+    return float(sum((counts[y].sum() + epsilon) / (mass + N * epsilon) for y in D))
+
+
+def likeness(types: list[FeatureType], ps: list[Matrix], C: Cluster, D: Cluster, model: ReferenceModel) -> float:
+    """Σ_t λ_t · p_t(C|D), times p_t(D) where the joint probability is asked for."""
+    total = 0.0
+    for t, p in zip(types, ps, strict=True):
+        value = p_cluster(p, t.counts, C, D, model.epsilon, use_max=model.use_max)
+        if model.joint:
+            value *= p_prior(t.counts, D, model.N, t.mass, model.epsilon)
+        total += t.weight * value
+    return total
+
+
+def chance(types: list[FeatureType], C: Cluster, D: Cluster, model: ReferenceModel) -> float:
+    """γ · Σ_t λ_t · n_t(C)/n_t(·), times p_t(D) for the joint probability; nothing for a type without occurrences."""
+    total = 0.0
+    for t in types:
+        if t.mass > 0:
+            value = model.gamma * sum(t.counts[x].sum() for x in C) / t.mass
+            if model.joint:
+                value *= p_prior(t.counts, D, model.N, t.mass, model.epsilon)
+            total += t.weight * value
+    return float(total)
+
+
+def score(types: list[FeatureType], ps: list[Matrix], C: Cluster, D: Cluster, model: ReferenceModel) -> float:
+    """score(C,D) = Σ_t λ_t · ( p_t(C|D) − γ · n_t(C)/n_t(·) ), the bracket times p_t(D) for the joint probability."""
+    return likeness(types, ps, C, D, model) - chance(types, C, D, model)
+
+
+def exceeds(a: float, b: float, rounding: float = 0.0) -> bool:
+    """Whether a is greater than b by more than a tie.
+
+    >>> exceeds(1.0, 1.0 - 1e-15), exceeds(1.0, 0.999), exceeds(1e-15, 0.0), exceeds(1e-15, 0.0, rounding=1e-12)
+    (False, True, True, False)
+    """
+    return a - b > TIE * abs(a) + rounding
+
+
+def are_rivals(C: Cluster, D: Cluster, known: ReferenceConstraints) -> bool:
+    """Whether any mention of one is a rival of any mention of the other."""
+    return any((x, y) in known.rivals or (y, x) in known.rivals for x, y in product(C, D))
+
+
+def selected(scores: Matrix, limit: float, rounding: float = 0.0) -> list[tuple[int, int]]:
+    """All allowed pairs (C, D) that no other of their row or column exceeds and that exceed the limit.
+
+    Pairs that are not allowed, C = D among them, have the score −∞.
+    """
+    return [
+        (c, d)
+        for c, d in product(range(len(scores)), repeat=2)
+        if scores[c, d] > -np.inf
+        and exceeds(scores[c, d], limit, rounding)
+        and not any(exceeds(scores[c, other], scores[c, d], rounding) for other in range(len(scores)))
+        and not any(exceeds(scores[other, d], scores[c, d], rounding) for other in range(len(scores)))
+    ]
+
+
+def in_order(pairs: list[tuple[int, int]], scores: Matrix, rounding: float = 0.0) -> list[tuple[int, int]]:
+    """Pairs from the highest score to the lowest; runs of neighbours that tie by their smaller, then larger cluster."""
+    runs: list[list[tuple[int, int]]] = []
+    for pair in sorted(pairs, key=lambda pair: -scores[pair]):
+        if runs and not exceeds(scores[runs[-1][-1]], scores[pair], rounding):
+            runs[-1].append(pair)
+        else:
+            runs.append([pair])
+    return [pair for run in runs for pair in sorted(run, key=sorted)]
+
+
+def merge(clusters: list[Cluster], pairs: list[tuple[int, int]], known: ReferenceConstraints) -> list[Cluster]:
+    """Join the clusters of the pairs one after the other, transitively, but for those that would unite rivals.
+
+    The result is ordered by smallest mention.
+    """
+    joined = dict(enumerate(clusters))
+    for c, d in pairs:
+        if joined[c] != joined[d] and not are_rivals(joined[c], joined[d], known):
+            union = sorted(joined[c] + joined[d])
+            joined = {i: union if set(cluster) <= set(union) else cluster for i, cluster in joined.items()}
+    return sorted({tuple(cluster): cluster for cluster in joined.values()}.values())
+
+
+def score_matrix(
+    types: list[FeatureType],
+    ps: list[Matrix],
+    clusters: list[Cluster],
+    model: ReferenceModel,
+    known: ReferenceConstraints,
+) -> tuple[Matrix, float]:
+    """score(C,D) of all allowed pairs, −∞ elsewhere; and how far scores may differ by rounding alone."""
+    scores = np.full((len(clusters), len(clusters)), -np.inf)
+    largest = 0.0
+    for (c, C), (d, D) in product(enumerate(clusters), repeat=2):
+        if c != d:
+            largest = max(largest, likeness(types, ps, C, D, model), chance(types, C, D, model))
+            if not are_rivals(C, D, known):
+                scores[c, d] = score(types, ps, C, D, model)
+    return scores, ROUNDING * largest if model.gamma > 0 else 0.0
+
+
+def beginning(types: list[FeatureType], known: ReferenceConstraints | None) -> ReferenceConstraints:
+    """What is known, where nothing is: everybody is alone and may be joined with anybody."""
+    return known or ReferenceConstraints([[x] for x in range(len(types[0].counts))] if types else [])
+
+
+def rounds(
+    types: list[FeatureType], model: ReferenceModel, known: ReferenceConstraints | None = None
+) -> Iterator[Round]:
+    """The whole process until no pair is left that may be joined, with every round before and after convergence.
+
+    In a round in which no pair exceeds the limit the process has converged; from then on it is hypothetical, and in
+    such rounds every maximum of its row and column is merged regardless.
+    """
+    known = beginning(types, known)
+    clusters = sorted(known.groups)
+    ps = [p_mention(t.counts, t.totals, model.N, model.epsilon) for t in types]
+    converged = False
+    while True:
+        scores, rounding = score_matrix(types, ps, clusters, model, known)
+        if not (scores > -np.inf).any():
+            return
+        pairs = selected(scores, model.limit, rounding)
+        if not pairs:
+            converged = True
+            pairs = selected(scores, -np.inf, rounding)
+        after = merge(clusters, in_order(pairs, scores, rounding), known)
+        made = [pair for pair in pairs if any({*clusters[pair[0]], *clusters[pair[1]]} <= set(C) for C in after)]
+        clusters = after
+        yield Round(clusters, [float(scores[pair]) for pair in made], not converged)
+
+
+def authors(
+    types: list[FeatureType], model: ReferenceModel, known: ReferenceConstraints | None = None
+) -> list[Cluster]:
+    """The clusters at convergence: the method's answer."""
+    answer = sorted(beginning(types, known).groups)
+    for step in rounds(types, model, known):
+        if not step.before_convergence:
+            break
+        answer = step.clusters
+    return answer
+
+
+def margins(
+    types: list[FeatureType], clusters: list[Cluster], model: ReferenceModel, known: ReferenceConstraints | None = None
+) -> tuple[list[float], list[float]]:
+    """How well each mention x fits into its own cluster C, and how well into the best other one.
+
+    Fit is the higher one of score({x},D) and score(D,{x}), where D is C∖{x}, or any other cluster that C has no rival
+    in. Who is alone fits its own as NaN; where there is no other, −∞.
+    """
+    known = beginning(types, known)
+    ps = [p_mention(t.counts, t.totals, model.N, model.epsilon) for t in types]
+
+    def fit(x: int, D: Cluster) -> float:
+        return max(score(types, ps, [x], D, model), score(types, ps, D, [x], model))
+
+    own, other = {}, {}
+    for C in clusters:
+        open_to_C = [D for D in clusters if D is not C and not are_rivals(C, D, known)]
+        for x in C:
+            own[x] = fit(x, [y for y in C if y != x]) if len(C) > 1 else np.nan
+            other[x] = max((fit(x, D) for D in open_to_C), default=-np.inf)
+    return [own[x] for x in sorted(own)], [other[x] for x in sorted(other)]

@@ -1,0 +1,126 @@
+"""Results against known labels, from files to figures: as objects, JSON, tables or a page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, overload
+
+from homonym.errors import InputError
+from homonym.evaluation.assessment import Comparison, Evaluation, assess, compare, distinct_labels
+from homonym.evaluation.reliability import Reliability, measure_reliability
+from homonym.io.inputs import expand, require_files
+from homonym.io.outputs import Paths, as_paths, require_writable, write_json
+from homonym.measures.agreement import correctly_clustered
+
+if TYPE_CHECKING:
+    from homonym.evaluation.gold import Gold
+    from homonym.evaluation.matching import Matched
+
+
+@overload
+def evaluate(
+    authors: Path | str,
+    gold: Paths,
+    *,
+    output: Path | str | None = None,
+    json: Path | str | None = None,
+    label: str = "author",
+    names: Path | str | None = None,
+) -> Evaluation: ...
+
+
+@overload
+def evaluate(
+    authors: list[Path] | list[str] | tuple[Path | str, ...],
+    gold: Paths,
+    *,
+    output: Path | str | None = None,
+    json: Path | str | None = None,
+    label: str = "author",
+    names: Path | str | None = None,
+) -> Comparison: ...
+
+
+def evaluate(
+    authors: Paths,
+    gold: Paths,
+    *,
+    output: Path | str | None = None,
+    json: Path | str | None = None,
+    label: str = "author",
+    names: Path | str | None = None,
+) -> Evaluation | Comparison:
+    """Compare a result, or several on the same mentions, with known labels.
+
+    A result has mention_id and author_id (or author, or cluster), as Parquet, CSV or JSON lines; if it has a column
+    `confidence`, of numbers from 0 to 1, what that states is compared with what is right. `gold` are the files
+    that hold the labels and `label` says which: the field author, or any identifier such as orcid. `names` says which
+    mentions share a name; without it the blocks of the first result that has any count, then the names in labelled
+    documents. Figures go to `json` and a page to `output` if named. One path gives an Evaluation, a list of paths a
+    Comparison.
+    """
+    from homonym.evaluation.gold import read_gold
+    from homonym.evaluation.matching import match
+
+    paths, (gold_files, _), names_file = as_paths(authors), expand(gold), Path(names) if names is not None else None
+    if not paths or not gold_files:
+        raise InputError("at least one result and one file of labels are needed; name them.")
+    require_files([*paths, *gold_files, *([names_file] if names_file else [])])
+    for path in (output, json):
+        if path is not None:
+            require_writable(Path(path))
+    labels = read_gold(gold_files, label)
+    matched = match(paths, labels, gold_files, names_file)
+    found = _one(matched, labels) if isinstance(authors, Path | str) else _several(matched, labels, paths)
+    if json is not None:
+        write_json(Path(json), found.as_dict())
+    if output is not None:
+        _write_page(found, Path(output), paths, {"labels": ", ".join(map(str, gold_files)), "label": label})
+    return found
+
+
+def _one(matched: Matched, labels: Gold) -> Evaluation:
+    return _counted(assess(matched.names, matched.authors, matched.clusters[0]), 0, matched, labels)
+
+
+def _several(matched: Matched, labels: Gold, paths: list[Path]) -> Comparison:
+    order = distinct_labels(paths)
+    found = compare(matched.names, matched.authors, dict(zip(order, matched.clusters, strict=True)))
+    return replace(
+        found,
+        results={label: _counted(found.results[label], i, matched, labels) for i, label in enumerate(order)},
+        left_out=dict(zip(order, matched.lacking, strict=True)),
+        labels_without_mention=matched.labels_nowhere,
+    )
+
+
+def _counted(found: Evaluation, i: int, matched: Matched, labels: Gold) -> Evaluation:
+    """Add to the figures of result i what was left out of them, and whether its confidence is true."""
+    found = replace(
+        found,
+        confidence=_trust(i, matched),
+        mentions_without_label=matched.without_label[i],
+        labels_without_mention=matched.labels_nowhere + matched.lacking[i],
+        gold_lines_skipped=labels.skipped,
+        mentions_with_several_labels=labels.several,
+    )
+    return found if matched.names_known else found.without_names()
+
+
+def _trust(i: int, matched: Matched) -> Reliability | None:
+    if not matched.stated[i]:
+        return None
+    return measure_reliability(
+        correctly_clustered(matched.names, matched.authors, matched.clusters[i]), matched.stated[i]
+    )
+
+
+def _write_page(found: Evaluation | Comparison, path: Path, results: list[Path], sources: dict[str, str]) -> None:
+    from homonym.report.evaluation_page import write_comparison, write_report
+
+    if isinstance(found, Comparison):
+        write_comparison(found, path, settings=sources)
+        return
+    settings = {"result": str(results[0]), **sources}
+    write_report(found, path, title=f"How well {results[0].name} tells authors apart", settings=settings)

@@ -1,0 +1,75 @@
+"""A corpus on disk: the documents, and beside them what they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+from homonym.errors import OutputError
+from homonym.io.outputs import open_atomic, write_atomic
+from homonym.synthetic.corpus import Corpus
+from homonym.synthetic.document_generator import batches
+from homonym.synthetic.population import Population
+from homonym.synthetic.random_draws import Flags
+
+CHUNK = 1 << 18  # authors whose names are looked up at a time when counting
+
+
+def generate(
+    output: Path | str,
+    corpus: Corpus = Corpus(),  # noqa: B008 - frozen
+    *,
+    advance: Callable[[int], None] | None = None,
+) -> Path:
+    """Write DIR/documents.jsonl.gz and DIR/corpus.json (parameters and counts); give the documents' path.
+
+    `advance` hears of the number of new mentions now and then. Memory holds one batch of documents and a byte per
+    author, whatever the size.
+    """
+    directory = _directory(Path(output))
+    path = directory / "documents.jsonl.gz"
+    population = Population(corpus)
+    seen = np.zeros(population.authors, dtype=np.bool_)
+    written = mentions = 0
+    with open_atomic(path) as stream:
+        for batch in batches(corpus, population):
+            stream.write(
+                b"".join([orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE) for document in batch.documents])
+            )
+            seen[batch.authors] = True
+            written, mentions = written + len(batch.documents), mentions + len(batch.authors)
+            if advance:
+                advance(len(batch.authors))
+    counts = {"documents": written, "mentions": mentions, **_counts(population, seen)}
+    report = orjson.dumps({"parameters": asdict(corpus), **counts}, option=orjson.OPT_INDENT_2)
+    write_atomic(directory / "corpus.json", report + b"\n")
+    return path
+
+
+def _directory(path: Path) -> Path:
+    """Make the directory, but not its parents: a misspelt path should not grow a tree."""
+    try:
+        path.mkdir(exist_ok=True)
+    except OSError as broken:
+        raise OutputError(
+            f"{path} cannot be made: {broken.strerror or broken}; name a directory in a place that exists."
+        ) from broken
+    return path
+
+
+def _counts(population: Population, seen: Flags) -> dict[str, object]:
+    """Count authors, names, and names by number of authors, of those who occur.
+
+    Names are those that people have: a mention that lost an initial counts for its author's name.
+    """
+    authors_of = np.zeros(population.namesakes.names, dtype=np.int32)
+    for start in range(0, len(seen), CHUNK):
+        present = start + np.flatnonzero(seen[start : start + CHUNK])
+        np.add.at(authors_of, population.namesakes.name(present), 1)
+    sizes, names = np.unique(authors_of[authors_of > 0], return_counts=True)
+    by_authors = {str(size): names for size, names in zip(sizes.tolist(), names.tolist(), strict=True)}
+    return {"authors": int(seen.sum()), "names": int(names.sum()), "names_by_authors": by_authors}

@@ -1,0 +1,199 @@
+"""The paper's experiments on anybody's labelled data, with one call: tables, figures, a page, and all of it as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from homonym import __version__
+from homonym.calibration import MOST_NAMES, TRAINING_SHARE
+from homonym.calibration.holdout import NameSplit, read_split
+from homonym.calibration.weights import LearnedWeights, learn_weights
+from homonym.commands.run import Resources, Run
+from homonym.errors import HomonymError, SettingsError
+from homonym.evaluation.labelled_collections import Labelling
+from homonym.io.inputs import expand
+from homonym.io.outputs import Paths, require_directory, write_atomic
+from homonym.measures.bootstrap import group_name, size_groups
+from homonym.measures.contingency import Codes
+from homonym.records.model import Problems
+from homonym.records.reader import Inputs
+from homonym.records.registry import Columns
+from homonym.runtime.progress import Listener
+from homonym.settings import Settings
+from homonym.study.baselines import all_baselines
+from homonym.study.findings import findings
+from homonym.study.runs import Store, as_the_paper, contents, plan, run_baseline, run_planned, weightings
+
+
+@dataclass(frozen=True)
+class Study:
+    """What `study` leaves: a directory with a page, tables and figures; and all figures as plain values."""
+
+    directory: Path
+    report: Path
+    values: Mapping[str, Any]
+    problems: Problems
+    warnings: list[str]
+
+
+def study(
+    inputs: Paths,
+    output: str | Path,
+    settings: Settings | None = None,
+    *,
+    gold: Paths | None = None,
+    label: str = "author",
+    training_share: float = TRAINING_SHARE,
+    most_names: int = MOST_NAMES,
+    statistics: str | Path | None = None,
+    mentions_in_collection: int | None = None,
+    format: str | None = None,
+    columns: Columns | None = None,
+    rejects: str | Path | None = None,
+    strict: bool = False,
+    resources: Resources | None = None,
+    listener: Listener | None = None,
+) -> Study:
+    """Repeat the paper's study on labelled documents or mentions: its tables and figures, and which findings hold.
+
+    Variants, weights and limits are varied; of `settings` the rest counts, but for constraints, which the paper does
+    not have. Labels are in the inputs or in `gold`. Runs that are finished are kept: the same call goes on with an
+    interrupted study.
+    """
+    papers = as_the_paper(settings or Settings())
+    run = Run(Inputs.of(inputs, format, columns), papers, strict, resources, listener, rejects)
+    run.use_statistics(statistics, mentions_in_collection)
+    if not 0 < training_share < 1:
+        raise SettingsError(
+            f"a study needs names for training and for testing: a share of {training_share:g} is neither."
+        )
+    directory = Path(output)
+    require_directory(directory)
+    labelling, names = read_split(run, gold, label, training_share, most_names)
+    files = [*run.inputs.files, *(expand(gold)[0] if gold else []), *([Path(statistics)] if statistics else [])]
+    store = Store(
+        directory / "runs",
+        {
+            "files": contents(files), "mentions": mentions_in_collection, "label": label,
+            "settings": run.settings.spelled_out(), "share": training_share, "most": most_names,
+            "format": format, "columns": dict(columns or {}),
+        },
+    )  # fmt: skip
+    # Its parents are not made: a misspelt path should not grow a tree.
+    directory.mkdir(exist_ok=True)
+    store.directory.mkdir(exist_ok=True)
+    values = _results(run, names, store)
+    values = {**_about(run, labelling, label), "split": _split(labelling, names, training_share, most_names), **values}
+    report = _write(values, directory, run)
+    return Study(directory, report, values, labelling.problems, run.warnings)
+
+
+def _results(run: Run, names: NameSplit, store: Store) -> dict[str, Any]:
+    """Make all runs and baselines, or take those that are there, and draw conclusions."""
+    types = names.test.frequencies.types
+    with run.stages.stage("train"):
+        learnt = _learnt(run, names, store)
+    weights, said = weightings(types, learnt["weights"] if learnt else None)
+    methods, missing = all_baselines(names.test)
+    run.warnings += [*said, *missing]
+    planned = plan(run.settings, weights)
+    runs, others = [], []
+    with run.stages.stage("study", len(planned) + len(methods)) as advance:
+        for one in planned:
+            make = partial(run_planned, one, names, run.threads)
+            runs.append(store.get(one.key, one.settings.spelled_out(), make))
+            advance(1)
+        for method in methods:
+            make = partial(run_baseline, method, names, run.threads)
+            others.append(store.get(f"baseline-{method.key}", None, make))
+            advance(1)
+    made = findings(runs, others, names.test.true_size, types)
+    return {
+        "weights": weights,
+        "training": learnt,
+        "runs": [_without_names(one) for one in runs],
+        "baselines": [_without_names(one) for one in others],
+        "findings": [finding.as_dict() for finding in made],
+    }
+
+
+def _without_names(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the figures of single names, which nobody reads."""
+    return {name: value for name, value in values.items() if name != "by_name"}
+
+
+def _learnt(run: Run, names: NameSplit, store: Store) -> dict[str, Any] | None:
+    def made() -> dict[str, Any]:
+        return _training(learn_weights(names.training, run.settings.changed(variant="prob")))
+
+    try:
+        return store.get("weights", None, made)
+    except HomonymError as reason:
+        run.warnings.append(f"there are no trained weights: {reason}")
+        return None
+
+
+def _training(learnt: LearnedWeights) -> dict[str, Any]:
+    values = asdict(learnt)
+    return values | {"mean": values["weights"]}
+
+
+def _about(run: Run, labelling: Labelling, label: str) -> dict[str, Any]:
+    names = labelling.names
+    labelled = int(names.labelled.sum())
+    return {
+        "version": __version__,
+        "title": ", ".join(path.name for path in run.inputs.files),
+        "settings": run.settings.spelled_out(),
+        "collection": {
+            "files": [path.name for path in run.inputs.files],
+            "label": label,
+            "mentions_in_collection": names.frequencies.mentions,
+            "feature_types": list(names.frequencies.types),
+            "names": len(names),
+            "authors": int(names.true_size.sum()),
+            "labelled_mentions": labelled,
+            "unlabelled_mentions": len(names.author) - labelled,
+            "labels_without_mention": labelling.labels_without_mention,
+        },
+    }
+
+
+def _split(labelling: Labelling, names: NameSplit, share: float, most: int) -> dict[str, Any]:
+    counts = {
+        part: _names_by_size(true_size)
+        for part, true_size in (
+            ("training", names.training.true_size),
+            ("test", names.test.true_size),
+            ("all", labelling.names.true_size),
+        )
+    }
+    rows = {size: {part: counts[part].get(size, 0) for part in counts} for size in counts["all"]}
+    return {"training_share": share, "most_names_per_size": most, "by_true_size": rows}
+
+
+def _names_by_size(true_size: Codes) -> dict[str, int]:
+    sizes, names = np.unique(size_groups(true_size), return_counts=True)
+    return {group_name(size): count for size, count in zip(sizes.tolist(), names.tolist(), strict=True)}
+
+
+def _write(values: dict[str, Any], directory: Path, run: Run) -> Path:
+    from homonym.study.study_figures import write_figures
+    from homonym.study.study_page import write_study_page
+    from homonym.study.study_tables import write_tables
+
+    values |= {"warnings": run.warnings, "seconds": run.stages.seconds}
+    with run.stages.stage("draw"):
+        write_tables(values, directory / "tables")
+        write_figures(values, directory / "figures")
+        write_study_page(values, directory / "report.html")
+    with run.stages.stage("write"):
+        write_atomic(directory / "study.json", orjson.dumps(values, option=orjson.OPT_INDENT_2))
+    return directory / "report.html"

@@ -1,0 +1,208 @@
+"""What is known of each mention beside its features, as arrays in the order of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from homonym.collection.encoded import Encoded
+from homonym.constraints.incompatible_names import BlockNames, block_names, no_names
+from homonym.constraints.segments import differing
+from homonym.errors import InputError
+from homonym.io.inputs import Source
+from homonym.messages import counted
+from homonym.records.model import BrokenRecordError
+from homonym.records.parsing import arrow_tables
+from homonym.records.parsing.delimited import find_header, is_header, row_cells, rows
+from homonym.settings import LINKING_ONLY, Settings
+
+COLUMNS = ("mention_a", "mention_b", "relation")
+SAME, DIFFERENT = "same", "different"
+
+Row = tuple[str, list[str]]
+"""The place of a row, as messages call it, and its values in the order of COLUMNS."""
+
+
+@dataclass(frozen=True)
+class UserPairs:
+    """Statements about mentions, each of two ids and whether they are the same person."""
+
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    same: tuple[bool, ...]
+
+
+def read_user_pairs(path: Path) -> UserPairs:
+    """Read a table of pairs: CSV with any separator, packed or not, or Parquet.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "pairs.csv").write_text("mention_a,mention_b,relation\\nW1#0,W2#0,same\\n")
+    ...     read_user_pairs(Path(folder, "pairs.csv"))
+    Pairs(a=('W1#0',), b=('W2#0',), same=(True,))
+    """
+    with Source(path) as source:
+        table = _parquet_rows(source) if source.head[:4] == arrow_tables.PARQUET else _csv_rows(source)
+        found = [pair for place, row in table if (pair := _pair(place, *row)) is not None]
+    return UserPairs(tuple(a for a, _, _ in found), tuple(b for _, b, _ in found), tuple(same for *_, same in found))
+
+
+def _pair(place: str, a: str, b: str, relation: str) -> tuple[str, str, bool] | None:
+    """One statement; that a mention is the same as itself says nothing."""
+    if not a or not b:
+        raise InputError(f"{place}: a mention is missing; give both mention_a and mention_b.")
+    if relation.lower() not in {SAME, DIFFERENT}:
+        raise InputError(f"{place}: the relation is {relation!r}; write {SAME} or {DIFFERENT}.")
+    same = relation.lower() == SAME
+    if a != b:
+        return a, b, same
+    if not same:
+        raise InputError(f"{place}: {a} cannot be different from itself; correct or remove the row.")
+    return None
+
+
+def _csv_rows(source: Source) -> Iterator[Row]:
+    header = find_header(source, lambda names: set(COLUMNS) <= set(names), lines=1)
+    if header is None:
+        first = source.head.partition(b"\n")[0].decode(errors="replace").strip()
+        raise InputError(f"{source.name} begins with {first[:100]!r}; expected the columns {', '.join(COLUMNS)}.")
+    chosen = [header.names.index(column) for column in COLUMNS]
+    for raw in rows(source, header):
+        place = f"{source.name}, line {raw.number}"
+        try:
+            cells = row_cells(raw.text, header)
+        except BrokenRecordError as broken:
+            raise InputError(f"{place}: the row {broken}; correct or remove it.") from None
+        if not is_header(cells, header):
+            yield place, [cells[column].strip() for column in chosen]
+
+
+def _parquet_rows(source: Source) -> Iterator[Row]:
+    names = arrow_tables.require_column_names(source)
+    if not set(COLUMNS) <= set(names):
+        raise InputError(f"{source.name} has the columns {', '.join(names)}; expected {', '.join(COLUMNS)}.")
+    for number, row in enumerate(arrow_tables.rows(source, COLUMNS), 1):
+        place = f"{source.name}, row {number}"
+        if isinstance(row, str):
+            raise InputError(f"{place}: {row}; write the file again.")
+        yield place, ["" if row[column] is None else str(row[column]).strip() for column in COLUMNS]
+
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class MentionEvidence:
+    """What is known of each mention.
+
+    `ids` has for each trusted kind the number of a mention's identifier, -1 where it has none; `document` a number for
+    mentions of one block on one document, -1 where a mention is alone on its own. `same` and `different` are the
+    places of mentions that a user has said this of, a row for each pair inside a block.
+    """
+
+    block_start: Integers
+    block: Integers
+    names: BlockNames
+    ids: dict[str, Integers]
+    document: Integers
+    same: Integers
+    different: Integers
+
+    @property
+    def parting(self) -> dict[str, Integers]:
+        """The identifiers that keep mentions apart if they differ."""
+        return {kind: ids for kind, ids in self.ids.items() if kind not in LINKING_ONLY}
+
+    def disputed(self) -> NDArray[np.bool_]:
+        """Which blocks hold mentions that must be kept apart."""
+        found = np.zeros(len(self.block_start) - 1, np.bool_)
+        for ids in self.parting.values():
+            found |= differing(ids, self.block_start)
+        for places in (np.flatnonzero(self.document >= 0), self.different.ravel()):
+            found[self.block[places]] = True
+        several = np.flatnonzero(self.names.count > 1)
+        if len(several):
+            found[several] |= np.logical_or.reduceat(self.names.clash, self.names.start[several])
+        return found
+
+
+def collect_evidence(
+    encoded: Encoded, settings: Settings, pairs: UserPairs | None, warnings: list[str]
+) -> MentionEvidence:
+    """Look up what the settings and the user's pairs say about the mentions; adds what cannot be honoured."""
+    start = encoded.block_start
+    block = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    names, document = no_names(len(block), len(start) - 1), np.full(len(block), -1, np.int64)
+    if settings.constrained_by("names"):
+        names = block_names(start, block, _column(encoded, "parsed_name"))
+    if settings.constrained_by("documents"):
+        document = _shared_documents(_column(encoded, "document_id"), block)
+    mention_ids = _column(encoded, "mention_id").combine_chunks() if pairs else None
+    same, different = locate_pairs(mention_ids, block, pairs, warnings)
+    return MentionEvidence(start, block, names, _identifiers(encoded, settings.trusted), document, same, different)
+
+
+def _column(encoded: Encoded, name: str) -> pa.ChunkedArray:
+    return pq.read_table(encoded.mentions_file, columns=[name])[name]
+
+
+def _identifiers(encoded: Encoded, trusted: tuple[str, ...]) -> dict[str, Integers]:
+    """The number of each mention's identifier, for each trusted kind that anybody has."""
+    numbers = {}
+    table = encoded.identifiers() if trusted else None
+    for kind in trusted:
+        assert table is not None
+        of_kind = table.filter(pc.equal(table["kind"], kind))
+        if len(of_kind):
+            number = np.full(len(encoded.mention_owner), -1, np.int64)
+            number[of_kind["place"].to_numpy()] = of_kind["id"].dictionary_encode().combine_chunks().indices.to_numpy()
+            numbers[kind] = number
+    return numbers
+
+
+def _shared_documents(document_id: pa.ChunkedArray, block: Integers) -> Integers:
+    """Number the documents that have several mentions in one block: these stand one behind the other."""
+    as_before = np.zeros(len(block), np.bool_)
+    equal = pc.equal(document_id.slice(1), document_id.slice(0, len(block) - 1))
+    as_before[1:] = equal.fill_null(False).to_numpy() & (block[1:] == block[:-1])
+    shared = as_before | np.append(as_before[1:], False)
+    return np.where(shared, np.cumsum(~as_before), -1)
+
+
+def locate_pairs(
+    mention_ids: pa.Array, block: Integers, pairs: UserPairs | None, warnings: list[str]
+) -> tuple[Integers, Integers]:
+    """The places of the mentions that the user's pairs name: those that are the same, and those that are not."""
+    if pairs is None:
+        return np.empty((0, 2), np.int64), np.empty((0, 2), np.int64)
+    if not pairs.a:
+        warnings.append("the file of pairs says nothing; it has no rows.")
+    a, b = (pc.index_in(pa.array(ids, pa.string()), mention_ids) for ids in (pairs.a, pairs.b))
+    unknown = [side.is_null().to_numpy(zero_copy_only=False) for side in (a, b)]
+    known = ~(unknown[0] | unknown[1])
+    if not known.all():
+        place = int(known.argmin())
+        nobody = (pairs.a if unknown[0][place] else pairs.b)[place]
+        warnings.append(f"{counted(int((~known).sum()), 'pair')} left out: there is no mention {nobody}, for example.")
+    places = np.stack([side.fill_null(0).to_numpy().astype(np.int64) for side in (a, b)], axis=1)
+    same, together = np.array(pairs.same, np.bool_), block[places[:, 0]] == block[places[:, 1]]
+    if (lost := known & same & ~together).any():
+        first = f"{pairs.a[lost.argmax()]} and {pairs.b[lost.argmax()]}"
+        warnings.append(
+            f"{counted(int(lost.sum()), 'pair')} cannot be linked: blocking separates {first}, for example; "
+            "coarser blocks (--blocking) would bring such mentions together."
+        )
+    usable = known & together
+    return _once(places[usable & same]), _once(places[usable & ~same])
+
+
+def _once(places: Integers) -> Integers:
+    """Each pair once, the earlier mention first."""
+    return np.unique(np.sort(places, axis=1), axis=0)

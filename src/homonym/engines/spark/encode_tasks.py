@@ -1,0 +1,170 @@
+"""Tasks that encode: parts amended, their features numbered for good, and each mention with its bag on its own.
+
+Rows of a part come together, those that say something about it before the part itself (see `kind`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from homonym.clustering.arrays import ranges, starts
+from homonym.collection.bags import FEATURES
+from homonym.collection.layout import SLOT_BITS
+from homonym.engines.spark.part_tables import PACKED, PART_ROWS, Amendments, amended, part_row, rows_of, unpacked
+from homonym.engines.spark.shipping import Batches
+from homonym.engines.spark.spark_counting import whole_groups
+
+DUPLICATE, RENAMED, REFERENCED, NUMBER, BLOCK, PART = range(6)
+"""What a row says about its part: the record `sequence` is a duplicate; its new id is `text`; it refers to a document
+by `names`; the feature `sequence` has the number `number` and the total `total`; the block `text` has the
+number `number`; and, last, this is the part."""
+
+_ABOUT = [("kind", pa.int32()), ("sequence", pa.int64()), ("text", pa.string())]
+AMENDING = pa.schema([*_ABOUT, ("names", pa.list_(pa.string())), ("holders", pa.int32()), *PART_ROWS])
+NUMBERING = pa.schema([*_ABOUT, ("number", pa.int64()), ("total", pa.float64()), *PART_ROWS])
+"""Rows about parts and the parts themselves: what is to be amended, and how things are numbered."""
+
+AMENDED = {"parts": PART_ROWS, "features": FEATURES}
+"""What amending gives: parts, and what their features add to #(f)."""
+
+ENCODED = pa.schema(
+    [("task", pa.int32()), ("block_number", pa.int64()), ("block", pa.string()), ("document_id", pa.string()),
+     ("position", pa.int32()), ("mention_id", pa.string()), ("name", pa.string()), ("parsed_name", pa.string()),
+     ("own_name", pa.int64()), ("shared", pa.int32()), ("feature", pa.binary()), ("count", pa.binary()),
+     ("total", pa.binary()), ("identifiers", pa.binary())]
+)  # fmt: skip
+"""Mentions with their bags: first the `shared` features of the document, then their own, as bytes of arrays.
+
+`own_name` is the feature of the mention's own name among the names of the document, −1 where there is none.
+"""
+
+#: Occurrences that are handed to Spark at once: a paper of thousands of authors has millions.
+MOST_OCCURRENCES = 4_000_000
+
+
+def amend(batches: Batches) -> Batches:
+    """Amend parts, where there is anything to amend, and count their features."""
+    for about, part, read, tables in _parts(batches):
+        kind = about["kind"].to_numpy()
+        if (kind < PART).any():
+            tables = amended(tables, part, _amendments(about, kind))
+        yield from rows_of("parts", part_row(part, read, tables), AMENDED)
+        yield from rows_of("features", tables["features"], AMENDED)
+
+
+def _amendments(about: pa.Table, kind: NDArray[np.int32]) -> Amendments:
+    duplicate, renamed, referenced = (about.filter(pa.array(kind == what)) for what in (DUPLICATE, RENAMED, REFERENCED))
+    return Amendments(
+        duplicates=duplicate["sequence"].to_numpy(),
+        renamed=dict(zip(renamed["sequence"].to_pylist(), renamed["text"].to_pylist(), strict=True)),
+        referenced=_one_by_one(referenced),
+    )
+
+
+def _one_by_one(referenced: pa.Table) -> pa.Table:
+    """A row for each author of each document that records refer to."""
+    names = referenced["names"].combine_chunks()
+    row = pc.list_parent_indices(names)
+    columns = {name: referenced[name].take(row) for name in ("sequence", "holders")}
+    return pa.table({**columns, "feature": pc.list_flatten(names)})
+
+
+def encode(batches: Batches, first_blocks: NDArray[np.int64]) -> Batches:
+    """Give each mention its bag, its block's number, and the task that clusters it; tasks begin at `first_blocks`."""
+    for about, _, _, tables in _parts(batches):
+        kind = about["kind"].to_numpy()
+        numbers, blocks = (about.filter(pa.array(kind == what)) for what in (NUMBER, BLOCK))
+        bags = _MentionBags(tables, numbers)
+        number_of = dict(zip(blocks["text"].to_pylist(), blocks["number"].to_pylist(), strict=True))
+        identifiers = _by_mention(tables["identifiers"])
+        for mentions in bags.slices(tables["mentions"]):
+            block = np.array([number_of[name] for name in mentions["block"].to_pylist()], np.int64)
+            own = [identifiers.get(owner) for owner in mentions["owner"].to_pylist()]
+            columns = {
+                "task": pa.array(np.searchsorted(first_blocks, block, side="right") - 1, pa.int32()),
+                "block_number": pa.array(block),
+                **{name: mentions[name] for name in ENCODED.names if name in mentions.column_names},
+                "own_name": bags.own_names(mentions["own_name"]),
+                "identifiers": pa.array(own, pa.binary()),
+                **bags.of(mentions["owner"].to_numpy()),
+            }
+            yield from pa.table(columns).select(ENCODED.names).cast(ENCODED).combine_chunks().to_batches()
+
+
+def _parts(batches: Batches) -> Iterator[tuple[pa.Table, int, int, dict[str, pa.Table]]]:
+    """What is said about each part, its name, how many records it was made of, and its tables."""
+    for group in whole_groups(batches, ("part",), one_by_one=True):
+        row = group.slice(len(group) - 1).to_pylist()[0]
+        tables = {name: unpacked(row[name]) for name in PACKED}
+        yield group.drop_columns([*PACKED, "part", "read"]), row["part"], row["read"], tables
+
+
+def _by_mention(identifiers: pa.Table) -> dict[int, bytes]:
+    """The identifiers of each mention, as JSON."""
+    found: dict[int, list[list[str]]] = {}
+    for owner, kind, value in zip(*(column.to_pylist() for column in identifiers.columns), strict=True):
+        found.setdefault(owner, []).append([kind, value])
+    return {owner: orjson.dumps(values) for owner, values in found.items()}
+
+
+class _MentionBags:
+    """The bags of a part with the numbers that their features have for good."""
+
+    def __init__(self, tables: dict[str, pa.Table], numbers: pa.Table) -> None:
+        features = tables["features"].filter(pc.invert(tables["features"]["again"]))
+        names = features.filter(pc.equal(features["type"], "co"))
+        self.co_names, self.co_ids = names["feature"], names["id"].to_numpy()
+        self.number = np.full(len(features), -1, np.int64)
+        self.total = np.zeros(len(features))
+        self.number[numbers["sequence"].to_numpy()] = numbers["number"].to_numpy()
+        self.total[numbers["sequence"].to_numpy()] = numbers["total"].to_numpy()
+        bags = tables["bags"]
+        self.owner, self.feature, self.count = (bags[name].to_numpy() for name in ("owner", "feature", "count"))
+
+    def slices(self, mentions: pa.Table) -> Iterator[pa.Table]:
+        """The mentions, as many at once as have not too many occurrences."""
+        filled = np.cumsum(self._lengths(mentions["owner"].to_numpy()).sum(axis=0)) // MOST_OCCURRENCES
+        begin = np.flatnonzero(np.diff(filled, prepend=-1))
+        for first, last in zip(begin, np.append(begin[1:], len(mentions)), strict=True):
+            yield mentions.slice(int(first), int(last - first))
+
+    def of(self, owner: NDArray[np.int64]) -> dict[str, pa.Array]:
+        """The bags of some mentions, one cell for each."""
+        begin, lengths = self._begin(owner), self._lengths(owner)
+        occurrences = ranges(begin.T.ravel(), lengths.T.ravel())
+        feature, length = self.feature[occurrences], lengths.sum(axis=0)
+        return {
+            "shared": pa.array(lengths[0], pa.int32()),
+            "feature": _cells(self.number[feature], length),
+            "count": _cells(self.count[occurrences], length),
+            "total": _cells(self.total[feature], length),
+        }
+
+    def own_names(self, names: pa.ChunkedArray) -> pa.Array:
+        """The numbers of some names among the co-authors, −1 for those that are not there."""
+        place = pc.index_in(names, self.co_names).to_numpy(zero_copy_only=False)
+        known = ~np.isnan(place.astype(np.float64))
+        number = np.full(len(place), -1, np.int64)
+        number[known] = self.number[self.co_ids[place[known].astype(np.int64)]]
+        return pa.array(number)
+
+    def _owners(self, owner: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.stack([(owner >> SLOT_BITS) << SLOT_BITS, owner])
+
+    def _begin(self, owner: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.searchsorted(self.owner, self._owners(owner))
+
+    def _lengths(self, owner: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.searchsorted(self.owner, self._owners(owner), side="right") - self._begin(owner)
+
+
+def _cells(values: NDArray[np.generic], lengths: NDArray[np.int64]) -> pa.Array:
+    """Parts of an array as cells of bytes."""
+    offsets = (8 * starts(lengths)).astype(np.int32)
+    return pa.Array.from_buffers(pa.binary(), len(lengths), [None, pa.py_buffer(offsets), pa.py_buffer(values)])

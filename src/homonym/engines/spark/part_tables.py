@@ -1,0 +1,200 @@
+"""A part as Spark sees it: its bags, mentions and identifiers in a few opaque cells, opened by tasks only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from homonym.collection.bags import BAGS, FEATURES, Occurrences, bag_tables
+from homonym.collection.layout import IDENTIFIER_ROWS, MENTION_ROWS, PARTS, SLOT_BITS
+from homonym.engines.spark.session import settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+PACKED = {"features": FEATURES, "bags": BAGS, "mentions": MENTION_ROWS, "identifiers": IDENTIFIER_ROWS}
+"""The tables of a part that travel together."""
+
+PART_ROWS = pa.schema([("part", pa.int64()), ("read", pa.int64()), *((name, pa.binary()) for name in PACKED)])
+"""One row for each part: how many raw records it was made of, and its tables."""
+
+REFERENCES = "ref"
+"""The feature type that the authors of referenced documents belong to."""
+
+
+@dataclass(frozen=True, eq=False)
+class Amendments:
+    """What only the whole collection shows about the records of a part.
+
+    `duplicates` are sequences of records to leave out; `renamed` has the new ids of some documents; a row of
+    `referenced` says that an author called `feature` is on a document that the record of `sequence` refers to.
+    """
+
+    duplicates: NDArray[np.int64]
+    renamed: Mapping[int, str]
+    referenced: pa.Table
+
+
+def read_tables(folder: Path, sequence: int) -> dict[str, pa.Table]:
+    """The tables of one part that was written into a folder."""
+    tables = {}
+    for name, schema in PARTS.items():
+        path = folder / name / f"{sequence:015d}.parquet"
+        tables[name] = pq.read_table(path, schema=schema) if path.exists() else schema.empty_table()
+    return tables
+
+
+def part_row(part: int, read: int, tables: Mapping[str, pa.Table]) -> pa.Table:
+    """A part as one row."""
+    cells = [pa.array([_packed(tables[name])], pa.binary()) for name in PACKED]
+    return pa.table([pa.array([part], pa.int64()), pa.array([read], pa.int64()), *cells], schema=PART_ROWS)
+
+
+def unpacked(cell: bytes) -> pa.Table:
+    """A table out of its cell."""
+    with pa.ipc.open_stream(cell) as stream:
+        return stream.read_all()
+
+
+def _packed(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as stream:
+        stream.write_table(table.combine_chunks())
+    packed: bytes = sink.getvalue().to_pybytes()
+    return packed
+
+
+def amended(tables: Mapping[str, pa.Table], part: int, amendments: Amendments) -> dict[str, pa.Table]:
+    """The tables of a part without duplicates, with new ids and with referenced authors; features numbered anew."""
+    lost = amendments.duplicates
+    bags, mentions, identifiers = (_without(tables[name], lost) for name in ("bags", "mentions", "identifiers"))
+    types = _occurrences(tables["features"], bags)
+    if len(amendments.referenced):
+        types[REFERENCES] = _with_referenced(types.get(REFERENCES), amendments.referenced)
+    features, bags = bag_tables(types, part)
+    return {
+        "features": features,
+        "bags": bags,
+        "mentions": _renamed(mentions, amendments.renamed),
+        "identifiers": identifiers,
+    }
+
+
+def _without(table: pa.Table, lost: NDArray[np.int64]) -> pa.Table:
+    kept = ~np.isin(table["owner"].to_numpy() >> SLOT_BITS, lost)
+    return table if kept.all() else table.filter(pa.array(kept))
+
+
+def _occurrences(features: pa.Table, bags: pa.Table) -> dict[str, Occurrences]:
+    """The bags by type, features that no bag has any more left out."""
+    named = features.filter(pc.invert(features["again"]))
+    kinds = pc.run_end_encode(named["type"].combine_chunks())  # features are in the order of their types
+    ends = kinds.run_ends.to_numpy()
+    feature = bags["feature"].to_numpy()
+    owner, count, holders = (bags[name].to_numpy() for name in ("owner", "count", "holders"))
+    types = {}
+    for kind, low, high in zip(kinds.values.to_pylist(), [0, *ends[:-1]], ends, strict=True):
+        of_kind = np.flatnonzero((feature >= low) & (feature < high))
+        used, place = np.unique(feature[of_kind], return_inverse=True)
+        if len(used):
+            name = named["feature"].take(pa.array(used)).combine_chunks()
+            types[kind] = Occurrences(name, owner[of_kind], place, count[of_kind], holders[of_kind])
+    return types
+
+
+def _with_referenced(own: Occurrences | None, referenced: pa.Table) -> Occurrences:
+    """The names that records give themselves and those of the documents they refer to, counted together."""
+    names = [referenced["feature"].combine_chunks()] + ([own.name] if own else [])
+    coded = pa.chunked_array([pa.concat_arrays(names).dictionary_encode()])
+    code = coded.combine_chunks().indices.to_numpy().astype(np.int64)
+    new = len(referenced)
+    owner, feature = referenced["sequence"].to_numpy() << SLOT_BITS, code[:new]
+    count, holders = np.ones(new), referenced["holders"].to_numpy()
+    if own:
+        owner, feature = np.append(owner, own.owner), np.append(feature, code[new:][own.feature])
+        count, holders = np.append(count, own.count), np.append(holders, own.holders)
+    order = np.lexsort((feature, owner))
+    first = np.flatnonzero((np.diff(owner[order], prepend=-1) != 0) | (np.diff(feature[order], prepend=-1) != 0))
+    summed = np.add.reduceat(count[order], first)
+    chosen = order[first]
+    return Occurrences(
+        coded.combine_chunks().dictionary, owner[chosen], feature[chosen], summed, holders[chosen].astype(np.int32)
+    )
+
+
+def _renamed(mentions: pa.Table, renamed: Mapping[int, str]) -> pa.Table:
+    """Mentions under the new ids of their documents."""
+    if not renamed:
+        return mentions
+    rows = mentions.to_pylist()
+    for row in rows:
+        if (name := renamed.get(row["owner"] >> SLOT_BITS)) is not None:
+            row["document_id"], row["mention_id"] = name, f"{name}#{row['position']}"
+    return pa.Table.from_pylist(rows, schema=mentions.schema)
+
+
+TABLE = "table"
+"""The column that says which table a row belongs to."""
+
+#: So many files may be open for writing at once; else Spark sorts all rows by their table first.
+OPEN_FILES = {"spark.sql.maxConcurrentOutputFileWriters": "16"}
+
+Schemas = Mapping[str, pa.Schema]
+
+
+def joint_schema(schemas: Schemas) -> pa.Schema:
+    """The columns of all tables, each once.
+
+    >>> x, y = ("x", pa.int64()), ("y", pa.int8())
+    >>> joint_schema({"a": pa.schema([x]), "b": pa.schema([x, y])}).names
+    ['table', 'x', 'y']
+    """
+    columns: dict[str, pa.DataType] = {TABLE: pa.string()}
+    for schema in schemas.values():
+        for field in schema:
+            assert columns.setdefault(field.name, field.type) == field.type, f"{field.name} has two types"
+    return pa.schema(columns)
+
+
+def rows_of(name: str, table: pa.Table, schemas: Schemas) -> Iterator[pa.RecordBatch]:
+    """Rows of one table as rows of the joint one."""
+    joint = joint_schema(schemas)
+    table = table.select(schemas[name].names).cast(schemas[name]).combine_chunks()
+    for batch in table.to_batches():
+        columns = [
+            batch.column(column.name) if column.name in batch.schema.names else pa.nulls(len(batch), column.type)
+            for column in joint
+        ]
+        columns[0] = pa.repeat(pa.scalar(name), len(batch))
+        yield pa.record_batch(columns, schema=joint)
+
+
+def spark_schema(schema: pa.Schema) -> StructType:
+    """A schema as Spark has it."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema)
+
+
+def store(rows: DataFrame, place: str) -> None:
+    """Store rows of a joint table, each table in a folder of its own."""
+    with settings(rows.sparkSession, OPEN_FILES):
+        rows.write.mode("overwrite").partitionBy(TABLE).parquet(place)
+
+
+def stored(spark: SparkSession, place: str, name: str, schemas: Schemas) -> DataFrame:
+    """One of the tables that are stored at a place; empty if it has no rows."""
+    from pyspark.sql.functions import col
+
+    everything = spark.read.schema(spark_schema(joint_schema(schemas))).parquet(place)
+    return everything.where(col(TABLE) == name).select(*schemas[name].names)

@@ -1,0 +1,215 @@
+"""Tasks that read: lines, or whole files, to the tables of parts."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from homonym.collection.layout import SLOT_BITS
+from homonym.collection.parts import Chunk, PartReport, chunks, write_documents, write_mention_table, write_mentions
+from homonym.engines.spark.inputs import MENTIONS, File, Plan
+from homonym.engines.spark.part_tables import PART_ROWS, part_row, read_tables, rows_of
+from homonym.engines.spark.shipping import Batches
+from homonym.errors import HomonymError, InputError
+from homonym.io.inputs import Source
+from homonym.records.parsing.splitting import Raw
+from homonym.records.registry import Records, format_of
+from homonym.settings import Settings
+
+#: Bytes of input per part: the more, the fewer features have to be looked up for each part.
+PART_BYTES = 8 << 20
+
+FATAL = "fatal"
+"""What stands for a loss where a file cannot be read at all: the run ends with that."""
+
+READ = {
+    "parts": PART_ROWS,
+    "records": pa.schema(
+        [("sequence", pa.int64()), ("part", pa.int64()), ("line", pa.int64()), ("id", pa.string()),
+         ("id_is_key", pa.bool_()), ("authors", pa.int32()), ("names", pa.list_(pa.string()))]
+    ),
+    "mentions": pa.schema([("sequence", pa.int64()), ("part", pa.int64()), ("block", pa.string())]),
+    "keys": pa.schema([("sequence", pa.int64()), ("key", pa.string())]),
+    "references": pa.schema(
+        [("sequence", pa.int64()), ("part", pa.int64()), ("id", pa.string()), ("holders", pa.int32())]
+    ),
+    "problems": pa.schema(
+        [("sequence", pa.int64()), ("ordinal", pa.int32()), ("file", pa.int32()), ("start", pa.int64()),
+         ("line", pa.int64()), ("lost", pa.string()), ("reason", pa.string()), ("unit", pa.string()),
+         ("reject", pa.binary())]
+    ),
+    "splits": pa.schema([("file", pa.int32()), ("start", pa.int64()), ("lines", pa.int64()), ("unit", pa.string())]),
+}  # fmt: skip
+"""What reading gives. Lines are counted in their split; `splits` says how many each has, and what else is counted."""
+
+
+def read_lines(batches: Batches, plan: Plan, settings: Settings) -> Batches:
+    """Lines as Spark cuts them, in columns url, start and line, to parts."""
+    split: _Split | None = None
+    for batch in batches:
+        urls, begin, lines = (batch.column(name).to_pylist() for name in ("url", "start", "line"))
+        for url, start, line in zip(urls, begin, lines, strict=True):
+            if split is None or start != split.start or url != split.url:
+                if split:
+                    yield from split.end()
+                split = _Split(url, start, plan, settings)
+            if split.add(line):
+                yield from split.flush()
+    if split:
+        yield from split.end()
+
+
+class _Split:
+    """One split of one file while it is read."""
+
+    def __init__(self, url: str, start: int, plan: Plan, settings: Settings) -> None:
+        self.url, self.start, self.settings = url, start, settings
+        self.number = plan.number(url)
+        self.file = plan.files[self.number]
+        self.writer = write_mentions if plan.mentions else write_documents
+        self.lines = self.records = self.filled = 0
+        self.raws: list[Raw] = []
+
+    def add(self, line: bytes) -> bool:
+        """Take a line; says whether a part is full."""
+        self.lines += 1
+        if line and not line.isspace():
+            self.raws.append(Raw(self.lines, line))
+            self.filled += len(line)
+        return self.filled >= PART_BYTES
+
+    def flush(self) -> Batches:
+        """Make a part of what is gathered."""
+        if not self.raws:
+            return
+        sequence = self.file.base + self.start + self.records
+        self.records += len(self.raws)
+        _require_room(self.start + self.records, self.file)
+        chunk = Chunk(self.file.name, sequence, self.raws, self.file.form or "")
+        self.raws, self.filled = [], 0
+        yield from _part(chunk, self.settings, self.writer, self.number, self.start)
+
+    def end(self) -> Batches:
+        """Make the last part, and say how many lines there were."""
+        yield from self.flush()
+        yield from _split_row(self.number, self.start, self.lines, "line")
+
+
+def read_files(batches: Batches, plan: Plan, settings: Settings) -> Batches:
+    """Whole files, in columns url and content, to parts."""
+    for batch in batches:
+        for url, content in zip(batch.column("url").to_pylist(), batch.column("content"), strict=True):
+            number = plan.number(url)
+            file = plan.files[number]
+            try:
+                with _on_disk(content.as_buffer(), file) as path:
+                    yield from _file(path, file, number, plan, settings)
+            except HomonymError as wrong:
+                yield from _problem_rows([(file.base, 0, number, 0, 0, FATAL, str(wrong), "line", b"")])
+
+
+@contextmanager
+def _on_disk(content: pa.Buffer, file: File) -> Iterator[Path]:
+    """A file of this content, under its own name: some formats look at that."""
+    with tempfile.TemporaryDirectory(prefix="homonym-") as folder:
+        path = Path(folder, Path(file.path).name)
+        path.write_bytes(content)
+        yield path
+
+
+class _Named(Source):
+    """A source that messages call by the name that the user knows."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        super().__init__(path)
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+
+def _file(path: Path, file: File, number: int, plan: Plan, settings: Settings) -> Batches:
+    if plan.mentions and path.suffix == ".parquet":
+        yield from _split_row(number, 0, 0, "line")
+        yield from _mention_table(path, file)
+        return
+    with _Named(path, file.name) as source:
+        if file.form == MENTIONS:
+            form, records = MENTIONS, Records(Raw(line, text) for line, text in source.lines())
+        else:
+            found = format_of(source, file.form)
+            form, records = found.name, found.open(source, plan.columns)
+        yield from _split_row(number, 0, 0, records.unit)
+        first = Chunk(file.name, file.base, [], form, records.context, records.unit)
+        writer = write_mentions if plan.mentions else write_documents
+        for chunk in chunks(records.raws, first, PART_BYTES):
+            _require_room(chunk.sequence + len(chunk.raws) - file.base, file)
+            yield from _part(chunk, settings, writer, number, 0)
+
+
+def _mention_table(path: Path, file: File) -> Batches:
+    """A Parquet table of mentions; messages call it by the name that the user knows."""
+    with tempfile.TemporaryDirectory(prefix="homonym-") as folder:
+        work = Path(folder)
+        try:
+            write_mention_table(path, file.base, work, lambda rows: None)
+        except InputError as wrong:
+            raise InputError(str(wrong).replace(str(path), file.name)) from None
+        for part in sorted(int(found.stem) for found in (work / "mentions").iterdir()):
+            tables = read_tables(work, part)
+            yield from _tables(part, len(tables["records"]), tables)
+
+
+def _part(
+    chunk: Chunk, settings: Settings, writer: Callable[..., PartReport], number: int, start: int
+) -> Batches:  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="homonym-") as folder:
+        report = writer(chunk, settings, Path(folder), strict=False)
+        yield from _tables(chunk.sequence, report.read, read_tables(Path(folder), chunk.sequence))
+    yield from _problem_rows(
+        (chunk.sequence, ordinal, number, start, problem.line, problem.lost, problem.reason, problem.unit, reject)
+        for ordinal, (problem, reject) in enumerate(zip(report.problems, report.rejects, strict=True))
+    )
+
+
+def _tables(part: int, read: int, tables: dict[str, pa.Table]) -> Batches:
+    yield from rows_of("parts", part_row(part, read, tables), READ)
+    mentions = tables["mentions"].sort_by("owner")
+    mentions = mentions.append_column("sequence", pc.shift_right(mentions["owner"], SLOT_BITS))
+    records = tables["records"].append_column("names", _names(tables["records"], mentions))
+    for name, table in (("records", records), ("mentions", mentions), ("references", tables["references"])):
+        numbered = table.append_column("part", pa.array([part] * len(table), pa.int64()))
+        yield from rows_of(name, numbered, READ)
+    yield from rows_of("keys", tables["keys"], READ)
+
+
+def _names(records: pa.Table, mentions: pa.Table) -> pa.Array:
+    """The names of each record's authors, for those that refer to it; mentions stand in the order of the records."""
+    named = mentions.filter(mentions["own_name"].is_valid())
+    sequence = records["sequence"].to_numpy()
+    first = np.searchsorted(named["sequence"].to_numpy(), np.append(sequence, sequence[-1:] + 1))
+    offsets = first if len(records) else np.zeros(1, np.int64)
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), named["own_name"].combine_chunks())
+
+
+def _split_row(number: int, start: int, lines: int, unit: str) -> Batches:
+    yield from rows_of("splits", pa.table([[number], [start], [lines], [unit]], schema=READ["splits"]), READ)
+
+
+def _problem_rows(rows: Iterable[tuple[Any, ...]]) -> Batches:
+    found = list(zip(*rows, strict=True))
+    if found:
+        yield from rows_of("problems", pa.table(found, schema=READ["problems"]), READ)
+
+
+def _require_room(records: int, file: File) -> None:
+    if records > file.room:
+        raise InputError(f"{file.name} holds more records than a file of its size can; unpack it first.")

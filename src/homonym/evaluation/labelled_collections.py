@@ -1,0 +1,120 @@
+"""Names whose authors are known, with all that is needed to cluster them: for tuning, training and studies.
+
+Of a collection only the blocks with at least one label are kept, but these whole: what has no label is clustered along,
+as it would be in a real run, and left out when the result is measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from homonym.clustering.arrays import Bags, Integers, ranges, starts
+from homonym.engines.local import require_memory
+from homonym.errors import InputError
+from homonym.evaluation.gold import read_gold, unusable
+from homonym.evaluation.matching import ordered_codes
+from homonym.evaluation.table_reader import columns_of, is_export
+from homonym.io.inputs import read_lines, require_rereadable
+from homonym.io.outputs import Paths, as_paths
+from homonym.measures.methods import LabelledNames
+from homonym.records.formats.documents import load_object
+from homonym.records.model import BrokenRecordError, Problems
+
+if TYPE_CHECKING:
+    from homonym.collection.encoded import Encoded
+    from homonym.commands.run import Run
+    from homonym.constraints.find import FoundConstraints
+    from homonym.engines.local import LocalEngine
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """Labelled names, how many labels there are and how many belong to no mention; and what could not be read."""
+
+    names: LabelledNames
+    labels: int
+    labels_without_mention: int
+    problems: Problems
+
+
+def read_labelled(run: Run, gold: Paths | None, label: str) -> Labelling:
+    """Read a collection of documents or mentions and the labels of its mentions, from itself or from other files."""
+    require_rereadable([*run.inputs.files, *(as_paths(gold) if gold else [])])
+    found = read_gold(gold or run.inputs.files, label)
+    run.warnings += [f"{part}." for part in unusable(found.skipped, found.several)]
+    with run.engine() as engine:
+        read_collection(engine, run)
+        encoded = run.encode(engine)
+        if not encoded.frequencies.types:
+            raise InputError(f"no mention of {run.inputs} has any feature to tell authors apart by.")
+        names, without = _join(encoded, found.table, run, gold)
+    # A sweep keeps the pairs of a block twice, on each thread.
+    require_memory(int(names.mentions.max()), len(names.frequencies.types), run.memory, copies=2 * run.threads)
+    return Labelling(names, found.table.num_rows, without, engine.problems)
+
+
+def read_collection(engine: LocalEngine, run: Run) -> None:
+    """Read documents, or mentions that bring their own features, whichever the files hold."""
+    kinds = {holds_mentions(path) for path in run.inputs.files}
+    if len(kinds) > 1:
+        raise InputError(f"{run.inputs} are documents and mentions with bags; give files of one kind.")
+    read = engine.read_mentions if kinds.pop() else engine.read_documents
+    read(run.inputs, run.settings)
+
+
+def holds_mentions(path: Path) -> bool:
+    """Tell mentions with bags from documents by the beginning of a file."""
+    if path.suffix == ".parquet":
+        return "mention_id" in columns_of(path)
+    if is_export(path):
+        return False
+    for line in islice(read_lines(path), 100):
+        try:
+            return "mention_id" in load_object(line.text)
+        except BrokenRecordError:
+            continue
+    return False
+
+
+def _join(encoded: Encoded, labels: pa.Table, run: Run, gold: Paths | None) -> tuple[LabelledNames, int]:
+    """Keep the names that have labels; also count the labels that belong to no mention."""
+    columns = pq.read_table(encoded.mentions_file, columns=["mention_id", "name"])
+    row = pc.index_in(columns["mention_id"], value_set=labels["mention_id"])
+    known = pc.fill_null(row, -1).to_numpy()
+    if not (known >= 0).any():
+        files = ", ".join(map(str, as_paths(gold or run.inputs.files)))
+        raise InputError(
+            f"no label in {files} belongs to a mention of {run.inputs.files[0]}; mention_id must be the same in both, "
+            f"but the first are {labels['mention_id'][0]} and {columns['mention_id'][0]}."
+        )
+    # Numbered in the order of the labels themselves: in which order a file gives them must not matter.
+    code = ordered_codes(labels["author"])
+    author = np.where(known >= 0, code[known], -1).astype(np.int64)
+    names = _labelled_names(encoded, author, columns["name"], run.knowledge)
+    return names, labels.num_rows - int((known >= 0).sum())
+
+
+def _labelled_names(
+    encoded: Encoded, author: Integers, written: pa.ChunkedArray, knowledge: FoundConstraints | None
+) -> LabelledNames:
+    sizes = np.diff(encoded.block_start)
+    block = np.repeat(np.arange(len(sizes)), sizes)
+    blocks = np.unique(block[author >= 0])
+    chosen = ranges(encoded.block_start[blocks], sizes[blocks])
+    kept = np.ones(len(encoded.frequencies.types), bool)
+    return LabelledNames(
+        key=encoded.block_names().take(pa.array(blocks)).to_pylist(),
+        bags=Bags(starts(sizes[blocks]), *encoded.gather_mentions(chosen, kept)),
+        frequencies=encoded.frequencies,
+        author=author[chosen],
+        written=written.take(pa.array(chosen)).to_pylist(),
+        constraints=knowledge.of_chosen(blocks) if knowledge else None,
+    )

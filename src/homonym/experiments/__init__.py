@@ -1,1 +1,0 @@
-"""The paper's study as data: variants × weights × limits on labelled names, to tables, figures and findings."""

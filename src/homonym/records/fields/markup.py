@@ -1,0 +1,275 @@
+"""Titles, abstracts and names with HTML, JATS or MathML in them, as plain text."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from functools import cache, lru_cache
+from typing import Any
+
+#: Text that was escaped by one system and then again by the next has been seen; more than this has not.
+_ROUNDS = 3
+
+_LONG = 200
+_UNEVEN = ("\n", "  ", "\t", "\r", "\xa0", "\u2009", "\u3000", "\x0b", "\x0c", "\x1f", "\u2028", "\u2003", "\u2002")
+
+# Tags that stand inside of words: x<sub>2</sub> is x2. All other tags part words.
+_INLINE = (
+    r"a|abbr|b|bdi|big|bold|cite|code|em|emph|ext-link|fn|font|i|inf|ins|it|italic|monospace|named-content|overline"
+    r"|mfrac|mi|mn|mo|mrow|msqrt|msub|msubsup|msup|mtext|roman|rm|s|sans-serif|sc|scp|small|smallcap|smallcaps|span|strike|strong|styled-content|sub|sup|tt|u|underline"
+    r"|underlined|xref"
+)
+_BLOCK = (
+    r"abstract|alternatives|annotation|blockquote|body|br|break|caption|center|dd|def|def-item|def-list|disp-formula"
+    r"|div|dl|dt|fig|formula|graphic|h[1-6]|head|hr|html|img|inline-formula|inline-graphic|label|li|list|list-item"
+    r"|math|ol|p|para|pre|q|sec|section|semantics|speech|statement|table|tbody|td|term|tex-math|th|thead"
+    r"|title|tr|ul|verse-group|verse-line"
+)
+_MATHS = r"(?:mml|m|ns\d{1,2}):[a-z]+"
+
+# What may be a tag ends before the next "<", so that text full of unclosed tags costs no more than any other.
+_TAG = re.compile(r"<(?:!\[CDATA\[|[/A-Za-z?!][^<>]*+>)")
+_REST = r"(?:\s+[\w:-]+\s*=[^<>]*|\s*/?\s*)>"
+_WITHIN = re.compile(rf"</?(?:{_MATHS}|(?:[a-z]+:)?(?:{_INLINE})){_REST}", re.IGNORECASE)
+_BETWEEN = re.compile(
+    rf"</?(?:(?:[a-z]+:)?(?:{_BLOCK})|(?:jats|ce|sb|xhtml):[\w-]+){_REST}|<!--.*>|<!\[CDATA\[|<\?.*>",
+    re.IGNORECASE | re.DOTALL,
+)
+# TeX comes beside the same formula in MathML, with the whole preamble of a LaTeX document.
+_TEX = re.compile(r"<(?:jats:)?tex-math\b[^<>]*+>[^<]*+</(?:jats:)?tex-math\s*>", re.IGNORECASE)
+
+
+def plain_text(text: str) -> str:
+    """Text without tags, its entities decoded and its white space collapsed.
+
+    Only what is known as a tag is taken for one: other things stand between angle brackets too.
+
+    >>> plain_text("<jats:title>On  CO<sub>2</sub></jats:title><jats:p>J&uuml;rgen &amp;amp; S&#246;hne</jats:p>")
+    'On CO2 Jürgen & Söhne'
+    >>> plain_text("p < 0.05 where <x> > 1 &lt;i&gt;in vivo&lt;/i&gt; for R&D")
+    'p < 0.05 where <x> > 1 in vivo for R&D'
+    """
+    if "<" in text or "&" in text:
+        text = _without_markup(text)
+    return even(text)
+
+
+def even(text: str) -> str:
+    """Text with its white space collapsed. Most abstracts are so already, and to see that takes a tenth of the time.
+
+    >>> even(" On\\n  air ")
+    'On air'
+    """
+    if len(text) < _LONG:
+        return " ".join(text.split())
+    text = text.strip()
+    return " ".join(text.split()) if any(map(text.__contains__, _UNEVEN)) else text
+
+
+def _without_markup(text: str) -> str:
+    for _ in range(_ROUNDS):
+        if "<" in text:
+            text = _without_tags(text)
+        if "&" not in text:
+            break
+        text, before = _unescaped(text), text
+        if text == before:
+            break
+    return text
+
+
+def _without_tags(text: str) -> str:
+    if "tex-math" in text:
+        text = _TEX.sub(" ", text)
+    return _TAG.sub(_replacement, text).replace("]]>", " ")
+
+
+def _replacement(found: re.Match[str]) -> str:
+    return _spacing(found[0])
+
+
+@lru_cache(maxsize=1 << 10)
+def _spacing(tag: str) -> str:
+    """What stands in the place of a tag; itself if it is none."""
+    if _WITHIN.fullmatch(tag):
+        return ""
+    return " " if _BETWEEN.fullmatch(tag) else tag
+
+
+def _unescaped(text: str) -> str:
+    try:
+        return html.unescape(text)
+    except ValueError:  # a character number of thousands of digits
+        return text
+
+
+_COMBINING = {
+    "`": "\u0300",
+    "'": "\u0301",
+    "^": "\u0302",
+    "~": "\u0303",
+    "=": "\u0304",
+    "u": "\u0306",
+    ".": "\u0307",
+    '"': "\u0308",
+    "r": "\u030a",
+    "H": "\u030b",
+    "v": "\u030c",
+    "G": "\u030f",
+    "U": "\u030e",
+    "d": "\u0323",
+    "c": "\u0327",
+    "k": "\u0328",
+    "b": "\u0331",
+}
+
+#: What the macro library does not know, or knows as something else than text needs.
+_SYMBOLS = {
+    "LaTeX": "LaTeX",
+    "P": "¶",
+    "S": "§",
+    "TeX": "TeX",
+    "approx": "≈",
+    "celsius": "°C",
+    "circ": "°",
+    "colon": ":",
+    "copyright": "©",
+    "degree": "°",
+    "gt": ">",
+    "i": "ı",
+    "j": "ȷ",
+    "lt": "<",
+    "micro": "µ",
+    "sim": "~",
+    "slash": "/",
+    "textasciicircum": "^",
+    "textbar": "|",
+    "textgreater": ">",
+    "textless": "<",
+    "textquotedbl": '"',
+    "textunderscore": "_",
+    "upmu": "µ",
+} | dict.fromkeys(("hfill", "linebreak", "newline", "par", "quad", "qquad", "sep", "space"), " ")
+
+# Braces and dollars that are meant, kept apart from those of the markup until that is gone.
+_OPEN, _CLOSE, _DOLLAR = "\ue000", "\ue001", "\ue002"
+_CHARACTERS = {"{": _OPEN, "}": _CLOSE, "$": _DOLLAR, "#": "#"} | dict.fromkeys(" \t\n\\,;:~", " ")
+
+_LETTER = r"(\\[ij](?![A-Za-z])[ \t]*+|[^\W\d_])"
+_ACCENT = re.compile(rf"""\\(?:(["'`^~=.])\s*+|([cvuHdbrkGU])(?:\s++|(?=[{{\\])))(\{{?)\s*+{_LETTER}(?:\s*+(\}}))?""")
+# The three that exports escape in ordinary sentences; mostly nothing else is there.
+_ESCAPED = re.compile(r"\\([&%_])")
+_MACRO = re.compile(r"\\(?:([A-Za-z]++)\*?+[ \t]*+(?:\n[ \t]*+)?(?:\{\})?|(.)|$)", re.DOTALL)
+_ENTITY = re.compile(r"&#?\w{1,30};")
+_SINGLE = re.compile(r"\{([^\x00-\x7f])\}")
+_LATEX_MATHS = re.compile(r"\$([^$]*+)\$")
+_SCRIPTS = re.compile(r"[_^]")
+
+
+def to_text(value: str) -> str:
+    r"""Plain text: no macros, braces, HTML or line ends.
+
+    >>> to_text(r"{\"U}ber {{GaN}} \& H$_2$O:~Core\textendash{}Shell {\v Z}i\v{z}ek, \O{}rsted, S{\'{\i}}")
+    'Über GaN & H2O: Core–Shell Žižek, Ørsted, Sí'
+    >>> to_text("``Quoted{''} pages 5--10 of R&amp;D, <i>in vivo</i>")
+    '“Quoted” pages 5–10 of R&D, in vivo'
+    """
+    text = without_braces(without_macros(value)) if _is_latex(value) else value
+    if "\n" in text:  # as wrapped in the Web of Science, which is quicker undone than any line ends
+        text = text.replace("\n   ", " ")
+    if "<" in text or "&" in text or "\n" in text or "\t" in text or "  " in text or not text.isascii():
+        return plain_text(text)
+    return text.strip()
+
+
+def _is_latex(text: str) -> bool:
+    """Tell text with something of LaTeX in it; one look after the other is faster than any pattern."""
+    return (
+        "\\" in text
+        or "{" in text
+        or "}" in text
+        or "$" in text
+        or "~" in text
+        or "`" in text
+        or "--" in text
+        or "''" in text
+    )
+
+
+def without_macros(value: str) -> str:
+    r"""Text whose macros are characters, with the braces that group it.
+
+    >>> without_macros(r"{S{\'a}nchez}, M. and {\'A}d{\'a}m Jr")
+    '{Sánchez}, M. and Ádám Jr'
+    """
+    if "\\" in value:
+        value = _ESCAPED.sub(r"\1", value)
+        if "\\" in value:
+            value = _SINGLE.sub(r"\1", _MACRO.sub(_macro, _ACCENT.sub(_accent, value)))
+    if "$" in value:
+        value = _LATEX_MATHS.sub(_maths, value)
+    if "~" in value:
+        value = value.replace("~", " ")
+    if "--" in value:
+        value = value.replace("---", "—").replace("--", "–")
+    if "`" in value:
+        value = value.replace("``", "“")
+    if "'" in value:
+        value = value.replace("''", "”")
+    return value
+
+
+def without_braces(text: str) -> str:
+    """Text that `without_macros` gave, without the braces that group it."""
+    text = text.replace("{", "").replace("}", "")
+    return text if text.isascii() else text.replace(_OPEN, "{").replace(_CLOSE, "}").replace(_DOLLAR, "$")
+
+
+def text_lines(value: str) -> list[str]:
+    r"""The lines of a value that has one item in each, as plain text.
+
+    >>> text_lines("A \\& B.\n   C.\n  ")
+    ['A & B.', 'C.']
+    """
+    text = without_braces(without_macros(value))
+    if "<" in text or _ENTITY.search(text):
+        return [line for each in text.splitlines() if (line := plain_text(each))]
+    return [line for each in text.splitlines() if (line := each.strip())]
+
+
+def _accent(found: re.Match[str]) -> str:
+    mark, word, opening, letter, closing = found.groups()
+    # Where an accent stands before a longer group, it is on the first letter and the group goes on.
+    around = ("", "") if opening and closing else (opening or "", closing or "")
+    return around[0] + _accented(mark or word, letter.strip("\\ \t")) + around[1]
+
+
+@cache
+def _accented(mark: str, letter: str) -> str:
+    return unicodedata.normalize("NFC", letter + _COMBINING[mark])
+
+
+def _macro(found: re.Match[str]) -> str:
+    name, character = found.groups()
+    return _symbol(name) if name else _CHARACTERS.get(character, "")
+
+
+@lru_cache(maxsize=1 << 12)
+def _symbol(name: str) -> str:
+    """What a macro without arguments stands for; empty if it only says how text looks."""
+    if name in _SYMBOLS:
+        return _SYMBOLS[name]
+    meaning = getattr(_library().get_macro_spec(name), "simplify_repl", None)
+    return meaning if isinstance(meaning, str) and len(meaning) <= 3 and "%" not in meaning else ""
+
+
+@cache
+def _library() -> Any:
+    from pylatexenc.latex2text import get_default_latex_context_db  # most files never need it
+
+    return get_default_latex_context_db()
+
+
+def _maths(found: re.Match[str]) -> str:
+    return _SCRIPTS.sub("", found[1])

@@ -1,0 +1,211 @@
+"""Works of Crossref: answers of its interface, files of its public dumps, and works one per line.
+
+What reference managers export as CSL JSON has nearly the same names and is read too.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from homonym.io.inputs import Source
+from homonym.records.fields import identifiers
+from homonym.records.fields.affiliations import addresses
+from homonym.records.fields.markup import plain_text
+from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
+from homonym.records.parsing.json_fields import dicts, distinct, identifier, listed, orcid, split_name, whole_name
+from homonym.records.parsing.json_stream import load_record, names_in, open_json
+from homonym.records.registry import Columns, Format, Records
+
+#: Names in works; nothing inside of a work has two of them.
+_NAMES = frozenset(
+    {"title", "issued", "publisher", "indexed", "prefix", "member", "container-title", "created", "deposited"}
+    | {"reference-count", "references-count", "is-referenced-by-count", "score", "published"}
+)
+
+_ONLY_HERE = frozenset(
+    {"DOI", "reference-count", "references-count", "is-referenced-by-count", "container-title", "date-parts"}
+    | {"content-domain", "crossmark-restriction", "doi-asserted-by", "authenticated-orcid", "message-type"}
+    | {"published-print", "published-online"}
+)
+_TYPICAL = frozenset(
+    {"family", "given", "sequence", "issued", "publisher", "ISSN", "title", "author", "status", "items"}
+)
+
+#: Where the year of publication stands, in the order in which it is looked for.
+_DATES = ("issued", "published-print", "published-online", "published", "posted", "created")
+
+#: What CSL keeps apart from a family name that it belongs to.
+_PARTICLES = ("non-dropping-particle", "dropping-particle")
+
+_HEADING = re.compile(
+    r"\s*+(?:<(?:jats:)?(?:sec|abstract)>\s*+)?<(?:jats:)?title>"
+    r"\s*(?:abstract|summary|zusammenfassung|r[eé]sum[eé]|resumen|resumo)\W*</(?:jats:)?title>",
+    re.IGNORECASE,
+)
+
+
+def parse_work(line: bytes, context: object = None) -> Parsed:
+    """Read one work.
+
+    >>> document, notes = parse_work(
+    ...     b'{"DOI": "10.1000/ABC", "title": ["On <i>x</i>"], "issued": {"date-parts": [[2014, 3]]},'
+    ...     b' "author": [{"family": "Doe", "given": "J.", "suffix": "Jr"}, {"name": "The Group"}],'
+    ...     b' "reference": [{"DOI": "10.1000/DEF", "author": "Roe"}]}'
+    ... )
+    >>> document.id, document.title, document.year, [author.name for author in document.authors]
+    ('10.1000/abc', 'On x', 2014, ['Doe, J., Jr'])
+    >>> document.references, document.referenced_authors, notes
+    (['10.1000/def'], ['Roe'], [])
+    """
+    raw = load_record(line)
+    if not any(raw.get(name) for name in ("DOI", "title", "author")):
+        raise BrokenRecordError("this is not a work of Crossref: it has neither DOI nor title nor author")
+    notes: list[Note] = []
+    doi = _doi(raw.get("DOI"))
+    cited = dicts(raw.get("reference"))
+    document = Document(
+        id=doi or identifier(raw.get("id")),
+        authors=_authors(raw.get("author"), notes),
+        title=_title(raw, notes),
+        abstract=_abstract(raw.get("abstract"), notes),
+        year=_year(raw, notes),
+        venue=_venue(raw, notes),
+        categories=distinct(listed(raw.get("subject"))),
+        keywords=distinct(listed(raw.get("keyword")) + listed(raw.get("categories"))),
+        references=_references(cited),
+        referenced_authors=_referenced(cited),
+        ids={"doi": doi} if doi else {},
+        id_is_key=bool(doi),  # reference managers name an item without a DOI as they like
+    )
+    return document, notes
+
+
+def _doi(value: Any) -> str:
+    if isinstance(value, list) and value:
+        value = value[0]
+    if not isinstance(value, str):
+        return ""
+    if "&" in value:
+        value = html.unescape(value[:1000])
+    return identifiers.doi(value) or value.strip().lower()
+
+
+def _first(value: Any, name: str, notes: list[Note]) -> str:
+    """The first text of a list; CSL has the text alone."""
+    for item in listed(value):
+        if isinstance(item, str) and (found := plain_text(item)):
+            return found
+    if value and not isinstance(value, list | str):
+        notes.append(("field", f"{name} must be a list of texts, got {type(value).__name__}"))
+    return ""
+
+
+def _authors(entries: Any, notes: list[Note]) -> list[Author]:
+    """The persons in the order of the list, which is that of the work; "sequence" only marks the first of them."""
+    if not isinstance(entries, list):
+        if entries is not None:
+            notes.append(("field", f"author must be a list, got {type(entries).__name__}"))
+        return []
+    authors: list[Author] = []
+    position = 0
+    for entry in entries:
+        if _is_group(entry):
+            continue
+        if name := _name(entry):
+            affiliations, emails = _affiliations(entry.get("affiliation"))
+            ids = orcid(entry["ORCID"], notes) if "ORCID" in entry else {}
+            authors.append(Author(position, name, affiliations, emails, None, None, ids))
+        else:
+            notes.append(("author", f"author {position} has no name"))
+        position += 1
+    return authors
+
+
+def _is_group(entry: Any) -> bool:
+    """Whether an entry is of an organisation: these have their name in one piece."""
+    if not isinstance(entry, dict) or entry.get("family") or entry.get("given"):
+        return False
+    return bool(entry.get("name") or entry.get("literal"))
+
+
+def _name(entry: Any) -> str:
+    if not isinstance(entry, dict):
+        return ""
+    family = entry.get("family")
+    for particle in _PARTICLES:
+        if particle in entry and isinstance(family, str):
+            family = f"{entry[particle] or ''} {family}"
+    return split_name(family, entry.get("given"), entry.get("suffix"))
+
+
+def _affiliations(value: Any) -> tuple[list[str], list[str]]:
+    if not value:
+        return [], []
+    return addresses([item.get("name") if isinstance(item, dict) else item for item in listed(value)])
+
+
+def _title(raw: dict[str, Any], notes: list[Note]) -> str:
+    title = _first(raw.get("title"), "title", notes)
+    subtitle = _first(raw.get("subtitle"), "subtitle", notes) if raw.get("subtitle") else ""
+    return title if subtitle.lower() in title.lower() else f"{title}: {subtitle}".removeprefix(": ")
+
+
+def _abstract(value: Any, notes: list[Note]) -> str:
+    if isinstance(value, str):
+        heading = _HEADING.match(value)
+        return plain_text(value[heading.end() :] if heading else value)
+    if value is not None:
+        notes.append(("field", f"abstract must be text, got {type(value).__name__}"))
+    return ""
+
+
+def _year(raw: dict[str, Any], notes: list[Note]) -> int | None:
+    """The year of the first date that has one: date-parts may be empty or [[null]]."""
+    wrong: list[Note] = []
+    for name in _DATES:
+        if name in raw and (year := publication_year(_first_part(raw[name]), wrong)):
+            return year
+    notes.extend(wrong[:1])
+    return None
+
+
+def _first_part(date: Any) -> Any:
+    if not isinstance(date, dict):
+        return date if isinstance(date, str | int) else None
+    part = date.get("date-parts")
+    while isinstance(part, list) and part:
+        part = part[0]
+    return (part or date.get("raw") or date.get("date-time")) if not isinstance(part, list | dict) else None
+
+
+def _venue(raw: dict[str, Any], notes: list[Note]) -> str:
+    return _first(raw.get("container-title"), "container-title", notes) or _first(
+        raw.get("short-container-title"), "short-container-title", notes
+    )
+
+
+def _references(cited: list[dict[str, Any]]) -> list[str]:
+    dois = [_doi(item["DOI"]) for item in cited if "DOI" in item]
+    return [*filter(None, dict.fromkeys(dois))] if dois else dois
+
+
+def _referenced(cited: list[dict[str, Any]]) -> list[str]:
+    """The first authors of references, each once, as they are given."""
+    names = [item["author"] for item in cited if "author" in item]
+    return [*filter(None, dict.fromkeys(whole_name(name) for name in names if isinstance(name, str)))]
+
+
+def _recognises(source: Source) -> bool:
+    """Two names of works that are Crossref's alone, or one and two that are typical."""
+    names = names_in(source.head)
+    only_here = len(_ONLY_HERE & names)
+    return only_here > 1 or (only_here == 1 and len(_TYPICAL & names) > 1)
+
+
+def _open(source: Source, columns: Columns) -> Records:
+    return open_json(source, _NAMES)
+
+
+FORMAT = Format(name="crossref", title="Crossref works", recognises=_recognises, open=_open, parse=parse_work)

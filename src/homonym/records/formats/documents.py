@@ -1,0 +1,327 @@
+"""homonym's own document format: one JSON object per line; a list of them or one after another is read too."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import orjson
+
+from homonym.io.inputs import Source
+from homonym.records.fields import identifiers
+from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
+from homonym.records.parsing.json_stream import names_in, open_json
+from homonym.records.parsing.splitting import Raw
+from homonym.records.registry import Columns, Format, Records
+
+#: Names in documents; nothing inside of a document has two of them.
+_NAMES = ("id", "authors")
+
+# Mentions with bags have the second: then it can be said what they are.
+_MARK = re.compile(rb'"(?:authors|mention_id)"\s*+:')
+
+# How a list begins, and an object of which each member has a line of its own.
+_SPREAD = re.compile(rb'\s*+(?:\[\s*+\{|\{[ \t\r]*+\n\s*+")')
+
+
+def parse_document(line: bytes) -> Parsed:
+    """Read one line; notes say which author or field of it could not be used.
+
+    >>> document, notes = parse_document(b'{"id": 7, "year": "n.d.", "authors": [{"name": "Doe, J"}, {}]}')
+    >>> document.id, [author.name for author in document.authors]
+    ('7', ['Doe, J'])
+    >>> for note in notes:
+    ...     print(note)
+    ('author', 'author 1 has no name')
+    ('field', "year 'n.d.' is not a year")
+    """
+    raw = load_object(line)
+    if "mention_id" in raw and "authors" not in raw:
+        raise BrokenRecordError("this is a mention with bags, not a document (use homonym cluster)")
+    notes: list[Note] = []
+    document = Document(
+        id=identifier(raw, "id"),
+        authors=_authors(raw.get("authors"), notes),
+        title=_text(raw, "title", notes),
+        abstract=_text(raw, "abstract", notes),
+        year=publication_year(raw.get("year"), notes),
+        venue=_text(raw, "venue", notes),
+        categories=_texts(raw, "categories", notes),
+        keywords=_texts(raw, "keywords", notes),
+        references=_texts(raw, "references", notes),
+        referenced_authors=_texts(raw, "referenced_authors", notes),
+        other_authors=_texts(raw, "other_authors", notes),
+        ids=_ids(raw, notes),
+    )
+    return document, notes
+
+
+def load_object(line: bytes) -> dict[str, Any]:
+    """Read one line that must be a JSON object."""
+    try:
+        raw = orjson.loads(line)
+    except orjson.JSONDecodeError as broken:
+        if not _is_utf8(line):
+            raise BrokenRecordError("not UTF-8 text (save the file in that encoding)") from None
+        raise BrokenRecordError(f"not valid JSON ({broken.msg} at character {broken.pos + 1})") from None
+    if not isinstance(raw, dict):
+        raise BrokenRecordError(f"expected a JSON object, got {type(raw).__name__}")
+    return raw
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def identifier(raw: dict[str, Any], key: str) -> str:
+    """The value of a required identifier; numbers are taken as text."""
+    value = optional_identifier(raw, key)
+    if value is None:
+        raise BrokenRecordError(f"'{key}' is missing")
+    return value
+
+
+def optional_identifier(raw: dict[str, Any], key: str) -> str | None:
+    """The value of an identifier as text, or None."""
+    value = raw.get(key)
+    if value is None or value == "":
+        return None
+    if type(value) is str:  # as it nearly always is; the rest takes longer to tell
+        return value
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise BrokenRecordError(f"'{key}' must be text, got {type(value).__name__}")
+    return str(value)
+
+
+def _authors(entries: Any, notes: list[Note]) -> list[Author]:
+    if not isinstance(entries, list):
+        raise BrokenRecordError("'authors' is missing or not a list")
+    authors = []
+    for position, entry in enumerate(entries):
+        if isinstance(entry, str):
+            entry = {"name": entry}
+        name = entry.get("name") if isinstance(entry, dict) else None
+        if not isinstance(name, str) or not name.strip():
+            notes.append(("author", f"author {position} has no name"))
+            continue
+        authors.append(
+            Author(
+                position=position,
+                name=name,
+                affiliations=_texts(entry, "affiliations", notes),
+                emails=_texts(entry, "emails", notes),
+                label=_identifier_or_note(entry, "author", notes),
+                block=_identifier_or_note(entry, "block", notes),
+                ids=_ids(entry, notes),
+            )
+        )
+    return authors
+
+
+def _identifier_or_note(entry: dict[str, Any], key: str, notes: list[Note]) -> str | None:
+    try:
+        return optional_identifier(entry, key)
+    except BrokenRecordError as broken:
+        notes.append(("field", str(broken)))
+        return None
+
+
+def _text(raw: dict[str, Any], key: str, notes: list[Note]) -> str:
+    value = raw.get(key)
+    if isinstance(value, str):
+        return value
+    if value is not None:
+        notes.append(("field", f"{key} must be text, got {type(value).__name__}"))
+    return ""
+
+
+def _texts(raw: dict[str, Any], key: str, notes: list[Note]) -> list[str]:
+    value = raw.get(key)
+    if not value:
+        return []
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list):
+        for item in value:
+            if type(item) is not str:
+                break
+        else:
+            return value
+        texts = [str(item) for item in value if isinstance(item, str | int) and not isinstance(item, bool)]
+        if len(texts) == len(value):
+            return texts
+    notes.append(("field", f"{key} must be a list of texts"))
+    return []
+
+
+def _ids(raw: dict[str, Any], notes: list[Note]) -> dict[str, str]:
+    """Identifiers by kind, those that are none noted; of a list the first one counts."""
+    value = raw.get("ids")
+    if not value:
+        return {}
+    if not isinstance(value, dict):
+        notes.append(("field", f"ids must be an object, got {type(value).__name__}"))
+        return {}
+    found = {}
+    for kind, given in value.items():
+        single = given[0] if isinstance(given, list) and given else given
+        if single is None or single == "":
+            continue
+        valid = identifiers.valid(kind, single)
+        if valid is None:
+            notes.append(("field", f"{single!r} is no {kind}"))
+        else:
+            found[kind] = valid
+    return found
+
+
+def _recognises(source: Source) -> bool:
+    """An object on any of the first lines, or JSON at all, and a name without which there is nothing to be read."""
+    if not source.head.strip():
+        return True
+    if _MARK.search(source.head) is None:
+        return False
+    lines = source.head.split(b"\n", 100)[:100]
+    return any(line.lstrip()[:1] == b"{" for line in lines) or bool(names_in(source.head))
+
+
+def _open(source: Source, columns: Columns) -> Records:
+    if has_lines(source.head):
+        return Records(Raw(number, text) for number, text in source.lines())
+    return open_json(source, _NAMES)
+
+
+def has_lines(head: bytes) -> bool:
+    """Whether there is a document on each line, as far as the first shows."""
+    first = head.lstrip().partition(b"\n")[0]
+    return _SPREAD.match(head) is None and first.count(b'"authors"') < 2
+
+
+def _parse(text: bytes, context: None) -> Parsed:
+    return parse_document(text)
+
+
+FORMAT = Format(
+    name="documents", title="homonym's own documents, JSON lines", recognises=_recognises, open=_open, parse=_parse
+)
+
+#: Not written: a position is the place in the list, a label is called `author`, and an id that is written is a key.
+_AUTHOR = tuple(field.name for field in fields(Author) if field.name not in {"position", "label"})
+_DOCUMENT = tuple(field.name for field in fields(Document) if field.name not in {"authors", "id_is_key"})
+
+
+def document_object(document: Document) -> dict[str, Any]:
+    """A document as an object of the documents format, without what it lacks.
+
+    An author who was set aside leaves a gap, so that the others keep their positions.
+
+    >>> document_object(Document("W1", [Author(1, "Doe, J", ids={"orcid": "0000-0002-1825-0097"})], year=2014))
+    {'id': 'W1', 'year': 2014, 'authors': [None, {'name': 'Doe, J', 'ids': {'orcid': '0000-0002-1825-0097'}}]}
+    """
+    written = {name: value for name in _DOCUMENT if (value := getattr(document, name))}
+    count = document.authors[-1].position + 1 if document.authors else 0
+    authors: list[dict[str, Any] | None] = [None] * count
+    for author in document.authors:
+        authors[author.position] = _author_object(author)
+    return {**written, "authors": authors}
+
+
+def document_line(document: Document) -> bytes:
+    """A document as one line of JSON."""
+    return orjson.dumps(document_object(document)) + b"\n"
+
+
+def _author_object(author: Author) -> dict[str, Any]:
+    written = {name: value for name in _AUTHOR if (value := getattr(author, name))}
+    return written if author.label is None else {**written, "author": author.label}
+
+
+#: Counts outside are not frequencies; inside, sums over a collection are exact (see collection/counting.py).
+SMALLEST_COUNT, LARGEST_COUNT = 1e-9, 1e9
+
+#: What the column of positions holds.
+LARGEST_POSITION = 2**31 - 1
+
+
+@dataclass(slots=True)
+class Mention:
+    """One author mention with its bag of features for each type; `notes` say what of it could not be used."""
+
+    mention_id: str
+    document_id: str | None
+    position: int | None
+    name: str | None
+    block: str
+    label: str | None
+    features: dict[str, dict[str, float]]
+    ids: dict[str, str] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+
+
+def parse_mention(line: bytes) -> Mention:
+    """Read one line.
+
+    >>> parse_mention(b'{"mention_id": "m1", "name": "DOE, J", "features": {"co": {"SMITH, A": 1}}}').block
+    'DOE, J'
+    """
+    raw = load_object(line)
+    if "authors" in raw and "mention_id" not in raw:
+        raise BrokenRecordError("this is a document, not a mention with bags (use homonym disambiguate)")
+    name = raw.get("name") if isinstance(raw.get("name"), str) else None
+    block = optional_identifier(raw, "block") or name
+    if not block:
+        raise BrokenRecordError("neither 'block' nor 'name' says which mentions it is to be compared with")
+    notes: list[Note] = []
+    return Mention(
+        mention_id=identifier(raw, "mention_id"),
+        document_id=optional_identifier(raw, "document_id"),
+        position=_position(raw.get("position")),
+        name=name,
+        block=block,
+        label=optional_identifier(raw, "author"),
+        features=_bags(raw.get("features")),
+        ids=_mention_ids(raw.get("ids"), notes),
+        notes=notes,
+    )
+
+
+def _position(value: Any) -> int | None:
+    usable = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_POSITION
+    return value if usable else None
+
+
+def _mention_ids(raw: Any, notes: list[Note]) -> dict[str, str]:
+    """The identifiers of the person by kind; those that are none are noted."""
+    if raw is not None and not isinstance(raw, dict):
+        notes.append(("field", f"ids must be an object, got {type(raw).__name__}"))
+        return {}
+    found = {}
+    for kind, value in (raw or {}).items():
+        valid = identifiers.valid(kind, value)
+        if valid is not None:
+            found[kind] = valid
+        elif value not in (None, ""):
+            notes.append(("field", f"{value!r} is no {kind}"))
+    return found
+
+
+def _bags(raw: Any) -> dict[str, dict[str, float]]:
+    if raw is None:
+        return {}
+    if not isinstance(raw, dict) or not all(isinstance(bag, dict) for bag in raw.values()):
+        raise BrokenRecordError("'features' must map each feature type to an object of counts")
+    return {kind: _bag(kind, bag) for kind, bag in raw.items() if bag}
+
+
+def _bag(kind: str, bag: dict[str, Any]) -> dict[str, float]:
+    for feature, count in bag.items():
+        if isinstance(count, bool) or not isinstance(count, int | float):
+            raise BrokenRecordError(f"the count of {feature!r} in {kind!r} is not a number")
+        if count != 0 and not SMALLEST_COUNT <= count <= LARGEST_COUNT:
+            raise BrokenRecordError(f"the count of {feature!r} in {kind!r} is {count:g}, outside 1e-9 to 1e9")
+    return {feature: float(count) for feature, count in bag.items() if count}

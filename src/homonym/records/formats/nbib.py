@@ -1,0 +1,173 @@
+"""MEDLINE text, the format "PubMed" of PubMed's own export (.nbib or .txt)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from homonym.io.inputs import Source
+from homonym.records.fields import identifiers
+from homonym.records.fields.affiliations import distinct, give_address, numbered_addresses
+from homonym.records.fields.markup import plain_text
+from homonym.records.fields.people import is_nobody
+from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
+from homonym.records.parsing.splitting import Raw, split_at
+from homonym.records.parsing.tagged_lines import (
+    Field,
+    Tags,
+    by_tag,
+    check_unfinished,
+    cut_at,
+    first,
+    is_name,
+    lines_of,
+    require_header,
+    split_fields,
+    without_cut_line,
+)
+from homonym.records.registry import Columns, Format, Records
+
+# The look behind comes second, so that the search runs over letters that are no beginning at full speed.
+_BEGINNING = re.compile(rb"PMID(?<![^\r\n].{4}) ?- ?\d", re.DOTALL)
+_OWNER = re.compile(rb"OWN(?<![^\r\n].{3}) {0,2}-", re.DOTALL)
+_TAG = re.compile(r"\n([A-Z]{2,4}) {0,2}-(?: |(?=\n))")
+_YEAR = re.compile(r"\d{4}")
+_TYPICAL = re.compile(rb"(?:AUID|CRDT|DCOM|EDAT|FAU |JID |MHDA|OWN |PHST|STAT)- (?<![^\r\n].{6})", re.DOTALL)
+
+#: Other contributors: what follows them until the next author is theirs.
+_OTHERS = frozenset({"CN", "ED", "FED", "FIR", "IR"})
+
+
+def _recognises(source: Source) -> bool:
+    return _BEGINNING.search(source.head) is not None or len(set(_TYPICAL.findall(source.head))) >= 4
+
+
+def _open(source: Source, columns: Columns) -> Records:
+    return Records(part for raw in split_at(source.blocks(), _BEGINNING) for part in _parted(raw))
+
+
+def _parted(raw: Raw) -> Iterator[Raw]:
+    """Part a record from a next one whose PMID is damaged: its second line says again who owns it."""
+    owners = [] if raw.broken else [mark.start() for mark in _OWNER.finditer(raw.text)]
+    return cut_at(raw, [_line_between(raw.text, *both) for both in pairwise(owners)])
+
+
+def _line_between(text: bytes, start: int, place: int) -> int:
+    """Where the line before that of a place begins, 0 if it begins before the start."""
+    end = place - 2 if text[place - 2 : place] == b"\r\n" else place - 1
+    return max(text.rfind(b"\n", start, end), text.rfind(b"\r", start, end)) + 1
+
+
+def _parse(text: bytes, context: None) -> Parsed | None:
+    lines = lines_of(text)
+    fields = split_fields(lines, _TAG)
+    if not fields:
+        require_header(lines)
+        return None
+    finished = any(tag == "SO" for tag, _ in fields)  # the last line of every record
+    if not finished:
+        fields = without_cut_line(fields, text)
+    tags = by_tag(fields)
+    notes: list[Note] = []
+    authors = _authors(fields, notes)
+    title = first(tags, "TI", "BTI", "CTI", "TT")
+    if not finished:
+        check_unfinished("SO", title, len(authors), notes)
+    if not title and not authors:
+        raise BrokenRecordError("neither title nor authors")
+    return _document(tags, title, authors, notes), notes
+
+
+def _document(tags: Tags, title: str, authors: list[Author], notes: list[Note]) -> Document:
+    ids = _ids(tags)
+    if "pmid" not in ids:
+        notes.append(("field", "the PMID is missing or no number"))
+    date = first(tags, "DP", "DEP")
+    year = _YEAR.search(date)
+    return Document(
+        id=ids.get("pmid", ""),
+        authors=authors,
+        title=title,
+        abstract=first(tags, "AB"),
+        year=publication_year(year[0] if year else date, notes),
+        venue=first(tags, "JT", "TA") or (first(tags, "BTI", "CTI") if "TI" in tags else ""),
+        keywords=_keywords(tags),
+        ids=ids,
+    )
+
+
+def _keywords(tags: Tags) -> list[str]:
+    """Headings without their qualifiers, then the authors' own keywords; a star marks what the article is mainly about.
+
+    >>> _keywords({"MH": ["*Exercise/physiology", "Aged"], "OT": ["*ageing"]})
+    ['Exercise', 'Aged', 'ageing']
+    """
+    headings = [plain_text(value).partition("/")[0].strip("* ") for value in tags.get("MH", ())]
+    others = [plain_text(value).strip("* ") for value in tags.get("OT", ())]
+    return [word for word in dict.fromkeys(headings + others) if word]
+
+
+def _ids(tags: Tags) -> dict[str, str]:
+    marked = [value for tag in ("LID", "AID") for value in tags.get(tag, ()) if "[doi]" in value]
+    found = {
+        "pmid": identifiers.number(first(tags, "PMID")),
+        "doi": identifiers.doi(marked[0] if marked else first(tags, "SO")),
+        "pmcid": first(tags, "PMC").upper(),
+    }
+    return {kind: value for kind, value in found.items() if value}
+
+
+def _authors(fields: list[Field], notes: list[Note]) -> list[Author]:
+    """Authors with what follows each of them. In old records the only address is the first author's and comes first."""
+    authors: list[Author] = []
+    author: Author | None = None
+    has_full_name = False
+    early: list[str] = []
+    for tag, value in fields:
+        if tag == "FAU" or (tag == "AU" and not has_full_name):
+            author = _author(value, len(authors), notes)
+            authors.append(author)
+            has_full_name = tag == "FAU"
+        elif tag == "AU":
+            has_full_name = False
+        elif tag in _OTHERS:
+            author = None
+        elif tag == "AD":
+            if author is not None:
+                _give_addresses(author, value)
+            elif not authors:
+                early.append(value)
+        elif tag == "AUID" and author is not None:
+            _give_id(author, value, notes)
+    for value in early if authors else ():
+        _give_addresses(authors[0], value)
+    return distinct([author for author in authors if author.name])
+
+
+def _author(value: str, position: int, notes: list[Note]) -> Author:
+    name = plain_text(value)
+    if not is_name(name):
+        notes.append(("author", f"author {position} has no name"))
+        name = ""
+    return Author(position, "" if is_nobody(name) else name)
+
+
+def _give_addresses(author: Author, value: str) -> None:
+    for address in numbered_addresses(value):
+        give_address(author, address)
+
+
+def _give_id(author: Author, value: str, notes: list[Note]) -> None:
+    """Add an identifier, such as "ORCID: 0000-0002-1825-0097"; those of other registers are left."""
+    kind, _, number = plain_text(value).rpartition(": ")
+    kind = kind.lower() or "orcid"
+    if kind not in {"orcid", "researcherid"}:
+        return
+    if valid := identifiers.valid(kind, number):
+        author.ids.setdefault(kind, valid)
+    else:
+        notes.append(("field", f"{number!r} is no {'ORCID' if kind == 'orcid' else 'ResearcherID'}"))
+
+
+FORMAT = Format(name="nbib", title="MEDLINE text (nbib)", recognises=_recognises, open=_open, parse=_parse)

@@ -1,0 +1,248 @@
+"""Works of OpenAlex: pages of its interface, parts of its snapshot, and what programs store of them.
+
+Both the layout of today and that of 2022 are read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from homonym.io.inputs import Source
+from homonym.records.fields import identifiers
+from homonym.records.fields.affiliations import addresses
+from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
+from homonym.records.parsing.json_fields import (
+    dicts,
+    distinct,
+    indexed_text,
+    listed,
+    member,
+    orcid,
+    repeated,
+    text,
+    unboxed,
+    whole_name,
+    without_separators,
+)
+from homonym.records.parsing.json_stream import load_record, names_in, open_json
+from homonym.records.registry import Columns, Format, Records
+
+#: Names in works; nothing inside of a work has two of them.
+_NAMES = frozenset(
+    {"id", "title", "authorships", "publication_year", "publication_date", "primary_location", "host_venue", "biblio"}
+    | {"abstract_inverted_index", "referenced_works", "related_works", "concepts", "topics", "ids", "open_access"}
+)
+
+_ONLY_HERE = frozenset(
+    {"authorships", "abstract_inverted_index", "referenced_works", "author_position"}
+    | {"raw_affiliation_string", "raw_affiliation_strings"}
+)
+_TYPICAL = frozenset(
+    {"publication_year", "primary_location", "host_venue", "cited_by_count", "open_access", "concepts", "topics"}
+    | {"display_name", "db_response_time_ms"}
+)
+_INDEX = "abstract_inverted_index"
+_ADDRESS = re.compile(rb"openalex\.org\\?/W\d")
+
+_PREFIX = "https://openalex.org/"
+_ID = re.compile(r"(?:^|/)([AWaw]\d+)\W*$")
+
+#: Entries for authors that are not known or were deleted: no persons.
+_NO_AUTHORS = frozenset({"A9999999999", "A5317838346"})
+
+#: Concepts down to this level are fields of research, those below are subjects.
+_LAST_FIELD_LEVEL = 1
+
+#: Concepts that a work has only because they stand above others.
+_NO_SCORES = (0, "0", "0.0", None)
+
+
+def parse_work(line: bytes, context: object = None) -> Parsed:
+    """Read one work.
+
+    >>> document, notes = parse_work(
+    ...     b'{"id": "https://openalex.org/W7", "abstract_inverted_index": {"of": [1], "Theory": [0]},'
+    ...     b' "authorships": [{"author": {"id": "https://openalex.org/A1", "display_name": "J. Doe"}}, {}]}'
+    ... )
+    >>> document.id, document.abstract, document.authors[0].name, document.authors[0].ids, notes
+    ('W7', 'Theory of', 'J. Doe', {'openalex': 'A1'}, [('author', 'author 1 has no name')])
+    """
+    raw = load_record(line)
+    if isinstance(raw.get("id"), list):
+        raw = _unboxed(raw)
+    notes: list[Note] = []
+    work = _short(raw.get("id")) or _short(member(raw, "ids", "openalex"))
+    if not work.startswith("W") and "authorships" not in raw:
+        raise BrokenRecordError("this is not a work of OpenAlex: it has neither its id nor authorships")
+    concepts, topics = dicts(raw.get("concepts")), dicts(raw.get("topics"))
+    if not topics and isinstance(raw.get("primary_topic"), dict):
+        topics = [raw["primary_topic"]]
+    document = Document(
+        id=work,
+        authors=_authors(raw, notes),
+        title=text(raw.get("title") or raw.get("display_name"), "title", notes),
+        abstract=indexed_text(raw.get(_INDEX), _INDEX, notes),
+        year=publication_year(raw.get("publication_year") or raw.get("publication_date"), notes),
+        venue=_venue(raw),
+        categories=distinct(_fields(topics) if topics else _concepts(concepts, fields=True)),
+        keywords=distinct(_subjects(raw, topics, concepts)),
+        references=_references(raw.get("referenced_works"), notes),
+        ids=_ids(raw, work),
+    )
+    return document, notes
+
+
+def _unboxed(raw: dict[str, Any]) -> dict[str, Any]:
+    """A work that R wrote; the places of a word stay a list, even if it is a list of one."""
+    work: dict[str, Any] = unboxed(raw)
+    if isinstance(index := work.get(_INDEX), dict):
+        work[_INDEX] = {word: listed(places) for word, places in index.items()}
+    return work
+
+
+def _short(value: Any) -> str:
+    """The identifier at the end of an address."""
+    if not isinstance(value, str):
+        return ""
+    if value.startswith(_PREFIX) and value[22:].isdecimal():
+        return value[21:]
+    found = _ID.search(value)
+    return found[1].upper() if found else ""
+
+
+def _authors(raw: dict[str, Any], notes: list[Note]) -> list[Author]:
+    entries = raw.get("authorships")
+    if not isinstance(entries, list):
+        if entries is not None:
+            notes.append(("field", f"authorships must be a list, got {type(entries).__name__}"))
+        return []
+    if raw.get("is_authors_truncated") is True:
+        notes.append(("field", f"authorships end after {len(entries)}: ask for this work alone to get all"))
+    authors = []
+    for position, entry in enumerate(entries):
+        author = _author(position, entry, notes)
+        if author is None:
+            notes.append(("author", f"author {position} has no name"))
+        else:
+            authors.append(author)
+    return authors
+
+
+def _author(position: int, entry: Any, notes: list[Note]) -> Author | None:
+    if not isinstance(entry, dict):
+        return None
+    person = entry.get("author")
+    if not isinstance(person, dict):
+        person = {}
+    name = _name(entry.get("raw_author_name")) or _name(person.get("display_name"))
+    if not name:
+        return None
+    affiliations, emails = addresses(_affiliations(entry))
+    return Author(position, name, affiliations, emails, None, None, _person_ids(entry, person, notes))
+
+
+def _name(value: Any) -> str:
+    return whole_name(value) if isinstance(value, str) else ""
+
+
+def _affiliations(entry: dict[str, Any]) -> list[Any]:
+    """Affiliations as they are printed, else the institutions that OpenAlex saw in them."""
+    printed = entry.get("raw_affiliation_strings") or entry.get("raw_affiliation_string")
+    if isinstance(printed, str):
+        return [without_separators(printed)]
+    if isinstance(printed, list):
+        return printed
+    printed = [item.get("raw_affiliation_string") for item in dicts(entry.get("affiliations"))]
+    return printed or [item.get("display_name") for item in dicts(entry.get("institutions"))]
+
+
+def _person_ids(entry: dict[str, Any], person: dict[str, Any], notes: list[Note]) -> dict[str, str]:
+    found = orcid(person.get("orcid") or entry.get("raw_orcid"), notes)
+    own = _short(person.get("id"))
+    if own.startswith("A") and own not in _NO_AUTHORS:
+        found["openalex"] = own
+    return found
+
+
+def _venue(raw: dict[str, Any]) -> str:
+    location = raw.get("primary_location")
+    for name in (
+        member(location, "source", "display_name"),
+        member(raw, "host_venue", "display_name"),
+        member(location, "raw_source_name"),
+    ):
+        if isinstance(name, str) and name:
+            return repeated(name)
+    return ""
+
+
+def _fields(topics: list[dict[str, Any]]) -> Iterator[Any]:
+    for topic in topics:
+        yield member(topic, "subfield", "display_name")
+        yield member(topic, "field", "display_name")
+
+
+def _concepts(concepts: list[dict[str, Any]], *, fields: bool) -> Iterator[Any]:
+    """The names of concepts that are fields of research, or of those that are not."""
+    for concept in concepts:
+        level = concept.get("level")
+        is_wanted = isinstance(level, int) and (level <= _LAST_FIELD_LEVEL) == fields
+        if is_wanted and (fields or concept.get("score") not in _NO_SCORES):
+            yield concept.get("display_name")
+
+
+def _subjects(raw: dict[str, Any], topics: list[dict[str, Any]], concepts: list[dict[str, Any]]) -> Iterator[Any]:
+    keywords = raw.get("keywords")
+    for keyword in keywords if isinstance(keywords, list) else ():
+        yield (keyword.get("display_name") or keyword.get("keyword")) if isinstance(keyword, dict) else keyword
+    for topic in topics:
+        yield topic.get("display_name")
+    yield from _concepts(concepts, fields=False)
+    for heading in dicts(raw.get("mesh")):
+        yield heading.get("descriptor_name")
+
+
+def _references(works: Any, notes: list[Note]) -> list[str]:
+    if not works:
+        return []
+    if not isinstance(works, list):
+        notes.append(("field", f"referenced_works must be a list, got {type(works).__name__}"))
+        return []
+    try:
+        short = [work[len(_PREFIX) :] for work in works]
+        digits = "".join(short)
+        if digits.count("W") == len(short) and digits.replace("W", "").isdecimal():
+            return short
+    except TypeError:
+        pass
+    return [*filter(None, map(_short, works))]
+
+
+def _ids(raw: dict[str, Any], work: str) -> dict[str, str]:
+    known = raw.get("ids")
+    if not isinstance(known, dict):
+        known = {}
+    found = {"openalex": work} if work else {}
+    if doi := identifiers.valid("doi", raw.get("doi") or known.get("doi")):
+        found["doi"] = doi
+    if "pmid" in known and (pmid := identifiers.valid("pmid", known["pmid"])):
+        found["pmid"] = pmid
+    return found
+
+
+def _recognises(source: Source) -> bool:
+    """Two marks of works, one of which is OpenAlex's alone."""
+    names = names_in(source.head)
+    if not names:
+        return False
+    only_here = len(_ONLY_HERE & names) + bool(_ADDRESS.search(source.head))
+    return only_here > 0 and only_here + len(_TYPICAL & names) > 1
+
+
+def _open(source: Source, columns: Columns) -> Records:
+    return open_json(source, _NAMES)
+
+
+FORMAT = Format(name="openalex", title="OpenAlex works", recognises=_recognises, open=_open, parse=parse_work)

@@ -1,0 +1,262 @@
+"""PubMed and MEDLINE: what PubMed sends as XML, the yearly baseline and its daily updates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from homonym.io.inputs import Source
+from homonym.records.fields import identifiers
+from homonym.records.fields.affiliations import give_address, numbered_addresses
+from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
+from homonym.records.parsing.xml_stream import (
+    Element,
+    children_of,
+    cut_records,
+    element_of,
+    even_text,
+    first_text,
+    is_xml,
+    text_of,
+)
+from homonym.records.registry import Columns, Format, Records
+
+_ARTICLES = re.compile(rb"<(Pubmed(?:Book)?Article)(?=[\s>])")
+_CITATIONS = re.compile(
+    rb"<(MedlineCitation)(?=[\s>])"
+)  # in sets from before 2017, where no articles stand around them
+_INSIDE = re.compile(rb"</?(?:MedlineCitation|Article|ArticleTitle|AuthorList|Author|PubmedArticle|PubmedData)[\s>]")
+_MARK = re.compile(rb"<(?:Pubmed(?:Book)?Article(?:Set)?|MedlineCitation(?:Set)?)[\s>]")
+
+_NO_TITLE = {"", "Not Available", "In Process Citation"}
+_YEAR = re.compile(r"\d{4}")
+
+Children = dict[str, list[Element]]
+
+
+def parse_article(record: bytes) -> Parsed:
+    """Read one article, book chapter or citation.
+
+    >>> document, _ = parse_article(
+    ...     b"<MedlineCitation><PMID>7</PMID><Article><AuthorList><Author><LastName>Doe</LastName>"
+    ...     b"<Initials>J</Initials></Author></AuthorList></Article></MedlineCitation>"
+    ... )
+    >>> document.id, document.authors[0].name
+    ('7', 'Doe, J')
+    """
+    element = element_of(record)
+    if element.tag == "PubmedBookArticle":
+        return _book(children_of(element))
+    parts = {"MedlineCitation": [element]} if element.tag == "MedlineCitation" else children_of(element)
+    if "MedlineCitation" not in parts:
+        raise BrokenRecordError("there is no MedlineCitation in it")
+    citation = children_of(parts["MedlineCitation"][0])
+    if "Article" not in citation:
+        raise BrokenRecordError("there is no Article in it")
+    article = children_of(citation["Article"][0])
+    data = children_of(parts["PubmedData"][0]) if "PubmedData" in parts else {}
+    journal = children_of(article["Journal"][0]) if "Journal" in article else {}
+    notes: list[Note] = []
+    pmid = identifiers.number(first_text(citation, "PMID")) or ""
+    document = Document(
+        id=pmid,
+        authors=_with_address(_authors(article.get("AuthorList", ()), notes), article),
+        title=_title(article),
+        abstract=_abstract(article) or _abstract(citation),
+        year=_year(journal, article, notes),
+        venue=first_text(journal, "Title", "ISOAbbreviation") or _venue(citation),
+        keywords=_keywords(citation),
+        references=_references(citation, data),
+        ids=_ids(pmid, article.get("ELocationID", ()), data),
+    )
+    return document, notes
+
+
+def _book(parts: Children) -> Parsed:
+    """Read a book of PubMed's bookshelf, or a chapter of one, whose title and authors go before those of the book."""
+    if "BookDocument" not in parts:
+        raise BrokenRecordError("there is no BookDocument in it")
+    chapter = children_of(parts["BookDocument"][0])
+    book = children_of(chapter["Book"][0]) if "Book" in chapter else {}
+    data = children_of(parts["PubmedBookData"][0]) if "PubmedBookData" in parts else {}
+    notes: list[Note] = []
+    pmid = identifiers.number(first_text(chapter, "PMID")) or ""
+    title, whole = first_text(chapter, "ArticleTitle"), first_text(book, "BookTitle")
+    document = Document(
+        id=pmid,
+        authors=_authors(chapter.get("AuthorList", ()), notes) or _authors(book.get("AuthorList", ()), notes),
+        title=title or whole,
+        abstract=_abstract(chapter),
+        year=_year_of(book, "PubDate", notes) or _year_of(chapter, "ContributionDate", notes),
+        venue=whole if title else first_text(book, "CollectionTitle"),
+        keywords=_keywords(chapter),
+        references=_references({}, chapter),
+        ids=_ids(
+            pmid,
+            book.get("ELocationID", ()),
+            {"ArticleIdList": chapter.get("ArticleIdList", []) + data.get("ArticleIdList", [])},
+        ),
+    )
+    return document, notes
+
+
+def _authors(lists: Iterable[Element], notes: list[Note]) -> list[Author]:
+    authors: list[Author] = []
+    position = 0
+    for entries in lists:
+        if entries.get("Type") == "editors":
+            continue
+        for entry in entries:
+            if entry.tag != "Author" or entry.get("ValidYN") == "N":  # a name that was corrected later
+                continue
+            author, is_person = _author(entry, position, notes)
+            if author.name:
+                authors.append(author)
+            elif is_person:
+                notes.append(("author", f"author {position} has no name"))
+            position += is_person
+    return authors
+
+
+def _with_address(authors: list[Author], article: Children) -> list[Author]:
+    """Give the first author the address that articles had outside of their authors until 2013."""
+    if authors and not authors[0].position:
+        for place in article.get("Affiliation", ()):
+            _add_address(authors[0], place)
+    return authors
+
+
+def _author(entry: Element, position: int, notes: list[Note]) -> tuple[Author, bool]:
+    author = Author(position, "")
+    names: dict[str, str] = {}
+    for part in entry:
+        tag = part.tag
+        if tag == "AffiliationInfo":
+            for place in part.iterchildren("Affiliation"):
+                _add_address(author, place)
+        elif tag == "Affiliation":  # directly in the author until 2014
+            _add_address(author, part)
+        elif tag == "Identifier":
+            if part.get("Source") == "ORCID":
+                _add_orcid(author, text_of(part), notes)
+        else:
+            names[tag] = "".join(part.itertext()) if len(part) else part.text or ""
+    given = names.get("ForeName") or _old_forename(names) or names.get("Initials") or ""
+    author.name = _name(names.get("LastName", ""), given, names.get("Suffix", ""))
+    return author, bool(author.name) or "CollectiveName" not in names
+
+
+def _old_forename(names: dict[str, str]) -> str:
+    """What ForeName was until 2003, in two elements."""
+    return f"{names.get('FirstName', '')} {names.get('MiddleName', '')}".strip()
+
+
+@lru_cache(maxsize=1 << 14)
+def _name(family: str, given: str, suffix: str) -> str:
+    parts = [even_text(part) for part in (family, given, suffix if given else "")]
+    return ", ".join(filter(None, parts))
+
+
+def _add_address(author: Author, place: Element) -> None:
+    for address in numbered_addresses(text_of(place)):
+        give_address(author, address)
+
+
+def _add_orcid(author: Author, given: str, notes: list[Note]) -> None:
+    if valid := identifiers.orcid(given):
+        author.ids["orcid"] = valid
+    elif given:
+        notes.append(("field", f"{given!r} is no ORCID"))
+
+
+def _title(article: Children) -> str:
+    """The title; the one in its own language where there is no English one."""
+    title = first_text(article, "ArticleTitle")
+    return title if title.strip("[].") not in _NO_TITLE else first_text(article, "VernacularTitle") or title
+
+
+def _abstract(parts: Children) -> str:
+    """All parts of an abstract, without their labels; else one in another language."""
+    for element in (*parts.get("Abstract", ()), *parts.get("OtherAbstract", ())):
+        if text := " ".join(text_of(part) for part in element if part.tag == "AbstractText"):
+            return text
+    return ""
+
+
+def _year(journal: Children, article: Children, notes: list[Note]) -> int | None:
+    issue = children_of(journal["JournalIssue"][0]) if "JournalIssue" in journal else {}
+    return _year_of(issue, "PubDate", notes) or _year_of(article, "ArticleDate", notes)
+
+
+def _year_of(parts: Children, name: str, notes: list[Note]) -> int | None:
+    """The year of a date; in place of one, MedlineDate has a text such as "1998 Dec-1999 Jan"."""
+    for date in parts.get(name, ()):
+        found = _YEAR.search(first_text(children_of(date), "Year", "MedlineDate"))
+        if found and (year := publication_year(found[0], notes)):
+            return year
+    return None
+
+
+def _venue(citation: Children) -> str:
+    return next((text for info in citation.get("MedlineJournalInfo", ()) if (text := info.findtext("MedlineTA"))), "")
+
+
+def _keywords(parts: Children) -> list[str]:
+    """Headings without their qualifiers, then the keywords that authors or others gave."""
+    lists = [*parts.get("MeshHeadingList", ()), *parts.get("KeywordList", ())]
+    words = [_heading(word) for words in lists for word in words.iter("DescriptorName", "Descriptor", "Keyword")]
+    return [word for word in dict.fromkeys(words) if word]
+
+
+def _heading(element: Element) -> str:
+    return text_of(element) if len(element) else _plain_heading(element.text or "")
+
+
+_plain_heading = lru_cache(maxsize=1 << 14)(even_text)
+
+
+def _references(citation: Children, data: Children) -> list[str]:
+    """Cited articles that are in PubMed: the list of references, or what older records say of their citations."""
+    cited = [
+        identifiers.number(number.text or "")
+        for references in data.get("ReferenceList", ())
+        for number in references.iter("ArticleId")
+        if number.get("IdType") == "pubmed"
+    ]
+    cited += [
+        identifiers.number(entry.findtext("PMID", ""))
+        for entries in citation.get("CommentsCorrectionsList", ())
+        for entry in entries
+        if entry.get("RefType") == "Cites"
+    ]
+    return [number for number in dict.fromkeys(cited) if number]
+
+
+def _ids(pmid: str, locations: Iterable[Element], data: Children) -> dict[str, str]:
+    """Identifiers of the article itself; those of the articles it cites stand elsewhere."""
+    given = [(place.get("EIdType"), place.text) for place in locations if place.get("ValidYN") != "N"]
+    given += [(number.get("IdType"), number.text) for numbers in data.get("ArticleIdList", ()) for number in numbers]
+    ids = {"pmid": pmid} if pmid else {}
+    for kind, text in given:
+        if kind == "doi" and "doi" not in ids and (doi := identifiers.doi(text or "")):
+            ids["doi"] = doi
+        elif kind == "pmc" and (number := (text or "").strip().upper()):
+            ids["pmcid"] = number
+    return ids
+
+
+def _recognises(source: Source) -> bool:
+    return is_xml(source.head) and _MARK.search(source.head) is not None
+
+
+def _open(source: Source, columns: Columns) -> Records:
+    beginning = _ARTICLES if b"<Pubmed" in source.head else _CITATIONS
+    return Records(cut_records(source.blocks(), beginning, _INSIDE))
+
+
+def _parse(text: bytes, context: None) -> Parsed:
+    return parse_article(text)
+
+
+FORMAT = Format(name="pubmed", title="PubMed/MEDLINE XML", recognises=_recognises, open=_open, parse=_parse)

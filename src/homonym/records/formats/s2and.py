@@ -1,0 +1,262 @@
+"""S2AND: papers, the signatures (author mentions) on them, and the clusters that say which are of one person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from homonym.errors import InputError
+from homonym.io.inputs import STANDARD_INPUT, Source
+from homonym.records.fields import identifiers
+from homonym.records.fields.affiliations import addresses
+from homonym.records.fields.people import is_nobody
+from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
+from homonym.records.parsing.json_fields import distinct, identifier, listed, plain, split_name
+from homonym.records.parsing.json_stream import load_record, names_in, open_json_members
+from homonym.records.parsing.splitting import Raw
+from homonym.records.registry import Columns, Format, Records
+
+#: By these names the files of a data set find each other.
+NAMED = re.compile(r"(papers|signatures|cluster_seeds|clusters)(?=\.json)")
+
+# Names in papers and in signatures; nothing inside of them has two of these.
+_PAPER = ("paper_id", "title", "abstract", "venue", "journal_name", "year", "authors", "references")
+_SIGNATURE = ("author_info", "paper_id", "signature_id", "sourced_author_source", "sourced_author_ids")
+
+_NO_MEMBERS, _NO_SIGNATURE = "no list 'signature_ids'", "no 'paper_id' or 'author_info'"
+
+
+def joined(source: Source) -> Iterator[Raw]:
+    """Papers with their signatures, and what could not be joined."""
+    signatures: dict[str, list[bytes]] = {}
+    number, file = 0, file_beside(source.path, "signatures")
+    if file is not None:
+        clusters = file_beside(source.path, "clusters")
+        labels: dict[str, str] = {}
+        if clusters is not None:
+            yield from _read_clusters(clusters, labels)
+        yield from _read_signatures(file, labels, signatures)
+    for number, name, text, _, broken in open_json_members(source, _PAPER):
+        if not broken and file is not None:
+            text = b'{"paper":' + text + b',"signatures":[' + b",".join(signatures.pop(name, ())) + b"]}"
+        yield Raw(number, text, broken)
+    for paper, left in signatures.items():
+        number += 1
+        yield Raw(number, b",".join(left), f"signatures on the paper {paper!r}, which is not among the papers")
+
+
+def _read_clusters(file: Path, labels: dict[str, str]) -> Iterator[Raw]:
+    """Gather the cluster of each signature; yield what is none."""
+    with Source(file) as source:
+        for number, name, text, cluster, broken in open_json_members(source):
+            members = cluster.get("signature_ids")
+            if isinstance(members, list):
+                labels.update(dict.fromkeys(map(str, members), str(cluster.get("cluster_id", name))))
+            else:
+                yield Raw(number, text, f"{file.name}, record {number}: {broken or _NO_MEMBERS}")
+
+
+def _read_signatures(file: Path, labels: dict[str, str], signatures: dict[str, list[bytes]]) -> Iterator[Raw]:
+    """Gather the signatures of each paper, with the clusters that they are in; yield what is none."""
+    with Source(file) as source:
+        for number, name, text, signature, broken in open_json_members(source, _SIGNATURE):
+            paper = signature.get("paper_id")
+            if not isinstance(paper, str | int) or not isinstance(signature.get("author_info"), dict):
+                yield Raw(number, text, f"{file.name}, record {number}: {broken or _NO_SIGNATURE}")
+                continue
+            if label := labels.pop(name, ""):
+                text = text[:-1] + b',"cluster_id":' + orjson.dumps(label) + b"}"
+            signatures.setdefault(str(paper), []).append(text)
+
+
+def file_beside(path: Path, kind: str) -> Path | None:
+    """The file of another kind that belongs to this one, packed or not.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     Path(folder, "pubmed_signatures.json.gz").touch()
+    ...     file = file_beside(Path(folder, "pubmed_papers.json"), "signatures")
+    ...     file and file.name
+    'pubmed_signatures.json.gz'
+    """
+    if path == STANDARD_INPUT or NAMED.search(path.name) is None:
+        return None
+    name = NAMED.sub(kind, path.name, count=1)
+    bare = name[: name.index(".json") + 5]
+    candidates = [path.with_name(one) for one in (name, bare, f"{bare}.gz", f"{bare}.zst", f"{bare}.bz2")]
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
+
+
+def papers_beside(path: Path) -> bool:
+    """Whether a folder with signatures or clusters has papers too."""
+    return path != STANDARD_INPUT and any(path.parent.glob("*papers*.json*"))
+
+
+_IN_PAPERS = frozenset({"author_name", "journal_name"})
+_IN_SIGNATURES = frozenset({"author_info", "sourced_author_source", "sourced_author_ids"})
+_CLUSTERS = re.compile(rb'"signature_ids"\s*:\s*\[')
+_SEEDS = re.compile(rb'\s*\{\s*"[^"]*"\s*:\s*\{\s*"[^"]*"\s*:\s*"(?:require|disallow)"')
+
+#: The kinds of identifiers among the sources of a signature; others ("Extracted") give names there.
+_KINDS = {"orcid": "orcid", "dblp": "dblp", "mag": "mag", "researcherid": "researcherid", "scopus": "scopus"}
+
+#: No paper has so many authors; beyond it a place in the author list is a mistake.
+_MOST_AUTHORS = 10_000
+
+
+def parse_record(text: bytes, context: object = None) -> Parsed:
+    """Read one paper: its signatures are the mentions, its other authors are co-authors.
+
+    All are mentions where it has come without signatures.
+
+    >>> document, notes = parse_record(
+    ...     b'{"paper": {"paper_id": 7, "title": "On ice", "authors": [{"position": 0, "author_name": "Jo Doe"},'
+    ...     b'{"position": 1, "author_name": "A Roe"}]}, "signatures": [{"author_info": {"first": "Jo", "last": "Doe",'
+    ...     b'"position": 0, "block": "j doe"}, "cluster_id": "Doe_1"}]}'
+    ... )
+    >>> document.authors[0].name, document.authors[0].label, document.authors[0].block, document.other_authors
+    ('Doe, Jo', 'Doe_1', 'j doe', ['A Roe'])
+    """
+    raw = load_record(text)
+    paper = raw.get("paper", raw)
+    if not isinstance(paper, dict) or "paper_id" not in paper:
+        raise BrokenRecordError("'paper_id' is missing: this is no paper of S2AND")
+    notes: list[Note] = []
+    names = _names(paper.get("authors"))
+    signatures = raw.get("signatures") if "paper" in raw else None
+    if isinstance(signatures, list):
+        authors, signed = _signed(signatures, names, notes)
+        others = [name for place, name in names.items() if place not in signed and name]
+    else:
+        authors, others = _unsigned(names, notes), []
+    return _document(paper, authors, others, notes), notes
+
+
+def _document(paper: dict[str, Any], authors: list[Author], others: list[str], notes: list[Note]) -> Document:
+    doi = identifiers.doi(paper["doi"]) if isinstance(paper.get("doi"), str) else None
+    return Document(
+        id=identifier(paper["paper_id"]),
+        authors=authors,
+        title=plain(paper.get("title")),
+        abstract=plain(paper.get("abstract")),
+        year=publication_year(paper.get("year"), notes),
+        venue=next(iter(distinct([paper.get("journal_name"), paper.get("venue")])), ""),
+        categories=distinct(listed(paper.get("fields_of_study"))),
+        references=[*filter(None, dict.fromkeys(map(identifier, listed(paper.get("references")))))],
+        other_authors=others,
+        ids={"doi": doi} if doi else {},
+    )
+
+
+def _names(entries: Any) -> dict[int, str]:
+    """The paper's own author list by place."""
+    names: dict[int, str] = {}
+    for order, entry in enumerate(listed(entries)):
+        given, place = entry, None
+        if isinstance(entry, dict):
+            given, place = entry.get("author_name"), _place(entry.get("position"))
+        names.setdefault(order if place is None else place, plain(given))
+    return dict(sorted(names.items()))
+
+
+def _unsigned(names: dict[int, str], notes: list[Note]) -> list[Author]:
+    notes += [("author", f"author {place} has no name") for place, name in names.items() if is_nobody(name)]
+    return [Author(place, name) for place, name in names.items() if not is_nobody(name)]
+
+
+def _signed(signatures: list[Any], names: dict[int, str], notes: list[Note]) -> tuple[list[Author], set[int]]:
+    """The mentions, and the places in the author list that have one.
+
+    Mentions are numbered in the order of the author list; several on one place in the order of the file, and those
+    without a place at the end.
+    """
+    placed: list[tuple[int, Author]] = []
+    signed = set()
+    for signature in signatures:
+        info = signature.get("author_info") if isinstance(signature, dict) else None
+        place = _place(info.get("position")) if isinstance(info, dict) else None
+        order = _MOST_AUTHORS if place is None else place
+        signed.add(order)
+        if author := _author(signature, info, names.get(order, ""), notes):
+            placed.append((order, author))
+    placed.sort(key=itemgetter(0))
+    for position, (_, author) in enumerate(placed):
+        author.position = position
+    return [author for _, author in placed], signed
+
+
+def _author(signature: Any, info: Any, listed_name: str, notes: list[Note]) -> Author | None:
+    if not isinstance(signature, dict) or not isinstance(info, dict):
+        notes.append(("author", "a signature without 'author_info'"))
+        return None
+    name = _name(info) or plain(signature.get("given_name")) or listed_name
+    if is_nobody(name):
+        notes.append(("author", f"signature {signature.get('signature_id')!r} has no name"))
+        return None
+    affiliations, emails = addresses(listed(info.get("affiliations")))
+    email = identifier(info.get("email"))
+    if "@" in email and email not in emails:
+        emails.insert(0, email)
+    label, block = identifier(signature.get("cluster_id")) or None, identifier(info.get("block")) or None
+    return Author(0, name, affiliations, emails, label, block, _ids(signature, notes))
+
+
+def _name(info: dict[str, Any]) -> str:
+    first, middle = info.get("first"), info.get("middle")
+    return split_name(info.get("last"), f"{first or ''} {middle}" if middle else first, info.get("suffix"))
+
+
+def _ids(signature: dict[str, Any], notes: list[Note]) -> dict[str, str]:
+    source = signature.get("sourced_author_source")
+    kind = _KINDS.get(source.strip().lower()) if isinstance(source, str) else None
+    if kind is None:
+        return {}
+    for given in listed(signature.get("sourced_author_ids")):
+        if valid := identifiers.valid(kind, given):
+            return {kind: valid}
+        notes.append(("field", f"{given!r} is no {kind}"))
+    return {}
+
+
+def _place(value: Any) -> int | None:
+    fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_AUTHORS
+    return value if fits else None
+
+
+def _recognises(source: Source) -> bool:
+    return _kind(source) is not None
+
+
+def _kind(source: Source) -> str | None:
+    """Which of the files of a data set this is."""
+    head, names = source.head, names_in(source.head)
+    if "paper_id" in names and not _IN_SIGNATURES.isdisjoint(names):
+        return "signatures"
+    if "paper_id" in names and not _IN_PAPERS.isdisjoint(names):
+        return "papers"
+    if names and _CLUSTERS.search(head):
+        return "clusters"
+    named = NAMED.search(source.path.name)
+    if _SEEDS.match(head) or (head.strip() == b"{}" and named and named[1] != "papers"):
+        return "cluster_seeds"
+    return None
+
+
+def _open(source: Source, columns: Columns) -> Records:
+    kind = _kind(source)
+    if kind in {None, "papers"}:
+        return Records(joined(source), "record")
+    if not papers_beside(source.path):
+        raise InputError(
+            f"{source.name} has {kind} of S2AND, and no papers lie beside it; put their file (papers.json) into "
+            "the same folder and name that."
+        )
+    return Records(iter(()), "record")
+
+
+FORMAT = Format(name="s2and", title="S2AND", recognises=_recognises, open=_open, parse=parse_record)

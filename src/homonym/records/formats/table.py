@@ -1,0 +1,351 @@
+"""Tables of documents or of their authors: CSV, TSV, Parquet and Arrow, with any columns.
+
+A row is a document with a list of its authors, or one author of a document; then the rows of one document follow each
+other. Which columns hold what is told by their names, or by the user.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import chain, islice, pairwise
+from operator import itemgetter
+from typing import Any
+
+import orjson
+
+from homonym.errors import InputError
+from homonym.io.inputs import HEAD_BYTES, MOST_RECORD_BYTES, InputLine, Source
+from homonym.records.fields import identifiers
+from homonym.records.fields.people import is_nobody
+from homonym.records.formats import table_authors
+from homonym.records.formats.table_authors import FUSED, Values, separator_in
+from homonym.records.formats.table_columns import (
+    OPENALEX,
+    SEPARATOR,
+    are_documents,
+    fields_of,
+    folded,
+    identify,
+    items_of,
+    key_of,
+    may_be_one_author,
+    text_of,
+    texts_of,
+)
+from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
+from homonym.records.parsing.delimited import Header, find_header, gather, is_header, line_end, row_cells, rows
+from homonym.records.parsing.splitting import TOO_LONG, Raw
+from homonym.records.parsing.tagged_lines import LONGEST_HEADER
+from homonym.records.registry import Columns, Format, Records
+
+#: The header is one of these lines; Dimensions, for one, begins with a line about itself.
+_HEADER_LINES = 5
+
+#: So many rows are looked at to see how lists are written.
+_FIRST_ROWS = 1000
+
+Rows = Iterable[dict[str, Any] | str]
+"""Column to cell for each row; a text says why rows are missing."""
+
+# Of Parquet and Arrow.
+_MAGIC = (b"PAR1", b"ARROW1")
+
+# Of SpringerLink, which puts nothing between the names of authors.
+_SPRINGER = frozenset({"itemtitle", "itemdoi", "authors", "contenttype"})
+
+# Embase has no column for the year: "Cancer (2004) 102:4 (253-258)".
+_IN_SOURCE = re.compile(r"\s\(((?:1[89]|20)\d\d)\)")
+
+_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
+
+
+@dataclass(frozen=True)
+class TableLayout:
+    """How to read the rows of one table: where its fields are, and whether a row is a document or one author."""
+
+    fields: dict[str, str]
+    names: tuple[str, ...]
+    text_separator: str | None  # between cells; None if rows come as objects
+    list_separator: str | None  # between authors
+    by_author: bool
+
+    @cached_property
+    def header(self) -> Header:
+        """The header of a table of text."""
+        return Header(self.names, self.text_separator or ",")
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Field to place in a row of text."""
+        return {field: self.names.index(name) for field, name in self.fields.items()}
+
+
+def _is_binary(source: Source) -> bool:
+    return source.head.startswith(_MAGIC)
+
+
+def _recognises(source: Source) -> bool:
+    if _is_binary(source):
+        from homonym.records.parsing import arrow_tables  # which takes a while to import
+
+        names = arrow_tables.column_names(source)
+        return names is None or are_documents(names)
+    beginning = source.head.lstrip()[:1]
+    return beginning not in {b"{", b"[", b"<", b"@", b"%"} and _header(source, {}) is not None
+
+
+def _header(source: Source, columns: Columns) -> Header | None:
+    wanted = {name for field, name in columns.items() if field != SEPARATOR}
+    return find_header(
+        source, lambda names: are_documents(names) or bool(wanted and wanted <= set(names)), lines=_HEADER_LINES
+    )
+
+
+def _open(source: Source, columns: Columns) -> Records:
+    if _is_binary(source):
+        from homonym.records.parsing import arrow_tables
+
+        names = arrow_tables.require_column_names(source)
+        table = _table(names, None, columns, source.name, partial(arrow_tables.rows, source))
+        wanted = [name for name in names if name in set(table.fields.values())]
+        return Records(_object_raws(arrow_tables.rows(source, wanted), table), "record", table)
+    header = _header(source, columns) or find_header(source, lambda names: True, lines=_HEADER_LINES)
+    if header is None:
+        raise InputError(f"{source.name} is no table: its first lines name no columns; check the file and --format.")
+    table = _table(header.names, header.separator, columns, source.name, lambda _: _head_rows(source, header))
+    raws = _without_preface(rows(source, header), header)
+    return Records(_grouped(raws, table) if table.by_author else raws, "line", table)
+
+
+def _without_preface(raws: Iterator[Raw], header: Header) -> Iterator[Raw]:
+    """The rows, less the few lines before the header in which some exports speak of themselves."""
+    before: list[Raw] = []
+    for raw in islice(raws, _HEADER_LINES):
+        before.append(raw)
+        if _names_columns(raw, header):
+            before = before[-1:] if sum(len(raw.text) for raw in before[:-1]) < LONGEST_HEADER else before
+            break
+    return chain(before, raws)
+
+
+def _names_columns(raw: Raw, header: Header) -> bool:
+    try:
+        return not raw.broken and is_header(row_cells(raw.text, header), header)
+    except BrokenRecordError:
+        return False
+
+
+def _table(
+    names: tuple[str, ...], separator: str | None, columns: Columns, file: str, rows_of: Callable[[list[str]], Rows]
+) -> TableLayout:
+    """Settle how a table is read, from its columns and, where these leave it open, its first rows."""
+    fields = fields_of(names, columns, file)
+    list_separator = columns.get(SEPARATOR)
+    if "authors" in fields and not (list_separator and "authors" in columns):
+        wanted = list(dict.fromkeys([fields["authors"], fields[key_of(fields) or "authors"]]))
+        sample = [row for row in islice(rows_of(wanted), _FIRST_ROWS) if isinstance(row, dict)]
+        if "authors" not in columns and may_be_one_author(fields) and _repeats(sample, fields):
+            fields["name"] = fields.pop("authors")
+        else:
+            list_separator = list_separator or separator_in(row.get(fields["authors"]) for row in sample)
+            if list_separator is None and set(map(folded, names)) >= _SPRINGER:
+                list_separator = FUSED
+    return TableLayout(fields, names, separator, list_separator, by_author="authors" not in fields)
+
+
+def _repeats(sample: list[dict[str, Any]], fields: dict[str, str]) -> bool:
+    """Whether rows that follow each other are of one document."""
+    keys = [text_of(row.get(fields[key_of(fields) or ""])) for row in sample]
+    return any(key and key == following for key, following in pairwise(keys))
+
+
+def _head_rows(source: Source, header: Header) -> Iterator[dict[str, Any]]:
+    lines = source.head.split(line_end(source.head))
+    lines = lines[:-1] if len(source.head) >= HEAD_BYTES else lines  # the last one is cut
+    for raw in gather((InputLine(number, text) for number, text in enumerate(lines, 1) if text.strip()), header):
+        try:
+            cells = row_cells(raw.text, header)
+        except BrokenRecordError:
+            continue
+        if not raw.broken and not is_header(cells, header):
+            yield dict(zip(header.names, cells, strict=True))
+
+
+def _grouped(raws: Iterable[Raw], table: TableLayout) -> Iterator[Raw]:
+    """Put the rows of one document together; those that are no rows are set aside by themselves."""
+    place = table.places[key_of(table.fields) or ""]
+    group: list[Raw] = []
+    known, size = "", 0
+    for raw in raws:
+        try:
+            cells = row_cells(raw.text, table.header)
+        except BrokenRecordError as broken:
+            yield raw._replace(broken=raw.broken or str(broken))
+            continue
+        if raw.broken:
+            yield raw
+        elif not is_header(cells, table.header):
+            key = cells[place].strip()
+            if group and (not key or key != known or size > MOST_RECORD_BYTES):
+                yield _joined(group)
+                group, size = [], 0
+            group.append(raw)
+            known, size = key, size + len(raw.text)
+    if group:
+        yield _joined(group)
+
+
+def _joined(group: list[Raw]) -> Raw:
+    return Raw(group[0].number, b"\n".join(raw.text for raw in group))
+
+
+def _object_raws(found: Rows, table: TableLayout) -> Iterator[Raw]:
+    """Rows of Parquet and Arrow as JSON: one for each document, numbered by its first row."""
+    key = table.fields[key_of(table.fields) or "authors"] if table.by_author else ""
+    group: list[dict[str, Any]] = []
+    start = 0
+    for number, row in enumerate(chain(found, [""]), 1):
+        same = (
+            group
+            and isinstance(row, dict)
+            and key
+            and row.get(key) not in {None, ""}
+            and row[key] == group[-1].get(key)
+        )
+        if group and not same:
+            yield _dumped(start, group if table.by_author else group[0])
+            group = []
+        if isinstance(row, dict):
+            start = start if group else number
+            group.append(row)
+        elif row:
+            yield Raw(number, b"", row)
+
+
+def _dumped(number: int, rows: Any) -> Raw:
+    try:
+        text = orjson.dumps(rows, default=_as_text, option=orjson.OPT_NON_STR_KEYS)
+    except (TypeError, RecursionError) as broken:
+        return Raw(number, b"", f"holds what is no text, number or list ({broken})")
+    return Raw(number, text, TOO_LONG if len(text) > MOST_RECORD_BYTES else "")
+
+
+def _as_text(value: Any) -> str:
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def parse(text: bytes, table: TableLayout) -> Parsed | None:
+    """One row, or the rows of one document, to a document.
+
+    >>> table = TableLayout({"id": "Key", "authors": "Names"}, ("Key", "Names"), ",", None, by_author=False)
+    >>> [author.name for author in parse(b'7,"Doe, Jane; Roe, A"', table)[0].authors]
+    ['Doe, Jane', 'Roe, A']
+    """
+    found = _values(text, table)
+    if not found:
+        return None
+    notes: list[Note] = []
+    merged: Values
+    if table.by_author:
+        authors = _authors_of_rows(found, notes)
+        merged = {
+            field: next((row[field] for row in found if row[field] not in (None, "")), None) for field in table.fields
+        }
+    else:
+        merged = found[0]
+        authors = table_authors.author_list(merged, table.list_separator, notes)
+    return _document(merged, authors, notes), notes
+
+
+def _values(text: bytes, table: TableLayout) -> list[Values]:
+    if table.text_separator is None:
+        return [{field: row.get(name) for field, name in table.fields.items()} for row in _objects(text)]
+    header = table.header
+    whole = [text] if not table.by_author else _row_texts(text, header)
+    found = [cells for row in whole if not is_header(cells := row_cells(row, header), header)]
+    return [{field: cells[place] for field, place in table.places.items()} for cells in found]
+
+
+def _row_texts(text: bytes, header: Header) -> list[bytes]:
+    return [raw.text for raw in gather(map(partial(InputLine, 0), text.split(b"\n")), header)]
+
+
+def _objects(text: bytes) -> list[dict[str, Any]]:
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError as broken:
+        raise BrokenRecordError(f"not valid JSON ({broken.msg})") from None
+    found = found if isinstance(found, list) else [found]
+    if not all(isinstance(row, dict) for row in found):
+        raise BrokenRecordError("expected rows as JSON objects")
+    return list(found)
+
+
+def _authors_of_rows(found: list[Values], notes: list[Note]) -> list[Author]:
+    """One author of each row, in the order of the positions if all rows have one, else of the rows."""
+    given = [text_of(row.get("position")) for row in found]
+    if all(text.isdecimal() and len(text) < 10 for text in given):
+        found = [row for _, row in sorted(zip(map(int, given), found, strict=True), key=itemgetter(0))]
+    authors = []
+    for position, row in enumerate(found):
+        name = table_authors.name_of(row)
+        if not is_nobody(name):
+            authors.append(table_authors.author_of(position, name, row, notes))
+        elif not name and len(found) > 1:
+            notes.append(("author", f"author {position} has no name"))
+    return authors
+
+
+def _document(values: Values, authors: list[Author], notes: list[Note]) -> Document:
+    venue, year = text_of(values.get("venue")), _year(values.get("year"))
+    if "year" not in values and (found := _IN_SOURCE.search(venue)):
+        venue, year = venue[: found.start()], found[1]
+    document = Document(
+        id=text_of(values.get("id")).removeprefix(OPENALEX),
+        authors=authors,
+        title=text_of(values.get("title")),
+        abstract=text_of(values.get("abstract")),
+        year=publication_year(year, notes),
+        venue=venue,
+        categories=texts_of(values.get("categories")),
+        keywords=list(dict.fromkeys(texts_of(values.get("keywords")) + texts_of(values.get("index_keywords")))),
+        references=[cited.removeprefix(OPENALEX) for cited in texts_of(values.get("references"))],
+        referenced_authors=_people(values.get("referenced_authors")),
+    )
+    _identify(document, values, notes)
+    return document
+
+
+def _identify(document: Document, values: Values, notes: list[Note]) -> None:
+    """Add identifiers of the document; without an id of its own it is known by one of them."""
+    for kind in ("doi", "pmid"):
+        identify(document.ids, kind, text_of(values.get(kind)), notes)
+    if document.id.startswith(("WOS:", "2-s2.0-")):
+        kind = "wos" if document.id[0] == "W" else "scopus"
+        document.ids[kind] = identifiers.valid(kind, document.id) or document.id
+    if text_of(values.get("id")).startswith(OPENALEX):
+        document.ids["openalex"] = document.id
+    document.id = document.id or document.ids.get("pmid") or document.ids.get("doi") or ""
+
+
+def _year(value: Any) -> str:
+    text = text_of(value)
+    found = None if text[:4].isdecimal() else _YEAR.search(text)
+    return found[0] if found else text
+
+
+def _people(value: Any) -> list[str]:
+    items = items_of(value)
+    return [name for item in items if (name := text_of(item))]
+
+
+FORMAT = Format(
+    name="table",
+    title="tables: CSV, TSV, Parquet, Arrow",
+    recognises=_recognises,
+    open=_open,
+    parse=parse,
+)

@@ -1,0 +1,309 @@
+"""The authors in a row of a table, and what other columns say of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from homonym.records.fields.affiliations import address_and_emails, addresses_in, give_address
+from homonym.records.fields.markup import plain_text
+from homonym.records.fields.people import AuthorIndex, is_nobody
+from homonym.records.formats.ris import is_group, surname_first
+from homonym.records.formats.table_columns import identify, items_of, text_of, written_list
+from homonym.records.model import Author, Note
+
+#: In one text, commas between "Doe JA", and semicolons only before and behind groups, as PubMed writes its lists.
+COMMAS = ", "
+
+#: No separator at all, as SpringerLink writes its lists: "Jane DoeRichard Roe".
+FUSED = "fused"
+
+_SEPARATORS = (";", "|", "//", " and ")
+_SUFFIXES = frozenset({"jr", "jr.", "sr", "sr.", "ii", "iii", "iv", "2nd", "3rd"})
+_INITIALS = re.compile(r"(?:[^\W\d_a-z]\.?[- ]?){1,4}")
+_PUBMED_END = re.compile(r"\s[A-Z]{1,4}\.$")  # its lists end with a full stop
+_MEDLINE_NAME = re.compile(r"[^\W\d_][^,;.\d]{0,60} [A-Z]{1,3}(?: (?:Jr|Sr|2nd|3rd|[45]th|I{2,3}))?\.?")
+_FUSED = re.compile(
+    r"(?<=[^\W\d_A-Z])(?<!\bMc)(?<!\bMac)(?<!\bDe)(?<!\bDi)(?<!\bLa)(?<!\bLe)(?<!\bVan)(?<!\bFitz)"
+    r"(?=[A-ZÀ-ÖØ-ÞČĆĐŁŚŞŠŽŻİ]\w{0,30}[.\s-])"
+)
+_AND = re.compile(r",?\s&\s")
+_ELLIPSIS = re.compile(r"\s?(?:…|\.{3})$")
+
+
+def separator_in(cells: Iterable[Any]) -> str | None:
+    """What parts the names in a column of lists, as far as its first cells show; None if only commas can.
+
+    >>> separator_in(["Doe, J", "Doe, J; Roe, A"]), separator_in(["Doe, J and Roe, A"]), separator_in(["J Doe, A Roe"])
+    (';', ' and ', None)
+    """
+    texts = [cell.strip(" ;|") for cell in cells if isinstance(cell, str) and cell[:1] not in {"[", "{"}]
+    with_semicolon = [text for text in texts if ";" in text]
+    if with_semicolon and 2 * sum(map(_is_medline_list, with_semicolon)) < len(with_semicolon):
+        return ";"
+    if sum(map(_is_medline_list, texts)) > sum(not _is_medline_list(text) for text in with_semicolon):
+        return COMMAS if with_semicolon else None
+    return next((mark for mark in _SEPARATORS if any(mark in text and "://" not in text for text in texts)), None)
+
+
+def _is_medline_list(text: str) -> bool:
+    """Whether commas part the names, though there may be groups before or behind semicolons."""
+    return any("," in part and _all_medline(part.split(",")) for part in text.split(";"))
+
+
+def _all_medline(parts: list[str]) -> bool:
+    return all(_MEDLINE_NAME.fullmatch(part.strip()) for part in parts)
+
+
+def names_in(cell: str, separator: str | None) -> list[str]:
+    """The names in one text.
+
+    >>> names_in("Doe, Jane", None), names_in("J. Doe, A. B. Roe", None), names_in("Doe J, Roe AB.", None)
+    (['Doe, Jane'], ['J. Doe', 'A. B. Roe'], ['Doe J', 'Roe AB'])
+    >>> names_in("Doe, J., Roe, A.", None), names_in("Doe, J and Roe, A", " and ")
+    (['Doe, J.', 'Roe, A.'], ['Doe, J', 'Roe, A'])
+    >>> names_in("Doe J, Roe AB; Study Group.", COMMAS), names_in("Jane McDoeRichard RoeXiao-Li Wu", FUSED)
+    (['Doe J', 'Roe AB', 'Study Group'], ['Jane McDoe', 'Richard Roe', 'Xiao-Li Wu'])
+    """
+    text = _ELLIPSIS.sub("", plain_text(cell))
+    if separator == COMMAS:
+        return [name for part in text.rstrip(".").split(";") for name in _parted_by_commas(part.strip())]
+    if separator == FUSED:
+        return _FUSED.split(text)
+    if separator == " and " and _is_comma_list(text):
+        separator, text = None, text.replace(", and ", ", ").replace(" and ", ", ")
+    elif separator is None:
+        separator = next((mark for mark in (";", "|") if mark in text), None)
+    names = text.split(separator) if separator else _parted_by_commas(text)
+    return [name.strip(" ,;") for name in names]
+
+
+def _is_comma_list(text: str) -> bool:
+    """Whether "and" only stands before the last name: "J. Doe, A. Roe and B. Poe"; not so "Doe, J and Roe, A"."""
+    first, *others = text.split(" and ")
+    if not others:
+        return "," in text and _all_medline(text.split(","))
+    return len(others) == 1 and "," not in others[0] and ("," in first) and " " in others[0].strip()
+
+
+def _parted_by_commas(text: str) -> list[str]:
+    if "&" in text and not is_group(text):
+        text = _AND.sub(", ", text)
+    if text.count(".") == 1 and _PUBMED_END.search(text):
+        text = text[:-1]
+    parts: list[str] = []
+    for part in text.split(","):
+        part = part.strip()
+        if parts and part.lower() in _SUFFIXES:
+            parts[-1] += f", {part}"
+        elif part:
+            parts.append(part)
+    if len(parts) == 2 and not all(" " in part for part in parts):
+        return [", ".join(parts)]
+    if len(parts) % 2 == 0 and all(_INITIALS.fullmatch(part) for part in parts[1::2]):
+        return _paired(parts)
+    if len(parts) > 3 and len(parts) % 2 == 0 and all(" " not in family for family in parts[::2]):
+        return _paired(parts)  # "Doe, Jane, Roe, Richard": as a list of names they would be of one word each
+    return parts
+
+
+def _paired(parts: list[str]) -> list[str]:
+    return [f"{family}, {given}" for family, given in zip(parts[::2], parts[1::2], strict=True)]
+
+
+Values = Mapping[str, Any]
+"""Field to cell, of one row."""
+
+_BRACKETED = re.compile(r"\[([^\[\]]*+)\]([^\[\]]*+)")
+_BEHIND_BRACKETS = re.compile(r"\)\s?;\s?(?=[^();]{2,100}+\()")
+
+_IDS = ("orcid", "researcherid", "scopus", "openalex")
+_PERSON = {
+    "name": ("name", "full_name", "fullname", "display_name", "author_name", "raw_author_name"),
+    "family": ("family", "last", "last_name", "lastname", "surname", "family_name"),
+    "given": ("given", "first", "first_name", "firstname", "forename", "given_name", "given_names"),
+    "affiliations": ("affiliations", "affiliation", "institutions", "institution", "org", "orgs"),
+    "emails": ("emails", "email"),
+    "author": ("author", "label"),
+    "block": ("block",),
+    "orcid": ("orcid", "ORCID"),
+    "researcherid": ("researcherid", "researcher_id"),
+    "scopus": ("scopus", "scopus_id"),
+    "ids": ("ids",),
+}
+
+
+def author_list(values: Values, separator: str | None, notes: list[Note]) -> list[Author]:
+    """The authors of a row that has all of a document."""
+    cell = values.get("authors")
+    authors: list[Author] = []
+    places: list[int] = []
+    groups = 0
+    entries = _entries(cell, separator, notes)
+    for place, entry in enumerate(entries):
+        person = _person(entry) if isinstance(entry, dict) else {"name": entry}
+        name = name_of(person)
+        if isinstance(entry, str) and is_group(name):
+            groups += 1
+        elif not is_nobody(name):
+            authors.append(author_of(place - groups, name, person, notes))
+            places.append(place)
+        elif not name and isinstance(cell, list):
+            notes.append(("author", f"author {place - groups} has no name"))
+    if authors:
+        _add_parallel(authors, places, len(entries), values, notes)
+        _correspond(authors, text_of(values.get("correspondence")))
+    return authors
+
+
+def _entries(cell: Any, separator: str | None, notes: list[Note]) -> list[Any]:
+    if isinstance(cell, dict):
+        return [cell]
+    if isinstance(cell, list):
+        return cell
+    text = (cell if isinstance(cell, str) else text_of(cell)).strip()
+    if text[:1] in {"[", "{"} and text[-1:] in {"]", "}"} and not is_nobody(text.strip("[]")):
+        items = written_list(text if text[0] == "[" else f"[{text}]")
+        if items is None:
+            notes.append(("field", "the list of authors is neither JSON nor names between separators"))
+        return items or []
+    return [name for name in names_in(text, separator) if name]
+
+
+def _person(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """An author given as an object, its parts under our names for them."""
+    person = {field: next((entry[key] for key in keys if entry.get(key)), None) for field, keys in _PERSON.items()}
+    if isinstance(person["ids"], dict):
+        person |= {kind: person["ids"].get(kind) or person.get(kind) for kind in _IDS}
+    return person
+
+
+def name_of(person: Values) -> str:
+    """A name that stands in one cell, or in two."""
+    family, given = text_of(person.get("family")), text_of(person.get("given"))
+    return text_of(person.get("name")) or (f"{family}, {given}" if family and given else family or given)
+
+
+def author_of(position: int, name: str, person: Values, notes: list[Note]) -> Author:
+    """One author, with what the row or object says about this one."""
+    author = Author(
+        position, name, label=text_of(person.get("author")) or None, block=text_of(person.get("block")) or None
+    )
+    if cell := person.get("affiliations"):
+        affiliate(author, items_of(cell))
+    if cell := person.get("emails"):
+        author.emails += [address for item in items_of(cell) for address in addresses_in(text_of(item))]
+    for kind in _IDS:
+        if cell := person.get(kind):
+            identify(author.ids, kind, text_of(cell), notes)
+    return author
+
+
+def _organisation(item: Any) -> str:
+    return text_of(
+        next((item[key] for key in ("name", "display_name") if key in item), "") if isinstance(item, dict) else item
+    )
+
+
+def affiliate(author: Author, items: Iterable[Any]) -> None:
+    """Add affiliations, the e-mail addresses in them where they belong."""
+    for item in items:
+        give_address(author, _organisation(item))
+
+
+def _correspond(authors: list[Author], text: str) -> None:
+    """Give the address for letters, "J. Doe, University, e-mail" or "Doe J.; University", to the author it names."""
+    name = re.split(r"[,;]", text, maxsplit=1)[0]
+    owner = AuthorIndex([[author.name] for author in authors]).find(surname_first(name)) if "@" in text else None
+    if owner is not None:
+        address, emails = address_and_emails(text[len(name) + 1 :])
+        authors[owner].affiliations += [address] if address and address not in authors[owner].affiliations else []
+        authors[owner].emails += [email for email in emails if email not in authors[owner].emails]
+
+
+def _add_parallel(authors: list[Author], places: list[int], total: int, values: Values, notes: list[Note]) -> None:
+    """Add what other columns say about the authors, each in the same order."""
+    for field in ("affiliations", "emails", *_IDS, "author", "block"):
+        cell = values.get(field)
+        if not cell:
+            continue
+        if field == "affiliations" and isinstance(cell, str) and _give_bracketed(authors, plain_text(cell)):
+            continue
+        items = items_of(cell, "" if field == "affiliations" or _has_names(cell) else ",")
+        if not any(map(_holds, items)):
+            continue
+        if len(items) == total - 1 and isinstance(cell, str) and cell.rstrip().endswith((";", "|")):
+            items = [*items, ""]  # which the last author has
+        if len(items) == total and not _named(items, field):
+            items = [items[place] for place in places]
+        for author, item in _assigned(authors, items, field, notes):
+            _add(author, field, item, notes)
+
+
+def _give_bracketed(authors: list[Author], text: str) -> bool:
+    """Give "Doe, Jane (University A; University B); Roe, A (…)", as Dimensions writes it; tell whether it is such."""
+    if text[-1:] != ")" or "(" not in text:
+        return False
+    parts = [entry.partition("(") for entry in _BEHIND_BRACKETS.split(text[:-1])]
+    index = AuthorIndex([[author.name] for author in authors])
+    owner = index.find(parts[0][0].strip())
+    if owner is None:
+        return False
+    for name, bracket, inside in parts:
+        found = index.find(name.strip())
+        if found is None:  # a bracket within the addresses of the one before
+            inside = f"{name}{bracket}{inside}"
+        owner = owner if found is None else found
+        affiliate(authors[owner], inside.split(";"))
+    return True
+
+
+def _has_names(cell: Any) -> bool:
+    return isinstance(cell, str) and "/" in cell and "://" not in cell
+
+
+def _holds(item: Any) -> bool:
+    return bool(text_of(item)) or isinstance(item, dict)
+
+
+def _assigned(authors: list[Author], items: list[Any], field: str, notes: list[Note]) -> list[tuple[Author, Any]]:
+    """Which author each item is of: by the name in it, by order, or because there is no choice."""
+    named = _named(items, field)
+    if named:
+        index = AuthorIndex([[author.name] for author in authors])
+        return [(authors[place], item) for name, item in named if (place := index.find(name)) is not None]
+    if len(items) == len(authors):
+        return list(zip(authors, items, strict=True))
+    if len(authors) == 1:
+        return [(authors[0], item) for item in (items if field in {"affiliations", "emails"} else items[:1])]
+    if len(items) == 1 and field == "affiliations":
+        return [(author, items[0]) for author in authors]
+    notes.append(("field", f"{len(items)} values in {field} for {len(authors)} authors"))
+    return []
+
+
+def _named(items: list[Any], field: str) -> list[tuple[str, str]]:
+    """Items that say whose they are, as in the Web of Science: "Doe, Jane/A-1000-2010", "[Doe, J; Roe, A] Univ. X"."""
+    if not all(isinstance(item, str) for item in items):
+        return []
+    if field == "affiliations":
+        found = _BRACKETED.findall(";".join(items)) if "[" in items[0] else []
+        return [(name, address.strip(" ;")) for names, address in found for name in names.split(";")]
+    if field not in _IDS:
+        return []
+    parted = [item.strip().rpartition("/") for item in items]
+    return [(name, own) for name, slash, own in parted if slash and "." not in name.rpartition("/")[2]]
+
+
+def _add(author: Author, field: str, item: Any, notes: list[Note]) -> None:
+    if field == "affiliations":
+        affiliate(author, item if isinstance(item, list) else [item])
+    elif field == "emails":
+        author.emails += addresses_in(text_of(item))
+    elif field == "author":
+        author.label = text_of(item) or None
+    elif field == "block":
+        author.block = text_of(item) or None
+    else:
+        identify(author.ids, field, text_of(item), notes)

@@ -1,0 +1,234 @@
+"""What the fields of JSON records hold, whatever was put into them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from homonym.records.fields import identifiers
+from homonym.records.fields.markup import plain_text
+from homonym.records.fields.people import is_nobody
+from homonym.records.model import Note
+
+# Tabs and line ends of the web pages that some affiliations were taken from.
+_SEPARATORS = re.compile(r"#(?:TAB|N|R)#")
+
+#: Abstracts have a few hundred words.
+_MOST_WORDS = 100_000
+
+_SUFFIX = re.compile(r"(?:jr|sr|junior|senior|i{2,3}|iv|v|md|phd|m\.d|ph\.d)\.?", re.IGNORECASE)
+
+
+def listed(value: Any) -> list[Any]:
+    """A list as it is, a single value as a list of one.
+
+    >>> listed(["a", "b"]), listed("a"), listed(None)
+    (['a', 'b'], ['a'], [])
+    """
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def dicts(value: Any, key: str = "") -> list[dict[str, Any]]:
+    """The objects of a list, or a single one; with a key, other values count as objects that have only that.
+
+    >>> dicts([{"a": 1}, None]), dicts({"a": 1}), dicts(["x", {"a": 1}], "name"), dicts("x")
+    ([{'a': 1}], [{'a': 1}], [{'name': 'x'}, {'a': 1}], [])
+    """
+    if not value:
+        return []
+    if key:
+        return [item if isinstance(item, dict) else {key: item} for item in listed(value)]
+    return [item for item in listed(value) if isinstance(item, dict)]
+
+
+def member(value: Any, *names: str) -> Any:
+    """What stands in an object in objects.
+
+    >>> member({"a": {"b": 1}}, "a", "b"), member({"a": None}, "a", "b")
+    (1, None)
+    """
+    for name in names:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(name)
+    return value
+
+
+def unboxed(value: Any, depth: int = 8) -> Any:
+    """Values without the lists of one in which R wraps each text and number unless it is told not to.
+
+    >>> unboxed({"id": ["W1"], "authors": [{"name": ["Jo"]}], "places": [["Oslo"]], "none": {}})
+    {'id': 'W1', 'authors': [{'name': 'Jo'}], 'places': ['Oslo'], 'none': None}
+    """
+    if not depth:
+        return value
+    if isinstance(value, dict):
+        return {name: unboxed(inner, depth - 1) for name, inner in value.items()} or None
+    if not isinstance(value, list):
+        return value
+    is_box = len(value) == 1 and not isinstance(value[0], dict | list)
+    return value[0] if is_box else [unboxed(inner, depth - 1) for inner in value]
+
+
+def plain(value: Any) -> str:
+    """A field of text as plain text; nothing if it is none.
+
+    >>> plain("<i>x</i>"), plain(7)
+    ('x', '')
+    """
+    return plain_text(value) if isinstance(value, str) else ""
+
+
+def text(value: Any, name: str, notes: list[Note]) -> str:
+    """A field of text as plain text; what is no text is noted.
+
+    >>> text("<i>x</i>", "title", []), text(7, "title", notes := []), notes
+    ('x', '', [('field', 'title must be text, got int')])
+    """
+    if isinstance(value, str):
+        return plain_text(value)
+    if value is not None:
+        notes.append(("field", f"{name} must be text, got {type(value).__name__}"))
+    return ""
+
+
+def indexed_text(index: Any, name: str, notes: list[Note]) -> str:
+    """A text that is given as the places of its words, in an object or in the text of one; what is none is noted.
+
+    >>> indexed_text({"is": [1], "Ice": [0], "cold": [2]}, "abstract", [])
+    'Ice is cold'
+    >>> indexed_text('{"IndexLength": 2, "InvertedIndex": {"melts": [1], "Ice": [0]}}', "abstract", [])
+    'Ice melts'
+    """
+    if not index:
+        return ""
+    if isinstance(index, str):
+        try:
+            index = orjson.loads(index)
+        except orjson.JSONDecodeError:
+            index = None
+    if isinstance(index, dict) and isinstance(index.get("InvertedIndex"), dict):
+        index = index["InvertedIndex"]
+    if not isinstance(index, dict):
+        notes.append(("field", f"{name} is no index of words"))
+        return ""
+    try:
+        words = [""] * sum(map(len, index.values()))
+        for word, places in index.items():
+            for place in places:
+                words[place] = word
+    except (IndexError, TypeError):
+        words = _sorted_words(index)
+    return plain_text(" ".join(words))
+
+
+def _sorted_words(index: dict[str, Any]) -> list[str]:
+    """Words in their order, where some places are missing or no numbers."""
+    places = [
+        (place, word)
+        for word, places in index.items()
+        if isinstance(places, list)
+        for place in places
+        if isinstance(place, int)
+    ]
+    return [word for _, word in sorted(places)[:_MOST_WORDS]]
+
+
+def identifier(value: Any) -> str:
+    """A text or a number that identifies something, as text.
+
+    >>> identifier(" 53e9 "), identifier(1091), identifier(None), identifier(True)
+    ('53e9', '1091', '', '')
+    """
+    if isinstance(value, str):
+        return value.strip()
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
+
+
+def distinct(values: Iterable[Any]) -> list[str]:
+    """The texts among values, each once, without regard to case.
+
+    >>> distinct(["Data", None, "Data", "", "Model"])
+    ['Data', 'Model']
+    """
+    found = {value.lower(): value for value in values if isinstance(value, str)}
+    return [*filter(None, map(repeated, found.values()))] if found else []
+
+
+@lru_cache(maxsize=1 << 13)
+def repeated(value: str) -> str:
+    """A text that many records have, such as a venue or a keyword, as plain text."""
+    return plain_text(value)
+
+
+@lru_cache(maxsize=1 << 14)
+def whole_name(value: str) -> str:
+    """A name in one piece as plain text; nothing if it names nobody.
+
+    >>> whole_name("J&uuml;rgen  M&uuml;ller "), whole_name("Unknown"), whole_name("[No author name available]")
+    ('Jürgen Müller', '', '')
+    """
+    name = plain_text(value).strip(" ,;")
+    return "" if is_nobody(name) else name
+
+
+def split_name(family: Any, given: Any = None, suffix: Any = None) -> str:
+    """Parts of a name as "Family, Given, Suffix"; nothing if neither names anybody.
+
+    >>> split_name("Doe", "Jo", "Jr"), split_name("Na", "Li"), split_name("Unknown", "Unknown"), split_name("", "Jo")
+    ('Doe, Jo, Jr', 'Na, Li', '', 'Jo')
+    >>> split_name("Doe, Jr.", "Jo"), split_name("Doe", [])
+    ('Doe, Jo, Jr.', 'Doe')
+    """
+    try:
+        return _split_name(family, given, suffix)
+    except TypeError:  # lists and objects, which are no names
+        return _split_name(*(part if isinstance(part, str) else None for part in (family, given, suffix)))
+
+
+@lru_cache(maxsize=1 << 14)
+def _split_name(family: Any, given: Any, suffix: Any) -> str:
+    family, given, suffix = plain(family).strip(" ,;"), plain(given).strip(" ,;"), plain(suffix).strip(" ,;")
+    if is_nobody(given) and is_nobody(family):
+        return ""
+    if "," in family and given:
+        family, suffix = _without_comma(family, suffix)
+    return ", ".join(filter(None, (family, given, suffix)))
+
+
+def _without_comma(family: str, suffix: str) -> tuple[str, str]:
+    """A family name in which more than that was written, such as "Doe, Jr."."""
+    family, _, rest = family.partition(",")
+    rest = rest.strip()
+    if not suffix and _SUFFIX.fullmatch(rest):
+        return family, rest
+    return " ".join(f"{family} {rest}".replace(",", " ").split()), suffix
+
+
+def without_separators(affiliation: str) -> str:
+    """An affiliation without the tabs and line ends that stand in it as words.
+
+    >>> without_separators("#N# Snow Lab#TAB#")
+    '  Snow Lab '
+    """
+    return _SEPARATORS.sub(" ", affiliation) if "#" in affiliation else affiliation
+
+
+def orcid(value: Any, notes: list[Note]) -> dict[str, str]:
+    """The ORCID of a person by its kind, also out of a list; what is none is noted.
+
+    >>> orcid(["http://orcid.org/0000-0002-1825-0097"], []), orcid("0000-0002-1825-0098", notes := []), notes
+    ({'orcid': '0000-0002-1825-0097'}, {}, [('field', "'0000-0002-1825-0098' is no orcid")])
+    """
+    if isinstance(value, list):
+        value = next((item for item in value if item), None)
+    if value is None or value == "":
+        return {}
+    if isinstance(value, str) and (found := identifiers.orcid(value)):
+        return {"orcid": found}
+    notes.append(("field", f"{value!r:.100} is no orcid"))
+    return {}

@@ -1,0 +1,251 @@
+"""The tables of a study, as values and as CSV files: the paper's three, and the figures' data.
+
+A study is the plain dict that `homonym study` writes as study.json. Numbers stay as they are; only a page rounds.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from homonym.io.outputs import write_atomic
+from homonym.study.results_view import (
+    Run,
+    Study,
+    by_size,
+    everything,
+    feature_types,
+    found,
+    in_order,
+    interval_of,
+    oracle_mean,
+    ordered_runs,
+    sizes_of,
+)
+
+Cell = str | int | float | None
+
+MEASURES = (("bCube", "bcubed"), ("pairF1", "pairwise_with_self"))
+SCORES = (("P", "precision"), ("F", "f1"), ("R", "recall"))
+INTERVAL = ("low", "high")
+
+
+@dataclass(frozen=True)
+class StudyTable:
+    """A table as values: what its file is called, what it shows, the names of its columns, and its rows.
+
+    >>> print(StudyTable("sums", "Sums", ("a, b", "sum"), [("1, 2", 3), ("x", None)]).csv(), end="")
+    "a, b",sum
+    "1, 2",3
+    x,
+    """
+
+    name: str
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+
+    def csv(self) -> str:
+        """Write the table as CSV, numbers in full."""
+        text = StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.header)
+        writer.writerows(self.rows)
+        return text.getvalue()
+
+
+def write_tables(study: Study, directory: Path | str) -> list[Path]:
+    """Write every table of a study as a CSV file into a directory, which is made if need be."""
+    place = Path(directory)
+    place.mkdir(parents=True, exist_ok=True)
+    return [_written(table, place) for table in all_tables(study)]
+
+
+def _written(table: StudyTable, place: Path) -> Path:
+    path = place / f"{table.name}.csv"
+    write_atomic(path, table.csv())
+    return path
+
+
+def all_tables(study: Study) -> list[StudyTable]:
+    """Give every table of a study."""
+    makers = (names_by_true_size, weights, training, results_by_true_size, measured_by_true_size, runs, baselines,
+              tuning, process, stops, findings, finding_rows)  # fmt: skip
+    return [make(study) for make in makers]
+
+
+def names_by_true_size(study: Study) -> StudyTable:
+    """The paper's table 1: how many names of each true size there are, and how many were used for what."""
+    split = study["split"]["by_true_size"]
+    counts = {size: [split[size][part] for part in ("training", "test", "all")] for size in in_order(split)}
+    counts["all sizes"] = [sum(column) for column in zip(*counts.values(), strict=True)] or [0, 0, 0]
+    rows = [
+        (size, training, test, training + test, every, (training + test) / every if every else None)
+        for size, (training, test, every) in counts.items()
+    ]
+    header = ("true_size", "training", "test", "training_and_test", "all", "share_used")
+    return StudyTable("names_by_true_size", "Names by true number of authors", header, rows)
+
+
+def weights(study: Study) -> StudyTable:
+    """The paper's table 2: the weight of each feature type in each weighting."""
+    rows = [(kind, *(values.get(kind, 0.0) for values in study["weights"].values())) for kind in feature_types(study)]
+    return StudyTable("weights", "Weights of the feature types", ("feature_type", *study["weights"]), rows)
+
+
+def training(study: Study) -> StudyTable:
+    """What the classifier learned about each feature type, and how much that varies with the sample of pairs."""
+    learned = study.get("training") or {}
+    kept = [kind for kind in feature_types(study) if kind in learned.get("mean", {})]
+    columns = ("coefficients", "mean", "sd")
+    rows = [(kind, *(learned[column].get(kind) for column in columns)) for kind in kept]
+    header = ("feature_type", "coefficient", "weight_mean", "weight_sd")
+    return StudyTable("training", "Weights learned from pairs of mentions", header, rows)
+
+
+def results_by_true_size(study: Study) -> StudyTable:
+    """The paper's table 3: precision, F1 and recall of every run by true size, in both of its measures."""
+    sizes = sizes_of(study)
+    rows = [
+        (*_run_columns(run), label, score, *(_at(run, size, measure, column) for size in sizes))
+        for run in everything(study)
+        for label, measure in MEASURES
+        for score, column in SCORES
+    ]
+    header = ("run", "variant", "weights", "alpha", "beta", "measure", "score", *sizes)
+    return StudyTable("results_by_true_size", "Results by true number of authors", header, rows)
+
+
+def _run_columns(run: Run) -> tuple[Cell, ...]:
+    limit = run.get("limit") or {}
+    return run["key"], run.get("variant"), run.get("weights"), limit.get("alpha"), limit.get("beta")
+
+
+def _at(run: Run, size: str, measure: str, column: str) -> Cell:
+    cell: Cell = found(run["test"]["by_true_size"], size, measure, column)
+    return cell
+
+
+SIZE_COLUMNS = {
+    "precision": ("bcubed", "precision"),
+    "recall": ("bcubed", "recall"),
+    "f1": ("bcubed", "f1"),
+    "pair_f1_with_self": ("pairwise_with_self", "f1"),
+    "max_recall": ("max_recall",),
+    "max_precision": ("max_precision",),
+    "oracle_f1": ("oracle_f1",),
+    "one_cluster_precision": ("baseline_one_cluster", "precision"),
+    "one_cluster_f1": ("baseline_one_cluster", "f1"),
+    "singletons_f1": ("baseline_singletons", "f1"),
+}
+
+
+def measured_by_true_size(study: Study) -> StudyTable:
+    """Everything measured at the stop by run and true size: what the figures of results show."""
+    rows = [
+        (run["key"], size, row["names"], row.get("mean_clusters"), *interval_of(row["bcubed"]), *_size_cells(row))
+        for run in everything(study)
+        for size, row in by_size(run).items()
+    ]
+    header = ("run", "true_size", "names", "mean_clusters", "f1_low", "f1_high", *SIZE_COLUMNS)
+    return StudyTable("measured_by_true_size", "Everything measured, by true number of authors", header, rows)
+
+
+def _size_cells(row: Mapping[str, Any]) -> Iterator[Cell]:
+    return (found(row, *keys) for keys in SIZE_COLUMNS.values())
+
+
+OVERALL_HEADER = ("mean_f1", "mean_f1_low", "mean_f1_high", "precision", "recall", "f1", "f1_low", "f1_high",
+                  "pair_f1_with_self", "pair_f1")  # fmt: skip
+
+
+def _overall(test: Mapping[str, Any]) -> tuple[Cell, ...]:
+    mean, scores = test.get("mean_over_sizes"), test["bcubed"]
+    pairs = (found(test, measure, "f1") for measure in ("pairwise_with_self", "pairwise"))
+    three = (scores["precision"], scores["recall"], scores["f1"])
+    return found(mean, "f1"), *interval_of(mean), *three, *interval_of(scores), *pairs
+
+
+def runs(study: Study) -> StudyTable:
+    """All runs: settings, limit, and results over all test names."""
+    kept = ("title", "scope", "joint", "gamma", "main", "limit_kind")
+    rows = [
+        (*_run_columns(run), *(run[key] for key in kept), *_overall(run["test"]), oracle_mean(run))
+        for run in ordered_runs(study)
+    ]
+    header = ("run", "variant", "weights", "alpha", "beta", *kept, *OVERALL_HEADER, "mean_oracle_f1")
+    return StudyTable("runs", "All runs", header, rows)
+
+
+def baselines(study: Study) -> StudyTable:
+    """The simple methods that any other has to beat."""
+    rows = [(base["key"], base["title"], base["threshold"], *_overall(base["test"])) for base in study["baselines"]]
+    return StudyTable("baselines", "Baselines", ("baseline", "title", "threshold", *OVERALL_HEADER), rows)
+
+
+def tuning(study: Study) -> StudyTable:
+    """The limit tuned as a constant (α), per mention (β) and as both, and what each gives on training and test."""
+    kept = ("alpha", "beta", "training_f1", "test_f1")
+    rows = [
+        (
+            *(run["key"], kind, kind == run["limit_kind"], *(tuned.get(key) for key in kept)),
+            *(*interval_of(tuned, "test_interval"), *interval_of(tuned, "spread")),
+        )
+        for run in ordered_runs(study)
+        for kind, tuned in (run.get("tuning") or {}).items()
+    ]
+    header = ("run", "tuned", "used", *kept, "test_f1_low", "test_f1_high", "spread_low", "spread_high")
+    return StudyTable("tuning", "Tuning of the limit", header, rows)
+
+
+def process(study: Study) -> StudyTable:
+    """Precision, recall and F1 at every number of clusters on the way down to one, by run and true size."""
+    columns = [f"{measure}_{part}" for measure in ("precision", "recall", "f1") for part in ("mean", "sd")]
+    rows = [
+        (run["key"], size, *values)
+        for run, size, part in _processes(study)
+        for values in zip(*(part[column] for column in ("clusters", "names_at", *columns)), strict=True)
+    ]
+    return StudyTable(
+        "process", "The course of the clustering", ("run", "true_size", "clusters", "names", *columns), rows
+    )
+
+
+def stops(study: Study) -> StudyTable:
+    """How many names stopped at which number of clusters, by run and true size."""
+    rows = [
+        (run["key"], size, int(clusters), names)
+        for run, size, part in _processes(study)
+        for clusters, names in sorted(part["stops"].items(), key=lambda stop: int(stop[0]))
+    ]
+    return StudyTable("stops", "Where the clustering stopped", ("run", "true_size", "stopped_at", "names"), rows)
+
+
+def _processes(study: Study) -> Iterator[tuple[Run, str, Mapping[str, Any]]]:
+    for run in ordered_runs(study):
+        for size in in_order(run["process"]):
+            yield run, size, run["process"][size]
+
+
+def findings(study: Study) -> StudyTable:
+    """What the paper claims, and what was found here."""
+    columns = ("key", "claim", "verdict", "measured")
+    return StudyTable(
+        "findings", "Findings", columns, [tuple(one[key] for key in columns) for one in study["findings"]]
+    )
+
+
+def finding_rows(study: Study) -> StudyTable:
+    """The differences on which the findings rest, with 95 % intervals."""
+    rows = [
+        (one["key"], what, difference, *(interval or (None, None)))
+        for one in study["findings"]
+        for what, difference, interval in one.get("rows") or ()
+    ]
+    return StudyTable(
+        "finding_rows", "Differences behind the findings", ("key", "compared", "difference", *INTERVAL), rows
+    )

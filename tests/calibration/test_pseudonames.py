@@ -1,0 +1,705 @@
+"""Calibration without labels: people, pseudo-names, the limit found on them, and collections too small for it."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import string
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from homonym.calibration import pseudonames, single_person_names
+from homonym.calibration.limit import TOLERANCE, Judged, calibrate_limit
+from homonym.calibration.pseudonames import BlockComposition, block_composition, pseudo_names
+from homonym.calibration.single_person_names import Pool, find_people
+from homonym.clustering.agglomerative import cluster, limits
+from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies, Integers, starts
+from homonym.collection.encoded import Encoded
+from homonym.commands.disambiguate import Summary, disambiguate, settings_path
+from homonym.commands.disambiguate import cluster as cluster_file
+from homonym.commands.generate import generate
+from homonym.commands.run import Resources, Run
+from homonym.constraints.find import FoundConstraints, find_constraints
+from homonym.measures.agreement import bcubed
+from homonym.measures.contingency import contingency
+from homonym.measures.methods import LabelledNames
+from homonym.records.reader import Inputs
+from homonym.settings import DEFAULT_GAMMA, Limit, Settings, load_settings
+from homonym.synthetic.corpus import Corpus
+
+
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """A collection that is read, with its constraints and, where it has labels, the author of each mention."""
+
+    encoded: Encoded
+    knowledge: FoundConstraints | None
+    author: Integers
+
+    @property
+    def blocks(self) -> int:
+        return len(self.encoded.block_start) - 1
+
+    def f1(self, run: Settings, limit: Limit) -> float:
+        """B-cubed F1 over mentions."""
+        sizes = np.diff(self.encoded.block_start)
+        bags = self.encoded.gather(0, self.blocks, np.ones(len(self.encoded.frequencies.types), bool))
+        constraints = self.knowledge.of_blocks(0, self.blocks) if self.knowledge else None
+        label = cluster(bags, self.encoded.frequencies, run.with_limit(limit), constraints=constraints).label
+        first = np.repeat(self.encoded.block_start[:-1], sizes)
+        return bcubed(contingency(np.repeat(np.arange(self.blocks), sizes), self.author, first + label)).f1
+
+
+@contextmanager
+def ready(path: Path, run_settings: Settings | None = None, *, documents: bool = True) -> Iterator[Ready]:
+    run = Run(Inputs.of([path]), run_settings, strict=True, resources=Resources(threads=2), listener=None)
+    with run.engine() as engine:
+        (engine.read_documents if documents else engine.read_mentions)(run.inputs, run.settings)
+        encoded = run.encode(engine)
+        author = _labels(encoded, path) if documents else np.zeros(0, np.int64)
+        yield Ready(encoded, find_constraints(encoded, run.settings, None), author)
+
+
+def _labels(encoded: Encoded, path: Path) -> Integers:
+    documents = [orjson.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+    label = {f"{one['id']}#{place}": who["author"] for one in documents for place, who in enumerate(one["authors"])}
+    mentions = pq.read_table(encoded.mentions_file, columns=["mention_id"])["mention_id"].to_pylist()
+    return np.unique([label[mention] for mention in mentions], return_inverse=True)[1].astype(np.int64)
+
+
+def write(path: Path, lines: list[Any]) -> Path:
+    path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    return path
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return generate(tmp_path_factory.mktemp("small"), Corpus(mentions=1500, ambiguity=2.0, seed=2))
+
+
+@pytest.fixture(scope="module")
+def small(corpus: Path) -> Iterator[Ready]:
+    with ready(corpus) as collection:
+        yield collection
+
+
+# People.
+
+
+def word(number: int) -> str:
+    """A name that no other number has."""
+    letters = [string.ascii_lowercase[number // 26**place % 26] for place in range(3)]
+    return "Q" + "".join(letters) + "o"
+
+
+def mentions_of(name: str, topics: list[int], generator: np.random.Generator) -> Iterator[dict[str, Any]]:
+    """The mentions of one name, as many of each topic: a person's words and colleagues, and words that all use."""
+    for place, topic in enumerate(topics * 4):
+        own, common = generator.choice(12, 5, replace=False), generator.choice(40, 5, replace=False)
+        yield {
+            "mention_id": f"{name} {place}",
+            "document_id": f"{name} {place}",
+            "name": name,
+            "features": {
+                "term": {f"own {topic} {i}": 1 for i in own} | {f"common {i}": 1 for i in common},
+                "co": {f"colleague {topic} {i}": 1 for i in generator.choice(6, 2, replace=False)},
+            },
+        }
+
+
+def likely_by_name(collection: Ready) -> dict[str, float]:
+    """How likely each name is one person; 0 for those that are left out."""
+    pool = find_people(collection.encoded, Settings(), np.random.default_rng(0))
+    names = collection.encoded.block_names().to_pylist()
+    likely = dict.fromkeys(names, 0.0)
+    for block, value in zip(pool.origin.tolist(), pool.likely.tolist(), strict=True):
+        likely[names[block]] = value
+    return likely
+
+
+def test_names_of_two_people_are_less_likely_to_be_one(tmp_path: Path) -> None:
+    generator = np.random.default_rng(1)
+    lines: list[dict[str, Any]] = []
+    for number in range(200):
+        topics = [number] if number < 140 else [number, 1000 + number]
+        lines += mentions_of(f"{word(number)}, {word(5000 + number)}", topics, generator)
+    with ready(write(tmp_path / "m.jsonl", lines), documents=False) as collection:
+        likely = likely_by_name(collection)
+    assert len(likely) == 200
+    one = np.mean([likely[f"{word(number)}, {word(5000 + number)}"] for number in range(140)])
+    two = np.mean([likely[f"{word(number)}, {word(5000 + number)}"] for number in range(140, 200)])
+    assert one > 0.8
+    assert one > two + 0.4
+
+
+def test_common_names_are_less_likely_to_be_one_person(tmp_path: Path) -> None:
+    generator = np.random.default_rng(1)
+    common = [f"{word(surname)}, {word(given)}" for surname, given in product(range(10), range(10))]
+    rare = [f"{word(100 + number)}, {word(300 + number)}" for number in range(100)]
+    lines = [line for topic, name in enumerate(common + rare) for line in mentions_of(name, [topic], generator)]
+    with ready(write(tmp_path / "m.jsonl", lines), documents=False) as collection:
+        likely = likely_by_name(collection)
+    # Of 200 people, 9 others have the surname and 9 the given name: 81/200 are expected to have both.
+    means = [np.mean([likely[name] for name in names]) for names in (common, rare)]
+    assert means[0] / means[1] == pytest.approx(np.exp(-81 / 200), rel=0.1)
+
+
+def test_a_pool_has_neither_too_many_people_nor_too_many_mentions(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(single_person_names, "PEOPLE", 25)
+    generator = np.random.default_rng(3)
+    lines = [line for topic in range(60) for line in mentions_of(f"{word(topic)}, A", [topic], generator)]
+    lines += mentions_of("Large, B", [70] * 50, generator)
+    for number in range(30):
+        lines += list(mentions_of(f"{word(200 + number)}, C", [100 + number], generator))[:1]
+    with ready(write(tmp_path / "m.jsonl", lines), documents=False) as collection:
+        pools = [find_people(collection.encoded, Settings(), np.random.default_rng(seed)) for seed in range(6)]
+        monkeypatch.setattr(single_person_names, "PEOPLE", 1000)
+        everybody = find_people(collection.encoded, Settings(), np.random.default_rng(0))
+    assert {len(pool.sizes) for pool in pools} == {25}
+    assert everybody.sizes.max() == single_person_names.MOST_MENTIONS
+    assert (everybody.likely > 0).all()
+    for pool in [*pools, everybody]:
+        assert len(pool.likely) == len(pool.origin) == len(pool.alike) == len(pool.sizes)
+        assert len(pool.document) == pool.sizes.sum()
+        assert pool.alike == pytest.approx(pool.alike.T)
+        assert (pool.likely <= 1).all()
+
+
+def test_few_of_many_names_are_looked_at(small: Ready, monkeypatch: Any) -> None:
+    monkeypatch.setattr(single_person_names, "SEVERAL", 20)
+    monkeypatch.setattr(single_person_names, "ONE", 2)
+    pool = find_people(small.encoded, Settings(), np.random.default_rng(0))
+    assert 5 < len(np.unique(pool.origin)) <= 22
+
+
+def test_a_seed_gives_the_same_pool(small: Ready) -> None:
+    first, again, other = (find_people(small.encoded, Settings(), np.random.default_rng(seed)) for seed in (4, 4, 5))
+    for name in ("document", "origin", "likely", "alike"):
+        assert np.array_equal(getattr(first, name), getattr(again, name))
+    assert np.array_equal(first.bags.feature, again.bags.feature)
+    assert not np.array_equal(first.likely, other.likely)
+
+
+def test_a_pool_person_is_written_in_one_way(small: Ready) -> None:
+    """A block of several written names is parted, because these may well be different people."""
+    pool = find_people(small.encoded, Settings(), np.random.default_rng(0))
+    assert len(np.unique(pool.origin)) < len(pool.origin)
+    sizes = np.diff(small.encoded.block_start)
+    used = np.bincount(pool.origin, pool.sizes, len(sizes))
+    assert (used <= sizes).all()
+
+
+# Pseudo-names. Each mention of these pools has one feature of its own, which tells it in a pseudo-name.
+
+
+def pool_of(sizes: list[int], origin: list[int], document: list[int], likely: list[float] | None = None) -> Pool:
+    mentions = sum(sizes)
+    alike = np.random.default_rng(len(sizes)).uniform(size=(len(sizes), len(sizes)))
+    return Pool(
+        bags=Bags(
+            starts(np.array(sizes)), np.arange(mentions + 1), np.arange(mentions, dtype=np.int32), np.ones(mentions)
+        ),
+        frequencies=Frequencies(
+            ("term",), np.array([0, mentions]), np.ones(mentions), np.array([float(mentions)]), mentions
+        ),
+        document=np.array(document),
+        origin=np.array(origin),
+        likely=np.array(likely or [1.0] * len(sizes)),
+        alike=alike + alike.T,
+    )
+
+
+def made_of(blocks: list[list[int]]) -> tuple[BlockComposition, list[tuple[int, int, int]]]:
+    """A make-up with a profile for each mention, all rivals but those of one author; and whose each profile is."""
+    places = [(-1, -1, -1)]
+    made: list[list[Integers]] = []
+    rivals: list[list[int]] = [[]]
+    for block, authors in enumerate(blocks):
+        first = len(places)
+        bounds = first + starts(np.array(authors))
+        for author, (begin, end) in enumerate(pairwise(bounds.tolist())):
+            places += [(block, author, place) for place in range(end - begin)]
+            others = [p for p in range(first, int(bounds[-1])) if not begin <= p < end]
+            rivals += [others] * (end - begin)
+        made.append([np.arange(begin, end) for begin, end in pairwise(bounds.tolist())])
+    rival_start = starts(np.array([len(each) for each in rivals]))
+    rival = np.array([p for each in rivals for p in each], np.int32)
+    # Whose group and profile these would be is not said by a make-up: pseudo-names have their own.
+    nobody = np.zeros(0, np.int32)
+    return BlockComposition(made, Constraints(nobody, nobody, rival_start, rival)), places
+
+
+def rivals_of(made: BlockComposition) -> list[set[int]]:
+    """The rivals of each profile."""
+    start, rival = made.constraints.rival_start, made.constraints.rival
+    assert (start[0], start[-1]) == (0, len(rival))
+    return [set(rival[begin:end].tolist()) for begin, end in pairwise(start.tolist())]
+
+
+def people_of(names: LabelledNames, pool: Pool, name: int) -> list[tuple[int, Integers]]:
+    """The person and the mentions of each author of a pseudo-name, in order."""
+    first, last = names.bags.block_start[name : name + 2]
+    owner = np.repeat(np.arange(len(pool.sizes)), pool.sizes)
+    found = []
+    for author in np.unique(names.author[first:last]):
+        mentions = names.bags.feature[first:last][names.author[first:last] == author].astype(np.int64)
+        assert len(set(mentions.tolist())) == len(mentions), "nobody's mention is used twice"
+        (person,) = set(owner[mentions].tolist())
+        found.append((person, mentions))
+    return found
+
+
+def assert_sound(names: LabelledNames, pool: Pool, made: BlockComposition, places: list[tuple[int, int, int]]) -> None:
+    assert names.constraints is not None
+    assert np.array_equal(names.constraints.rival_start, made.constraints.rival_start)
+    assert np.array_equal(names.constraints.rival, made.constraints.rival)
+    assert (np.diff(names.author) >= 0).all()
+    assert np.array_equal(np.unique(names.author), np.arange(names.true_size.sum())), "each person of a name is new"
+    for name in range(len(names)):
+        first, last = names.bags.block_start[name : name + 2]
+        assert np.array_equal(names.constraints.group[first:last], np.arange(last - first)), "nobody is linked"
+        found = people_of(names, pool, name)
+        origins = [pool.origin[person] for person, _ in found]
+        assert len(set(origins)) == len(origins)
+        documents = Counter(document for person, _ in found for document in pool.documents(person))
+        assert set(documents.values()) <= {1}
+        assert last - first <= pseudonames.MOST_MENTIONS
+        assert_protected(name, names.constraints.profile[first:last], names.author[first:last], places)
+
+
+def assert_protected(name: int, profile: Any, author: Integers, places: list[tuple[int, int, int]]) -> None:
+    """Every third pseudo-name has no rivals; in the others, the people take the places of those of one block."""
+    if name % pseudonames.UNPROTECTED == 0:
+        assert not profile.any()
+        return
+    taken = [[places[p] for p in profile[author == one]] for one in np.unique(author)]
+    assert len({block for each in taken for block, _, _ in each}) == 1
+    authors = [{author for _, author, _ in each} for each in taken]
+    assert all(len(each) == 1 for each in authors)
+    assert len(set.union(*authors)) == len(taken)
+    for each in taken:
+        assert [place for _, _, place in each] == list(range(len(each)))
+
+
+@st.composite
+def pools(draw: st.DrawFn) -> Pool:
+    """People of few or many blocks on few or many documents."""
+    sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=60))
+    origin = st.integers(0, draw(st.sampled_from([0, 3, 200])))
+    document = st.integers(0, draw(st.sampled_from([0, 10, 5000])))
+    several = len(sizes)
+    return pool_of(
+        sizes,
+        draw(st.lists(origin, min_size=several, max_size=several)),
+        draw(st.lists(document, min_size=sum(sizes), max_size=sum(sizes))),
+        draw(st.lists(st.sampled_from([1e-9, 0.5, 1.0]), min_size=several, max_size=several)),
+    )
+
+
+make_ups = st.lists(st.lists(st.integers(1, 8), min_size=1, max_size=6), max_size=8)
+
+
+@settings(deadline=None, max_examples=150)
+@given(pool=pools(), blocks=make_ups, seed=st.integers(0, 9))
+def test_pseudo_names_hold_what_they_promise(pool: Pool, blocks: list[list[int]], seed: int) -> None:
+    made, places = made_of(blocks)
+    names = pseudo_names(pool, made, np.random.default_rng(seed))
+    assert (names is None) == (not blocks)
+    if names:
+        assert_sound(names, pool, made, places)
+        cluster(names.bags, names.frequencies, Settings(), constraints=names.constraints)
+        again = pseudo_names(pool, made, np.random.default_rng(seed))
+        assert again
+        assert again.constraints
+        assert names.constraints
+        assert np.array_equal(names.bags.feature, again.bags.feature)
+        assert np.array_equal(names.author, again.author)
+        assert np.array_equal(names.constraints.profile, again.constraints.profile)
+
+
+def large_pool(likely: list[float] | None = None) -> Pool:
+    """Sixty people of each size up to 9, no two of one block or on one document."""
+    sizes = [size for size in range(1, 10) for _ in range(60)]
+    return pool_of(sizes, list(range(len(sizes))), list(range(sum(sizes))), likely)
+
+
+def sizes_of(names: LabelledNames) -> list[list[int]]:
+    """The mentions of each person of each pseudo-name, the most first."""
+    return [
+        sorted(np.unique(names.author[first:last], return_counts=True)[1].tolist(), reverse=True)
+        for first, last in pairwise(names.bags.block_start.tolist())
+    ]
+
+
+@settings(deadline=None, max_examples=50)
+@given(blocks=make_ups.filter(bool), seed=st.integers(0, 9))
+def test_a_pseudo_name_has_the_make_up_of_a_real_block(blocks: list[list[int]], seed: int) -> None:
+    names = pseudo_names(large_pool(), made_of(blocks)[0], np.random.default_rng(seed))
+    assert names
+    assert sorted(sizes_of(names)) == sorted(sorted(authors, reverse=True) for authors in blocks)
+
+
+def test_numbers_of_people_are_about_equally_frequent() -> None:
+    blocks = [[2]] * 50 + [[3, 1]] * 20 + [[1] * 12] * 3 + [[1] * 15] * 40
+    names = pseudo_names(large_pool(), made_of(blocks)[0], np.random.default_rng(0))
+    assert names
+    found = Counter(min(len(sizes), 11) for sizes in sizes_of(names))
+    assert found == {1: pseudonames.NAMES_PER_SIZE, 2: pseudonames.NAMES_PER_SIZE, 11: pseudonames.NAMES_PER_SIZE}
+
+
+def test_a_block_that_is_too_large_loses_people() -> None:
+    blocks = [[9] * 50, [9, 8, 7]]
+    names = pseudo_names(large_pool(), made_of(blocks)[0], np.random.default_rng(0))
+    assert names
+    assert sorted(sizes_of(names)) == [[9, 8, 7], [9] * (pseudonames.MOST_MENTIONS // 9)]
+
+
+def test_partners_have_more_in_common_than_any_two() -> None:
+    pool = large_pool()
+    names = pseudo_names(pool, made_of([[4, 3]] * 15)[0], np.random.default_rng(0))
+    assert names
+    found = [[person for person, _ in people_of(names, pool, name)] for name in range(len(names))]
+    partners = np.mean([pool.alike[left, right] for left, right in found])
+    assert partners > pool.alike.mean() + 0.1
+
+
+def test_people_who_may_be_several_are_seldom_taken() -> None:
+    pool = large_pool([0.01, 1.0] * 270)
+    names = pseudo_names(pool, made_of([[4, 3, 2, 1]] * 15)[0], np.random.default_rng(0))
+    assert names
+    drawn = [person for name in range(len(names)) for person, _ in people_of(names, pool, name)]
+    assert len(drawn) == 60
+    assert np.mean(pool.likely[drawn] < 0.5) < 0.1
+
+
+@pytest.mark.parametrize("where", ["one document", "one block"])
+def test_people_who_cannot_share_a_name_stay_alone(where: str) -> None:
+    sizes = [3] * 50
+    origin, document = ([0] * 50, list(range(150))) if where == "one block" else (list(range(50)), [0] * 150)
+    names = pseudo_names(pool_of(sizes, origin, document), made_of([[3, 2, 1]] * 9)[0], np.random.default_rng(0))
+    assert names
+    assert names.true_size.tolist() == [1] * 9
+
+
+def test_nobody_makes_no_pseudo_name() -> None:
+    assert pseudo_names(large_pool(), made_of([])[0], np.random.default_rng(0)) is None
+
+
+def test_the_make_up_is_what_the_method_finds(corpus: Path) -> None:
+    unlinked = Settings(blocking="first-initial", constraints="names,documents", kappa=5.0)
+    with ready(corpus, unlinked) as collection:
+        made = block_composition(
+            collection.encoded, unlinked, collection.knowledge, np.random.default_rng(0), threads=2
+        )
+        free = block_composition(collection.encoded, unlinked, None, np.random.default_rng(0), threads=1)
+        sizes = np.diff(collection.encoded.block_start)
+    for each in (made, free):
+        assert sorted(sum(map(len, block)) for block in each.blocks) == sorted(sizes[sizes > 1].tolist())
+    unbound = {int(profile) for block in free.blocks for author in block for profile in author}
+    assert not any(rivals_of(free)[profile] for profile in unbound)
+    rivals = rivals_of(made)
+    assert sum(map(len, rivals)) > 100
+    assert all(mine in rivals[theirs] for mine, each in enumerate(rivals) for theirs in each)
+    for author in (set(author.tolist()) for block in made.blocks for author in block):
+        assert all(rivals[profile].isdisjoint(author) for profile in author)
+    assert sum(map(len, made.blocks)) > sum(map(len, free.blocks))
+
+
+def test_a_person_is_never_kept_apart_from_himself(tmp_path: Path) -> None:
+    """An identifier may link names that exclude each other, but nobody in a pseudo-name has one."""
+    lines: list[dict[str, Any]] = []
+    for number in range(40):
+        family, check = word(number), "0000-0007-0000-0002"
+        for name in (f"{family}, Jane", f"{family}, Robert"):
+            mentions = list(mentions_of(name, [number], np.random.default_rng(number)))
+            lines += [mention | {"block": family, "ids": {"orcid": check}} for mention in mentions]
+    with ready(write(tmp_path / "m.jsonl", lines), documents=False) as collection:
+        made = block_composition(
+            collection.encoded, Settings(), collection.knowledge, np.random.default_rng(0), threads=1
+        )
+    assert {len(block) for block in made.blocks} == {1}
+    rivals = rivals_of(made)
+    for (author,) in made.blocks:
+        assert all(rivals[profile].isdisjoint(author.tolist()) for profile in author)
+
+
+# The limit.
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ready]:
+    with ready(generate(tmp_path_factory.mktemp("large"), Corpus(mentions=5000, ambiguity=2.0, seed=7))) as collection:
+        yield collection
+
+
+def test_the_limit_is_nearly_the_best_one(large: Ready) -> None:
+    found = calibrate_limit(large.encoded, Settings(), large.knowledge, threads=2)
+    reached = large.f1(Settings(), found.limit)
+    grid = [large.f1(Settings(), Limit(kappa=7 * 1.5**step)) for step in range(-8, 7)]
+    assert found.why is None
+    assert found.people > 100
+    assert found.spread is not None
+    assert max(grid) > min(grid) + 0.1, "else any limit would do"
+    assert reached > max(grid) - 0.03
+
+
+def test_a_higher_target_gives_a_higher_limit(small: Ready) -> None:
+    before = 0.0
+    for target in (0.7, 0.9, 0.98):
+        found = calibrate_limit(small.encoded, Settings(target_precision=target), small.knowledge, threads=2, seeds=2)
+        assert found.precision is not None
+        assert found.precision >= target or found.why
+        assert found.limit.kappa >= before
+        before = found.limit.kappa
+    assert before > Settings().limit.kappa
+
+
+@st.composite
+def judgements(draw: st.DrawFn) -> Judged:
+    """Precision and recall of any names: also such as fall where they should rise."""
+    names, factors = draw(st.integers(1, 12)), draw(st.integers(1, 15))
+    generator = np.random.default_rng(draw(st.integers(0, 10**6)))
+    precision, recall = generator.uniform(0.01, 1, (2, names, factors))
+    if draw(st.booleans()):
+        precision, recall = np.sort(precision, axis=1), -np.sort(-recall, axis=1)
+    seed = np.sort(generator.integers(0, 3, names))
+    return Judged(np.power(1.1, np.arange(factors)), precision, recall, generator.integers(1, 12, names), seed)
+
+
+def averages(judged: Judged) -> tuple[list[float], list[float]]:
+    """Mean precision and F1 at each multiple, looked up one by one."""
+    columns = range(len(judged.factors))
+    found = [judged.found(column, Settings(), people=1) for column in columns]
+    return [float(one.precision or 0) for one in found], [float(one.f1 or 0) for one in found]
+
+
+@settings(deadline=None)
+@given(judged=judgements(), targets=st.tuples(st.floats(0.01, 0.99), st.floats(0.01, 0.99)))
+def test_a_target_is_kept_from_the_chosen_limit_on(judged: Judged, targets: tuple[float, float]) -> None:
+    precision, _ = averages(judged)
+    low, high = sorted(targets)
+    assert judged.choice(low) <= judged.choice(high)
+    choice = judged.choice(high)
+    found = judged.found(choice, Settings(target_precision=high), people=1)
+    assert found.limit.kappa == pytest.approx(Settings().limit.kappa * judged.factors[choice])
+    if found.why:
+        assert precision[-1] < high, "the highest limit does not reach it"
+        assert f"{high:g}" in found.why
+    else:
+        assert min(precision[choice:]) >= high
+        assert choice == 0 or precision[choice - 1] < high, "the lowest one that does"
+
+
+@settings(deadline=None)
+@given(judged=judgements())
+def test_the_chosen_limit_does_as_well_as_the_best(judged: Judged) -> None:
+    _, f1 = averages(judged)
+    choice = judged.choice(None)
+    assert f1[choice] >= max(f1) - TOLERANCE
+    found = judged.found(choice, Settings(), people=5)
+    assert found.spread is not None
+    assert found.spread[0].kappa <= found.spread[1].kappa
+    assert (found.people, found.names) == (5, len(judged.seed))
+
+
+def test_numbers_of_people_count_the_same() -> None:
+    judged = Judged(
+        factors=np.ones(1),
+        precision=np.array([[1.0]] * 50 + [[0.5]] * 5),
+        recall=np.ones((55, 1)),
+        people=np.array([1] * 50 + [2] * 5),
+        seed=np.zeros(55, np.int64),
+    )
+    assert averages(judged)[0] == [0.75]
+
+
+@pytest.mark.parametrize(
+    "values", [{"variant": "max"}, {"scope": "within"}, {"joint": True}, {"joint": True, "variant": "max"}]
+)
+def test_every_variant_ends_in_a_usable_limit(large: Ready, values: dict[str, Any]) -> None:
+    run = Settings(**values)
+    found = calibrate_limit(large.encoded, run, large.knowledge, threads=2, seeds=2)
+    assert found.why is None
+    reached = large.f1(run, found.limit)
+    assert reached > large.f1(run, Limit(alpha=1e9)) + 0.3, "better than nobody with anybody"
+    assert reached > max(large.f1(run, found.limit.scaled(10**step)) for step in (-2, -1.5, -1, -0.5, 0.5)) - 0.05
+
+
+def test_a_found_limit_depends_on_neither_threads_nor_order_and_can_be_given(corpus: Path, tmp_path: Path) -> None:
+    lines = gzip.decompress(corpus.read_bytes()).splitlines(keepends=True)
+    random.Random(3).shuffle(lines)
+    shuffled = tmp_path / "shuffled.jsonl"
+    shuffled.write_bytes(b"".join(lines))
+    kept = tmp_path / "kept.settings.toml"
+    results: list[bytes] = []
+    for source, threads, again in ((corpus, 1, False), (shuffled, 2, False), (corpus, 2, True)):
+        output = tmp_path / f"authors-{len(results)}.csv"
+        run = load_settings(kept) if again else None
+        summary = disambiguate(source, output, run, resources=Resources(threads=threads))
+        results.append(output.read_bytes())
+        kept.write_bytes(settings_path(output).read_bytes())
+        assert (summary.calibration is None) == again
+        assert summary.confidence is not None
+        assert load_settings(kept).limit == summary.limit
+    assert results[0] == results[1] == results[2]
+
+
+def test_a_given_limit_is_not_changed(corpus: Path, tmp_path: Path) -> None:
+    summary = disambiguate(corpus, tmp_path / "authors.parquet", Settings(beta=1e-4))
+    assert (summary.limit, summary.calibration) == (Limit(beta=1e-4), None)
+    assert load_settings(settings_path(summary.output)).limit == Limit(beta=1e-4)
+    assert pq.read_table(summary.output)["confidence"].null_count == 0
+
+
+# Too small.
+
+
+def paper(number: int, *names: str, **more: Any) -> dict[str, Any]:
+    return {"id": str(number), "authors": [{"name": name} for name in names], **more}
+
+
+def titled(number: int, *names: str) -> dict[str, Any]:
+    return paper(number, *names, title=f"Kernels of {word(number)} and {word(number % 7)}", year=2000 + number % 9)
+
+
+TOO_SMALL: dict[str, list[dict[str, Any]]] = {
+    "three records": [titled(number, "Doe, Jane", "Smith, A") for number in range(3)],
+    "no name twice": [titled(number, f"{word(number)}, A") for number in range(80)],
+    "one block": [titled(number, "Doe, Jane") for number in range(80)],
+    "one document": [titled(0, *(f"{word(number)}, A" for number in range(60) for _ in range(3)))],
+    "no features": [paper(number, f"{word(number % 40)}, A") for number in range(120)],
+    "few people": [titled(number, f"{word(number % 25)}, A") for number in range(75)],
+}
+
+
+def assert_default(summary: Summary) -> None:
+    assert summary.limit == Settings().limit
+    assert summary.calibration
+    assert summary.calibration.why
+    (warning,) = summary.warnings
+    assert warning.startswith(summary.calibration.why)
+    assert warning.endswith(".")
+    assert "\n" not in warning
+    assert "kappa = 7" in warning
+    assert summary.confidence is None
+    table = pq.read_table(summary.output)
+    for column in ("confidence", "author_confidence"):
+        assert table[column].null_count == len(table) == summary.mentions
+
+
+@pytest.mark.parametrize("case", TOO_SMALL)
+def test_too_small_collections_have_the_default_limit(tmp_path: Path, case: str) -> None:
+    source = write(tmp_path / "in.jsonl", TOO_SMALL[case])
+    assert_default(disambiguate(source, tmp_path / "out.parquet"))
+
+
+def test_blocks_that_are_all_too_large_leave_the_default(corpus: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(pseudonames, "LARGEST_BLOCK", 1)
+    assert_default(disambiguate(corpus, tmp_path / "out.parquet"))
+    assert disambiguate(corpus, tmp_path / "given.parquet", Settings(kappa=4.0)).confidence is None
+
+
+def test_a_target_without_pseudo_names_is_given_up(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", TOO_SMALL["three records"])
+    assert_default(disambiguate(source, tmp_path / "out.parquet", Settings(target_precision=0.9)))
+
+
+def test_mentions_that_are_all_on_one_document(tmp_path: Path) -> None:
+    """Nobody can be put together with anybody: pseudo-names would tell nothing of different people."""
+    generator = np.random.default_rng(0)
+    lines = [line for topic in range(60) for line in mentions_of(f"{word(topic)}, A", [topic], generator)]
+    source = write(tmp_path / "m.jsonl", [line | {"document_id": "the only one"} for line in lines])
+    assert_default(cluster_file(source, tmp_path / "out.parquet"))
+    summary = cluster_file(source, tmp_path / "unbound.parquet", Settings(constraints="none"))
+    assert summary.limit == Settings().limit
+    assert summary.confidence is None
+
+
+# The command line.
+
+
+def homonym(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from homonym.cli.main import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--target-precision", "0.9", "--beta", "1e-4"), "alpha, beta and kappa cannot be given with it"),
+        (("--target-precision", "1.5"), "target_precision: Input should be less than 1"),
+        (("--kappa", "-1"), "kappa: Input should be greater than or equal to 0"),
+    ],
+)
+def test_wrong_options_are_one_sentence(tmp_path: Path, options: tuple[str, ...], says: str) -> None:
+    source = write(tmp_path / "in.jsonl", TOO_SMALL["three records"])
+    done = homonym("disambiguate", source, "-o", tmp_path / "out.csv", *options)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_limit_on_the_command_line_is_used_as_it_is(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", TOO_SMALL["three records"])
+    done = homonym("disambiguate", source, "-o", tmp_path / "out.csv", "--kappa", "5.25")
+    assert done.returncode == 0, done.stderr
+    assert load_settings(tmp_path / "out.settings.toml").limit == Limit(kappa=5.25)
+    assert "too small" not in done.stderr
+
+
+def test_too_small_a_collection_is_a_warning_not_an_error(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", TOO_SMALL["three records"])
+    done = homonym("disambiguate", source, "-o", tmp_path / "out.csv")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("too small to find the limit from") == 1
+    assert "Traceback" not in done.stderr
+    header, *rows = (tmp_path / "out.csv").read_text().splitlines()
+    assert header.endswith(',"confidence","author_confidence"')
+    assert len(rows) == 6
+    assert all(row.endswith(",,") for row in rows)
+
+
+# Settings that calibration relies on.
+
+parts = st.floats(0, 1e6)
+
+
+@given(limit=st.builds(Limit, parts, parts, parts), factor=st.floats(1e-6, 1e6))
+def test_a_scaled_limit_is_higher_by_the_factor_in_every_block(limit: Limit, factor: float) -> None:
+    block_start = np.array([0, 1, 5, 400])
+    scaled: Floats = limits(block_start, limit.scaled(factor), 1234)
+    assert scaled == pytest.approx(factor * limits(block_start, limit, 1234))
+
+
+@given(limit=st.builds(Limit, parts, parts, parts), target=st.none() | st.floats(0.01, 0.99))
+def test_a_limit_survives_the_settings_file_to_the_last_bit(
+    tmp_path_factory: pytest.TempPathFactory, limit: Limit, target: float | None
+) -> None:
+    found = Settings(target_precision=target, epsilon=0.25, weights="uniform").with_limit(limit)
+    assert (found.target_precision, found.epsilon, found.weights) == (None, 0.25, "uniform")
+    path = tmp_path_factory.getbasetemp() / "limit.toml"
+    path.write_text(found.to_toml())
+    assert load_settings(path).limit == found.limit == limit
+    assert load_settings(path).limit_is_given
+
+
+@pytest.mark.parametrize("variant", ["prob", "max"])
+def test_chance_is_the_variants_own(variant: str) -> None:
+    assert Settings(variant=variant).chance == DEFAULT_GAMMA[variant]
+    assert Settings(variant=variant).with_limit(Limit(kappa=1.0)).chance == DEFAULT_GAMMA[variant]
+    assert Settings(variant=variant, gamma=1.5).with_limit(Limit(kappa=1.0)).chance == 1.5

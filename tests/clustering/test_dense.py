@@ -1,0 +1,258 @@
+"""The kernel against the literal reference: same partitions, same rounds, whatever the block looks like."""
+
+from __future__ import annotations
+
+import pkgutil
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from homonym.clustering import compiling, dense, reference
+from homonym.clustering.agglomerative import Clustering, cluster, round_table
+from homonym.clustering.arrays import Bags, Frequencies
+from homonym.settings import Settings
+
+Bag = dict[int, float]
+Mention = dict[str, Bag]
+TYPES = ("co", "term", "year")
+
+# Few features and few distinct counts, so that ties, equal mentions and empty bags are common.
+whole_counts = st.sampled_from([1.0, 1.0, 2.0, 3.0])
+odd_counts = st.sampled_from([0.1, 0.2006, 0.177, 1 / 3, 1.0])
+bags = st.dictionaries(st.integers(0, 5), whole_counts | odd_counts, max_size=4)
+mentions = st.fixed_dictionaries(dict.fromkeys(TYPES, bags))
+blocks = st.lists(st.lists(mentions, min_size=1, max_size=7), min_size=1, max_size=4)
+limits = st.sampled_from([0.0, 1e-6, 1e-3, 0.02, 0.125, 0.25, 0.5, 1.0])
+
+
+@st.composite
+def parameters(draw: st.DrawFn) -> Settings:
+    raw = [draw(st.integers(0, 3)) for _ in TYPES]
+    weights: Any = "uniform"
+    if sum(raw) > 0:
+        weights = {kind: value / sum(raw) for kind, value in zip(TYPES, raw, strict=True)}
+    return Settings(
+        variant=draw(st.sampled_from(["prob", "max"])),
+        joint=draw(st.booleans()),
+        scope=draw(st.sampled_from(["overall", "within"])),
+        epsilon=draw(st.sampled_from([1e-4, 1e-2, 1.0])),
+        alpha=draw(limits),
+        beta=draw(limits) / 10,
+        kappa=draw(limits),
+        gamma=draw(st.sampled_from([0.0, 0.0, 0.5, 1.0, 2.0])),
+        weights=weights,
+    )
+
+
+def counted(collection: list[list[Mention]], rare: int) -> Frequencies:
+    """Frequencies over all blocks, with `rare` further occurrences of each feature elsewhere in the collection."""
+    total = np.full(6 * len(TYPES), float(rare))
+    for block in collection:
+        for mention in block:
+            for t, kind in enumerate(TYPES):
+                for feature, count in mention[kind].items():
+                    total[6 * t + feature] += count
+    mass = total.reshape(len(TYPES), 6).sum(axis=1)
+    mentions = sum(len(block) for block in collection) + rare
+    return Frequencies(TYPES, np.arange(len(TYPES) + 1) * 6, total, mass, mentions)
+
+
+def flat(collection: list[list[Mention]]) -> Bags:
+    occurrences = [
+        [(6 * t + f, c) for t, kind in enumerate(TYPES) for f, c in sorted(mention[kind].items())]
+        for block in collection
+        for mention in block
+    ]
+    return Bags(
+        block_start=np.cumsum([0] + [len(block) for block in collection]),
+        bag_start=np.cumsum([0] + [len(bag) for bag in occurrences]),
+        feature=np.array([f for bag in occurrences for f, _ in bag], np.int32),
+        count=np.array([c for bag in occurrences for _, c in bag], np.float64),
+    )
+
+
+def literal(
+    block: list[Mention], frequencies: Frequencies, run: Settings, known: reference.ReferenceConstraints | None = None
+) -> list[reference.Round]:
+    return list(reference.rounds(*literal_model(block, frequencies, run), known))
+
+
+def literal_model(
+    block: list[Mention], frequencies: Frequencies, run: Settings
+) -> tuple[list[reference.FeatureType], reference.ReferenceModel]:
+    weights = run.weights_for(TYPES)
+    types = []
+    for t, kind in enumerate(TYPES):
+        counts = np.zeros((len(block), 6))
+        for x, mention in enumerate(block):
+            for feature, count in mention[kind].items():
+                counts[x, feature] = count
+        totals = counts.sum(axis=0) if run.scope == "within" else frequencies.total[6 * t : 6 * t + 6]
+        mass = totals.sum() if run.scope == "within" else frequencies.mass[t]
+        types.append(reference.FeatureType(counts, totals, float(mass), weights[t]))
+    alpha, beta, kappa = run.limit
+    model = reference.ReferenceModel(
+        N=len(block) if run.scope == "within" else frequencies.mentions,
+        epsilon=run.epsilon,
+        limit=alpha + len(block) * beta + kappa * len(block) ** 0.5 / (frequencies.mentions + 3000),
+        use_max=run.variant == "max",
+        joint=run.joint,
+        gamma=run.chance,
+    )
+    return types, model
+
+
+def replayed(answer: Clustering, b: int) -> list[list[list[int]]]:
+    """The partition after every round, rebuilt from the merges."""
+    first, last = answer.block_start[b], answer.block_start[b + 1]
+    group = list(range(last - first))
+    partitions = []
+    steps = answer.merge_round[first:last]
+    for step in range(1, int(steps.max()) + 1):
+        for k in np.flatnonzero(steps == step):
+            left, right = group[answer.merge_left[first + k]], group[answer.merge_right[first + k]]
+            group = [left if g == right else g for g in group]
+        partitions.append(partition(group))
+    return partitions
+
+
+def partition(labels: list[int]) -> list[list[int]]:
+    return sorted([x for x, g in enumerate(labels) if g == label] for label in set(labels))
+
+
+def near(value: Any, run: Settings) -> Any:
+    """Equal but for rounding, which is relative to what chance is subtracted from where it is."""
+    return pytest.approx(value, rel=1e-9, abs=1e-13 * (1 + run.chance) if run.chance else 0)
+
+
+def assert_same_as_reference(collection: list[list[Mention]], run: Settings, rare: int) -> None:
+    frequencies = counted(collection, rare)
+    stopped = cluster(flat(collection), frequencies, run)
+    followed = cluster(flat(collection), frequencies, run, hypothetical=True)
+    assert stopped.label.tolist() == followed.label.tolist()
+    trace = round_table(followed)
+    for b, block in enumerate(collection):
+        expected = literal(block, frequencies, run)
+        assert replayed(followed, b) == [step.clusters for step in expected]
+        before = [step for step in expected if step.before_convergence]
+        assert stopped.rounds[b] == followed.rounds[b] == len(before)
+        first, last = stopped.block_start[b], stopped.block_start[b + 1]
+        singletons = [[x] for x in range(len(block))]
+        assert partition(stopped.label[first:last].tolist()) == (before[-1].clusters if before else singletons)
+        rows = np.flatnonzero(trace["block"] == b)
+        assert trace["clusters"][rows].tolist() == [len(step.clusters) for step in expected]
+        assert trace["before_convergence"][rows].tolist() == [step.before_convergence for step in expected]
+        assert trace["highest_score"][rows] == near([max(s.scores) for s in expected], run)
+        for step, lowest in zip(expected, trace["lowest_score"][rows], strict=True):
+            assert any(lowest == near(score, run) for score in step.scores)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(collection=blocks, run=parameters(), rare=st.sampled_from([0, 1, 50]))
+def test_kernel_is_the_reference(collection: list[list[Mention]], run: Settings, rare: int) -> None:
+    assert_same_as_reference(collection, run, rare)
+
+
+@pytest.mark.parametrize("variant", ["prob", "max"])
+@pytest.mark.parametrize("joint", [False, True])
+@pytest.mark.parametrize("scope", ["overall", "within"])
+@pytest.mark.parametrize("gamma", [0.0, 1.5])
+def test_larger_blocks_in_every_variant(variant: str, joint: bool, scope: str, gamma: float) -> None:
+    random = np.random.default_rng(7)
+    collection = [
+        [
+            {kind: {int(f): float(random.integers(1, 4)) for f in random.choice(6, 3, replace=False)} for kind in TYPES}
+            for _ in range(size)
+        ]
+        for size in (1, 2, 12, 25)
+    ]
+    run = Settings(variant=variant, joint=joint, scope=scope, gamma=gamma, alpha=0.05 if not joint else 0.005)
+    assert_same_as_reference(collection, run, rare=20)
+
+
+@pytest.mark.parametrize("run", [Settings(alpha=0.0), Settings(variant="max", alpha=0.0), Settings(alpha=1.0)])
+def test_featureless_mentions_all_tie(run: Settings) -> None:
+    empty: Mention = {kind: {} for kind in TYPES}
+    assert_same_as_reference([[empty] * 5, [empty]], run, rare=3)
+
+
+@given(collection=blocks, run=parameters())
+@settings(max_examples=200, deadline=None)
+def test_blocks_do_not_influence_each_other(collection: list[list[Mention]], run: Settings) -> None:
+    frequencies = counted(collection, 1)
+    together = cluster(flat(collection), frequencies, run).label.tolist()
+    apart = [label for block in collection for label in cluster(flat([block]), frequencies, run).label.tolist()]
+    assert together == apart
+
+
+@given(collection=blocks, run=parameters(), order=st.randoms(use_true_random=False))
+@settings(max_examples=200, deadline=None)
+def test_order_of_mentions_does_not_matter(collection: list[list[Mention]], run: Settings, order: Any) -> None:
+    block = collection[0]
+    frequencies = counted(collection, 1)
+    shuffled = list(range(len(block)))
+    order.shuffle(shuffled)
+    straight = cluster(flat([block]), frequencies, run).label.tolist()
+    mixed = cluster(flat([[block[x] for x in shuffled]]), frequencies, run).label.tolist()
+    back = [0] * len(block)
+    for place, x in enumerate(shuffled):
+        back[x] = mixed[place]
+    assert partition(back) == partition(straight)
+
+
+def test_no_feature_types_leaves_everyone_alone() -> None:
+    nothing = Frequencies((), np.zeros(1, np.int64), np.zeros(0), np.zeros(0), 3)
+    bags = Bags(np.array([0, 2, 3]), np.zeros(4, np.int64), np.zeros(0, np.int32), np.zeros(0))
+    assert cluster(bags, nothing, Settings()).label.tolist() == [0, 1, 0]
+
+
+def test_malformed_bags_are_refused() -> None:
+    with pytest.raises(ValueError, match="block_start"):
+        Bags(np.array([0, 2]), np.zeros(4, np.int64), np.zeros(0, np.int32), np.zeros(0))
+    with pytest.raises(ValueError, match="bag_start"):
+        Bags(np.array([0, 1]), np.array([0, 5]), np.zeros(0, np.int32), np.zeros(0))
+
+
+def test_without_a_place_for_machine_code_it_is_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    really = numba.njit
+
+    def read_only(*functions: Any, **options: Any) -> Any:
+        if options.get("cache"):
+            raise RuntimeError("cannot cache function: no locator available")
+        return really(*functions, **options)
+
+    monkeypatch.setattr(numba, "njit", read_only)
+    assert dense.compiled(_one_more)(1) == 2
+
+
+def test_machine_code_is_stale_when_any_source_of_the_kernel_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiled function holds the code of those that it calls, whose files numba does not look at."""
+    digest = compiling.sources_digest()
+    cluster_blocks: Any = dense.cluster_blocks
+    assert cluster_blocks._cache._cache_file._source_stamp[1] == digest
+    really = pkgutil.get_data
+    for changed in ("scoring.py", "walking.py", "probability.py"):
+
+        def edited(package: str, resource: str, changed: str = changed) -> bytes:
+            return (really(package, resource) or b"") + (b"# edited" if resource == changed else b"")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(pkgutil, "get_data", edited)
+            assert compiling.sources_digest.__wrapped__() != digest
+    assert compiling.sources_digest.__wrapped__() == digest
+
+
+def test_without_sources_machine_code_is_kept_as_numba_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*_: str) -> bytes:
+        raise OSError
+
+    monkeypatch.setattr(pkgutil, "get_data", gone)
+    assert compiling.sources_digest.__wrapped__() == ""
+
+
+def _one_more(number: int) -> int:
+    return number + 1

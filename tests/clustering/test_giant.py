@@ -1,0 +1,250 @@
+"""Giant blocks against the dense kernel and the literal reference: the same authors, rounds and merges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from homonym.clustering import agglomerative
+from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, needed_bytes
+from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies
+from homonym.clustering.sparse import giant
+from homonym.settings import Settings
+from tests.clustering import test_constrained_clustering, test_dense
+from tests.clustering.test_constrained_clustering import EMPTY, PROFILES, constrained, constraints_of
+from tests.clustering.test_dense import TYPES, Mention, blocks, counted, flat, near, parameters
+from tests.clustering.test_sweep import rarities
+
+Known = tuple[list[list[Mention]], Constraints]
+
+
+#: What is remembered between rounds, and in how large parts work is done: by name of the constant.
+MEMORY = {giant: ("LISTED", "WORN", "ENOUGH", "CHUNK", "KEPT_BYTES", "KEPT_SIZE", "IDLE")}
+
+
+@contextmanager
+def every_block_is_giant(memory: dict[str, float] | None = None) -> Iterator[None]:
+    """Blocks of any size take the giant way, with other constants where they are given."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(agglomerative, "GIANT_BLOCK", 1)
+        for module, names in MEMORY.items():
+            for name in names:
+                patch.setattr(module, name, (memory or {}).get(name, getattr(module, name)))
+        yield
+
+
+@st.composite
+def memories(draw: st.DrawFn) -> dict[str, float]:
+    """Short lists that run empty, few kept rows, little space: seldom so in small blocks; may not change an answer."""
+    return {
+        "LISTED": draw(st.sampled_from([1, 2, 3, giant.LISTED])),
+        "WORN": draw(st.sampled_from([0.0, giant.WORN, 2.0])),
+        "ENOUGH": draw(st.sampled_from([1, giant.ENOUGH])),
+        "CHUNK": draw(st.sampled_from([1, 3, giant.CHUNK])),
+        "KEPT_BYTES": draw(st.sampled_from([0, giant.KEPT_BYTES, 10**4])),
+        "KEPT_SIZE": draw(st.sampled_from([1, 2, giant.KEPT_SIZE])),
+        "IDLE": draw(st.sampled_from([0, 1, giant.IDLE])),
+    }
+
+
+def clustered(bags: Bags, frequencies: Frequencies, run: Settings, **options: Any) -> Clustering:
+    return cluster(bags, frequencies, run, margins=True, **options)
+
+
+def assert_same_answer(found: Clustering, expected: Clustering, run: Settings) -> None:
+    """The same but for rounding: merges that tie may be recorded in another order, with another of their pairs."""
+    assert found.label.tolist() == expected.label.tolist()
+    assert found.rounds.tolist() == expected.rounds.tolist()
+    assert found.merge_round.tolist() == expected.merge_round.tolist()
+    for b in range(len(found.rounds)):
+        assert test_constrained_clustering.replayed(found, b) == test_constrained_clustering.replayed(expected, b)
+    np.testing.assert_array_equal(np.isinf(found.merge_score), np.isinf(expected.merge_score))
+    assert np.nan_to_num(found.own) == near(np.nan_to_num(expected.own), run)
+    np.testing.assert_array_equal(np.isnan(found.own), np.isnan(expected.own))
+    assert found.other == near(expected.other, run)
+    for block in np.unique(np.repeat(np.arange(len(found.rounds)), np.diff(found.block_start))):
+        here = slice(found.block_start[block], found.block_start[block + 1])
+        steps = found.merge_round[here]
+        for step in np.unique(steps[steps > 0]):
+            scores = [np.sort(answer.merge_score[here][steps == step]) for answer in (found, expected)]
+            assert scores[0] == near(scores[1], run)
+
+
+def assert_identical(one: Clustering, other: Clustering) -> None:
+    for name in ("label", "rounds", "merge_round", "merge_left", "merge_right", "merge_score", "own", "other"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+@settings(max_examples=400, deadline=None)
+@given(collection=blocks, run=parameters(), rare=rarities, memory=memories())
+def test_giant_is_the_reference(
+    collection: list[list[Mention]], run: Settings, rare: int, memory: dict[str, float]
+) -> None:
+    with every_block_is_giant(memory):
+        test_dense.assert_same_as_reference(collection, run, rare)
+
+
+@settings(max_examples=400, deadline=None)
+@given(known=constrained(), run=parameters(), rare=rarities, memory=memories())
+def test_giant_is_the_reference_with_constraints(
+    known: Known, run: Settings, rare: int, memory: dict[str, float]
+) -> None:
+    with every_block_is_giant(memory):
+        test_constrained_clustering.assert_same_as_reference(*known, run, rare)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    known=constrained(),
+    run=parameters(),
+    rare=rarities,
+    memory=memories(),
+    free=st.booleans(),
+    hypothetical=st.booleans(),
+)
+def test_giant_is_dense_with_margins_for_any_number_of_threads(
+    known: Known, run: Settings, rare: int, memory: dict[str, float], free: bool, hypothetical: bool
+) -> None:
+    collection, constraints = known
+    bags, frequencies = flat(collection), counted(collection, rare)
+    options = {"constraints": None if free else constraints, "hypothetical": hypothetical}
+    dense = clustered(bags, frequencies, run, **options)
+    with every_block_is_giant(memory):
+        alone = clustered(bags, frequencies, run, **options)
+        shared = clustered(bags, frequencies, run, threads=2, **options)
+    assert_same_answer(alone, dense, run)
+    assert_identical(alone, shared)
+
+
+def zipf_block(mentions: int, seed: int, types: int = len(TYPES)) -> tuple[Bags, Frequencies]:
+    """People of Zipf sizes whose mentions have features of their own and common ones; some are twins, some empty."""
+    random = np.random.default_rng(seed)
+    person = np.minimum(random.zipf(1.3, mentions), mentions)
+    vocabulary = np.array([60, 4000, 2 * mentions])[:types]
+    offset = np.concatenate([[0], np.cumsum(vocabulary)])
+    features: list[Any] = []
+    counts: list[Any] = []
+    lengths = []
+    for x in range(mentions):
+        if x % 40 == 3:
+            features.append(features[-1])
+            counts.append(counts[-1])
+        else:
+            drawn = []
+            for t in range(types):
+                common = (vocabulary[t] * random.random(random.integers(0, 10)) ** 4).astype(np.int64)
+                own = (person[x] * 7919 + random.integers(0, 12, random.integers(0, 4))) % vocabulary[t]
+                drawn.append(np.unique(np.concatenate([common, own])) + offset[t])
+            bag = np.concatenate(drawn) if x % 50 else np.zeros(0, np.int64)
+            features.append(bag)
+            counts.append(random.choice([1.0, 1.0, 2.0, 0.176], len(bag)))
+        lengths.append(len(features[-1]))
+    feature = np.concatenate(features).astype(np.int32)
+    total: Floats = np.bincount(feature, np.concatenate(counts), offset[-1]).astype(np.float64) + 1.0
+    bags = Bags(np.array([0, mentions]), np.cumsum([0, *lengths]), feature, np.concatenate(counts))
+    mass = np.add.reduceat(total, offset[:-1])
+    return bags, Frequencies(TYPES[:types], offset, total, mass, 3 * mentions)
+
+
+def random_constraints(mentions: int, seed: int) -> Constraints:
+    random = np.random.default_rng(seed)
+    groups = random.integers(0, 20 * mentions, mentions).tolist()
+    return constraints_of([groups], [random.integers(0, PROFILES, mentions).tolist()], {(0, 1), (2, 2), (3, 4)})
+
+
+@pytest.mark.parametrize("variant", ["prob", "max"])
+@pytest.mark.parametrize("joint", [False, True])
+@pytest.mark.parametrize("gamma", [0.0, 1.0])
+@pytest.mark.parametrize("bound", [False, True])
+def test_medium_blocks_in_every_variant(variant: str, joint: bool, gamma: float, bound: bool) -> None:
+    bags, frequencies = zipf_block(350, 5)
+    known = random_constraints(350, 6) if bound else None
+    scope = "within" if joint == bound else "overall"
+    for alpha in (0.0, 2e-4 if joint else 0.02, 0.9):
+        run = Settings(variant=variant, joint=joint, gamma=gamma, scope=scope, alpha=alpha)
+        for hypothetical in (False, True):
+            dense = clustered(bags, frequencies, run, constraints=known, hypothetical=hypothetical)
+            with every_block_is_giant():
+                found = clustered(bags, frequencies, run, constraints=known, hypothetical=hypothetical, threads=2)
+            assert_same_answer(found, dense, run)
+
+
+@pytest.mark.parametrize(
+    ("variant", "mentions", "seed", "alpha"),
+    [("prob", 700, 1, 0.07), ("prob", 2000, 2, 0.07), ("max", 700, 1, 0.02), ("max", 2000, 2, 0.02)],
+)
+def test_larger_blocks(variant: str, mentions: int, seed: int, alpha: float) -> None:
+    bags, frequencies = zipf_block(mentions, seed)
+    run = Settings(variant=variant, alpha=alpha)
+    known = random_constraints(mentions, seed)
+    for constraints in (None, known):
+        dense = clustered(bags, frequencies, run, constraints=constraints)
+        assert 20 < len(np.unique(dense.label)) < 0.95 * mentions, "something is joined, and not all of it"
+        with every_block_is_giant():
+            alone = clustered(bags, frequencies, run, constraints=constraints)
+            shared = clustered(bags, frequencies, run, constraints=constraints, threads=2)
+        assert_same_answer(alone, dense, run)
+        assert_identical(alone, shared)
+
+
+@pytest.mark.parametrize(("variant", "alpha", "rounds"), [("prob", 0.05, 300), ("max", 0.002, 20)])
+def test_a_large_cluster_that_takes_in_one_after_the_other(variant: str, alpha: float, rounds: int) -> None:
+    """Many rounds, in which the rows of large clusters are kept and completed."""
+    bags, frequencies = zipf_block(700, 1)
+    run = Settings(variant=variant, alpha=alpha)
+    dense = clustered(bags, frequencies, run)
+    assert dense.rounds[0] > rounds
+    with every_block_is_giant():
+        assert_same_answer(clustered(bags, frequencies, run), dense, run)
+
+
+@pytest.mark.parametrize("variant", ["prob", "max"])
+@pytest.mark.parametrize("bound", [False, True])
+def test_many_ties_are_all_found(variant: str, bound: bool) -> None:
+    """Everybody ties with everybody: more than any list holds."""
+    collection = [[EMPTY] * 40 + [{**EMPTY, "co": {0: 1.0}}] * 30]
+    known = constraints_of([list(range(70))], [[x % PROFILES for x in range(70)]], {(0, 1), (3, 3)}) if bound else None
+    bags, frequencies, run = flat(collection), counted(collection, 3), Settings(variant=variant, alpha=0.0, gamma=0.0)
+    dense = clustered(bags, frequencies, run, constraints=known)
+    with every_block_is_giant({"ENOUGH": 50}):
+        found = clustered(bags, frequencies, run, constraints=known)
+    assert_same_answer(found, dense, run)
+
+
+def test_size_alone_decides_who_is_giant(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    really = giant.cluster_giant
+
+    def watched(block: Any, *arguments: Any, **options: Any) -> int:
+        seen.append(block.mentions)
+        return really(block, *arguments, **options)
+
+    monkeypatch.setattr(agglomerative, "cluster_giant", watched)
+    monkeypatch.setattr(agglomerative, "GIANT_BLOCK", 4)
+    collection = [[EMPTY] * size for size in (3, 4, 1, 5)]
+    told: list[int] = []
+    found = cluster(flat(collection), counted(collection, 1), Settings(alpha=0.0, gamma=0.0), advance=told.append)
+    assert seen == [4, 5]
+    assert found.label.tolist() == [0] * 13
+    assert told == [3, 4], "merges of each round of the giant ones"
+
+
+def test_without_feature_types_groups_are_together() -> None:
+    nothing = Frequencies((), np.zeros(1, np.int64), np.zeros(0), np.zeros(0), 3)
+    bags = Bags(np.array([0, 3, 4]), np.zeros(5, np.int64), np.zeros(0, np.int32), np.zeros(0))
+    known = constraints_of([[0, 1, 0], [0]], [[0, 1, 2], [3]], set())
+    with every_block_is_giant():
+        assert cluster(bags, nothing, Settings(), hypothetical=True).label.tolist() == [0, 1, 2, 0]
+        assert cluster(bags, nothing, Settings(), constraints=known, hypothetical=True).label.tolist() == [0, 1, 0, 0]
+
+
+def test_memory_is_linear_in_giant_blocks() -> None:
+    assert needed_bytes(agglomerative.GIANT_BLOCK - 1, 8, 10**6) == dense_bytes(agglomerative.GIANT_BLOCK - 1, 8)
+    small, large = needed_bytes(20_000, 8, 2 * 10**6), needed_bytes(200_000, 8, 2 * 10**7)
+    assert large == 10 * small

@@ -1,0 +1,290 @@
+"""From files to files: invariances of the whole run, bad input, and agreement between its entry points."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from homonym.commands.disambiguate import cluster, disambiguate, extract, settings_path
+from homonym.commands.generate import generate
+from homonym.commands.run import Resources
+from homonym.errors import CapacityError, HomonymError, InputError, OutputError, SettingsError
+from homonym.schema import AUTHORS, ROUNDS
+from homonym.settings import Settings, load_settings
+from homonym.synthetic.corpus import Corpus
+
+JANE = {"name": "Doe, Jane", "affiliations": ["MIT"], "emails": ["jane@mit.edu"]}
+GOOD = [
+    {"id": "a", "title": "Graph kernels", "year": 2010, "authors": [JANE, {"name": "Smith, A"}]},
+    {"id": "b", "title": "Kernels of graphs", "year": 2011, "authors": [JANE, {"name": "Smith, A"}]},
+    {"id": "c", "title": "Roman coins", "year": 1950, "authors": [{"name": "Doe, J."}]},
+]
+
+
+def write(path: Path, documents: list[Any]) -> Path:
+    path.write_bytes(b"".join((d if isinstance(d, bytes) else orjson.dumps(d)) + b"\n" for d in documents))
+    return path
+
+
+def authors_of(path: Path) -> dict[str, str]:
+    table = pq.read_table(path)
+    return dict(zip(table["mention_id"].to_pylist(), table["author_id"].to_pylist(), strict=True))
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return generate(tmp_path_factory.mktemp("corpus"), Corpus(mentions=3000, ambiguity=3.0, seed=5))
+
+
+def test_three_documents(tmp_path: Path) -> None:
+    # In five mentions a missing feature type counts 1/5 by smoothing: only a high limit tells anything apart.
+    settings = Settings(alpha=0.25)
+    summary = disambiguate(write(tmp_path / "in.jsonl", GOOD), tmp_path / "out.parquet", settings)
+    assert (summary.records, summary.mentions, summary.blocks, summary.authors) == (3, 5, 2, 3)
+    table = pq.read_table(summary.output)
+    assert table.schema.equals(AUTHORS)
+    assert table["mention_id"].to_pylist() == ["a#0", "b#0", "c#0", "a#1", "b#1"]
+    assert table["author_id"].to_pylist() == ["DOE, J/1", "DOE, J/1", "DOE, J/2", "SMITH, A/1", "SMITH, A/1"]
+    assert table["name"].to_pylist()[:3] == ["Doe, Jane", "Doe, Jane", "Doe, J."]
+    assert load_settings(settings_path(summary.output)).limit == settings.limit
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".csv.gz", ".jsonl", ".jsonl.gz"])
+def test_bytes_depend_on_neither_threads_nor_order(
+    corpus: Path, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = gzip.decompress(corpus.read_bytes()).splitlines(keepends=True)
+    random.Random(3).shuffle(lines)
+    shuffled = tmp_path / "shuffled.jsonl"
+    shuffled.write_bytes(b"".join(lines))
+    results: list[bytes] = []
+    for source, threads in ((corpus, 1), (corpus, 2), (shuffled, 2)):
+        # Small tasks and batches, so that two threads and two processes really share the work.
+        monkeypatch.setattr("homonym.engines.local.CHUNK_BYTES", 50_000)
+        monkeypatch.setattr("homonym.engines.local.SMALL_INPUT", 0)
+        monkeypatch.setattr("homonym.engines.local.BATCH_OCCURRENCES", 5_000)
+        output = tmp_path / f"authors-{len(results)}{suffix}"
+        disambiguate(source, output, resources=Resources(threads=threads))
+        results.append(output.read_bytes())
+    assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".parquet"])
+def test_extract_and_cluster_is_disambiguate(corpus: Path, tmp_path: Path, suffix: str) -> None:
+    settings = Settings(beta=1e-4)
+    disambiguate(corpus, tmp_path / "whole.parquet", settings)
+    extract(corpus, tmp_path / f"mentions{suffix}", settings)
+    cluster(tmp_path / f"mentions{suffix}", tmp_path / "steps.parquet", settings)
+    assert (tmp_path / "whole.parquet").read_bytes() == (tmp_path / "steps.parquet").read_bytes()
+
+
+def test_saved_statistics_give_the_same_authors(corpus: Path, tmp_path: Path) -> None:
+    extract(corpus, tmp_path / "mentions.jsonl", save_statistics=tmp_path / "statistics.csv.gz")
+    for variant in ("prob", "max"):
+        settings = Settings(variant=variant, joint=True, alpha=1e-9)
+        cluster(tmp_path / "mentions.jsonl", tmp_path / "own.parquet", settings)
+        cluster(
+            tmp_path / "mentions.jsonl", tmp_path / "given.parquet", settings, statistics=tmp_path / "statistics.csv.gz"
+        )
+        assert (tmp_path / "own.parquet").read_bytes() == (tmp_path / "given.parquet").read_bytes()
+
+
+def test_statistics_of_another_collection_change_the_outcome(corpus: Path, tmp_path: Path) -> None:
+    extract(corpus, tmp_path / "mentions.jsonl", save_statistics=tmp_path / "statistics.parquet")
+    summary = cluster(
+        tmp_path / "mentions.jsonl",
+        tmp_path / "given.parquet",
+        statistics=tmp_path / "statistics.parquet",
+        mentions_in_collection=10**9,
+    )
+    assert not summary.warnings
+    (tmp_path / "few.csv").write_text("type,feature,count\nco,NOBODY,3\n")
+    summary = cluster(
+        tmp_path / "mentions.jsonl", tmp_path / "few.parquet", statistics=tmp_path / "few.csv", mentions_in_collection=9
+    )
+    assert "not in the statistics" in summary.warnings[0]
+
+
+def test_trace_is_one_row_per_round(corpus: Path, tmp_path: Path) -> None:
+    unbound = Settings(constraints="none")  # what must not be one author ends the process before one cluster is left
+    summary = disambiguate(corpus, tmp_path / "authors.parquet", unbound, trace=tmp_path / "trace.parquet")
+    trace = pq.read_table(tmp_path / "trace.parquet")
+    assert trace.schema.equals(ROUNDS)
+    rows = trace.to_pylist()
+    blocks = {row["block"] for row in rows}
+    authors = pq.read_table(summary.output).group_by("block").aggregate([("author_id", "count_distinct")])
+    found = dict(zip(authors["block"].to_pylist(), authors["author_id_count_distinct"].to_pylist(), strict=True))
+    assert len(blocks) > 100
+    for block in blocks:
+        mine = [row for row in rows if row["block"] == block]
+        assert [row["round"] for row in mine] == list(range(1, len(mine) + 1))
+        assert mine[-1]["clusters"] == 1, "the process goes on to one cluster"
+        before = [row for row in mine if row["before_convergence"]]
+        assert found[block] == (before[-1]["clusters"] if before else mine[0]["mentions"])
+        assert all(row["highest_score"] > row["limit"] for row in before)
+
+
+def test_blocking_schemes(tmp_path: Path) -> None:
+    documents = [
+        {"id": 1, "authors": [{"name": "Doe, Jane W.", "block": "team"}]},
+        {"id": 2, "authors": [{"name": "Doe, John"}]},
+    ]
+    blocks = {}
+    for scheme in ("given", "initials", "first-initial", "full-name"):
+        disambiguate(write(tmp_path / "in.jsonl", documents), tmp_path / "out.csv", Settings(blocking=scheme))
+        blocks[scheme] = pyarrow.csv.read_csv(tmp_path / "out.csv")["block"].to_pylist()
+    assert blocks == {
+        "given": ["DOE, J", "team"],
+        "initials": ["DOE, J", "DOE, JW"],
+        "first-initial": ["DOE, J", "DOE, J"],
+        "full-name": ["DOE, JANE W", "DOE, JOHN"],
+    }
+
+
+def test_broken_lines_are_set_aside_and_everything_else_is_kept(tmp_path: Path) -> None:
+    documents: list[Any] = [
+        GOOD[0],
+        b"{not json",
+        {"title": "no id", "authors": [JANE]},
+        {"id": "x", "title": "no authors"},
+        GOOD[1] | {"id": "a"},
+        GOOD[1] | {"year": "n.d."},
+        {"id": "d", "authors": [{"affiliations": ["MIT"]}, {"name": " , "}, {"name": "Smith, A"}]},
+        b"\xff\xfe\x00garbage",
+        GOOD[2],
+    ]
+    summary = disambiguate(write(tmp_path / "in.jsonl", documents), tmp_path / "out.parquet")
+    assert summary.problems.counts == {"record": 4, "author": 2, "field": 1, "duplicate": 1}
+    assert {problem.line for problem in summary.problems.kept} == {2, 3, 4, 5, 6, 7, 8}
+    assert set(authors_of(summary.output)) == {"a#0", "a#1", "b#0", "b#1", "c#0", "d#2"}
+    duplicate = next(problem for problem in summary.problems.kept if problem.line == 5)
+    assert "already the id of line 1" in str(duplicate)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b"{not json",
+        {"authors": [JANE]},
+        {"id": "z", "authors": [{}]},
+        {"id": "z", "year": "n.d.", "authors": []},
+    ],
+)
+def test_strict_ends_with_the_place(tmp_path: Path, bad: Any) -> None:
+    source = write(tmp_path / "in.jsonl", [GOOD[0], b"", GOOD[1], bad])
+    with pytest.raises(InputError, match=r"in\.jsonl, line 4: .*--strict"):
+        disambiguate(source, tmp_path / "out.parquet", strict=True)
+    assert not (tmp_path / "out.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "no usable documents"),
+        ("\n".join(['{"authors": 1}'] * 3).encode("utf-16"), "no usable documents among"),
+        (b'{"id": 1}\n{"id": 2}\n', "none of the formats"),
+        (b'{"id": 1, "authors": []}\n', "1 record, but no author"),
+        (b'{"mention_id": "m", "block": "b", "features": {}}\n', "homonym cluster"),
+    ],
+)
+def test_useless_files_are_one_sentence(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "in.jsonl").write_bytes(content)
+    with pytest.raises(InputError, match=message) as refused:
+        disambiguate(tmp_path / "in.jsonl", tmp_path / "out.parquet")
+    assert "\n" not in str(refused.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl"]
+
+
+def test_truncated_gzip_names_the_line(tmp_path: Path, corpus: Path) -> None:
+    (tmp_path / "cut.jsonl.gz").write_bytes(corpus.read_bytes()[:20_000])
+    with pytest.raises(InputError, match=r"cut\.jsonl\.gz: the compressed data ends or breaks after line \d+"):
+        disambiguate(tmp_path / "cut.jsonl.gz", tmp_path / "out.parquet")
+
+
+def test_outputs_are_refused_before_any_work(tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", GOOD)
+    with pytest.raises(OutputError, match="does not exist"):
+        disambiguate(source, tmp_path / "nowhere" / "out.parquet")
+    with pytest.raises(OutputError, match="suffix"):
+        disambiguate(source, tmp_path / "out.xlsx")
+    with pytest.raises(OutputError, match="suffix"):
+        extract(source, tmp_path / "out.csv")
+    with pytest.raises(InputError, match="cannot be read"):
+        disambiguate(tmp_path / "missing.jsonl", tmp_path / "out.parquet")
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({"co": 0.5}, "sum to 0.5"),
+        ({"co": 1.5, "term": -0.5}, "not negative"),
+        ({"shoe": 1.0}, "unknown feature type 'shoe'"),
+    ],
+)
+def test_wrong_weights(tmp_path: Path, weights: dict[str, float], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        disambiguate(write(tmp_path / "in.jsonl", GOOD), tmp_path / "out.parquet", Settings(weights=weights))
+
+
+def test_a_document_of_five_thousand_authors(tmp_path: Path) -> None:
+    crowd = {"id": "big", "title": "Higgs", "authors": [{"name": f"Person{i}, A"} for i in range(5000)]}
+    summary = disambiguate(write(tmp_path / "in.jsonl", [crowd, *GOOD]), tmp_path / "out.parquet")
+    assert summary.mentions == 5005
+
+
+def test_mentions_without_any_feature(tmp_path: Path) -> None:
+    documents = [{"id": str(i), "authors": [{"name": "Doe, J"}]} for i in range(4)]
+    summary = disambiguate(write(tmp_path / "in.jsonl", documents), tmp_path / "out.parquet")
+    assert (summary.mentions, summary.authors) == (4, 4)
+    summary = disambiguate(write(tmp_path / "in.jsonl", [*documents, GOOD[0]]), tmp_path / "out.parquet")
+    assert summary.mentions == 6
+
+
+def test_a_block_beyond_the_memory_is_refused(tmp_path: Path) -> None:
+    documents = [{"id": str(i), "title": "coins", "authors": [{"name": "Doe, J"}]} for i in range(1000)]
+    source = write(tmp_path / "in.jsonl", documents)
+    with pytest.raises(CapacityError, match=r"a block of 1,000 mentions needs .* --memory .* --blocking"):
+        disambiguate(source, tmp_path / "out.parquet", resources=Resources(memory=2 << 20))
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("homonym.collection.encode._store_bags", full)
+    with pytest.raises(HomonymError, match=r"not enough room .*No space left.* --work"):
+        disambiguate(write(tmp_path / "in.jsonl", GOOD), tmp_path / "out.parquet")
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_an_old_result_stays_when_a_run_fails(tmp_path: Path) -> None:
+    (tmp_path / "out.csv").write_text("old")
+    with pytest.raises(HomonymError):
+        disambiguate(write(tmp_path / "in.jsonl", GOOD), tmp_path / "out.csv", Settings(weights={"shoe": 1.0}))
+    assert (tmp_path / "out.csv").read_text() == "old"
+
+
+def test_own_features_of_any_type(tmp_path: Path) -> None:
+    mentions = [
+        {"mention_id": f"m{i}", "block": "DOE, J", "features": {"colour": {colour: 1}, "size": {"9": 0.5}}}
+        for i, colour in enumerate(["red", "red", "blue", "blue"])
+    ]
+    summary = cluster(write(tmp_path / "m.jsonl", mentions), tmp_path / "o.parquet", Settings(alpha=0.3))
+    found = authors_of(summary.output)
+    assert found["m0"] == found["m1"] != found["m2"] == found["m3"]
+
+
+def test_several_files_are_one_collection(tmp_path: Path) -> None:
+    parts = [write(tmp_path / f"{i}.jsonl", [document]) for i, document in enumerate(GOOD)]
+    disambiguate(parts, tmp_path / "parts.csv")
+    disambiguate(write(tmp_path / "all.jsonl", GOOD), tmp_path / "all.csv")
+    assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "all.csv").read_bytes()

@@ -1,0 +1,561 @@
+"""Who must be one author and who must not: against a plain reading of the rules, in whole runs, and on bad input."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import random
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from homonym.clustering.arrays import Frequencies
+from homonym.collection.encoded import Encoded
+from homonym.commands.disambiguate import Summary, cluster, conflicts_path, disambiguate, extract
+from homonym.commands.generate import generate
+from homonym.commands.run import Resources
+from homonym.constraints.conflicts import write_conflicts
+from homonym.constraints.evidence import UserPairs, read_user_pairs
+from homonym.constraints.find import FoundConstraints, find_constraints
+from homonym.constraints.segments import connected, within
+from homonym.errors import InputError
+from homonym.features.blocking import encode_name
+from homonym.names.compatibility import compatible
+from homonym.names.parse import parse_name
+from homonym.records.formats.documents import parse_mention
+from homonym.settings import Settings
+from homonym.synthetic.corpus import Corpus
+
+ONE = Resources(threads=1)
+ORCIDS = ("0000-0002-1825-0097", "0000-0002-1694-233X", "0000-0001-5109-3700")
+NAMES = ("Doe, J", "Doe, Jane", "Doe, John", "Doe, J. W.", "Doe, Jane H.", None)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One mention of a small collection."""
+
+    block: str
+    name: str | None = "Doe, J"
+    document: str | None = None
+    ids: dict[str, str] = field(default_factory=dict)
+
+
+Statement = tuple[int, int, bool]
+
+rows = st.builds(
+    Row,
+    block=st.sampled_from(["A", "B"]),
+    name=st.sampled_from(NAMES),
+    document=st.sampled_from([None, *"abcdefgh"]),
+    ids=st.dictionaries(st.sampled_from(["orcid", "isni", "scopus"]), st.sampled_from(ORCIDS[:2]), max_size=2),
+)
+collections = st.lists(rows, min_size=1, max_size=12)
+statements = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.booleans()), max_size=4)
+
+
+def in_order(collection: list[Row]) -> list[Row]:
+    return sorted(collection, key=lambda row: (row.block, row.document is not None, row.document or ""))
+
+
+def pairs_of(said: list[Statement], mentions: int) -> UserPairs:
+    chosen = [(a, b, same) for a, b, same in said if a < mentions and b < mentions and a != b]
+    return UserPairs(
+        tuple(f"m{a}" for a, _, _ in chosen), tuple(f"m{b}" for _, b, _ in chosen), tuple(same for *_, same in chosen)
+    )
+
+
+def encoded_of(collection: list[Row], folder: Path) -> Encoded:
+    """What encoding leaves of mentions without features; mention i of the collection is called m<i>."""
+    owner = np.arange(len(collection)) * 7 % 1009  # no order of theirs
+    columns = {
+        "owner": owner,
+        "mention_id": [f"m{i}" for i in range(len(collection))],
+        "document_id": pa.array([row.document for row in collection], pa.string()),
+        "name": pa.array([row.name for row in collection], pa.string()),
+        "parsed_name": pa.array([row.name and encode_name(parse_name(row.name)) for row in collection], pa.string()),
+        "block": [row.block for row in collection],
+    }
+    ids = sorted((int(owner[i]), kind, value) for i, row in enumerate(collection) for kind, value in row.ids.items())
+    schema = pa.schema([("owner", pa.int64()), ("kind", pa.string()), ("id", pa.string())])
+    table = pa.table(list(zip(*ids, strict=True)), schema=schema) if ids else schema.empty_table()
+    pq.write_table(pa.table(columns), folder / "mentions.parquet")
+    pq.write_table(table, folder / "identifiers.parquet")
+    sizes = Counter(row.block for row in collection)
+    nothing = np.empty(0, np.int64)
+    return Encoded(
+        frequencies=Frequencies((), np.zeros(1, np.int64), np.empty(0), np.empty(0), len(collection)),
+        mentions_file=folder / "mentions.parquet",
+        identifiers_file=folder / "identifiers.parquet",
+        block_start=np.cumsum([0, *(sizes[block] for block in sorted(sizes))]),
+        mention_owner=owner,
+        own_name=np.full(len(collection), -1, np.int32),
+        owners=nothing,
+        starts=np.zeros(1, np.int64),
+        feature=np.empty(0, np.int32),
+        count=np.empty(0),
+    )
+
+
+def knowledge_of(collection: list[Row], pairs: UserPairs | None = None, **values: Any) -> FoundConstraints | None:
+    with tempfile.TemporaryDirectory() as folder:
+        return find_constraints(encoded_of(collection, Path(folder)), Settings(**values), pairs)
+
+
+class Plain:
+    """The rules read plainly: every pair of mentions looked at."""
+
+    def __init__(self, collection: list[Row], pairs: UserPairs, trusted: tuple[str, ...]) -> None:
+        self.collection, self.trusted = collection, trusted
+        self.stated = {
+            (min(a, b), max(a, b), same)
+            for a, b, same in zip((int(a[1:]) for a in pairs.a), (int(b[1:]) for b in pairs.b), pairs.same, strict=True)
+            if collection[a].block == collection[b].block
+        }
+        self.inside = [(i, j) for i, j in combinations(range(len(collection)), 2) if self.together(i, j)]
+        self.chains = self.closed({pair for pair in self.inside if self.same(*pair)})
+        self.broken = {
+            i: any(self.apart(*pair) - {"name"} for pair in combinations(sorted(chain), 2))
+            for i, chain in self.chains.items()
+        }
+
+    def together(self, i: int, j: int) -> bool:
+        return self.collection[i].block == self.collection[j].block
+
+    def same(self, i: int, j: int) -> set[str]:
+        x, y = self.collection[i], self.collection[j]
+        kinds = {kind for kind in self.trusted if kind in x.ids and x.ids[kind] == y.ids.get(kind)}
+        return kinds | ({"pair"} if (i, j, True) in self.stated else set())
+
+    def apart(self, i: int, j: int) -> set[str]:
+        x, y = self.collection[i], self.collection[j]
+        kinds = {kind for kind in self.trusted if kind in x.ids and kind in y.ids and x.ids[kind] != y.ids[kind]}
+        kinds |= {"document"} if x.document is not None and x.document == y.document else set()
+        kinds |= {"pair"} if (i, j, False) in self.stated else set()
+        clash = x.name and y.name and not compatible(parse_name(x.name), parse_name(y.name))
+        return kinds | ({"name"} if clash else set())
+
+    def closed(self, links: set[tuple[int, int]]) -> dict[int, frozenset[int]]:
+        chains = {i: frozenset([i]) for i in range(len(self.collection))}
+        for i, j in links:
+            merged = chains[i] | chains[j]
+            chains |= dict.fromkeys(merged, merged)
+        return chains
+
+    def group(self, i: int) -> frozenset[int]:
+        return frozenset([i]) if self.broken[i] else self.chains[i]
+
+    def contradictions(self) -> set[tuple[str, frozenset[int]]]:
+        found = set()
+        for chain in set(self.chains.values()):
+            kinds = set().union(*(self.apart(*pair) for pair in combinations(sorted(chain), 2)))
+            broken = self.broken[min(chain)]
+            found |= {(kind, chain) for kind in kinds if (kind != "name") == broken}
+        return found
+
+    def kept_apart(self) -> list[tuple[int, int, set[str]]]:
+        """Pairs that are kept apart; a name does not part what is linked."""
+        return [(i, j, self.apart(i, j)) for i, j in self.inside if self.group(i) != self.group(j)]
+
+    def word(self, i: int) -> str | None:
+        same, apart = set(), set()
+        for a, b in self.inside:
+            if i in (a, b):
+                same |= set() if self.broken[i] else self.same(a, b)
+                apart |= self.apart(a, b) if self.group(a) != self.group(b) else set()
+        order = (*self.trusted, "pair"), (*self.trusted, "document", "name", "pair")
+        words = [f"same:{kind}" for kind in order[0] if kind in same]
+        return ";".join(words + [f"not:{kind}" for kind in order[1] if kind in apart]) or None
+
+
+@given(collections, statements)
+@hypothesis_settings(deadline=None, max_examples=200)
+def test_the_rules_are_those_of_a_plain_reading(collection: list[Row], said: list[Statement]) -> None:
+    collection = in_order(collection)
+    pairs = pairs_of(said, len(collection))
+    knowledge = knowledge_of(collection, pairs)
+    assert knowledge is not None
+    plain = Plain(collection, pairs, ("orcid", "isni"))
+    assert knowledge.words.to_pylist() == [plain.word(i) for i in range(len(collection))]
+    listed = {(c.kind, frozenset(int(m[1:]) for m in c.mentions)) for c in knowledge.contradictions}
+    assert listed == plain.contradictions()
+    apart = Counter(kind for *_, kinds in plain.kept_apart() for kind in kinds)
+    assert Counter(knowledge.counts.apart) == apart
+    assert knowledge.counts.linked == sum("same:" in (word or "") for word in knowledge.words.to_pylist())
+
+
+@given(collections, statements)
+@hypothesis_settings(deadline=None, max_examples=200)
+def test_constraints_say_the_same(collection: list[Row], said: list[Statement]) -> None:
+    """Groups and rivals, for all blocks at once and for each alone."""
+    collection = in_order(collection)
+    pairs = pairs_of(said, len(collection))
+    knowledge = knowledge_of(collection, pairs)
+    assert knowledge is not None
+    plain = Plain(collection, pairs, ("orcid", "isni"))
+    start = knowledge.known.block_start.tolist()
+    for first, last in [(0, len(start) - 1), *((b, b + 1) for b in range(len(start) - 1))]:
+        begin, end = start[first], start[last]
+        found = knowledge.of_blocks(first, last)
+        if found is None:
+            assert all(plain.group(i) == {i} for i in range(begin, end))
+            assert not any(plain.apart(i, j) for i, j in plain.inside if begin <= i < end)
+            continue
+        blocks = [b for b in range(first, last) for _ in range(start[b], start[b + 1])]
+        assert found.group.dtype == found.profile.dtype == found.rival.dtype == np.int32
+        firsts = [min(plain.group(i)) for i in range(begin, end)]
+        assert found.group.tolist() == [i - start[b] for i, b in zip(firsts, blocks, strict=True)]
+        rivals = [
+            set(found.rival[s:e].tolist()) for s, e in zip(found.rival_start, found.rival_start[1:], strict=False)
+        ]
+        for i, j in combinations(range(begin, end), 2):
+            p, q = int(found.profile[i - begin]), int(found.profile[j - begin])
+            assert (q in rivals[p]) == (p in rivals[q])
+            if plain.together(i, j):
+                assert (q in rivals[p]) == bool(plain.apart(i, j))
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=40))
+@hypothesis_settings(deadline=None)
+def test_chains_are_closed(links: list[tuple[int, int]]) -> None:
+    chains = {i: {i} for i in range(31)}
+    for i, j in links:
+        merged = chains[i] | chains[j]
+        chains |= dict.fromkeys(merged, merged)
+    left, right = np.array(links, np.int64).reshape(-1, 2).T
+    assert connected(31, left, right).tolist() == [min(chains[i]) for i in range(31)]
+
+
+@given(st.lists(st.integers(1, 6), max_size=8), st.integers(1, 20))
+@hypothesis_settings(deadline=None)
+def test_pairs_come_in_pieces_and_all_of_them(sizes: list[int], most: int) -> None:
+    part = [p for p, size in enumerate(sizes) for _ in range(size)]
+    expected = [(i, j) for i, a in enumerate(part) for j, b in enumerate(part) if a == b]
+    found = [pair for row, column in within(np.array(sizes, np.int64), most) for pair in zip(row, column, strict=True)]
+    assert found == expected
+
+
+def test_a_profile_for_all_that_are_alike() -> None:
+    knowledge = knowledge_of([Row("A", "Doe, Jane")] * 50 + [Row("A", "Doe, John")] * 50 + [Row("B")] * 100)
+    assert knowledge is not None
+    found = knowledge.of_blocks(0, 2)
+    assert found is not None
+    assert len(found.rival) == 2
+    assert len(set(found.profile.tolist())) == 3
+    assert knowledge.of_blocks(1, 2) is None
+    assert knowledge.counts.apart == {"name": 2500}
+
+
+def test_nobody_asked() -> None:
+    collection = [Row("A", "Doe, Jane", "d"), Row("A", "Doe, John", "d")]
+    assert knowledge_of(collection, constraints="none") is None
+    for constraints, word in (("names", "not:name"), ("documents", "not:document"), ("identifiers", None)):
+        knowledge = knowledge_of(collection, constraints=constraints)
+        assert knowledge is not None
+        assert knowledge.words.to_pylist() == [word, word]
+    knowledge = knowledge_of(collection, UserPairs(("m0",), ("m1",), (True,)), constraints="none")
+    assert knowledge is not None
+    assert knowledge.words.to_pylist() == ["same:pair"] * 2
+
+
+def test_an_untrusted_identifier_says_nothing() -> None:
+    collection = [Row("A", ids={"scopus": "1"}), Row("A", ids={"scopus": "1"}), Row("A", ids={"scopus": "2"})]
+    knowledge = knowledge_of(collection)
+    assert knowledge is not None
+    assert knowledge.words.null_count == 3
+    knowledge = knowledge_of(collection, identifiers="orcid,Scopus")
+    assert knowledge is not None
+    assert knowledge.words.to_pylist() == ["same:scopus;not:scopus"] * 2 + ["not:scopus"]
+
+
+def test_contradictions_are_sentences() -> None:
+    same = {"orcid": ORCIDS[0]}
+    knowledge = knowledge_of([Row("A", "Doe, Jane", "d", same), Row("A", "Doe, John", "e", same)])
+    assert knowledge is not None
+    (found,) = knowledge.contradictions
+    assert (found.kind, found.block, found.mentions) == ("name", "A", ("m0", "m1"))
+    assert found.what == (
+        "m0 and m1 are linked by orcid, but their names exclude each other: Doe, Jane and Doe, John; they stay linked."
+    )
+    knowledge = knowledge_of([Row("A", None, "d", same), Row("A", None, "d", same), Row("A", None, "e", same)])
+    assert knowledge is not None
+    (found,) = knowledge.contradictions
+    assert "both are on document d; none of the links of these 3 mentions is made" in found.what
+    other = {"orcid": ORCIDS[1]}
+    knowledge = knowledge_of(
+        [Row("A", None, "d", same), Row("A", None, "e", other)], UserPairs(("m1",), ("m0",), (True,))
+    )
+    assert knowledge is not None
+    (found,) = knowledge.contradictions
+    assert f"linked by pair, but their orcid differ: {ORCIDS[0]} and {ORCIDS[1]}" in found.what
+    knowledge = knowledge_of([Row("A", ids=same)] * 2, UserPairs(("m1",), ("m0",), (False,)))
+    assert knowledge is not None
+    assert "the user's pairs call them different" in knowledge.contradictions[0].what
+
+
+def test_five_hundred_mentions_of_one_identifier() -> None:
+    collection = [Row("A", "Doe, J", f"d{i:03}", {"orcid": ORCIDS[0]}) for i in range(500)]
+    knowledge = knowledge_of(collection, constraints="identifiers,documents")
+    assert knowledge is not None
+    assert (knowledge.counts.links, knowledge.counts.linked) == ({"orcid": 499}, 500)
+    found = knowledge.of_blocks(0, 1)
+    assert found is not None
+    assert not found.group.any()
+    assert not len(found.rival)
+
+
+def test_all_mentions_on_one_document() -> None:
+    knowledge = knowledge_of([Row("A", "Doe, J", "d")] * 40)
+    assert knowledge is not None
+    assert knowledge.counts.apart == {"document": 40 * 39 // 2}
+    found = knowledge.of_blocks(0, 1)
+    assert found is not None
+    assert len(found.rival) == 40 * 39
+
+
+# Statements of a user
+
+
+PAIRS = "mention_a,mention_b,relation\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mention_a;mention_b\na;b\n", r"begins with 'mention_a;mention_b'; expected the columns mention_a, mention_b"),
+        (PAIRS + "a,b,same\na,c,maybe\n", r"pairs.csv, line 3: the relation is 'maybe'; write same or different"),
+        (PAIRS + "a,,same\n", r"line 2: a mention is missing; give both"),
+        (PAIRS + "a,b\n", r"line 2: the row has 2 columns, the header 3; correct or remove it"),
+        (PAIRS + "a,a,different\n", r"line 2: a cannot be different from itself"),
+        ("", "pairs.csv"),
+    ],
+)
+def test_unusable_pairs_are_one_sentence(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "pairs.csv").write_text(text)
+    with pytest.raises(InputError, match=message) as refused:
+        read_user_pairs(tmp_path / "pairs.csv")
+    assert len(str(refused.value).splitlines()) == 1
+    assert str(refused.value).endswith(".")
+
+
+def test_pairs_of_any_table(tmp_path: Path) -> None:
+    wanted = UserPairs(("a", "b"), ("b", "c"), (True, False))
+    text = "relation\tmention_b\tmention_a\tnote\nSame\tb\ta\tx\n\ndifferent\tc\tb\t\nsame\tc\tc\t\n"
+    (tmp_path / "pairs.tsv").write_text(text)
+    (tmp_path / "pairs.csv.gz").write_bytes(gzip.compress((PAIRS + "a,b,same\nb,c,different\n").encode()))
+    columns = {"mention_a": ["a", "b"], "mention_b": ["b", "c"], "relation": ["same", "different"]}
+    pq.write_table(pa.table(columns), tmp_path / "pairs.parquet")
+    assert [read_user_pairs(tmp_path / f"pairs{end}") for end in (".tsv", ".csv.gz", ".parquet")] == [wanted] * 3
+    pq.write_table(pa.table({"mention_a": ["a"]}), tmp_path / "pairs.parquet")
+    with pytest.raises(InputError, match="has the columns mention_a; expected"):
+        read_user_pairs(tmp_path / "pairs.parquet")
+
+
+def test_pairs_that_cannot_be_honoured_are_named() -> None:
+    collection = [Row("A"), Row("B")]
+    pairs = UserPairs(("m0", "m0", "m9", "m0"), ("m1", "m8", "m0", "m1"), (True, True, False, False))
+    knowledge = knowledge_of(collection, pairs)
+    assert knowledge is not None
+    unknown, separated = knowledge.warnings
+    assert unknown == "2 pairs left out: there is no mention m8, for example."
+    assert separated.startswith("1 pair cannot be linked: blocking separates m0 and m1")
+    knowledge = knowledge_of(collection, UserPairs((), (), ()))
+    assert knowledge is not None
+    assert knowledge.warnings == ["the file of pairs says nothing; it has no rows."]
+
+
+# Whole runs
+
+
+def write_lines(path: Path, values: list[dict[str, Any]]) -> Path:
+    path.write_bytes(b"".join(orjson.dumps(value) + b"\n" for value in values))
+    return path
+
+
+def mentions_of(collection: list[Row], features: list[int]) -> list[dict[str, Any]]:
+    return [
+        {"mention_id": f"m{i}", "document_id": row.document, "name": row.name, "block": row.block, "ids": row.ids,
+         "features": {"colour": {f"c{feature}": 1}, "size": {"9": 0.5}}}
+        for i, (row, feature) in enumerate(zip(collection, features, strict=False))
+    ]  # fmt: skip
+
+
+def result_of(summary: Summary) -> dict[str, tuple[str, str | None]]:
+    rows = pq.read_table(summary.output).to_pylist()
+    return {row["mention_id"]: (row["author_id"], row["constraint"]) for row in rows}
+
+
+@given(
+    collections, statements, st.lists(st.integers(0, 2), min_size=12, max_size=12), st.sampled_from([0.0, 0.2, 0.45])
+)
+@hypothesis_settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+def test_no_run_violates_a_constraint(
+    collection: list[Row], said: list[Statement], features: list[int], alpha: float
+) -> None:
+    collection = in_order(collection)
+    collection = [Row(row.block, row.name, row.document, _with_check_digits(row.ids)) for row in collection]
+    pairs = pairs_of(said, len(collection))
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        source = write_lines(folder / "in.jsonl", mentions_of(collection, features))
+        with (folder / "pairs.csv").open("w") as stream:
+            table = csv.writer(stream)
+            table.writerow(["mention_a", "mention_b", "relation"])
+            relations = ["same" if same else "different" for same in pairs.same]
+            table.writerows(zip(pairs.a, pairs.b, relations, strict=True))
+        settings = Settings(alpha=alpha)
+        summary = cluster(source, folder / "out.parquet", settings, pairs=folder / "pairs.csv", resources=ONE)
+        result = result_of(summary)
+        listed = conflicts_path(summary.output)
+        rows = list(csv.DictReader(listed.read_text().splitlines())) if listed.exists() else []
+    plain = Plain(collection, pairs, ("orcid", "isni"))
+    author = [result[f"m{i}"][0] for i in range(len(collection))]
+    for i, j in plain.inside:
+        if plain.group(i) == plain.group(j):
+            assert author[i] == author[j], "linked mentions are one author"
+        elif plain.apart(i, j):
+            assert author[i] != author[j], "mentions that exclude each other are not, nor through a third"
+    assert {(row["kind"], row["mentions"].count(";") + 1) for row in rows} == {
+        (kind, len(chain)) for kind, chain in plain.contradictions()
+    }
+    assert summary.constraints is not None
+    assert summary.constraints.contradictions == len(rows)
+
+
+def _with_check_digits(ids: dict[str, str]) -> dict[str, str]:
+    return {kind: value if kind == "orcid" else value.replace("-", "") for kind, value in ids.items()}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Documents of which some authors have an ORCID, right or wrong."""
+    folder = tmp_path_factory.mktemp("corpus")
+    path = generate(folder, Corpus(mentions=2000, ambiguity=3.0, seed=7))
+    choose, documents = random.Random(1), []
+    for line in gzip.decompress(path.read_bytes()).splitlines():
+        document = orjson.loads(line)
+        for author in document["authors"]:
+            if choose.random() < 0.3:
+                known = sum(map(ord, author["author"])) % len(ORCIDS)
+                author["ids"] = {"ORCID": ORCIDS[known], "openalex": f"A{known}"}
+        documents.append(document)
+    return write_lines(folder / "with_ids.jsonl", documents)
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+@pytest.mark.parametrize("blocking", ["initials", "first-initial"])
+def test_extract_and_cluster_is_disambiguate(corpus: Path, tmp_path: Path, suffix: str, blocking: str) -> None:
+    settings = Settings(blocking=blocking, beta=1e-4)
+    whole = disambiguate(corpus, tmp_path / "whole.parquet", settings)
+    extract(corpus, tmp_path / f"mentions{suffix}", settings)
+    steps = cluster(tmp_path / f"mentions{suffix}", tmp_path / "steps.parquet", settings)
+    assert whole.output.read_bytes() == steps.output.read_bytes()
+    files = [conflicts_path(summary.output).read_bytes() for summary in (whole, steps)]
+    assert files[0] == files[1]
+    assert whole.constraints is not None
+    assert {"orcid", "name"} <= set(whole.constraints.apart)
+    assert "orcid" in whole.constraints.links
+
+
+def test_neither_order_nor_threads_matter(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = corpus.read_bytes().splitlines(keepends=True)
+    random.Random(3).shuffle(lines)
+    (tmp_path / "shuffled.jsonl").write_bytes(b"".join(lines))
+    monkeypatch.setattr("homonym.engines.local.BATCH_OCCURRENCES", 5_000)
+    monkeypatch.setattr("homonym.engines.local.CHUNK_BYTES", 50_000)
+    results: list[tuple[bytes, bytes]] = []
+    for source, threads in ((corpus, 1), (corpus, 2), (tmp_path / "shuffled.jsonl", 2)):
+        output = tmp_path / f"authors-{len(results)}.csv"
+        disambiguate(source, output, Settings(blocking="first-initial"), resources=Resources(threads=threads))
+        results.append((output.read_bytes(), conflicts_path(output).read_bytes()))
+    assert results[0] == results[1] == results[2]
+
+
+def test_identifiers_that_are_not_trusted_change_nothing(corpus: Path, tmp_path: Path) -> None:
+    bare = [orjson.loads(line) for line in corpus.read_bytes().splitlines()]
+    for document in bare:
+        for author in document["authors"]:
+            author.pop("ids", None)
+    source = write_lines(tmp_path / "bare.jsonl", bare)
+    disambiguate(source, tmp_path / "bare.csv", Settings(identifiers="isni"))
+    disambiguate(corpus, tmp_path / "ids.csv", Settings(identifiers="isni"))
+    assert (tmp_path / "bare.csv").read_bytes() == (tmp_path / "ids.csv").read_bytes()
+
+
+def test_contradictions_of_an_earlier_run_go(tmp_path: Path) -> None:
+    same = {"orcid": ORCIDS[0]}
+    documents = [
+        {"id": i, "authors": [{"name": name, "ids": same}]} for i, name in enumerate(["Doe, Jane", "Doe, John"])
+    ]
+    source = write_lines(tmp_path / "in.jsonl", documents)
+    summary = disambiguate(source, tmp_path / "out.parquet")
+    assert summary.constraints is not None
+    assert summary.constraints.first[0].mentions == ("0#0", "1#0")
+    assert summary.constraints.file.read_text().startswith("kind,block,mentions,what\nname,")
+    assert result_of(summary) == dict.fromkeys(["0#0", "1#0"], ("DOE, J/1", "same:orcid"))
+    disambiguate(source, tmp_path / "out.parquet", Settings(constraints="none"))
+    assert not summary.constraints.file.exists()
+    write_conflicts(summary.constraints.file, [])
+
+
+def test_identifiers_of_mentions_are_read_and_checked(tmp_path: Path) -> None:
+    mention = parse_mention(b'{"mention_id": 1, "block": "b", "ids": {"orcid": "0000-0002-1825-0098", "isni": 5}}')
+    assert mention.ids == {"isni": "5"}
+    assert mention.notes == [("field", "'0000-0002-1825-0098' is no orcid")]
+    assert (
+        parse_mention(b'{"mention_id": 1, "block": "b", "ids": [1]}').notes[0][1] == "ids must be an object, got list"
+    )
+    rows = [{"mention_id": "m", "block": "b", "features": {}, "ids": {"orcid": "nonsense"}}]
+    source = write_lines(tmp_path / "in.jsonl", rows)
+    assert cluster(source, tmp_path / "out.csv").problems.counts["field"] == 1
+    with pytest.raises(InputError, match=r"line 1: 'nonsense' is no orcid"):
+        cluster(source, tmp_path / "out.csv", strict=True)
+    table = {"mention_id": ["m"], "block": ["b"], "features": [None], "ids": [[{"kind": "orcid", "id": "nonsense"}]]}
+    pq.write_table(pa.table(table), tmp_path / "in.parquet")
+    with pytest.raises(InputError, match=r"row 1: 'nonsense' is no orcid; correct or remove it"):
+        cluster(tmp_path / "in.parquet", tmp_path / "out.csv")
+    pq.write_table(pa.table(table | {"ids": ["x"]}), tmp_path / "in.parquet")
+    with pytest.raises(InputError, match="column ids must be list"):
+        cluster(tmp_path / "in.parquet", tmp_path / "out.csv")
+
+
+def test_the_command_line_says_what_was_done(tmp_path: Path) -> None:
+    same = {"orcid": ORCIDS[0]}
+    documents = [{"id": i, "authors": [{"name": name, "ids": same}, {"name": "Roe, R"}]}
+                 for i, name in enumerate(["Doe, Jane", "Doe, John"])]  # fmt: skip
+    write_lines(tmp_path / "in.jsonl", documents)
+    (tmp_path / "pairs.csv").write_text(PAIRS + "0#1,1#1,different\n0#1,nobody,same\n")
+    done = _homonym(tmp_path, "disambiguate", "in.jsonl", "-o", "out.csv", "--pairs", "pairs.csv")
+    assert done.returncode == 0, done.stderr
+    assert "linked for certain: 2 mentions (links: 1 by orcid)" in done.stdout
+    assert "kept apart for certain, in pairs of mentions: 1 by pair" in done.stdout
+    assert "1 contradiction, listed in out.contradictions.csv" in done.stdout
+    assert "there is no mention nobody" in done.stderr
+    (tmp_path / "pairs.csv").write_text(PAIRS + "0#1,1#1,perhaps\n")
+    done = _homonym(tmp_path, "disambiguate", "in.jsonl", "-o", "new.csv", "--pairs", "pairs.csv")
+    assert (done.returncode, done.stderr) == (
+        2, "homonym: pairs.csv, line 2: the relation is 'perhaps'; write same or different.\n",
+    )  # fmt: skip
+    assert not (tmp_path / "new.csv").exists()
+    done = _homonym(tmp_path, "disambiguate", "in.jsonl", "-o", "new.csv", "--constraints", "surnames")
+    assert done.returncode == 2
+    assert "there are no constraints by 'surnames'; known are none, names, identifiers, documents" in done.stderr
+
+
+def _homonym(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from homonym.cli.main import main; main()", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder, check=False)

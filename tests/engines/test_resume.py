@@ -1,0 +1,517 @@
+"""Interrupted is not lost: whatever a run was doing when it was killed, the next one goes on, to the same bytes."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import orjson
+import pyarrow.parquet as pq
+import pytest
+
+from homonym.clustering.agglomerative import Clustering
+from homonym.collection.parts import Chunk, write_documents
+from homonym.commands.disambiguate import Summary, cluster, disambiguate, extract
+from homonym.commands.generate import generate
+from homonym.commands.run import Resources
+from homonym.engines import local_checkpoints
+from homonym.errors import HomonymError, InputError, OutputError, SettingsError
+from homonym.records.parsing.splitting import Raw
+from homonym.runtime.checkpoints import Manifest, digest
+from homonym.settings import CLUSTERING, EXTRACTION, UNTUNED, Settings
+from homonym.synthetic.corpus import Corpus
+
+#: A guard against hanging, not a measurement.
+PATIENCE = 120
+MENTIONS = 1500
+
+#: Small pieces, so that a small corpus has many of them.
+SMALL = """
+import os, signal
+from homonym.collection import counting, encoded
+from homonym.engines import local_checkpoints, local
+import homonym.io.outputs
+local.CHUNK_BYTES, local.SMALL_INPUT, local.BATCH_OCCURRENCES = 1 << 15, 0, 10_000
+
+def killed():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def killed_at(times, function):
+    def call(*arguments, **options):
+        global times_left
+        times_left -= 1
+        if times_left == 0:
+            killed()
+        return function(*arguments, **options)
+    global times_left
+    times_left = times
+    return call
+"""
+RUN = "\nfrom homonym.cli.main import main; main()"
+
+#: At which moment a run is killed, and what is there by then: parts read, the collection encoded, batches clustered.
+MOMENTS = {
+    "while it reads": "local.LocalEngine._take = killed_at(5, local.LocalEngine._take)",
+    "between two files of a part": """
+def moved(place, work):
+    next(path for path in place.rglob("*.parquet")).replace(work / "records.parquet")
+    return killed()
+local_checkpoints._moved = moved
+local.SMALL_INPUT = 1 << 40
+""",
+    "before a part is noted": """
+Ledger = local_checkpoints.Manifest
+Ledger.note = killed_at(7, Ledger.note)
+local.SMALL_INPUT = 1 << 40
+""",
+    "while it counts": "counting.write_vocabulary = counting.count_features = killed_at(1, None)",
+    "when all is encoded": "local.save_encoded = killed_at(1, None)",
+    "while it clusters": "local_checkpoints.keep_answer = killed_at(4, local_checkpoints.keep_answer)",
+    "while it writes": """
+replace = os.replace
+homonym.io.outputs.os.replace = lambda a, b: killed() if str(b).endswith("out.csv") else replace(a, b)
+""",
+}
+
+
+def run(script: str, documents: Path, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", script, "disambiguate", str(documents), "-o", "out.csv", "-q", "--kappa", "7"]
+    return subprocess.run(
+        [*command, "--threads", "2", *options], cwd=folder, capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    """All that a run leaves, but for its log, which tells times."""
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    files.pop("out.run.json")
+    return files
+
+
+def log(folder: Path, name: str = "out.run.json") -> dict[str, Any]:
+    read: dict[str, Any] = orjson.loads((folder / name).read_bytes())
+    return read
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("resume")
+    packed = generate(folder / "corpus", Corpus(mentions=MENTIONS, seed=5))
+    plain = folder / "documents.jsonl"
+    lines = gzip.decompress(packed.read_bytes()).splitlines()
+    # Something to set aside, and a document that comes twice.
+    plain.write_bytes(b"\n".join([*lines[:50], b'{"id": "broken"', lines[7], *lines[50:]]) + b"\n")
+    return plain
+
+
+@pytest.fixture(scope="module")
+def expected(documents: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("expected")
+    done = run(SMALL + RUN, documents, folder, "--rejects", "rejects.jsonl", "--save-statistics", "statistics.csv.gz")
+    assert done.returncode == 0, done.stderr
+    assert not (folder / ".out.csv.work").exists()
+    files = results(folder)
+    assert len(files) == 5, list(files)
+    return {**files, "errors": done.stderr.encode()}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_run_that_was_killed_goes_on(
+    documents: Path, expected: dict[str, bytes], tmp_path: Path, moment: str
+) -> None:
+    options = ("--rejects", "rejects.jsonl", "--save-statistics", "statistics.csv.gz")
+    killed = run(SMALL + MOMENTS[moment] + RUN, documents, tmp_path, *options)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert not (tmp_path / "out.csv").exists()
+    done = run(SMALL + RUN, documents, tmp_path, *options)
+    assert done.returncode == 0, done.stderr
+    assert {**results(tmp_path), "errors": done.stderr.encode()} == expected
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    stages, chunks = log(tmp_path)["stages"], log(tmp_path)["stages"]["read"]["chunks"]
+    read, encoded, clustered = stages["read"]["reused"], stages["encode"].get("reused", 0), stages["cluster"]["reused"]
+    assert chunks > 9
+    assert stages["cluster"]["batches"] > 5
+    if moment == "between two files of a part":
+        assert read == 0
+    elif moment == "before a part is noted":
+        assert read == 6
+    elif moment == "while it reads":
+        assert 4 <= read < chunks
+    else:
+        assert read == chunks
+    assert encoded == (moment in {"while it clusters", "while it writes"})
+    if moment == "while it clusters":
+        assert 0 < clustered < stages["cluster"]["batches"]
+    else:
+        assert clustered == (stages["cluster"]["batches"] if moment == "while it writes" else 0)
+
+
+@pytest.fixture
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("homonym.engines.local.CHUNK_BYTES", 1 << 15)
+    monkeypatch.setattr("homonym.engines.local.BATCH_OCCURRENCES", 10_000)
+
+
+def again(documents: Path, folder: Path, settings: Settings, **options: Any) -> dict[str, Any]:
+    """Run in the directory `work`, compare with a run in no directory, and give the stages of the log."""
+    resources = Resources(threads=1, work=folder / "work")
+    done = disambiguate(documents, folder / "out.csv", settings, resources=resources, **options)
+    assert outcome(done) == plain(documents, settings, **options)
+    assert (folder / "work" / "run.json").exists()
+    stages: dict[str, Any] = log(folder)["stages"]
+    return stages
+
+
+def outcome(done: Summary) -> tuple[Any, ...]:
+    return done.output.read_bytes(), done.problems, done.warnings, done.records, done.mentions
+
+
+PLAIN: dict[str, tuple[Any, ...]] = {}
+
+
+def plain(documents: Path | list[Path], settings: Settings, **options: Any) -> tuple[Any, ...]:
+    """What a run gives that goes on with nothing."""
+    files = [*(documents if isinstance(documents, list) else [documents]), *options.values()]
+    key = digest(*((str(file), file.read_bytes()) for file in files), settings)
+    if key not in PLAIN:
+        with TemporaryDirectory() as folder:
+            PLAIN[key] = outcome(
+                disambiguate(documents, Path(folder, "out.csv"), settings, resources=Resources(threads=1), **options)
+            )
+    return PLAIN[key]
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_changed_settings_redo_only_what_depends_on_them(documents: Path, tmp_path: Path) -> None:
+    first = again(documents, tmp_path, Settings(kappa=7))
+    assert (first["read"]["reused"], first["cluster"]["reused"], "seconds" in first["count"]) == (0, 0, True)
+    same = again(documents, tmp_path, Settings(kappa=7))
+    assert same["read"]["reused"] == same["read"]["chunks"] == first["read"]["chunks"]
+    assert (same["encode"]["reused"], "count" in same) == (1, False)
+    assert same["cluster"]["reused"] == same["cluster"]["batches"]
+    for settings in (Settings(kappa=5), Settings(kappa=5, constraints="none")):
+        other = again(documents, tmp_path, settings)
+        assert other["read"]["reused"] == other["read"]["chunks"]
+        assert other["encode"]["reused"] == 1
+        assert other["cluster"]["reused"] == 0
+    other = again(documents, tmp_path, Settings(kappa=5, blocking="first-initial"))
+    assert other["read"]["reused"] == 0
+    assert "count" in other
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_a_changed_input_is_read_again_where_it_has_changed(documents: Path, tmp_path: Path) -> None:
+    lines = documents.read_bytes().splitlines(keepends=True)
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(b"".join(lines))
+    chunks = again(path, tmp_path, Settings(kappa=7))["read"]["chunks"]
+    changed = next(line for line in lines[200:] if b'"title":"' in line)
+    path.write_bytes(b"".join(lines).replace(changed, changed.replace(b'"title":"', b'"title":"Zebra ', 1)))
+    after = again(path, tmp_path, Settings(kappa=7))
+    assert chunks - 2 <= after["read"]["reused"] < chunks
+    assert "count" in after
+    path.write_bytes(b"".join(lines[:-150]))
+    shorter = again(path, tmp_path, Settings(kappa=7))["read"]
+    assert 0 < shorter["reused"] < shorter["chunks"] < chunks
+    records = {file.name for file in (tmp_path / "work" / "records").iterdir()}
+    assert len(records) == shorter["chunks"] == len(list(Manifest(tmp_path / "work").names("read")))
+
+
+def test_another_order_of_files_is_another_input(documents: Path, tmp_path: Path) -> None:
+    lines = documents.read_bytes().splitlines(keepends=True)
+    (tmp_path / "a.jsonl").write_bytes(b"".join(lines[:100]))
+    (tmp_path / "b.jsonl").write_bytes(b"".join(lines[100:200]))
+    paths: Any = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    assert again(paths, tmp_path, Settings(kappa=7))["read"]["reused"] == 0
+    assert again(paths[::-1], tmp_path, Settings(kappa=7))["read"]["reused"] == 0
+    assert again(paths[::-1], tmp_path, Settings(kappa=7))["read"]["reused"] == 2
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize(
+    ("what", "stage", "damage"),
+    [
+        ("done/read/*.json", "read", "emptied"), ("done/read/*.json", "read", "other bytes"),
+        ("records/*.parquet", "read", "emptied"), ("bags/*.parquet", "read", "cut"),
+        ("done/encoded.json", "encode", "other bytes"), ("feature.bin", "encode", "cut"),
+        ("mention_owner.npy", "encode", "emptied"), ("answers/*.npz", "cluster", "cut"),
+        ("answers/*.npz", "cluster", "other bytes"),
+    ],
+)  # fmt: skip
+def test_what_is_damaged_is_done_again(
+    documents: Path, tmp_path: Path, half_done: Path, what: str, stage: str, damage: str
+) -> None:
+    shutil.copytree(half_done, tmp_path / "work")
+    file = sorted((tmp_path / "work").glob(what))[-1]
+    content = file.read_bytes()
+    damaged = {"emptied": b"", "cut": content[: len(content) // 2], "other bytes": content[:-9] + bytes(9)}
+    file.write_bytes(damaged[damage])
+    after = again(documents, tmp_path, Settings(kappa=7))
+    assert after["read"]["reused"] == after["read"]["chunks"] - (stage == "read")
+    assert after["encode"].get("reused", 0) == (stage == "cluster" or stage == "read")
+    assert after["cluster"]["reused"] == after["cluster"]["batches"] - (stage == "cluster")
+
+
+@pytest.fixture(scope="module")
+def half_done(documents: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A work directory with all that a run leaves there."""
+    folder = tmp_path_factory.mktemp("half")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("homonym.engines.local.CHUNK_BYTES", 1 << 15)
+        patch.setattr("homonym.engines.local.BATCH_OCCURRENCES", 10_000)
+        resources = Resources(threads=1, work=folder / "work")
+        disambiguate(documents, folder / "out.csv", Settings(kappa=7), resources=resources)
+    return folder / "work"
+
+
+def test_rounds_are_kept_where_they_are_asked_for(documents: Path, tmp_path: Path) -> None:
+    work = Resources(work=tmp_path / "work")
+    settings = Settings(kappa=7)
+    disambiguate(documents, tmp_path / "plain.csv", settings, trace=tmp_path / "plain_trace.csv")
+    disambiguate(documents, tmp_path / "a.csv", settings, resources=work)
+    disambiguate(documents, tmp_path / "b.csv", settings, trace=tmp_path / "trace.csv", resources=work)
+    assert log(tmp_path, "b.run.json")["stages"]["cluster"]["reused"] == 0
+    disambiguate(documents, tmp_path / "c.csv", settings, trace=tmp_path / "again.csv", resources=work)
+    assert log(tmp_path, "c.run.json")["stages"]["cluster"]["reused"] > 0
+    assert (tmp_path / "trace.csv").read_bytes() == (tmp_path / "again.csv").read_bytes()
+    assert (tmp_path / "trace.csv").read_bytes() == (tmp_path / "plain_trace.csv").read_bytes()
+
+
+def test_pairs_are_a_part_of_what_batches_depend_on(documents: Path, tmp_path: Path) -> None:
+    again(documents, tmp_path, Settings(kappa=7))
+    rows = (tmp_path / "out.csv").read_text().splitlines()[1:]
+    first, second = (row.split(",")[0].strip('"') for row in rows[:2])
+    (tmp_path / "pairs.csv").write_text(f"mention_a,mention_b,relation\n{first},{second},different\n")
+    assert again(documents, tmp_path, Settings(kappa=7), pairs=tmp_path / "pairs.csv")["cluster"]["reused"] == 0
+    assert again(documents, tmp_path, Settings(kappa=7), pairs=tmp_path / "pairs.csv")["cluster"]["reused"] > 0
+
+
+def test_given_statistics_are_a_part_of_what_is_encoded(documents: Path, tmp_path: Path) -> None:
+    given = tmp_path / "given.csv"
+    disambiguate(documents, tmp_path / "first.csv", Settings(kappa=7), save_statistics=given)
+    assert again(documents, tmp_path, Settings(kappa=7), statistics=given)["encode"].get("reused") is None
+    assert again(documents, tmp_path, Settings(kappa=7), statistics=given)["encode"]["reused"] == 1
+    lines = given.read_text().splitlines()
+    given.write_text("\n".join(lines[:-5]) + "\n")
+    after = again(documents, tmp_path, Settings(kappa=7), statistics=given)
+    assert after["encode"].get("reused") is None
+    again(documents, tmp_path, Settings(kappa=7), statistics=given)  # which warns of the features that are missing
+
+
+def test_mentions_are_kept_too_lines_and_tables(documents: Path, tmp_path: Path) -> None:
+    lines, table = tmp_path / "mentions.jsonl", tmp_path / "mentions.parquet"
+    work = Resources(work=tmp_path / "work")
+    extract(documents, lines, resources=work)
+    extract(documents, table, resources=work)
+    plain = extract(documents, tmp_path / "plain.parquet")
+    assert table.read_bytes() == plain.output.read_bytes()
+    assert log(tmp_path, "mentions.run.json")["stages"]["encode"]["reused"] == 1
+    half = len(lines.read_bytes().splitlines()) // 2
+    lines.write_bytes(b"".join(line for line in lines.read_bytes().splitlines(keepends=True)[:half]))
+    pq.write_table(pq.read_table(table).slice(half), table)
+    for known in (False, True):
+        done = cluster([lines, table], tmp_path / "out.csv", Settings(kappa=7), resources=work)
+        read = log(tmp_path)["stages"]["read"]
+        assert read["reused"] == (read["chunks"] if known else 0)
+        assert done.mentions == plain.mentions
+    expected = (tmp_path / "out.csv").read_bytes()
+    cluster([lines, table], tmp_path / "out.csv", Settings(kappa=7))
+    assert (tmp_path / "out.csv").read_bytes() == expected
+    pq.write_table(pq.read_table(table).slice(5), table)
+    cluster([lines, table], tmp_path / "out.csv", Settings(kappa=7), resources=work)
+    assert log(tmp_path)["stages"]["read"]["reused"] == read["chunks"] - 1
+    assert (tmp_path / "out.csv").read_bytes() != expected
+
+
+@pytest.mark.parametrize(
+    ("failure", "says"),
+    [
+        (
+            partial(OSError, 28, "No space left on device"),
+            "not enough room to work in .*No space left on device.* --work",
+        ),
+        (MemoryError, "memory of this machine is exhausted"),
+        (KeyboardInterrupt, None),
+    ],
+)
+@pytest.mark.parametrize(
+    "place", ["homonym.collection.encode._store_bags", "homonym.engines.local_checkpoints.keep_answer"]
+)
+def test_what_the_machine_ends_is_kept(
+    documents: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+    failure: Callable[[], BaseException],
+    says: str | None,
+) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise failure()
+
+    def go() -> Summary:
+        return disambiguate(documents, tmp_path / "out.csv", Settings(kappa=7), resources=Resources(threads=2))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(place, fails)
+        with pytest.raises((HomonymError, KeyboardInterrupt), match=says) as ended:
+            go()
+    (note,) = ended.value.__notes__
+    assert note == (
+        f"What was done is kept in {tmp_path / '.out.csv.work'}: the same command goes on from there, or delete it."
+    )
+    assert [path.name for path in tmp_path.iterdir()] == [".out.csv.work"]
+    left = log(tmp_path / ".out.csv.work", "run.json")
+    assert not left["finished"]
+    assert left["stages"]["read"]["chunks"] > 0
+    go()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "out.run.json", "out.settings.toml"]
+    now = log(tmp_path)
+    assert now["finished"]
+    assert [run["stages"]["read"]["reused"] for run in now["earlier"]] == [0]
+    assert now["stages"]["read"]["reused"] == now["stages"]["read"]["chunks"]
+
+
+def test_little_work_is_not_kept_after_a_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"id": "1", "title": "Coins", "authors": [{"name": "Doe, J"}]}\n')
+    wrong = Settings(weights={"shoe": 1.0})
+    with pytest.raises(SettingsError):
+        disambiguate(source, tmp_path / "out.csv", wrong)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+    monkeypatch.setattr("homonym.runtime.work_directory.WORTH_KEEPING", 100)
+    with pytest.raises(SettingsError) as mistake:
+        disambiguate(source, tmp_path / "out.csv", wrong)
+    assert "is kept in" in mistake.value.__notes__[0]
+    disambiguate(source, tmp_path / "out.csv")
+    assert log(tmp_path)["stages"]["encode"]["reused"] == 1
+
+
+def test_strict_ends_the_same_when_it_goes_on(tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"id": "1", "title": "Coins", "authors": [{"name": "Doe, J"}]}\n{"id"\n')
+    for _ in range(2):
+        with pytest.raises(InputError, match="line 2"):
+            disambiguate(source, tmp_path / "out.csv", strict=True, resources=Resources(work=tmp_path / "work"))
+    done = disambiguate(source, tmp_path / "out.csv", resources=Resources(work=tmp_path / "work"))
+    assert len(done.problems) == 1
+
+
+def test_two_runs_at_once_in_one_directory_are_refused(documents: Path, tmp_path: Path) -> None:
+    def listener_run() -> None:
+        with pytest.raises(OutputError, match=rf"out\.csv\.work is in use by another run \(process {os.getpid()}\)"):
+            disambiguate(documents, tmp_path / "out.csv", Settings(kappa=7))
+        refused.append(True)
+
+    class Second:
+        """Begins another run while the first one reads."""
+
+        def begin(self, stage: str, total: int | None) -> None:
+            if stage == "read":
+                listener_run()
+
+        def advance(self, amount: int) -> None: ...
+
+        def end(self) -> None: ...
+
+    refused: list[bool] = []
+    disambiguate(documents, tmp_path / "out.csv", Settings(kappa=7), listener=Second())
+    assert refused == [True]
+
+
+def test_every_setting_is_a_part_of_some_key() -> None:
+    """A setting that no key knew of would let a run go on with what other settings have made."""
+    changes: dict[str, Any] = {
+        "blocking": "initials", "year_sigma": 3.0, "year_reach": 3, "title_weight": 2, "abstract_weight": 0,
+        "language": "de", "variant": "max", "joint": True, "scope": "within", "epsilon": 0.1, "gamma": 0.5,
+        "weights": "uniform", "alpha": 0.1, "beta": 0.1, "kappa": 3.0,
+    }  # fmt: skip
+    # The limit that a target leads to is a part of the key, and so are the constraints that come of the other two.
+    indirect = {"target_precision", "constraints", "identifiers"}
+    assert set(changes) | indirect == set(Settings.model_fields) == {*EXTRACTION, *CLUSTERING}
+    assert set(UNTUNED) <= set(CLUSTERING)
+    chunk = Chunk("in.jsonl", 0, [Raw(1, b"{}")])
+
+    def keys(settings: Settings) -> tuple[str, str]:
+        read = local_checkpoints.chunk_key(chunk, settings, write_documents, strict=False)
+        return read, local_checkpoints.clustering_key("encoded", settings, hypothetical=False, margins=False)
+
+    usual = keys(Settings())
+    for name, value in changes.items():
+        read, clustered = keys(Settings(**{name: value}))
+        assert (read != usual[0]) == (name in EXTRACTION), name
+        assert (clustered != usual[1]) == (name in CLUSTERING), name
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Chunk("other.jsonl", 0, [Raw(1, b"ab"), Raw(2, b"c")]),
+        Chunk("in.jsonl", 1, [Raw(1, b"ab"), Raw(2, b"c")]),
+        Chunk("in.jsonl", 0, [Raw(1, b"a"), Raw(2, b"bc")]),
+        Chunk("in.jsonl", 0, [Raw(1, b"ab"), Raw(3, b"c")]),
+        Chunk("in.jsonl", 0, [Raw(1, b"ab"), Raw(2, b"d")]),
+        Chunk("in.jsonl", 0, [Raw(1, b"ab"), Raw(2, b"c", "too long")]),
+        Chunk("in.jsonl", 0, [Raw(1, b"ab")]),
+        Chunk("in.jsonl", 0, [Raw(1, b"ab"), Raw(2, b"c")], form="ris"),
+        Chunk("in.jsonl", 0, [Raw(1, b"ab"), Raw(2, b"c")], context=("a",)),
+        Chunk("in.jsonl", 0, [Raw(1, b"ab"), Raw(2, b"c")], unit="record"),
+    ],
+)
+def test_all_of_a_chunk_is_a_part_of_its_key(other: Chunk) -> None:
+    def key(chunk: Chunk, **options: Any) -> str:
+        return local_checkpoints.chunk_key(chunk, Settings(), **{"writer": write_documents, "strict": False, **options})
+
+    usual = Chunk("in.jsonl", 0, [Raw(1, b"ab"), Raw(2, b"c")])
+    assert key(usual) == key(Chunk("in.jsonl", 0, [Raw(1, b"ab"), Raw(2, b"c")]))
+    assert key(other) != key(usual)
+    assert len({key(usual), key(usual, strict=True), key(usual, writer=local_checkpoints.find_part)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("in.csv", 'id,authors,year,title\nk1,"Doe, J; Roe, R",2014,On coins\n'),
+        ("in.ris", "TY  - JOUR\nAU  - Doe, Jane\nTI  - On coins\nPY  - 2014\nER  - \n"),
+        ("in.tsv", "PT\tAU\tAF\tTI\tUT\tPY\nJ\tDoe, J\tDoe, Jane\tOn coins\tWOS:1\t2014\n"),
+    ],
+)
+def test_keys_are_the_same_in_another_process(tmp_path: Path, name: str, text: str) -> None:
+    """What is needed to parse a table is a part of the key, so it must look the same in each process."""
+    (tmp_path / name).write_text(text)
+    command = [sys.executable, "-c", RUN, "convert", name, "-o", "out.jsonl", "--work", "work", "-q"]
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, env=environment)
+        assert done.returncode == 0, done.stderr
+    assert log(tmp_path)["stages"]["read"] | {"reused": 1, "chunks": 1} == log(tmp_path)["stages"]["read"]
+
+
+def test_an_answer_is_kept_whole(tmp_path: Path) -> None:
+    import numpy as np
+
+    whole = Clustering(
+        block_start=np.array([0, 2]), limit=np.array([0.5]), label=np.array([0, 0], np.int32),
+        rounds=np.array([1], np.int32), merge_round=np.array([1, 0], np.int32), merge_left=np.array([0, 0], np.int32),
+        merge_right=np.array([1, 0], np.int32), merge_score=np.array([0.7, 0.0]), own=np.array([np.nan, 1.0]),
+        other=np.array([1.0, -np.inf]),
+    )  # fmt: skip
+    local_checkpoints.keep_answer(tmp_path, 3, "key", whole, merges=True)
+    assert (
+        local_checkpoints.find_answer(tmp_path, 3, "another")
+        is local_checkpoints.find_answer(tmp_path, 4, "key")
+        is None
+    )
+    found = local_checkpoints.find_answer(tmp_path, 3, "key")
+    assert found
+    for name, array in vars(whole).items():
+        np.testing.assert_array_equal(getattr(found, name), array)
+        assert getattr(found, name).dtype == array.dtype

@@ -1,0 +1,272 @@
+"""Spark and local give the same bytes: on real processes, with skew, duplicates, other formats, pairs, statistics."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import os
+import random
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from homonym.clustering.agglomerative import GIANT_BLOCK
+from homonym.commands.disambiguate import Summary, cluster, conflicts_path, disambiguate, extract, settings_path
+from homonym.commands.generate import generate
+from homonym.commands.run import Resources
+from homonym.errors import InputError, SettingsError
+from homonym.settings import Settings
+from homonym.synthetic.corpus import Corpus
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SPARK = Resources(engine="spark")
+MASTER = "local-cluster[2,1,1024]"
+
+# Java would spend more time on compiling itself well than this little work takes.
+HASTY = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+OPTIONS = {
+    "log.level": "ERROR",
+    "ui.enabled": "false",
+    "ui.showConsoleProgress": "false",
+    "sql.shuffle.partitions": "4",
+    "driver.extraJavaOptions": HASTY,
+    "executor.extraJavaOptions": HASTY,
+}
+
+missing = [name for name in ("pyspark", "pandas") if importlib.util.find_spec(name) is None]
+missing += [] if os.environ.get("JAVA_HOME") or shutil.which("java") else ["Java"]
+needs_spark = pytest.mark.skipif(bool(missing), reason=f"Spark cannot run here: no {' and no '.join(missing)}")
+# Sockets between Python and Java are closed when both end.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[SparkSession]:
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.master(MASTER).appName("test")
+    for name, value in OPTIONS.items():
+        builder = builder.config(f"spark.{name}", value)
+    started = builder.getOrCreate()
+    yield started
+    started.stop()
+
+
+def same(local: Summary, spark: Summary) -> None:
+    """All files beside the results are the same, and so is what the summaries say."""
+    for beside in (lambda path: path, settings_path, conflicts_path):
+        here, there = beside(local.output), beside(spark.output)
+        assert here.exists() == there.exists()
+        assert not here.exists() or here.read_bytes() == there.read_bytes()
+    apart = {"output", "seconds", "log", "calibration", "confidence", "constraints"}
+    for field in fields(Summary):
+        if field.name not in apart:
+            assert getattr(local, field.name) == getattr(spark, field.name), field.name
+    assert spark.confidence == pytest.approx(local.confidence)
+    assert bool(local.constraints) == bool(spark.constraints)
+    if local.constraints and spark.constraints:
+        assert replace(local.constraints, file=Path()) == replace(spark.constraints, file=Path())
+
+
+def lines(documents: list[Any]) -> bytes:
+    return b"".join((one if isinstance(one, bytes) else orjson.dumps(one)) + b"\n" for one in documents)
+
+
+@needs_spark
+def test_a_hundred_thousand_mentions_with_skew(session: SparkSession, tmp_path: Path) -> None:
+    corpus = Corpus(mentions=100_000, huge_blocks=2, huge_authors=500, abstracts=False, seed=3)
+    packed = generate(tmp_path, corpus)
+    plain = tmp_path / "documents.jsonl"
+    plain.write_bytes(gzip.decompress(packed.read_bytes()))
+    local = disambiguate(plain, tmp_path / "local.parquet")
+    spark = disambiguate(plain, tmp_path / "spark.parquet", resources=SPARK)
+    same(local, spark)
+    sizes = pq.read_table(local.output)["block"].value_counts().field("counts").to_pylist()
+    assert local.mentions >= 100_000
+    assert sorted(sizes)[-2] > GIANT_BLOCK
+
+
+def broken_up(corpus: Path) -> list[list[Any]]:
+    """Documents in three lots, with everything in them that a run must set aside or resolve."""
+    documents = [orjson.loads(line) for line in gzip.decompress(corpus.read_bytes()).splitlines()]
+    random.Random(1).shuffle(documents)
+    third = len(documents) // 3
+    lots: list[list[Any]] = [documents[:third], documents[third : 2 * third], documents[2 * third :]]
+    lots[2] += documents[5:15]  # that have come before, in another file
+    lots[1] += [b"", b"{broken", b"   ", {"id": "unnamed", "authors": [{"name": "Doe, Jane"}, {"name": "?"}]}]
+    lots[0].insert(3, b'{"id": "no authors"}')
+    lots[0].append({"id": "citing", "authors": ["Doe, Jane"], "references": [documents[0]["id"], documents[7]["id"]],
+                    "referenced_authors": [documents[7]["authors"][0]["name"]]})  # fmt: skip
+    return lots
+
+
+@needs_spark
+def test_files_with_duplicates_broken_records_and_pairs(session: SparkSession, tmp_path: Path) -> None:
+    lots = broken_up(generate(tmp_path, Corpus(mentions=3000, ambiguity=3.0, seed=5)))
+    (tmp_path / "a b[1].jsonl").write_bytes(lines(lots[0]))
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(lines(lots[1])))
+    (tmp_path / "c.jsonl").write_bytes(lines(lots[2]))
+    inputs = [tmp_path / name for name in ("a b[1].jsonl", "b.jsonl.gz", "c.jsonl")]
+    first = disambiguate(inputs, tmp_path / "first.parquet")
+    block = pq.read_table(first.output).group_by("block").aggregate([("mention_id", "list")]).to_pylist()
+    a, b, c, *_ = max(block, key=lambda row: len(row["mention_id_list"]))["mention_id_list"]
+    elsewhere = next(row["mention_id_list"][0] for row in block if a not in row["mention_id_list"])
+    rows = [f"{a},{b},same", f"{b},{c},different", f"{a},{c},same", f"{a},{elsewhere},same", f"{a},nobody,same"]
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("\n".join(["mention_a,mention_b,relation", *rows]))
+
+    def run(name: str, resources: Resources | None) -> Summary:
+        return disambiguate(
+            inputs, tmp_path / f"{name}.jsonl", pairs=pairs, rejects=tmp_path / f"{name}.rejects",
+            save_statistics=tmp_path / f"{name}.csv", resources=resources,
+        )  # fmt: skip
+
+    local, spark = run("local", None), run("spark", SPARK)
+    same(local, spark)
+    assert local.problems.counts["duplicate"] == 10
+    assert local.problems.counts["record"] == 2
+    assert len(local.warnings) == 2
+    assert local.constraints
+    assert local.constraints.contradictions
+    for ending in ("rejects", "csv", "collection.json"):
+        assert (tmp_path / f"local.{ending}").read_bytes() == (tmp_path / f"spark.{ending}").read_bytes()
+
+
+RIS = "TY  - JOUR\nTI  - {title}\nAU  - {author}\nAU  - Roe, Richard\nPY  - 2001\nER  - \n"
+BIBTEX = "@article{{smith2020, title={{{title}}}, author={{{author} and Roe, Richard}}, year=2001}}\n"
+
+
+@needs_spark
+def test_other_formats_and_ids_that_people_chose(session: SparkSession, tmp_path: Path) -> None:
+    exports = tmp_path / "exports"
+    exports.mkdir()
+    titles = [
+        f"{word} of {thing}" for word in ("Theory", "History", "Chemistry") for thing in ("coins", "graphs", "air")
+    ]
+    (exports / "a.ris").write_text("".join(RIS.format(title=t, author="Doe, Jane") for t in titles))
+    (exports / "b.bib").write_text("".join(BIBTEX.format(title=t, author="Doe, John") for t in [*titles, titles[0]]))
+    (exports / "c.jsonl").write_text('{"id": "c", "authors": ["Doe, J"], "title": "Coins"}\n')
+    (exports / "nothing.bin").write_bytes(bytes(range(256)))
+    local = disambiguate(exports, tmp_path / "local.csv")
+    spark = disambiguate(exports, tmp_path / "spark.csv", resources=SPARK)
+    same(local, spark)
+    assert "smith2020~2" in local.output.read_text()
+    assert local.problems.counts["duplicate"] == 1
+    assert any("left out" in warning for warning in local.warnings)
+
+
+@needs_spark
+def test_mentions_with_given_statistics_into_a_directory(session: SparkSession, tmp_path: Path) -> None:
+    corpus = generate(tmp_path, Corpus(mentions=1500, ambiguity=3.0, seed=7))
+    extract(corpus, tmp_path / "all.jsonl", save_statistics=tmp_path / "statistics.parquet")
+    mentions = (tmp_path / "all.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "some.jsonl").write_bytes(b"".join([*mentions[:900], mentions[5]]))
+    extract(corpus, tmp_path / "rest.parquet")
+    pq.write_table(pq.read_table(tmp_path / "rest.parquet").slice(900), tmp_path / "rest.parquet")
+    inputs = [tmp_path / "rest.parquet", tmp_path / "some.jsonl"]
+    given = {"settings": Settings(variant="max", constraints="none"), "statistics": tmp_path / "statistics.parquet"}
+    local = cluster(inputs, tmp_path / "local.parquet", **given)  # type: ignore[arg-type]
+    spark = cluster(inputs, f"{tmp_path / 'authors'}/", **given, resources=SPARK)  # type: ignore[arg-type]
+    files = sorted((tmp_path / "authors").glob("*.parquet"))
+    rows = pa.concat_tables([pq.read_table(path) for path in files])
+    assert rows.to_pylist() == pq.read_table(local.output).to_pylist()
+    assert (local.limit, local.problems) == (spark.limit, spark.problems)
+    assert settings_path(local.output).read_bytes() == settings_path(spark.output).read_bytes()
+
+
+@needs_spark
+def test_mentions_without_any_feature(session: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_bytes(lines([{"id": str(n), "authors": ["Doe, J"]} for n in range(3)]))
+    local = disambiguate(tmp_path / "in.jsonl", tmp_path / "local.csv")
+    same(local, disambiguate(tmp_path / "in.jsonl", tmp_path / "spark.csv", resources=SPARK))
+    assert local.authors == 3
+
+
+@needs_spark
+def test_the_first_problem_ends_a_strict_run(session: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_bytes(lines([{"id": str(n), "authors": ["Doe, J"]} for n in range(9)] + [b"{"]))
+    said = []
+    for resources in (None, SPARK):
+        with pytest.raises(InputError) as wrong:
+            disambiguate(tmp_path / "in.jsonl", tmp_path / "out.csv", strict=True, resources=resources)
+        said.append(str(wrong.value))
+    assert said[0] == said[1]
+    assert "line 10" in said[0]
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    path = tmp_path / "in.jsonl"
+    path.write_bytes(lines([{"id": "a", "authors": ["Doe, J"]}]))
+    return path
+
+
+def test_without_pyspark_it_says_how_to_get_it(documents: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(SettingsError, match=r"needs pyspark.* pip install 'homonym\[spark\]' brings it"):
+        disambiguate(documents, documents.with_name("out.csv"), resources=Resources(engine="spark", master="local"))
+
+
+@needs_spark
+@pytest.mark.parametrize("master", ["spark://127.0.0.1:1", "sc://127.0.0.1:1"])
+def test_a_master_that_is_not_there_is_one_sentence(documents: Path, master: str) -> None:
+    with pytest.raises(SettingsError, match=f"nobody answers at {master}; check --master"):
+        disambiguate(documents, documents.with_name("out.csv"), resources=Resources(engine="spark", master=master))
+    assert [path.name for path in documents.parent.iterdir()] == ["in.jsonl"]
+
+
+def test_what_spark_does_not_do_is_refused(documents: Path) -> None:
+    output = documents.with_name("out.csv")
+    with pytest.raises(SettingsError, match="a trace is not kept by the Spark engine"):
+        disambiguate(documents, output, trace=documents.with_name("trace.csv"), resources=SPARK)
+    with pytest.raises(SettingsError, match="the spark engine is for disambiguate and cluster"):
+        extract(documents, documents.with_name("out.jsonl"), resources=SPARK)
+    with pytest.raises(InputError, match="name all inputs by URL"):
+        disambiguate([documents, "s3a://bucket/more.jsonl"], output, resources=SPARK)
+
+
+WORKER = """
+import pickle, sys
+from pyspark import cloudpickle
+task = cloudpickle.loads(sys.stdin.buffer.read())
+import pyarrow as pa
+[batch] = task(iter([pa.record_batch({"type": ["a"], "feature": ["x"], "count": [0.5], "holders": [3]})]))
+import homonym
+print(batch.to_pylist(), homonym.__file__)
+"""
+
+
+@needs_spark
+def test_the_source_travels_to_a_worker_without_homonym(tmp_path: Path) -> None:
+    from pyspark import cloudpickle
+
+    from homonym.engines.spark.shipping import shipped
+
+    # Of a directory in PYTHONPATH only the packages count, not the .pth file that names the source of this checkout.
+    python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
+    environment = {"PYTHONPATH": sysconfig.get_path("purelib"), "TMPDIR": str(tmp_path), "PATH": os.environ["PATH"]}
+    without = subprocess.run([python, "-c", "import homonym"], env=environment, capture_output=True, text=True)
+    assert "No module named 'homonym'" in without.stderr
+    shipment = shipped("homonym.engines.spark.spark_counting:exact_sums")
+    task = cloudpickle.dumps(shipment)  # type: ignore[no-untyped-call]
+    for _ in range(2):  # the second one finds what the first has unpacked
+        done = subprocess.run([python, "-c", WORKER], input=task, env=environment, capture_output=True, check=True)
+        answer, _, file = done.stdout.decode().rpartition(" ")
+        assert answer == "[{'type': 'a', 'feature': 'x', 'count': 1.5}]"
+        assert Path(file).is_relative_to(tmp_path)
+    assert len(list(tmp_path.iterdir())) == 1

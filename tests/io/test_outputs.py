@@ -1,0 +1,282 @@
+"""Files at the edge: every line with its number, every output whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from homonym.errors import InputError, OutputError
+from homonym.io.inputs import Source, read_lines, require_files, require_rereadable
+from homonym.io.outputs import atomic_path, open_atomic, require_writable, write_atomic
+
+RECORDS = b'{"id": "1"}\n{"id": "2"}\n{"id": "3"}\n'
+
+
+def lines(path: Path) -> list[tuple[int, bytes]]:
+    return [(line.number, line.text.strip()) for line in read_lines(path)]
+
+
+def write_and_raise(path: Path, broken: type[BaseException]) -> None:
+    with open_atomic(path) as stream:
+        stream.write(RECORDS)
+        raise broken
+
+
+def write_to_full_device(path: Path) -> None:
+    with atomic_path(path) as partial:
+        partial.symlink_to("/dev/full")
+        partial.write_bytes(RECORDS)
+
+
+def entries(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"a\nb\n", [(1, b"a"), (2, b"b")]),
+        (b"a\nb", [(1, b"a"), (2, b"b")]),
+        (b"a\r\nb\r\n", [(1, b"a"), (2, b"b")]),
+        (b"\n\na\n  \n\t\r\nb\n\n", [(3, b"a"), (6, b"b")]),
+        (b"\xef\xbb\xbfa\nb\n", [(1, b"a"), (2, b"b")]),
+        (b"\xef\xbb\xbf\nb\n", [(2, b"b")]),
+        (b"", []),
+        (b"\n \n", []),
+        (b"\x1f", [(1, b"\x1f")]),
+        ("a\n\nb".encode("utf-16"), [(1, b"a"), (3, b"b")]),
+        (b"\xff\xfe\n", [(1, "\ufffd".encode())]),  # the mark of UTF-16, and half a letter
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_lines_are_numbered_and_blank_ones_left_out(
+    tmp_path: Path, content: bytes, expected: list[tuple[int, bytes]], packed: bool
+) -> None:
+    path = tmp_path / "records.jsonl"
+    path.write_bytes(gzip.compress(content) if packed else content)
+    assert lines(path) == expected
+
+
+def test_compression_is_told_by_content_and_not_by_suffix(tmp_path: Path) -> None:
+    plain, packed = tmp_path / "plain.jsonl.gz", tmp_path / "packed.jsonl"
+    plain.write_bytes(RECORDS)
+    packed.write_bytes(gzip.compress(RECORDS))
+    assert lines(plain) == lines(packed) == [(1, b'{"id": "1"}'), (2, b'{"id": "2"}'), (3, b'{"id": "3"}')]
+
+
+def test_gzip_members_one_after_the_other_are_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "joined.jsonl.gz"
+    path.write_bytes(gzip.compress(b"a\n") + gzip.compress(b"b\n"))
+    assert lines(path) == [(1, b"a"), (2, b"b")]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_progress_never_runs_backwards_and_ends_at_the_size_of_the_file(tmp_path: Path, packed: bool) -> None:
+    content = b"".join(b"%d %s\n" % (number, os.urandom(40).hex().encode()) for number in range(5_000))
+    path = tmp_path / "records.jsonl"
+    path.write_bytes(gzip.compress(content) if packed else content)
+    with Source(path) as source:
+        read = [source.position for _ in source.lines()]
+    assert read == sorted(read)
+    assert read[-1] == path.stat().st_size
+
+
+def test_truncated_gzip_names_file_and_line(tmp_path: Path) -> None:
+    # Stored rather than compressed, so that it is known how many lines are left.
+    content = gzip.compress(b"".join(b"%07d\n" % number for number in range(100_000)), compresslevel=0)
+    path = tmp_path / "records.jsonl.gz"
+    path.write_bytes(content[: len(content) // 2])
+    seen = [0]
+    with pytest.raises(InputError) as caught:
+        seen.extend(line.number for line in read_lines(path))
+    assert 0 < seen[-1] < 100_000
+    assert str(path) in str(caught.value)
+    assert f"after line {seen[-1]} " in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x1f\x8b",
+        b"\x1f\x8b\x08\x00",
+        b"\x1f\x8b" + b"garbage" * 100,
+        gzip.compress(RECORDS)[:-8],  # without checksum and length
+        gzip.compress(RECORDS)[:-8] + b"\0" * 8,  # with wrong ones
+        gzip.compress(RECORDS)[:10] + b"\xff" * 50,  # a header and nonsense
+        gzip.compress(RECORDS) + b"not gzip",
+    ],
+)
+def test_garbage_gzip_is_one_sentence(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "records.jsonl.gz"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="fetch the file again") as caught:
+        lines(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("read", [lines, lambda path: require_files([path])])
+def test_what_cannot_be_read_says_why(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    for path, reason in (
+        (tmp_path / "missing.jsonl", "No such file"),
+        (tmp_path, "is a directory"),
+        (tmp_path / ("x" * 5000), "cannot be read"),
+    ):
+        with pytest.raises(InputError, match=reason) as caught:
+            read(path)
+        assert str(path) in str(caught.value)
+
+
+def test_inputs_are_required_to_hold_something(tmp_path: Path) -> None:
+    full, empty = tmp_path / "full", tmp_path / "empty"
+    full.write_bytes(b"x")
+    empty.touch()
+    require_files([full])
+    with pytest.raises(InputError, match="is empty"):
+        require_files([full, empty])
+
+
+def test_a_pipe_is_read_whole_and_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    require_files([pipe])
+    writer = threading.Thread(target=lambda: pipe.write_bytes(gzip.compress(RECORDS)))
+    writer.start()
+    assert lines(pipe) == [(1, b'{"id": "1"}'), (2, b'{"id": "2"}'), (3, b'{"id": "3"}')]
+    writer.join()
+    with pytest.raises(InputError, match="is a pipe, but its data is read twice"):
+        require_rereadable([pipe])
+
+
+def test_an_output_needs_a_directory_that_exists(tmp_path: Path) -> None:
+    require_writable(tmp_path / "out.csv")
+    with pytest.raises(OutputError, match="is a directory"):
+        require_writable(tmp_path)
+    with pytest.raises(OutputError, match="does not exist"):
+        require_writable(tmp_path / "missing" / "out.csv")
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match="does not exist"):
+        require_writable(tmp_path / "file" / "out.csv")
+
+
+def test_an_output_needs_a_directory_that_may_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: not (path == tmp_path and mode == os.W_OK))
+    with pytest.raises(OutputError, match="no permission"):
+        require_writable(tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz"])
+def test_an_output_appears_whole(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    with open_atomic(path) as stream:
+        stream.write(RECORDS)
+        assert not path.exists()
+    assert entries(tmp_path) == [name]
+    assert lines(path) == [(1, b'{"id": "1"}'), (2, b'{"id": "2"}'), (3, b'{"id": "3"}')]
+    assert (path.read_bytes()[:2] == b"\x1f\x8b") == name.endswith(".gz")
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz"])
+@pytest.mark.parametrize("broken", [ValueError, KeyboardInterrupt, GeneratorExit])
+def test_a_block_that_raises_leaves_nothing_or_the_old_file(
+    tmp_path: Path, name: str, broken: type[BaseException]
+) -> None:
+    path = tmp_path / name
+    for expected in ([], [name]):
+        with pytest.raises(broken):
+            write_and_raise(path, broken)
+        assert entries(tmp_path) == expected
+        path.write_bytes(b"old")
+    assert path.read_bytes() == b"old"
+
+
+def test_a_block_that_writes_nothing_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="nothing was kept"), atomic_path(tmp_path / "out.csv"):
+        pass
+    assert entries(tmp_path) == []
+
+
+def test_the_place_to_write_keeps_the_suffixes(tmp_path: Path) -> None:
+    with atomic_path(tmp_path / "out.csv.gz") as partial:
+        assert partial.parent == tmp_path
+        assert partial.suffixes[-2:] == [".csv", ".gz"]
+        partial.touch()
+
+
+@pytest.mark.parametrize("content", ["Zürich", "Zürich".encode()])
+def test_small_files_are_written_whole(tmp_path: Path, content: str | bytes) -> None:
+    write_atomic(tmp_path / "note.txt", content)
+    assert (tmp_path / "note.txt").read_text(encoding="utf-8") == "Zürich"
+    assert entries(tmp_path) == ["note.txt"]
+
+
+def test_equal_content_gives_equal_compressed_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = []
+    for name, now in (("one.csv.gz", 1.0), ("two.csv.gz", 2e9)):
+        monkeypatch.setattr("time.time", lambda now=now: now)
+        with open_atomic(tmp_path / name) as stream:
+            stream.write(RECORDS)
+        written.append((tmp_path / name).read_bytes())
+    assert written[0] == written[1]
+
+
+def test_a_rename_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def replace(source: Path, target: Path) -> None:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+    path = tmp_path / "out.csv"
+    path.write_bytes(b"old")
+    monkeypatch.setattr(os, "replace", replace)
+    with pytest.raises(OutputError, match="cross-device"):
+        write_atomic(path, b"new")
+    assert entries(tmp_path) == ["out.csv"]
+    assert path.read_bytes() == b"old"
+
+
+# A file system that takes no more, as far as this process is concerned.
+FULL_DISK = """
+import os, resource, signal, sys
+from pathlib import Path
+from homonym.errors import OutputError
+from homonym.io.outputs import open_atomic
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+try:
+    with open_atomic(Path(sys.argv[1])) as stream:
+        for _ in range(int(sys.argv[2])):
+            stream.write(os.urandom(1000))
+except OutputError as full:
+    print(full)
+"""
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz"])
+@pytest.mark.parametrize("kilobytes", [101, 1000])
+def test_a_full_disk_is_one_sentence_and_leaves_the_old_file(tmp_path: Path, name: str, kilobytes: int) -> None:
+    # 101 kB are too much only when the last buffer is written, on closing.
+    path = tmp_path / name
+    path.write_bytes(b"old")
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", FULL_DISK, path, str(kilobytes)], capture_output=True, text=True
+    )
+    assert run.stderr == ""
+    assert run.stdout == f"{path} cannot be written: {os.strerror(errno.EFBIG)}; nothing was kept.\n"
+    assert entries(tmp_path) == [name]
+    assert path.read_bytes() == b"old"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_device_without_room_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    with pytest.raises(OutputError, match="No space left"):
+        write_to_full_device(path)
+    assert entries(tmp_path) == []

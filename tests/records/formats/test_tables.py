@@ -1,0 +1,860 @@
+"""Scopus' exports and other tables: every layout, and damage that spoils only the row it is in."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import pickle
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from homonym.errors import InputError
+from homonym.io.inputs import InputLine, Source
+from homonym.records.formats import scopus, scopus_names, table, table_authors, table_columns
+from homonym.records.model import Author, BrokenRecordError, Document
+from homonym.records.parsing.delimited import UNCLOSED, Header, cells_of, gather, row_cells
+from homonym.records.parsing.splitting import Raw
+from homonym.records.reader import Reading, read_documents
+from homonym.records.registry import Columns
+
+NEW = {
+    "Authors": "Zed Q.; Mo-Yo A.B.",
+    "Author full names": "Zed, Quentin (7001); Mo-Yo, Anna Bella (7002)",
+    "Author(s) ID": "7001; 7002",
+    "Title": "On counting &amp; <i>naming</i> sheep",
+    "Year": "2023",
+    "Source title": "Annals of Wool",
+    "DOI": "10.9999/WOOL.1",
+    "Link": "https://example.org/record.uri?eid=2-s2.0-900001&x=1",
+    "Affiliations": "Dept. of Wool, Univ. of Hay, Oz; Institute of Felt, Oz",
+    "Authors with affiliations": "Zed Q., Dept. of Wool, Univ. of Hay, Oz, Institute of Felt, Oz; "
+    "Mo-Yo A.B., Institute of Felt, Oz",
+    "Abstract": 'Sheep, "counted".\nTwice, they say, a, b, c.',
+    "Author Keywords": "sheep; counting",
+    "Index Keywords": "Sheep; counting",
+    "References": "Hay B.; Straw C.D., Fields, J. Grass, 5, (2001); Anonymous report, (2002)",
+    "Correspondence Address": "A.B. Mo-Yo; Institute of Felt, Oz; email: ab@felt.example; Q. Zed; email: q@hay.example",
+    "PubMed ID": "0123",
+    "Document Type": "Article",
+    "Source": "Scopus",
+    "EID": "2-s2.0-900001",
+}
+OLD = {
+    **NEW,
+    "Authors": "Zed Q., Mo-Yo A.B., Jr.",
+    "Author(s) ID": "7001;7002;",
+    "Authors with affiliations": "Zed, Q., Institute of Felt, Oz; Mo-Yo, A.B., Jr.",
+    "References": "Hay, B., Straw, C.-D., Fields (2001) J. Grass, 5, pp. 1-2; (1999) Nobody's book",
+    "Correspondence Address": "Zed, Q.; Institute of Felt, Oz; email: q@hay.example",
+    "EID": "2-s2.0-900002",
+}
+del OLD["Author full names"]
+
+
+def written(
+    rows: Sequence[dict[str, Any]], *, separator: str = ",", quoting: Any = csv.QUOTE_ALL, end: str = "\n"
+) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), delimiter=separator, quoting=quoting, lineterminator=end)
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def numbered(row: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    return [{**row, "EID": f"2-s2.0-{number}", "DOI": f"10.9999/{number}"} for number in range(1, count + 1)]
+
+
+class Read:
+    """What came of a file."""
+
+    def __init__(self, readings: list[Reading]) -> None:
+        self.documents = [reading.document for reading in readings if reading.document]
+        self.problems = [problem for reading in readings for problem in reading.problems]
+        self.broken = [problem for problem in self.problems if problem.lost == "record"]
+
+    @property
+    def ids(self) -> list[str]:
+        return [document.id for document in self.documents]
+
+    @property
+    def one(self) -> Document:
+        assert len(self.documents) == 1, self.problems
+        return self.documents[0]
+
+
+Reads = Callable[..., Read]
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Reads:
+    def read_file(content: bytes | str, form: str | None = None, name: str = "t.csv", **columns: str) -> Read:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return Read(list(read_documents(path, form, columns)))
+
+    return read_file
+
+
+def names_of(document: Document) -> list[str]:
+    return [author.name for author in document.authors]
+
+
+# Scopus
+
+
+def test_new_layout(read: Reads) -> None:
+    found = read(written([NEW]))
+    document = found.one
+    assert not found.problems
+    assert document == Document(
+        id="2-s2.0-900001",
+        authors=[
+            Author(
+                0,
+                "Zed, Quentin",
+                ["Dept. of Wool, Univ. of Hay, Oz", "Institute of Felt, Oz"],
+                ["q@hay.example"],
+                ids={"scopus": "7001"},
+            ),
+            Author(1, "Mo-Yo, Anna Bella", ["Institute of Felt, Oz"], ["ab@felt.example"], ids={"scopus": "7002"}),
+        ],
+        title="On counting & naming sheep",
+        abstract='Sheep, "counted". Twice, they say, a, b, c.',
+        year=2023,
+        venue="Annals of Wool",
+        keywords=["sheep", "counting", "Sheep"],
+        referenced_authors=["Hay B.", "Straw C.D."],
+        ids={"scopus": "2-s2.0-900001", "doi": "10.9999/wool.1", "pmid": "123"},
+    )
+
+
+def test_old_layout(read: Reads) -> None:
+    document = read(written([OLD], quoting=csv.QUOTE_MINIMAL)).one
+    first, second = document.authors
+    assert (first.name, second.name) == ("Zed Q.", "Mo-Yo A.B., Jr.")
+    assert (first.ids, second.ids) == ({"scopus": "7001"}, {"scopus": "7002"})
+    assert (first.affiliations, second.affiliations) == (["Institute of Felt, Oz"], [])
+    assert (first.emails, second.emails) == (["q@hay.example"], [])
+    assert document.referenced_authors == ["Hay, B.", "Straw, C.-D."]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_saved_again(read: Reads, separator: str, encoding: str, end: str) -> None:
+    text = written([NEW, {**NEW, "EID": "2-s2.0-5", "Authors": "Müller Ö."}], separator=separator, quoting=0, end=end)
+    found = read(text.encode(encoding))
+    assert found.ids == ["2-s2.0-900001", "2-s2.0-5"]
+    assert not found.problems
+
+
+def test_old_mac_and_a_line_for_excel(read: Reads) -> None:
+    rows = [{**row, "Abstract": "one line"} for row in numbered(OLD, 3)]
+    assert read(written(rows, end="\r")).ids == ["2-s2.0-1", "2-s2.0-2", "2-s2.0-3"]
+    found = read("sep=;\n" + written(rows, separator=";"))
+    assert (len(found.documents), found.problems) == (3, [])
+
+
+def test_latin_1(read: Reads) -> None:
+    assert names_of(read(written([{**OLD, "Authors": "Müller Ö."}]).encode("latin-1")).one) == ["Müller Ö."]
+
+
+@pytest.mark.parametrize(
+    "ticked",
+    [
+        ["Authors", "Title", "Year", "EID"],
+        ["Title", "Authors", "Author(s) ID", "Year"],
+        ["Author full names", "Title", "Link", "EID"],
+        ["Authors", "Title", "Year", "Source title", "Cited by", "DOI", "Link", "Document Type"],
+    ],
+)
+def test_reduced_exports(read: Reads, ticked: list[str]) -> None:
+    document = read(written([{name: NEW.get(name, "") for name in ticked}])).one
+    assert len(document.authors) == 2
+    assert document.id == ("2-s2.0-900001" if {"EID", "Link"} & set(ticked) else "t.csv:2")
+    assert all(author.ids for author in document.authors) == bool({"Author(s) ID", "Author full names"} & set(ticked))
+
+
+def test_no_authors_and_no_abstract(read: Reads) -> None:
+    rows = [
+        {**NEW, "Authors": "[No author name available]", "Author full names": "[No author name available]"},
+        {**NEW, "Authors": "", "Author full names": "", "Author(s) ID": "[No author id found]"},
+    ]
+    found = read(written([{**row, "Abstract": "[No abstract available]", "PubMed ID": "NA"} for row in rows]))
+    assert [(document.authors, document.abstract) for document in found.documents] == [([], ""), ([], "")]
+    assert all("pmid" not in document.ids for document in found.documents)
+
+
+def test_ids_that_do_not_fit_the_authors(read: Reads) -> None:
+    found = read(written([{**OLD, "Author(s) ID": "7001;7002;7003"}]))
+    assert all(not author.ids for author in found.one.authors)
+    assert [problem.reason for problem in found.problems] == ["3 author ids for 2 authors"]
+
+
+def test_affiliations_without_names(read: Reads) -> None:
+    alone = {**OLD, "Authors": "Zed Q.", "Author(s) ID": "1", "Authors with affiliations": ""}
+    shared = {**OLD, "Affiliations": "Univ. of Hay", "Authors with affiliations": ""}
+    unclear = {**OLD, "Authors with affiliations": ""}
+    found = read(written([alone, {**shared, "EID": "2-s2.0-3"}, {**unclear, "EID": "2-s2.0-4"}]))
+    given_to = [[author.affiliations for author in document.authors] for document in found.documents]
+    assert given_to[0] == [["Dept. of Wool, Univ. of Hay, Oz", "Institute of Felt, Oz"]]
+    assert given_to[1:] == [[["Univ. of Hay"]] * 2, [[], []]]
+
+
+@pytest.mark.parametrize(
+    ("correspondence", "expected"),
+    [
+        ("Zed, Q.; Hay; Mo-Yo, A.B.; Univ. of Felt, Oz; email: x@felt.example", [[], ["x@felt.example"]]),
+        ("Q. Zed; Hay, Oz; email: q@hay.example, z@hay.example", [["q@hay.example", "z@hay.example"], []]),
+        ("Quentin Zed; Hay; email: q@hay.example", [[], []]),  # as nobody is listed
+        ("Univ. of Felt, Oz; email: x@felt.example", [[], []]),
+        (
+            "Zed, Quentin; email: q@hay.example; Mo-Yo, Anna; email: x@felt.example",
+            [["q@hay.example"], ["x@felt.example"]],
+        ),
+    ],
+)
+def test_addresses_for_correspondence(read: Reads, correspondence: str, expected: list[list[str]]) -> None:
+    document = read(written([{**NEW, "Correspondence Address": correspondence}])).one
+    assert [author.emails for author in document.authors] == expected
+
+
+def test_an_address_of_one_of_two_who_are_written_alike_is_nobodys(read: Reads) -> None:
+    row = {**OLD, "Authors": "Li Y., Li Y.", "Correspondence Address": "Y. Li; Univ. of Hay; email: li@hay.example"}
+    assert [author.emails for author in read(written([row])).one.authors] == [[], []]
+
+
+def test_emails_in_affiliations(read: Reads) -> None:
+    places = "Zed Q., Univ. of Hay, Oz, email: q@hay.example; Mo-Yo A.B., Institute of Felt, Oz."
+    document = read(written([{**NEW, "Authors with affiliations": places, "Affiliations": ""}])).one
+    assert [author.affiliations for author in document.authors] == [["Univ. of Hay, Oz"], ["Institute of Felt, Oz"]]
+    assert [author.emails for author in document.authors] == [["q@hay.example"], ["ab@felt.example"]]
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("Doe J., A; Li Y., B; Li Y., C", [["A"], ["B"], ["C"]]),  # two of one name, in order
+        ("Li Y., B; Doe J., A", [["A"], ["B"], []]),  # out of order, by name
+        (
+            "Doe J., A, Rome; Box 5, Rome; Li Y., B",
+            [["A, Rome", "Box 5, Rome"], ["B"], []],
+        ),  # a semicolon in an address
+        ("Doe, J., A; Li, Y.; Li, Y.", [["A"], [], []]),
+        ("D'Oe J., A; Lí Y., B; Lí Y., C", [["A"], ["B"], ["C"]]),  # spelled in another way, but all there
+    ],
+)
+def test_affiliations_by_author(cell: str, expected: list[list[str]]) -> None:
+    assert scopus_names.affiliations(cell, [], ["Doe J.", "Li Y.", "Li Y."]) == expected
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("Van der Hay B., De Straw C., Title of it, J., 1, (2000)", ["Van der Hay B.", "De Straw C."]),
+        ("Hay A. K., Title, (2000)", ["Hay A. K."]),
+        ("Hay B, Straw CD, Et al., Title, J., (2000)", ["Hay B", "Straw CD"]),
+        ("Hay B.; Straw C., Title; with a part, (2000)", ["Hay B.", "Straw C."]),
+        ("Hay Yu., Title", ["Hay Yu."]),
+        (
+            "Hay B; Straw CD, Title, (2000); Grass, E., Corn, F.-G., Title (2001); Moss H.",
+            ["Hay B", "Straw CD", "Grass, E.", "Corn, F.-G.", "Moss H."],
+        ),
+        ("Hay, B., Straw, C., Title in the U.S.A., (2000)", ["Hay, B.", "Straw, C."]),
+        ("Introduction to R, (2000); Guidelines, J. Grass, (2001)", []),
+        ("(2004) A book without authors, , Rome; http://x.example/a; ", []),
+        ("", []),
+    ],
+)
+def test_referenced_authors(cell: str, expected: list[str]) -> None:
+    assert scopus_names.referenced(cell) == expected
+
+
+def test_joined_files_repeat_the_header(read: Reads) -> None:
+    first, second = written(numbered(NEW, 2)), written([OLD | {"Author full names": ""}])
+    columns = list(NEW)
+    second = written([{name: OLD.get(name, "") for name in columns}])
+    found = read(first.encode() + b"\xef\xbb\xbf" + second.encode())
+    assert found.ids == ["2-s2.0-1", "2-s2.0-2", "2-s2.0-900002"]
+    assert not found.problems
+
+
+def test_a_cell_of_many_authors(read: Reads) -> None:
+    many = 20_000
+    row = {
+        **OLD,
+        "Authors": ", ".join(f"Zed{n} Q." for n in range(many)),
+        "Author(s) ID": ";".join(map(str, range(1, many + 1))),
+    }
+    row["Authors with affiliations"] = "; ".join(f"Zed{n}, Q., Institute of Felt, Oz" for n in range(many))
+    before = csv.field_size_limit()
+    authors = read(written([row], quoting=csv.QUOTE_MINIMAL)).one.authors
+    assert len(authors) == many
+    assert authors[-1].affiliations == ["Institute of Felt, Oz"]
+    assert csv.field_size_limit() == before
+
+
+# Damage
+
+
+def lines_of(content: str) -> list[str]:
+    return content.split("\n")
+
+
+DAMAGES: dict[str, Callable[[str], str]] = {
+    "cut in a quoted cell": lambda row: row[:40],
+    "cut between cells": lambda row: row[: row.index('","') + 2],
+    "a stray mark": lambda row: row[:30] + '"' + row[30:],
+    "a lost mark": lambda row: row.replace('"', "", 1),
+    "a cell too many": lambda row: f'{row},"x"',
+}
+
+
+@pytest.mark.parametrize("damage", list(DAMAGES))
+@pytest.mark.parametrize("quoting", [csv.QUOTE_ALL, csv.QUOTE_MINIMAL])
+@pytest.mark.parametrize("abstract", ["one line", "two\nlines, of, which\n\nnone is a row"])
+def test_a_damaged_row_spoils_only_itself(read: Reads, damage: str, quoting: int, abstract: str) -> None:
+    rows = [written([{**row, "Abstract": abstract}], quoting=quoting).split("\n", 1) for row in numbered(NEW, 7)]
+    bodies = [body.rstrip("\n") for _, body in rows]
+    bodies[2] = DAMAGES[damage](bodies[2])
+    found = read("\n".join([rows[0][0], *bodies]) + "\n")
+    healthy = [f"2-s2.0-{number}" for number in (1, 2, 4, 5, 6, 7)]
+    assert [key for key in found.ids if key != "2-s2.0-3"] == healthy
+    assert found.broken or "2-s2.0-3" in found.ids, "nothing is lost in silence"
+    assert all(problem.line >= 4 for problem in found.broken)
+
+
+def test_a_truncated_file(read: Reads) -> None:
+    content = written(numbered(NEW, 3))
+    found = read(content[:-300])
+    assert found.ids == ["2-s2.0-1", "2-s2.0-2"]
+    assert [problem.reason for problem in found.broken] == [UNCLOSED]
+    assert found.broken[0].line == 6
+
+
+def test_columns_are_counted(read: Reads) -> None:
+    content = written(numbered(OLD, 1)) + "a,b,c\n" + ",".join(["x"] * len(OLD)) + ",,,\n"
+    found = read(content)
+    assert len(found.documents) == 2, "empty cells behind a row are no fault"
+    assert [problem.reason for problem in found.broken] == [f"has 3 columns, the header {len(OLD)}"]
+
+
+def test_a_stray_mark_in_a_tab_separated_text(read: Reads) -> None:
+    found = read('id\ttitle\tauthors\tyear\n1\t"Open\tDoe, J\t2001\n2\t5" pipes\tRoe, A\t2002\n3\tx\tPoe, B\t2003\n')
+    assert found.ids == ["1", "2", "3"] or (found.ids == ["2", "3"] and len(found.broken) == 1)
+    assert found.documents[-2].title == '5" pipes'
+
+
+def test_lines_in_a_cell_that_look_like_rows() -> None:
+    header = Header(("a", "b", "c", "d", "e"), ",")
+    lines = [b'1,2,3,4,"prose', b"one, two, three, four, five", b'six",', b"", b'x,y"', b"1,2,3,4,5"]
+    raws = list(gather([InputLine(number, text) for number, text in enumerate(lines, 1) if text], header))
+    assert raws[-1] == Raw(6, b"1,2,3,4,5")
+    good = [b'1,2,3,4,"prose', b"one, two, three, four, five", b'six"', b"1,2,3,4,5"]
+    raws = list(gather([InputLine(number, text) for number, text in enumerate(good, 1)], header))
+    assert [raw.number for raw in raws] == [1, 4]
+    assert not any(raw.broken for raw in raws)
+
+
+@given(st.lists(st.lists(st.text(alphabet='ab ,;"\n\té|'), min_size=3, max_size=3), min_size=1, max_size=6))
+@settings(max_examples=100, deadline=None)
+def test_what_csv_writes_is_read(rows: list[list[str]]) -> None:
+    header = Header(("x", "y", "z"), ",")
+    text = io.StringIO()
+    csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
+    lines = [InputLine(number, line) for number, line in enumerate(text.getvalue().encode().split(b"\n"), 1)][:-1]
+    raws = list(gather(lines, header))
+    assert [row_cells(raw.text, header) for raw in raws] == rows
+
+
+@given(st.text(alphabet='a,";\t \n', max_size=30), st.sampled_from(",;\t"))
+@settings(max_examples=100, deadline=None)
+def test_cells_agree_with_the_csv_module(row: str, separator: str) -> None:
+    try:
+        expected = next(csv.reader([row], delimiter=separator, skipinitialspace=True, strict=True), [""])
+    except csv.Error:
+        return
+    if row.count('"') % 2 == 0 and " " not in row and "\n" not in row:
+        assert cells_of(row, separator) == (expected or [""])
+
+
+# Detection
+
+
+@pytest.mark.parametrize(
+    ("content", "form"),
+    [
+        (written([NEW]), "scopus"),
+        ("\n\n" + written([OLD]), "scopus"),
+        (written([{"Incluir?": "SI", **OLD}]), "scopus"),
+        ("Authors,Article Title,Author Full Names,Source Title,Author Keywords,Keywords Plus,Document Type\n", "table"),
+        ("PMID,Title,Authors,Citation,First Author,Journal/Book,Publication Year\n", "table"),
+        ("About the data: exported\nPublication ID,Title,Authors,PubYear\n", "table"),
+        ("paper_id|author_name|affiliation\n", "table"),
+        ("mention_id,author\nm1,a\n", None),
+        ("mention_id,title,authors\n", None),
+        ("id,name\n1,x\n", None),
+        ("id,name,year\n1,x,1999\n", None),
+        ("Dear authors, the title and the year\nof your paper, and so on.\n", None),
+        ("Choose Authors, Title and EID\n" * 9, None),
+        ("\n".join(reversed(written([OLD], quoting=0).split("\n"))), "scopus"),
+        ("{}", None),
+        ("", None),
+        ("PT J\nAU Doe, J\n", None),
+    ],
+)
+def test_recognition(tmp_path: Path, content: str, form: str | None) -> None:
+    path = tmp_path / "x"
+    path.write_text(content, encoding="utf-8")
+    with Source(path) as source:
+        found = [each.name for each in (scopus.FORMAT, table.FORMAT) if each.recognises(source)]
+    assert found[:1] == ([form] if form else [])
+
+
+# Tables of documents
+
+
+def test_usual_columns(read: Reads) -> None:
+    row = {
+        "Key": "k1",
+        "Author": "Doe, Jane; Roe, A",
+        "Title": "T",
+        "Publication Title": "J",
+        "Publication Year": "2001.0",
+        "DOI": "https://doi.org/10.9999/A",
+        "Manual Tags": "a; b",
+        "Automatic Tags": "b; c",
+        "Abstract Note": "nan",
+    }
+    document = read(written([row])).one
+    assert names_of(document) == ["Doe, Jane", "Roe, A"]
+    assert (document.id, document.year, document.venue, document.ids) == ("k1", 2001, "J", {"doi": "10.9999/a"})
+    assert (document.keywords, document.abstract, document.id_is_key) == (["a", "b", "c"], "", True)
+
+
+def test_mapped_columns(read: Reads) -> None:
+    content = written([{"Nr": "5", "Wer": "Doe, J/Roe, A", "Was": "T", "Wann": "12 May 1999", "id": "other"}])
+    columns = {"id": "Nr", "authors": "wer", "title": "Was", "year": "Wann", "separator": "/"}
+    document = read(content, "table", **columns).one
+    assert (document.id, names_of(document), document.title, document.year) == ("5", ["Doe, J", "Roe, A"], "T", 1999)
+
+
+@pytest.mark.parametrize(
+    ("content", "columns", "message"),
+    [
+        ("a,b\n1,2\n", {}, r"no column is known to hold authors; it has 'a', 'b'.*--columns authors=Names,id=Key"),
+        ("authors,title\n", {"authors": "Names"}, r"has no column 'Names' for authors; it has 'authors', 'title'"),
+        ("authors,title\n", {"autors": "authors"}, r"no field 'autors'.*choose among id, title"),
+        ("id,authors,author_name\n", {}, r"authors and author_name may both hold the authors"),
+        ("author_name,title\n", {}, r"each row has one author, but no column says of which document"),
+        ("only one column\n", {}, r"is no table"),
+    ],
+)
+def test_unclear_columns(read: Reads, content: str, columns: Columns, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read(content, "table", **columns)
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["Garcia Marquez, Gabriel Jose", "Doe, J; Roe, A"], [["Garcia Marquez, Gabriel Jose"], ["Doe, J", "Roe, A"]]),
+        (["Doe, J|Roe, A", "Poe, E"], [["Doe, J", "Roe, A"], ["Poe, E"]]),
+        (["Doe, Jane and Roe, A B", "Poe, E"], [["Doe, Jane", "Roe, A B"], ["Poe, E"]]),
+        (["J. Doe, A. Roe and B. Poe", "J Doe and A Roe"], [["J. Doe", "A. Roe", "B. Poe"], ["J Doe", "A Roe"]]),
+        (["Doe J, Roe AB.", "Poe E."], [["Doe J", "Roe AB"], ["Poe E"]]),
+        (["J Doe, A Roe, Plato"], [["J Doe", "A Roe", "Plato"]]),
+        (["Doe, J., Roe, A.-B.", "Doe, Jane, Jr."], [["Doe, J.", "Roe, A.-B."], ["Doe, Jane, Jr."]]),
+        (['["Doe, J", "Roe, A"]', "['O''x', \"D'Oe, J\"]"], [["Doe, J", "Roe, A"], ["O", "x", "D'Oe, J"]]),
+        (['[{"name": "Doe, J"}, {"family": "Roe", "given": "A"}]'], [["Doe, J", "Roe, A"]]),
+        (["Doe, J; et al.", "Anonymous", "", "[No author name available]"], [["Doe, J"], [], [], []]),
+        (["[Anonymous]", "Doe, J; N/A; …"], [["[Anonymous]"], ["Doe, J"]]),
+    ],
+)
+def test_lists_of_authors(read: Reads, cells: list[str], expected: list[list[str]]) -> None:
+    rows = [{"id": number, "title": "t", "authors": cell} for number, cell in enumerate(cells)]
+    assert [names_of(document) for document in read(written(rows)).documents] == expected
+
+
+def test_nothing_is_evaluated(read: Reads) -> None:
+    found = read(written([{"id": 1, "title": "t", "authors": "[{'name': print('x')}]"}]))
+    assert found.one.authors == []
+    assert "neither JSON" in found.problems[0].reason
+
+
+def test_columns_beside_the_authors(read: Reads) -> None:
+    row = {
+        "UT (Unique WOS ID)": "WOS:000001",
+        "Article Title": "T",
+        "Author Full Names": "Doe, Jane; Roe, Amy",
+        "Addresses": "[Roe, Amy; Doe, Jane] Univ. A, Oz; [Doe, Jane] Univ. B, Oz",
+        "ORCIDs": "Doe, Jane/0000-0002-1825-0097; Roe, Amy/0000-0002-1825-0098",
+        "Researcher Ids": "Roe, Amy/A-1000-2010",
+    }
+    found = read(written([row]), "table")
+    jane, amy = found.one.authors
+    assert found.one.ids == {"wos": "000001"}
+    assert (jane.affiliations, amy.affiliations) == (["Univ. A, Oz", "Univ. B, Oz"], ["Univ. A, Oz"])
+    assert (jane.ids, amy.ids) == ({"orcid": "0000-0002-1825-0097"}, {"researcherid": "A-1000-2010"})
+    assert [problem.reason for problem in found.problems] == ["'0000-0002-1825-0098' is no orcid"]
+
+
+def test_columns_in_the_order_of_the_authors(read: Reads) -> None:
+    row = {
+        "id": "1",
+        "title": "T",
+        "authors": "J. Doe; A. Roe; B. Poe",
+        "affiliations": "A; ; C",
+        "emails": "j@x.org;;",
+    }
+    row |= {"label": "a1;a2;a3", "block": "d;r;p", "scopus_id": "7;8"}
+    found = read(written([row]))
+    authors = found.one.authors
+    assert [author.affiliations for author in authors] == [["A"], [], ["C"]]
+    assert [(author.label, author.block) for author in authors] == [("a1", "d"), ("a2", "r"), ("a3", "p")]
+    assert all(not author.ids for author in authors)
+    assert "2 values in scopus for 3 authors" in [problem.reason for problem in found.problems]
+
+
+# Tables of authors
+
+
+def test_a_row_for_each_author(read: Reads) -> None:
+    content = (
+        "doc_id,title,author_name,affiliation,email,orcid,author,block,position\n"
+        'p1,,"Roe, A","Univ. ""C"",\nOz",,,a2,roe,10\n'
+        "p1,T,Jane Doe,Univ. A; Univ. B,j@x.org,0000-0002-1825-0097,a1,doe,1\n"
+        "broken\n"
+        "p1,,,,,,,,11\n"
+        "p2,U,B Poe,,,,a3,poe,\n"
+        ",V,C Moe,,,,,,\n"
+        ",W,D Loe,,,,,,\n"
+    )
+    found = read(content)
+    assert found.ids == ["p1", "p2", "t.csv:8", "t.csv:9"]
+    jane, amy = found.documents[0].authors
+    assert jane == Author(
+        0, "Jane Doe", ["Univ. A", "Univ. B"], ["j@x.org"], "a1", "doe", {"orcid": "0000-0002-1825-0097"}
+    )
+    assert (amy.position, amy.name, amy.affiliations, amy.label) == (1, "Roe, A", ['Univ. "C", Oz'], "a2")
+    assert found.documents[0].title == "T"
+    assert [(p.lost, p.line) for p in found.problems] == [("record", 5), ("author", 2)]
+
+
+def test_names_in_two_columns_and_rows_without_position(read: Reads) -> None:
+    found = read("doi,First Name,Last Name\n10.9999/a,Jane,Doe\n10.9999/a,,Roe\n10.9999/b,A,Poe\n")
+    assert [names_of(document) for document in found.documents] == [["Doe, Jane", "Roe"], ["Poe, A"]]
+    assert [document.ids["doi"] for document in found.documents] == ["10.9999/a", "10.9999/b"]
+
+
+def test_one_author_in_a_column_author(read: Reads) -> None:
+    rows = "p1,T,Jane Doe\np1,T,A Roe\np2,U,B Poe\n"
+    assert [names_of(d) for d in read(f"paper_id,title,author\n{rows}").documents] == [["Jane Doe", "A Roe"], ["B Poe"]]
+
+
+# Parquet and Arrow
+
+PEOPLE: list[dict[str, Any]] = [
+    {
+        "paper_id": "p1",
+        "title": "T",
+        "year": 2001,
+        "authors": [{"name": "Doe, J", "affiliations": ["A"], "orcid": None}],
+    },
+    {"paper_id": None, "title": "U", "year": None, "authors": []},
+    {"paper_id": "p3", "title": "V", "year": 1999, "authors": [{"name": "", "affiliations": None, "orcid": "x"}]},
+]
+
+
+def stored(rows: list[dict[str, Any]], path: Path) -> Path:
+    found = pa.Table.from_pylist(rows)
+    if path.suffix == ".parquet":
+        pq.write_table(found, path, row_group_size=2)
+    else:
+        feather.write_feather(found, str(path), compression="uncompressed")
+    return path
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
+def test_lists_of_objects(tmp_path: Path, name: str) -> None:
+    found = Read(list(read_documents(stored(PEOPLE, tmp_path / name), None)))
+    assert found.ids == ["p1", f"{name}:2", "p3"]
+    assert found.documents[0].authors == [Author(0, "Doe, J", ["A"])]
+    assert [problem.place.rpartition(", ")[2] for problem in found.problems] == ["record 3"]
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
+def test_rows_of_authors(tmp_path: Path, name: str) -> None:
+    rows = [{"id": number // 2, "author_name": f"Doe {number}", "year": 2000.0} for number in range(3000)]
+    found = Read(list(read_documents(stored(rows, tmp_path / name), "table", {"id": "id"})))
+    assert len(found.documents) == 1500
+    assert all(len(document.authors) == 2 for document in found.documents[1:])
+    assert found.documents[7].year == 2000
+
+
+def test_lists_of_texts(tmp_path: Path) -> None:
+    rows = [{"id": "1", "authors": ["Doe, J", "Roe, A"], "affiliations": [["A", "B"], []], "title": "T"}]
+    document = Read(list(read_documents(stored(rows, tmp_path / "t.parquet")))).one
+    assert [author.affiliations for author in document.authors] == [["A", "B"], []]
+
+
+def test_own_results_are_no_documents(tmp_path: Path) -> None:
+    with Source(stored([{"mention_id": "m", "author": "a", "title": "x"}], tmp_path / "t.parquet")) as source:
+        assert not table.FORMAT.recognises(source)
+
+
+def test_binary_tables_must_be_whole_files(tmp_path: Path) -> None:
+    whole = stored(PEOPLE, tmp_path / "t.parquet").read_bytes()
+    (tmp_path / "t.parquet.gz").write_bytes(gzip.compress(whole))
+    with pytest.raises(InputError, match="unpack it first"):
+        list(read_documents(tmp_path / "t.parquet.gz", "table"))
+    (tmp_path / "cut.parquet").write_bytes(whole[:200])
+    with pytest.raises(InputError, match="cannot be read as Parquet or Arrow"):
+        list(read_documents(tmp_path / "cut.parquet", "table"))
+
+
+# Whatever comes
+
+SCOPUS = Header(tuple(OLD), ",")
+TABLES = [
+    table.TableLayout({"id": "id", "authors": "a", "year": "y"}, ("id", "a", "y"), ",", ";", by_author=False),
+    table.TableLayout({"id": "id", "name": "a", "position": "y"}, ("id", "a", "y"), ",", None, by_author=True),
+    table.TableLayout(
+        dict.fromkeys(("id", "authors", "year", "affiliations", "orcid", "doi", "keywords"), "a"),
+        ("a",),
+        None,
+        None,
+        by_author=False,
+    ),
+    table.TableLayout(
+        {"id": "id", "name": "a", "position": "y", "emails": "e"}, ("id", "a", "y", "e"), None, None, by_author=True
+    ),
+]
+
+
+def test_contexts_can_be_sent_to_other_processes() -> None:
+    for context in (SCOPUS, *TABLES):
+        assert pickle.loads(pickle.dumps(context)) == context
+
+
+@given(st.binary(max_size=200) | st.text(alphabet='"",; a\n[{}]', max_size=80).map(str.encode))
+@settings(max_examples=100, deadline=None)
+def test_bytes_never_raise_anything_else(text: bytes) -> None:
+    for parse, context in [(scopus.parse, SCOPUS), *((table.parse, each) for each in TABLES)]:
+        with suppress(BrokenRecordError):
+            parse(text, context)  # type: ignore[operator]
+
+
+CELLS = st.lists(
+    st.sampled_from(
+        [
+            "",
+            ";",
+            ",",
+            '"',
+            "Doe J., ",
+            "; Roe A.",
+            "[",
+            "]",
+            "@x.org",
+            "email: j@x.org",
+            "(7)",
+            "\n",
+            "é",
+            "&#38;",
+            "Jr.",
+        ]
+    ),
+    max_size=6,
+).map("".join)
+
+
+@given(st.lists(CELLS, min_size=len(OLD), max_size=len(OLD)))
+@settings(max_examples=100, deadline=None)
+def test_cells_never_raise_anything_else(cells: list[str]) -> None:
+    text = io.StringIO()
+    csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow(cells)
+    parsed = scopus.parse(text.getvalue().rstrip("\n").encode(), SCOPUS)
+    assert parsed is not None
+    assert [author.position for author in parsed[0].authors] == list(range(len(parsed[0].authors)))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["name", "ids", "orcid", "affiliations"]), inner)
+    ),
+    max_leaves=6,
+)
+
+
+@given(JSON)
+@settings(max_examples=100, deadline=None)
+def test_values_never_raise_anything_else(value: Any) -> None:
+    for context in TABLES[2:]:
+        for rows in ({"a": value, "y": value, "e": value}, [{"id": value, "a": value}] * 2):
+            with suppress(BrokenRecordError):
+                table.parse(orjson.dumps(rows), context)
+
+
+def test_names_in_any_text_end() -> None:
+    for text in ("," * 50_000, "a and " * 50_000, "; A." * 50_000, "A., " * 50_000, "'" * 50_000, "[" * 50_000):
+        for separator in (None, table_authors.COMMAS, table_authors.FUSED):
+            table_authors.names_in(text, separator)
+        table_authors.separator_in([text])
+        table_columns.texts_of(f"({text}")
+        table_columns.items_of(f"['{text}]")
+        scopus_names.referenced(text)
+        scopus_names.listed(text)
+
+
+def test_scopus_initials_before_the_whole_name(read: Reads) -> None:
+    whole = {**NEW, "Authors": "Q., Zed, Quentin; A.B., Mo-Yo, Anna Bella"}
+    whole["Authors with affiliations"] = (
+        "Q., Zed, Quentin, Institute of Felt, Oz; A.B., Mo-Yo, Anna Bella, Univ. of Hay, Oz"
+    )
+    found = read(written([whole])).one
+    assert names_of(found) == ["Zed, Quentin", "Mo-Yo, Anna Bella"]
+    del whole["Author full names"]
+    found = read(written([whole])).one
+    assert names_of(found) == ["Zed, Quentin", "Mo-Yo, Anna Bella"]
+    assert [author.affiliations for author in found.authors] == [["Institute of Felt, Oz"], ["Univ. of Hay, Oz"]]
+    assert names_of(read(written([{**whole, "Authors": "Q., Zed, Quentin"}])).one) == ["Zed, Quentin"]
+
+
+# Tables of databases and publishers
+
+
+def test_table_of_pubmed_has_semicolons_only_around_groups(read: Reads) -> None:
+    row = {"PMID": "1", "Title": "T", "Authors": "Ash A, de Oak Elm BC, Fir D 3rd.", "DOI": "10.9999/1"}
+    rows = [row, {**row, "PMID": "2", "DOI": "", "Authors": "WOOD Study Group; Ash A, Yew E."}]
+    first, second = read(written([*rows, {**row, "PMID": "3", "DOI": "", "Authors": "Ash A."}])).documents[:2]
+    assert (first.id, names_of(first)) == ("1", ["Ash A", "de Oak Elm BC", "Fir D 3rd"])
+    assert [(author.position, author.name) for author in second.authors] == [(0, "Ash A"), (1, "Yew E")]
+
+
+def test_semicolons_part_names_where_most_cells_have_them_so(read: Reads) -> None:
+    rows = [{"Title": "A", "Authors": "Ash, A B; Oak, C"}, {"Title": "B", "Authors": "Ash Bo, Cy DE"}]
+    found = read(written([*rows, {"Title": "C", "Authors": "Fir, D; Yew, E"}])).documents
+    assert [len(document.authors) for document in found] == [2, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("Ash, A., Oak, B. C., & Fir, D.", ["Ash, A.", "Oak, B. C.", "Fir, D."]),
+        ("Ash, A. & Oak, B.", ["Ash, A.", "Oak, B."]),
+        ("Ash, Anna, Oak, Bob, Fir, Di", ["Ash, Anna", "Oak, Bob", "Fir, Di"]),
+        ("AB Ash, C Oak…", ["AB Ash", "C Oak"]),
+        ("A Ash, C Oak, ...", ["A Ash", "C Oak"]),
+        ("Ash, A.//Oak, B.", ["Ash, A.", "Oak, B."]),
+        ("Ash, Anna; Ministry of Trees; Oak, Bob", ["Ash, Anna", "Oak, Bob"]),
+        ("""[{'id': 1, 'name': "Ann O'Ash"}, {'id': None, 'name': 'Bo Oak'}]""", ["Ann O'Ash", "Bo Oak"]),
+        ("[{'name': __import__('os')}]", []),
+    ],
+)
+def test_lists_of_names_as_programs_write_them(read: Reads, cell: str, expected: list[str]) -> None:
+    assert names_of(read(written([{"Title": "T", "Year": "2001", "Authors": cell}])).one) == expected
+
+
+def test_table_of_dimensions(read: Reads) -> None:
+    row = {
+        "Publication ID": "pub.7",
+        "Title": "T",
+        "Source title/Anthology title": "Annals of Wool",
+        "PubYear": "2020",
+        "Authors": "Ash, Anna; Oak, Bob; Fir, Di",
+        "Authors (Raw Affiliation)": "Ash, Anna (Univ. of Hay (UH), Oz; Felt Inst. (FI), Oz); "
+        "Oak, Bob (Mill, Oz); Fir, Di ()",
+    }
+    found = read('"About the data: exported today, with commas"\n' + written([row]))
+    assert (found.problems, found.one.venue) == ([], "Annals of Wool")
+    assert [author.affiliations for author in found.one.authors] == [
+        ["Univ. of Hay (UH), Oz", "Felt Inst. (FI), Oz"],
+        ["Mill, Oz"],
+        [],
+    ]
+
+
+def test_table_of_openalex(read: Reads) -> None:
+    row = {
+        "id": "https://openalex.org/W7",
+        "title": "T",
+        "authorships.author.id": "https://openalex.org/A1|https://openalex.org/A2",
+        "authorships.author.display_name": "Anna Ash|Bob Oak",
+        "authorships.author.orcid": "|https://orcid.org/0000-0002-1825-0097",
+        "primary_location.source.display_name": "Annals of Wool",
+        "referenced_works": "https://openalex.org/W1|https://openalex.org/W2",
+    }
+    found = read(written([row])).one
+    assert (found.id, found.ids, found.references) == ("W7", {"openalex": "W7"}, ["W1", "W2"])
+    assert [author.ids for author in found.authors] == [
+        {"openalex": "A1"},
+        {"orcid": "0000-0002-1825-0097", "openalex": "A2"},
+    ]
+
+
+def test_table_of_embase(read: Reads) -> None:
+    row = {
+        "Title": "T",
+        "Author Names": "Ash A.B., Oak-Elm C.",
+        "Correspondence Address": "C. Oak-Elm, Felt Institute, Oz. Email: c.oak@felt.example",
+        "Source": "Annals of Wool (2014) 3:3 (152-160). Date of Publication: 2014",
+        "keywords": "sheep (diagnosis, surgery), wool",
+    }
+    found = read(written([row])).one
+    assert (found.venue, found.year) == ("Annals of Wool", 2014)
+    assert found.keywords == ["sheep (diagnosis, surgery)", "wool"]
+    assert [(author.affiliations, author.emails) for author in found.authors] == [
+        ([], []),
+        (["Felt Institute, Oz"], ["c.oak@felt.example"]),
+    ]
+
+
+def test_table_of_ieee_with_places_of_nobody(read: Reads) -> None:
+    row = {
+        "Document Title": "T",
+        "Authors": "A. Ash; B. Oak; C. Fir",
+        "Author Affiliations": "NA; Mill, Oz; ",
+        "Mesh_Terms": "",
+        "IEEE Terms": "Wool;Felt",
+    }
+    found = read(written([row]))
+    assert (found.problems, found.one.keywords) == ([], ["Wool", "Felt"])
+    assert [author.affiliations for author in found.one.authors] == [[], ["Mill, Oz"], []]
+
+
+def test_table_of_springer_has_nothing_between_names(read: Reads) -> None:
+    row = {
+        "Item Title": "T",
+        "Item DOI": "10.9999/s",
+        "Authors": "Anna AshBob van OakMia McFirXiao-Li Wu",
+        "Publication Year": "2001",
+        "Content Type": "Article",
+    }
+    found = read(written([row])).one
+    assert (found.id, found.title) == ("10.9999/s", "T")
+    assert names_of(found) == ["Anna Ash", "Bob van Oak", "Mia McFir", "Xiao-Li Wu"]
+
+
+def test_groups_keep_other_columns_in_order(read: Reads) -> None:
+    row = {"Title": "T", "Authors": "Ash, A; Bureau of Trees; Oak, B", "Affiliations": "Mill; Bureau; Felt"}
+    found = read(written([row])).one
+    assert [(author.position, author.affiliations) for author in found.authors] == [(0, ["Mill"]), (1, ["Felt"])]
+
+
+def test_names_of_columns_in_other_languages(read: Reads) -> None:
+    found = read(written([{"Autoren": "Ash, A; Oak, B", "Titel": "T", "Jahr": "2001"}], separator=";")).one
+    assert (found.title, found.year, names_of(found)) == ("T", 2001, ["Ash, A", "Oak, B"])

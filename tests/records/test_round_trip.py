@@ -1,0 +1,223 @@
+"""Documents written as sources export them and read back: what a format can carry arrives as it was."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pytest
+from benchmarks.exports import EXPORTS, documents
+from benchmarks.writers.parts import Name, corresponding, known_as
+from benchmarks.writers.scopus import scopus_comma, scopus_reference
+from benchmarks.writers.tagged import ovid_name
+
+from homonym.io.inputs import Source
+from homonym.records.model import Author, Document
+from homonym.records.reader import read_documents
+from homonym.records.registry import format_of
+
+#: Those at the beginning of a corpus cite nothing.
+FIRST, HOW_MANY = 700, 60
+
+TEXT = ("wos", "wos-tab", "wos-bibtex", "bibtex", "ovid-ris", "scopus-ris", "nbib", "scopus")
+
+
+class Carried(NamedTuple):
+    """What an export has of a document: its fields, and kinds of identifiers; and in what form."""
+
+    fields: str
+    ids: str
+    id: str
+    person_ids: str = ""
+    of_authors: str = ""
+    name: Callable[[Name], str] = str
+    cited: Callable[[str], str] = str
+    title: str = "{}"
+    venue: Callable[[str], str] = str
+    own_order: bool = True
+    only_corresponding: str = ""
+    without_owners: bool = False
+
+
+def medline_name(name: Name) -> str:
+    family, given, suffix = name.medline
+    return f"{family}, {given} {suffix}".strip()
+
+
+def without_comma(name: str) -> str:
+    return name.replace(", ", " ")
+
+
+WOS = Carried(
+    "title abstract year venue categories keywords referenced_authors", "doi pmid wos", "WOS:{wos}",
+    "orcid researcherid", "affiliations emails", cited=without_comma, venue=str.upper, own_order=False,
+)  # fmt: skip
+CARRIED = {
+    "wos": WOS,
+    "wos-tab": WOS,
+    "wos-bibtex": WOS._replace(ids="doi wos"),
+    "bibtex": Carried("title abstract year venue keywords", "doi pmid", ""),
+    "ovid-ris": Carried(
+        "title abstract year venue keywords referenced_authors", "doi", "{doi}", "orcid", "affiliations emails",
+        name=lambda name: ovid_name(str(name)), only_corresponding="affiliations emails",
+    ),
+    "scopus-ris": Carried(
+        "title abstract year venue keywords", "doi pmid scopus", "{scopus}", name=scopus_comma, without_owners=True,
+    ),
+    "nbib": Carried(
+        "title abstract year venue keywords", "doi pmid", "{pmid}", "orcid", "affiliations emails",
+        name=medline_name, title="{}.",
+    ),
+    "pubmed": Carried(
+        "title abstract year venue keywords references", "doi pmid", "{pmid}", "orcid", "affiliations emails",
+        name=lambda name: str(name.medline), title="{}.",
+    ),
+    "dblp": Carried(
+        "title year venue references", "doi dblp", "{dblp}", "orcid dblp", name=lambda name: name.natural, title="{}.",
+    ),
+    "openalex": Carried(
+        "title abstract year venue categories keywords references", "doi pmid openalex", "{openalex}",
+        "orcid openalex", "affiliations", name=lambda name: name.natural,
+    ),
+    "crossref": Carried(
+        "title abstract year venue categories references referenced_authors", "doi", "{doi}", "orcid", "affiliations",
+        cited=without_comma,
+    ),
+    "datacite": Carried(
+        "title abstract year venue categories keywords references", "doi", "{doi}", "orcid researcherid",
+        "affiliations",
+    ),
+    "scopus": Carried(
+        "title abstract year venue keywords referenced_authors", "doi pmid scopus", "{scopus}", "scopus",
+        "affiliations emails", cited=scopus_reference, only_corresponding="emails",
+    ),
+}  # fmt: skip
+
+#: What a source calls other documents.
+REFERENCES = {"pubmed": "pmid", "dblp": "dblp", "openalex": "openalex", "crossref": "doi", "datacite": "doi"}
+
+
+@cache
+def originals() -> tuple[Document, ...]:
+    return tuple(islice(documents(10_000), FIRST, FIRST + HOW_MANY))
+
+
+def expected(document: Document, export: str) -> Document:
+    """What should come back of a document."""
+    carried = CARRIED[export]
+    kept = Document("", [_author(author, document, carried) for author in document.authors])
+    for field in carried.fields.split():
+        setattr(kept, field, getattr(document, field))
+    kept.id = carried.id.format(**document.ids) or document.id
+    kept.id_is_key = bool(carried.id)
+    kept.ids = {kind: document.ids[kind] for kind in carried.ids.split()}
+    kept.title = carried.title.format(kept.title) if kept.title else ""
+    kept.venue = carried.venue(kept.venue)
+    kept.referenced_authors = [carried.cited(name) for name in kept.referenced_authors]
+    if kept.references:
+        kept.references = [known_as(REFERENCES[export], other) for other in kept.references]
+    return kept
+
+
+def _author(author: Author, document: Document, carried: Carried) -> Author:
+    name = carried.name(Name.of(author.name))
+    kept = Author(author.position, name, ids={k: v for k, v in author.ids.items() if k in carried.person_ids.split()})
+    for field in carried.of_authors.split():
+        if field not in carried.only_corresponding.split() or author is corresponding(document):
+            setattr(kept, field, list(getattr(author, field)))
+    return kept
+
+
+def comparable(document: Document, export: str) -> Document:
+    """A document without what its export does not say: whose affiliations are, or the order of an author's own."""
+    for author in document.authors:
+        if CARRIED[export].without_owners:
+            author.affiliations = []
+        elif not CARRIED[export].own_order:
+            author.affiliations = sorted(author.affiliations)
+    return document
+
+
+def check(path: Path, export: str, given: Sequence[Document] | None = None) -> None:
+    readings = list(read_documents(path))
+    assert [problem for reading in readings for problem in reading.problems] == []
+    read = [comparable(reading.document, export) for reading in readings if reading.document]
+    wanted = [comparable(expected(document, export), export) for document in given or originals()]
+    assert [document.id for document in read] == [document.id for document in wanted]
+    for wrote, back in zip(wanted, read, strict=True):
+        assert back == wrote
+
+
+def written(export: str) -> bytes:
+    return b"".join(EXPORTS[export].write(originals()))
+
+
+def test_the_documents_have_what_is_to_be_carried() -> None:
+    names = [author.name for document in originals() for author in document.authors]
+    assert any(not name.isascii() for name in names)
+    assert any(name.count(",") == 2 for name in names)
+    assert any("-" in name for name in names)
+    for field in ("title", "abstract", "year", "venue", "categories", "keywords", "references", "referenced_authors"):
+        assert any(getattr(document, field) for document in originals()), field
+    authors = [author for document in originals() for author in document.authors]
+    assert {"orcid", "researcherid", "dblp"} <= {kind for author in authors for kind in author.ids}
+    assert any(len(author.affiliations) > 1 for author in authors)
+    assert sum(bool(author.emails) for author in authors) > 9
+
+
+@pytest.mark.parametrize("export", CARRIED)
+def test_what_is_written_is_read(export: str, tmp_path: Path) -> None:
+    path = tmp_path / f"export.{EXPORTS[export].suffix}"
+    path.write_bytes(written(export))
+    with Source(path) as source:
+        assert format_of(source).name == EXPORTS[export].format
+    check(path, export)
+
+
+@pytest.mark.parametrize("export", CARRIED)
+def test_what_is_packed_is_read_and_no_suffix_is_needed(export: str, tmp_path: Path) -> None:
+    for pack in (gzip.compress, bz2.compress, zstd):
+        path = tmp_path / "export"
+        path.write_bytes(pack(written(export)))
+        check(path, export)
+
+
+def zstd(content: bytes) -> bytes:
+    return bytes(pa.compress(content, "zstd", asbytes=True))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+@pytest.mark.parametrize("export", TEXT)
+def test_text_in_utf_16_is_read(export: str, encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "export"
+    path.write_bytes(written(export).decode("utf-8-sig").encode(encoding))
+    check(path, export)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
+@pytest.mark.parametrize("export", TEXT)
+def test_western_text_is_read(export: str, encoding: str, tmp_path: Path) -> None:
+    form = EXPORTS[export]
+    western = [document for document in originals() if is_western(form.record(document))]
+    assert len(western) > HOW_MANY / 3
+    path = tmp_path / "export"
+    path.write_bytes(b"".join(form.write(western)).decode("utf-8-sig").encode(encoding))
+    check(path, export, western)
+
+
+def is_western(record: bytes) -> bool:
+    return all(ord(letter) < 256 for letter in record.decode())
+
+
+@pytest.mark.parametrize("export", TEXT)
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_any_line_ends_are_read(export: str, end: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "export"
+    path.write_bytes(written(export).replace(b"\r\n", b"\n").replace(b"\n", end))
+    check(path, export)

@@ -1,0 +1,91 @@
+"""Real exports, where they are at hand: every sample reads with the counts that its index gives."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from homonym.records.model import Document, Problem
+from homonym.records.reader import Inputs, read_documents
+
+SAMPLES = Path(__file__).resolve().parents[3] / "shared" / "data" / "samples"
+#: The folder of a sample says which format it has.
+FORMATS = {
+    "aminer": "aminer", "arxiv_json": "arxiv", "arxiv_oai": "arxiv-oai", "bibtex": "bibtex", "crossref": "crossref",
+    "datacite": "datacite", "dblp_xml": "dblp", "medline_nbib": "nbib", "openalex": "openalex", "pubmed_xml": "pubmed",
+    "ris": "ris", "s2and": "s2and", "scopus_csv": "scopus", "wos_bibtex": "bibtex", "wos_plaintext": "wos",
+    "wos_tab": "wos-tab",
+}  # fmt: skip
+EXTERNAL = {"orcid", "researcherid"}
+SOURCE = {"openalex", "scopus", "aminer"}
+
+
+def index() -> list[dict[str, str]]:
+    if not SAMPLES.exists():
+        return []
+    with (SAMPLES / "INDEX.tsv").open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream, delimiter="\t"))
+
+
+ROWS = {row["path"]: row for row in index()}
+
+if not ROWS:
+    pytest.skip("the sample exports are not beside the project", allow_module_level=True)
+
+
+def read(path: Path) -> tuple[list[Document], list[Problem]]:
+    documents, problems = [], []
+    for file in Inputs.of(path).files:
+        for _, document, found in read_documents(file):
+            problems += found
+            if document:
+                documents.append(document)
+    return documents, problems
+
+
+def holding(documents: Iterable[Document], kinds: set[str]) -> int:
+    return sum(bool(kinds & author.ids.keys()) for document in documents for author in document.authors)
+
+
+@pytest.mark.parametrize("path", sorted(ROWS))
+def test_a_sample_has_the_counts_of_its_index(path: str) -> None:
+    row, (documents, _) = ROWS[path], read(SAMPLES / path)
+    years = [document.year for document in documents if document.year]
+    found = {
+        "records": len(documents),
+        "author_mentions": sum(len(document.authors) for document in documents),
+        "mentions_with_external_id": holding(documents, EXTERNAL),
+        "mentions_with_source_author_id": holding(documents, SOURCE),
+        "years": f"{min(years)}-{max(years)}",
+    }
+    expected = {name: row[name] if name == "years" else int(row[name] or 0) for name in found}
+    assert found == expected
+
+
+@pytest.mark.parametrize("path", sorted(ROWS))
+def test_a_sample_shows_its_format_and_loses_no_record(path: str) -> None:
+    from homonym.io.inputs import Source
+    from homonym.records.registry import detect_format
+
+    for file in Inputs.of(SAMPLES / path).files:
+        with Source(file) as source:
+            form = detect_format(source)
+        assert form is not None
+        assert form.name == FORMATS[path.split("/")[0]]
+    _, problems = read(SAMPLES / path)
+    assert [problem for problem in problems if problem.lost == "record"] == []
+
+
+@pytest.mark.parametrize("path", sorted(ROWS))
+def test_names_and_texts_of_a_sample_are_clean(path: str) -> None:
+    documents, _ = read(SAMPLES / path)
+    for document in documents:
+        for text in [document.title, document.venue, *(author.name for author in document.authors)]:
+            assert text == " ".join(text.split()), text
+            assert not any(mark in text for mark in ("&amp;", "&lt;", "</", "{\\", "\ufffd", "Ã¼", "Ã©")), text
+        ids = Counter(author.position for author in document.authors)
+        assert max(ids.values(), default=1) == 1

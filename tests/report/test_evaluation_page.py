@@ -1,0 +1,189 @@
+"""The figures and the page: reproducible, self-contained, and safe against what stands in the data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from homonym.evaluation.assessment import Comparison, Evaluation, assess, compare
+from homonym.evaluation.rendering import MEANINGS
+from homonym.report.evaluation_page import (
+    points,
+    render_comparison,
+    render_page,
+    shares,
+    write_comparison,
+    write_report,
+)
+from homonym.report.figures import clusters_by_true_size, results_by_true_size, spread
+from homonym.report.html import Section, percent
+from tests.support.html_page import Page
+
+NASTY = "<script>alert('x')</script> & \"quotes\" $title ${style}"
+
+
+def evaluation(largest: int = 14) -> Evaluation:
+    """One name of each true size 1 to `largest`, three mentions an author, one of them split off."""
+    sizes = np.arange(1, largest + 1)
+    names = np.repeat(sizes, 3 * sizes)
+    authors = np.arange(len(names)) // 3
+    return assess(names, authors, 2 * authors + (np.arange(len(names)) % 3 == 0))
+
+
+@pytest.mark.parametrize("draw", [results_by_true_size, clusters_by_true_size])
+def test_figures_are_valid_reproducible_svg_from_object_or_json(draw: Callable[..., str]) -> None:
+    found = evaluation()
+    svg = draw(found)
+    assert svg == draw(found) == draw(found.as_dict())
+    root = ElementTree.fromstring(svg)
+    assert root.tag.endswith("svg")
+    texts = [element.text for element in root.iter() if element.tag.endswith("text")]
+    assert {"1", "10"} <= set(texts)  # text stays text
+    assert "11" not in texts
+    assert "currentColor" in svg
+    assert "Date" not in svg
+    assert "matplotlib" not in svg.lower()
+
+
+def test_figures_share_a_page_without_sharing_ids() -> None:
+    ids = [re.findall(r'\bid="([^"]+)"', draw(evaluation())) for draw in (results_by_true_size, clusters_by_true_size)]
+    assert ids[0]
+    assert not set(ids[0]) & set(ids[1])
+
+
+@pytest.mark.parametrize("names", [[1], [12]], ids=["one size", "only beyond ten"])
+def test_figures_of_few_sizes(names: list[int]) -> None:
+    codes = np.repeat(names, names)
+    found = assess(codes, np.arange(len(codes)), codes)
+    for draw in (results_by_true_size, clusters_by_true_size):
+        assert ("no name has 10 authors or fewer" in draw(found)) == (names == [12])
+    assert "11+" in render_page(found) or names == [1]
+
+
+def test_matplotlib_settings_are_left_alone() -> None:
+    import matplotlib as mpl
+
+    with mpl.rc_context({"font.size": 33.0}):
+        ours = results_by_true_size(evaluation())
+        assert mpl.rcParams["font.size"] == 33.0
+    assert ours == results_by_true_size(evaluation())
+
+
+@given(st.lists(st.floats(0, 1), max_size=8), st.floats(0.01, 0.2))
+def test_labels_are_apart_and_in_order(values: list[float], gap: float) -> None:
+    places = spread(values, gap)
+    order = sorted(range(len(values)), key=lambda i: values[i])
+    ordered = [places[i] for i in order]
+    assert all(after - before >= gap - 1e-9 for before, after in pairwise(ordered))
+    assert sum(places) == pytest.approx(sum(values), abs=1e-9)
+
+
+def test_the_page_loads_nothing_and_runs_nothing() -> None:
+    page = Page(render_page(evaluation()))
+    assert page.open == []
+    assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
+    assert page.tags.count("svg") == 2
+    outside = [(key, value) for key, value in page.attributes if re.search(r"https?:|//", value)]
+    assert {key for key, _ in outside} <= {"xmlns", "xmlns:xlink"}
+    links = [value for key, value in page.attributes if key in ("href", "src", "xlink:href")]
+    assert all(value.startswith("#") for value in links)
+    assert not any(key.startswith("on") for key, _ in page.attributes)
+
+
+def test_strings_from_data_are_escaped_everywhere() -> None:
+    section = Section(NASTY, [NASTY], header=[NASTY], rows=[[NASTY, 1]], svg="<svg></svg>", caption=NASTY, words=True)
+    html = render_page(evaluation(), title=NASTY, settings={NASTY: {NASTY: NASTY}}, sections=[section])
+    page = Page(html)
+    assert "script" not in page.tags
+    assert page.open == []
+    assert page.text.count(NASTY) == 2 + 5 + 3  # title and heading, the section, the setting
+
+
+def test_the_page_says_what_a_newcomer_needs() -> None:
+    found = evaluation()
+    text = " ".join(Page(render_page(found, settings={"variant": "prob", "limit": {"beta": 7.5e-05}})).text.split())
+    for part in (
+        f"{percent(found.pairwise.precision)} of the pairs of mentions".replace("\xa0", " "),
+        "B-cubed asks for each mention",
+        "The baseline takes everyone of a name for one person",
+        "under 14 names",
+        "Not in the figure: 4 names with more than 10 authors.",
+        "limit.beta",
+        "7.5e-05",
+        "11+",
+        "A 95 % interval says how far",
+        f"F1 of {percent(found.bcubed.f1)} (95 % interval {shares(found.intervals['bcubed_f1'])})".replace("\xa0", " "),
+        *(f"{label}: {meaning}" for label, meaning in MEANINGS.values()),
+        percent(found.lumping_error).replace("\xa0", " "),
+    ):
+        assert part in text
+
+
+def test_the_page_says_so_where_names_or_labels_are_not_clear() -> None:
+    names = np.zeros(4, dtype=np.int64)
+    one_name = assess(names, np.array([0, 0, 1, 1]), names)
+    page = render_page(replace(one_name, mentions_with_several_labels=3, gold_lines_skipped=1).without_names())
+    for part in (
+        "3 mentions with several different identifiers left out",
+        "1 line of the labels could not be parsed",
+        "No file says which mentions share a name, so everything counts as one name.",
+        "<td>unknown</td>",
+    ):
+        assert part in page
+    assert "Averaged over the true sizes" not in page
+    assert "(95 % interval" not in page
+
+
+def several(*labels: str) -> Comparison:
+    names = np.repeat(np.arange(20), 6)
+    authors = np.arange(len(names)) // 3
+    split = 2 * authors + (np.arange(len(names)) % 3 == 0)
+    return compare(names, authors, dict(zip(labels, (split, authors, names), strict=False)))
+
+
+def test_the_page_of_several_results_is_self_contained_and_escaped() -> None:
+    found = replace(several("a.csv", NASTY), left_out={"a.csv": 0, NASTY: 3}, labels_without_mention=2)
+    html = render_comparison(found, title=NASTY, settings={"labels": NASTY})
+    page = Page(html)
+    assert page.open == []
+    assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
+    # Title and heading, the lead (it is the best), a row, two columns, what it lacks, a setting.
+    assert page.text.count(NASTY) == 2 + 1 + 1 + 2 + 1 + 1
+    assert html == render_comparison(found, title=NASTY, settings={"labels": NASTY})
+
+
+def test_the_page_of_several_results_shows_differences_and_sizes(tmp_path: Path) -> None:
+    found = several("split.csv", "right.csv", "lumped.csv")
+    write_comparison(found, tmp_path / "page.html")
+    text = " ".join(Page((tmp_path / "page.html").read_text(encoding="utf-8")).text.split())
+    for part in (
+        "3 results were compared on the 120 mentions of 20 names",
+        "The highest B-cubed F1 is that of right.csv, 100 %",
+        "There are 40 people, counted by name.",
+        points(found.differences["right.csv"].bcubed_f1),
+        percent(found.results["lumped.csv"].by_true_size[2].bcubed.f1).replace("\xa0", " "),
+        *(label for label, _ in MEANINGS.values()),
+    ):
+        assert part in text
+
+
+def test_the_page_does_not_praise_a_result_that_is_no_better_than_the_baseline() -> None:
+    names = np.array([0, 0, 1])
+    assert "no better than taking everyone" in render_page(assess(names, names, names))
+
+
+def test_the_page_is_written_whole_and_reproducibly(tmp_path: Path) -> None:
+    first, second = tmp_path / "1.html", tmp_path / "2.html"
+    write_report(evaluation(), first)
+    write_report(evaluation().as_dict(), str(second))
+    assert first.read_bytes() == second.read_bytes()
+    assert sorted(tmp_path.iterdir()) == [first, second]

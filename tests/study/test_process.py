@@ -1,0 +1,158 @@
+"""The process round by round against brute force: every state measured mention by mention, in whole fractions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from homonym.clustering.agglomerative import Clustering, cluster
+from homonym.measures.methods import LabelledNames
+from homonym.settings import Settings
+from homonym.study.process import Process, concatenate_processes, follow
+from tests.clustering.test_dense import Mention, blocks, counted, flat, literal, parameters
+
+Collection = list[list[Mention]]
+#: The true author of each mention of each name, −1 where it is not known.
+Authors = list[list[int]]
+
+
+@st.composite
+def labelled_collections(draw: st.DrawFn) -> tuple[Collection, Authors]:
+    collection = draw(blocks)
+    authors = [[draw(st.integers(-1, 2)) for _ in block] for block in collection]
+    for name in authors:
+        if max(name) < 0:
+            name[draw(st.integers(0, len(name) - 1))] = 0
+    return collection, authors
+
+
+def labelled_names(collection: Collection, authors: Authors, rare: int = 1) -> LabelledNames:
+    return LabelledNames(
+        key=[f"name {b}" for b in range(len(collection))],
+        bags=flat(collection),
+        frequencies=counted(collection, rare),
+        # The same person under two names would be two.
+        author=np.array([author for name in authors for author in name]),
+        written=[f"{b}.{x}" for b, block in enumerate(collection) for x in range(len(block))],
+    )
+
+
+class State(NamedTuple):
+    """What is to be known of one state."""
+
+    clusters: int
+    precision: Fraction
+    recall: Fraction
+
+    @property
+    def f1(self) -> Fraction:
+        return 2 * self.precision * self.recall / (self.precision + self.recall)
+
+
+def measured(clusters: Sequence[Sequence[int]], author: Sequence[int]) -> State:
+    """B-cubed as it is defined, over labelled mentions: of each one's cluster and of each one's author."""
+    known = [x for x in range(len(author)) if author[x] >= 0]
+    own = {x: {y for y in cluster if y in known} for cluster in clusters for x in cluster}
+    same = {x: {y for y in known if author[y] == author[x]} for x in known}
+    return State(
+        clusters=sum(any(x in known for x in cluster) for cluster in clusters),
+        precision=sum(Fraction(len(own[x] & same[x]), len(own[x])) for x in known) / Fraction(len(known)),
+        recall=sum(Fraction(len(own[x] & same[x]), len(same[x])) for x in known) / Fraction(len(known)),
+    )
+
+
+def expected_states(names: LabelledNames, collection: Collection, authors: Authors, run: Settings) -> Any:
+    """The states of each name, and how many rounds the method itself makes."""
+    states, rounds = [], []
+    for block, author in zip(collection, authors, strict=True):
+        steps = literal(block, names.frequencies, run)
+        partitions = [[[x] for x in range(len(block))], *(step.clusters for step in steps)]
+        states.append([measured(clusters, author) for clusters in partitions])
+        rounds.append(sum(step.before_convergence for step in steps))
+    return states, rounds
+
+
+def followed(names: LabelledNames, run: Settings) -> Process:
+    return follow(names, cluster(names.bags, names.frequencies, run, hypothetical=True))
+
+
+@settings(max_examples=150, deadline=None)
+@given(labelled=labelled_collections(), run=parameters())
+def test_states_are_those_of_the_reference(labelled: tuple[Collection, Authors], run: Settings) -> None:
+    names = labelled_names(*labelled)
+    process = followed(names, run)
+    states, rounds = expected_states(names, *labelled, run)
+    flat_states = [state for name in states for state in name]
+    assert process.names == len(names)
+    assert process.name.tolist() == [b for b, name in enumerate(states) for _ in name]
+    assert process.clusters.tolist() == [state.clusters for state in flat_states]
+    assert process.precision == pytest.approx([float(state.precision) for state in flat_states], rel=1e-12)
+    assert process.recall == pytest.approx([float(state.recall) for state in flat_states], rel=1e-12)
+    assert process.f1 == pytest.approx([float(state.f1) for state in flat_states], rel=1e-12)
+    first = np.cumsum([0] + [len(name) for name in states[:-1]])
+    assert process.stop.tolist() == (first + rounds).tolist()
+
+
+@settings(max_examples=150, deadline=None)
+@given(labelled=labelled_collections(), run=parameters())
+def test_best_states_are_those_of_exact_fractions(labelled: tuple[Collection, Authors], run: Settings) -> None:
+    names = labelled_names(*labelled)
+    process = followed(names, run)
+    states, _ = expected_states(names, *labelled, run)
+    whole = [max(state.recall for state in name if state.precision == 1) for name in states]
+    complete = [max(state.precision for state in name if state.recall == 1) for name in states]
+    assert process.max_recall() == pytest.approx([float(value) for value in whole], rel=1e-12)
+    assert process.max_precision() == pytest.approx([float(value) for value in complete], rel=1e-12)
+    first = np.cumsum([0] + [len(name) for name in states[:-1]])
+    f1 = [[state.f1 for state in name] for name in states]
+    assert process.oracle().tolist() == [int(start) + v.index(max(v)) for start, v in zip(first, f1, strict=True)]
+
+
+@settings(max_examples=100, deadline=None)
+@given(labelled=labelled_collections(), run=parameters(), data=st.data())
+def test_batches_joined_are_the_whole(labelled: tuple[Collection, Authors], run: Settings, data: st.DataObject) -> None:
+    names = labelled_names(*labelled)
+    cuts = sorted(data.draw(st.sets(st.integers(1, max(len(names) - 1, 1)))) - {len(names)})
+    bounds = [0, *cuts, len(names)]
+    parts = [followed(names.select(np.arange(first, last)), run) for first, last in pairwise(bounds)]
+    together, whole = concatenate_processes(parts), followed(names, run)
+    for field in ("name", "clusters", "precision", "recall", "stop"):
+        assert getattr(together, field).tolist() == getattr(whole, field).tolist()
+    assert together.oracle().tolist() == whole.oracle().tolist()
+    assert together.max_recall().tolist() == whole.max_recall().tolist()
+
+
+def test_clusters_without_labels_do_not_count() -> None:
+    """Mentions 2 and 3 have no label: what they do alone changes nothing."""
+    merges = [(1, 2, 3), (2, 0, 2), (3, 0, 1)]  # round, left, right
+    step, left, right = (np.array([*column, 0], np.int32) for column in zip(*merges, strict=True))
+    scores = np.array([0.4, 0.3, 0.2, 0.0])
+    label, rounds = np.array([0, 1, 0, 0], np.int32), np.array([2], np.int32)
+    clustering = Clustering(np.array([0, 4]), np.array([0.25]), label, rounds, step, left, right, scores)
+    mention: Mention = {"co": {0: 1.0}, "term": {}, "year": {}}
+    process = follow(labelled_names([[mention] * 4], [[7, 7, -1, -1]]), clustering)
+    assert process.clusters.tolist() == [2, 2, 2, 1]
+    assert process.precision.tolist() == [1.0, 1.0, 1.0, 1.0]
+    assert process.recall.tolist() == [0.5, 0.5, 0.5, 1.0]
+    assert (process.stop.tolist(), process.oracle().tolist()) == ([2], [3])
+
+
+def test_the_first_of_equally_good_states_is_best() -> None:
+    """The two mentions of different people are no better together than the two of one person apart."""
+    process = Process(
+        name=np.array([0, 0, 0, 1, 1]),
+        clusters=np.array([3, 2, 1, 2, 1]),
+        precision=np.array([1.0, 0.5, 0.5, 0.2, 0.8]),
+        recall=np.array([0.5, 1.0, 1.0, 0.9, 1.0]),
+        stop=np.array([1, 4]),
+    )
+    assert process.oracle().tolist() == [0, 4]
+    assert process.max_recall().tolist() == [0.5, 0.0]
+    assert process.max_precision().tolist() == [0.5, 0.8]

@@ -1,0 +1,376 @@
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import subprocess
+import sys
+import tracemalloc
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+
+from homonym.commands.generate import generate
+from homonym.errors import OutputError, SettingsError
+from homonym.names.parse import parse_name
+from homonym.synthetic.author_mentions import orcid
+from homonym.synthetic.corpus import Corpus
+from homonym.synthetic.document_generator import documents
+from homonym.synthetic.population import ASCII_STYLE, MEMBERS, NAMES_BY_AUTHORS, STYLES, Namesakes, write_name
+from homonym.synthetic.random_draws import RandomDraws
+
+DEMO = Corpus(mentions=4000, ambiguity=2.0)
+DOCUMENT_FIELDS = {
+    "id": str,
+    "title": str,
+    "abstract": str,
+    "year": int,
+    "venue": str,
+    "categories": list,
+    "keywords": list,
+    "authors": list,
+    "references": list,
+    "referenced_authors": list,
+}
+AUTHOR_FIELDS = {"name": str, "affiliations": list, "emails": list, "ids": dict, "author": str}
+
+
+@pytest.fixture(scope="module")
+def demo() -> list[dict[str, Any]]:
+    return list(documents(DEMO))
+
+
+def mentions(corpus: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    return (author for document in corpus for author in document["authors"])
+
+
+def authors_by_name(corpus: list[dict[str, Any]]) -> dict[str, set[int]]:
+    people: dict[str, set[int]] = defaultdict(set)
+    for mention in mentions(corpus):
+        people[parse_name(mention["name"]).key].add(int(mention["author"][1:]))
+    return people
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [orjson.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+
+
+def digest(corpus: Corpus) -> str:
+    return hashlib.sha256(b"\n".join(map(orjson.dumps, documents(corpus)))).hexdigest()
+
+
+# The contract
+
+
+def test_every_document_keeps_the_contract(demo: list[dict[str, Any]]) -> None:
+    for number, document in enumerate(demo):
+        assert document["id"] == f"d{number:07d}"
+        assert document["title"]
+        assert document["authors"]
+        assert all(isinstance(value, DOCUMENT_FIELDS[field]) and value for field, value in document.items())
+        for author in document["authors"]:
+            assert author["name"]
+            assert author["author"]
+            assert all(isinstance(value, AUTHOR_FIELDS[field]) and value for field, value in author.items())
+
+
+def test_no_author_is_twice_on_one_document(demo: list[dict[str, Any]]) -> None:
+    for document in demo:
+        labels = [author["author"] for author in document["authors"]]
+        assert len(set(labels)) == len(labels)
+
+
+def test_references_lead_to_earlier_documents_of_the_corpus(demo: list[dict[str, Any]]) -> None:
+    years = {document["id"]: document.get("year") for document in demo}
+    for document in demo:
+        references = document.get("references", [])
+        assert all(reference in years and reference < document["id"] for reference in references)
+        assert len(set(references)) == len(references)
+        cited = [years[reference] or 0 for reference in references]
+        assert not cited or max(cited) <= document.get("year", 9999)
+    assert sum(len(document.get("references", [])) for document in demo) > 2 * len(demo)
+
+
+def test_authors_cite_their_own_circle(demo: list[dict[str, Any]]) -> None:
+    circle = {document["id"]: {int(a["author"][1:]) // MEMBERS for a in document["authors"]} for document in demo}
+    shared = [bool(circle[d["id"]] & circle[r]) for d in demo for r in d.get("references", [])]
+    assert 0.4 < np.mean(shared) < 0.95
+
+
+@pytest.mark.parametrize("wanted", [1, 17, 1000])
+def test_it_stops_with_the_document_that_completes_the_mentions(wanted: int) -> None:
+    corpus = list(documents(Corpus(mentions=wanted)))
+    assert len(list(mentions(corpus[:-1]))) < wanted <= len(list(mentions(corpus)))
+
+
+def test_abstracts_are_of_the_usual_length_and_can_be_left_out(demo: list[dict[str, Any]]) -> None:
+    lengths = [len(document["abstract"].split()) for document in demo if "abstract" in document]
+    assert 105 < np.mean(lengths) < 135
+    assert not any("abstract" in document for document in documents(Corpus(mentions=200, abstracts=False)))
+
+
+def test_missing_is_the_share_of_missing_abstracts() -> None:
+    corpus = list(documents(Corpus(mentions=8000, missing=0.3)))
+    assert np.mean(["abstract" in document for document in corpus]) == pytest.approx(0.7, abs=0.03)
+    assert all("affiliations" in author for author in mentions(list(documents(Corpus(mentions=500, missing=0)))))
+    bare = next(documents(Corpus(mentions=1, missing=1)))
+    assert not {"abstract", "keywords", "references"} & bare.keys()
+
+
+def test_documents_and_authors_have_the_asked_means() -> None:
+    corpus = list(documents(Corpus(mentions=20_000, authors_per_document=3.0, mentions_per_author=5.0)))
+    labels = {mention["author"] for mention in mentions(corpus)}
+    assert 20_000 / len(corpus) == pytest.approx(3.0, rel=0.03)
+    assert 20_000 / len(labels) == pytest.approx(5.0, rel=0.03)
+
+
+# Determinism and memory
+
+
+def test_another_process_with_another_hash_seed_writes_the_same(tmp_path: Path) -> None:
+    generate(tmp_path / "here", DEMO)
+    script = (
+        "import sys; from homonym import Corpus, generate;"
+        f"generate(sys.argv[1], Corpus(mentions={DEMO.mentions}, ambiguity={DEMO.ambiguity}))"
+    )
+    environment = {**os.environ, "PYTHONHASHSEED": "4711"}
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "there")], check=True, env=environment)
+    for name in ("documents.jsonl.gz", "corpus.json"):
+        assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes()
+
+
+def test_another_seed_gives_another_corpus() -> None:
+    assert digest(Corpus(mentions=300)) == digest(Corpus(mentions=300))
+    assert digest(Corpus(mentions=300)) != digest(Corpus(mentions=300, seed=1))
+
+
+def test_batches_leave_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = digest(Corpus(mentions=3000))
+    monkeypatch.setattr("homonym.synthetic.document_generator.BATCH", 77)
+    assert digest(Corpus(mentions=3000)) == expected
+
+
+def peak(mentions: int) -> int:
+    tracemalloc.start()
+    for _ in documents(Corpus(mentions=mentions, abstracts=False)):
+        pass
+    _, highest = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return highest
+
+
+def test_memory_does_not_grow_with_the_corpus() -> None:
+    # Two batches are alive at a time, which the smaller corpus has too; names and places grow a little.
+    assert peak(60_000) < peak(20_000) + 3_000_000
+
+
+def test_the_first_document_of_a_huge_corpus_comes_at_once() -> None:
+    first = list(islice(documents(Corpus(mentions=20_000_000)), 3))
+    assert [document["id"] for document in first] == ["d0000000", "d0000001", "d0000002"]
+
+
+# Names
+
+
+def test_names_have_as_many_authors_as_in_table_1() -> None:
+    corpus = list(documents(Corpus(mentions=60_000, abstracts=False, dropped_initials=0)))
+    sizes = Counter(len(people) for people in authors_by_name(corpus).values())
+    names = sum(sizes.values())
+    shares = np.array(NAMES_BY_AUTHORS) / sum(NAMES_BY_AUTHORS)
+    assert set(sizes) == set(range(1, 11))
+    for size, share in enumerate(shares, 1):
+        assert sizes[size] / names == pytest.approx(share, rel=0.1, abs=3 / names)
+
+
+def test_ambiguity_gives_a_small_corpus_names_of_every_size(demo: list[dict[str, Any]]) -> None:
+    sizes = Counter(len(people) for people in authors_by_name(demo).values())
+    assert min(sizes[size] for size in range(1, 11)) >= 2
+    plain = list(documents(Corpus(mentions=DEMO.mentions)))
+    assert len(authors_by_name(plain)) > 1.3 * len(authors_by_name(demo))
+
+
+def test_homonyms_mostly_come_from_different_communities() -> None:
+    corpus = list(documents(Corpus(mentions=20_000, ambiguity=2.0, abstracts=False)))
+    homonyms = [people for people in authors_by_name(corpus).values() if len(people) > 1]
+    apart = [len({person // MEMBERS for person in people}) / len(people) for people in homonyms]
+    assert np.mean(apart) > 0.95
+
+
+def test_homonyms_may_share_their_given_name(demo: list[dict[str, Any]]) -> None:
+    given: dict[str, dict[str, str]] = defaultdict(dict)
+    for mention in mentions(demo):
+        name = parse_name(mention["name"])
+        if name.given and len(name.given[0]) > 1:
+            given[name.key][mention["author"]] = name.given[0]
+    homonyms = [list(people.values()) for people in given.values() if len(people) == 2]
+    same = [first == second for first, second in homonyms]
+    assert 0 < sum(same) < len(same)
+
+
+def test_huge_blocks_are_as_huge_as_asked() -> None:
+    corpus = list(documents(Corpus(mentions=12_000, huge_blocks=2, huge_authors=300, dropped_initials=0)))
+    sizes = sorted((len(people) for people in authors_by_name(corpus).values()), reverse=True)
+    assert sizes[1] > 290
+    assert sizes[0] <= 300
+    assert sizes[2] <= 10
+
+
+def test_all_spellings_of_a_name_have_one_key() -> None:
+    people = Namesakes(Corpus(), authors=200_000)
+    for number, (surname, plain) in enumerate(zip(people.surnames, people.ascii_surnames, strict=True)):
+        initials = people.initials[number % len(people.initials)]
+        given = next(given for given in people.given_names if given[0] == initials[0])
+        written = [write_name(s, plain if s == ASCII_STYLE else surname, given, initials) for s in range(STYLES)]
+        assert {parse_name(name).key for name in written} == {f"{plain.upper()}, {initials}"}
+
+
+def test_different_names_have_different_keys() -> None:
+    people = Namesakes(Corpus(), authors=100_000)
+    surname, initials = people.key(np.arange(people.names))
+    keys = {(people.ascii_surnames[s], i) for s, i in zip(surname.tolist(), initials.tolist(), strict=True)}
+    assert len(keys) == people.names
+    assert len(set(people.ascii_surnames)) == len(people.ascii_surnames)
+
+
+def test_dropped_initials_change_the_key_of_some_mentions() -> None:
+    def keys_of_authors(corpus: list[dict[str, Any]]) -> dict[str, set[str]]:
+        keys: dict[str, set[str]] = defaultdict(set)
+        for mention in mentions(corpus):
+            keys[mention["author"]].add(parse_name(mention["name"]).key)
+        return keys
+
+    assert all(
+        len(k) == 1 for k in keys_of_authors(list(documents(Corpus(mentions=2000, dropped_initials=0)))).values()
+    )
+    changed = keys_of_authors(list(documents(Corpus(mentions=2000, dropped_initials=0.1)))).values()
+    assert 0.1 < np.mean([len(keys) > 1 for keys in changed]) < 0.7
+
+
+def test_variants_is_the_share_of_documents_in_another_style() -> None:
+    def written_plainly(variants: float) -> float:
+        corpus = documents(Corpus(mentions=4000, variants=variants, dropped_initials=0))
+        return float(np.mean([parse_name(d["authors"][0]["name"]).given[0][1:] != "" for d in corpus]))
+
+    assert written_plainly(0) == 1
+    assert written_plainly(1) == pytest.approx(1 / (STYLES - 1), abs=0.05)
+
+
+# People
+
+
+def test_people_move_and_drift_and_meet_others(demo: list[dict[str, Any]]) -> None:
+    work: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    places: dict[str, set[str]] = defaultdict(set)
+    for document in demo:
+        for author in document["authors"]:
+            work[author["author"]].append(document)
+            places[author["author"]].update(place.split(", ")[-2] for place in author.get("affiliations", []))
+    productive = [author for author, written in work.items() if len(written) >= 8]
+    assert np.mean([len(places[author]) > 1 for author in productive]) > 0.3
+    fields = [{d["categories"][0] for d in work[author] if "categories" in d} for author in productive]
+    assert 0.1 < np.mean([len(f) > 1 for f in fields]) < 1
+    pairs = [(work[author][0], work[author][-1]) for author in productive]
+    in_common = [len({a["author"] for a in x["authors"]} & {a["author"] for a in y["authors"]}) for x, y in pairs]
+    assert 0.1 < np.mean([common == 1 for common in in_common]) < 0.9
+
+
+def test_an_address_belongs_to_one_person(demo: list[dict[str, Any]]) -> None:
+    owners: dict[str, set[str]] = defaultdict(set)
+    for mention in mentions(demo):
+        for email in mention.get("emails", []):
+            assert email.endswith(".example")
+            assert email.isascii()
+            owners[email].add(mention["author"])
+    assert np.mean([len(people) == 1 for people in owners.values()]) > 0.99
+    assert len(owners) > len(demo) / 10
+
+
+def test_orcid_check_digits_follow_the_standard() -> None:
+    for author in (0, 1, 42, 9_999_999):
+        digits = orcid(author).replace("-", "")
+        values = [10 if digit == "X" else int(digit) for digit in digits]
+        assert sum(value * 2 ** (15 - place) for place, value in enumerate(values)) % 11 == 1
+
+
+# Noise
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 16, 17, 1000, 65_537])
+def test_a_shuffle_is_a_bijection(size: int) -> None:
+    places = RandomDraws(3).shuffled(size, "any", np.arange(size))
+    assert np.array_equal(np.sort(places), np.arange(size))
+    assert size < 1000 or not np.array_equal(places, np.arange(size))
+
+
+def test_a_shuffle_knows_its_range() -> None:
+    with pytest.raises(IndexError, match="5 is not one of 5"):
+        RandomDraws(3).shuffled(5, "any", np.array([5]))
+
+
+def test_noise_is_even() -> None:
+    drawn = RandomDraws(0).unit("any", np.arange(100_000))
+    assert np.histogram(drawn, bins=10, range=(0, 1))[0] == pytest.approx(10_000, rel=0.05)
+
+
+# Files
+
+
+def test_generate_writes_documents_and_their_counts(tmp_path: Path) -> None:
+    heard: list[int] = []
+    path = generate(tmp_path / "corpus", DEMO, advance=heard.append)
+    assert path == tmp_path / "corpus" / "documents.jsonl.gz"
+    corpus = read(path)
+    assert corpus == list(documents(DEMO))
+    counts = orjson.loads((path.parent / "corpus.json").read_bytes())
+    labels = {mention["author"] for mention in mentions(corpus)}
+    assert counts["parameters"]["ambiguity"] == 2.0
+    assert counts["documents"] == len(corpus)
+    assert counts["mentions"] == sum(heard) == len(list(mentions(corpus)))
+    assert counts["authors"] == len(labels)
+    assert sum(int(size) * names for size, names in counts["names_by_authors"].items()) == len(labels)
+
+
+def test_counts_agree_with_the_names_in_the_documents(tmp_path: Path) -> None:
+    path = generate(tmp_path, Corpus(mentions=3000, ambiguity=2.0, dropped_initials=0))
+    counts = orjson.loads((tmp_path / "corpus.json").read_bytes())
+    people = authors_by_name(read(path))
+    assert counts["names"] == len(people)
+    sizes = Counter(str(len(authors)) for authors in people.values())
+    assert counts["names_by_authors"] == sizes
+
+
+def test_generate_makes_no_parents(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="cannot be made"):
+        generate(tmp_path / "no" / "corpus", DEMO)
+
+
+# Parameters
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"mentions": 0}, "mentions must be a whole number from 1"),
+        ({"mentions": 10.5}, "mentions must be a whole number"),
+        ({"mentions": True}, "mentions must be a whole number"),
+        ({"seed": -1}, "seed must be"),
+        ({"ambiguity": 0}, "ambiguity must be a number from 0.2 to 50, got 0"),
+        ({"ambiguity": float("nan")}, "ambiguity must be"),
+        ({"missing": 1.1}, "missing must be"),
+        ({"variants": "some"}, "variants must be a number from 0 to 1, got 'some'"),
+        ({"dropped_initials": -0.1}, "dropped_initials must be"),
+        ({"huge_authors": 1}, "huge_authors must be"),
+        ({"huge_blocks": 10}, "10 huge blocks of 500 authors need at least 30000 mentions, got 10000"),
+        ({"authors_per_document": 0.5}, "authors_per_document must be"),
+        ({"authors_per_document": 5, "mentions_per_author": 4}, "must not exceed mentions_per_author"),
+    ],
+)
+def test_wrong_parameters_are_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        Corpus(**wrong)
