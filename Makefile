@@ -1,46 +1,54 @@
-# Everything runs in .venv, which is made on first use and remade when pyproject.toml changes.
+# Everything runs in .venv. `make demo` installs only what the program needs, all other targets also the tools.
+# Both are installed on first use, and again when pyproject.toml changes.
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
-READY := $(VENV)/.ready
+PROGRAM := $(VENV)/.program
+TOOLS := $(VENV)/.tools
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench accuracy docs clean
+.PHONY: help demo test quick check format bench accuracy docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
 
-$(READY): pyproject.toml
-	@if command -v uv >/dev/null 2>&1; then \
-	  uv venv --quiet --allow-existing --python $(PYTHON) $(VENV) && uv pip install --quiet --python $(BIN)/python -e '.[dev]'; \
-	else \
-	  $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'; \
-	fi
+$(PROGRAM): pyproject.toml
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
-demo: $(READY)  ## set up, disambiguate a generated corpus, evaluate it, write demo/report.html
+$(TOOLS): pyproject.toml
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $(PROGRAM) $@
+
+demo: $(PROGRAM)  ## disambiguate a generated corpus, evaluate the result, write demo/report.html
 	@$(BIN)/homonym demo -o demo
 
-check: $(READY)  ## ruff and mypy --strict
+check: $(TOOLS)  ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
-test: check  ## set up, then everything CI runs: lint, types, tests
-	$(BIN)/pytest
+test: check  ## all checks and all tests, on all cores; this is what CI runs
+	$(BIN)/pytest -n auto --hypothesis-profile full
 
-format: $(READY)  ## apply ruff's fixes and formatting
+quick: $(TOOLS)  ## all tests except slow ones, with few Hypothesis examples: under two minutes
+	$(BIN)/pytest -n auto -q -m "not slow and not spark" --hypothesis-profile quick
+
+format: $(TOOLS)  ## apply the fixes and the formatting of ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(READY)  ## rewrite docs/commands.md from the commands' own --help
+docs: $(TOOLS)  ## rewrite docs/commands.md from the --help of the commands
 	$(BIN)/python docs/build_commands.py
 
-bench: $(READY)  ## run the benchmarks; results go to benchmarks/RESULTS.md
+bench: $(TOOLS)  ## run the benchmarks; results go to benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
 
-accuracy: $(READY)  ## measure on the labelled sets in ../shared/data; figures go to docs/accuracy.md
+accuracy: $(TOOLS)  ## measure on the labelled sets in ../shared/data; figures go to docs/accuracy.md
 	$(BIN)/python -m benchmarks.accuracy -o docs/accuracy.md
 
-clean:  ## remove the environment and everything generated
-	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean:  ## remove the environment and everything that was generated
+	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,33 +1,33 @@
-"""What can go wrong, as one small tree.
+"""The errors that users can cause, as one small tree.
 
 HomonymError
-├── InputError      a file that cannot be read, or holds nothing usable      (file, line)
-├── OutputError     a place that cannot be written
-├── SettingsError   a parameter outside its range, or unknown
-└── CapacityError   a block too large for the memory it may use
+├── InputError      a file cannot be read, or contains nothing usable
+├── OutputError     a file cannot be written
+├── SettingsError   a parameter is unknown or out of range
+└── CapacityError   a block does not fit into the memory that the run may use
 
-Every message is one sentence: what was expected, what came, where, and what to do. The command line prints it
-and exits with status 2.
+A message says in one or two sentences what was expected, what was found, where, and what to do. The command line
+prints it and exits with status 2.
 """
 
 from __future__ import annotations
 
 
 class HomonymError(Exception):
-    """Base of every error that is the input's or the user's, not a bug."""
+    """Base class of all errors caused by input or settings, not by a bug."""
 
 
 class InputError(HomonymError):
-    """A file that cannot be read or holds nothing usable."""
+    """A file cannot be read, or contains nothing usable."""
 
 
 class OutputError(HomonymError):
-    """A result that cannot be written where it should go."""
+    """An output cannot be written."""
 
 
 class SettingsError(HomonymError):
-    """A parameter outside its range, or unknown."""
+    """A parameter is unknown or out of range."""
 
 
 class CapacityError(HomonymError):
-    """A block too large for the memory it may use."""
+    """A block does not fit into the memory that the run may use."""

@@ -1,4 +1,4 @@
-"""Numbers and failures as parts of a sentence."""
+"""Helpers for messages: counts with nouns, lists of words, reasons from other libraries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def counted(number: int, noun: str) -> str:
-    """Write a number with its noun.
+    """A number with its noun in singular or plural.
 
     >>> counted(1, "name"), counted(7528, "mention")
     ('1 name', '7,528 mentions')
@@ -15,12 +15,12 @@ def counted(number: int, noun: str) -> str:
 
 
 def first_line(broken: BaseException) -> str:
-    """What a library says about a failure, cut to fit into a sentence."""
+    """The first line of an exception's message, or its class name if it has none."""
     return str(broken).splitlines()[0] if str(broken) else type(broken).__name__
 
 
 def listed(words: Sequence[str]) -> str:
-    """Write words as a list.
+    """Words joined by commas and a final "and".
 
     >>> listed(["1"]), listed(["1", "2", "5"])
     ('1', '1, 2 and 5')

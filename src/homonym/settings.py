@@ -1,4 +1,7 @@
-"""Every parameter of a run as one frozen value: validated once, read from TOML, stored beside each result."""
+"""Every parameter of a run as one frozen, validated value. Read from TOML, and saved next to each result.
+
+Start with `Settings`; its field descriptions are also the help texts of the command line.
+"""
 
 from __future__ import annotations
 
@@ -17,50 +20,47 @@ from homonym.io.inputs import unreadable
 
 FEATURE_TYPES = ("term", "aff", "cat", "key", "co", "ref", "email", "year")
 
-#: What the paper's classifier learnt on Web of Science names.
+#: The weights that the paper's classifier learned on Web of Science names.
 PAPER: Mapping[str, float] = {
     "term": 0.15, "aff": 0.2, "cat": 0.18, "key": 0.03, "co": 0.2, "ref": 0.12, "email": 0.1, "year": 0.02,
 }  # fmt: skip
 
-#: Better than equal weights on every labelled collection that it was tried on (docs/accuracy.md); types not named: 1.
+#: Relative weights; types not listed have 1. Better than equal weights on every labelled collection (docs/accuracy.md).
 BALANCED: Mapping[str, float] = {"term": 2.0, "co": 1.5, "cat": 0.5}
 
-#: Co-authors and referenced authors; and what describes the document, not one of its authors.
+#: Presets that use only some feature types: those made of author names, and those that describe the document.
 SELECTIONS: Mapping[str, tuple[str, ...]] = {"authors": ("co", "ref"), "document": ("term", "cat", "key", "co", "year")}
 
 PRESETS = "balanced, uniform, paper, opposed, authors, document, only-<type>, without-<type>"
 
 
 def is_preset(name: str) -> bool:
-    """Whether this is the name of a preset; which types exist is known only when a collection has been read."""
+    """Whether this is the name of a preset; the type after `only-` or `without-` is checked later, against the data."""
     kind = name.removeprefix("only-").removeprefix("without-")
     return name in {"balanced", "uniform", "paper", "opposed", *SELECTIONS} or kind not in {"", name}
 
 
 def preset(name: str, types: Sequence[str]) -> dict[str, float]:
-    """Give the weight of each feature type under a preset's name; they sum to 1 if any type is left.
-
-    The paper's weights know eight types only; those that a collection lacks drop out.
-    """
+    """The weight of each feature type under a preset. They sum to 1 unless the preset selects none of the types."""
     if name == "paper":
         return _scaled({kind: PAPER.get(kind, 0.0) for kind in types})
     if name == "balanced":
         return _scaled({kind: BALANCED.get(kind, 1.0) for kind in types})
     if name == "opposed":
-        against = opposed(PAPER)
-        return _scaled({kind: against.get(kind, 0.0) for kind in types})
+        reversed_weights = opposed(PAPER)
+        return _scaled({kind: reversed_weights.get(kind, 0.0) for kind in types})
     return _scaled({kind: float(_chosen(name, kind)) for kind in types})
 
 
 def opposed(weights: Mapping[str, float]) -> dict[str, float]:
-    """Turn weights around: the smallest becomes the largest, and so on; equals in the order of their types.
+    """Reverse the ranking of weights: the smallest becomes the largest, and so on. Ties keep the order of their types.
 
     >>> opposed(PAPER)["co"], opposed(PAPER)["year"]
     (0.02, 0.2)
     """
-    rising = sorted(weights, key=lambda kind: weights[kind])
-    against = dict(zip(rising, sorted(weights.values(), reverse=True), strict=True))
-    return {kind: against[kind] for kind in weights}
+    ascending = sorted(weights, key=lambda kind: weights[kind])
+    reversed_weights = dict(zip(ascending, sorted(weights.values(), reverse=True), strict=True))
+    return {kind: reversed_weights[kind] for kind in weights}
 
 
 def _chosen(name: str, kind: str) -> bool:
@@ -84,14 +84,17 @@ Blocking = Literal["given", "initials", "first-initial", "full-name"]
 
 
 class Limit(NamedTuple):
-    """What the score of two clusters must exceed: l = α + β·|X| + κ·√|X|/(N + 3000), X the block, N the collection."""
+    """The score that two clusters must exceed to be merged: l = α + β·|X| + κ·√|X|/(N + 3000).
+
+    |X| is the number of mentions in the block, N the number of mentions in the collection.
+    """
 
     alpha: float = 0.0
     beta: float = 0.0
     kappa: float = 0.0
 
     def scaled(self, factor: float) -> Limit:
-        """A limit that is higher by this factor in every block.
+        """The limit multiplied by this factor.
 
         >>> Limit(alpha=0.5, kappa=6.0).scaled(2)
         Limit(alpha=1.0, beta=0.0, kappa=12.0)
@@ -99,31 +102,30 @@ class Limit(NamedTuple):
         return Limit(*(part * factor for part in self))
 
 
-#: The paper's limits, α + |X|·β, tuned there on Web of Science names.
+#: The paper's limits, α + |X|·β, tuned on Web of Science names.
 PAPER_LIMIT: Mapping[str, Limit] = {"prob": Limit(beta=7.5e-5), "max": Limit(alpha=5e-4)}
-#: Scores fall with the size of the collection, though less in small ones, whose rare features cannot get rarer; and
-#: they grow more slowly than blocks do. With κ as its only part, the best limit of real collections of 12 thousand to 2
-#: million mentions is nearly the same, where the best β differs 20-fold (docs/accuracy.md).
+#: Scores fall as the collection grows, but less so in small collections, and they grow more slowly than the block.
+#: With κ alone, the best limit is nearly the same on real collections of 12 thousand to 2 million mentions, while the
+#: best β differs 20-fold (docs/accuracy.md).
 DEFAULT_KAPPA = 7.0
-#: What is added to N there.
+#: Added to N in the limit.
 SMALL_COLLECTION = 3000
-#: What chance shares is subtracted with this weight where clusters are scored by sums of products; a maximum of
-#: products does not grow with the size of clusters, and gets worse.
+#: Default weight γ of the chance correction. The `max` variant does not grow with cluster size and gets worse with it.
 DEFAULT_GAMMA: Mapping[str, float] = {"prob": 0.25, "max": 0.0}
 
-#: How far given weights may be from a sum of 1 before it is taken for a mistake rather than for rounding.
+#: Weights may miss a sum of 1 by this much; more is treated as a mistake, not as rounding.
 WEIGHT_SUM_TOLERANCE = 1e-6
 
 CONSTRAINTS = ("names", "identifiers", "documents")
-"""What can bind mentions beside their features; a user's own pairs always do."""
+"""Sources of must-link and cannot-link constraints. User pairs always apply and are not listed here."""
 
-#: Identifiers that a person may have several of: the same one links, different ones do not part.
+#: A person may have several of these: equal values are a must-link, different values are no cannot-link.
 LINKING_ONLY = ("email",)
-#: Kinds of identifiers that may be trusted at once: each takes two bits of a mention's column.
+#: Maximum number of trusted identifier kinds: each takes two bits of a 64-bit column.
 MOST_IDENTIFIERS = 25
 
-#: Which settings each stage depends on: features are extracted by the former, mentions clustered by the latter. What is
-#: kept of a run is used again for another as far as these are the same (see engines/kept.py).
+#: The settings that each stage depends on: extraction of features, and clustering. They are part of the cache keys of
+#: checkpoints (see engines/local_checkpoints.py).
 EXTRACTION = ("blocking", "year_sigma", "year_reach", "title_weight", "abstract_weight", "language")
 UNTUNED = ("variant", "joint", "scope", "epsilon", "gamma", "weights")
 CLUSTERING = (*UNTUNED, "alpha", "beta", "kappa", "target_precision", "constraints", "identifiers")
@@ -142,56 +144,62 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    variant: Variant = Field("prob", description="sum of products (prob) or maximum of products (max)")
-    joint: bool = Field(False, description="score with p(C,D) instead of p(C|D): the paper's pc_on, worse there")
-    scope: Scope = Field(
-        "overall", description="count #(f) over the whole collection (overall) or inside each block (within)"
+    variant: Variant = Field(
+        "prob", description="how the mentions of two clusters are combined: sum (prob) or maximum (max) of products"
     )
-    epsilon: Finite = Field(1e-4, gt=0, le=1, description="smoothing; the paper tried only this value")
+    joint: bool = Field(False, description="score with p(C,D) instead of p(C|D); the paper's pc_on, less accurate")
+    scope: Scope = Field(
+        "overall",
+        description="count frequencies #(f) over the whole collection (overall) or inside each block (within)",
+    )
+    epsilon: Finite = Field(1e-4, gt=0, le=1, description="smoothing ε; the paper uses only this value")
     gamma: Finite | None = Field(
         None,
         ge=0,
         le=100,
-        description="how much of what chance would share, n(C)/n(·), is subtracted from p(C|D); without it, "
+        description="weight γ of the chance correction: γ·n(C)/n(·) is subtracted from p(C|D). If not given, "
         f"{DEFAULT_GAMMA['prob']:g} for prob and 0 for max",
     )
-    alpha: Finite | None = Field(None, ge=0, description="constant part of the limit α + β·|X| + κ·√|X|/(N + 3000)")
-    beta: Finite | None = Field(None, ge=0, description="part of the limit per mention in the block")
+    alpha: Finite | None = Field(None, ge=0, description="constant part α of the limit α + β·|X| + κ·√|X|/(N + 3000)")
+    beta: Finite | None = Field(None, ge=0, description="part β of the limit, per mention in the block")
     kappa: Finite | None = Field(
         None,
         ge=0,
-        description="part of the limit that grows with the root of the block and falls with the collection. Without "
-        "alpha, beta and kappa the limit is found from the collection itself; with one of them, the others are 0",
+        description="part κ of the limit. If none of alpha, beta and kappa is given, the limit is calibrated on the "
+        "collection, without labels; if one is given, the others are 0",
     )
     target_precision: Finite | None = Field(
         None,
         gt=0,
         lt=1,
-        description="rather split than lump: take the lowest limit that reaches this B-cubed precision on pseudo-names",
+        description="favour precision: choose the lowest limit that reaches this B-cubed precision on pseudo-names",
     )
     weights: str | dict[str, Finite] = Field(
-        "balanced", description=f"one of {PRESETS}; or type=weight pairs that sum to 1, e.g. co=.5,ref=.5"
+        "balanced",
+        description=f"weights of the feature types: one of {PRESETS}; or type=weight pairs that sum to 1, such as "
+        "co=.5,ref=.5",
     )
     blocking: Blocking = Field(
         "given",
-        description="how mentions are grouped by name: the block that the data names, else surname + all initials "
-        "(given); surname + all initials; surname + first initial; surname + all given names as written (full-name)",
+        description="how mentions are grouped into blocks: the block in the data, else surname + all initials (given); "
+        "surname + all initials (initials); surname + first initial (first-initial); surname + all given names "
+        "(full-name)",
     )
-    year_sigma: Finite = Field(2.0, gt=0, le=100, description="σ of the Gaussian around the publication year, in years")
-    year_reach: int = Field(5, ge=0, le=100, description="years on either side at which that Gaussian is cut")
-    title_weight: int = Field(3, ge=0, le=1000, description="how often a title word counts; the paper's 3")
-    abstract_weight: int = Field(1, ge=0, le=1000, description="how often an abstract word counts")
-    language: str = Field("en", description="languages for lemmas, e.g. en or de,en; 'none' keeps words as they are")
+    year_sigma: Finite = Field(2.0, gt=0, le=100, description="standard deviation of the publication year, in years")
+    year_reach: int = Field(5, ge=0, le=100, description="years before and after publication that count, too")
+    title_weight: int = Field(3, ge=0, le=1000, description="weight of a word in the title")
+    abstract_weight: int = Field(1, ge=0, le=1000, description="weight of a word in the abstract")
+    language: str = Field("en", description="languages for lemmatisation, e.g. en or de,en; 'none' turns it off")
     constraints: str = Field(
         ",".join(CONSTRAINTS),
-        description="what keeps mentions together or apart whatever their features: names that exclude each other, "
-        "identifiers, two mentions on one document; a list of these, or 'none'",
+        description="sources of must-link and cannot-link constraints, separated by commas: incompatible names, "
+        "identifiers, two mentions on one document (documents); or 'none'",
     )
-    # Identifiers that a program assigned (Scopus, OpenAlex, AMiner, DBLP, …) are another answer to the same question.
+    # Not Scopus, OpenAlex, AMiner or DBLP ids: programs assign those, so they are another method's answer.
     identifiers: str = Field(
         "orcid,researcherid,isni,email",
-        description="kinds of identifiers that are trusted: the same one links mentions, different ones part them; "
-        "different addresses (email) do not, people have several",
+        description="trusted kinds of identifiers: equal ids are a must-link, different ids a cannot-link (different "
+        "e-mail addresses are not, because people have several)",
     )
 
     def __init__(self, **values: Any) -> None:
@@ -201,7 +209,7 @@ class Settings(BaseModel):
             raise SettingsError(_first_problem(wrong)) from None
         if self.target_precision is not None and self.limit_is_given:
             raise SettingsError(
-                "setting target_precision: it chooses the limit, so alpha, beta and kappa cannot be given with it."
+                "setting target_precision: it determines the limit; do not give alpha, beta or kappa as well."
             )
 
     @field_validator("weights")
@@ -209,11 +217,11 @@ class Settings(BaseModel):
     def _weights_are_a_distribution(cls, weights: str | dict[str, float]) -> str | dict[str, float]:
         if isinstance(weights, str):
             if not is_preset(weights):
-                raise ValueError(f"no weights are called {weights!r}; use one of {PRESETS}, or type=weight pairs")
+                raise ValueError(f"unknown weights {weights!r}; use one of {PRESETS}, or type=weight pairs")
             return weights
         for kind, weight in weights.items():
             if weight < 0:
-                raise ValueError(f"the weight of {kind!r} is {weight:g}, but weights are not negative")
+                raise ValueError(f"the weight of {kind!r} is {weight:g}, but weights must not be negative")
         total = math.fsum(weights.values())
         if abs(total - 1) > WEIGHT_SUM_TOLERANCE:
             raise ValueError(f"the weights sum to {total:g}; scale them so that they sum to 1")
@@ -228,7 +236,7 @@ class Settings(BaseModel):
 
         for code in language.split(","):
             if code not in SUPPORTED_LANGUAGES:
-                raise ValueError(f"no lemmas for {code!r}; known are none, {', '.join(sorted(SUPPORTED_LANGUAGES))}")
+                raise ValueError(f"unsupported language {code!r}; use none, {', '.join(sorted(SUPPORTED_LANGUAGES))}")
         return language
 
     @field_validator("constraints")
@@ -237,46 +245,46 @@ class Settings(BaseModel):
         named = [word.strip() for word in constraints.split(",")]
         for kind in named:
             if kind not in CONSTRAINTS and constraints != "none":
-                raise ValueError(f"there are no constraints by {kind!r}; known are none, {', '.join(CONSTRAINTS)}")
+                raise ValueError(f"unknown constraint source {kind!r}; use none, {', '.join(CONSTRAINTS)}")
         return ",".join(named)
 
     @field_validator("identifiers")
     @classmethod
     def _identifiers_are_kinds(cls, identifiers: str) -> str:
-        # "Researcher-ID" and "researcherid" are one kind, as where records are read.
+        # "Researcher-ID" and "researcherid" are the same kind, as in records.
         kinds = list(dict.fromkeys(re.sub(r"[-_\s]", "", kind).lower() for kind in identifiers.split(",")))
         if "" in kinds:
-            raise ValueError(f"expected kinds of identifiers, such as orcid,isni, got {identifiers!r}")
+            raise ValueError(f"expected identifier kinds, such as orcid,isni, got {identifiers!r}")
         for kind in kinds:
             if not kind.isalnum():
-                raise ValueError(f"{kind!r} is no kind of identifiers; a kind is one word, such as orcid")
+                raise ValueError(f"{kind!r} is not an identifier kind; a kind is one word, such as orcid")
         if len(kinds) > MOST_IDENTIFIERS:
-            raise ValueError(f"at most {MOST_IDENTIFIERS} kinds of identifiers can be trusted, got {len(kinds)}")
+            raise ValueError(f"at most {MOST_IDENTIFIERS} identifier kinds can be trusted, got {len(kinds)}")
         return ",".join(kinds)
 
-    def constrained_by(self, what: str) -> bool:
-        """Whether names, identifiers or documents bind mentions in this run.
+    def constrained_by(self, source: str) -> bool:
+        """Whether this source of constraints (names, identifiers or documents) is in use.
 
         >>> Settings().constrained_by("names"), Settings(constraints="none").constrained_by("names")
         (True, False)
         """
-        return what in self.constraints.split(",")
+        return source in self.constraints.split(",")
 
     @property
     def trusted(self) -> tuple[str, ...]:
-        """The kinds of identifiers that bind mentions in this run."""
+        """The trusted identifier kinds; empty if identifiers are not used as constraints."""
         return tuple(self.identifiers.split(",")) if self.constrained_by("identifiers") else ()
 
     @property
     def limit_is_given(self) -> bool:
-        """Whether the limit is fixed, so that it need not be found."""
+        """Whether the limit is given, so that it is not calibrated."""
         return not (self.alpha is None and self.beta is None and self.kappa is None)
 
     @property
     def limit(self) -> Limit:
-        """The limit as given (parts that are not are 0), else the default, which finding it starts from.
+        """The given limit (missing parts are 0), else the default, from which calibration starts.
 
-        The default is the paper's for scores whose scale has not been measured on several collections.
+        Variants that were not measured on several collections default to the paper's limit.
         """
         if self.limit_is_given:
             return Limit(self.alpha or 0.0, self.beta or 0.0, self.kappa or 0.0)
@@ -284,20 +292,19 @@ class Settings(BaseModel):
         return Limit(kappa=DEFAULT_KAPPA) if measured else PAPER_LIMIT[self.variant]
 
     def with_limit(self, limit: Limit) -> Settings:
-        """The same settings with this limit, which needs no target any more."""
+        """The same settings with this limit, and without the target precision that it was chosen for."""
         values = self.model_dump(exclude_unset=True, exclude={"target_precision"})
         return Settings(**(values | limit._asdict()))
 
     @property
     def chance(self) -> float:
-        """γ: as given, else the variant's default."""
+        """γ as given, else the default of the variant."""
         return DEFAULT_GAMMA[self.variant] if self.gamma is None else self.gamma
 
     def weights_for(self, types: Sequence[str]) -> list[float]:
-        """λ for the feature types that a run really has, summing to 1.
+        """λ for the feature types that occur in the collection, summing to 1.
 
-        Types that no mention of the run has drop out and the rest is scaled up, because the limit would
-        otherwise mean something else.
+        Types that do not occur are dropped and the others scaled up: otherwise the limit would mean something else.
 
         >>> Settings(weights="uniform").weights_for(["co", "term"])
         [0.5, 0.5]
@@ -310,32 +317,32 @@ class Settings(BaseModel):
         unknown = sorted(set(named) - set(types) - set(FEATURE_TYPES))
         if unknown:
             known = ", ".join(sorted(types))
-            raise SettingsError(f"weights name the unknown feature type {unknown[0]!r}; these mentions have: {known}.")
+            raise SettingsError(f"weights: unknown feature type {unknown[0]!r}; the mentions have {known}.")
         chosen = [named.get(kind, 0.0) for kind in types]
         total = math.fsum(chosen)
         if total == 0:
-            raise SettingsError(f"no mention has a feature type that has a weight; they have: {', '.join(types)}.")
+            raise SettingsError(f"weights: no weighted feature type occurs; the mentions have {', '.join(types)}.")
         return [weight / total for weight in chosen]
 
     def _named_weights(self, types: Sequence[str]) -> dict[str, float]:
         if not isinstance(self.weights, str):
             return self.weights
         kind = self.weights.partition("-")[2]
-        # A preset may name a type that these mentions lack, but not one that nobody has.
+        # The type after `only-` or `without-` may be absent from these mentions, but it must exist.
         return preset(self.weights, types) | ({kind: 0.0} if kind and kind not in types else {})
 
     def changed(self, **changes: Any) -> Settings:
-        """The same settings with some values replaced; None leaves a value as it is."""
+        """The same settings with some values replaced. None keeps the old value."""
         given = {name: value for name, value in changes.items() if value is not None}
         return Settings(**{**self.model_dump(exclude_unset=True), **given})
 
     def spelled_out(self) -> dict[str, Any]:
-        """All values by name, with defaults; a limit that is not given is still to be found, and is left out."""
+        """All values by name, defaults included. A limit that is still to be calibrated is left out."""
         values = self.model_dump() | {"gamma": self.chance} | (self.limit._asdict() if self.limit_is_given else {})
         return {name: value for name, value in values.items() if value is not None}
 
     def to_toml(self) -> str:
-        """The settings as TOML, spelled out."""
+        """The settings as TOML, defaults included."""
         values = self.spelled_out()
         weights = values.pop("weights")
         if isinstance(weights, str):
@@ -361,7 +368,7 @@ def load_settings(path: Path) -> Settings:
 
 
 def parse_weights(text: str) -> str | dict[str, float]:
-    """Read weights as they are typed: a preset's name, or type=weight pairs.
+    """Parse weights from the command line: the name of a preset, or type=weight pairs.
 
     >>> parse_weights("co=.5, ref=.5")
     {'co': 0.5, 'ref': 0.5}
@@ -381,17 +388,17 @@ def parse_weights(text: str) -> str | dict[str, float]:
 
 
 def _toml(value: object) -> str:
-    # JSON's strings, numbers and booleans are TOML's too, but for pairs of surrogates and a bare delete character.
+    # JSON's strings, numbers and booleans are valid TOML, except for surrogate pairs and a bare delete character.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _first_problem(wrong: ValidationError) -> str:
-    # A union reports one problem per alternative; the last is that of the widest.
+    # A union reports one problem per alternative; the last one belongs to the widest type.
     problem = wrong.errors(include_url=False)[-1]
     place = str(problem["loc"][0]) if problem["loc"] else "settings"
-    known = f"; known are: {', '.join(Settings.model_fields)}" if problem["type"] == "extra_forbidden" else ""
+    known = f"; the settings are {', '.join(Settings.model_fields)}" if problem["type"] == "extra_forbidden" else ""
     message = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "dict_type":
-        message = "expected a preset's name or the weight of each feature type"
+        message = "expected the name of a preset or a weight for each feature type"
     given = "" if problem["type"] in {"value_error", "extra_forbidden"} else f", got {problem['input']!r}"
     return " ".join(f"setting {place}: {message}{given}{known}.".split())

@@ -21,16 +21,12 @@ import homonym
 from homonym.cli.main import cli
 from homonym.settings import CLUSTERING, EXTRACTION, Settings
 from homonym.synthetic.corpus import Corpus
+from tests.support.command import homonym_command
 
 COMMANDS = {name: command for name, command in cli.commands.items() if isinstance(command, click.Command)}
 #: Options that are about the terminal, and parameters that are objects there and several options here.
 ONLY_TERMINAL = {"quiet", "settings_file"}
 GATHERED = {"settings", "resources", "listener", "advance", "corpus"}
-
-
-def homonym_command(*arguments: str | Path | int, **options: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from homonym.cli.main import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)  # type: ignore[call-overload,no-any-return]
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +110,7 @@ def test_exports_of_several_formats_are_inspected_and_converted(tmp_path: Path) 
 def test_standard_input_is_read(tmp_path: Path, command: str) -> None:
     done = homonym_command(command, "-", "-o", "out.jsonl", "-q", cwd=tmp_path, input=RIS)
     assert (done.returncode, done.stdout) == (0, "")
-    assert all(line.startswith("note: too small to find the limit from") for line in done.stderr.splitlines())
+    assert all(line.startswith("warning: too small to find the limit from") for line in done.stderr.splitlines())
     assert b"Doe, Jane" in (tmp_path / "out.jsonl").read_bytes()
 
 
@@ -178,7 +174,7 @@ def test_broken_lines_are_shown_with_their_place(tmp_path: Path) -> None:
     done = homonym_command("disambiguate", "in.jsonl", "-o", "out.csv", cwd=tmp_path)
     assert done.returncode == 0
     assert "in.jsonl, line 17: not valid JSON" in done.stderr
-    assert "Set aside: 1 record." in done.stderr
+    assert "Rejected or skipped: 1 record." in done.stderr
     done = homonym_command("disambiguate", "in.jsonl", "-o", "strict.csv", "--strict", cwd=tmp_path)
     assert done.returncode == 2
     assert "line 17" in done.stderr

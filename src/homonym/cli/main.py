@@ -1,4 +1,4 @@
-"""One command per public function: each parses its options and calls the function of its name."""
+"""The command line. Each command parses its options and calls the public function of the same name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from homonym.cli.options import (
     INPUTS,
     LABEL,
     PAIRS,
+    QUIET,
     REJECTS,
+    SAVE_STATISTICS,
     SETTINGS_OUTPUT,
     corpus_options,
     engine_options,
@@ -36,10 +38,24 @@ from homonym.errors import HomonymError
 from homonym.settings import CLUSTERING, EXTRACTION, UNTUNED, Settings, load_settings, parse_weights
 
 if TYPE_CHECKING:
-    from homonym.commands.run import Resources
+    from homonym import Resources
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+class _CommandList(click.Group):
+    """Commands in the order in which they are defined, each with the whole first sentence of its help."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands, in the order of definition."""
+        return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands. click itself would cut long descriptions."""
+        rows = [(name, (command.help or "").split("\n\n")[0]) for name, command in self.commands.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+@click.group(cls=_CommandList, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="homonym")
 def cli() -> None:
     """Tell authors of the same name apart.
@@ -61,10 +77,9 @@ def cli() -> None:
 @engine_options
 @run_options
 def disambiguate(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
-    """Tell the authors of documents apart: records in, one author id per mention out.
+    """Find the authors of documents: assign an author id to every mention.
 
-    IN are files of any known format, packed or not, told by content; a directory stands for the files in it, - for
-    standard input.
+    IN are files of any supported format, compressed or not. A directory means all files in it, - means standard input.
 
     \b
     Example:
@@ -73,8 +88,8 @@ def disambiguate(inputs: tuple[Path, ...], output: Path, **options: Any) -> None
       zcat works.gz | homonym disambiguate - -o authors.parquet --format openalex
       homonym disambiguate records.jsonl.gz -o authors.csv --target-precision 0.98 --pairs mine.csv
     """
+    from homonym import disambiguate
     from homonym.cli.terminal import show_summary
-    from homonym.commands.disambiguate import disambiguate
 
     _call(disambiguate, show_summary, inputs, options, output=output)
 
@@ -90,15 +105,15 @@ def disambiguate(inputs: tuple[Path, ...], output: Path, **options: Any) -> None
 @engine_options
 @run_options
 def cluster(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
-    """Tell authors apart from mentions that bring their own bags of features.
+    """Find the authors of mentions that come with their own bags of features.
 
     \b
     Example:
       homonym cluster mentions.jsonl.gz -o authors.csv \\
         --statistics statistics.csv.gz --mentions-in-collection 1821295
     """
+    from homonym import cluster
     from homonym.cli.terminal import show_summary
-    from homonym.commands.disambiguate import cluster
 
     _call(cluster, show_summary, inputs, options, output=output)
 
@@ -107,7 +122,7 @@ def cluster(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
 @INPUTS
 @click.option("-o", "--output", required=True, type=FILE, help="Mentions, as .jsonl, .jsonl.gz or .parquet.")
 @setting_options(*EXTRACTION)
-@click.option("--save-statistics", type=FILE, help="Also write #(f) of this run (.csv, .csv.gz, .parquet).")
+@SAVE_STATISTICS
 @reading_options
 @run_options
 def extract(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
@@ -117,8 +132,8 @@ def extract(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
     Example:
       homonym extract records.jsonl.gz -o mentions.jsonl.gz
     """
+    from homonym import extract
     from homonym.cli.terminal import show_summary
-    from homonym.commands.disambiguate import extract
 
     _call(extract, show_summary, inputs, options, output=output)
 
@@ -129,15 +144,15 @@ def extract(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
 @reading_options
 @run_options
 def convert(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
-    """Write records of any known format as documents, those that appear twice once.
+    """Convert records of any supported format to documents, without duplicates.
 
     \b
     Example:
       homonym convert savedrecs*.txt scopus.csv -o documents.jsonl.gz --rejects broken.jsonl
       homonym convert table.csv -o documents.jsonl --columns id=Key,authors=Names
     """
+    from homonym import convert
     from homonym.cli.terminal import show_conversion
-    from homonym.commands.convert import convert
 
     _call(convert, show_conversion, inputs, options, output=output)
 
@@ -149,14 +164,14 @@ def convert(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
 @reading_options
 @run_options
 def inspect(inputs: tuple[Path, ...], **options: Any) -> None:
-    """Say what is in files of records: how many, with which features and identifiers, and what is wrong.
+    """Show what files contain: records, features, identifiers, duplicates, broken records.
 
     \b
     Example:
       homonym inspect exports/ library.bib
     """
+    from homonym import inspect
     from homonym.cli.terminal import show_inspection
-    from homonym.commands.inspect import inspect
 
     _call(inspect, show_inspection, inputs, options)
 
@@ -175,10 +190,10 @@ def inspect(inputs: tuple[Path, ...], **options: Any) -> None:
 @click.option("--json", type=FILE, help="Write all figures as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no table.")
 def evaluate(authors: tuple[Path, ...], gold: tuple[Path, ...], quiet: bool, **options: Any) -> None:
-    """Compare a result with known labels, by true number of authors and beside trivial baselines.
+    """Compare results with known labels and with trivial baselines.
 
-    A result is any table with mention_id and author_id. Several results are judged on the mentions that all of them
-    have, side by side and with the difference to the first.
+    A result is any table with the columns mention_id and author_id. Measures are also given by true number of authors.
+    Several results are compared on the mentions that all of them contain, with the differences from the first.
 
     \b
     Example:
@@ -187,7 +202,7 @@ def evaluate(authors: tuple[Path, ...], gold: tuple[Path, ...], quiet: bool, **o
     """
     from rich.console import Console
 
-    from homonym.commands.evaluate import evaluate
+    from homonym import evaluate
     from homonym.evaluation.assessment import Comparison, Evaluation
     from homonym.evaluation.rendering import render_table
 
@@ -208,12 +223,12 @@ def evaluate(authors: tuple[Path, ...], gold: tuple[Path, ...], quiet: bool, **o
 @reading_options
 @run_options
 def calibrate(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) -> None:
-    """Find the limit of a collection, without labels or with some.
+    """Calibrate the merge threshold (limit) of a collection, with or without labels.
 
-    Without labels it is found on pseudo-names: mentions of several names, each likely to be one person, are put into
-    one, so that the truth is known. With labels a share of the labelled names chooses the limit, and γ unless it is
-    given; the rest says how well they do, beside what is found without labels. What maximises B-cubed F1, averaged over
-    the numbers of authors, is taken.
+    Without labels, the limit is calibrated on pseudo-names: the mentions of several names, each of which is likely to
+    be one person, are mixed into one block, so that the true authors are known. With labels, some of the labelled names
+    choose the limit (and γ, unless it is given), and the others test it. Both maximise B-cubed F1, averaged over the
+    true numbers of authors.
 
     \b
     Example:
@@ -221,8 +236,8 @@ def calibrate(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) 
       homonym calibrate records.jsonl.gz --gold records.jsonl.gz -o settings.toml
       homonym disambiguate records.jsonl.gz -o authors.csv --settings settings.toml
     """
+    from homonym import calibrate
     from homonym.cli.terminal import show_calibration
-    from homonym.commands.calibrate import calibrate
 
     _call(calibrate, show_calibration, inputs, options, gold=gold or None)
 
@@ -232,7 +247,7 @@ def calibrate(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) 
 @GOLD
 @SETTINGS_OUTPUT
 @click.option(
-    "--seeds", type=click.IntRange(1), default=SEEDS, show_default=True, help="Learn so often, to see the spread."
+    "--seeds", type=click.IntRange(1), default=SEEDS, show_default=True, help="Number of repetitions, for the spread."
 )
 @split_options
 @setting_options(*EXTRACTION, "variant", "epsilon")
@@ -240,17 +255,17 @@ def calibrate(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) 
 @reading_options
 @run_options
 def train(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) -> None:
-    """Learn the weights of the feature types from names whose authors are known.
+    """Learn the weights of the feature types from labelled names.
 
-    The limit belongs to the weights: calibrate it afterwards. Needs scikit-learn (homonym[train]).
+    Calibrate the limit afterwards: it depends on the weights. Needs scikit-learn (homonym[train]).
 
     \b
     Example:
       homonym train records.jsonl.gz --gold records.jsonl.gz -o weights.toml
       homonym calibrate records.jsonl.gz --gold records.jsonl.gz --settings weights.toml -o settings.toml
     """
+    from homonym import train
     from homonym.cli.terminal import show_training
-    from homonym.commands.train import train
 
     _call(train, show_training, inputs, options, gold=gold)
 
@@ -258,38 +273,38 @@ def train(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) -> N
 @cli.command()
 @INPUTS
 @click.option("-o", "--output", required=True, type=FILE, help="Directory for the page, tables and figures.")
-@click.option("--gold", multiple=True, type=FILE, help="Labels, where they are not in IN.  [default: IN]")
+@click.option("--gold", multiple=True, type=FILE, help="Labels, if they are not in IN.  [default: IN]")
 @split_options
 @setting_options(*EXTRACTION, "epsilon")
 @statistics_options
 @reading_options
 @run_options
 def study(inputs: tuple[Path, ...], output: Path, gold: tuple[Path, ...], **options: Any) -> None:
-    """Repeat the paper's whole study on labelled documents or mentions.
+    """Repeat the paper's evaluation on labelled documents or mentions.
 
-    Variants, weights and limits are tuned on a share of the names and judged on the rest, by true number of authors,
-    beside baselines: the paper's tables and figures, which of its findings hold, and a page that explains them. The
-    same command goes on with an interrupted study.
+    Variants, weights and limits are tuned on some of the names and tested on the others, by true number of authors and
+    next to baselines. Writes the paper's tables and figures, which of its findings hold, and a page that explains them.
+    Run the same command again to resume an interrupted study.
 
     \b
     Example:
       homonym study mentions.jsonl.gz -o study
       homonym study records.jsonl.gz --label orcid -o study
     """
+    from homonym import study
     from homonym.cli.terminal import show_study
-    from homonym.commands.study import study
 
     try:
         _call(study, show_study, inputs, options, output=output, gold=gold or None)
     except KeyboardInterrupt:
-        click.echo(f"homonym: interrupted; finished runs are kept in {output}: the same command goes on.", err=True)
+        click.echo(f"homonym: interrupted; finished runs are in {output}. Run the same command to resume.", err=True)
         sys.exit(130)
 
 
 @cli.command()
 @click.option("-o", "--output", required=True, type=FILE, help="Directory for documents.jsonl.gz and corpus.json.")
 @corpus_options
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress and no summary.")
+@QUIET
 def generate(output: Path, quiet: bool, **parameters: Any) -> None:
     """Generate a corpus of documents with known authors.
 
@@ -297,10 +312,9 @@ def generate(output: Path, quiet: bool, **parameters: Any) -> None:
     Example:
       homonym generate -o corpus --mentions 100000 --seed 7
     """
+    from homonym import Corpus, generate
     from homonym.cli.progress_bars import ProgressBars
-    from homonym.commands.generate import generate
     from homonym.runtime.progress import Stages
-    from homonym.synthetic.corpus import Corpus
 
     corpus = Corpus(**{name: value for name, value in parameters.items() if value is not None})
     with ProgressBars() as bars, Stages(None if quiet else bars).stage("generate", corpus.mentions) as advance:
@@ -310,12 +324,12 @@ def generate(output: Path, quiet: bool, **parameters: Any) -> None:
 
 
 @cli.command()
-@click.option("-o", "--output", default="demo", type=FILE, show_default=True, help="Directory for all that is made.")
+@click.option("-o", "--output", default="demo", type=FILE, show_default=True, help="Directory for all output.")
 @click.option("--mentions", default=20_000, show_default=True, help="Size of the corpus.")
-@click.option("--seed", default=0, show_default=True, help="Another seed, another corpus.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the random numbers.")
 @click.option("-q", "--quiet", is_flag=True, help="Show only the path of the report.")
 def demo(output: Path, mentions: int, seed: int, quiet: bool) -> None:
-    """Generate a corpus, tell its authors apart, evaluate the result and draw it.
+    """Generate a corpus, disambiguate it, and write a report that evaluates the result.
 
     \b
     Example:
@@ -323,9 +337,9 @@ def demo(output: Path, mentions: int, seed: int, quiet: bool) -> None:
     """
     from rich.console import Console
 
+    from homonym import demo
     from homonym.cli.progress_bars import ProgressBars
     from homonym.cli.terminal import show_summary
-    from homonym.commands.demo import demo
     from homonym.evaluation.rendering import render_table
 
     with ProgressBars() as bars:
@@ -343,7 +357,7 @@ def _call(
     options: dict[str, Any],
     **arguments: Any,
 ) -> None:
-    """Call the function of a command with its options, and show what it did and what was wrong."""
+    """Call the public function of a command, then show its summary, warnings and problems."""
     from homonym.cli.progress_bars import ProgressBars
     from homonym.cli.terminal import show_problems
 
@@ -361,8 +375,8 @@ def _call(
 
 
 def _resources(options: dict[str, Any]) -> Resources:
-    """Take what a run may use out of a command's options."""
-    from homonym.commands.run import Resources
+    """Take the options about resources out of a command's options."""
+    from homonym import Resources
 
     memory = options.pop("memory")
     return Resources(
@@ -383,7 +397,7 @@ def _settings(options: dict[str, Any]) -> Settings:
 
 
 def main() -> None:
-    """Run the command line: 0 if everything asked for was done, 2 with one clear sentence if not, 130 on Ctrl-C."""
+    """Run the command line. Exit status: 0 if everything was done, 2 for wrong usage or input, 130 after Ctrl-C."""
     try:
         cli.main(standalone_mode=False)
     except click.ClickException as wrong:
@@ -395,11 +409,11 @@ def main() -> None:
         click.echo(_with_notes(f"homonym: {wrong}", wrong), err=True)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt) as stopped:
-        # What click raises instead was caused by the interrupt itself.
+        # click.Abort wraps the interrupt, which carries the notes.
         click.echo(_with_notes("homonym: interrupted; no output was written.", stopped.__cause__ or stopped), err=True)
         sys.exit(130)
 
 
-def _with_notes(message: str, broken: BaseException) -> str:
-    """A message, with what else is to be said: where work is kept."""
-    return "\n".join([message, *getattr(broken, "__notes__", ())])
+def _with_notes(message: str, error: BaseException) -> str:
+    """A message followed by the notes of its exception, such as where checkpoints are."""
+    return "\n".join([message, *getattr(error, "__notes__", ())])

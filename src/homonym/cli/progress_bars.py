@@ -1,4 +1,4 @@
-"""How far a run is, on standard error: bars where somebody looks at them, now and then a line where nobody does."""
+"""Progress on standard error: bars on a terminal, otherwise a line every 30 seconds."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-#: Stages shorter than this never show a bar.
+#: Stages shorter than this show no bar.
 SHOWN_AFTER_SECONDS = 1.0
-#: Where there is no terminal, a line tells how far a run is, not more often than this.
+#: Minimum time between two progress lines, where there is no terminal.
 SECONDS_BETWEEN_LINES = 30.0
 
-DOING = {
+TITLES = {
     "generate": "Generating mentions",
     "read": "Reading and extracting features",
     "count": "Counting features",
     "encode": "Encoding bags",
-    "constrain": "Looking for identifiers and names that exclude each other",
-    "calibrate": "Finding the limit on pseudo-names",
+    "constrain": "Finding must-link and cannot-link constraints",
+    "calibrate": "Calibrating the merge threshold on pseudo-names",
     "cluster": "Clustering mentions",
     "write": "Writing",
-    "tune": "Tuning the limit",
+    "tune": "Tuning the merge threshold",
     "train": "Learning weights",
     "study": "Running variants, weights and baselines",
     "draw": "Drawing tables and figures",
@@ -37,7 +37,7 @@ DOING = {
 
 
 class ProgressBars:
-    """Each stage with its rate and the time that is left; a bar comes only if the stage takes a while."""
+    """Shows each stage with its rate and remaining time. A bar appears only if the stage takes a while."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True, highlight=False, soft_wrap=True)
@@ -46,28 +46,28 @@ class ProgressBars:
         self.done = 0
         self.began = 0.0
         self.bar: Progress | None = None
-        self.said = time.monotonic(), 0
+        self.last_line = time.monotonic(), 0
 
     def begin(self, stage: str, total: int | None) -> None:
-        """Remember a stage; its bar comes when it has lasted long enough."""
+        """Start a stage. Its bar appears later, if the stage lasts long enough."""
         self.stage, self.total, self.done, self.began = stage, total, 0, time.monotonic()
         if not self.console.is_terminal:
             self._begin_line()
-        elif total is None:  # such a stage never reports, so its bar cannot wait for a report
+        elif total is None:  # such a stage never calls advance, so its bar cannot wait for a call
             self._show()
 
     def advance(self, amount: int) -> None:
-        """Move the bar, or show it if it is time."""
+        """Move the bar, or show it if the stage has lasted long enough."""
         self.done += amount
         if self.bar:
             self.bar.update(self.bar.task_ids[0], completed=self.done)
         elif not self.console.is_terminal:
-            self._say()
+            self._print_line()
         elif time.monotonic() - self.began > SHOWN_AFTER_SECONDS:
             self._show()
 
     def end(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self.bar:
             self.bar.stop()
             self.bar = None
@@ -88,58 +88,58 @@ class ProgressBars:
         stage = self.stage
 
         class Rate(ProgressColumn):
-            """How much is done in a second, lately."""
+            """Recent amount of work per second."""
 
             def render(self, task: Task) -> Text:
-                return Text(rate_in_words(stage, task.speed) if task.speed else "", style="dim")
+                return Text(format_rate(stage, task.speed) if task.speed else "", style="dim")
 
         self.bar = Progress(
             TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), Rate(), TimeLeft(),
             console=self.console, transient=True,
         )  # fmt: skip
-        self.bar.add_task(DOING.get(self.stage, self.stage), total=self.total, completed=self.done)
+        self.bar.add_task(TITLES.get(self.stage, self.stage), total=self.total, completed=self.done)
         self.bar.start()
 
     def _begin_line(self) -> None:
-        """In a long run, say that another stage has begun; rates are counted from there."""
+        """In a long run, print the title of the new stage. Rates are counted from here."""
         now = time.monotonic()
-        if now - self.said[0] >= SECONDS_BETWEEN_LINES:
-            self.console.print(DOING.get(self.stage, self.stage), markup=False)
-            self.said = now, 0
+        if now - self.last_line[0] >= SECONDS_BETWEEN_LINES:
+            self.console.print(TITLES.get(self.stage, self.stage), markup=False)
+            self.last_line = now, 0
         else:
-            self.said = self.said[0], 0
+            self.last_line = self.last_line[0], 0
 
-    def _say(self) -> None:
-        """Say how far the stage is, if it is time for that."""
-        now, (when, done) = time.monotonic(), self.said
+    def _print_line(self) -> None:
+        """Print the state of the stage, unless the last line is too recent."""
+        now, (when, done) = time.monotonic(), self.last_line
         if now - when < SECONDS_BETWEEN_LINES:
             return
-        self.said = now, self.done
+        self.last_line = now, self.done
         speed = (self.done - done) / (now - max(when, self.began))
-        doing = DOING.get(self.stage, self.stage)
-        self.console.print(f"{doing}: {state_in_words(self.stage, self.done, self.total, speed)}", markup=False)
+        title = TITLES.get(self.stage, self.stage)
+        self.console.print(f"{title}: {format_state(self.stage, self.done, self.total, speed)}", markup=False)
 
 
-def state_in_words(stage: str, done: int, total: int | None, speed: float) -> str:
-    """How far a stage is, how fast it goes, and how long it will take.
+def format_state(stage: str, done: int, total: int | None, speed: float) -> str:
+    """Share done, rate and remaining time of a stage.
 
-    >>> state_in_words("read", 41_000_000, 100_000_000, 1_250_000.0)
+    >>> format_state("read", 41_000_000, 100_000_000, 1_250_000.0)
     '41 % · 1.2 MB/s · 0:47 left'
-    >>> state_in_words("cluster", 41_000, None, 12_300.0)
+    >>> format_state("cluster", 41_000, None, 12_300.0)
     '12,300 mentions/s'
     """
-    said = [f"{100 * done // total} %"] if total else []
+    parts = [f"{100 * done // total} %"] if total else []
     if speed > 0:
-        said.append(rate_in_words(stage, speed))
+        parts.append(format_rate(stage, speed))
         if total:
-            said.append(f"{_clock(max(total - done, 0) / speed)} left")
-    return " · ".join(said)
+            parts.append(f"{_clock(max(total - done, 0) / speed)} left")
+    return " · ".join(parts)
 
 
-def rate_in_words(stage: str, speed: float) -> str:
-    """How much a stage does in a second, in its own unit.
+def format_rate(stage: str, speed: float) -> str:
+    """The work per second of a stage, in its own unit.
 
-    >>> rate_in_words("read", 12_345_678.0), rate_in_words("cluster", 45_678.9), rate_in_words("study", 0.25)
+    >>> format_rate("read", 12_345_678.0), format_rate("cluster", 45_678.9), format_rate("study", 0.25)
     ('12.3 MB/s', '45,679 mentions/s', '0.2/s')
     """
     unit = UNITS.get(stage)
@@ -149,7 +149,7 @@ def rate_in_words(stage: str, speed: float) -> str:
 
 
 def _clock(seconds: float) -> str:
-    """Seconds as people read them.
+    """Seconds as h:mm:ss or m:ss.
 
     >>> _clock(47), _clock(125), _clock(7325)
     ('0:47', '2:05', '2:02:05')

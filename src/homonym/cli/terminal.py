@@ -1,4 +1,4 @@
-"""What a run shows on the terminal when it is done: a summary, and what was wrong."""
+"""What a command prints when it is done: a summary, warnings, and problems with the input."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from homonym.settings import Limit
 
 
-#: So many problems are shown; all are counted.
+#: Maximum number of problems that are printed; all are counted.
 SHOWN_PROBLEMS = 5
 
 FEATURES = {
@@ -36,42 +36,42 @@ FEATURES = {
     "year": "years",
 }
 
-SET_ASIDE = {
+REJECTED = {
     "record": "records rejected",
     "author": "authors rejected",
     "field": "fields rejected",
-    "duplicate": "duplicates, read once",
+    "duplicate": "duplicates, read only once",
 }
 
 
 class Reported(Protocol):
-    """What every run has to say, whatever it is about."""
+    """The part of every summary that is about problems."""
 
     @property
     def problems(self) -> Problems:
-        """What was set aside."""
+        """Rejected records, authors and fields, and duplicates."""
 
     @property
     def warnings(self) -> list[str]:
-        """What else the user should know."""
+        """Warnings, each a sentence."""
 
 
 def show_problems(summary: Reported, console: Console | None = None) -> None:
-    """Say what was set aside, the first few with their places; and what else the user should know."""
+    """Print warnings, the first few problems with file and line, and the number of all problems."""
     console = console or Console(stderr=True, soft_wrap=True, highlight=False)
     for warning in summary.warnings:
-        console.print(f"note: {warning}", markup=False)
+        console.print(f"warning: {warning}", markup=False)
     for problem in summary.problems.kept[:SHOWN_PROBLEMS]:
         console.print(str(problem), markup=False)
     if len(summary.problems) > SHOWN_PROBLEMS:
         console.print("…")
     if len(summary.problems):
         counts = [counted(count, lost) for lost, count in summary.problems.counts.items() if count]
-        console.print(f"Set aside: {', '.join(counts)}.")
+        console.print(f"Rejected or skipped: {', '.join(counts)}.")
 
 
 def show_conversion(done: Conversion, console: Console | None = None) -> None:
-    """Print what was converted, where the time went and where the documents are."""
+    """Print the summary of a conversion."""
     console = console or Console(highlight=False, soft_wrap=True)
     console.print(f"{counted(done.records, 'record')}, {counted(done.mentions, 'mention')}")
     _show_cost(console, done.seconds)
@@ -79,7 +79,7 @@ def show_conversion(done: Conversion, console: Console | None = None) -> None:
 
 
 def show_inspection(found: Inspection, console: Console | None = None) -> None:
-    """Print what is in files, as a table, and the most frequent names as another."""
+    """Print what files contain, and the most frequent names."""
     from rich.table import Table
     from rich.text import Text
 
@@ -91,8 +91,8 @@ def show_inspection(found: Inspection, console: Console | None = None) -> None:
     table.add_column()
     table.add_column(justify="right")
 
-    def row(what: str, how_many: int | str, remark: str = "") -> None:
-        table.add_row(what, f"{how_many:,}" if isinstance(how_many, int) else how_many, Text(remark, style="dim"))
+    def row(title: str, number: int | str, remark: str = "") -> None:
+        table.add_row(title, f"{number:,}" if isinstance(number, int) else number, Text(remark, style="dim"))
 
     def share(count: int, of: int) -> str:
         return f"{100 * count / of:.1f} %" if of else ""
@@ -109,11 +109,11 @@ def show_inspection(found: Inspection, console: Console | None = None) -> None:
     for kind, count in inventory.document_ids.items():
         row(f"records with {kind}", count, share(count, inventory.records))
     for kind, (count, values) in inventory.identifiers.items():
-        row(f"mentions with {kind}", count, f"{share(count, inventory.mentions)}, {values:,} different")
+        row(f"mentions with {kind}", count, f"{share(count, inventory.mentions)}, {values:,} distinct")
     for kind, part in found.features.items():
         row(f"mentions with {kind}", f"{100 * part:.1f} %", FEATURES.get(kind, ""))
     for lost, count in found.problems.counts.items():
-        row(SET_ASIDE[lost], count)
+        row(REJECTED[lost], count)
     console.print(table)
     if inventory.frequent:
         names = Table("most frequent names", box=None, pad_edge=False)
@@ -126,7 +126,7 @@ def show_inspection(found: Inspection, console: Console | None = None) -> None:
 
 
 def show_summary(summary: Summary, console: Console | None = None) -> None:
-    """Print what a run did, where its time went and how much memory it took."""
+    """Print the summary of a run: counts, constraints, merge threshold, confidence, time and memory."""
     console = console or Console(highlight=False, soft_wrap=True)
     read = [(summary.records, "record"), (summary.mentions, "mention"), (summary.blocks, "name")]
     found = f" → {counted(summary.authors, 'author')}" if summary.authors is not None else ""
@@ -134,30 +134,27 @@ def show_summary(summary: Summary, console: Console | None = None) -> None:
     if summary.constraints:
         _show_constraints(console, summary.constraints)
     if summary.limit:
-        console.print(f"limit: {_limit_in_words(summary.limit, summary.calibration)}")
+        console.print(_describe_limit(summary.limit, summary.calibration))
     if summary.confidence is not None:
-        console.print(f"confidence: {summary.confidence:.3f} on average")
+        console.print(f"mean confidence: {summary.confidence:.3f}")
     _show_cost(console, summary.seconds)
     console.print(f"{summary.output}", markup=False)
 
 
-def _limit_in_words(limit: Limit, found: CalibratedLimit | None) -> str:
-    """Say what the limit is and where it comes from."""
-    if found is None:
-        return f"{_parts(limit)}, as given"
-    if found.precision is None or found.recall is None:
-        return f"{_parts(limit)}, the default"
-    return _found_in_words(found, found.precision, found.recall)
-
-
-def _found_in_words(found: CalibratedLimit, precision: float, recall: float) -> str:
-    """Say what limit pseudo-names gave, how far it moves, and what it does there."""
+def _describe_limit(limit: Limit, calibrated: CalibratedLimit | None) -> str:
+    """The merge threshold, where it comes from, and what to expect of it."""
     from homonym.calibration.limit import SEEDS
 
-    between = f" ({' … '.join(map(_values, found.spread))} over {counted(SEEDS, 'draw')})" if found.spread else ""
+    if calibrated is None:
+        return f"merge threshold (as given): {_parts(limit)}"
+    if calibrated.precision is None or calibrated.recall is None:
+        return f"merge threshold (default): {_parts(limit)}"
+    spread = " … ".join(map(_values, calibrated.spread)) if calibrated.spread else ""
+    between = f", {spread} over {counted(SEEDS, 'repetition')}" if spread else ""
     return (
-        f"{_parts(found.limit)}{between}, found on {counted(found.names, 'pseudo-name')} of {found.people:,} people: "
-        f"precision {precision:.3f}, recall {recall:.3f} expected there"
+        f"merge threshold (calibrated without labels): {_parts(limit)}{between}\n"
+        f"expected precision {calibrated.precision:.3f}, recall {calibrated.recall:.3f}, estimated on "
+        f"{counted(calibrated.names, 'pseudo-name')} made of {calibrated.people:,} people"
     )
 
 
@@ -168,7 +165,7 @@ def _parts(limit: Limit) -> str:
 
 
 def _values(limit: Limit) -> str:
-    """The parts of a limit that are not 0, where their names have been said before."""
+    """The values of a limit that are not 0, without their names."""
     return ", ".join(f"{value:.3g}" for value in limit if value) or "0"
 
 
@@ -177,19 +174,19 @@ def _show_constraints(console: Console, done: ConstraintSummary) -> None:
         return ", ".join(f"{count:,} by {kind}" for kind, count in counts.items())
 
     if done.links:
-        console.print(f"linked for certain: {counted(done.linked, 'mention')} (links: {by_kind(done.links)})")
+        console.print(f"must-link: {counted(done.linked, 'mention')} linked ({by_kind(done.links)})")
     if done.apart:
-        console.print(f"kept apart for certain, in pairs of mentions: {by_kind(done.apart)}")
-    for contradiction in done.first:
-        console.print(f"contradiction: {contradiction.what}", markup=False)
+        console.print(f"cannot-link, in pairs of mentions: {by_kind(done.apart)}")
+    for conflict in done.first:
+        console.print(f"conflict: {conflict.what}", markup=False)
     if done.contradictions:
-        console.print(f"{counted(done.contradictions, 'contradiction')}, listed in {done.file}", markup=False)
+        console.print(f"{counted(done.contradictions, 'constraint conflict')}, listed in {done.file}", markup=False)
 
 
 LIMITS = {
-    "kappa": "κ alone",
-    "alpha": "α alone",
-    "beta": "β alone",
+    "kappa": "only κ",
+    "alpha": "only α",
+    "beta": "only β",
     "both": "α and β",
     "paper": "the paper's",
     "default": "the default",
@@ -199,7 +196,7 @@ GREEK = {"alpha": "α", "beta": "β", "kappa": "κ"}
 
 
 def show_calibration(found: Calibration, console: Console | None = None) -> None:
-    """Print the limits that were tried, how well they do, and which one was taken."""
+    """Print the limits that were tried, their F1, and the one that was chosen."""
     console = console or Console(highlight=False, soft_wrap=True)
     if found.limits:
         _show_labels(console, found.labels, found.labels_without_mention)
@@ -215,9 +212,9 @@ def show_calibration(found: Calibration, console: Console | None = None) -> None
 def _show_limits(console: Console, found: Calibration) -> None:
     from homonym.evaluation.rendering import empty_table, figure, interval_text
 
-    names = f"{counted(found.training_names, 'name')} to choose on, {found.test_names:,} to judge on"
-    columns = ("limit", "", "γ", "95 % spread", "F1 when\nchosen", "F1 when judged,\n95 % interval")
-    table = empty_table(f"B-cubed F1, averaged over true sizes: {names}", columns)
+    names = f"{counted(found.training_names, 'training name')}, {found.test_names:,} test names"
+    columns = ("limit", "", "γ", "95 % spread", "training\nF1", "test F1,\n95 % interval")
+    table = empty_table(f"B-cubed F1, averaged over the true numbers of authors: {names}", columns)
     for limit in found.limits:
         table.add_row(
             LIMITS[limit.kind] + (" ←" if limit.kind == found.chosen else ""),
@@ -231,26 +228,26 @@ def _show_limits(console: Console, found: Calibration) -> None:
 
 
 def _show_chances(console: Console, found: Calibration) -> None:
-    """Say which weight of chance was taken, and what the others do."""
+    """Print the chosen weight γ of the chance correction, and the F1 of the others."""
     from homonym.evaluation.rendering import figure
 
     if not found.chances:
         return
     f1 = ", ".join(f"{tried.gamma:g} ({figure(tried.f1)})" for tried in found.chances)
     why = "clearly better than the default" if found.settings.gamma is not None else "no other is clearly better"
-    console.print(f"γ = {found.settings.chance:g}: {why}; tried, with F1 when chosen: {f1}")
+    console.print(f"γ = {found.settings.chance:g}: {why}; training F1 of all values: {f1}")
 
 
 def _show_unlabelled(console: Console, found: Calibration) -> None:
-    """Say what pseudo-names gave, in one line; with labels, only where they gave anything."""
+    """Print the limit calibrated without labels; next to labelled results only if there were pseudo-names."""
     if not found.limits:
-        console.print(_limit_in_words(found.settings.limit, found.unlabelled))
+        console.print(_describe_limit(found.settings.limit, found.unlabelled))
     elif found.unlabelled.names:
-        console.print(f"without labels: {_limit_in_words(found.unlabelled.limit, found.unlabelled)}")
+        console.print(_describe_limit(found.unlabelled.limit, found.unlabelled))
 
 
 def show_training(found: Training, console: Console | None = None) -> None:
-    """Print the learnt weights with their spread."""
+    """Print the learned weights with their spread."""
     from homonym.evaluation.rendering import empty_table
 
     console = console or Console(highlight=False, soft_wrap=True)
@@ -264,12 +261,12 @@ def show_training(found: Training, console: Console | None = None) -> None:
         table.add_row(kind, f"{weight:.3f}", f"{learnt.sd[kind]:.3f}")
     console.print(table)
     console.print(
-        f"On names it has not seen, {100 * learnt.accuracy:.1f} % of the pairs are decided rightly; chance is 50 %."
+        f"On test names, {100 * learnt.accuracy:.1f} % of the pairs are classified correctly; chance is 50 %."
     )
 
 
 def show_study(found: Study, console: Console | None = None) -> None:
-    """Print the verdicts of a study, where its time went, and where it lies."""
+    """Print the findings of a study, its time, and the path of its page."""
     console = console or Console(highlight=False, soft_wrap=True)
     for finding in found.values["findings"]:
         console.print(f"{finding['verdict']:<10} {finding['claim']}", markup=False)
@@ -279,9 +276,9 @@ def show_study(found: Study, console: Console | None = None) -> None:
 
 def _show_cost(console: Console, seconds: Mapping[str, float]) -> None:
     stages = ", ".join(f"{stage} {time:.1f} s" for stage, time in seconds.items())
-    console.print(f"{sum(seconds.values()):.1f} s ({stages}); at most {peak_memory() / 2**30:.2f} GiB")
+    console.print(f"{sum(seconds.values()):.1f} s ({stages}); peak memory {peak_memory() / 2**30:.2f} GiB")
 
 
 def _show_labels(console: Console, labels: int, without_mention: int) -> None:
-    lost = f"; {without_mention:,} of them for mentions that are not there" if without_mention else ""
+    lost = f"; {without_mention:,} of them for mentions that do not exist" if without_mention else ""
     console.print(counted(labels, "label") + lost)

@@ -1,0 +1,26 @@
+"""Hypothesis profiles: `full` runs every example that a test asks for, `quick` a tenth of them."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+#: Share of the examples that each profile runs.
+SHARES = {"full": 1.0, "quick": 0.1}
+#: Minimum number of examples in any profile.
+FEWEST = 5
+
+_share = SHARES["full"]
+
+
+def register(profile: str | None) -> None:
+    """Register the profiles. No test has a deadline: machines are noisy."""
+    global _share
+    for name in SHARES:
+        settings.register_profile(name, deadline=None, print_blob=True)
+    settings.load_profile(profile or "full")
+    _share = SHARES[profile or "full"]
+
+
+def examples(number: int) -> int:
+    """How many examples a test runs that asks for this many in the full profile."""
+    return max(FEWEST, round(number * _share))
