@@ -7,7 +7,7 @@ any two, so each of the others is the one of a few candidates who is closest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,7 +124,7 @@ def pseudo_names(pool: Pool, made: BlockComposition, generator: np.random.Genera
         frequencies=pool.frequencies,
         author=np.concatenate(authors),
         written=[None] * len(mentions),
-        constraints=replace(made.constraints, group=alone.astype(np.int32), profile=profile),
+        constraints=made.constraints._replace(group=alone.astype(np.int32), profile=profile),
     )
 
 
