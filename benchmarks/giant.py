@@ -1,9 +1,9 @@
-"""Giant blocks: one name with 1,000 to 50,000 mentions, against the dense kernel where its pairs fit into memory.
+"""Giant blocks of 1,000 to 50,000 mentions: the sparse kernel, and the dense kernel if its pairs fit into memory.
 
-People of Zipf sizes with eight feature types: Zipf terms, the years of a career, categories of a small vocabulary,
-circles of co-authors, references, affiliations, keywords and addresses. And real bags: all mentions of a set of PubMed
-articles thrown into one block, whoever they are. Each block is clustered in a process of its own, so that peak memory
-is its own. Both ways have to find the same authors.
+Authors of Zipf sizes with eight feature types: Zipf terms, the years of a career, categories of a small vocabulary,
+groups of co-authors, references, affiliations, keywords and e-mail addresses. And real bags: all mentions of a set of
+PubMed articles in one block. Each block is clustered in a separate process, to measure its peak memory. Both kernels
+must find the same authors.
 """
 
 from __future__ import annotations
@@ -24,35 +24,35 @@ from numpy.typing import NDArray
 from homonym.clustering import agglomerative
 from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes
 from homonym.clustering.arrays import Bags, Frequencies, starts
-from homonym.clustering.sparse import giant
+from homonym.clustering.sparse.giant_blocks import Agglomeration
 from homonym.runtime.progress import cpu_seconds, peak_memory
 from homonym.settings import Settings
 
 SIZES = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
-#: Real bags, where this data set is at hand.
+# Real bags; skipped if this file does not exist.
 REAL = Path(__file__).parents[2] / "shared" / "data" / "pubmed" / "documents.jsonl.gz"
-#: More than this is not spent on pairs.
+# Maximum memory in bytes for the pairs of the dense kernel.
 DENSE_MOST = 6 << 30
 THREADS = 2
-#: One limit for all sizes. It is right for none of the larger ones: at 20,000 mentions B-cubed precision is 0.97 and
-#: recall 0.56, and with half of it 50,000 mentions become one person in 16,009 rounds.
+# One limit for all sizes. It is not the best one for large blocks: at 20,000 mentions B-cubed precision is 0.97 and
+# recall 0.56, and with half of it 50,000 mentions become one author in 16,009 rounds.
 KAPPA = 60.0
-#: The same for the real block, which is the whole collection.
+# The same for the real block, which is the whole collection.
 REAL_KAPPA = 10.0
-#: Mentions of the whole collection, of which the block is one name.
+# Mentions of the whole collection, of which the block is one name.
 COLLECTION = 2_000_000
-#: Draws per mention, size of the vocabulary, draws that come from the person's own stock, size of that stock.
+# Draws per mention, size of the vocabulary, share of draws from the author's own features, number of these.
 TYPES: dict[str, tuple[float, int, float, int]] = {
     "aff": (1.5, 20_000, 0.9, 3), "cat": (2, 250, 0.8, 3), "co": (5, 300_000, 0.7, 25), "email": (0.3, 60_000, 1.0, 1),
     "key": (5, 60_000, 0.5, 25), "ref": (20, 400_000, 0.5, 120), "term": (90, 60_000, 0.4, 250),
 }  # fmt: skip
 Array = NDArray[Any]
-COLUMNS = ("mentions", "occurrences", "rounds", "authors", "walks", "seconds", "CPU seconds", "GiB",
+COLUMNS = ("mentions", "occurrences", "rounds", "authors", "rows", "seconds", "CPU seconds", "GiB",
            "compiling", "dense seconds", "dense GiB")  # fmt: skip
 
 
 def make_block(mentions: int, seed: int = 1) -> tuple[Bags, Frequencies]:
-    """One block, and the frequencies of a collection in which it is one name among many."""
+    """One block, and the frequencies of a collection that it is one name of."""
     random = np.random.default_rng(seed)
     person = _people(mentions, random)
     owners: list[Array] = []
@@ -101,7 +101,7 @@ def _people(mentions: int, random: np.random.Generator) -> Array:
 
 
 def _zipf_share(vocabulary: int) -> Array:
-    """Shares of the most frequent features, added up; the first few ranks are flat, as without stop words."""
+    """Cumulative shares of the features by rank; the first few ranks are flat, as without stop words."""
     share = np.cumsum(1.0 / (np.arange(vocabulary) + 20.0))
     return np.concatenate([[0.0], share / share[-1]])
 
@@ -111,7 +111,7 @@ def _zipf(vocabulary: int, uniform: Array) -> Array:
 
 
 def _years(person: Array, random: np.random.Generator) -> tuple[Array, ...]:
-    """Gaussian bags over eleven years around a year of the person's career."""
+    """Gaussian bags over eleven years around a year of the author's career."""
     career = random.integers(8, 38, person.max() + 1)
     year = np.clip(career[person] + random.integers(-6, 7, len(person)), 5, 44)
     shape = np.exp(-(np.arange(-5, 6) ** 2) / 8)
@@ -123,7 +123,7 @@ def _years(person: Array, random: np.random.Generator) -> tuple[Array, ...]:
 
 
 def real_block(documents: Path = REAL) -> tuple[Bags, Frequencies]:
-    """All mentions of a set of documents as one block, read and counted as homonym does it."""
+    """All mentions of a set of documents as one block, extracted by homonym."""
     from homonym import extract
 
     with tempfile.TemporaryDirectory() as directory:
@@ -143,51 +143,50 @@ def real_block(documents: Path = REAL) -> tuple[Bags, Frequencies]:
 
 
 def run(sizes: Sequence[int | str] = (*SIZES, "pubmed")) -> list[dict[str, float]]:
-    """A row per block; the real one is left out where the data is not at hand."""
+    """One row per block; the real one is left out if its file does not exist."""
     wanted = [size for size in sizes if size != "pubmed" or REAL.exists()]
     return [_own_process(size) for size in wanted]
 
 
 def _own_process(size: int | str) -> dict[str, float]:
     row: dict[str, float] = {}
-    for way in ("giant", "dense"):
-        command = [sys.executable, "-m", "benchmarks.giant", str(size), way]
+    for kernel in ("sparse", "dense"):
+        command = [sys.executable, "-m", "benchmarks.giant", str(size), kernel]
         done = subprocess.run(command, check=True, capture_output=True).stdout
         row |= orjson.loads(done.splitlines()[-1])
     if "dense digest" in row and row["dense digest"] != row["digest"]:
-        raise AssertionError(f"block {size}: other authors without pairs than with them")
+        raise AssertionError(f"block {size}: the sparse kernel finds other authors than the dense kernel")
     return row
 
 
-def measure(size: str, way: str, **changes: Any) -> dict[str, Any]:
-    """Cluster one block in one way."""
+def measure(size: str, kernel: str, **changes: Any) -> dict[str, Any]:
+    """Cluster one block with one kernel and measure it."""
     bags, frequencies = real_block() if size == "pubmed" else make_block(int(size))
     mentions, types = len(bags.bag_start) - 1, len(frequencies.types)
-    if way == "dense" and dense_bytes(mentions, types) > DENSE_MOST:
+    if kernel == "dense" and dense_bytes(mentions, types) > DENSE_MOST:
         return {}
     settings = Settings(**{"kappa": REAL_KAPPA if size == "pubmed" else KAPPA, **changes})
-    agglomerative.GIANT_BLOCK = 1 if way == "giant" else mentions + 1
-    walks: list[int] = []
+    agglomerative.GIANT_BLOCK = 1 if kernel == "sparse" else mentions + 1
     began = time.perf_counter()
     cluster(*make_block(50), settings)
     compiling = time.perf_counter() - began
-    really = giant.cluster_giant
+    rows: list[int] = []
+    compute_rows = Agglomeration.compute_rows
 
-    def counted(block: Any, known: Any, limit: float, merges: giant.Merges, *rest: Any, **options: Any) -> int:
-        rounds = really(block, known, limit, merges, *rest, **options)
-        walks.append(merges.walks)
-        return rounds
+    def counted(process: Agglomeration, numbers: Array, *, offering: bool) -> None:
+        rows.append(len(numbers))
+        compute_rows(process, numbers, offering=offering)
 
-    setattr(agglomerative, "cluster_giant", counted)  # noqa: B010  # its walks are nobody else's business
+    setattr(Agglomeration, "compute_rows", counted)  # noqa: B010  # mypy refuses an assignment
     began, worked = time.perf_counter(), cpu_seconds()
     answer = cluster(bags, frequencies, settings, threads=THREADS)
     seconds, worked = time.perf_counter() - began, cpu_seconds() - worked
     gib = peak_memory() / 2**30
-    if way == "dense":
+    if kernel == "dense":
         return {"dense seconds": seconds, "dense GiB": gib, "dense digest": _digest(answer)}
     return {
         "mentions": mentions, "occurrences": len(bags.feature), "rounds": int(answer.rounds[0]),
-        "authors": int(answer.label.max()) + 1, "walks": sum(walks), "seconds": seconds, "CPU seconds": worked,
+        "authors": int(answer.label.max()) + 1, "rows": sum(rows), "seconds": seconds, "CPU seconds": worked,
         "GiB": gib, "compiling": compiling, "digest": _digest(answer),
     }  # fmt: skip
 
@@ -199,7 +198,7 @@ def _digest(answer: Clustering) -> str:
 
 
 def table(rows: list[dict[str, float]]) -> str:
-    """The rows in Markdown; a dash where pairs do not fit."""
+    """The rows as a Markdown table; a dash if the dense kernel was not run."""
     lines = [f"| {' | '.join(COLUMNS)} |", "|" + " ---: |" * len(COLUMNS)]
     for row in rows:
         cells = [f"{row[name]:,.1f}" if isinstance(row.get(name), float) else f"{row.get(name, '–'):,}" if name in row

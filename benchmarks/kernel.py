@@ -1,8 +1,8 @@
-"""The kernel against per-block numpy and scipy on the same blocks: mentions per second on one thread.
+"""The dense kernel compared with numpy and scipy per block: mentions per second on one thread.
 
-100,000 blocks of about 4 mentions with about 55 features over eight types, as the Web of Science has them. The numpy
-and scipy formulations are the fastest we could write for one block at a time; they are timed on a sample of the
-blocks, and must give the same labels as the kernel there.
+100,000 blocks of about 4 mentions with about 55 features over eight types, as in the Web of Science. The numpy and
+scipy versions are the fastest we could write for one block at a time. They are timed on a sample of the blocks, and
+must give the same labels as the kernel there.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from homonym.settings import Settings
 
 BLOCKS = 100_000
 SAMPLE = 2_000
-#: Features per mention and size of the vocabulary by type: about 55 features in all.
+# Features per mention and size of the vocabulary by type: about 55 features in all.
 TYPES = {"aff": (1, 20_000), "cat": (2, 250), "co": (5, 200_000), "email": (1, 50_000), "key": (6, 60_000),
          "ref": (10, 150_000), "term": (22, 80_000), "year": (9, 60)}  # fmt: skip
 REPEATS = 5
 
 
 def make_blocks(seed: int = 1) -> tuple[Bags, Frequencies]:
-    """Blocks of one to four authors whose mentions draw most features from a small set of their author's own."""
+    """Blocks of one to four authors; mentions draw half of their features from a small set of their author."""
     random = np.random.default_rng(seed)
     sizes = np.clip(random.poisson(4, BLOCKS), 1, None)
     mentions = int(sizes.sum())
@@ -67,7 +67,7 @@ def head(bags: Bags, blocks: int) -> Bags:
 
 
 def per_block(bags: Bags, frequencies: Frequencies, settings: Settings, couple: Any) -> np.ndarray[Any, Any]:
-    """Cluster block by block; `couple` gives S[t, x, y] and n[t, x] of one block."""
+    """Cluster block by block; `couple` returns S[t, x, y] and n[t, x] of one block."""
     labels = np.zeros(len(bags.bag_start) - 1, np.int32)
     weight = np.array(settings.weights_for(frequencies.types))[:, None]
     smoothing = settings.epsilon / frequencies.mentions
@@ -130,7 +130,7 @@ def couple_numpy(bags: Bags, frequencies: Frequencies, first: int, last: int) ->
 
 
 def rate_of_streaming(bags: Bags) -> float:
-    """Mentions per second if every number of the bags is read once, which no clustering could do without."""
+    """Mentions per second if every number of the bags is only read once: an upper bound for any clustering."""
     seconds = []
     for _ in range(REPEATS):
         began = time.perf_counter()
@@ -141,7 +141,7 @@ def rate_of_streaming(bags: Bags) -> float:
 
 
 def run() -> list[tuple[str, float, float]]:
-    """Rows of (what, mentions per second, how many times slower than the kernel)."""
+    """Rows of (name, mentions per second, how many times slower than the kernel)."""
     bags, frequencies = make_blocks()
     settings = Settings(beta=2e-4, gamma=0.0, weights="uniform")
     cluster(head(bags, 10), frequencies, settings)  # compile

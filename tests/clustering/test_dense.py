@@ -1,4 +1,4 @@
-"""The kernel against the literal reference: same partitions, same rounds, whatever the block looks like."""
+"""The dense kernel compared with the literal reference: the same partitions and rounds for any block."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from homonym.clustering import compiling, dense, reference
+from homonym.clustering import compiling, reference
 from homonym.clustering.agglomerative import Clustering, cluster, round_table
 from homonym.clustering.arrays import Bags, Frequencies
+from homonym.clustering.dense import blocks as blocks_module
 from homonym.settings import Settings
 
 Bag = dict[int, float]
@@ -49,7 +50,7 @@ def parameters(draw: st.DrawFn) -> Settings:
 
 
 def counted(collection: list[list[Mention]], rare: int) -> Frequencies:
-    """Frequencies over all blocks, with `rare` further occurrences of each feature elsewhere in the collection."""
+    """Frequencies over all blocks plus `rare` occurrences of each feature elsewhere in the collection."""
     total = np.full(6 * len(TYPES), float(rare))
     for block in collection:
         for mention in block:
@@ -76,9 +77,12 @@ def flat(collection: list[list[Mention]]) -> Bags:
 
 
 def literal(
-    block: list[Mention], frequencies: Frequencies, run: Settings, known: reference.ReferenceConstraints | None = None
+    block: list[Mention],
+    frequencies: Frequencies,
+    run: Settings,
+    constraints: reference.ReferenceConstraints | None = None,
 ) -> list[reference.Round]:
-    return list(reference.rounds(*literal_model(block, frequencies, run), known))
+    return list(reference.rounds(*literal_model(block, frequencies, run), constraints))
 
 
 def literal_model(
@@ -125,7 +129,7 @@ def partition(labels: list[int]) -> list[list[int]]:
 
 
 def near(value: Any, run: Settings) -> Any:
-    """Equal but for rounding, which is relative to what chance is subtracted from where it is."""
+    """Equal up to rounding; with chance correction, rounding is relative to the terms of the subtraction."""
     return pytest.approx(value, rel=1e-9, abs=1e-13 * (1 + run.chance) if run.chance else 0)
 
 
@@ -153,7 +157,7 @@ def assert_same_as_reference(collection: list[list[Mention]], run: Settings, rar
 
 @settings(max_examples=1500, deadline=None)
 @given(collection=blocks, run=parameters(), rare=st.sampled_from([0, 1, 50]))
-def test_kernel_is_the_reference(collection: list[list[Mention]], run: Settings, rare: int) -> None:
+def test_kernel_equals_reference(collection: list[list[Mention]], run: Settings, rare: int) -> None:
     assert_same_as_reference(collection, run, rare)
 
 
@@ -161,7 +165,9 @@ def test_kernel_is_the_reference(collection: list[list[Mention]], run: Settings,
 @pytest.mark.parametrize("joint", [False, True])
 @pytest.mark.parametrize("scope", ["overall", "within"])
 @pytest.mark.parametrize("gamma", [0.0, 1.5])
-def test_larger_blocks_in_every_variant(variant: str, joint: bool, scope: str, gamma: float) -> None:
+def test_equals_reference_on_larger_blocks_in_every_variant(
+    variant: str, joint: bool, scope: str, gamma: float
+) -> None:
     random = np.random.default_rng(7)
     collection = [
         [
@@ -204,41 +210,41 @@ def test_order_of_mentions_does_not_matter(collection: list[list[Mention]], run:
     assert partition(back) == partition(straight)
 
 
-def test_no_feature_types_leaves_everyone_alone() -> None:
+def test_without_feature_types_all_mentions_stay_singletons() -> None:
     nothing = Frequencies((), np.zeros(1, np.int64), np.zeros(0), np.zeros(0), 3)
     bags = Bags(np.array([0, 2, 3]), np.zeros(4, np.int64), np.zeros(0, np.int32), np.zeros(0))
     assert cluster(bags, nothing, Settings()).label.tolist() == [0, 1, 0]
 
 
-def test_malformed_bags_are_refused() -> None:
+def test_rejects_malformed_bags() -> None:
     with pytest.raises(ValueError, match="block_start"):
         Bags(np.array([0, 2]), np.zeros(4, np.int64), np.zeros(0, np.int32), np.zeros(0))
     with pytest.raises(ValueError, match="bag_start"):
         Bags(np.array([0, 1]), np.array([0, 5]), np.zeros(0, np.int32), np.zeros(0))
 
 
-def test_without_a_place_for_machine_code_it_is_compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    really = numba.njit
+def test_compiles_without_cache_if_no_directory_is_writable(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = numba.njit
 
     def read_only(*functions: Any, **options: Any) -> Any:
         if options.get("cache"):
             raise RuntimeError("cannot cache function: no locator available")
-        return really(*functions, **options)
+        return original(*functions, **options)
 
     monkeypatch.setattr(numba, "njit", read_only)
-    assert dense.compiled(_one_more)(1) == 2
+    assert compiling.compiled(_one_more)(1) == 2
 
 
-def test_machine_code_is_stale_when_any_source_of_the_kernel_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A compiled function holds the code of those that it calls, whose files numba does not look at."""
+def test_cached_machine_code_is_stale_after_any_kernel_source_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiled function contains the code of the functions it calls; numba checks only its own file."""
     digest = compiling.sources_digest()
-    cluster_blocks: Any = dense.cluster_blocks
+    cluster_blocks: Any = blocks_module.cluster_blocks
     assert cluster_blocks._cache._cache_file._source_stamp[1] == digest
-    really = pkgutil.get_data
-    for changed in ("scoring.py", "walking.py", "probability.py"):
+    original = pkgutil.get_data
+    for changed in ("scoring.py", "row_scores.py", "reference.py", "arrays.py"):
 
         def edited(package: str, resource: str, changed: str = changed) -> bytes:
-            return (really(package, resource) or b"") + (b"# edited" if resource == changed else b"")
+            return (original(package, resource) or b"") + (b"# edited" if resource == changed else b"")
 
         with monkeypatch.context() as patch:
             patch.setattr(pkgutil, "get_data", edited)
@@ -246,7 +252,7 @@ def test_machine_code_is_stale_when_any_source_of_the_kernel_has_changed(monkeyp
     assert compiling.sources_digest.__wrapped__() == digest
 
 
-def test_without_sources_machine_code_is_kept_as_numba_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_digest_is_empty_without_sources(monkeypatch: pytest.MonkeyPatch) -> None:
     def gone(*_: str) -> bytes:
         raise OSError
 

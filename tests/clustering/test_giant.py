@@ -1,4 +1,4 @@
-"""Giant blocks against the dense kernel and the literal reference: the same authors, rounds and merges."""
+"""Giant blocks compared with the dense kernel and the literal reference: the same authors, rounds and merges."""
 
 from __future__ import annotations
 
@@ -14,42 +14,38 @@ from hypothesis import strategies as st
 from homonym.clustering import agglomerative
 from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, needed_bytes
 from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies
-from homonym.clustering.sparse import giant
+from homonym.clustering.sparse import giant_blocks
 from homonym.settings import Settings
 from tests.clustering import test_constrained_clustering, test_dense
-from tests.clustering.test_constrained_clustering import EMPTY, PROFILES, constrained, constraints_of
+from tests.clustering.test_constrained_clustering import EMPTY, PROFILES, Case, constrained, constraints_of
 from tests.clustering.test_dense import TYPES, Mention, blocks, counted, flat, near, parameters
 from tests.clustering.test_sweep import rarities
 
-Known = tuple[list[list[Mention]], Constraints]
-
-
-#: What is remembered between rounds, and in how large parts work is done: by name of the constant.
-MEMORY = {giant: ("LISTED", "WORN", "ENOUGH", "CHUNK", "KEPT_BYTES", "KEPT_SIZE", "IDLE")}
+# Names of the constants for what is kept between rounds, and for the size of work units.
+CONSTANTS = ("LISTED", "WORN", "ENOUGH", "CHUNK", "CACHE_BYTES", "CACHED_SIZE", "IDLE")
 
 
 @contextmanager
-def every_block_is_giant(memory: dict[str, float] | None = None) -> Iterator[None]:
-    """Blocks of any size take the giant way, with other constants where they are given."""
+def every_block_is_giant(constants: dict[str, float] | None = None) -> Iterator[None]:
+    """Cluster blocks of any size with the sparse kernel, with the given constants changed."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(agglomerative, "GIANT_BLOCK", 1)
-        for module, names in MEMORY.items():
-            for name in names:
-                patch.setattr(module, name, (memory or {}).get(name, getattr(module, name)))
+        for name in CONSTANTS:
+            patch.setattr(giant_blocks, name, (constants or {}).get(name, getattr(giant_blocks, name)))
         yield
 
 
 @st.composite
-def memories(draw: st.DrawFn) -> dict[str, float]:
-    """Short lists that run empty, few kept rows, little space: seldom so in small blocks; may not change an answer."""
+def changed_constants(draw: st.DrawFn) -> dict[str, float]:
+    """Short lists that run empty, few cached rows, little space: rare in small blocks, and must not change results."""
     return {
-        "LISTED": draw(st.sampled_from([1, 2, 3, giant.LISTED])),
-        "WORN": draw(st.sampled_from([0.0, giant.WORN, 2.0])),
-        "ENOUGH": draw(st.sampled_from([1, giant.ENOUGH])),
-        "CHUNK": draw(st.sampled_from([1, 3, giant.CHUNK])),
-        "KEPT_BYTES": draw(st.sampled_from([0, giant.KEPT_BYTES, 10**4])),
-        "KEPT_SIZE": draw(st.sampled_from([1, 2, giant.KEPT_SIZE])),
-        "IDLE": draw(st.sampled_from([0, 1, giant.IDLE])),
+        "LISTED": draw(st.sampled_from([1, 2, 3, giant_blocks.LISTED])),
+        "WORN": draw(st.sampled_from([0.0, giant_blocks.WORN, 2.0])),
+        "ENOUGH": draw(st.sampled_from([1, giant_blocks.ENOUGH])),
+        "CHUNK": draw(st.sampled_from([1, 3, giant_blocks.CHUNK])),
+        "CACHE_BYTES": draw(st.sampled_from([0, giant_blocks.CACHE_BYTES, 10**4])),
+        "CACHED_SIZE": draw(st.sampled_from([1, 2, giant_blocks.CACHED_SIZE])),
+        "IDLE": draw(st.sampled_from([0, 1, giant_blocks.IDLE])),
     }
 
 
@@ -58,7 +54,7 @@ def clustered(bags: Bags, frequencies: Frequencies, run: Settings, **options: An
 
 
 def assert_same_answer(found: Clustering, expected: Clustering, run: Settings) -> None:
-    """The same but for rounding: merges that tie may be recorded in another order, with another of their pairs."""
+    """The same up to rounding: tying merges may be recorded in another order, or with another of their pairs."""
     assert found.label.tolist() == expected.label.tolist()
     assert found.rounds.tolist() == expected.rounds.tolist()
     assert found.merge_round.tolist() == expected.merge_round.tolist()
@@ -82,40 +78,40 @@ def assert_identical(one: Clustering, other: Clustering) -> None:
 
 
 @settings(max_examples=400, deadline=None)
-@given(collection=blocks, run=parameters(), rare=rarities, memory=memories())
-def test_giant_is_the_reference(
-    collection: list[list[Mention]], run: Settings, rare: int, memory: dict[str, float]
+@given(collection=blocks, run=parameters(), rare=rarities, constants=changed_constants())
+def test_sparse_kernel_equals_reference(
+    collection: list[list[Mention]], run: Settings, rare: int, constants: dict[str, float]
 ) -> None:
-    with every_block_is_giant(memory):
+    with every_block_is_giant(constants):
         test_dense.assert_same_as_reference(collection, run, rare)
 
 
 @settings(max_examples=400, deadline=None)
-@given(known=constrained(), run=parameters(), rare=rarities, memory=memories())
-def test_giant_is_the_reference_with_constraints(
-    known: Known, run: Settings, rare: int, memory: dict[str, float]
+@given(case=constrained(), run=parameters(), rare=rarities, constants=changed_constants())
+def test_sparse_kernel_equals_reference_with_constraints(
+    case: Case, run: Settings, rare: int, constants: dict[str, float]
 ) -> None:
-    with every_block_is_giant(memory):
-        test_constrained_clustering.assert_same_as_reference(*known, run, rare)
+    with every_block_is_giant(constants):
+        test_constrained_clustering.assert_same_as_reference(*case, run, rare)
 
 
 @settings(max_examples=400, deadline=None)
 @given(
-    known=constrained(),
+    case=constrained(),
     run=parameters(),
     rare=rarities,
-    memory=memories(),
+    constants=changed_constants(),
     free=st.booleans(),
     hypothetical=st.booleans(),
 )
-def test_giant_is_dense_with_margins_for_any_number_of_threads(
-    known: Known, run: Settings, rare: int, memory: dict[str, float], free: bool, hypothetical: bool
+def test_sparse_kernel_equals_dense_kernel_for_any_number_of_threads(
+    case: Case, run: Settings, rare: int, constants: dict[str, float], free: bool, hypothetical: bool
 ) -> None:
-    collection, constraints = known
+    collection, constraints = case
     bags, frequencies = flat(collection), counted(collection, rare)
     options = {"constraints": None if free else constraints, "hypothetical": hypothetical}
     dense = clustered(bags, frequencies, run, **options)
-    with every_block_is_giant(memory):
+    with every_block_is_giant(constants):
         alone = clustered(bags, frequencies, run, **options)
         shared = clustered(bags, frequencies, run, threads=2, **options)
     assert_same_answer(alone, dense, run)
@@ -123,7 +119,7 @@ def test_giant_is_dense_with_margins_for_any_number_of_threads(
 
 
 def zipf_block(mentions: int, seed: int, types: int = len(TYPES)) -> tuple[Bags, Frequencies]:
-    """People of Zipf sizes whose mentions have features of their own and common ones; some are twins, some empty."""
+    """Authors of Zipf sizes with own and common features; some mentions have equal bags, some have none."""
     random = np.random.default_rng(seed)
     person = np.minimum(random.zipf(1.3, mentions), mentions)
     vocabulary = np.array([60, 4000, 2 * mentions])[:types]
@@ -162,16 +158,18 @@ def random_constraints(mentions: int, seed: int) -> Constraints:
 @pytest.mark.parametrize("joint", [False, True])
 @pytest.mark.parametrize("gamma", [0.0, 1.0])
 @pytest.mark.parametrize("bound", [False, True])
-def test_medium_blocks_in_every_variant(variant: str, joint: bool, gamma: float, bound: bool) -> None:
+def test_equals_dense_kernel_on_medium_blocks_in_every_variant(
+    variant: str, joint: bool, gamma: float, bound: bool
+) -> None:
     bags, frequencies = zipf_block(350, 5)
-    known = random_constraints(350, 6) if bound else None
+    constraints = random_constraints(350, 6) if bound else None
     scope = "within" if joint == bound else "overall"
     for alpha in (0.0, 2e-4 if joint else 0.02, 0.9):
         run = Settings(variant=variant, joint=joint, gamma=gamma, scope=scope, alpha=alpha)
         for hypothetical in (False, True):
-            dense = clustered(bags, frequencies, run, constraints=known, hypothetical=hypothetical)
+            dense = clustered(bags, frequencies, run, constraints=constraints, hypothetical=hypothetical)
             with every_block_is_giant():
-                found = clustered(bags, frequencies, run, constraints=known, hypothetical=hypothetical, threads=2)
+                found = clustered(bags, frequencies, run, constraints=constraints, hypothetical=hypothetical, threads=2)
             assert_same_answer(found, dense, run)
 
 
@@ -179,13 +177,12 @@ def test_medium_blocks_in_every_variant(variant: str, joint: bool, gamma: float,
     ("variant", "mentions", "seed", "alpha"),
     [("prob", 700, 1, 0.07), ("prob", 2000, 2, 0.07), ("max", 700, 1, 0.02), ("max", 2000, 2, 0.02)],
 )
-def test_larger_blocks(variant: str, mentions: int, seed: int, alpha: float) -> None:
+def test_equals_dense_kernel_on_larger_blocks(variant: str, mentions: int, seed: int, alpha: float) -> None:
     bags, frequencies = zipf_block(mentions, seed)
     run = Settings(variant=variant, alpha=alpha)
-    known = random_constraints(mentions, seed)
-    for constraints in (None, known):
+    for constraints in (None, random_constraints(mentions, seed)):
         dense = clustered(bags, frequencies, run, constraints=constraints)
-        assert 20 < len(np.unique(dense.label)) < 0.95 * mentions, "something is joined, and not all of it"
+        assert 20 < len(np.unique(dense.label)) < 0.95 * mentions, "some mentions are joined, but not all"
         with every_block_is_giant():
             alone = clustered(bags, frequencies, run, constraints=constraints)
             shared = clustered(bags, frequencies, run, constraints=constraints, threads=2)
@@ -194,8 +191,8 @@ def test_larger_blocks(variant: str, mentions: int, seed: int, alpha: float) -> 
 
 
 @pytest.mark.parametrize(("variant", "alpha", "rounds"), [("prob", 0.05, 300), ("max", 0.002, 20)])
-def test_a_large_cluster_that_takes_in_one_after_the_other(variant: str, alpha: float, rounds: int) -> None:
-    """Many rounds, in which the rows of large clusters are kept and completed."""
+def test_large_cluster_that_grows_by_one_mention_per_round(variant: str, alpha: float, rounds: int) -> None:
+    """Many rounds, in which the cached rows of large clusters are completed."""
     bags, frequencies = zipf_block(700, 1)
     run = Settings(variant=variant, alpha=alpha)
     dense = clustered(bags, frequencies, run)
@@ -206,45 +203,52 @@ def test_a_large_cluster_that_takes_in_one_after_the_other(variant: str, alpha: 
 
 @pytest.mark.parametrize("variant", ["prob", "max"])
 @pytest.mark.parametrize("bound", [False, True])
-def test_many_ties_are_all_found(variant: str, bound: bool) -> None:
-    """Everybody ties with everybody: more than any list holds."""
+def test_finds_more_ties_than_a_list_holds(variant: str, bound: bool) -> None:
+    """All pairs tie."""
     collection = [[EMPTY] * 40 + [{**EMPTY, "co": {0: 1.0}}] * 30]
-    known = constraints_of([list(range(70))], [[x % PROFILES for x in range(70)]], {(0, 1), (3, 3)}) if bound else None
+    constraints = (
+        constraints_of([list(range(70))], [[x % PROFILES for x in range(70)]], {(0, 1), (3, 3)}) if bound else None
+    )
     bags, frequencies, run = flat(collection), counted(collection, 3), Settings(variant=variant, alpha=0.0, gamma=0.0)
-    dense = clustered(bags, frequencies, run, constraints=known)
+    dense = clustered(bags, frequencies, run, constraints=constraints)
     with every_block_is_giant({"ENOUGH": 50}):
-        found = clustered(bags, frequencies, run, constraints=known)
+        found = clustered(bags, frequencies, run, constraints=constraints)
     assert_same_answer(found, dense, run)
 
 
-def test_size_alone_decides_who_is_giant(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_size_alone_decides_which_blocks_are_giant(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    really = giant.cluster_giant
+    original = giant_blocks.cluster_giant
 
     def watched(block: Any, *arguments: Any, **options: Any) -> int:
         seen.append(block.mentions)
-        return really(block, *arguments, **options)
+        return original(block, *arguments, **options)
 
-    monkeypatch.setattr(agglomerative, "cluster_giant", watched)
+    monkeypatch.setattr(giant_blocks, "cluster_giant", watched)
     monkeypatch.setattr(agglomerative, "GIANT_BLOCK", 4)
     collection = [[EMPTY] * size for size in (3, 4, 1, 5)]
-    told: list[int] = []
-    found = cluster(flat(collection), counted(collection, 1), Settings(alpha=0.0, gamma=0.0), advance=told.append)
+    advanced: list[int] = []
+    found = cluster(flat(collection), counted(collection, 1), Settings(alpha=0.0, gamma=0.0), advance=advanced.append)
     assert seen == [4, 5]
     assert found.label.tolist() == [0] * 13
-    assert told == [3, 4], "merges of each round of the giant ones"
+    assert advanced == [3, 4], "merges of each round of giant blocks"
 
 
-def test_without_feature_types_groups_are_together() -> None:
+def test_without_feature_types_only_must_link_groups_are_joined() -> None:
     nothing = Frequencies((), np.zeros(1, np.int64), np.zeros(0), np.zeros(0), 3)
     bags = Bags(np.array([0, 3, 4]), np.zeros(5, np.int64), np.zeros(0, np.int32), np.zeros(0))
-    known = constraints_of([[0, 1, 0], [0]], [[0, 1, 2], [3]], set())
+    constraints = constraints_of([[0, 1, 0], [0]], [[0, 1, 2], [3]], set())
     with every_block_is_giant():
         assert cluster(bags, nothing, Settings(), hypothetical=True).label.tolist() == [0, 1, 2, 0]
-        assert cluster(bags, nothing, Settings(), constraints=known, hypothetical=True).label.tolist() == [0, 1, 0, 0]
+        assert cluster(bags, nothing, Settings(), constraints=constraints, hypothetical=True).label.tolist() == [
+            0,
+            1,
+            0,
+            0,
+        ]
 
 
-def test_memory_is_linear_in_giant_blocks() -> None:
+def test_memory_of_giant_blocks_is_linear() -> None:
     assert needed_bytes(agglomerative.GIANT_BLOCK - 1, 8, 10**6) == dense_bytes(agglomerative.GIANT_BLOCK - 1, 8)
     small, large = needed_bytes(20_000, 8, 2 * 10**6), needed_bytes(200_000, 8, 2 * 10**7)
     assert large == 10 * small

@@ -1,4 +1,4 @@
-"""The sweep against single runs of the kernel and the literal reference: the right outcome at every limit."""
+"""The sweep compared with single runs of the kernel and the literal reference: the same outcome at every limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from homonym.clustering.arrays import Bags, Floats, Frequencies
 from homonym.settings import Limit, Settings
 from tests.clustering.test_dense import TYPES, Mention, blocks, counted, flat, literal, mentions, parameters
 
-#: So close to 1 that no outcome is passed over.
+# So close to 1 that no outcome is skipped.
 EXACT = 1 + 1e-12
 VARIANTS = [
     pytest.param(Settings(variant=variant, joint=joint, scope=scope), id=f"{variant}-{joint}-{scope}")
@@ -38,9 +38,9 @@ def labels_of(outcomes: Outcomes, block: int) -> list[list[int]]:
 
 def between(lowest: Floats) -> list[float]:
     """A limit for each outcome but the last, far from where outcomes change: above the first, then half-way."""
-    known = lowest[:-1].tolist()
-    return [2 * high for high in known[:1]] + [
-        math.sqrt(high * low) for high, low in pairwise(known) if high > low * (1 + 1e-5)
+    changes = lowest[:-1].tolist()
+    return [2 * high for high in changes[:1]] + [
+        math.sqrt(high * low) for high, low in pairwise(changes) if high > low * (1 + 1e-5)
     ]
 
 
@@ -90,14 +90,14 @@ def assert_right_between_steps(collection: list[list[Mention]], run: Settings, r
 
 @settings(max_examples=200, deadline=None)
 @given(collection=blocks, run=parameters(), rare=rarities)
-def test_between_steps_the_sweep_is_the_kernel_and_the_reference(
+def test_sweep_equals_kernel_and_reference_between_steps(
     collection: list[list[Mention]], run: Settings, rare: int
 ) -> None:
     assert_right_between_steps(collection, run, rare)
 
 
 @pytest.mark.parametrize("run", VARIANTS)
-def test_every_variant_with_larger_blocks(run: Settings) -> None:
+def test_larger_blocks_in_every_variant(run: Settings) -> None:
     whole: list[Mention] = [
         {kind: {f: round(c) + 1.0 for f, c in bag.items()} for kind, bag in mention.items()}
         for mention in random_block(10, seed=3)
@@ -107,7 +107,7 @@ def test_every_variant_with_larger_blocks(run: Settings) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(collection=blocks, run=parameters(), rare=rarities, ratio=st.sampled_from([EXACT, SWEEP_RATIO, 3.0]))
-def test_each_outcome_is_that_of_its_lowest_limit(
+def test_each_outcome_equals_the_run_at_its_lowest_limit(
     collection: list[list[Mention]], run: Settings, rare: int, ratio: float
 ) -> None:
     frequencies = counted(collection, rare)
@@ -122,7 +122,7 @@ def test_each_outcome_is_that_of_its_lowest_limit(
 
 @settings(max_examples=100, deadline=None)
 @given(collection=blocks, run=parameters(), ratio=st.sampled_from([EXACT, SWEEP_RATIO, 3.0]))
-def test_outcomes_lead_from_singletons_to_one_cluster_which_some_limit_has(
+def test_outcomes_lead_from_singletons_to_one_cluster(
     collection: list[list[Mention]], run: Settings, ratio: float
 ) -> None:
     frequencies, run = counted(collection, 1), run.changed(gamma=0.0)
@@ -147,7 +147,7 @@ def test_outcomes_lead_from_singletons_to_one_cluster_which_some_limit_has(
     gamma=st.sampled_from([0.5, 1.0, 2.0, 10.0]),
     ratio=st.sampled_from([EXACT, SWEEP_RATIO, 3.0]),
 )
-def test_with_chance_subtracted_outcomes_end_at_one_cluster_or_at_limit_0(
+def test_with_chance_correction_outcomes_end_at_one_cluster_or_at_limit_0(
     collection: list[list[Mention]], run: Settings, gamma: float, ratio: float
 ) -> None:
     frequencies, run = counted(collection, 1), run.changed(gamma=gamma)
@@ -162,7 +162,7 @@ def test_with_chance_subtracted_outcomes_end_at_one_cluster_or_at_limit_0(
 
 
 @pytest.mark.parametrize("run", VARIANTS)
-def test_large_sparse_blocks_have_many_outcomes_and_each_is_right(run: Settings) -> None:
+def test_large_sparse_blocks_have_many_outcomes_that_equal_single_runs(run: Settings) -> None:
     bags, frequencies = sparse(80)
     outcomes = sweep(bags, frequencies, run, ratio=EXACT)
     middle = between(outcomes.lowest)
@@ -174,7 +174,7 @@ def test_large_sparse_blocks_have_many_outcomes_and_each_is_right(run: Settings)
 
 @pytest.mark.parametrize("run", VARIANTS)
 @pytest.mark.parametrize("ratio", [SWEEP_RATIO, 1.3])
-def test_limits_fall_by_the_ratio(run: Settings, ratio: float) -> None:
+def test_limits_decrease_by_the_ratio(run: Settings, ratio: float) -> None:
     bags, frequencies = sparse(120)
     lowest = sweep(bags, frequencies, run, ratio=ratio).lowest
     every = sweep(bags, frequencies, run, ratio=EXACT).lowest
@@ -214,15 +214,13 @@ def test_every_block_has_its_own_limit(collection: list[list[Mention]], run: Set
 
 @settings(max_examples=100, deadline=None)
 @given(block=st.lists(mentions, min_size=2, max_size=7), run=parameters(), below=st.floats(0, 0.999))
-def test_joint_scores_only_grow_so_that_one_cluster_stays_one(
-    block: list[Mention], run: Settings, below: float
-) -> None:
+def test_with_joint_scores_lower_limits_keep_one_cluster(block: list[Mention], run: Settings, below: float) -> None:
     joint, frequencies = run.changed(joint=True, gamma=0.0), counted([block], 1)
     limit = float(sweep(flat([block]), frequencies, joint, ratio=EXACT).lowest[-2]) * below
     assert clustered(block, frequencies, joint, limit) == [0] * len(block)
 
 
-def test_conditional_scores_may_fall_but_one_cluster_stands_for_all_lower_limits() -> None:
+def test_one_cluster_stands_for_all_lower_limits_though_conditional_scores_may_fall() -> None:
     block: list[Mention] = [
         {"co": {3: 1.0}, "term": {}, "year": {4: 3.0, 2: 8.0}},
         {"co": {4: 8.0}, "term": {5: 8.0}, "year": {3: 2.0}},
@@ -238,7 +236,7 @@ def test_conditional_scores_may_fall_but_one_cluster_stands_for_all_lower_limits
 
 @settings(max_examples=60, deadline=None)
 @given(collection=blocks, rare=rarities)
-def test_coupling_is_its_definition(collection: list[list[Mention]], rare: int) -> None:
+def test_couple_equals_its_definition(collection: list[list[Mention]], rare: int) -> None:
     frequencies = counted(collection, rare)
     for b, block in enumerate(collection):
         S, n = couple(flat(collection), b, frequencies)
@@ -254,7 +252,7 @@ def test_coupling_is_its_definition(collection: list[list[Mention]], rare: int) 
         assert (S.transpose(1, 0, 2) == S).all()
 
 
-def test_the_limit_grows_with_the_mentions_of_a_block() -> None:
+def test_limit_grows_with_the_size_of_a_block() -> None:
     start = np.array([0, 1, 4, 104])
     assert limits(start, Limit(0.5, 0.01), 9) == pytest.approx([0.51, 0.53, 1.5])
     assert limits(start, Limit(0.5), 9).tolist() == [0.5, 0.5, 0.5]
@@ -267,7 +265,8 @@ def test_the_limit_grows_with_the_mentions_of_a_block() -> None:
 WITHOUT_TYPES = """
 import resource
 import numpy as np
-from homonym.clustering.merging import Bags, Frequencies, sweep
+from homonym.clustering.agglomerative import sweep
+from homonym.clustering.arrays import Bags, Frequencies
 from homonym.settings import Settings
 resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
 nothing = Frequencies((), np.zeros(1, np.int64), np.zeros(0), np.zeros(0), 3)
@@ -276,7 +275,7 @@ print(sweep(bags, nothing, Settings()).labels_at(np.array([0.1, 0.1])).tolist())
 """
 
 
-def test_without_feature_types_everyone_is_alone_at_any_limit() -> None:
-    # In a process of its own, because what goes wrong here does not end.
+def test_without_feature_types_all_mentions_are_singletons_at_any_limit() -> None:
+    # In a separate process, because a failure would not terminate.
     done = subprocess.run([sys.executable, "-c", WITHOUT_TYPES], capture_output=True, text=True, timeout=20)
     assert done.stdout == "[0, 1, 0]\n", done.stderr

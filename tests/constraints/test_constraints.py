@@ -216,11 +216,12 @@ def test_constraints_say_the_same(collection: list[Row], said: list[Statement]) 
             assert not any(plain.apart(i, j) for i, j in plain.inside if begin <= i < end)
             continue
         blocks = [b for b in range(first, last) for _ in range(start[b], start[b + 1])]
-        assert found.group.dtype == found.profile.dtype == found.rival.dtype == np.int32
+        assert found.group.dtype == found.profile.dtype == found.cannot_link.dtype == np.int32
         firsts = [min(plain.group(i)) for i in range(begin, end)]
         assert found.group.tolist() == [i - start[b] for i, b in zip(firsts, blocks, strict=True)]
         rivals = [
-            set(found.rival[s:e].tolist()) for s, e in zip(found.rival_start, found.rival_start[1:], strict=False)
+            set(found.cannot_link[s:e].tolist())
+            for s, e in zip(found.cannot_link_start, found.cannot_link_start[1:], strict=False)
         ]
         for i, j in combinations(range(begin, end), 2):
             p, q = int(found.profile[i - begin]), int(found.profile[j - begin])
@@ -254,7 +255,7 @@ def test_a_profile_for_all_that_are_alike() -> None:
     assert knowledge is not None
     found = knowledge.of_blocks(0, 2)
     assert found is not None
-    assert len(found.rival) == 2
+    assert len(found.cannot_link) == 2
     assert len(set(found.profile.tolist())) == 3
     assert knowledge.of_blocks(1, 2) is None
     assert knowledge.counts.apart == {"name": 2500}
@@ -315,7 +316,7 @@ def test_five_hundred_mentions_of_one_identifier() -> None:
     found = knowledge.of_blocks(0, 1)
     assert found is not None
     assert not found.group.any()
-    assert not len(found.rival)
+    assert not len(found.cannot_link)
 
 
 def test_all_mentions_on_one_document() -> None:
@@ -324,7 +325,7 @@ def test_all_mentions_on_one_document() -> None:
     assert knowledge.counts.apart == {"document": 40 * 39 // 2}
     found = knowledge.of_blocks(0, 1)
     assert found is not None
-    assert len(found.rival) == 40 * 39
+    assert len(found.cannot_link) == 40 * 39
 
 
 # Statements of a user

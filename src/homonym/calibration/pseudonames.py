@@ -7,7 +7,7 @@ any two, so each of the others is the one of a few candidates who is closest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +90,10 @@ def block_composition(
 def _at_peace(profile: Integers, constraints: Constraints) -> Integers:
     """The profiles of an author; none where links have overruled that some of them are rivals."""
     distinct = np.unique(profile)
-    rivals = [constraints.rival[constraints.rival_start[p] : constraints.rival_start[p + 1]] for p in distinct]
+    rivals = [
+        constraints.cannot_link[constraints.cannot_link_start[p] : constraints.cannot_link_start[p + 1]]
+        for p in distinct
+    ]
     return profile * (not np.isin(np.concatenate(rivals), distinct).any())
 
 
@@ -121,7 +124,7 @@ def pseudo_names(pool: Pool, made: BlockComposition, generator: np.random.Genera
         frequencies=pool.frequencies,
         author=np.concatenate(authors),
         written=[None] * len(mentions),
-        constraints=replace(made.constraints, group=alone.astype(np.int32), profile=profile),
+        constraints=made.constraints._replace(group=alone.astype(np.int32), profile=profile),
     )
 
 

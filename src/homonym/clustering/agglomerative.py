@@ -1,42 +1,53 @@
-"""Clustering of many blocks: the kernel's checked wrapper, and the trace of what it did round by round."""
+"""Clustering of many blocks: checks the input, runs the compiled kernel, returns labels, merges and margins.
+
+Compiled code is imported when it is called: numba takes long to load.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies, Integers, starts
-from homonym.clustering.sparse.block_index import Block
-from homonym.clustering.sparse.block_index import BlockConstraints as KnownOfOne
-from homonym.clustering.sparse.giant import Merges, cluster_giant, fit_giant, linear_bytes
+from homonym.clustering.arrays import (
+    Bags,
+    Constraints,
+    Floats,
+    Frequencies,
+    Integers,
+    KernelInput,
+    KernelOutput,
+    Margins,
+    Merges,
+    Model,
+    starts,
+)
 from homonym.settings import SMALL_COLLECTION, Limit
 
 if TYPE_CHECKING:
-    from homonym.clustering.dense.merging import KernelConstraints
     from homonym.settings import Settings
 
-
-#: Blocks of so many mentions are clustered without keeping any pairs. That is as fast from about 1,000 on, and three to
-#: six times as fast at 2,400, where pairs need 220 MiB; but whoever has no such block need not compile it. By size
-#: alone, so that the same input always takes the same way.
+#: Minimum number of mentions of a block that is clustered by the sparse kernel, which stores no pairs. It is as fast
+#: from about 1,000 on, and three to six times as fast at 2,400, where pairs need 220 MiB; but runs without such a block
+#: need not compile it. The size alone decides, so that the same input always takes the same path.
 GIANT_BLOCK = 1500
 
 
 @dataclass(frozen=True)
 class Clustering:
-    """The answer, block by block, and how it came about.
+    """The clusters of each block, and the merges that led to them.
 
-    `label[x]` is the cluster of a mention inside its block, numbered by smallest member; `rounds[b]` the number of
-    rounds until convergence. Merges of block b stand from `block_start[b]` on, at most one fewer than mentions: first
-    those that constraints demand, with the round −1 and the score ∞, then those of the rounds, which count from 1.
+    `label[x]` is the cluster of a mention inside its block, numbered by smallest member; `rounds[b]` is the number of
+    rounds until convergence. The merges of block b begin at `block_start[b]` and are at most one fewer than its
+    mentions: first those of must-link groups, with round −1 and score ∞, then those of the rounds, which count from 1.
+    `merge_left` and `merge_right` are the smallest mentions of both clusters. `merge_round` is 0 behind the last merge.
 
-    Where margins are asked for, `own[x]` is how well a mention fits to the rest of its cluster, `other[x]` to the best
-    other one that its cluster might have been joined with: the higher one of score({x},D) and score(D,{x}). NaN for
-    one who is alone, −∞ where there is no other.
+    If margins are computed, `own[x]` is how well a mention fits the rest of its cluster, and `other[x]` how well it
+    fits the best other cluster D that its cluster may be joined with: the higher one of score({x},D) and score(D,{x}).
+    `own` is NaN for singletons, `other` is −∞ if there is no other cluster.
     """
 
     block_start: Integers
@@ -62,109 +73,51 @@ def cluster(
     threads: int = 1,
     advance: Callable[[int], None] | None = None,
 ) -> Clustering:
-    """Cluster all blocks; with `hypothetical`, follow the merges beyond convergence until none is allowed.
+    """Cluster all blocks; with `hypothetical`, merging continues after convergence until no pair may be joined.
 
-    Where no mention has any feature, nothing couples any two: everybody stays alone, but for groups. Giant blocks are
-    clustered by several threads; `advance` is told how many merges each of their rounds has made.
+    Without any feature type all mentions stay singletons, except for must-link groups. Giant blocks are clustered by
+    several threads; `advance` is called with the number of merges of each of their rounds.
     """
     from homonym.clustering.dense.blocks import cluster_blocks
 
-    mentions, blocks = len(bags.bag_start) - 1, len(bags.block_start) - 1
-    answer = Clustering(
-        block_start=bags.block_start,
-        limit=limits(bags.block_start, settings.limit, frequencies.mentions),
-        label=np.zeros(mentions, np.int32),
-        rounds=np.zeros(blocks, np.int32),
-        merge_round=np.zeros(mentions, np.int32),
-        merge_left=np.zeros(mentions, np.int32),
-        merge_right=np.zeros(mentions, np.int32),
-        merge_score=np.zeros(mentions, np.float64),
-        own=np.empty(mentions if margins else 0),
-        other=np.empty(mentions if margins else 0),
-    )
-    known, constrained = _known(bags, constraints)
+    limit = limits(bags.block_start, settings.limit, frequencies.mentions)
+    output = _new_output(bags, margins=margins)
+    inputs, model = _kernel_input(bags, frequencies), _model(frequencies, settings)
+    constrained = _constrained(bags, constraints)
     hypothetical = hypothetical and len(frequencies.types) > 0
     giant = np.diff(bags.block_start) >= GIANT_BLOCK
-    for what, chosen in ((None, ~constrained & ~giant), (known, constrained & ~giant)):
-        if not chosen.any():
-            continue
-        cluster_blocks(
-            *_kernel_inputs(bags, frequencies, settings),
-            what,
-            np.flatnonzero(chosen),
-            answer.limit,
-            hypothetical,
-            answer.label,
-            answer.rounds,
-            answer.merge_round,
-            answer.merge_left,
-            answer.merge_right,
-            answer.merge_score,
-            answer.own,
-            answer.other,
-        )
-    for b in np.flatnonzero(giant):
-        block = block_of(bags, int(b), frequencies, settings)
-        part = constraints if constrained[b] else None
-        _cluster_giant(answer, int(b), block, part, hypothetical, margins, threads, advance)
-    return answer
+    for part, chosen in ((None, ~constrained & ~giant), (constraints, constrained & ~giant)):
+        if chosen.any():
+            cluster_blocks(inputs, model, part, np.flatnonzero(chosen), limit, hypothetical, output)
+    if giant.any():
+        from homonym.clustering.sparse.giant_blocks import cluster_giant, fit_giant
+        from homonym.clustering.sparse.inverted_index import Block
+    for b in np.flatnonzero(giant).tolist():
+        here = slice(bags.block_start[b], bags.block_start[b + 1])
+        block = Block.of(inputs, b, model)
+        part = constraints.of(here) if constraints is not None and constrained[b] else None
+        label, merges = output.label[here], output.merges.of(here)
+        output.rounds[b] = cluster_giant(
+            block, part, float(limit[b]), merges, label, hypothetical=hypothetical, threads=threads, advance=advance
+        )  # fmt: skip
+        if margins:
+            fit_giant(block, part, label, Margins(*(array[here] for array in output.margins)), threads=threads)
+    return Clustering(bags.block_start, limit, output.label, output.rounds, *output.merges, *output.margins)
 
 
-def _cluster_giant(
-    answer: Clustering,
-    b: int,
-    block: Block,
-    constraints: Constraints | None,
-    hypothetical: bool,
-    margins: bool,
-    threads: int,
-    advance: Callable[[int], None] | None,
-) -> None:
-    """Fill in the answer for one giant block."""
-    here = slice(int(answer.block_start[b]), int(answer.block_start[b + 1]))
-    known = None
-    if constraints is not None:
-        part = constraints.of(here)
-        known = KnownOfOne(part.group, part.profile, part.rival_start, part.rival)
-    merges = Merges(
-        answer.merge_round[here], answer.merge_left[here], answer.merge_right[here], answer.merge_score[here]
-    )  # fmt: skip
-    answer.rounds[b] = cluster_giant(
-        block,
-        known,
-        float(answer.limit[b]),
-        merges,
-        answer.label[here],
-        hypothetical=hypothetical,
-        threads=threads,
-        advance=advance,
-    )
-    if margins:
-        fit_giant(block, known, answer.label[here], answer.own[here], answer.other[here], threads=threads)
-
-
-def block_of(bags: Bags, b: int, frequencies: Frequencies, settings: Settings) -> Block:
-    """One block alone."""
-    first, last = bags.block_start[b], bags.block_start[b + 1]
-    begin, end = bags.bag_start[first], bags.bag_start[last]
-    _, _, feature, count, type_start, total, mass, weight, mentions, *model = _kernel_inputs(
-        bags, frequencies, settings
-    )  # fmt: skip
-    return Block(
-        bags.bag_start[first : last + 1] - begin,
-        feature[begin:end],
-        count[begin:end],
-        type_start,
-        total,
-        mass,
-        weight,
-        mentions,
-        *model,
+def _new_output(bags: Bags, *, margins: bool) -> KernelOutput:
+    mentions, blocks = len(bags.bag_start) - 1, len(bags.block_start) - 1
+    number, left, right = (np.zeros(mentions, np.int32) for _ in range(3))
+    return KernelOutput(
+        label=np.zeros(mentions, np.int32),
+        rounds=np.zeros(blocks, np.int32),
+        merges=Merges(number, left, right, np.zeros(mentions)),
+        margins=Margins(*(np.empty(mentions if margins else 0) for _ in range(2))),
     )
 
 
 def limits(block_start: Integers, limit: Limit, mentions: int) -> Floats:
-    """The limit α + β·|X| + κ·√|X|/(N + 3000) of each block, N being the mentions of the collection.
+    """The limit α + β·|X| + κ·√|X|/(N + 3000) of each block, where N is the number of mentions of the collection.
 
     >>> limits(np.array([0, 4, 13]), Limit(alpha=0.5, beta=0.1, kappa=400), mentions=1000)
     array([1.1, 1.7])
@@ -175,11 +128,12 @@ def limits(block_start: Integers, limit: Limit, mentions: int) -> Floats:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """All that a clustering of some blocks can come to, as its limit falls.
+    """The clusterings of some blocks at all limits.
 
-    Block b has the outcomes `step_start[b]` to `step_start[b + 1]`. Outcome s holds for limits from `lowest[s]` up to
-    that of the outcome before it, the first of a block for any higher one, the last for any lower one, down to 0 at
-    least; its labels are `label[label_start[s]:label_start[s + 1]]`.
+    Block b has the outcomes `step_start[b]` to `step_start[b + 1]`, by descending limit. Outcome s has the labels
+    `label[label_start[s]:label_start[s + 1]]` and holds for limits from `lowest[s]` up to the lowest limit of the
+    outcome before it. The first outcome of a block also holds for all higher limits, the last one for all lower limits
+    down to 0.
     """
 
     step_start: Integers
@@ -206,7 +160,7 @@ class Outcomes:
         return np.concatenate([self.label[self.label_start[s] : self.label_start[s + 1]] for s in chosen])
 
 
-#: A sweep's limits fall by at least this factor: finer than a limit can be told from labels.
+#: Minimum factor between the limits of a sweep: finer than labelled data can tell limits apart.
 SWEEP_RATIO = 1.1
 
 
@@ -220,17 +174,18 @@ def sweep(
 ) -> Outcomes:
     """Cluster all blocks at the limits that change their outcome, at most one for each factor of `ratio`.
 
-    A block's outcome is a step function of its limit: while no score lies between two limits, nothing changes. Limits
-    fall until no pair is left that may be joined, which is one cluster where there are no constraints; or to 0, because
-    limits are not negative, though scores may be where chance is subtracted. Below the limit that leaves one cluster,
-    now and then, a path of merges ends in several clusters again, because a conditional probability may fall when its
-    condition grows; such limits are too low to be of use.
+    A block's outcome is a step function of its limit: if no score lies between two limits, both give the same outcome.
+    Limits decrease until no pair is left that may be joined, which is one cluster if there are no constraints, or to 0:
+    limits are not negative, though scores may be with chance correction. Below the limit that leaves one cluster, the
+    merges occasionally end in several clusters again, because a conditional probability may fall when its condition
+    grows. Such limits are too low to be useful, and the outcome with one cluster stands for them.
     """
     from homonym.clustering.dense.blocks import sweep_blocks
 
     mentions = np.diff(bags.block_start)
     steps = np.zeros(len(mentions), np.int64)
-    lowest, label = sweep_blocks(*_kernel_inputs(bags, frequencies, settings), *_known(bags, constraints), ratio, steps)
+    inputs, model = _kernel_input(bags, frequencies), _model(frequencies, settings)
+    lowest, label = sweep_blocks(inputs, model, constraints, _constrained(bags, constraints), ratio, steps)
     return Outcomes(starts(steps), lowest, starts(np.repeat(mentions, steps)), label)
 
 
@@ -238,92 +193,83 @@ def couple(bags: Bags, block: int, frequencies: Frequencies) -> tuple[Floats, Fl
     """S(x,y) for each pair of mentions of one block and each feature type, 0 on the diagonal; and n(x)."""
     from homonym.clustering.dense.blocks import couple_block
 
-    first, last = bags.block_start[block], bags.block_start[block + 1]
-    begin, end = bags.bag_start[first], bags.bag_start[last]
-    S, n = couple_block(
-        bags.bag_start[first : last + 1] - begin,
-        bags.feature[begin:end],
-        bags.count[begin:end],
-        frequencies.type_start,
-        frequencies.total,
-    )
+    S, n = couple_block(_kernel_input(bags, frequencies), block)
     return S, n
 
 
-def _check(bags: Bags, constraints: Constraints) -> None:
-    """Refuse constraints that point to where there is nothing: the kernel would read and write there."""
-    group, profile, rival_start, rival = (
-        constraints.group,
-        constraints.profile,
-        constraints.rival_start,
-        constraints.rival,
+def _kernel_input(bags: Bags, frequencies: Frequencies) -> KernelInput:
+    return KernelInput(
+        bags.block_start, bags.bag_start, bags.feature, bags.count, frequencies.type_start, frequencies.total
+    )  # fmt: skip
+
+
+def _model(frequencies: Frequencies, settings: Settings) -> Model:
+    """The model of the collection; `mass` and `expected` are overwritten by the kernel."""
+    weight = np.array(settings.weights_for(frequencies.types))
+    return Model(
+        weight=weight,
+        mass=frequencies.mass.copy(),
+        expected=np.zeros(len(weight)),
+        N=float(frequencies.mentions),
+        epsilon=settings.epsilon,
+        gamma=settings.chance,
+        use_max=settings.variant == "max",
+        joint=settings.joint,
+        within=settings.scope == "within",
     )
+
+
+def _constrained(bags: Bags, constraints: Constraints | None) -> NDArray[np.bool_]:
+    """Which blocks have constraints; raises ValueError if the constraints are malformed."""
+    if constraints is None:
+        return np.zeros(len(bags.block_start) - 1, np.bool_)
+    from homonym.clustering.dense.merging import constrained_blocks
+
+    _check_constraints(bags, constraints)
+    found: NDArray[np.bool_] = constrained_blocks(bags.block_start, constraints)
+    return found
+
+
+def _check_constraints(bags: Bags, constraints: Constraints) -> None:
+    """Refuse constraints with positions out of range, where compiled code would read and write."""
+    group, profile, cannot_link_start, cannot_link = constraints
     if not len(group) == len(profile) == len(bags.bag_start) - 1:
-        raise ValueError("each mention needs a group and a profile")
+        raise ValueError("group and profile need one entry per mention")
     first = np.repeat(bags.block_start[:-1], np.diff(bags.block_start)) + group
     if (group < 0).any() or (first > np.arange(len(group))).any() or (group[first] != group).any():
-        raise ValueError("a group must be the place of its first mention inside the block")
-    profiles = len(rival_start) - 1
-    if rival_start[0] != 0 or rival_start[-1] != len(rival) or (np.diff(rival_start) < 0).any():
-        raise ValueError("rival_start must rise from 0 to the number of rivals")
+        raise ValueError("the number of a group must be the position of its first mention inside the block")
+    if cannot_link_start[0] != 0 or cannot_link_start[-1] != len(cannot_link) or (np.diff(cannot_link_start) < 0).any():
+        raise ValueError("cannot_link_start must not decrease, from 0 to the length of cannot_link")
+    profiles = len(cannot_link_start) - 1
     if len(profile) and not 0 <= profile.min() <= profile.max() < profiles:
-        raise ValueError("each profile needs a place in rival_start")
-    if len(rival) and not 0 <= rival.min() <= rival.max() < profiles:
-        raise ValueError("each rival must be a profile")
-
-
-def _known(bags: Bags, constraints: Constraints | None) -> tuple[KernelConstraints | None, NDArray[np.bool_]]:
-    """The constraints as the kernel takes them, and which blocks have any."""
-    from homonym.clustering.dense.merging import KernelConstraints, constrained_blocks
-
-    if constraints is None:
-        return None, np.zeros(len(bags.block_start) - 1, np.bool_)
-    _check(bags, constraints)
-    known = KernelConstraints(constraints.group, constraints.profile, constraints.rival_start, constraints.rival)
-    return known, constrained_blocks(bags.block_start, *known)
-
-
-def _kernel_inputs(bags: Bags, frequencies: Frequencies, settings: Settings) -> tuple[Any, ...]:
-    """What the kernel's functions for many blocks all begin with."""
-    return (
-        bags.block_start,
-        bags.bag_start,
-        bags.feature,
-        bags.count,
-        frequencies.type_start,
-        frequencies.total,
-        frequencies.mass,
-        np.array(settings.weights_for(frequencies.types)),
-        frequencies.mentions,
-        settings.epsilon,
-        settings.chance,
-        settings.variant == "max",
-        settings.joint,
-        settings.scope == "within",
-    )
+        raise ValueError(f"profile must be from 0 to {profiles - 1}, the last profile of cannot_link_start")
+    if len(cannot_link) and not 0 <= cannot_link.min() <= cannot_link.max() < profiles:
+        raise ValueError(f"cannot_link must consist of profiles from 0 to {profiles - 1}")
 
 
 def dense_bytes(mentions: int, types: int) -> int:
-    """Memory that the kernel needs for its largest block.
+    """Memory in bytes that the dense kernel needs for a block.
 
-    S for each pair and type, whether they are rivals for each pair, a score for each ordered pair.
+    S for each pair and type, cannot-links for each pair, a score for each ordered pair.
     """
     return mentions * (mentions - 1) // 2 * (types * 8 + 1) + mentions * mentions * 8
 
 
 def needed_bytes(mentions: int, types: int, occurrences: int, threads: int = 1) -> int:
-    """Memory that is needed to cluster one block with so many feature occurrences, beside its bags.
+    """Memory in bytes that one block with the given number of feature occurrences needs besides its bags.
 
     >>> needed_bytes(1000, 8, 0) == dense_bytes(1000, 8), needed_bytes(50_000, 8, 5_000_000) < 2**30
     (True, True)
     """
     if mentions < GIANT_BLOCK:
         return dense_bytes(mentions, types)
+    from homonym.clustering.sparse.giant_blocks import linear_bytes
+
     return linear_bytes(mentions, types, occurrences, threads)
 
 
 def round_table(clustering: Clustering) -> dict[str, NDArray[np.generic]]:
-    """One row per round of every block, as columns of schema.ROUNDS with `block` as its index.
+    """One row per round of each block: the columns of `schema.ROUNDS`, with the index of the block as `block`.
 
     >>> start = np.array([0, 3])
     >>> merges = [np.array([1, 2, 0], np.int32)] * 3 + [np.array([0.5, 0.1, 0.0])]

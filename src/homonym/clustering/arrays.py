@@ -1,80 +1,29 @@
-"""What is known of mentions beside their features: who must be one author, and who must not."""
+"""The arrays that clustering works on: bags, frequencies, constraints, and what compiled code takes and fills.
+
+Compiled code takes NamedTuples of arrays, never dataclasses. Where a class checks its content it is a dataclass
+(`Bags`), and `KernelInput` hands over its arrays.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    pass
-
-
-IntegerArray = NDArray[Any]
-FloatArray = NDArray[np.float64]
-
-Mentions = slice | NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class Constraints:
-    """Which mentions of a block must be one author and which must not, for the mentions of some blocks in order.
-
-    Mentions of a block with the same `group` must be one author; it is the place inside the block of the first of
-    them. `profile` is a number for all that tells a mention from others; mentions whose profiles are rivals must not be
-    one author. The rivals of profile p are `rival[rival_start[p]:rival_start[p + 1]]`, in rising order; whoever is a
-    rival of p has p among its own. Inside a group rivals are allowed: whoever builds the groups has settled that.
-    """
-
-    group: NDArray[np.int32]
-    profile: NDArray[np.int32]
-    rival_start: NDArray[np.int64]
-    rival: NDArray[np.int32]
-
-    def of(self, mentions: Mentions) -> Constraints:
-        """The constraints of some mentions, whole blocks of them."""
-        return Constraints(self.group[mentions], self.profile[mentions], self.rival_start, self.rival)
-
-
-def concatenate_constraints(parts: Iterable[tuple[int, Constraints | None]]) -> Constraints:
-    """The constraints of several lots of blocks as one; each comes with its number of mentions, None binds nobody.
-
-    >>> one = Constraints(*(np.array(a, np.int32) for a in ([0, 1], [0, 1], [0, 1, 2], [1, 0])))
-    >>> both = concatenate_constraints([(2, one), (1, None), (2, one)])
-    >>> both.profile.tolist(), both.rival_start.tolist(), both.rival.tolist()
-    ([1, 2, 0, 3, 4], [0, 0, 1, 2, 3, 4], [2, 1, 4, 3])
-    """
-    group, profile = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
-    rival_start, rival = [np.zeros(2, np.int64)], [np.zeros(0, np.int32)]
-    profiles = 1  # the first one is nobody's rival
-    for mentions, part in parts:
-        if part is None:
-            group.append(np.arange(mentions, dtype=np.int32))
-            profile.append(np.zeros(mentions, np.int32))
-            continue
-        group.append(part.group)
-        profile.append(part.profile + np.int32(profiles))
-        rival_start.append(part.rival_start[1:] + rival_start[-1][-1])
-        rival.append(part.rival + np.int32(profiles))
-        profiles += len(part.rival_start) - 1
-    return Constraints(
-        np.concatenate(group), np.concatenate(profile), np.concatenate(rival_start), np.concatenate(rival)
-    )  # fmt: skip
-
-
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Mentions = slice | Integers
 
 
 @dataclass(frozen=True)
 class Frequencies:
-    """What is known of the whole collection.
+    """Feature frequencies of the whole collection.
 
-    Features are numbered so that type t has the ids `type_start[t]` to `type_start[t + 1]`; `total[f]` is #(f),
-    `mass[t]` is n_t(·) and `mentions` is N.
+    Type t has the feature ids `type_start[t]` to `type_start[t + 1]`; `total[f]` is #(f), `mass[t]` is n_t(·) and
+    `mentions` is N.
     """
 
     types: tuple[str, ...]
@@ -86,9 +35,9 @@ class Frequencies:
 
 @dataclass(frozen=True)
 class Bags:
-    """Some blocks with the bags of their mentions.
+    """The feature bags of the mentions of some blocks.
 
-    Block b holds the mentions `block_start[b]` to `block_start[b + 1]`, mention x the features
+    Block b has the mentions `block_start[b]` to `block_start[b + 1]`, mention x the features
     `feature[bag_start[x]:bag_start[x + 1]]` with their counts, in any order.
     """
 
@@ -100,21 +49,130 @@ class Bags:
     def __post_init__(self) -> None:
         mentions = len(self.bag_start) - 1
         if self.block_start[0] != 0 or self.block_start[-1] != mentions or (np.diff(self.block_start) < 1).any():
-            raise ValueError("block_start must rise from 0 to the number of mentions")
+            raise ValueError("block_start must increase from 0 to the number of mentions")
         if self.bag_start[0] != 0 or self.bag_start[-1] > len(self.feature) or (np.diff(self.bag_start) < 0).any():
-            raise ValueError("bag_start must rise from 0 to the number of occurrences")
+            raise ValueError("bag_start must not decrease, from 0 to at most the number of occurrences")
         if len(self.feature) != len(self.count):
-            raise ValueError("each occurrence needs a feature and a count")
+            raise ValueError("feature and count must have the same length")
 
     def select(self, mentions: Integers, sizes: Integers) -> Bags:
-        """The bags of some mentions, put together to blocks of these sizes."""
+        """The bags of some mentions, arranged in blocks of the given sizes."""
         lengths = np.diff(self.bag_start)[mentions]
         occurrences = ranges(self.bag_start[mentions], lengths)
         return Bags(starts(sizes), starts(lengths), self.feature[occurrences], self.count[occurrences])
 
 
+class Constraints(NamedTuple):
+    """Must-link groups and cannot-link pairs of the mentions of some blocks.
+
+    Mentions of a block with the same `group` must be one author; the number of a group is the position of its first
+    mention inside the block. Mentions with the same `profile` have the same cannot-links: a mention of profile p cannot
+    be linked with one of the profiles `cannot_link[cannot_link_start[p]:cannot_link_start[p + 1]]`, in ascending order.
+    The relation is symmetric. A must-link group may contain cannot-link pairs: the group takes precedence.
+
+    This is the only form of constraints that compiled code takes. The reference has its own, literal form without
+    profiles (`reference.ReferenceConstraints`), so that tests also cover what profiles mean.
+    """
+
+    group: NDArray[np.int32]
+    profile: NDArray[np.int32]
+    cannot_link_start: Integers
+    cannot_link: NDArray[np.int32]
+
+    def of(self, mentions: Mentions) -> Constraints:
+        """The constraints of some mentions, which must be whole blocks."""
+        return self._replace(group=self.group[mentions], profile=self.profile[mentions])
+
+
+def concatenate_constraints(parts: Iterable[tuple[int, Constraints | None]]) -> Constraints:
+    """Concatenate the constraints of several lists of blocks, each given with its number of mentions.
+
+    None means no constraints.
+
+    >>> one = Constraints(*(np.array(a, np.int32) for a in ([0, 1], [0, 1], [0, 1, 2], [1, 0])))
+    >>> both = concatenate_constraints([(2, one), (1, None), (2, one)])
+    >>> both.profile.tolist(), both.cannot_link_start.tolist(), both.cannot_link.tolist()
+    ([1, 2, 0, 3, 4], [0, 0, 1, 2, 3, 4], [2, 1, 4, 3])
+    """
+    group, profile = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
+    cannot_link_start, cannot_link = [np.zeros(2, np.int64)], [np.zeros(0, np.int32)]
+    profiles = 1  # profile 0 has no cannot-links
+    for mentions, part in parts:
+        if part is None:
+            group.append(np.arange(mentions, dtype=np.int32))
+            profile.append(np.zeros(mentions, np.int32))
+            continue
+        group.append(part.group)
+        profile.append(part.profile + np.int32(profiles))
+        cannot_link_start.append(part.cannot_link_start[1:] + cannot_link_start[-1][-1])
+        cannot_link.append(part.cannot_link + np.int32(profiles))
+        profiles += len(part.cannot_link_start) - 1
+    return Constraints(
+        np.concatenate(group), np.concatenate(profile), np.concatenate(cannot_link_start), np.concatenate(cannot_link)
+    )  # fmt: skip
+
+
+class KernelInput(NamedTuple):
+    """The arrays of `Bags` and `Frequencies` that compiled code reads."""
+
+    block_start: Integers
+    bag_start: Integers
+    feature: NDArray[np.int32]
+    count: Any  # mypy refuses an array here, because tuples have a method of this name
+    type_start: Integers
+    total: Floats
+
+
+class Model(NamedTuple):
+    """The parameters of the score formulas.
+
+    `weight[t]` is λ_t, `mass[t]` n_t(·), `N` the number of mentions that the frequencies are counted over, `gamma` γ.
+    `expected[t]` is the factor of n_t(C) in the chance term. With `within`, frequencies are counted in each block
+    alone; then `mass`, `expected` and `N` are those of one block.
+    """
+
+    weight: Floats
+    mass: Floats
+    expected: Floats
+    N: float
+    epsilon: float
+    gamma: float
+    use_max: bool
+    joint: bool
+    within: bool
+
+
+class Merges(NamedTuple):
+    """The merges in their order: the round, the smallest mentions of both clusters, and the score."""
+
+    round: NDArray[np.int32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    score: Floats
+
+    def of(self, mentions: slice) -> Merges:
+        """The merges of one block."""
+        return Merges(self.round[mentions], self.left[mentions], self.right[mentions], self.score[mentions])
+
+
+class Margins(NamedTuple):
+    """How well each mention fits its own cluster and the best other cluster."""
+
+    own: Floats
+    other: Floats
+
+
+class KernelOutput(NamedTuple):
+    """What compiled code fills for all blocks; the fields are those of `Clustering`."""
+
+    label: NDArray[np.int32]
+    rounds: NDArray[np.int32]
+    merges: Merges
+    margins: Margins
+
+
 def ranges(start: Integers, size: Integers) -> Integers:
-    """The numbers of several ranges, one after the other.
+    """The numbers of several ranges, concatenated.
 
     >>> ranges(np.array([5, 0]), np.array([2, 3]))
     array([5, 6, 0, 1, 2])
@@ -123,7 +181,7 @@ def ranges(start: Integers, size: Integers) -> Integers:
 
 
 def starts(sizes: Integers) -> Integers:
-    """Where each of several parts begins, and the last one ends.
+    """Where each of several consecutive parts begins, and where the last one ends.
 
     >>> starts(np.array([2, 3]))
     array([0, 2, 5])

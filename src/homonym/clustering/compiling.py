@@ -1,8 +1,8 @@
-"""How the kernel's functions become machine code, and when the machine code on disk is too old.
+"""How functions of the kernel are compiled, and when machine code in the cache is stale.
 
-numba keeps the code of a function until the function's own file changes. A function holds the code of those that it
-calls, though, so one file's edit would leave stale code of all others that build on it: here the code is kept until any
-source of the kernel changes.
+numba keeps the machine code of a function until the function's own file changes. But machine code contains the code of
+the functions that it calls, so an edit of one file would leave stale code of all functions that build on it. Here, the
+code is kept until any source of the kernel changes. This is the only module that imports numba.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import Any
 
 import numba
 
-#: The packages whose sources are compiled together, and the module whose constants are compiled into them.
+#: The packages whose sources are compiled together, and the modules whose constants and tuples are compiled into them.
 KERNELS = ("homonym.clustering.dense", "homonym.clustering.sparse")
-CONSTANTS = ("homonym.clustering", "reference.py")
+COMPILED_IN = [("homonym.clustering", "arrays.py"), ("homonym.clustering", "reference.py")]
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile without the GIL; keep the machine code on disk where that is possible.
+    """Compile a function so that it runs without the GIL, and cache the machine code on disk if possible.
 
-    numba raises where neither the package nor the home directory is writable; then the code is compiled anew in each
-    process, which costs seconds, not the run.
+    numba raises if neither the package nor the home directory is writable. Then each process compiles again, which
+    costs some seconds.
     """
     try:
         return _fresh(numba.njit(nogil=True, cache=True, error_model="numpy")(function))
@@ -34,15 +34,15 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile into the caller: to hand over all of `Scratch` costs as much as a small block's work."""
+    """Compile a function into its callers: passing many arrays costs as much as the work on a small block."""
     return numba.njit(nogil=True, error_model="numpy", inline="always")(function)
 
 
 def _fresh(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a function's code on disk count as stale when any of the kernel's sources has changed.
+    """Make cached machine code of a function stale if any source of the kernel has changed.
 
-    numba has no public way to say so. Where it does not keep its stamp where it does today, nothing is changed, and
-    only who edits the kernel has to empty the cache.
+    numba has no public interface for that. If a future version stores its stamp elsewhere, nothing is changed here, and
+    developers have to empty the cache after an edit of the kernel.
     """
     file = getattr(getattr(function, "_cache", None), "_cache_file", None)
     if file is not None and hasattr(file, "_source_stamp"):
@@ -52,11 +52,11 @@ def _fresh(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @cache
 def sources_digest() -> str:
-    """A digest of all that is compiled together; empty where only compiled modules are installed."""
+    """A digest of all sources that are compiled together; empty if only byte code is installed."""
     digest = hashlib.sha256()
     sources = [(package, f"{module.name}.py") for package in KERNELS for module in _modules_of(package)]
     try:
-        for package, resource in [*sources, CONSTANTS]:
+        for package, resource in [*sources, *COMPILED_IN]:
             digest.update(pkgutil.get_data(package, resource) or b"")
     except OSError:
         return ""
@@ -64,7 +64,7 @@ def sources_digest() -> str:
 
 
 def _modules_of(package: str) -> list[pkgutil.ModuleInfo]:
-    """The modules of a package that need not be imported yet, in a fixed order."""
+    """The modules of a package, which need not be imported yet, in a fixed order."""
     specification = importlib.util.find_spec(package)
     places = (specification.submodule_search_locations if specification else None) or []
     return sorted(pkgutil.iter_modules(places), key=lambda module: module.name)

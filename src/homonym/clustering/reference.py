@@ -1,8 +1,8 @@
-"""The paper's formulas, dense and literal: slow on purpose, the reference that the kernel is compared with.
+"""The paper's formulas, written literally: slow, the reference that tests compare the compiled kernels with.
 
 Notation, per feature type: `counts[x, f]` is #(f, x), `totals[f]` is #(f), `N` the number of mentions that the totals
-were counted over, `mass` n(·), the sum of all totals. A cluster is a list of mention indices. Nothing here is
-precomputed or updated: every score of every round is evaluated from the mentions again.
+were counted over, `mass` n(·), the sum of all totals. A cluster is a list of mention indices. Nothing is precomputed
+or updated: every score of every round is computed from the mentions again.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 Matrix = NDArray[np.float64]
 Cluster = list[int]
 
-#: Scores closer than this, relatively, are ties. Sums of the same numbers in another order differ by some 1e-15,
-#: which must not decide who is merged; real differences are far larger.
+#: Scores closer than this, relatively, are ties. Sums of the same numbers in another order differ by about 1e-15, which
+#: must not decide about merges; real differences are far larger.
 TIE = 1e-9
 
-#: Where chance is subtracted, differences up to this share of the largest number subtracted from are ties, too: what
-#: is left may be close to 0, and is then known no better than that.
+#: With chance correction, differences up to this share of the largest term of a subtraction are ties, too: the result
+#: may be close to 0, and is no more precise than that.
 ROUNDING = 1e-12
 
 
@@ -38,7 +38,7 @@ class FeatureType:
 
 @dataclass(frozen=True)
 class ReferenceModel:
-    """The choices of a run that the formulas depend on."""
+    """The parameters of the formulas, and the limit."""
 
     N: int
     epsilon: float
@@ -50,18 +50,18 @@ class ReferenceModel:
 
 @dataclass(frozen=True)
 class ReferenceConstraints:
-    """What is known of a block's mentions beforehand.
+    """Constraints of one block: each of the must-link `groups` is one cluster from the start, singletons included.
 
-    Each of `groups` is one author from the start; two mentions that are `rivals`, in either order, never become one.
+    The pairs of mentions in `cannot_link`, in either order, are never joined.
     """
 
     groups: list[Cluster]
-    rivals: frozenset[tuple[int, int]] = frozenset()
+    cannot_link: frozenset[tuple[int, int]] = frozenset()
 
 
 @dataclass(frozen=True)
 class Round:
-    """What one round did: the clusters after it, the scores it merged at, whether the method itself did it."""
+    """The clusters after a round, the scores of its merges, and whether it is before convergence."""
 
     clusters: list[Cluster]
     scores: list[float]
@@ -96,7 +96,7 @@ def p_prior(counts: Matrix, D: Cluster, N: int, mass: float, epsilon: float) -> 
 
 
 def likeness(types: list[FeatureType], ps: list[Matrix], C: Cluster, D: Cluster, model: ReferenceModel) -> float:
-    """Σ_t λ_t · p_t(C|D), times p_t(D) where the joint probability is asked for."""
+    """Σ_t λ_t · p_t(C|D), each term times p_t(D) for the joint probability."""
     total = 0.0
     for t, p in zip(types, ps, strict=True):
         value = p_cluster(p, t.counts, C, D, model.epsilon, use_max=model.use_max)
@@ -132,15 +132,15 @@ def exceeds(a: float, b: float, rounding: float = 0.0) -> bool:
     return a - b > TIE * abs(a) + rounding
 
 
-def are_rivals(C: Cluster, D: Cluster, known: ReferenceConstraints) -> bool:
-    """Whether any mention of one is a rival of any mention of the other."""
-    return any((x, y) in known.rivals or (y, x) in known.rivals for x, y in product(C, D))
+def cannot_be_linked(C: Cluster, D: Cluster, constraints: ReferenceConstraints) -> bool:
+    """Whether a cannot-link pair has one mention in C and the other in D."""
+    return any((x, y) in constraints.cannot_link or (y, x) in constraints.cannot_link for x, y in product(C, D))
 
 
 def selected(scores: Matrix, limit: float, rounding: float = 0.0) -> list[tuple[int, int]]:
-    """All allowed pairs (C, D) that no other of their row or column exceeds and that exceed the limit.
+    """All allowed pairs (C, D) that no other pair of their row or column exceeds and that exceed the limit.
 
-    Pairs that are not allowed, C = D among them, have the score −∞.
+    Pairs that are not allowed, including C = D, have the score −∞.
     """
     return [
         (c, d)
@@ -153,7 +153,7 @@ def selected(scores: Matrix, limit: float, rounding: float = 0.0) -> list[tuple[
 
 
 def in_order(pairs: list[tuple[int, int]], scores: Matrix, rounding: float = 0.0) -> list[tuple[int, int]]:
-    """Pairs from the highest score to the lowest; runs of neighbours that tie by their smaller, then larger cluster."""
+    """Pairs by descending score; runs of neighbours that tie are ordered by smaller, then larger cluster."""
     runs: list[list[tuple[int, int]]] = []
     for pair in sorted(pairs, key=lambda pair: -scores[pair]):
         if runs and not exceeds(scores[runs[-1][-1]], scores[pair], rounding):
@@ -163,14 +163,14 @@ def in_order(pairs: list[tuple[int, int]], scores: Matrix, rounding: float = 0.0
     return [pair for run in runs for pair in sorted(run, key=sorted)]
 
 
-def merge(clusters: list[Cluster], pairs: list[tuple[int, int]], known: ReferenceConstraints) -> list[Cluster]:
-    """Join the clusters of the pairs one after the other, transitively, but for those that would unite rivals.
+def merge(clusters: list[Cluster], pairs: list[tuple[int, int]], constraints: ReferenceConstraints) -> list[Cluster]:
+    """Join the clusters of the pairs in order, transitively, and skip pairs that would violate a cannot-link.
 
     The result is ordered by smallest mention.
     """
     joined = dict(enumerate(clusters))
     for c, d in pairs:
-        if joined[c] != joined[d] and not are_rivals(joined[c], joined[d], known):
+        if joined[c] != joined[d] and not cannot_be_linked(joined[c], joined[d], constraints):
             union = sorted(joined[c] + joined[d])
             joined = {i: union if set(cluster) <= set(union) else cluster for i, cluster in joined.items()}
     return sorted({tuple(cluster): cluster for cluster in joined.values()}.values())
@@ -181,56 +181,56 @@ def score_matrix(
     ps: list[Matrix],
     clusters: list[Cluster],
     model: ReferenceModel,
-    known: ReferenceConstraints,
+    constraints: ReferenceConstraints,
 ) -> tuple[Matrix, float]:
-    """score(C,D) of all allowed pairs, −∞ elsewhere; and how far scores may differ by rounding alone."""
+    """score(C,D) of all allowed pairs, −∞ for the others; and the size of rounding errors."""
     scores = np.full((len(clusters), len(clusters)), -np.inf)
     largest = 0.0
     for (c, C), (d, D) in product(enumerate(clusters), repeat=2):
         if c != d:
             largest = max(largest, likeness(types, ps, C, D, model), chance(types, C, D, model))
-            if not are_rivals(C, D, known):
+            if not cannot_be_linked(C, D, constraints):
                 scores[c, d] = score(types, ps, C, D, model)
     return scores, ROUNDING * largest if model.gamma > 0 else 0.0
 
 
-def beginning(types: list[FeatureType], known: ReferenceConstraints | None) -> ReferenceConstraints:
-    """What is known, where nothing is: everybody is alone and may be joined with anybody."""
-    return known or ReferenceConstraints([[x] for x in range(len(types[0].counts))] if types else [])
+def or_unconstrained(types: list[FeatureType], constraints: ReferenceConstraints | None) -> ReferenceConstraints:
+    """The constraints; for None, singletons without cannot-links."""
+    return constraints or ReferenceConstraints([[x] for x in range(len(types[0].counts))] if types else [])
 
 
 def rounds(
-    types: list[FeatureType], model: ReferenceModel, known: ReferenceConstraints | None = None
+    types: list[FeatureType], model: ReferenceModel, constraints: ReferenceConstraints | None = None
 ) -> Iterator[Round]:
-    """The whole process until no pair is left that may be joined, with every round before and after convergence.
+    """All rounds, before and after convergence, until no pair is left that may be joined.
 
-    In a round in which no pair exceeds the limit the process has converged; from then on it is hypothetical, and in
-    such rounds every maximum of its row and column is merged regardless.
+    The process has converged when no pair exceeds the limit. From then on it is hypothetical: if no pair exceeds the
+    limit, all pairs that are best of row and column are merged.
     """
-    known = beginning(types, known)
-    clusters = sorted(known.groups)
+    constraints = or_unconstrained(types, constraints)
+    clusters = sorted(constraints.groups)
     ps = [p_mention(t.counts, t.totals, model.N, model.epsilon) for t in types]
     converged = False
     while True:
-        scores, rounding = score_matrix(types, ps, clusters, model, known)
+        scores, rounding = score_matrix(types, ps, clusters, model, constraints)
         if not (scores > -np.inf).any():
             return
         pairs = selected(scores, model.limit, rounding)
         if not pairs:
             converged = True
             pairs = selected(scores, -np.inf, rounding)
-        after = merge(clusters, in_order(pairs, scores, rounding), known)
+        after = merge(clusters, in_order(pairs, scores, rounding), constraints)
         made = [pair for pair in pairs if any({*clusters[pair[0]], *clusters[pair[1]]} <= set(C) for C in after)]
         clusters = after
         yield Round(clusters, [float(scores[pair]) for pair in made], not converged)
 
 
 def authors(
-    types: list[FeatureType], model: ReferenceModel, known: ReferenceConstraints | None = None
+    types: list[FeatureType], model: ReferenceModel, constraints: ReferenceConstraints | None = None
 ) -> list[Cluster]:
-    """The clusters at convergence: the method's answer."""
-    answer = sorted(beginning(types, known).groups)
-    for step in rounds(types, model, known):
+    """The clusters at convergence: the result of the method."""
+    answer = sorted(or_unconstrained(types, constraints).groups)
+    for step in rounds(types, model, constraints):
         if not step.before_convergence:
             break
         answer = step.clusters
@@ -238,14 +238,17 @@ def authors(
 
 
 def margins(
-    types: list[FeatureType], clusters: list[Cluster], model: ReferenceModel, known: ReferenceConstraints | None = None
+    types: list[FeatureType],
+    clusters: list[Cluster],
+    model: ReferenceModel,
+    constraints: ReferenceConstraints | None = None,
 ) -> tuple[list[float], list[float]]:
-    """How well each mention x fits into its own cluster C, and how well into the best other one.
+    """How well each mention x fits its own cluster C, and how well the best other cluster.
 
-    Fit is the higher one of score({x},D) and score(D,{x}), where D is C∖{x}, or any other cluster that C has no rival
-    in. Who is alone fits its own as NaN; where there is no other, −∞.
+    The fit is the higher one of score({x},D) and score(D,{x}), where D is C∖{x}, or any other cluster that C may be
+    joined with. The own fit of a singleton is NaN; the other fit is −∞ if there is no such cluster.
     """
-    known = beginning(types, known)
+    constraints = or_unconstrained(types, constraints)
     ps = [p_mention(t.counts, t.totals, model.N, model.epsilon) for t in types]
 
     def fit(x: int, D: Cluster) -> float:
@@ -253,7 +256,7 @@ def margins(
 
     own, other = {}, {}
     for C in clusters:
-        open_to_C = [D for D in clusters if D is not C and not are_rivals(C, D, known)]
+        open_to_C = [D for D in clusters if D is not C and not cannot_be_linked(C, D, constraints)]
         for x in C:
             own[x] = fit(x, [y for y in C if y != x]) if len(C) > 1 else np.nan
             other[x] = max((fit(x, D) for D in open_to_C), default=-np.inf)

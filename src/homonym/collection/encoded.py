@@ -75,19 +75,12 @@ class Encoded:
         self, mentions: slice | NDArray[np.int64], kept: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
         """The bags of some mentions, one after the other: where each starts, features, counts."""
-        from homonym.clustering.dense.coupling import gather
+        from homonym.clustering.dense.blocks import StoredBags, gather_bags
 
         shared, own = self._ranges(mentions)
-        own_name = self.own_name[mentions]
-        room = int((shared[1] - shared[0]).sum() + (own[1] - own[0]).sum())
-        bag_start = np.empty(len(own_name) + 1, np.int64)
-        feature, count = np.empty(room, np.int32), np.empty(room, np.float64)
-        gather(
-            *shared, *own, own_name, self.frequencies.type_start, kept, self.feature, self.count,
-            bag_start, feature, count,
-        )  # fmt: skip
-        used = int(bag_start[-1])
-        return bag_start, feature[:used], count[:used]
+        stored = StoredBags(*shared, *own, self.own_name[mentions])
+        bag_start, feature, count = gather_bags(stored, self.feature, self.count, self.frequencies.type_start, kept)
+        return bag_start, feature, count
 
     def _ranges(self, mentions: slice | NDArray[np.int64]) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]:
         owner = self.mention_owner[mentions]

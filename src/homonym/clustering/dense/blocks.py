@@ -1,221 +1,229 @@
-"""Many blocks in one call: the rounds of each, at one limit or at all limits that lead to different outcomes."""
+"""The compiled functions that Python calls: each works on many blocks, or mentions, in one call."""
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from homonym.clustering.arrays import Margins, Merges
 from homonym.clustering.compiling import compiled, inlined
-from homonym.clustering.dense.coupling import new_scratch, prepare
+from homonym.clustering.dense.cooccurrence import fill_cooccurrence, new_feature_scratch
 from homonym.clustering.dense.margins import fit_block, new_fits
 from homonym.clustering.dense.merging import (
-    find_rivals,
-    forbid,
-    join,
-    join_allowed,
-    join_groups,
+    CannotLinks,
+    Partition,
+    exclude_cannot_links,
+    fill_cannot_links,
+    join_allowed_pairs,
+    join_best_pairs,
+    join_must_links,
     profiles_of,
     shrink,
-    shrink_rivals,
+    shrink_cannot_links,
 )
-from homonym.clustering.dense.scoring import exceeds, model_of, score_all
+from homonym.clustering.dense.scoring import Scores, Sums, block_model, exceeds, score_all
 from homonym.clustering.reference import TIE
 
 
-@inlined
-def _rate(K, model, known, scratch):
-    """Score all pairs of clusters; returns the best score of an allowed one, and the size of rounding errors."""
-    best, rounding = score_all(
-        K, scratch.S, scratch.n, scratch.size, model.weight, model.mass, model.expected, model.N, model.epsilon,
-        model.gamma, model.use_max, model.joint, scratch.w, scratch.smooth, scratch.chance,
-        scratch.scores, scratch.row_best, scratch.column_best,
+class Scratch(NamedTuple):
+    """Arrays that the blocks of one call share, each as large as the largest block needs.
+
+    Grouped by use: a function gets the groups it works on, because passing all of them costs as much as the work on a
+    small block.
+    """
+
+    features: Any
+    S: Any
+    sums: Any
+    scores: Any
+    partition: Any
+    links: Any
+
+
+@compiled
+def _new_scratch(inputs, chosen, types, profiles):
+    """Allocate the arrays that the chosen blocks share; those for cannot-links only if there are profiles."""
+    largest, longest = 1, 1
+    for b in chosen:
+        first, last = inputs.block_start[b], inputs.block_start[b + 1]
+        largest = max(largest, last - first)
+        longest = max(longest, inputs.bag_start[last] - inputs.bag_start[first])
+    triangle = largest * (largest - 1) // 2
+    return Scratch(
+        features=new_feature_scratch(longest),
+        S=np.empty((triangle + 1, types)),
+        sums=Sums(np.empty((largest, types)), np.empty(largest), np.empty((largest, types)), np.empty(largest)),
+        scores=Scores(np.empty((largest, largest)), np.empty(largest), np.empty(largest), np.empty(largest)),
+        partition=Partition(
+            np.empty(largest, np.int64), np.empty(largest, np.int64),
+            np.empty(largest, np.int64), np.empty(largest, np.int64),
+        ),
+        links=CannotLinks(
+            np.empty(triangle if profiles > 0 else 0, np.uint8),
+            np.full(profiles, -1, np.int64),
+            np.empty(largest, np.int64),
+        ),
     )  # fmt: skip
-    if known is not None:
-        best = forbid(K, scratch.rivals, scratch.scores, scratch.row_best, scratch.column_best)
+
+
+@inlined
+def _score(K, model, constraints, scratch):
+    """Score all pairs of clusters; returns the best score of an allowed pair, and the size of rounding errors."""
+    best, rounding = score_all(K, scratch.S, scratch.sums, model, scratch.scores)
+    if constraints is not None:
+        best = exclude_cannot_links(K, scratch.links.pair, scratch.scores)
     return best, rounding
 
 
 @inlined
-def _contract(K, m, use_max, known, scratch):
-    """Make one cluster of those that were joined; returns how many are left."""
-    left = shrink(K, scratch.S, scratch.n, scratch.size, use_max, scratch.parent, scratch.renumbered, scratch.members)
-    if known is not None:
-        shrink_rivals(K, scratch.rivals, scratch.parent, scratch.renumbered)
+def _contract(K, m, use_max, constraints, scratch):
+    """Replace joined clusters by one cluster each; returns the number of clusters left."""
+    left = shrink(K, scratch.S, scratch.sums, use_max, scratch.partition)
+    if constraints is not None:
+        shrink_cannot_links(K, scratch.links.pair, scratch.partition)
     for x in range(m):
-        scratch.current[x] = scratch.renumbered[scratch.current[x]]
+        scratch.partition.current[x] = scratch.partition.renumbered[scratch.partition.current[x]]
     return left
 
 
 @compiled
-def _merge(
-    first, m, model, known, limit, hypothetical, scratch, label, merge_round, merge_left, merge_right, merge_score
-):  # fmt: skip
-    """Merge the mentions of one prepared block round by round; S and n are used up.
+def _merge(first, model, constraints, limit, hypothetical, scratch, label, merges):
+    """Merge the mentions of one block round by round, given S and n, which are overwritten.
 
-    Returns the rounds until convergence; whether a pair is left there that might be joined; and the highest score that
-    was best of row and column until then but did not exceed the limit: for every limit between that score and this
-    one, all is the same. Last, the largest size of rounding errors until then.
+    Returns the number of rounds until convergence; whether a pair that may be joined is left then; the highest score
+    until then that was best of row and column but did not exceed the limit (every limit between that score and this
+    limit gives the same result); and the largest size of rounding errors until then.
     """
-    scores, row_best, column_best = scratch.scores, scratch.row_best, scratch.column_best
+    m = label.size
     for x in range(m):
-        scratch.size[x] = 1.0
-        scratch.members[x] = x
-        scratch.current[x] = x
+        scratch.sums.size[x] = 1.0
+        scratch.partition.smallest[x] = x
+        scratch.partition.current[x] = x
     K, done, step = m, 0, 0
-    if known is not None:
-        find_rivals(known.profile[first : first + m], known.rival_start, known.rival, scratch)
-        done = join_groups(
-            known.group[first : first + m], scratch.rivals, scratch.parent,
-            merge_round, merge_left, merge_right, merge_score,
-        )  # fmt: skip
-        K = _contract(m, m, model.use_max, known, scratch)
+    if constraints is not None:
+        fill_cannot_links(constraints.profile[first : first + m], constraints, scratch.links)
+        group = constraints.group[first : first + m]
+        done = join_must_links(group, scratch.links.pair, scratch.partition.parent, merges)
+        K = _contract(m, m, model.use_max, constraints, scratch)
     rounds, unfinished, refused, blurred = -1, False, -np.inf, 0.0
     while K > 1:
-        best, rounding = _rate(K, model, known, scratch)
+        best, rounding = _score(K, model, constraints, scratch)
         threshold = limit
         if not exceeds(best, limit, rounding):
             if rounds < 0:
                 rounds, unfinished = step, best > -np.inf
                 refused, blurred = max(refused, best), max(blurred, rounding)
-                label[:] = scratch.current[:m]
+                label[:] = scratch.partition.current[:m]
             if not hypothetical or best == -np.inf:
                 break
             threshold = -np.inf
         step += 1
         before = done
-        if known is not None:
-            done, below = join_allowed(
-                K, scores, row_best, column_best, threshold, rounding, scratch.rivals, scratch.parent,
-                scratch.members, done, merge_left, merge_right, merge_score,
+        if constraints is not None:
+            done, below = join_allowed_pairs(
+                K, scratch.scores, threshold, rounding, scratch.partition, scratch.links.pair, merges, done
             )  # fmt: skip
         else:
-            done, below = join(
-                K, scores, row_best, column_best, threshold, rounding, scratch.parent,
-                scratch.members, done, merge_left, merge_right, merge_score,
-            )  # fmt: skip
+            done, below = join_best_pairs(K, scratch.scores, threshold, rounding, scratch.partition, merges, done)
         if rounds < 0:
             refused, blurred = max(refused, below), max(blurred, rounding)
-        merge_round[before:done] = step
-        K = _contract(K, m, model.use_max, known, scratch)
+        merges.round[before:done] = step
+        K = _contract(K, m, model.use_max, constraints, scratch)
     if rounds < 0:
         rounds = step
-        label[:] = scratch.current[:m]
+        label[:] = scratch.partition.current[:m]
     return rounds, unfinished, refused, blurred
 
 
-@inlined
-def _merge_block(
-    first, m, model, known, constrained, limit, hypothetical, scratch,
-    label, merge_round, merge_left, merge_right, merge_score,
-):  # fmt: skip
-    """`_merge` with constraints or without."""
-    if constrained:
-        done = _merge(
-            first, m, model, known, limit, hypothetical, scratch,
-            label, merge_round, merge_left, merge_right, merge_score,
-        )  # fmt: skip
-    else:
-        done = _merge(
-            first, m, model, None, limit, hypothetical, scratch,
-            label, merge_round, merge_left, merge_right, merge_score,
-        )  # fmt: skip
-    return done
-
-
 @compiled
-def cluster_blocks(
-    block_start, bag_start, feature, count, type_start, total, mass, weight, mentions_in_collection,
-    epsilon, gamma, use_max, joint, within, known, chosen, limit, hypothetical,
-    label, rounds, merge_round, merge_left, merge_right, merge_score, own, other,
-):  # fmt: skip
-    """Cluster the chosen blocks.
+def cluster_blocks(inputs, model, constraints, chosen, limit, hypothetical, output):
+    """Cluster the chosen blocks, block b with `limit[b]`.
 
-    Compiled twice: where `known` is None, nothing of constraints is left in it.
+    Fills `output` for these blocks as `Clustering` describes it; merges of block b begin at `block_start[b]`. With
+    `hypothetical`, merging continues after convergence until no pair is left that may be joined. Margins are filled if
+    their arrays are not empty; they need S, which merging overwrites, so a copy is kept.
 
-    In: mentions `block_start[b]` to `block_start[b+1]` form block b, which has its own `limit[b]`; mention x has the
-    features `feature[bag_start[x]:bag_start[x+1]]` with their counts, in any order; features `type_start[t]` to
-    `type_start[t+1]` are of type t.
-
-    Out: `label[x]`, the cluster of a mention inside its block at convergence, numbered by smallest member; `rounds[b]`
-    before convergence; and the merges of block b, in order, from `block_start[b]` on: the round (from 1; −1 for
-    groups), the smallest mentions of both clusters and the score, `merge_round` 0 where there is none. With
-    `hypothetical` the process goes on until no pair is left that may be joined. Where there is room for them, the
-    margins of each mention: `own[x]` and `other[x]`. S, which is used up when labels are found, is kept for these.
+    Compiled once with constraints and once for None, without any code for constraints.
     """
-    scratch = new_scratch(block_start, bag_start, chosen, weight.size, profiles_of(known))
-    block_mass, expected = mass.copy(), np.zeros(weight.size)
-    margins = own.size > 0
-    fits = new_fits(scratch.size.size if margins else 0, weight.size)
-    whole_S, whole_n = np.empty_like(scratch.S[: len(scratch.S) if margins else 0]), np.empty_like(scratch.n)
+    types = model.weight.size
+    scratch = _new_scratch(inputs, chosen, types, profiles_of(constraints))
+    S, n, label, merges = scratch.S, scratch.sums.n, output.label, output.merges
+    with_margins = output.margins.own.size > 0
+    fits = new_fits(n.shape[0] if with_margins else 0, types)
+    whole_S, whole_n = np.empty_like(S[: len(S) if with_margins else 0]), np.empty_like(n)
     for b in chosen:
-        first, last = block_start[b], block_start[b + 1]
+        first, last = inputs.block_start[b], inputs.block_start[b + 1]
         m = last - first
         pairs = m * (m - 1) // 2
-        prepare(first, last, bag_start, feature, count, type_start, total, within, scratch)
-        if margins:
-            whole_S[:pairs] = scratch.S[:pairs]
-            whole_n[:m] = scratch.n[:m]
-        model = model_of(
-            m, scratch.n, weight, mentions_in_collection, epsilon, gamma, use_max, joint, within, block_mass, expected
-        )
-        rounds[b], _, _, _ = _merge(
-            first, m, model, known, limit[b], hypothetical, scratch, label[first:last],
-            merge_round[first:last], merge_left[first:last], merge_right[first:last], merge_score[first:last],
+        fill_cooccurrence(first, last, inputs, model.within, scratch.features, S, n)
+        if with_margins:
+            whole_S[:pairs] = S[:pairs]
+            whole_n[:m] = n[:m]
+        here = block_model(m, n, model)
+        own_merges = Merges(
+            merges.round[first:last], merges.left[first:last], merges.right[first:last], merges.score[first:last]
         )  # fmt: skip
-        if margins:
-            scratch.S[:pairs] = whole_S[:pairs]
-            scratch.n[:m] = whole_n[:m]
-            fit_block(
-                first, m, label[first:last], model, known, scratch, fits, own[first:last], other[first:last]
-            )  # fmt: skip
+        output.rounds[b], _, _, _ = _merge(
+            first, here, constraints, limit[b], hypothetical, scratch, label[first:last], own_merges
+        )  # fmt: skip
+        if with_margins:
+            S[:pairs] = whole_S[:pairs]
+            n[:m] = whole_n[:m]
+            margins = Margins(output.margins.own[first:last], output.margins.other[first:last])
+            fit_block(first, label[first:last], constraints, here, scratch, fits, margins)
+
+
+@inlined
+def _merge_at(limit, first, model, constraints, constrained, scratch, label, merges):
+    """`_merge` with constraints or without, until convergence."""
+    if constrained:
+        result = _merge(first, model, constraints, limit, False, scratch, label, merges)
+    else:
+        result = _merge(first, model, None, limit, False, scratch, label, merges)
+    return result
 
 
 @compiled
-def sweep_blocks(
-    block_start, bag_start, feature, count, type_start, total, mass, weight, mentions_in_collection,
-    epsilon, gamma, use_max, joint, within, known, constrained, ratio, steps,
-):  # fmt: skip
+def sweep_blocks(inputs, model, constraints, constrained, ratio, steps):
     """Cluster every block at all limits that lead to different outcomes, from the highest down.
 
-    The next limit lies just below the highest score that was refused, but at least `ratio` times below the last one, so
-    that a large block does not take a run for each of its thousands of outcomes. Ends where no pair is left that may be
-    joined, or at 0. Constraints are `known` of the blocks that are `constrained`.
+    The next limit is just below the highest refused score, but at least `ratio` times lower than the last limit, so
+    that a large block does not need one run for each of its thousands of outcomes. The sweep of a block ends when no
+    pair is left that may be joined, or at 0. `constraints` apply to the blocks that are `constrained`.
 
-    Out: `steps[b]` the number of outcomes of block b; the lowest limit of each outcome; and its labels, one outcome
-    after the other.
+    Fills `steps[b]`, the number of outcomes of block b; returns the lowest limit of each outcome, and the labels of all
+    outcomes, concatenated.
     """
-    scratch = new_scratch(block_start, bag_start, np.arange(constrained.size), weight.size, profiles_of(known))
-    largest = scratch.size.size
-    block_mass, expected = mass.copy(), np.zeros(weight.size)
-    whole_S, whole_n = np.empty_like(scratch.S), np.empty_like(scratch.n)
-    merge_round, merge_left, merge_right = (
-        np.empty(largest, np.int32),
-        np.empty(largest, np.int32),
-        np.empty(largest, np.int32),
-    )
-    merge_score = np.empty(largest, np.float64)
+    block_start = inputs.block_start
+    scratch = _new_scratch(inputs, np.arange(constrained.size), model.weight.size, profiles_of(constraints))
+    S, n = scratch.S, scratch.sums.n
+    largest = n.shape[0]
+    whole_S, whole_n = np.empty_like(S), np.empty_like(n)
+    merges = Merges(
+        np.empty(largest, np.int32), np.empty(largest, np.int32), np.empty(largest, np.int32), np.empty(largest)
+    )  # fmt: skip
     lowest, outcomes = np.empty(4 * block_start.size, np.float64), 0
     label, labelled = np.empty(4 * block_start[-1] + 1, np.int32), 0
     for b in range(block_start.size - 1):
         first, last = block_start[b], block_start[b + 1]
         m = last - first
         pairs = m * (m - 1) // 2
-        prepare(first, last, bag_start, feature, count, type_start, total, within, scratch)
-        whole_S[:pairs] = scratch.S[:pairs]
-        whole_n[:m] = scratch.n[:m]
-        model = model_of(
-            m, scratch.n, weight, mentions_in_collection, epsilon, gamma, use_max, joint, within, block_mass, expected
-        )
+        fill_cooccurrence(first, last, inputs, model.within, scratch.features, S, n)
+        whole_S[:pairs] = S[:pairs]
+        whole_n[:m] = n[:m]
+        here = block_model(m, n, model)
         limit, last_one, steps[b] = np.inf, False, 0
         while not last_one:
-            scratch.S[:pairs] = whole_S[:pairs]
-            scratch.n[:m] = whole_n[:m]
+            S[:pairs] = whole_S[:pairs]
+            n[:m] = whole_n[:m]
             if outcomes == lowest.size:
                 lowest = np.append(lowest, np.empty_like(lowest))
             while labelled + m > label.size:
                 label = np.append(label, np.empty_like(label))
-            _, unfinished, refused, rounding = _merge_block(
-                first, m, model, known, constrained[b], limit, False, scratch,
-                label[labelled : labelled + m], merge_round, merge_left, merge_right, merge_score,
+            own_label = label[labelled : labelled + m]
+            _, unfinished, refused, rounding = _merge_at(
+                limit, first, here, constraints, constrained[b], scratch, own_label, merges
             )  # fmt: skip
             last_one = not unfinished or limit == 0.0 or refused <= 0.0
             lowest[outcomes] = -np.inf if last_one else refused
@@ -225,14 +233,61 @@ def sweep_blocks(
 
 
 @compiled
-def couple_block(bag_start, feature, count, type_start, total):
+def couple_block(inputs, block):
     """S(x,y) of each ordered pair and feature type of one block, 0 for x = y; and n(x)."""
-    m, types = bag_start.size - 1, type_start.size - 1
-    scratch = new_scratch(np.array([0, m]), bag_start, np.array([0]), types, 0)
-    prepare(0, m, bag_start, feature, count, type_start, total, False, scratch)
+    first, last = inputs.block_start[block], inputs.block_start[block + 1]
+    m, types = last - first, inputs.type_start.size - 1
+    scratch = new_feature_scratch(max(1, inputs.bag_start[last] - inputs.bag_start[first]))
+    triangle, n = np.empty((m * (m - 1) // 2 + 1, types)), np.empty((m, types))
+    fill_cooccurrence(first, last, inputs, False, scratch, triangle, n)
     S = np.zeros((m, m, types))
     for i in range(1, m):
         for j in range(i):
-            S[i, j] = scratch.S[i * (i - 1) // 2 + j]
+            S[i, j] = triangle[i * (i - 1) // 2 + j]
             S[j, i] = S[i, j]
-    return S, scratch.n
+    return S, n
+
+
+class StoredBags(NamedTuple):
+    """Where the bags of some mentions are stored: ranges of occurrences of the document and of the mention itself.
+
+    `own_name` is the feature id of the mention's own name among the authors of its document.
+    """
+
+    document_start: Any
+    document_end: Any
+    own_start: Any
+    own_end: Any
+    own_name: Any
+
+
+@compiled
+def gather_bags(stored, feature, count, type_start, type_kept):
+    """Copy the bags of some mentions into new arrays: `bag_start`, `feature` and `count` of `Bags`.
+
+    A mention's bag is its document's bag plus its own. The document's bag has all authors of the document as
+    co-authors, so one occurrence of `own_name` is removed. Types that are not `type_kept` are left out.
+    """
+    mentions = stored.own_name.size
+    room = (stored.document_end - stored.document_start).sum() + (stored.own_end - stored.own_start).sum()
+    bag_start, end = np.empty(mentions + 1, np.int64), 0
+    out_feature, out_count = np.empty(room, np.int32), np.empty(room, np.float64)
+    for x in range(mentions):
+        bag_start[x] = end
+        for part in range(2):
+            first = stored.document_start[x] if part == 0 else stored.own_start[x]
+            last = stored.document_end[x] if part == 0 else stored.own_end[x]
+            t = 0
+            for k in range(first, last):
+                f = feature[k]
+                while f >= type_start[t + 1]:
+                    t += 1
+                c = count[k]
+                if part == 0 and f == stored.own_name[x]:
+                    c -= 1.0
+                if c > 0.0 and type_kept[t]:
+                    out_feature[end] = f
+                    out_count[end] = c
+                    end += 1
+    bag_start[mentions] = end
+    return bag_start, out_feature[:end], out_count[:end]

@@ -1,4 +1,4 @@
-"""How well each mention fits into its own cluster, and how well into the best other one."""
+"""Margins: how well each mention fits its own cluster, and how well the best other one."""
 
 from __future__ import annotations
 
@@ -7,46 +7,73 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from homonym.clustering.compiling import compiled, inlined
-from homonym.clustering.dense.merging import find_rivals, place_of, shrink_rivals, take_rivals
-from homonym.clustering.dense.scoring import chance_of, weigh
+from homonym.clustering.dense.merging import (
+    fill_cannot_links,
+    inherit_cannot_links,
+    shrink_cannot_links,
+    triangle_index,
+)
+from homonym.clustering.dense.scoring import Sums, chance_of, fill_weights
 
-#: Margins are found for so many mentions of a block at a time.
+#: Number of mentions whose margins are computed at a time.
 STRIP = 16
 
 
+class Fits(NamedTuple):
+    """The final clusters of a block, with one position to spare, and what they share with a strip of mentions.
+
+    `last[D]` is the last mention of a cluster, `shared[D, i]` is S(x,D) of mention i of the strip.
+    """
+
+    clusters: Any
+    last: Any
+    shared: Any
+
+
 @compiled
-def _sum_clusters(K, label, n, n_of, size_of, last_of):
+def new_fits(largest, types):
+    """Allocate what the margins of blocks of up to `largest` mentions need."""
+    places = largest + 1
+    return Fits(
+        clusters=Sums(np.empty((places, types)), np.empty(places), np.empty((places, types)), np.empty(places)),
+        last=np.empty(places, np.int64),
+        shared=np.empty((places, STRIP, types)),
+    )
+
+
+@compiled
+def _sum_clusters(K, label, n, fits):
     """Fill n(C), |C| and the last mention of each cluster."""
-    n_of[:K] = 0.0
-    size_of[:K] = 0.0
+    clusters = fits.clusters
+    clusters.n[:K] = 0.0
+    clusters.size[:K] = 0.0
     for x in range(label.size):
-        size_of[label[x]] += 1.0
-        last_of[label[x]] = x
+        clusters.size[label[x]] += 1.0
+        fits.last[label[x]] = x
         for t in range(n.shape[1]):
-            n_of[label[x], t] += n[x, t]
+            clusters.n[label[x], t] += n[x, t]
 
 
 @compiled
-def _cluster_rivals(label, known, first, scratch):
-    """Fill the triangle of rivals for the clusters of an answer."""
-    last = first + label.size
-    find_rivals(known.profile[first:last], known.rival_start, known.rival, scratch)
-    smallest, K = scratch.members, 0
+def _link_clusters(first, label, constraints, links, partition):
+    """Fill the triangle of cannot-links between the final clusters."""
+    fill_cannot_links(constraints.profile[first : first + label.size], constraints, links)
+    parent, smallest, K = partition.parent, partition.smallest, 0
     for x in range(label.size):
         if label[x] == K:
             smallest[K] = x
             K += 1
-        scratch.renumbered[x] = label[x]
-        scratch.parent[x] = smallest[label[x]]
-        if scratch.parent[x] != x:
-            take_rivals(label.size, scratch.parent[x], x, scratch.rivals)
-    shrink_rivals(label.size, scratch.rivals, scratch.parent, scratch.renumbered)
+        partition.renumbered[x] = label[x]
+        parent[x] = smallest[label[x]]
+        if parent[x] != x:
+            inherit_cannot_links(label.size, parent[x], x, links.pair)
+    shrink_cannot_links(label.size, links.pair, partition)
 
 
 @compiled
-def _share(start, end, K, label, S, use_max, shared):
-    """Fill S(x,D) for each cluster D and each mention x of a strip; x itself is left out."""
-    types = S.shape[1]
+def _fill_shared(start, K, label, S, use_max, shared):
+    """Fill S(x, D∖{x}) for each cluster D and each mention x of a strip."""
+    types, end = S.shape[1], min(start + STRIP, label.size)
     for d in range(K):
         for i in range(end - start):
             for t in range(types):
@@ -66,114 +93,70 @@ def _share(start, end, K, label, S, use_max, shared):
 
 
 @inlined
-def _fit(
-    x, d, i, shared_d, shared, n, size, w, smooth, n_of, size_of, w_of, smooth_of,
-    expected, epsilon, gamma, use_max, joint,
-):  # fmt: skip
-    """The higher one of score({x},D) and score(D,{x}), where S(x,D) stands at `shared[shared_d, i]`."""
-    pairs = 1.0 if use_max else size_of[d]
-    x_given_d, d_given_x = pairs * smooth_of[d], pairs * smooth[x]
-    for t in range(w.shape[1]):
-        x_given_d += w_of[d, t] * shared[shared_d, i, t]
-        d_given_x += w[x, t] * shared[shared_d, i, t]
-    if gamma > 0.0:
-        x_given_d -= chance_of(x, n, d, n_of, size_of, expected, epsilon, joint)
-        d_given_x -= chance_of(d, n_of, x, n, size, expected, epsilon, joint)
+def _fit(x, d, i, shared_d, shared, mentions, clusters, model):
+    """The higher one of score({x},D) and score(D,{x}), where S(x,D) is `shared[shared_d, i]`."""
+    pairs = 1.0 if model.use_max else clusters.size[d]
+    x_given_d, d_given_x = pairs * clusters.smooth[d], pairs * mentions.smooth[x]
+    for t in range(model.weight.size):
+        x_given_d += clusters.w[d, t] * shared[shared_d, i, t]
+        d_given_x += mentions.w[x, t] * shared[shared_d, i, t]
+    if model.gamma > 0.0:
+        x_given_d -= chance_of(x, mentions, d, clusters, model)
+        d_given_x -= chance_of(d, clusters, x, mentions, model)
     return max(x_given_d, d_given_x)
 
 
 @compiled
-def _fit_others(
-    start, end, K, label, constrained, rivals, shared, n, size, w, smooth, n_of, size_of, w_of, smooth_of, last_of,
-    expected, epsilon, gamma, use_max, joint, other,
-):  # fmt: skip
-    """Find how well each mention of a strip fits to the best other cluster; two that are alone fit each other."""
+def _fit_others(start, K, label, pair, mentions, fits, model, other):
+    """Find how well each mention of a strip fits the best other cluster; the fit of two singletons is mutual.
+
+    `pair` is empty if there are no cannot-links.
+    """
+    clusters, end, constrained = fits.clusters, min(start + STRIP, label.size), pair.size > 0
     for d in range(K):
         for x in range(start, end):
             C = label[x]
-            both_alone = size_of[C] == 1.0 and size_of[d] == 1.0
-            if d == C or (both_alone and d < C) or (constrained and rivals[place_of(C, d)]):
+            singletons = clusters.size[C] == 1.0 and clusters.size[d] == 1.0
+            if d == C or (singletons and d < C) or (constrained and pair[triangle_index(C, d)]):
                 continue
-            fit = _fit(
-                x, d, x - start, d, shared, n, size, w, smooth, n_of, size_of, w_of, smooth_of,
-                expected, epsilon, gamma, use_max, joint,
-            )  # fmt: skip
+            fit = _fit(x, d, x - start, d, fits.shared, mentions, clusters, model)
             other[x] = max(other[x], fit)
-            if both_alone:
-                other[last_of[d]] = max(other[last_of[d]], fit)
+            if singletons:
+                other[fits.last[d]] = max(other[fits.last[d]], fit)
 
 
 @compiled
-def _fit_own(
-    start, end, K, label, shared, n, size, w, smooth, n_of, size_of, w_of, smooth_of,
-    weight, mass, expected, N, epsilon, gamma, use_max, joint, own,
-):  # fmt: skip
-    """Fill how well each mention of a strip fits to the rest of its own cluster, which is put at the place K."""
-    for x in range(start, end):
+def _fit_own(start, K, label, mentions, fits, model, own):
+    """Fill how well each mention of a strip fits the rest of its own cluster, whose sums are put at position K."""
+    clusters = fits.clusters
+    for x in range(start, min(start + STRIP, label.size)):
         C = label[x]
         own[x] = np.nan
-        if size_of[C] == 1.0:
+        if clusters.size[C] == 1.0:
             continue
-        size_of[K] = size_of[C] - 1.0
-        for t in range(weight.size):
-            n_of[K, t] = n_of[C, t] - n[x, t]
-        weigh(K, K + 1, n_of, size_of, weight, mass, N, epsilon, joint, w_of, smooth_of)
-        own[x] = _fit(
-            x, K, x - start, C, shared, n, size, w, smooth, n_of, size_of, w_of, smooth_of,
-            expected, epsilon, gamma, use_max, joint,
-        )  # fmt: skip
-
-
-class Fits(NamedTuple):
-    """Arrays for the clusters of an answer, and one place more; with what a strip of mentions shares with each."""
-
-    n: Any
-    size: Any
-    w: Any
-    smooth: Any
-    last: Any
-    shared: Any
+        clusters.size[K] = clusters.size[C] - 1.0
+        for t in range(model.weight.size):
+            clusters.n[K, t] = clusters.n[C, t] - mentions.n[x, t]
+        fill_weights(K, K + 1, clusters, model)
+        own[x] = _fit(x, K, x - start, C, fits.shared, mentions, clusters, model)
 
 
 @compiled
-def new_fits(largest, types):
-    """Allocate what the margins of blocks up to a size need."""
-    places = largest + 1
-    return Fits(
-        n=np.empty((places, types)),
-        size=np.empty(places),
-        w=np.empty((places, types)),
-        smooth=np.empty(places),
-        last=np.empty(places, np.int64),
-        shared=np.empty((places, STRIP, types)),
-    )
-
-
-@compiled
-def fit_block(first, m, labels, model, known, scratch, fits, own, other):
-    """Fill the margins of the mentions of one prepared block, given their labels.
+def fit_block(first, label, constraints, model, scratch, fits, margins):
+    """Fill the margins of the mentions of one block, given S, n and their labels.
 
     Mentions are taken in strips, because S of one mention is spread over all of the triangle.
     """
-    n, size, w, smooth = scratch.n, scratch.size, scratch.w, scratch.smooth
-    weight, mass, expected, N, epsilon = model.weight, model.mass, model.expected, model.N, model.epsilon
-    gamma, use_max, joint = model.gamma, model.use_max, model.joint
-    if known is not None:
-        _cluster_rivals(labels, known, first, scratch)
-    K = labels.max() + 1
-    size[:m] = 1.0
-    _sum_clusters(K, labels, n, fits.n, fits.size, fits.last)
-    weigh(0, m, n, size, weight, mass, N, epsilon, joint, w, smooth)
-    weigh(0, K, fits.n, fits.size, weight, mass, N, epsilon, joint, fits.w, fits.smooth)
-    other[:] = -np.inf
+    m, mentions = label.size, scratch.sums
+    if constraints is not None:
+        _link_clusters(first, label, constraints, scratch.links, scratch.partition)
+    K = label.max() + 1
+    mentions.size[:m] = 1.0
+    _sum_clusters(K, label, mentions.n, fits)
+    fill_weights(0, m, mentions, model)
+    fill_weights(0, K, fits.clusters, model)
+    margins.other[:] = -np.inf
     for start in range(0, m, STRIP):
-        end = min(start + STRIP, m)
-        _share(start, end, K, labels, scratch.S, use_max, fits.shared)
-        _fit_others(
-            start, end, K, labels, known is not None, scratch.rivals, fits.shared, n, size, w, smooth,
-            fits.n, fits.size, fits.w, fits.smooth, fits.last, expected, epsilon, gamma, use_max, joint, other,
-        )  # fmt: skip
-        _fit_own(
-            start, end, K, labels, fits.shared, n, size, w, smooth, fits.n, fits.size, fits.w, fits.smooth,
-            weight, mass, expected, N, epsilon, gamma, use_max, joint, own,
-        )  # fmt: skip
+        _fill_shared(start, K, label, scratch.S, model.use_max, fits.shared)
+        _fit_others(start, K, label, scratch.links.pair, mentions, fits, model, margins.other)
+        _fit_own(start, K, label, mentions, fits, model, margins.own)

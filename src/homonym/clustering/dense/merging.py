@@ -1,4 +1,4 @@
-"""One round's merges: which pairs of clusters are joined, in which order, and what is left of S afterwards."""
+"""The merges of one round: which pairs of clusters are joined, in which order, and S and n of the joined clusters."""
 
 from __future__ import annotations
 
@@ -10,125 +10,141 @@ from homonym.clustering.compiling import compiled, inlined
 from homonym.clustering.dense.scoring import exceeds
 
 
-class KernelConstraints(NamedTuple):
-    """The constraints of all mentions, as `Constraints` has them."""
+class Partition(NamedTuple):
+    """Clusters of one round, numbered by their smallest mention.
 
-    group: Any
-    profile: Any
-    rival_start: Any
-    rival: Any
+    `parent` is the union-find forest of the clusters joined in this round, whose roots are the smallest. `renumbered`
+    is the number of each cluster after the round, `smallest` its smallest mention, `current` the cluster of each
+    mention.
+    """
+
+    parent: Any
+    renumbered: Any
+    smallest: Any
+    current: Any
+
+
+class CannotLinks(NamedTuple):
+    """Cannot-links between the clusters of one block.
+
+    `pair` is a triangle, 1 for pairs of clusters that must not be joined. `first_holder[p]` and `next_holder[x]` link
+    the mentions of the block that have the profile p; between blocks all of `first_holder` is −1.
+    """
+
+    pair: Any
+    first_holder: Any
+    next_holder: Any
 
 
 @inlined
-def profiles_of(known):
-    """The number of profiles."""
+def profiles_of(constraints):
+    """The number of profiles, 0 without constraints."""
     profiles = 0
-    if known is not None:
-        profiles = known.rival_start.size - 1
+    if constraints is not None:
+        profiles = constraints.cannot_link_start.size - 1
     return profiles
 
 
 @compiled
-def place_of(i, j):
-    """Where the pair of i and j stands in a triangle."""
+def triangle_index(i, j):
+    """The position of the pair of i and j in a triangle."""
     return max(i, j) * (max(i, j) - 1) // 2 + min(i, j)
 
 
 @compiled
-def _mark_rivals(p, q, first_holder, next_holder, rivals):
-    """Mark all mentions with the profiles p and q as rivals of each other."""
-    i = first_holder[p]
-    while i >= 0:
-        j = first_holder[q]
-        while j >= 0:
-            if i != j:
-                rivals[place_of(i, j)] = 1
-            j = next_holder[j]
-        i = next_holder[i]
-
-
-@compiled
-def _hold(profile, first_holder, next_holder):
-    """Chain the mentions of a block that have the same profile."""
+def _link_holders(profile, first_holder, next_holder):
+    """Link the mentions of a block that have the same profile."""
     for x in range(profile.size):
         next_holder[x] = first_holder[profile[x]]
         first_holder[profile[x]] = x
 
 
 @compiled
-def _let_go(profile, first_holder):
-    """Undo `_hold`."""
+def _unlink_holders(profile, first_holder):
     for x in range(profile.size):
         first_holder[profile[x]] = -1
 
 
 @compiled
-def _has_rivals(profile, rival_start, rival, first_holder, next_holder):
-    """Whether any two mentions of a block are rivals."""
-    _hold(profile, first_holder, next_holder)
+def _has_cannot_links(profile, constraints, first_holder, next_holder):
+    """Whether any two mentions of a block cannot be linked."""
+    start, cannot_link = constraints.cannot_link_start, constraints.cannot_link
+    _link_holders(profile, first_holder, next_holder)
     found = False
     for x in range(profile.size):
         p = profile[x]
-        for k in range(rival_start[p], rival_start[p + 1] if next_holder[x] < 0 else rival_start[p]):
-            found |= first_holder[rival[k]] >= 0 and first_holder[rival[k]] != x
-    _let_go(profile, first_holder)
+        for k in range(start[p], start[p + 1] if next_holder[x] < 0 else start[p]):  # once per profile
+            holder = first_holder[cannot_link[k]]
+            found |= holder >= 0 and holder != x
+    _unlink_holders(profile, first_holder)
     return found
 
 
 @compiled
-def constrained_blocks(block_start, group, profile, rival_start, rival):
-    """Which blocks have any groups of several mentions, or any rivals."""
+def constrained_blocks(block_start, constraints):
+    """Which blocks have a must-link group of several mentions, or a cannot-link pair."""
+    group, profile = constraints.group, constraints.profile
     constrained = np.zeros(block_start.size - 1, np.bool_)
-    first_holder, next_holder = np.full(rival_start.size - 1, -1), np.empty(group.size, np.int64)
+    first_holder, next_holder = np.full(profiles_of(constraints), -1), np.empty(group.size, np.int64)
     for b in range(constrained.size):
         first, last = block_start[b], block_start[b + 1]
         for x in range(first, last):
             constrained[b] |= group[x] != x - first
         if not constrained[b]:
-            constrained[b] = _has_rivals(profile[first:last], rival_start, rival, first_holder, next_holder)
+            constrained[b] = _has_cannot_links(profile[first:last], constraints, first_holder, next_holder)
     return constrained
 
 
 @compiled
-def find_rivals(profile, rival_start, rival, scratch):
-    """Fill the triangle of rivals of one block."""
-    m = profile.size
-    scratch.rivals[: m * (m - 1) // 2] = 0
-    _hold(profile, scratch.first_holder, scratch.next_holder)
+def _mark_profiles(p, q, links):
+    """Mark all pairs of a mention with profile p and a mention with profile q."""
+    i = links.first_holder[p]
+    while i >= 0:
+        j = links.first_holder[q]
+        while j >= 0:
+            if i != j:
+                links.pair[triangle_index(i, j)] = 1
+            j = links.next_holder[j]
+        i = links.next_holder[i]
+
+
+@compiled
+def fill_cannot_links(profile, constraints, links):
+    """Fill the triangle of cannot-links of the mentions of one block."""
+    m, start = profile.size, constraints.cannot_link_start
+    links.pair[: m * (m - 1) // 2] = 0
+    _link_holders(profile, links.first_holder, links.next_holder)
     for x in range(m):
         p = profile[x]
-        for k in range(rival_start[p], rival_start[p + 1] if scratch.next_holder[x] < 0 else rival_start[p]):
-            _mark_rivals(p, rival[k], scratch.first_holder, scratch.next_holder, scratch.rivals)
-    _let_go(profile, scratch.first_holder)
+        for k in range(start[p], start[p + 1] if links.next_holder[x] < 0 else start[p]):  # once per profile
+            _mark_profiles(p, constraints.cannot_link[k], links)
+    _unlink_holders(profile, links.first_holder)
 
 
 @compiled
-def take_rivals(K, a, b, rivals):
-    """Whoever is a rival of b becomes one of a."""
+def inherit_cannot_links(K, a, b, pair):
+    """Let cluster a have the cannot-links of cluster b."""
     for k in range(K):
-        if k != a and k != b and rivals[place_of(b, k)]:
-            rivals[place_of(a, k)] = 1
+        if k != a and k != b and pair[triangle_index(b, k)]:
+            pair[triangle_index(a, k)] = 1
 
 
 @compiled
-def join_groups(group, rivals, parent, merge_round, merge_left, merge_right, merge_score):
-    """Join the mentions of each group; returns the number of merges."""
-    done = 0
-    for x in range(group.size):
-        parent[x] = group[x]
-        if parent[x] != x:
-            take_rivals(group.size, parent[x], x, rivals)
-            merge_round[done] = -1
-            merge_left[done] = parent[x]
-            merge_right[done] = x
-            merge_score[done] = np.inf
-            done += 1
-    return done
+def shrink_cannot_links(K, pair, partition):
+    """Keep the cannot-links of the clusters that are left, which have inherited those of the clusters they absorbed."""
+    parent, renumbered = partition.parent, partition.renumbered
+    for i in range(1, K):
+        if parent[i] != i:
+            continue
+        for j in range(i):
+            if parent[j] == j:
+                pair[triangle_index(renumbered[i], renumbered[j])] = pair[triangle_index(i, j)]
 
 
 @compiled
-def forbid(K, rivals, scores, row_best, column_best):
-    """Take rivals out of the scores and find the best of every row and column again; returns the best of all."""
+def exclude_cannot_links(K, pair, scores):
+    """Set the scores of cannot-link pairs to −∞ and find the best of each row and column again; returns the best."""
+    row_best, column_best = scores.row_best, scores.column_best
     for d in range(K):
         row_best[d] = -np.inf
         column_best[d] = -np.inf
@@ -136,10 +152,10 @@ def forbid(K, rivals, scores, row_best, column_best):
         for j in range(K):
             if i == j:
                 continue
-            if rivals[place_of(i, j)]:
-                scores[i, j] = -np.inf
-            row_best[i] = max(row_best[i], scores[i, j])
-            column_best[j] = max(column_best[j], scores[i, j])
+            if pair[triangle_index(i, j)]:
+                scores.pair[i, j] = -np.inf
+            row_best[i] = max(row_best[i], scores.pair[i, j])
+            column_best[j] = max(column_best[j], scores.pair[i, j])
     best = -np.inf
     for d in range(K):
         best = max(best, row_best[d])
@@ -147,34 +163,47 @@ def forbid(K, rivals, scores, row_best, column_best):
 
 
 @compiled
-def shrink_rivals(K, rivals, parent, renumbered):
-    """Keep the rivals of the clusters that are left, which have taken over those of the clusters joined with them."""
-    for i in range(1, K):
-        if parent[i] != i:
-            continue
-        for j in range(i):
-            if parent[j] == j:
-                rivals[place_of(renumbered[i], renumbered[j])] = rivals[place_of(i, j)]
+def join_must_links(group, pair, parent, merges):
+    """Join the mentions of each must-link group; returns the number of merges."""
+    done = 0
+    for x in range(group.size):
+        parent[x] = group[x]
+        if parent[x] != x:
+            inherit_cannot_links(group.size, parent[x], x, pair)
+            merges.round[done] = -1
+            merges.left[done] = parent[x]
+            merges.right[done] = x
+            merges.score[done] = np.inf
+            done += 1
+    return done
 
 
 @compiled
-def root_of(parent, i):
-    """The smallest cluster that i has been joined with, paths halved on the way."""
+def find_root(parent, i):
+    """The root of i in a union-find forest, with path halving."""
     while parent[i] != i:
         parent[i] = parent[parent[i]]
         i = parent[i]
     return i
 
 
+@inlined
+def record_merge(a, b, score, smallest, merges, done):
+    """Record that the clusters a and b were joined; returns the number of merges so far."""
+    merges.left[done] = smallest[a]
+    merges.right[done] = smallest[b]
+    merges.score[done] = score
+    return done + 1
+
+
 @compiled
-def join(
-    K, scores, row_best, column_best, limit, rounding, parent, members, done, merge_left, merge_right, merge_score
-):
+def join_best_pairs(K, scores, limit, rounding, partition, merges, done):
     """Join all pairs that are best of row and column and exceed the limit; returns the number of merges so far.
 
-    Rows in order of their best score, so that a merge is recorded with the highest score that demands it. Also returns
-    the highest score of a pair that is best of row and column but does not exceed the limit.
+    Rows are processed in descending order of their best score, so that a merge is recorded with the highest score that
+    calls for it. Also returns the highest score of a pair that is best of row and column but does not exceed the limit.
     """
+    parent, row_best, column_best = partition.parent, scores.row_best, scores.column_best
     for i in range(K):
         parent[i] = i
     refused = -np.inf
@@ -183,27 +212,24 @@ def join(
         for j in range(K):
             if i == j:
                 continue
-            s = scores[i, j]
+            s = scores.pair[i, j]
             if exceeds(row_best[i], s, rounding) or exceeds(column_best[j], s, rounding):
                 continue
             if not exceeds(s, limit, rounding):
                 refused = max(refused, s)
                 continue
-            a, b = root_of(parent, i), root_of(parent, j)
+            a, b = find_root(parent, i), find_root(parent, j)
             if a != b:
                 a, b = min(a, b), max(a, b)
                 parent[b] = a
-                merge_left[done] = members[a]
-                merge_right[done] = members[b]
-                merge_score[done] = s
-                done += 1
+                done = record_merge(a, b, s, partition.smallest, merges, done)
         if not above and refused > -np.inf:
             break
     return done, refused
 
 
 @compiled
-def _demands(K, scores, row_best, column_best, limit, rounding):
+def _best_pairs(K, scores, limit, rounding):
     """All allowed pairs that are best of row and column and exceed the limit, by smaller, then larger cluster.
 
     Also returns the highest score of such a pair that does not exceed the limit.
@@ -213,8 +239,12 @@ def _demands(K, scores, row_best, column_best, limit, rounding):
     for i in range(K):
         for j in range(i + 1, K):
             for c, d in ((i, j), (j, i)):
-                s = scores[c, d]
-                if s == -np.inf or exceeds(row_best[c], s, rounding) or exceeds(column_best[d], s, rounding):
+                s = scores.pair[c, d]
+                if (
+                    s == -np.inf
+                    or exceeds(scores.row_best[c], s, rounding)
+                    or exceeds(scores.column_best[d], s, rounding)
+                ):
                     continue
                 if not exceeds(s, limit, rounding):
                     refused = max(refused, s)
@@ -228,8 +258,8 @@ def _demands(K, scores, row_best, column_best, limit, rounding):
 
 
 @compiled
-def from_highest(score, rounding):
-    """The order of falling scores; runs of neighbours that tie stay in the order in which they are given."""
+def descending_order(score, rounding):
+    """The order of descending scores; within a run of neighbours that tie, the given order is kept."""
     order = np.argsort(-score, kind="mergesort")
     start = 0
     for end in range(1, order.size + 1):
@@ -240,40 +270,36 @@ def from_highest(score, rounding):
 
 
 @compiled
-def join_allowed(
-    K, scores, row_best, column_best, limit, rounding, rivals, parent, members,
-    done, merge_left, merge_right, merge_score,
-):  # fmt: skip
-    """`join` where there are rivals: one pair after the other, but for those that would unite rivals."""
+def join_allowed_pairs(K, scores, limit, rounding, partition, pair, merges, done):
+    """`join_best_pairs` with cannot-links: from the highest score down, pairs that would violate one are skipped."""
+    parent = partition.parent
     for i in range(K):
         parent[i] = i
-    smaller, larger, score, refused = _demands(K, scores, row_best, column_best, limit, rounding)
-    for k in from_highest(score, rounding):
-        a, b = root_of(parent, smaller[k]), root_of(parent, larger[k])
-        if a == b or rivals[place_of(a, b)]:
+    smaller, larger, score, refused = _best_pairs(K, scores, limit, rounding)
+    for k in descending_order(score, rounding):
+        a, b = find_root(parent, smaller[k]), find_root(parent, larger[k])
+        if a == b or pair[triangle_index(a, b)]:
             continue
         a, b = min(a, b), max(a, b)
         parent[b] = a
-        take_rivals(K, a, b, rivals)
-        merge_left[done] = members[a]
-        merge_right[done] = members[b]
-        merge_score[done] = score[k]
-        done += 1
+        inherit_cannot_links(K, a, b, pair)
+        done = record_merge(a, b, score[k], partition.smallest, merges, done)
     return done, refused
 
 
 @compiled
-def shrink(K, S, n, size, use_max, parent, renumbered, members):
-    """Replace the joined clusters by their sums (of S: maxima for `max`); returns how many clusters are left.
+def shrink(K, S, sums, use_max, partition):
+    """Replace joined clusters by their sums (for `max`, S by the maximum); returns the number of clusters left.
 
-    In place: clusters are numbered by their smallest member, so a sum is never stored beyond what has been read.
+    In place: clusters are numbered by their smallest member, so a sum is never written beyond what has been read.
     """
+    n, size, parent, renumbered = sums.n, sums.size, partition.parent, partition.renumbered
     left = 0
     for i in range(K):
-        root = root_of(parent, i)
+        root = find_root(parent, i)
         if root == i:
             renumbered[i] = left
-            members[left] = members[i]
+            partition.smallest[left] = partition.smallest[i]
             size[left] = size[i]
             n[left] = n[i]
             left += 1

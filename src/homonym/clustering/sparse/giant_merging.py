@@ -1,4 +1,4 @@
-"""The merges of one round of a giant block: pairs joined one after the other, with rivals looked up where needed."""
+"""The merges of one round of a giant block: lists of best partners, pairs joined in order, contraction of clusters."""
 
 from __future__ import annotations
 
@@ -7,135 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from homonym.clustering.compiling import compiled
-from homonym.clustering.dense.merging import root_of
-from homonym.clustering.sparse.block_index import append, hand_over
+from homonym.clustering.dense.merging import find_root, record_merge
+from homonym.clustering.sparse.inverted_index import append_members, move_postings
 
-
-@compiled
-def unite(left, right, score, parent, smallest, done, merge_left, merge_right, merge_score):
-    """Join pairs in the order in which they are given; returns the number of merges so far."""
-    for k in range(score.size):
-        a, b = root_of(parent, left[k]), root_of(parent, right[k])
-        if a != b:
-            a, b = min(a, b), max(a, b)
-            parent[b] = a
-            merge_left[done] = smallest[a]
-            merge_right[done] = smallest[b]
-            merge_score[done] = score[k]
-            done += 1
-    return done
-
-
-@compiled
-def _note_profiles(a, united, members, opponents, seen, token):
-    """Let `seen` be the token for each profile of the clusters that a is united with."""
-    while a >= 0:
-        x = members.first[a]
-        while x >= 0:
-            seen[opponents.profile[x]] = token
-            x = members.following[x]
-        a = united[a]
-
-
-@compiled
-def _meets_rival(b, united, members, opponents, seen, visited, token):
-    """Whether a profile of the clusters that b is united with has a rival among those that were seen."""
-    while b >= 0:
-        x = members.first[b]
-        while x >= 0:
-            p = opponents.profile[x]
-            for r in range(opponents.rival_start[p], opponents.rival_start[p + 1] if visited[p] != token else 0):
-                if seen[opponents.rival[r]] == token:
-                    return True
-            visited[p] = token
-            x = members.following[x]
-        b = united[b]
-    return False
-
-
-@compiled
-def unite_allowed(left, right, score, parent, smallest, members, opponents, done, merge_left, merge_right, merge_score):
-    """`unite`, but for pairs that would bring rivals together."""
-    K, profiles = parent.size, opponents.rival_start.size - 1
-    united, last = np.full(K, -1), np.arange(K)
-    seen, visited = np.full(profiles, -1), np.full(profiles, -1)
-    for k in range(score.size):
-        a, b = root_of(parent, left[k]), root_of(parent, right[k])
-        if a == b:
-            continue
-        a, b = min(a, b), max(a, b)
-        _note_profiles(a, united, members, opponents, seen, k)
-        if _meets_rival(b, united, members, opponents, seen, visited, k):
-            continue
-        parent[b] = a
-        united[last[a]] = b
-        last[a] = last[b]
-        merge_left[done] = smallest[a]
-        merge_right[done] = smallest[b]
-        merge_score[done] = score[k]
-        done += 1
-    return done
-
-
-@compiled
-def _fold_rows(a, b, use_max, kept):
-    """Let S_t(C,D) of the rows that are kept speak of a, which b has been joined with."""
-    for s in range(kept.S.shape[0]):
-        for t in range(kept.S.shape[1]):
-            if use_max:
-                kept.S[s, t, a] = max(kept.S[s, t, a], kept.S[s, t, b])
-            else:
-                kept.S[s, t, a] += kept.S[s, t, b]
-            kept.S[s, t, b] = 0.0
-
-
-@compiled
-def _hand_over_row(a, b, size, kept):
-    """Let a have the kept row of the larger one of both; returns whether that is b's."""
-    better = kept.slot[b] >= 0 and (kept.slot[a] < 0 or size[b] > size[a])
-    if better:
-        kept.slot[a] = kept.slot[b]
-    kept.slot[b] = -1
-    return better
-
-
-@compiled
-def contract(parent, weight, below, N, index, items, clusters, members, kept, joined):
-    """Make one cluster of those that were joined, in all that is known of clusters; mark all of them in `joined`.
-
-    The cluster has the number of the first one; `below` is what joint probabilities are divided by. Whose row is kept
-    comes first among its items, so that those that are not yet in the row come last.
-    """
-    size, n, w, epsilon = clusters.size, clusters.n, clusters.w, clusters.epsilon
-    joined[:] = False
-    for b in range(parent.size):
-        a = root_of(parent, b)
-        if a == b:
-            continue
-        joined[a] = joined[b] = True
-        if not clusters.use_max:
-            hand_over(index, items, a, b)
-        append(items, a, b, _hand_over_row(a, b, size, kept))
-        append(members, a, b, False)
-        _fold_rows(a, b, clusters.use_max, kept)
-        size[a] += size[b]
-        n[a] += n[b]
-        size[b] = 0.0
-    for c in range(parent.size):
-        if not joined[c] or size[c] == 0.0:
-            continue
-        clusters.smooth[c] = clusters.chance[c] = 0.0
-        for t in range(weight.size):
-            w[t, c] = weight[t] / (below[t] if clusters.joint else n[c, t] + size[c] * epsilon)
-            clusters.smooth[c] += w[t, c] * epsilon / N
-            clusters.chance[c] += 0.0 if clusters.joint else clusters.expected[t] * n[c, t]
-
-
+#: Kinds of partner lists of a cluster C: by score(C,·), by score(·,C), by the larger term of score(C,·) and its chance.
 ROW, COLUMN, PEAK = 0, 1, 2
 
 
 class Partners(NamedTuple):
-    """Lists by kind, cluster and rank; `filled` is how long each of them is."""
+    """The best partners by kind, cluster and rank, best first.
+
+    `filled` is the length of each list. Partners that are not in a list have values of at most its `floor`.
+    """
 
     other: Any
     value: Any
@@ -143,11 +26,18 @@ class Partners(NamedTuple):
     floor: Any
 
 
+def empty_lists(K: int, length: int) -> Partners:
+    """Empty lists of up to `length` partners for K clusters."""
+    shape: tuple[Any, ...] = (3, K, length)
+    other, value = np.empty(shape, np.int32), np.empty(shape)
+    return Partners(other, value, np.zeros(shape[:2], np.int64), np.full(shape[:2], -np.inf))
+
+
 @compiled
 def offer(kind, c, d, value, partners):
-    """Put d into one of the lists of c, in its place, if it belongs there; the caller has compared with the floor.
+    """Insert d into a list of c if it belongs there; the caller has compared the value with the floor.
 
-    Equal values are ordered by cluster, so that what is listed does not depend on the order of the offers.
+    Equal values are ordered by cluster, so that the list does not depend on the order of the offers.
     """
     others, values = partners.other[kind, c], partners.value[kind, c]
     length = partners.filled[kind, c]
@@ -167,7 +57,7 @@ def offer(kind, c, d, value, partners):
 
 @compiled
 def accept(offers, partners):
-    """Put what was offered to each cluster into its lists.
+    """Insert what was offered to each cluster into its lists.
 
     What did not fit among the offers is below their lowest, so it is below the floor of the list that takes them all.
     """
@@ -179,8 +69,8 @@ def accept(offers, partners):
 
 
 @compiled
-def forget_joined(joined, partners):
-    """Take clusters that were joined out of all lists; their own are left empty, with the floor −∞."""
+def remove_joined(joined, partners):
+    """Remove the joined clusters from all lists; their own lists become empty, with the floor −∞."""
     other, value, filled, floor = partners.other, partners.value, partners.filled, partners.floor
     for kind in range(filled.shape[0]):
         for c in range(joined.size):
@@ -199,14 +89,131 @@ def forget_joined(joined, partners):
 
 
 @compiled
-def renumber(kept, number, partners, fresh):
-    """Copy the lists of the clusters that are kept to where they are numbered anew."""
+def copy_lists(remaining, number, partners, fresh):
+    """Copy the lists of the remaining clusters, under their new numbers."""
     for kind in range(fresh.filled.shape[0]):
-        for to in range(kept.size):
-            c = kept[to]
+        for to in range(remaining.size):
+            c = remaining[to]
             length = partners.filled[kind, c]
             fresh.filled[kind, to] = length
             fresh.floor[kind, to] = partners.floor[kind, c]
             for k in range(length):
                 fresh.other[kind, to, k] = number[partners.other[kind, c, k]]
                 fresh.value[kind, to, k] = partners.value[kind, c, k]
+
+
+class Pairs(NamedTuple):
+    """Pairs of clusters that are to be joined, and their scores."""
+
+    left: Any
+    right: Any
+    score: Any
+
+
+@compiled
+def _mark_profiles_of(a, joined_next, members, links, seen, token):
+    """Set `seen` to the token for each profile of the clusters joined with a."""
+    while a >= 0:
+        x = members.first[a]
+        while x >= 0:
+            seen[links.profile[x]] = token
+            x = members.following[x]
+        a = joined_next[a]
+
+
+@compiled
+def _cannot_link_seen(b, joined_next, members, links, seen, visited, token):
+    """Whether a profile of the clusters joined with b cannot be linked with one that was seen."""
+    start = links.cannot_link_start
+    while b >= 0:
+        x = members.first[b]
+        while x >= 0:
+            p = links.profile[x]
+            for r in range(start[p], start[p + 1] if visited[p] != token else 0):
+                if seen[links.cannot_link[r]] == token:
+                    return True
+            visited[p] = token
+            x = members.following[x]
+        b = joined_next[b]
+    return False
+
+
+@compiled
+def join_pairs(pairs, parent, smallest, members, links, merges, done):
+    """Join pairs in the given order, but skip those that would violate a cannot-link; returns the number of merges.
+
+    `joined_next` links the clusters that were joined in this call, beginning with the root.
+    """
+    K, profiles, constrained = parent.size, links.cannot_link_start.size - 1, links.cannot_link.size > 0
+    joined_next, last = np.full(K, -1), np.arange(K)
+    seen, visited = np.full(profiles, -1), np.full(profiles, -1)
+    for k in range(pairs.score.size):
+        a, b = find_root(parent, pairs.left[k]), find_root(parent, pairs.right[k])
+        if a == b:
+            continue
+        a, b = min(a, b), max(a, b)
+        if constrained:
+            _mark_profiles_of(a, joined_next, members, links, seen, k)
+            if _cannot_link_seen(b, joined_next, members, links, seen, visited, k):
+                continue
+            joined_next[last[a]] = b
+            last[a] = last[b]
+        parent[b] = a
+        done = record_merge(a, b, pairs.score[k], smallest, merges, done)
+    return done
+
+
+@compiled
+def _fold_rows(a, b, use_max, cached):
+    """Add the entries of cluster b in all cached rows to those of cluster a."""
+    for s in range(cached.S.shape[0]):
+        for t in range(cached.S.shape[1]):
+            if use_max:
+                cached.S[s, t, a] = max(cached.S[s, t, a], cached.S[s, t, b])
+            else:
+                cached.S[s, t, a] += cached.S[s, t, b]
+            cached.S[s, t, b] = 0.0
+
+
+@compiled
+def _inherit_row(a, b, size, cached):
+    """Let a have the cached row of the larger one of both clusters; returns whether that is b's."""
+    better = cached.slot[b] >= 0 and (cached.slot[a] < 0 or size[b] > size[a])
+    if better:
+        cached.slot[a] = cached.slot[b]
+    cached.slot[b] = -1
+    return better
+
+
+@compiled
+def contract(parent, state):
+    """Replace joined clusters by one cluster with the smallest of their numbers; returns which clusters were joined.
+
+    The items of the cluster whose cached row is kept come first, so that items not yet in the row come last.
+    """
+    model, clusters, cached = state.model, state.clusters, state.cached
+    size, n, w, epsilon = clusters.size, clusters.n, clusters.w, model.epsilon
+    joined = np.zeros(parent.size, np.bool_)
+    for b in range(parent.size):
+        a = find_root(parent, b)
+        if a == b:
+            continue
+        joined[a] = joined[b] = True
+        if not model.use_max:
+            move_postings(state.index, state.items, a, b)
+        append_members(state.items, a, b, _inherit_row(a, b, size, cached))
+        append_members(state.members, a, b, False)
+        _fold_rows(a, b, model.use_max, cached)
+        size[a] += size[b]
+        n[a] += n[b]
+        size[b] = 0.0
+    for c in range(parent.size):
+        if not joined[c] or size[c] == 0.0:
+            continue
+        clusters.smooth[c] = clusters.chance[c] = 0.0
+        for t in range(model.weight.size):
+            below = model.mass[t] + model.N * epsilon if model.joint else n[c, t] + size[c] * epsilon
+            w[t, c] = model.weight[t] / below
+            clusters.smooth[c] += w[t, c] * epsilon / model.N
+            clusters.chance[c] += 0.0 if model.joint else model.expected[t] * n[c, t]
+    return joined

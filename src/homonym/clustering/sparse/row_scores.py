@@ -1,7 +1,8 @@
-"""One cluster of a giant block against all others: a walk through the features that it shares with them.
+"""Scores of one cluster of a giant block with all others, through the inverted index.
 
-From one walk follow score(C,·) and score(·,C), because S is symmetric. Nothing of a walk is kept but the few best
-partners. The arrays of a walk are as large as there are clusters, and each thread has its own.
+One pass over the postings of the features of C gives both score(C,·) and score(·,C), because S is symmetric. Only the
+few best partners are kept. For `max`, S is a maximum over pairs of mentions, so the mentions of C are processed one by
+one. The arrays written here have one entry per cluster, and each thread has its own.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ import numpy as np
 
 from homonym.clustering.compiling import compiled
 from homonym.clustering.dense.scoring import exceeds
-from homonym.clustering.sparse.giant_merging import COLUMN, PEAK, ROW, offer
+from homonym.clustering.sparse.giant_merging import COLUMN, PEAK, ROW, Pairs, offer
 
 
 class Clusters(NamedTuple):
-    """What the scores of the present clusters depend on beside S; `w[t, D]` is w_t(D), `chance` that of the row.
+    """|C|, n_t(C), w_t(C) at `w[t, C]`, the smoothing, and the chance term of the row of C (0 if joint).
 
-    Those that have been joined with another one, of a smaller number, have the size 0.
+    A cluster that was joined with another one of a smaller number has the size 0.
     """
 
     size: Any
@@ -26,43 +27,47 @@ class Clusters(NamedTuple):
     w: Any
     smooth: Any
     chance: Any
-    expected: Any
-    epsilon: Any
-    gamma: Any
-    use_max: Any
-    joint: Any
 
 
-class Opponents(NamedTuple):
-    """Rivals by profile, and who has each profile; no rivals at all where nobody has one."""
+class CachedRows(NamedTuple):
+    """S_t(C,D) of some clusters C that are costly to compute, at `S[slot[C]]`; `slot[C]` is −1 for the others.
 
-    profile: Any
-    rival_start: Any
-    rival: Any
-    held: Any
-    holder: Any
-
-
-class Kept(NamedTuple):
-    """S_t(C,D) of some clusters that are costly to walk, at `S[slot[C]]`, and the last of their items that is in it."""
+    `covered[slot]` is the last item of C that is included in its row, −1 for none.
+    """
 
     S: Any
     slot: Any
     covered: Any
 
 
-class Rounds(NamedTuple):
-    """What a walk writes on: `row` and `column` are Σ_t w_t(·)·S_t for each cluster, `most` S_t if that is a maximum.
+class State(NamedTuple):
+    """The clusters of a block in one round.
 
-    `shared` is S_t of one type, 0 between walks. `gathered` and `amount` are a bag, `amount_of` its counts by feature
-    while it is added up. `mark[D]` is `token` where D is a rival; so is `seen` of a profile whose rivals are marked.
+    `items` and `members` are the items of the index and the mentions that each cluster consists of.
+    """
+
+    model: Any
+    index: Any
+    items: Any
+    members: Any
+    clusters: Any
+    links: Any
+    cached: Any
+
+
+class RowScratch(NamedTuple):
+    """Arrays that the computation of one row writes.
+
+    `row[D]` is Σ_t w_t(D)·S_t(C,D), `column[D]` is Σ_t w_t(C)·S_t(C,D), `highest` is S_t for `max`, and `shared` is S_t
+    of one type, 0 between rows. `bag` and `amount` are a bag, `amount_of` its counts by feature while it is summed.
+    `mark[D]` equals `token[0]` if C and D cannot be linked; so does `seen[p]` if the profile p has been processed.
     """
 
     shared: Any
     row: Any
     column: Any
-    most: Any
-    gathered: Any
+    highest: Any
+    bag: Any
     amount: Any
     amount_of: Any
     mark: Any
@@ -71,114 +76,97 @@ class Rounds(NamedTuple):
 
 
 @compiled
-def _gather_item(i, t, index, steps):
-    """Copy one item's features of a type; returns how many there are, and how many hold any of them."""
-    first, length, holders = index.begin[i, t], index.begin[i, t + 1] - index.begin[i, t], 0
+def _gather_item(i, t, index, scratch):
+    """Copy the features of one type of item i; returns how many there are, and how many postings they have."""
+    first, length, postings = index.bag_start[i, t], index.bag_start[i, t + 1] - index.bag_start[i, t], 0
     for k in range(length):
         f = index.feature[first + k]
-        steps.gathered[k] = f
-        steps.amount[k] = index.count[first + k] * index.inverse[f]
-        holders += index.held[f + 1] - index.held[f]
-    return length, holders
+        scratch.bag[k] = f
+        scratch.amount[k] = index.count[first + k] * index.inverse[f]
+        postings += index.posting_start[f + 1] - index.posting_start[f]
+    return length, postings
 
 
 @compiled
-def _gather(i, t, index, items, steps):
-    """`_gather_item` for the sum of item i and all that follow it, each feature once."""
+def _gather(i, t, index, items, scratch):
+    """`_gather_item` for the sum of item i and the items that follow it, each feature once."""
     if items.following[i] < 0:
-        return _gather_item(i, t, index, steps)
-    length, holders = 0, 0
+        return _gather_item(i, t, index, scratch)
+    length, postings = 0, 0
     while i >= 0:
-        for k in range(index.begin[i, t], index.begin[i, t + 1]):
+        for k in range(index.bag_start[i, t], index.bag_start[i, t + 1]):
             f = index.feature[k]
-            if steps.amount_of[f] == 0.0:
-                steps.gathered[length] = f
+            if scratch.amount_of[f] == 0.0:
+                scratch.bag[length] = f
                 length += 1
-                holders += index.held[f + 1] - index.held[f]
-            steps.amount_of[f] += index.count[k]
+                postings += index.posting_start[f + 1] - index.posting_start[f]
+            scratch.amount_of[f] += index.count[k]
         i = items.following[i]
     for k in range(length):
-        f = steps.gathered[k]
-        steps.amount[k] = steps.amount_of[f] * index.inverse[f]
-        steps.amount_of[f] = 0.0
-    return length, holders
+        f = scratch.bag[k]
+        scratch.amount[k] = scratch.amount_of[f] * index.inverse[f]
+        scratch.amount_of[f] = 0.0
+    return length, postings
 
 
 @compiled
-def _share(length, index, steps):
-    """Add what a gathered bag shares with whoever holds its features to `shared`."""
-    shared, holder, count = steps.shared, index.holder, index.held_count
+def _add_to(shared, length, index, scratch):
+    """Add S_t of the gathered bag with each holder of its features to `shared`."""
+    holder, count = index.holder, index.holder_count
     for k in range(length):
-        f, amount = steps.gathered[k], steps.amount[k]
-        for p in range(index.held[f], index.held[f + 1]):
+        f, amount = scratch.bag[k], scratch.amount[k]
+        for p in range(index.posting_start[f], index.posting_start[f + 1]):
             shared[holder[p]] += amount * count[p]
 
 
 @compiled
-def _add_up(t, length, holders, w_own, index, clusters, steps):
-    """Add w_t(D)·S_t(C,D) and w_t(C)·S_t(C,D) of one type to `row` and `column`, where C is the gathered bag.
+def _add_weighted(t, length, postings, w_own, index, w, scratch):
+    """Add w_t(D)·S_t(C,D) to `row` and w_t(C)·S_t(C,D) to `column`, where C is the gathered bag.
 
-    Where most clusters are met, they are met by S_t first; where few are, they are looked for only once.
+    With many postings, S_t is summed first and weighted once per cluster; with few, each posting is weighted at once.
     """
-    w, row, column, shared = clusters.w, steps.row, steps.column, steps.shared
-    K = clusters.size.size
-    if holders >= K:
-        _share(length, index, steps)
+    row, column, shared, K = scratch.row, scratch.column, scratch.shared, w.shape[1]
+    if postings >= K:
+        _add_to(shared, length, index, scratch)
         for d in range(K):
             row[d] += shared[d] * w[t, d]
             column[d] += shared[d] * w_own
             shared[d] = 0.0
         return
     for k in range(length):
-        f, amount = steps.gathered[k], steps.amount[k]
-        for p in range(index.held[f], index.held[f + 1]):
+        f, amount = scratch.bag[k], scratch.amount[k]
+        for p in range(index.posting_start[f], index.posting_start[f + 1]):
             d = index.holder[p]
-            s = amount * index.held_count[p]
+            s = amount * index.holder_count[p]
             row[d] += s * w[t, d]
             column[d] += s * w_own
 
 
 @compiled
-def add_mention(x, t, w_own, index, clusters, steps):
-    """`_add_up` for one item."""
-    length, holders = _gather_item(x, t, index, steps)
-    _add_up(t, length, holders, w_own, index, clusters, steps)
-
-
-@compiled
-def _add_to_row(t, length, index, steps, S):
-    """Add S_t(C,D) to a kept row, where C is the gathered bag."""
-    for k in range(length):
-        f, amount = steps.gathered[k], steps.amount[k]
-        for p in range(index.held[f], index.held[f + 1]):
-            S[t, index.holder[p]] += amount * index.held_count[p]
-
-
-@compiled
-def take_most(x, t, index, home, steps, most):
-    """Raise `most` of each cluster to the highest S_t(x,y) of its mentions y, x itself left out."""
-    shared = steps.shared
-    length, holders = _gather_item(x, t, index, steps)
-    _share(length, index, steps)
+def _raise_highest(x, t, index, cluster, scratch, highest):
+    """Raise `highest[t]` of each cluster to the largest S_t(x,y) of its mentions y ≠ x."""
+    shared = scratch.shared
+    length, postings = _gather_item(x, t, index, scratch)
+    _add_to(shared, length, index, scratch)
     shared[x] = 0.0
-    if holders >= home.size:
-        for y in range(home.size):
-            most[t, home[y]] = max(most[t, home[y]], shared[y])
+    if postings >= cluster.size:
+        for y in range(cluster.size):
+            highest[t, cluster[y]] = max(highest[t, cluster[y]], shared[y])
             shared[y] = 0.0
         return
     for k in range(length):
-        f = steps.gathered[k]
-        for p in range(index.held[f], index.held[f + 1]):
+        f = scratch.bag[k]
+        for p in range(index.posting_start[f], index.posting_start[f + 1]):
             y = index.holder[p]
             if shared[y] > 0.0:
-                most[t, home[y]] = max(most[t, home[y]], shared[y])
+                highest[t, cluster[y]] = max(highest[t, cluster[y]], shared[y])
                 shared[y] = 0.0
 
 
 @compiled
-def weigh_row(S, w_own, clusters, steps):
+def _weigh_row(S, w_own, w, scratch):
     """Fill `row` and `column` from S_t(C,D)."""
-    w, row, column, K = clusters.w, steps.row, steps.column, clusters.size.size
+    row, column, K = scratch.row, scratch.column, w.shape[1]
     row[:K] = 0.0
     column[:K] = 0.0
     for t in range(w_own.size):
@@ -188,97 +176,98 @@ def weigh_row(S, w_own, clusters, steps):
 
 
 @compiled
-def _complete_row(c, first, index, items, clusters, steps, S):
-    """Take an item of cluster c, and all that follow it, into S_t(C,D)."""
-    types = clusters.w.shape[0]
-    if clusters.use_max:
-        while first >= 0:
+def _complete_row(item, state, scratch, S):
+    """Add an item of a cluster C and the items that follow it to S_t(C,D)."""
+    index, items, types = state.index, state.items, state.model.weight.size
+    if state.model.use_max:
+        while item >= 0:
             for t in range(types):
-                take_most(first, t, index, items.home, steps, S)
-            first = items.following[first]
+                _raise_highest(item, t, index, items.cluster, scratch, S)
+            item = items.following[item]
     else:
-        for t in range(types if first >= 0 else 0):
-            length, _ = _gather(first, t, index, items, steps)
-            _add_to_row(t, length, index, steps, S)
+        for t in range(types if item >= 0 else 0):
+            length, _ = _gather(item, t, index, items, scratch)
+            _add_to(S[t], length, index, scratch)
 
 
 @compiled
-def walk(c, index, items, clusters, kept, steps):
-    """Fill `row` and `column` of cluster c; of a row that is kept, only what is not yet in it is walked."""
-    K, types, slot = clusters.size.size, clusters.w.shape[0], kept.slot[c]
+def _compute_row(c, state, scratch):
+    """Fill `row` and `column` of cluster c; a cached row is completed by the items that are not yet in it."""
+    items, cached, w, types = state.items, state.cached, state.clusters.w, state.model.weight.size
+    K, slot = w.shape[1], cached.slot[c]
     if slot >= 0:
-        first = items.first[c] if kept.covered[slot] < 0 else items.following[kept.covered[slot]]
-        _complete_row(c, first, index, items, clusters, steps, kept.S[slot])
-        kept.covered[slot] = items.last[c]
-        weigh_row(kept.S[slot], clusters.w[:, c].copy(), clusters, steps)
-    elif clusters.use_max:
-        steps.most[:, :K] = 0.0
-        _complete_row(c, items.first[c], index, items, clusters, steps, steps.most)
-        weigh_row(steps.most, clusters.w[:, c].copy(), clusters, steps)
+        item = items.first[c] if cached.covered[slot] < 0 else items.following[cached.covered[slot]]
+        _complete_row(item, state, scratch, cached.S[slot])
+        cached.covered[slot] = items.last[c]
+        _weigh_row(cached.S[slot], w[:, c].copy(), w, scratch)
+    elif state.model.use_max:
+        scratch.highest[:, :K] = 0.0
+        _complete_row(items.first[c], state, scratch, scratch.highest)
+        _weigh_row(scratch.highest, w[:, c].copy(), w, scratch)
     else:
-        steps.row[:K] = 0.0
-        steps.column[:K] = 0.0
+        scratch.row[:K] = 0.0
+        scratch.column[:K] = 0.0
         for t in range(types):
-            length, holders = _gather(items.first[c], t, index, items, steps)
-            _add_up(t, length, holders, clusters.w[t, c], index, clusters, steps)
+            length, postings = _gather(items.first[c], t, state.index, items, scratch)
+            _add_weighted(t, length, postings, w[t, c], state.index, w, scratch)
 
 
 @compiled
-def mark_rivals(c, members, opponents, steps):
+def _mark_cannot_links(c, members, links, scratch):
     """Mark all clusters that c must not be joined with."""
-    steps.token[0] += 1
-    token = steps.token[0]
-    if opponents.rival.size == 0:
+    scratch.token[0] += 1
+    token, start = scratch.token[0], links.cannot_link_start
+    if links.cannot_link.size == 0:
         return
     x = members.first[c]
     while x >= 0:
-        p = opponents.profile[x]
-        for r in range(opponents.rival_start[p], opponents.rival_start[p + 1] if steps.seen[p] != token else 0):
-            q = opponents.rival[r]
-            for h in range(opponents.held[q], opponents.held[q + 1]):
-                steps.mark[members.home[opponents.holder[h]]] = token
-        steps.seen[p] = token
+        p = links.profile[x]
+        for r in range(start[p], start[p + 1] if scratch.seen[p] != token else 0):
+            q = links.cannot_link[r]
+            for h in range(links.holder_start[q], links.holder_start[q + 1]):
+                scratch.mark[members.cluster[links.holder[h]]] = token
+        scratch.seen[p] = token
         x = members.following[x]
 
 
 @compiled
-def joint_chance(n_c, n_d, size_d, expected, epsilon):
-    """What C would share with D by chance, for the joint score."""
+def _joint_chance(n_c, n_d, size_d, model):
+    """The chance term of the joint score(C,D)."""
     total = 0.0
-    for t in range(expected.size):
-        total += expected[t] * n_c[t] * (n_d[t] + size_d * epsilon)
+    for t in range(model.expected.size):
+        total += model.expected[t] * n_c[t] * (n_d[t] + size_d * model.epsilon)
     return total
 
 
 @compiled
-def walk_rows(rows, index, items, clusters, members, opponents, kept, partners, offers, offering, steps):
-    """Walk some clusters and fill their lists; with `offering`, offer them to the lists of all others, too.
+def list_partners(rows, state, partners, offers, offering, scratch):
+    """Fill the partner lists of some clusters; with `offering`, also offer these clusters to the lists of all others.
 
-    Whoever is not to get any offers has the floor ∞ there.
+    Clusters that should get no offers have the floor ∞ in `offers`.
     """
-    size, smooth, chance = clusters.size, clusters.smooth, clusters.chance
-    gamma, joint = clusters.gamma, clusters.joint
-    row, column, mark, floor = steps.row, steps.column, steps.mark, partners.floor
+    model, clusters = state.model, state.clusters
+    size, smooth, chance, n = clusters.size, clusters.smooth, clusters.chance, clusters.n
+    row, column, mark, floor = scratch.row, scratch.column, scratch.mark, partners.floor
     K = size.size
     for c in rows:
-        walk(c, index, items, clusters, kept, steps)
-        mark_rivals(c, members, opponents, steps)
-        token = steps.token[0]
+        _compute_row(c, state, scratch)
+        _mark_cannot_links(c, state.members, state.links, scratch)
+        token = scratch.token[0]
         partners.filled[:, c] = 0
         floor[:, c] = -np.inf
         chance_c, chance_d, pairs = chance[c], 0.0, 1.0
         for d in range(K):
             if size[d] == 0.0 or d == c:
                 continue
-            if not clusters.use_max:
+            if not model.use_max:
                 pairs = size[c] * size[d]
             in_row = row[d] + pairs * smooth[d]
             in_column = column[d] + pairs * smooth[c]
-            if gamma > 0.0:
+            if model.gamma > 0.0:
                 chance_d = chance[d]
-                if joint:
-                    chance_c = joint_chance(clusters.n[c], clusters.n[d], size[d], clusters.expected, clusters.epsilon)
-                    chance_d = joint_chance(clusters.n[d], clusters.n[c], size[c], clusters.expected, clusters.epsilon)
+                if model.joint:
+                    chance_c = _joint_chance(n[c], n[d], size[d], model)
+                    chance_d = _joint_chance(n[d], n[c], size[c], model)
                 peak = max(in_row, chance_c)
                 if peak >= floor[PEAK, c]:
                     offer(PEAK, c, d, peak, partners)
@@ -300,54 +289,63 @@ def walk_rows(rows, index, items, clusters, members, opponents, kept, partners, 
 
 
 @compiled
-def row_scores(c, index, items, clusters, members, opponents, kept, steps):
-    """Fill `row` with score(C,D) for all D, −∞ for rivals and C itself."""
-    walk(c, index, items, clusters, kept, steps)
-    mark_rivals(c, members, opponents, steps)
-    row, size = steps.row, clusters.size
+def _score_row(c, state, scratch):
+    """Fill `row` with score(C,D) for all D, −∞ for cannot-links and C itself."""
+    _compute_row(c, state, scratch)
+    _mark_cannot_links(c, state.members, state.links, scratch)
+    model, clusters = state.model, state.clusters
+    row, size = scratch.row, clusters.size
     chance = clusters.chance[c]
     for d in range(size.size):
-        pairs = 1.0 if clusters.use_max else size[c] * size[d]
-        if clusters.gamma > 0.0 and clusters.joint:
-            chance = joint_chance(clusters.n[c], clusters.n[d], size[d], clusters.expected, clusters.epsilon)
+        pairs = 1.0 if model.use_max else size[c] * size[d]
+        if model.gamma > 0.0 and model.joint:
+            chance = _joint_chance(clusters.n[c], clusters.n[d], size[d], model)
         row[d] += pairs * clusters.smooth[d] - chance
-        if d == c or size[d] == 0.0 or steps.mark[d] == steps.token[0]:
+        if d == c or size[d] == 0.0 or scratch.mark[d] == scratch.token[0]:
             row[d] = -np.inf
 
 
+class Bests(NamedTuple):
+    """The best score of each row and column, what a pair must exceed, and the size of rounding errors."""
+
+    row: Any
+    column: Any
+    limit: Any
+    rounding: Any
+
+
 @compiled
-def find_demands(
-    rows, start, enough, limit, rounding, row_best, column_best,
-    index, items, clusters, members, opponents, kept, partners, steps,
-):  # fmt: skip
+def best_pairs(rows, enough, bests, partners, state, scratch):
     """The allowed pairs that are best of row and column and exceed the limit, row by row, partners in order.
 
-    Stops after the row in which `enough` have been found; returns rows, columns and scores of the pairs, and where to
-    go on. A row is walked again if more partners may tie for its best than its list holds.
+    Stops after the row in which `enough` pairs have been found; returns the pairs and the number of rows processed. A
+    row is computed again if more partners may tie for its best than its list holds.
     """
     left, right, score = np.empty(1024, np.int32), np.empty(1024, np.int32), np.empty(1024, np.float64)
-    found, K = 0, clusters.size.size
-    while start < rows.size and found < enough:
-        c = rows[start]
-        start += 1
-        if not exceeds(row_best[c], limit, rounding):
+    limit, rounding = bests.limit, bests.rounding
+    at, found, K = 0, 0, state.clusters.size.size
+    while at < rows.size and found < enough:
+        c = rows[at]
+        at += 1
+        best = bests.row[c]
+        if not exceeds(best, limit, rounding):
             continue
         floor = partners.floor[ROW, c]
-        listed = floor == -np.inf or exceeds(row_best[c], floor, rounding)
+        listed = floor == -np.inf or exceeds(best, floor, rounding)
         length = partners.filled[ROW, c] if listed else K
         others = np.sort(partners.other[ROW, c, : partners.filled[ROW, c]])
         if not listed:
-            row_scores(c, index, items, clusters, members, opponents, kept, steps)
+            _score_row(c, state, scratch)
         else:
             for k in range(length):
-                steps.row[partners.other[ROW, c, k]] = partners.value[ROW, c, k]
+                scratch.row[partners.other[ROW, c, k]] = partners.value[ROW, c, k]
         for k in range(length):
             d = others[k] if listed else k
-            s = steps.row[d]
+            s = scratch.row[d]
             if (
                 s == -np.inf
-                or exceeds(row_best[c], s, rounding)
-                or exceeds(column_best[d], s, rounding)
+                or exceeds(best, s, rounding)
+                or exceeds(bests.column[d], s, rounding)
                 or not exceeds(s, limit, rounding)
             ):
                 continue
@@ -355,75 +353,85 @@ def find_demands(
                 left, right, score = np.append(left, left), np.append(right, right), np.append(score, score)
             left[found], right[found], score[found] = c, d, s
             found += 1
-    return left[:found], right[:found], score[:found], start
+    return Pairs(left[:found], right[:found], score[:found]), at
+
+
+class MentionSums(NamedTuple):
+    """n_t(x), w_t(x), the smoothing of a mention x, and its S_t(x, C∖{x}) with the rest of its cluster."""
+
+    n: Any
+    w: Any
+    smooth: Any
+    own_share: Any
 
 
 @compiled
 def _own_share(x, c, t, index):
-    """S_t(x, C∖{x}) for `prob`: feature by feature without what x itself holds, so that nothing of it is left."""
+    """S_t(x, C∖{x}) for `prob`; what x itself contributes is subtracted per feature, so that no rounding error is left.
+
+    The holders of the index are clusters.
+    """
     total = 0.0
-    for k in range(index.begin[x, t], index.begin[x, t + 1]):
+    for k in range(index.bag_start[x, t], index.bag_start[x, t + 1]):
         f = index.feature[k]
-        first, last = index.held[f], index.held[f + 1]
+        first, last = index.posting_start[f], index.posting_start[f + 1]
         at = first + np.searchsorted(index.holder[first:last], c)
-        total += index.count[k] * index.inverse[f] * (index.held_count[at] - index.count[k])
+        total += index.count[k] * index.inverse[f] * (index.holder_count[at] - index.count[k])
     return total
 
 
 @compiled
-def _chances(n_x, n_d, size_d, expected, epsilon, joint):
-    """What x would share with D by chance, and D with x."""
-    if joint:
-        return joint_chance(n_x, n_d, size_d, expected, epsilon), joint_chance(n_d, n_x, 1.0, expected, epsilon)
+def _chances(n_x, n_d, size_d, model):
+    """The chance terms of score({x},D) and score(D,{x})."""
+    if model.joint:
+        return _joint_chance(n_x, n_d, size_d, model), _joint_chance(n_d, n_x, 1.0, model)
     of_x, of_d = 0.0, 0.0
-    for t in range(expected.size):
-        of_x += expected[t] * n_x[t]
-        of_d += expected[t] * n_d[t]
+    for t in range(model.expected.size):
+        of_x += model.expected[t] * n_x[t]
+        of_d += model.expected[t] * n_d[t]
     return of_x, of_d
 
 
 @compiled
-def _fit_rest(x, c, n_x, w_x, smooth_x, share, weight, below, N, clusters):
-    """How well x fits to the rest of its own cluster c, with which it has the given shares."""
-    types, size = weight.size, clusters.size[c] - 1.0
-    pairs = 1.0 if clusters.use_max else size
+def _fit_rest(mention, c, clusters, model):
+    """How well a mention of cluster c fits the rest of c."""
+    types, size, epsilon = model.weight.size, clusters.size[c] - 1.0, model.epsilon
+    pairs = 1.0 if model.use_max else size
     rest = np.empty(types)
     x_given_rest, rest_given_x, smooth = 0.0, 0.0, 0.0
     for t in range(types):
-        rest[t] = clusters.n[c, t] - n_x[t]
-        w = weight[t] / (below[t] if clusters.joint else rest[t] + size * clusters.epsilon)
+        rest[t] = clusters.n[c, t] - mention.n[t]
+        w = model.weight[t] / (model.mass[t] + model.N * epsilon if model.joint else rest[t] + size * epsilon)
         smooth += w
-        x_given_rest += w * share[t]
-        rest_given_x += w_x[t] * share[t]
-    x_given_rest += pairs * smooth * clusters.epsilon / N
-    rest_given_x += pairs * smooth_x
-    if clusters.gamma > 0.0:
-        of_x, of_rest = _chances(n_x, rest, size, clusters.expected, clusters.epsilon, clusters.joint)
+        x_given_rest += w * mention.own_share[t]
+        rest_given_x += mention.w[t] * mention.own_share[t]
+    x_given_rest += pairs * smooth * epsilon / model.N
+    rest_given_x += pairs * mention.smooth
+    if model.gamma > 0.0:
+        of_x, of_rest = _chances(mention.n, rest, size, model)
         x_given_rest -= of_x
         rest_given_x -= of_rest
     return max(x_given_rest, rest_given_x)
 
 
 @compiled
-def _fit_best(c, n_x, smooth_x, clusters, steps):
-    """How well a mention of cluster c fits to the best other cluster that c has no rival in."""
+def _fit_best(mention, c, clusters, model, scratch):
+    """How well a mention of cluster c fits the best other cluster that c may be joined with."""
     best, pairs = -np.inf, 1.0
     of_x = 0.0
-    for t in range(clusters.expected.size):
-        of_x += clusters.expected[t] * n_x[t]
+    for t in range(model.expected.size):
+        of_x += model.expected[t] * mention.n[t]
     for d in range(clusters.size.size):
-        if d == c or steps.mark[d] == steps.token[0]:
+        if d == c or scratch.mark[d] == scratch.token[0]:
             continue
-        if not clusters.use_max:
+        if not model.use_max:
             pairs = clusters.size[d]
-        x_given_d = steps.row[d] + pairs * clusters.smooth[d]
-        d_given_x = steps.column[d] + pairs * smooth_x
-        if clusters.gamma > 0.0:
+        x_given_d = scratch.row[d] + pairs * clusters.smooth[d]
+        d_given_x = scratch.column[d] + pairs * mention.smooth
+        if model.gamma > 0.0:
             of_d = clusters.chance[d]
-            if clusters.joint:
-                of_x, of_d = _chances(
-                    n_x, clusters.n[d], clusters.size[d], clusters.expected, clusters.epsilon, True
-                )  # fmt: skip
+            if model.joint:
+                of_x, of_d = _chances(mention.n, clusters.n[d], clusters.size[d], model)
             x_given_d -= of_x
             d_given_x -= of_d
         best = max(best, max(x_given_d, d_given_x))
@@ -431,36 +439,40 @@ def _fit_best(c, n_x, smooth_x, clusters, steps):
 
 
 @compiled
-def fit_rows(rows, n, weight, below, N, index, clusters, members, opponents, steps, own, other):
-    """Fill the margins of the mentions of some clusters; items of the index are mentions.
+def _share_mention(x, c, n_x, state, scratch):
+    """Fill `row` and `column` of the mention x of cluster c; returns its sums."""
+    model, w, types, K = state.model, state.clusters.w, state.model.weight.size, state.clusters.w.shape[1]
+    w_x, own_share, smooth = np.empty(types), np.empty(types), 0.0
+    for t in range(types):
+        w_x[t] = model.weight[t] / (model.mass[t] + model.N * model.epsilon if model.joint else n_x[t] + model.epsilon)
+        smooth += w_x[t]
+    smooth *= model.epsilon / model.N
+    scratch.row[:K] = 0.0
+    scratch.column[:K] = 0.0
+    scratch.highest[:, :K] = 0.0
+    for t in range(types):
+        if model.use_max:
+            _raise_highest(x, t, state.index, state.members.cluster, scratch, scratch.highest)
+            own_share[t] = scratch.highest[t, c]
+        else:
+            length, postings = _gather_item(x, t, state.index, scratch)
+            _add_weighted(t, length, postings, w_x[t], state.index, w, scratch)
+            own_share[t] = _own_share(x, c, t, state.index)
+    if model.use_max:
+        _weigh_row(scratch.highest, w_x, w, scratch)
+    return MentionSums(n_x, w_x, smooth, own_share)
 
-    `below[t]` is what a joint probability is divided by.
-    """
-    K, types = clusters.size.size, weight.size
-    w_x, share = np.empty(types), np.empty(types)
+
+@compiled
+def fit_rows(rows, n, state, scratch, margins):
+    """Fill the margins of the mentions of some clusters; the items of the index must be mentions."""
     for c in rows:
-        mark_rivals(c, members, opponents, steps)
-        x = members.first[c]
+        _mark_cannot_links(c, state.members, state.links, scratch)
+        x = state.members.first[c]
         while x >= 0:
-            smooth_x = 0.0
-            for t in range(types):
-                w_x[t] = weight[t] / (below[t] if clusters.joint else n[x, t] + clusters.epsilon)
-                smooth_x += w_x[t]
-            smooth_x *= clusters.epsilon / N
-            steps.row[:K] = 0.0
-            steps.column[:K] = 0.0
-            steps.most[:, :K] = 0.0
-            for t in range(types):
-                if clusters.use_max:
-                    take_most(x, t, index, members.home, steps, steps.most)
-                    share[t] = steps.most[t, c]
-                else:
-                    add_mention(x, t, w_x[t], index, clusters, steps)
-                    share[t] = _own_share(x, c, t, index)
-            if clusters.use_max:
-                weigh_row(steps.most, w_x, clusters, steps)
-            other[x] = _fit_best(c, n[x], smooth_x, clusters, steps)
-            own[x] = np.nan
-            if clusters.size[c] > 1.0:
-                own[x] = _fit_rest(x, c, n[x], w_x, smooth_x, share, weight, below, N, clusters)
-            x = members.following[x]
+            mention = _share_mention(x, c, n[x], state, scratch)
+            margins.other[x] = _fit_best(mention, c, state.clusters, state.model, scratch)
+            margins.own[x] = np.nan
+            if state.clusters.size[c] > 1.0:
+                margins.own[x] = _fit_rest(mention, c, state.clusters, state.model)
+            x = state.members.following[x]
