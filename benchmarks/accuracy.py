@@ -30,7 +30,7 @@ from homonym.collection.encoded import Encoded
 from homonym.commands.disambiguate import Summary, cluster, disambiguate
 from homonym.commands.evaluate import evaluate
 from homonym.commands.run import Resources, Run
-from homonym.constraints.find import find_constraints
+from homonym.constraints.found_constraints import find_constraints
 from homonym.engines.local import LocalEngine
 from homonym.evaluation.assessment import Evaluation, assess
 from homonym.evaluation.gold import read_gold

@@ -33,7 +33,7 @@ from homonym.commands.disambiguate import Summary, disambiguate, settings_path
 from homonym.commands.disambiguate import cluster as cluster_file
 from homonym.commands.generate import generate
 from homonym.commands.run import Resources, Run
-from homonym.constraints.find import FoundConstraints, find_constraints
+from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.measures.agreement import bcubed
 from homonym.measures.contingency import contingency
 from homonym.measures.methods import LabelledNames

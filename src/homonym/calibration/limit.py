@@ -17,7 +17,7 @@ from homonym.calibration.single_person_names import BlockSample, Pool, find_peop
 from homonym.clustering.agglomerative import limits
 from homonym.clustering.arrays import Floats, Integers, starts
 from homonym.collection.encoded import Encoded
-from homonym.constraints.find import FoundConstraints
+from homonym.constraints.found_constraints import FoundConstraints
 from homonym.measures.bootstrap import size_groups
 from homonym.measures.methods import Curves, LabelledNames, RelativeFrequencies, concatenate_curves, curves_of
 from homonym.measures.scores import harmonic

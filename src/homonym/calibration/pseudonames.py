@@ -16,7 +16,7 @@ from homonym.calibration.single_person_names import BlockSample, Pool
 from homonym.clustering.agglomerative import cluster
 from homonym.clustering.arrays import Constraints, Integers, concatenate_constraints, starts
 from homonym.collection.encoded import Encoded
-from homonym.constraints.find import FoundConstraints
+from homonym.constraints.found_constraints import FoundConstraints
 from homonym.measures.bootstrap import size_groups
 from homonym.measures.methods import LabelledNames
 from homonym.runtime.thread_pool import map_in_order

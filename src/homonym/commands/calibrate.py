@@ -11,7 +11,7 @@ from homonym.calibration.limit import CalibratedLimit, calibrate_limit
 from homonym.calibration.tuning import JudgedLimit, TriedChance, candidates
 from homonym.collection.encoded import Encoded
 from homonym.commands.run import Resources, Run
-from homonym.constraints.find import find_constraints
+from homonym.constraints.found_constraints import find_constraints
 from homonym.engines.local import LocalEngine
 from homonym.errors import SettingsError
 from homonym.evaluation.labelled_collections import read_collection

@@ -131,7 +131,7 @@ class SparkJob(Job):
         """Find the limit where none is given and learn how sure one may be, from a few blocks fetched to the driver."""
         from homonym.calibration.limit import blocks_to_find_from
         from homonym.calibration.single_person_names import BlockSample
-        from homonym.constraints.find import find_constraints
+        from homonym.constraints.found_constraints import find_constraints
 
         with self.stages.stage("calibrate"):
             blocks = blocks_to_find_from(engine.schedule.size)

@@ -31,7 +31,7 @@ from homonym.records.model import BrokenRecordError, Problems
 if TYPE_CHECKING:
     from homonym.collection.encoded import Encoded
     from homonym.commands.run import Run
-    from homonym.constraints.find import FoundConstraints
+    from homonym.constraints.found_constraints import FoundConstraints
     from homonym.engines.local import LocalEngine
 
 
