@@ -245,7 +245,7 @@ def made_of(blocks: list[list[int]]) -> tuple[BlockComposition, list[tuple[int, 
 
 def rivals_of(made: BlockComposition) -> list[set[int]]:
     """The rivals of each profile."""
-    start, rival = made.constraints.rival_start, made.constraints.rival
+    start, rival = made.constraints.cannot_link_start, made.constraints.cannot_link
     assert (start[0], start[-1]) == (0, len(rival))
     return [set(rival[begin:end].tolist()) for begin, end in pairwise(start.tolist())]
 
@@ -265,8 +265,8 @@ def people_of(names: LabelledNames, pool: Pool, name: int) -> list[tuple[int, In
 
 def assert_sound(names: LabelledNames, pool: Pool, made: BlockComposition, places: list[tuple[int, int, int]]) -> None:
     assert names.constraints is not None
-    assert np.array_equal(names.constraints.rival_start, made.constraints.rival_start)
-    assert np.array_equal(names.constraints.rival, made.constraints.rival)
+    assert np.array_equal(names.constraints.cannot_link_start, made.constraints.cannot_link_start)
+    assert np.array_equal(names.constraints.cannot_link, made.constraints.cannot_link)
     assert (np.diff(names.author) >= 0).all()
     assert np.array_equal(np.unique(names.author), np.arange(names.true_size.sum())), "each person of a name is new"
     for name in range(len(names)):

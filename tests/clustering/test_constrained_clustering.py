@@ -39,8 +39,8 @@ def constraints_of(groups: list[list[int]], profiles: list[list[int]], pairs: se
     return Constraints(
         group=np.array([[*group].index(g) for group in groups for g in group], np.int32),
         profile=np.array([p for profile in profiles for p in profile], np.int32),
-        rival_start=np.cumsum([0] + [len(each) for each in rivals]),
-        rival=np.array([q for each in rivals for q in each], np.int32),
+        cannot_link_start=np.cumsum([0] + [len(each) for each in rivals]),
+        cannot_link=np.array([q for each in rivals for q in each], np.int32),
     )
 
 
@@ -59,7 +59,9 @@ def constrained(draw: st.DrawFn) -> tuple[list[list[Mention]], Constraints]:
 
 def rivals_of(constraints: Constraints, x: int) -> set[int]:
     p = constraints.profile[x]
-    return set(constraints.rival[constraints.rival_start[p] : constraints.rival_start[p + 1]].tolist())
+    return set(
+        constraints.cannot_link[constraints.cannot_link_start[p] : constraints.cannot_link_start[p + 1]].tolist()
+    )
 
 
 def known_of(constraints: Constraints, first: int, last: int) -> reference.ReferenceConstraints:
@@ -303,10 +305,10 @@ def test_without_feature_types_groups_are_together() -> None:
         ({"group": np.array([0, 2, 2], np.int32)}, "first mention"),
         ({"group": np.array([0, 0, 1], np.int32)}, "first mention"),
         ({"group": np.array([0, -1, 2], np.int32)}, "first mention"),
-        ({"profile": np.array([0, 1, 9], np.int32)}, "rival_start"),
-        ({"profile": np.array([0, 1, -1], np.int32)}, "rival_start"),
-        ({"rival": np.array([1, 9], np.int32)}, "be a profile"),
-        ({"rival": np.array([1], np.int32)}, "number of rivals"),
+        ({"profile": np.array([0, 1, 9], np.int32)}, "cannot_link_start"),
+        ({"profile": np.array([0, 1, -1], np.int32)}, "cannot_link_start"),
+        ({"cannot_link": np.array([1, 9], np.int32)}, "be a profile"),
+        ({"cannot_link": np.array([1], np.int32)}, "number of rivals"),
     ],
 )
 def test_malformed_constraints_are_refused(changes: dict[str, np.ndarray], wrong: str) -> None:

@@ -216,17 +216,18 @@ def test_groups_and_profiles_follow_the_literal_rules(collection: list[Row], sta
             assert not any(literal.apart(i, j) for i, j in literal.inside if begin <= i < end)
             continue
         blocks = [b for b in range(first, last) for _ in range(start[b], start[b + 1])]
-        assert found.group.dtype == found.profile.dtype == found.rival.dtype == np.int32
+        assert found.group.dtype == found.profile.dtype == found.cannot_link.dtype == np.int32
         firsts = [min(literal.group(i)) for i in range(begin, end)]
         assert found.group.tolist() == [i - start[b] for i, b in zip(firsts, blocks, strict=True)]
-        rivals = [
-            set(found.rival[s:e].tolist()) for s, e in zip(found.rival_start, found.rival_start[1:], strict=False)
+        cannot_links = [
+            set(found.cannot_link[s:e].tolist())
+            for s, e in zip(found.cannot_link_start, found.cannot_link_start[1:], strict=False)
         ]
         for i, j in combinations(range(begin, end), 2):
             p, q = int(found.profile[i - begin]), int(found.profile[j - begin])
-            assert (q in rivals[p]) == (p in rivals[q])
+            assert (q in cannot_links[p]) == (p in cannot_links[q])
             if literal.together(i, j):
-                assert (q in rivals[p]) == bool(literal.apart(i, j))
+                assert (q in cannot_links[p]) == bool(literal.apart(i, j))
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=40))
@@ -258,7 +259,7 @@ def test_mentions_with_the_same_evidence_share_a_profile() -> None:
     assert constraints is not None
     found = constraints.of_blocks(0, 2)
     assert found is not None
-    assert len(found.rival) == 2
+    assert len(found.cannot_link) == 2
     assert len(set(found.profile.tolist())) == 3
     assert constraints.of_blocks(1, 2) is None
     assert constraints.counts.apart == {"name": 2500}
@@ -319,7 +320,7 @@ def test_links_all_mentions_of_one_identifier() -> None:
     found = constraints.of_blocks(0, 1)
     assert found is not None
     assert not found.group.any()
-    assert not len(found.rival)
+    assert not len(found.cannot_link)
 
 
 def test_separates_all_mentions_on_one_document() -> None:
@@ -328,7 +329,7 @@ def test_separates_all_mentions_on_one_document() -> None:
     assert constraints.counts.apart == {"document": 40 * 39 // 2}
     found = constraints.of_blocks(0, 1)
     assert found is not None
-    assert len(found.rival) == 40 * 39
+    assert len(found.cannot_link) == 40 * 39
 
 
 # Pairs of a user

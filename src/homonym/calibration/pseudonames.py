@@ -90,7 +90,10 @@ def block_composition(
 def _at_peace(profile: Integers, constraints: Constraints) -> Integers:
     """The profiles of an author; none where links have overruled that some of them are rivals."""
     distinct = np.unique(profile)
-    rivals = [constraints.rival[constraints.rival_start[p] : constraints.rival_start[p + 1]] for p in distinct]
+    rivals = [
+        constraints.cannot_link[constraints.cannot_link_start[p] : constraints.cannot_link_start[p + 1]]
+        for p in distinct
+    ]
     return profile * (not np.isin(np.concatenate(rivals), distinct).any())
 
 

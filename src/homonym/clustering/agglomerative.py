@@ -125,7 +125,7 @@ def _cluster_giant(
     known = None
     if constraints is not None:
         part = constraints.of(here)
-        known = KnownOfOne(part.group, part.profile, part.rival_start, part.rival)
+        known = KnownOfOne(part.group, part.profile, part.cannot_link_start, part.cannot_link)
     merges = Merges(
         answer.merge_round[here], answer.merge_left[here], answer.merge_right[here], answer.merge_score[here]
     )  # fmt: skip
@@ -252,23 +252,23 @@ def couple(bags: Bags, block: int, frequencies: Frequencies) -> tuple[Floats, Fl
 
 def _check(bags: Bags, constraints: Constraints) -> None:
     """Refuse constraints that point to where there is nothing: the kernel would read and write there."""
-    group, profile, rival_start, rival = (
+    group, profile, cannot_link_start, cannot_link = (
         constraints.group,
         constraints.profile,
-        constraints.rival_start,
-        constraints.rival,
+        constraints.cannot_link_start,
+        constraints.cannot_link,
     )
     if not len(group) == len(profile) == len(bags.bag_start) - 1:
         raise ValueError("each mention needs a group and a profile")
     first = np.repeat(bags.block_start[:-1], np.diff(bags.block_start)) + group
     if (group < 0).any() or (first > np.arange(len(group))).any() or (group[first] != group).any():
         raise ValueError("a group must be the place of its first mention inside the block")
-    profiles = len(rival_start) - 1
-    if rival_start[0] != 0 or rival_start[-1] != len(rival) or (np.diff(rival_start) < 0).any():
-        raise ValueError("rival_start must rise from 0 to the number of rivals")
+    profiles = len(cannot_link_start) - 1
+    if cannot_link_start[0] != 0 or cannot_link_start[-1] != len(cannot_link) or (np.diff(cannot_link_start) < 0).any():
+        raise ValueError("cannot_link_start must rise from 0 to the number of rivals")
     if len(profile) and not 0 <= profile.min() <= profile.max() < profiles:
-        raise ValueError("each profile needs a place in rival_start")
-    if len(rival) and not 0 <= rival.min() <= rival.max() < profiles:
+        raise ValueError("each profile needs a place in cannot_link_start")
+    if len(cannot_link) and not 0 <= cannot_link.min() <= cannot_link.max() < profiles:
         raise ValueError("each rival must be a profile")
 
 
@@ -279,7 +279,9 @@ def _known(bags: Bags, constraints: Constraints | None) -> tuple[KernelConstrain
     if constraints is None:
         return None, np.zeros(len(bags.block_start) - 1, np.bool_)
     _check(bags, constraints)
-    known = KernelConstraints(constraints.group, constraints.profile, constraints.rival_start, constraints.rival)
+    known = KernelConstraints(
+        constraints.group, constraints.profile, constraints.cannot_link_start, constraints.cannot_link
+    )
     return known, constrained_blocks(bags.block_start, *known)
 
 

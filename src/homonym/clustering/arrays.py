@@ -25,18 +25,18 @@ class Constraints:
 
     Mentions of a block with the same `group` must be one author; it is the place inside the block of the first of
     them. `profile` is a number for all that tells a mention from others; mentions whose profiles are rivals must not be
-    one author. The rivals of profile p are `rival[rival_start[p]:rival_start[p + 1]]`, in rising order; whoever is a
-    rival of p has p among its own. Inside a group rivals are allowed: whoever builds the groups has settled that.
+    one author. The rivals of profile p are `cannot_link[cannot_link_start[p]:cannot_link_start[p + 1]]`, in rising
+    order; the relation is symmetric. Inside a group rivals are allowed: the groups take precedence.
     """
 
     group: NDArray[np.int32]
     profile: NDArray[np.int32]
-    rival_start: NDArray[np.int64]
-    rival: NDArray[np.int32]
+    cannot_link_start: NDArray[np.int64]
+    cannot_link: NDArray[np.int32]
 
     def of(self, mentions: Mentions) -> Constraints:
         """The constraints of some mentions, whole blocks of them."""
-        return Constraints(self.group[mentions], self.profile[mentions], self.rival_start, self.rival)
+        return Constraints(self.group[mentions], self.profile[mentions], self.cannot_link_start, self.cannot_link)
 
 
 def concatenate_constraints(parts: Iterable[tuple[int, Constraints | None]]) -> Constraints:
@@ -44,11 +44,11 @@ def concatenate_constraints(parts: Iterable[tuple[int, Constraints | None]]) -> 
 
     >>> one = Constraints(*(np.array(a, np.int32) for a in ([0, 1], [0, 1], [0, 1, 2], [1, 0])))
     >>> both = concatenate_constraints([(2, one), (1, None), (2, one)])
-    >>> both.profile.tolist(), both.rival_start.tolist(), both.rival.tolist()
+    >>> both.profile.tolist(), both.cannot_link_start.tolist(), both.cannot_link.tolist()
     ([1, 2, 0, 3, 4], [0, 0, 1, 2, 3, 4], [2, 1, 4, 3])
     """
     group, profile = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
-    rival_start, rival = [np.zeros(2, np.int64)], [np.zeros(0, np.int32)]
+    cannot_link_start, cannot_link = [np.zeros(2, np.int64)], [np.zeros(0, np.int32)]
     profiles = 1  # the first one is nobody's rival
     for mentions, part in parts:
         if part is None:
@@ -57,11 +57,11 @@ def concatenate_constraints(parts: Iterable[tuple[int, Constraints | None]]) -> 
             continue
         group.append(part.group)
         profile.append(part.profile + np.int32(profiles))
-        rival_start.append(part.rival_start[1:] + rival_start[-1][-1])
-        rival.append(part.rival + np.int32(profiles))
-        profiles += len(part.rival_start) - 1
+        cannot_link_start.append(part.cannot_link_start[1:] + cannot_link_start[-1][-1])
+        cannot_link.append(part.cannot_link + np.int32(profiles))
+        profiles += len(part.cannot_link_start) - 1
     return Constraints(
-        np.concatenate(group), np.concatenate(profile), np.concatenate(rival_start), np.concatenate(rival)
+        np.concatenate(group), np.concatenate(profile), np.concatenate(cannot_link_start), np.concatenate(cannot_link)
     )  # fmt: skip
 
 

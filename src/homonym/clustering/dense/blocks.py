@@ -62,7 +62,7 @@ def _merge(
         scratch.current[x] = x
     K, done, step = m, 0, 0
     if known is not None:
-        find_rivals(known.profile[first : first + m], known.rival_start, known.rival, scratch)
+        find_rivals(known.profile[first : first + m], known.cannot_link_start, known.cannot_link, scratch)
         done = join_groups(
             known.group[first : first + m], scratch.rivals, scratch.parent,
             merge_round, merge_left, merge_right, merge_score,

@@ -30,7 +30,7 @@ def _sum_clusters(K, label, n, n_of, size_of, last_of):
 def _cluster_rivals(label, known, first, scratch):
     """Fill the triangle of rivals for the clusters of an answer."""
     last = first + label.size
-    find_rivals(known.profile[first:last], known.rival_start, known.rival, scratch)
+    find_rivals(known.profile[first:last], known.cannot_link_start, known.cannot_link, scratch)
     smallest, K = scratch.members, 0
     for x in range(label.size):
         if label[x] == K:

@@ -15,8 +15,8 @@ class KernelConstraints(NamedTuple):
 
     group: Any
     profile: Any
-    rival_start: Any
-    rival: Any
+    cannot_link_start: Any
+    cannot_link: Any
 
 
 @inlined
@@ -24,7 +24,7 @@ def profiles_of(known):
     """The number of profiles."""
     profiles = 0
     if known is not None:
-        profiles = known.rival_start.size - 1
+        profiles = known.cannot_link_start.size - 1
     return profiles
 
 
@@ -63,42 +63,44 @@ def _let_go(profile, first_holder):
 
 
 @compiled
-def _has_rivals(profile, rival_start, rival, first_holder, next_holder):
+def _has_rivals(profile, cannot_link_start, cannot_link, first_holder, next_holder):
     """Whether any two mentions of a block are rivals."""
     _hold(profile, first_holder, next_holder)
     found = False
     for x in range(profile.size):
         p = profile[x]
-        for k in range(rival_start[p], rival_start[p + 1] if next_holder[x] < 0 else rival_start[p]):
-            found |= first_holder[rival[k]] >= 0 and first_holder[rival[k]] != x
+        for k in range(cannot_link_start[p], cannot_link_start[p + 1] if next_holder[x] < 0 else cannot_link_start[p]):
+            found |= first_holder[cannot_link[k]] >= 0 and first_holder[cannot_link[k]] != x
     _let_go(profile, first_holder)
     return found
 
 
 @compiled
-def constrained_blocks(block_start, group, profile, rival_start, rival):
+def constrained_blocks(block_start, group, profile, cannot_link_start, cannot_link):
     """Which blocks have any groups of several mentions, or any rivals."""
     constrained = np.zeros(block_start.size - 1, np.bool_)
-    first_holder, next_holder = np.full(rival_start.size - 1, -1), np.empty(group.size, np.int64)
+    first_holder, next_holder = np.full(cannot_link_start.size - 1, -1), np.empty(group.size, np.int64)
     for b in range(constrained.size):
         first, last = block_start[b], block_start[b + 1]
         for x in range(first, last):
             constrained[b] |= group[x] != x - first
         if not constrained[b]:
-            constrained[b] = _has_rivals(profile[first:last], rival_start, rival, first_holder, next_holder)
+            constrained[b] = _has_rivals(profile[first:last], cannot_link_start, cannot_link, first_holder, next_holder)
     return constrained
 
 
 @compiled
-def find_rivals(profile, rival_start, rival, scratch):
+def find_rivals(profile, cannot_link_start, cannot_link, scratch):
     """Fill the triangle of rivals of one block."""
     m = profile.size
     scratch.rivals[: m * (m - 1) // 2] = 0
     _hold(profile, scratch.first_holder, scratch.next_holder)
     for x in range(m):
         p = profile[x]
-        for k in range(rival_start[p], rival_start[p + 1] if scratch.next_holder[x] < 0 else rival_start[p]):
-            _mark_rivals(p, rival[k], scratch.first_holder, scratch.next_holder, scratch.rivals)
+        for k in range(
+            cannot_link_start[p], cannot_link_start[p + 1] if scratch.next_holder[x] < 0 else cannot_link_start[p]
+        ):
+            _mark_rivals(p, cannot_link[k], scratch.first_holder, scratch.next_holder, scratch.rivals)
     _let_go(profile, scratch.first_holder)
 
 

@@ -96,8 +96,8 @@ class BlockConstraints:
 
     group: IntegerArray
     profile: IntegerArray
-    rival_start: IntegerArray
-    rival: IntegerArray
+    cannot_link_start: IntegerArray
+    cannot_link: IntegerArray
 
 
 def index_of(block: Block) -> Index:
@@ -172,19 +172,22 @@ def opponents_of(known: BlockConstraints | None, mentions: int) -> Opponents:
     """Who is whose rival; profiles that the block does not have are left out."""
     from homonym.clustering.sparse.row_scores import Opponents
 
-    profile, rival_start, rival = np.zeros(mentions, np.int32), np.zeros(2, np.int64), np.zeros(0, np.int32)
+    profile, cannot_link_start, cannot_link = np.zeros(mentions, np.int32), np.zeros(2, np.int64), np.zeros(0, np.int32)
     if known is not None:
-        profile, rival_start, rival = _local_rivals(known)
-    return Opponents(profile, rival_start, rival, *_members(profile, len(rival_start) - 1))
+        profile, cannot_link_start, cannot_link = _local_rivals(known)
+    return Opponents(profile, cannot_link_start, cannot_link, *_members(profile, len(cannot_link_start) - 1))
 
 
 def _local_rivals(known: BlockConstraints) -> tuple[IntegerArray, IntegerArray, IntegerArray]:
     present, profile = np.unique(known.profile, return_inverse=True)
-    first, size = known.rival_start[present], known.rival_start[present + 1] - known.rival_start[present]
-    rival = known.rival[np.arange(size.sum()) + np.repeat(first - _starts(size)[:-1], size)]
+    first, size = (
+        known.cannot_link_start[present],
+        known.cannot_link_start[present + 1] - known.cannot_link_start[present],
+    )
+    cannot_link = known.cannot_link[np.arange(size.sum()) + np.repeat(first - _starts(size)[:-1], size)]
     owner = np.repeat(np.arange(len(present)), size)
-    place = np.minimum(np.searchsorted(present, rival), len(present) - 1)
-    here = present[place] == rival
+    place = np.minimum(np.searchsorted(present, cannot_link), len(present) - 1)
+    here = present[place] == cannot_link
     start = _starts(np.bincount(owner[here], minlength=len(present)))
     return profile.astype(np.int32), start, place[here].astype(np.int32)
 

@@ -44,8 +44,10 @@ def _meets_rival(b, united, members, opponents, seen, visited, token):
         x = members.first[b]
         while x >= 0:
             p = opponents.profile[x]
-            for r in range(opponents.rival_start[p], opponents.rival_start[p + 1] if visited[p] != token else 0):
-                if seen[opponents.rival[r]] == token:
+            for r in range(
+                opponents.cannot_link_start[p], opponents.cannot_link_start[p + 1] if visited[p] != token else 0
+            ):
+                if seen[opponents.cannot_link[r]] == token:
                     return True
             visited[p] = token
             x = members.following[x]
@@ -56,7 +58,7 @@ def _meets_rival(b, united, members, opponents, seen, visited, token):
 @compiled
 def unite_allowed(left, right, score, parent, smallest, members, opponents, done, merge_left, merge_right, merge_score):
     """`unite`, but for pairs that would bring rivals together."""
-    K, profiles = parent.size, opponents.rival_start.size - 1
+    K, profiles = parent.size, opponents.cannot_link_start.size - 1
     united, last = np.full(K, -1), np.arange(K)
     seen, visited = np.full(profiles, -1), np.full(profiles, -1)
     for k in range(score.size):

@@ -37,8 +37,8 @@ class Opponents(NamedTuple):
     """Rivals by profile, and who has each profile; no rivals at all where nobody has one."""
 
     profile: Any
-    rival_start: Any
-    rival: Any
+    cannot_link_start: Any
+    cannot_link: Any
     held: Any
     holder: Any
 
@@ -228,13 +228,15 @@ def mark_rivals(c, members, opponents, steps):
     """Mark all clusters that c must not be joined with."""
     steps.token[0] += 1
     token = steps.token[0]
-    if opponents.rival.size == 0:
+    if opponents.cannot_link.size == 0:
         return
     x = members.first[c]
     while x >= 0:
         p = opponents.profile[x]
-        for r in range(opponents.rival_start[p], opponents.rival_start[p + 1] if steps.seen[p] != token else 0):
-            q = opponents.rival[r]
+        for r in range(
+            opponents.cannot_link_start[p], opponents.cannot_link_start[p + 1] if steps.seen[p] != token else 0
+        ):
+            q = opponents.cannot_link[r]
             for h in range(opponents.held[q], opponents.held[q + 1]):
                 steps.mark[members.home[opponents.holder[h]]] = token
         steps.seen[p] = token
