@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 import click
 
-from homonym.calibration import MOST_NAMES, TRAINING_SHARE
+from homonym.calibration.defaults import MAX_NAMES_PER_SIZE, TRAINING_SHARE
 from homonym.errors import SettingsError
 from homonym.records.registry import NAMES
 from homonym.settings import Settings
@@ -186,7 +186,7 @@ def split_options(command: Command) -> Command:
         click.option(
             "--most-names",
             type=int,
-            default=MOST_NAMES,
+            default=MAX_NAMES_PER_SIZE,
             show_default=True,
             help="Use at most so many names of a true size.",
         ),

@@ -144,9 +144,9 @@ def show_summary(summary: Summary, console: Console | None = None) -> None:
 def _limit_in_words(limit: Limit, found: CalibratedLimit | None) -> str:
     """Say what the limit is and where it comes from."""
     if found is None:
-        return f"{_parts(limit)}, as given"
+        return f"{limit.describe()}, as given"
     if found.precision is None or found.recall is None:
-        return f"{_parts(limit)}, the default"
+        return f"{limit.describe()}, the default"
     return _found_in_words(found, found.precision, found.recall)
 
 
@@ -156,15 +156,10 @@ def _found_in_words(found: CalibratedLimit, precision: float, recall: float) -> 
 
     between = f" ({' … '.join(map(_values, found.spread))} over {counted(SEEDS, 'draw')})" if found.spread else ""
     return (
-        f"{_parts(found.limit)}{between}, found on {counted(found.names, 'pseudo-name')} of {found.people:,} people: "
+        f"{found.limit.describe()}{between}, "
+        f"found on {counted(found.names, 'pseudo-name')} of {found.people:,} people: "
         f"precision {precision:.3f}, recall {recall:.3f} expected there"
     )
-
-
-def _parts(limit: Limit) -> str:
-    """The parts of a limit that are not 0."""
-    named = [f"{GREEK[part]} = {value:.3g}" for part, value in limit._asdict().items() if value]
-    return ", ".join(named) or "0"
 
 
 def _values(limit: Limit) -> str:

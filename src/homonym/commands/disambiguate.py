@@ -247,15 +247,15 @@ class Job(Run):
         from homonym.calibration.limit import LimitCalibrator
 
         with self.stages.stage("calibrate"):
-            finder = LimitCalibrator(encoded, self.settings, knowledge, self.threads, among=among)
+            finder = LimitCalibrator(encoded, self.settings, knowledge, self.threads, sample=among)
             if not self.settings.limit_is_given:
                 self.found_limit = finder.find()
                 self.settings = self.settings.with_limit(self.found_limit.limit)
                 if self.found_limit.why:
                     self.warnings.append(f"{self.found_limit.why}: {_instead(self.settings.limit)}.")
-            if finder.lacking:
+            if finder.unavailable:
                 return None
-            drawn = finder.pseudonames(self.settings.limit, DRAWS)
+            drawn = finder.draw_pseudonames(self.settings.limit, DRAWS)
             return learn_confidence(drawn, self.settings) if drawn else None
 
     def find_authors(
@@ -355,8 +355,7 @@ def _told(batches: Iterable[pa.Table], advance: Advance) -> Iterator[pa.Table]:
 
 def _instead(limit: Limit) -> str:
     """What is done where pseudo-names do not say what to do."""
-    used = ", ".join(f"{name} = {value:.3g}" for name, value in limit._asdict().items() if value)
-    return f"the limit is {used}; labelled names (homonym calibrate --gold) would say more"
+    return f"the limit is {limit.describe()}; labelled names (homonym calibrate --gold) would say more"
 
 
 def _summed_up(knowledge: FoundConstraints, output: Path) -> ConstraintSummary:

@@ -30,7 +30,7 @@ from homonym.measures.agreement import (
     pairwise_sums,
 )
 from homonym.measures.bootstrap import LARGEST_SHOWN, Interval, Resamples, interval
-from homonym.measures.contingency import Codes, Contingency, Counts, Values, apart, contingency, mean_by, together
+from homonym.measures.contingency import Codes, Contingency, Counts, Values, contingency, mean_by, merge_all, split_all
 from homonym.measures.scores import KMetric, Measures, NameSums, Scores, harmonic
 
 MEAN_OVER_SIZES = "mean_over_true_sizes_1_to_10"
@@ -157,7 +157,7 @@ def assess(names: Codes, authors: Codes, clusters: Codes) -> Evaluation:
     A cluster code that occurs under two names counts as two clusters within names, as one across names.
     """
     system = contingency(names, authors, clusters)
-    one_cluster, singletons = together(system), apart(system)
+    one_cluster, singletons = merge_all(system), split_all(system)
     sizes, group = np.unique(system.true_size, return_inverse=True)
     by_size = _f1_by_size(system, group)
     shown = sizes <= LARGEST_SHOWN

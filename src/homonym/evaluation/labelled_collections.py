@@ -24,7 +24,7 @@ from homonym.evaluation.matching import ordered_codes
 from homonym.evaluation.table_reader import columns_of, is_export
 from homonym.io.inputs import read_lines, require_rereadable
 from homonym.io.outputs import Paths, as_paths
-from homonym.measures.methods import LabelledNames
+from homonym.measures.labelled_names import LabelledNames
 from homonym.records.formats.documents import load_object
 from homonym.records.model import BrokenRecordError, Problems
 

@@ -17,7 +17,7 @@ from homonym.clustering.agglomerative import Clustering
 from homonym.clustering.arrays import Floats, Integers
 from homonym.measures.agreement import bcubed_by_name
 from homonym.measures.contingency import contingency
-from homonym.measures.methods import LabelledNames
+from homonym.measures.labelled_names import LabelledNames
 
 #: Sums of fractions are not exact: what is this close is equal.
 EQUAL = 1e-12
