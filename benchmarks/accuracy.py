@@ -37,7 +37,7 @@ from homonym.evaluation.gold import read_gold
 from homonym.evaluation.labelled_collections import read_labelled
 from homonym.evaluation.matching import match
 from homonym.evaluation.reliability import BINS, CONFIDENCE
-from homonym.measures.agreement import bcubed_by_name, correctly_clustered
+from homonym.measures.agreement import bcubed, correctly_clustered
 from homonym.measures.bootstrap import LARGEST_SHOWN
 from homonym.measures.labelled_names import LabelledNames, Labels, compare_labels, labelled_codes
 from homonym.measures.limit_curves import LimitCurves, curves_of
@@ -233,7 +233,7 @@ def f1_at(scores: NameScores, names: LabelledNames, judged: Judged) -> Floats:
 
 def scores_of(names: LabelledNames, label: Labels) -> NameScores:
     """Precision and recall of each name (rows), in one column."""
-    scores = bcubed_by_name(compare_labels(names, label))
+    scores = bcubed(compare_labels(names, label)).by_name()
     return NameScores(scores.precision[:, None], scores.recall[:, None])
 
 

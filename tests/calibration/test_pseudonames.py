@@ -61,7 +61,7 @@ class Ready:
         constraints = self.constraints.of_blocks(0, self.blocks) if self.constraints else None
         label = cluster(bags, self.encoded.frequencies, run.with_limit(limit), constraints=constraints).label
         first = np.repeat(self.encoded.block_start[:-1], sizes)
-        return bcubed(contingency(np.repeat(np.arange(self.blocks), sizes), self.author, first + label)).f1
+        return bcubed(contingency(np.repeat(np.arange(self.blocks), sizes), self.author, first + label)).overall().f1
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.clustering.agglomerative import Outcomes, cluster, limits, sweep
-from homonym.measures.agreement import bcubed_by_name
+from homonym.measures.agreement import bcubed
 from homonym.measures.bootstrap import Estimate, mean_over_sizes, precision_of, recall_of
 from homonym.measures.contingency import Codes, Values, contingency
 from homonym.measures.labelled_names import LabelledNames, Labels, compare_labels, labelled_codes
@@ -26,9 +26,9 @@ from tests.study.test_process import Authors, Collection, labelled_collections, 
 
 def direct(names: LabelledNames, label: Labels) -> NameScores:
     known = names.labelled
-    return bcubed_by_name(
+    return bcubed(
         contingency(names.block[known], names.author[known], (names.bags.block_start[names.block] + label)[known])
-    )
+    ).by_name()
 
 
 def exact_here(curves: LimitCurves, name: int, limit: float) -> bool:
@@ -181,7 +181,7 @@ def test_compare_labels_uses_labelled_mentions_within_names(
     assert len(set(found.tolist())) == len(set(own)) == len(set(zip(found.tolist(), own, strict=True)))
     table = compare_labels(names, label)
     assert table.true_size.tolist() == names.true_size.tolist()
-    assert bcubed_by_name(table).precision.tolist() == direct(names, label).precision.tolist()
+    assert bcubed(table).by_name().precision.tolist() == direct(names, label).precision.tolist()
 
 
 def by_hand(scores: NameScores, true_size: Codes, sizes: list[int]) -> tuple[float, float, float]:

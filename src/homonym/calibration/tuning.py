@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from homonym.calibration.holdout import NameSplit
 from homonym.clustering.arrays import Floats
-from homonym.measures.agreement import bcubed_by_name
+from homonym.measures.agreement import bcubed
 from homonym.measures.bootstrap import Estimate, Resamples, interval, mean_over_sizes, size_groups
 from homonym.measures.contingency import Codes
 from homonym.measures.labelled_names import compare_labels
@@ -258,7 +258,7 @@ class LimitJudge:
         test, by_name = None, None
         if len(self.test):
             labels = labels_of(RelativeFrequencies(settings), self.test, limit, self.threads)
-            by_name = bcubed_by_name(compare_labels(self.test, labels))
+            by_name = bcubed(compare_labels(self.test, labels)).by_name()
             test = mean_over_sizes(by_name, self.test.true_size)
         spread, f1 = (tuned.spread, tuned.f1) if tuned else (None, None)
         return JudgedLimit(kind, *limit, settings.chance, spread, f1, test, by_name)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.clustering.arrays import Constraints, starts
+from homonym.clustering.arrays import Constraints, Integers, starts
 from homonym.constraints.evidence import MentionEvidence
 from homonym.constraints.grouped_arrays import pairs_within_groups, sort_by_keys
-
-Integers = NDArray[np.int64]
 
 
 def build_constraints(

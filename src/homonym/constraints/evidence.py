@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from homonym.clustering.arrays import Integers
 from homonym.collection.encoded import Encoded
 from homonym.constraints.grouped_arrays import has_different_values
 from homonym.constraints.incompatible_names import BlockNames, block_names, no_names
@@ -93,9 +94,6 @@ def _parquet_rows(source: Source) -> Iterator[Row]:
         if isinstance(row, str):
             raise InputError(f"{place}: {row}; write the file again.")
         yield place, ["" if row[column] is None else str(row[column]).strip() for column in COLUMNS]
-
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

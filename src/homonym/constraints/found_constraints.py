@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from homonym.clustering.arrays import Constraints, concatenate_constraints
+from homonym.clustering.arrays import Constraints, Integers, concatenate_constraints
 from homonym.collection.encoded import Encoded
 from homonym.constraints.cannot_link import build_constraints
 from homonym.constraints.conflicts import ConstraintConflict, describe_conflicts
@@ -17,7 +17,6 @@ from homonym.constraints.grouped_arrays import equal_keys
 from homonym.constraints.must_link import DOCUMENT, NAME, PAIR, MustLinks, find_must_links, find_name_conflicts
 from homonym.settings import Settings
 
-Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 

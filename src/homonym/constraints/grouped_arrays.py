@@ -7,9 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.clustering.arrays import starts
-
-Integers = NDArray[np.int64]
+from homonym.clustering.arrays import Integers, starts
 
 # Number of pairs per batch: enough to hide the overhead of numpy calls, few enough to fit into memory.
 PAIRS_PER_BATCH = 1 << 20

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from homonym.clustering.arrays import starts
+from homonym.clustering.arrays import Integers, starts
 from homonym.constraints.grouped_arrays import has_different_values, pairs_within_groups
 from homonym.features.blocking import decode_name
 from homonym.names.compatibility import (
@@ -31,7 +31,6 @@ from homonym.names.compatibility import (
 )
 from homonym.names.parse import Name
 
-Integers = NDArray[np.int64]
 Matrix = NDArray[np.bool_]
 
 # Number of names that are compared with all others at once: few enough to fit into memory.

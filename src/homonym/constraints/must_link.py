@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from homonym.clustering.arrays import Integers
 from homonym.constraints.evidence import MentionEvidence
 from homonym.constraints.grouped_arrays import connected_components, equal_keys, pairs_within_groups
 
-Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 PAIR, DOCUMENT, NAME = "pair", "document", "name"

@@ -1,36 +1,40 @@
 """Measures of how well a clustering agrees with the true authors, as pure functions of a contingency table.
 
 C_sys is the clustering, C_cor the true authors. Precision is the share of what was found that is right, recall the
-share of what is true that was found. Each measure has, for every name, four sums (`NameSums`). Over mentions (micro)
-the sums of all names are divided; over names (macro) the values of the names are averaged and F1 is that of the
-averages, as in the paper.
+share of what is true that was found. Each measure returns `NameSums`: its `overall()` divides the sums of all names
+(micro), `by_name()` divides within each name, and `by_name().mean()` is the mean over names (macro); its F1 is that of
+the means, as in the paper.
 
 >>> names = np.array([0, 0, 0, 0, 1, 1, 1, 1])
 >>> authors = np.array([0, 0, 1, 1, 2, 2, 2, 2])
 >>> clusters = np.array([0, 0, 0, 0, 1, 1, 2, 2])
 >>> table = contingency(names, authors, clusters)
->>> bcubed(table)
-Scores(precision=0.75, recall=0.75)
->>> pairwise(table)
-Scores(precision=0.5, recall=0.5)
->>> pairwise(contingency(names, authors, names)).recall
-1.0
+>>> bcubed(table).overall(), pairwise(table).overall()
+(Scores(precision=0.75, recall=0.75), Scores(precision=0.5, recall=0.5))
+>>> pairwise(contingency(names, authors, names)).by_name().recall
+array([1., 1.])
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from homonym.measures.contingency import Codes, Contingency, Counts, Values, contingency, sum_by
-from homonym.measures.scores import KMetric, Measures, NameErrors, NameScores, NameSums, Scores
+from homonym.measures.scores import KMetric, Measures, NameErrors, NameSums, Scores
 
 
-def bcubed_sums(table: Contingency) -> NameSums:
-    """Sums of B-cubed: each overlap of n mentions contributes n² / |C_sys| or n² / |C_cor|, out of the name's mentions.
+def bcubed(table: Contingency) -> NameSums:
+    """B-cubed: how pure the cluster of a mention is, and how complete its author.
 
-    >>> bcubed_sums(contingency(np.array([0, 0, 1]), np.array([0, 1, 2]), np.array([0, 0, 1]))).right_found
-    array([1., 1.])
+    The mean over mentions x of |C_sys(x) ∩ C_cor(x)| / |C_sys(x)| (precision) or / |C_cor(x)| (recall): each overlap
+    of n mentions contributes n² / |C_sys| or n² / |C_cor| to the sums.
+
+    >>> sums = bcubed(contingency(np.array([0, 0, 1]), np.array([0, 1, 2]), np.array([0, 0, 1])))
+    >>> sums.by_name().precision, sums.overall()
+    (array([0.5, 1. ]), Scores(precision=0.6666666666666666, recall=1.0))
     """
     square = table.overlap.astype(np.float64) ** 2
     found = sum_by(table.overlap_name, square / table.cluster_size[table.overlap_cluster], table.names)
@@ -39,32 +43,15 @@ def bcubed_sums(table: Contingency) -> NameSums:
     return NameSums(found, mentions, true, mentions)
 
 
-def bcubed_by_name(table: Contingency) -> NameScores:
-    """B-cubed of each name: how pure the cluster of a mention is, and how complete its author.
+def pairwise(table: Contingency, *, with_self: bool = False) -> NameSums:
+    """Pairwise precision and recall: the share of pairs of mentions that are rightly in one cluster.
 
-    The mean over the mentions x of |C_sys(x) ∩ C_cor(x)| / |C_sys(x)| (precision) or / |C_cor(x)| (recall).
+    |pairs_cor ∩ pairs_sys| / |pairs_sys| (precision) or / |pairs_cor| (recall), where pairs are the sets {x, y} of
+    mentions in one cluster, x ≠ y; with `with_self` also {x, x}, as in the paper. Without any pair the value is 1.
 
-    >>> table = contingency(np.array([0, 0, 1]), np.array([0, 1, 2]), np.array([0, 0, 1]))
-    >>> bcubed_by_name(table).precision, bcubed_by_name(table).recall
-    (array([0.5, 1. ]), array([1., 1.]))
-    """
-    return bcubed_sums(table).by_name()
-
-
-def bcubed(table: Contingency) -> Scores:
-    """B-cubed over all mentions, every mention counting the same.
-
-    >>> bcubed(contingency(np.array([0, 0, 1]), np.array([0, 1, 2]), np.array([0, 0, 1])))
-    Scores(precision=0.6666666666666666, recall=1.0)
-    """
-    return bcubed_sums(table).overall()
-
-
-def pairwise_sums(table: Contingency, *, with_self: bool = False) -> NameSums:
-    """Sums of the pairwise measure: |pairs_cor ∩ pairs_sys|, |pairs_sys| and |pairs_cor| of each name.
-
-    >>> pairwise_sums(contingency(np.array([0, 0, 0]), np.array([0, 0, 1]), np.array([0, 0, 0]))).found
-    array([3.])
+    >>> table = contingency(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 2]), np.array([0, 0, 0, 1]))
+    >>> pairwise(table).by_name().precision, pairwise(table, with_self=True).by_name().precision
+    (array([0.33333333, 1.        ]), array([0.66666667, 1.        ]))
     """
     self_pairs = 1 if with_self else -1
 
@@ -77,33 +64,14 @@ def pairwise_sums(table: Contingency, *, with_self: bool = False) -> NameSums:
     )
 
 
-def pairwise_by_name(table: Contingency, *, with_self: bool = False) -> NameScores:
-    """Pairwise precision and recall of each name: the share of pairs of mentions that are rightly in one cluster.
+def cluster_level(table: Contingency) -> NameSums:
+    """Cluster-level precision and recall: the share of clusters that are exactly one true author.
 
-    |pairs_cor ∩ pairs_sys| / |pairs_sys| (precision) or / |pairs_cor| (recall), where pairs are the sets {x, y} of
-    mentions in one cluster, x ≠ y; with `with_self` also {x, x}, as in the paper. Without any pair the value is 1.
+    |C_sys ∩ C_cor| / |C_sys| (precision) or / |C_cor| (recall), as sets of clusters.
 
-    >>> table = contingency(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 2]), np.array([0, 0, 0, 1]))
-    >>> pairwise_by_name(table).precision, pairwise_by_name(table, with_self=True).precision
-    (array([0.33333333, 1.        ]), array([0.66666667, 1.        ]))
-    """
-    return pairwise_sums(table, with_self=with_self).by_name()
-
-
-def pairwise(table: Contingency, *, with_self: bool = False) -> Scores:
-    """Pairwise precision and recall over the pairs of all names together, every pair counting the same.
-
-    >>> pairwise(contingency(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 2]), np.array([0, 0, 0, 1])))
-    Scores(precision=0.3333333333333333, recall=1.0)
-    """
-    return pairwise_sums(table, with_self=with_self).overall()
-
-
-def cluster_level_sums(table: Contingency) -> NameSums:
-    """Sums of the cluster-level measure: exactly found authors, clusters, and true authors of each name.
-
-    >>> cluster_level_sums(contingency(np.array([0, 0, 0]), np.array([0, 1, 1]), np.array([0, 1, 2]))).right_found
-    array([1.])
+    >>> sums = cluster_level(contingency(np.array([0, 0, 0, 1]), np.array([0, 1, 1, 2]), np.array([0, 1, 2, 3])))
+    >>> sums.by_name().precision, sums.overall()
+    (array([0.33333333, 1.        ]), Scores(precision=0.5, recall=0.6666666666666666))
     """
     author_size = table.author_size[table.overlap_author]
     exact = (table.overlap == author_size) & (table.overlap == table.cluster_size[table.overlap_cluster])
@@ -111,49 +79,16 @@ def cluster_level_sums(table: Contingency) -> NameSums:
     return NameSums(right, table.clusters.astype(np.float64), right, table.true_size.astype(np.float64))
 
 
-def cluster_level_by_name(table: Contingency) -> NameScores:
-    """Cluster-level precision and recall of each name: the share of clusters that are exactly one true author.
-
-    |C_sys ∩ C_cor| / |C_sys| (precision) or / |C_cor| (recall), as sets of clusters.
-
-    >>> table = contingency(np.array([0, 0, 0, 1]), np.array([0, 1, 1, 2]), np.array([0, 1, 2, 3]))
-    >>> cluster_level_by_name(table).precision, cluster_level_by_name(table).recall
-    (array([0.33333333, 1.        ]), array([0.5, 1. ]))
-    """
-    return cluster_level_sums(table).by_name()
-
-
-def cluster_level(table: Contingency) -> Scores:
-    """Cluster-level precision and recall over all names together, every cluster counting the same.
-
-    >>> cluster_level(contingency(np.array([0, 0, 0, 1]), np.array([0, 1, 1, 2]), np.array([0, 1, 2, 3])))
-    Scores(precision=0.5, recall=0.6666666666666666)
-    """
-    return cluster_level_sums(table).overall()
-
-
-def k_metric(scores: Scores) -> KMetric:
-    """The K-metric: the geometric mean of average cluster purity (ACP) and average author purity (AAP).
-
-    ACP = 1/N Σ_ij n_ij² / n_i and AAP = 1/N Σ_ij n_ij² / n_j for clusters i and authors j that share n_ij mentions:
-    these are B-cubed precision and recall over mentions, which `scores` has.
-
-    >>> k_metric(Scores(0.25, 1.0)).k
-    0.5
-    """
-    return KMetric(scores.precision, scores.recall)
-
-
-def errors_by_name(table: Contingency) -> NameErrors:
-    """Splitting and lumping error of each name, from the main cluster of each true author.
+def splitting_and_lumping(table: Contingency) -> NameErrors:
+    """Splitting and lumping error: what the main cluster of a true author lacks, and what does not belong there.
 
     The main cluster holds most of the author's mentions; of equals it is the smaller one. With sums over true authors:
     splitting = Σ mentions of the author outside it / Σ mentions of the author,
     lumping = Σ mentions of other authors in it / Σ its size.
 
     >>> table = contingency(np.array([0, 0, 0, 0]), np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]))
-    >>> errors_by_name(table).by_name()  # author 0 has 2 of 3 in cluster 0, author 1 is in a cluster of 2
-    (array([0.25]), array([0.25]))
+    >>> splitting_and_lumping(table).overall()  # author 0 has 2 of 3 in cluster 0, author 1 is in a cluster of 2
+    (0.25, 0.25)
     """
     inside, size = _main_clusters(table)
     return NameErrors(
@@ -164,31 +99,13 @@ def errors_by_name(table: Contingency) -> NameErrors:
     )
 
 
-def errors(table: Contingency) -> tuple[float, float]:
-    """Splitting and lumping error over all names together.
-
-    >>> errors(contingency(np.array([0, 0, 1]), np.array([0, 0, 1]), np.array([0, 1, 2])))
-    (0.3333333333333333, 0.0)
-    """
-    sums = errors_by_name(table)
-    return float(sums.outside.sum() / sums.mentions.sum()), float(sums.foreign.sum() / sums.size.sum())
-
-
 def measure(table: Contingency) -> Measures:
     """All measures over all names together.
 
     >>> measure(contingency(np.array([0, 0]), np.array([3, 3]), np.array([1, 1]))).pairwise
     Scores(precision=1.0, recall=1.0)
     """
-    scores = bcubed(table)
-    return Measures(
-        scores,
-        pairwise(table),
-        pairwise(table, with_self=True),
-        cluster_level(table),
-        k_metric(scores),
-        *errors(table),
-    )
+    return _measures(table, NameSums.overall, splitting_and_lumping(table).overall())
 
 
 def measure_over_names(table: Contingency) -> Measures:
@@ -198,16 +115,20 @@ def measure_over_names(table: Contingency) -> Measures:
     >>> round(measure(table).splitting_error, 3), round(measure_over_names(table).splitting_error, 3)
     (0.25, 0.167)
     """
-    scores = bcubed_by_name(table).mean()
-    splitting, lumping = errors_by_name(table).by_name()
+    splitting, lumping = splitting_and_lumping(table).by_name()
+    means = float(splitting.mean()), float(lumping.mean())
+    return _measures(table, lambda sums: sums.by_name().mean(), means)
+
+
+def _measures(table: Contingency, scores: Callable[[NameSums], Scores], errors: tuple[float, float]) -> Measures:
+    by_mention = scores(bcubed(table))
     return Measures(
-        scores,
-        pairwise_by_name(table).mean(),
-        pairwise_by_name(table, with_self=True).mean(),
-        cluster_level_by_name(table).mean(),
-        k_metric(scores),
-        float(splitting.mean()),
-        float(lumping.mean()),
+        by_mention,
+        scores(pairwise(table)),
+        scores(pairwise(table, with_self=True)),
+        scores(cluster_level(table)),
+        KMetric(by_mention.precision, by_mention.recall),
+        *errors,
     )
 
 
@@ -219,7 +140,7 @@ def bcubed_across_names(authors: Codes, clusters: Codes) -> Scores:
     >>> bcubed_across_names(np.array([0, 0, 0, 0]), np.array([0, 0, 1, 1]))
     Scores(precision=1.0, recall=0.5)
     """
-    return bcubed(contingency(np.zeros(len(authors), dtype=np.int64), authors, clusters))
+    return bcubed(contingency(np.zeros(len(authors), dtype=np.int64), authors, clusters)).overall()
 
 
 def _main_clusters(table: Contingency) -> tuple[Counts, Counts]:

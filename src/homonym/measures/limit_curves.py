@@ -9,7 +9,7 @@ import numpy as np
 
 from homonym.clustering.agglomerative import Outcomes
 from homonym.clustering.arrays import Floats, Integers, starts
-from homonym.measures.agreement import bcubed_by_name
+from homonym.measures.agreement import bcubed
 from homonym.measures.contingency import contingency
 from homonym.measures.labelled_names import LabelledNames
 from homonym.measures.methods import Method
@@ -73,7 +73,7 @@ def measure_outcomes(names: LabelledNames, outcomes: Outcomes) -> LimitCurves:
     step = np.repeat(np.arange(len(name)), sizes)
     mention = np.arange(len(step)) - outcomes.label_start[step] + names.bags.block_start[name][step]
     known = names.labelled[mention]
-    scores = bcubed_by_name(contingency(step[known], names.author[mention[known]], outcomes.label[known]))
+    scores = bcubed(contingency(step[known], names.author[mention[known]], outcomes.label[known])).by_name()
     collection = names.frequencies.mentions
     return LimitCurves(
         collection, names.mentions, outcomes.step_start, outcomes.lowest, scores.precision, scores.recall

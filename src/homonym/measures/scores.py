@@ -35,7 +35,10 @@ class Scores:
 
 @dataclass(frozen=True)
 class KMetric:
-    """Average cluster purity ACP, average author purity AAP, and K = √(ACP · AAP).
+    """The K-metric: average cluster purity ACP, average author purity AAP, and K = √(ACP · AAP).
+
+    ACP = 1/N Σ_ij n_ij² / n_i and AAP = 1/N Σ_ij n_ij² / n_j for clusters i and authors j that share n_ij mentions:
+    these are B-cubed precision and recall over mentions.
 
     >>> KMetric(0.25, 1.0).as_dict()
     {'acp': 0.25, 'aap': 1.0, 'k': 0.5}
@@ -117,6 +120,10 @@ class NameErrors:
     def by_name(self) -> tuple[Values, Values]:
         """Splitting and lumping error of each name."""
         return self.outside / self.mentions, self.foreign / self.size
+
+    def overall(self) -> tuple[float, float]:
+        """Splitting and lumping error over all names together."""
+        return float(self.outside.sum() / self.mentions.sum()), float(self.foreign.sum() / self.size.sum())
 
 
 @dataclass(frozen=True)

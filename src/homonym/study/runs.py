@@ -19,7 +19,7 @@ from homonym.calibration.tuning import JudgedLimit, tune_like_paper, tune_one
 from homonym.clustering.agglomerative import cluster
 from homonym.evaluation.assessment import MEAN_OVER_SIZES, Evaluation, assess
 from homonym.io.outputs import write_atomic
-from homonym.measures.agreement import bcubed_by_name
+from homonym.measures.agreement import bcubed
 from homonym.measures.bootstrap import LARGEST_SHOWN, group_name, size_groups
 from homonym.measures.contingency import Codes
 from homonym.measures.labelled_names import LabelledNames, Labels, compare_labels, labelled_codes
@@ -189,7 +189,7 @@ def run_baseline(method: Method, names: NameSplit, threads: int) -> Values:
         "title": method.title,
         "threshold": limit.alpha if tunable else None,
         "test": _results(names.test, labels, None),
-        "by_name": _scores(bcubed_by_name(compare_labels(names.test, labels))),
+        "by_name": _scores(bcubed(compare_labels(names.test, labels)).by_name()),
     }
 
 
@@ -266,7 +266,7 @@ def _extremes(names: LabelledNames, process: Process) -> dict[str, Values]:
 
 def _by_name(names: LabelledNames, labels: Labels, process: Process, limits: list[JudgedLimit]) -> Values:
     """What findings are computed from: the figures of each test name."""
-    return _scores(bcubed_by_name(compare_labels(names, labels))) | {
+    return _scores(bcubed(compare_labels(names, labels)).by_name()) | {
         "max_recall": process.max_recall().tolist(),
         "max_precision": process.max_precision().tolist(),
         "limits": {limit.kind: _scores(limit.by_name) for limit in limits if limit.by_name},
