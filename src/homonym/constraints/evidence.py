@@ -28,7 +28,7 @@ COLUMNS = ("mention_a", "mention_b", "relation")
 SAME, DIFFERENT = "same", "different"
 
 Row = tuple[str, list[str]]
-"""The position of a row, as error messages name it, and its values in the order of COLUMNS."""
+"""The place of a row, as messages call it, and its values in the order of COLUMNS."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def read_user_pairs(path: Path) -> UserPairs:
 
 
 def _pair(place: str, a: str, b: str, relation: str) -> tuple[str, str, bool] | None:
-    """Check one row; None if it only says that a mention is the same as itself."""
+    """One statement; that a mention is the same as itself says nothing."""
     if not a or not b:
         raise InputError(f"{place}: a mention is missing; give both mention_a and mention_b.")
     if relation.lower() not in {SAME, DIFFERENT}:
