@@ -30,26 +30,18 @@ from homonym.collection.encoded import Encoded
 from homonym.commands.disambiguate import Summary, cluster, disambiguate
 from homonym.commands.evaluate import evaluate
 from homonym.commands.run import Resources, Run
-from homonym.constraints.find import find_constraints
+from homonym.constraints.found_constraints import find_constraints
 from homonym.engines.local import LocalEngine
 from homonym.evaluation.assessment import Evaluation, assess
 from homonym.evaluation.gold import read_gold
 from homonym.evaluation.labelled_collections import read_labelled
 from homonym.evaluation.matching import match
 from homonym.evaluation.reliability import BINS, CONFIDENCE
-from homonym.measures.agreement import bcubed_by_name, correctly_clustered
+from homonym.measures.agreement import bcubed, correctly_clustered
 from homonym.measures.bootstrap import LARGEST_SHOWN
-from homonym.measures.methods import (
-    Curves,
-    LabelledNames,
-    Labels,
-    Method,
-    RelativeFrequencies,
-    codes,
-    compare_labels,
-    curves_of,
-    labels_of,
-)
+from homonym.measures.labelled_names import LabelledNames, Labels, compare_labels, labelled_codes
+from homonym.measures.limit_curves import LimitCurves, curves_of
+from homonym.measures.methods import Method, RelativeFrequencies, labels_of
 from homonym.measures.scores import NameScores, harmonic
 from homonym.names.compatibility import compatible
 from homonym.names.parse import parse_name
@@ -181,14 +173,14 @@ class Measured:
             labels = [labels_of(method, names, limit, THREADS) for limit in tried]
             f1 = [float(f1_at(scores_of(names, found), names, judged)[0]) for found in labels]
             best = int(np.argmax(f1))
-            yield Tuned(tried[best], assess(*codes(names, labels[best])))
+            yield Tuned(tried[best], assess(*labelled_codes(names, labels[best])))
 
     def baseline(self, method: Method) -> tuple[str, Evaluation]:
         """What a baseline finds, with its best threshold if it has one."""
         curves = curves_of(method, self.names, THREADS)
         tunable = bool(np.isfinite(curves.lowest).any())
         limit = best_limit(curves, self.names, "alpha", self.kind.judged) if tunable else Limit()
-        found = assess(*codes(self.names, labels_of(method, self.names, limit, THREADS)))
+        found = assess(*labelled_codes(self.names, labels_of(method, self.names, limit, THREADS)))
         return (f"best threshold {limit.alpha:.2g}" if tunable else "–"), found
 
     def run(self, **changes: str | float) -> tuple[Summary, Evaluation]:
@@ -215,7 +207,7 @@ class Measured:
         return done, found, Stated(matched.stated[0][CONFIDENCE], right)
 
 
-def best_limit(curves: Curves, names: LabelledNames, part: Part, judged: Judged) -> Limit:
+def best_limit(curves: LimitCurves, names: LabelledNames, part: Part, judged: Judged) -> Limit:
     """The value of one parameter that does best on the labels, from a grid over all that make a difference."""
     one = Limit(**{part: 1.0})
     unit = limits(names.bags.block_start, one, curves.collection)
@@ -241,7 +233,7 @@ def f1_at(scores: NameScores, names: LabelledNames, judged: Judged) -> Floats:
 
 def scores_of(names: LabelledNames, label: Labels) -> NameScores:
     """Precision and recall of each name (rows), in one column."""
-    scores = bcubed_by_name(compare_labels(names, label))
+    scores = bcubed(compare_labels(names, label)).by_name()
     return NameScores(scores.precision[:, None], scores.recall[:, None])
 
 
@@ -284,7 +276,7 @@ def paper_table(measured: Measured) -> Lines:
         settings = as_in_the_paper(measured.kind.settings).changed(variant=variant)
         limit = PAPER_LIMIT[variant]
         labels = labels_of(RelativeFrequencies(settings), measured.names, limit, THREADS)
-        found = assess(*codes(measured.names, labels))
+        found = assess(*labelled_codes(measured.names, labels))
         yield method_row(measured, f"`{variant}`, the paper's limit", shown(limit), found)
         (best,) = measured.tuned(settings, part)
         yield method_row(measured, f"`{variant}`, best with labels", shown(best.limit), best.found)

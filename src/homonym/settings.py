@@ -101,6 +101,14 @@ class Limit(NamedTuple):
         """
         return Limit(*(part * factor for part in self))
 
+    def describe(self) -> str:
+        """The parts that are not 0, for messages.
+
+        >>> Limit(alpha=0.5, kappa=7.0).describe(), Limit().describe()
+        ('α = 0.5, κ = 7', '0')
+        """
+        return ", ".join(f"{symbol} = {value:.3g}" for symbol, value in zip("αβκ", self, strict=True) if value) or "0"
+
 
 #: The paper's limits, α + |X|·β, tuned on Web of Science names.
 PAPER_LIMIT: Mapping[str, Limit] = {"prob": Limit(beta=7.5e-5), "max": Limit(alpha=5e-4)}

@@ -1,4 +1,4 @@
-"""Confidence: shares that rise with the margin, who is with their own, and what a result says of each mention."""
+"""Confidence: the isotonic regression, margins, correctly clustered mentions, and the confidence in a result."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from homonym.calibration.confidence import (
-    FEWEST_MENTIONS,
     LARGEST_MARGIN,
+    MIN_BIN_MENTIONS,
     CalibrationCurve,
     Confidence,
     author_confidence,
@@ -22,30 +22,30 @@ from homonym.calibration.confidence import (
     learn_confidence,
     margins,
 )
-from homonym.calibration.pseudonames import pseudo_names
+from homonym.calibration.pseudonames import build_pseudonames
 from homonym.clustering.agglomerative import Clustering, cluster
 from homonym.clustering.arrays import Bags, Floats, Frequencies, starts
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.generate import generate
 from homonym.measures.agreement import correctly_clustered
-from homonym.measures.methods import LabelledNames, codes
+from homonym.measures.labelled_names import LabelledNames, labelled_codes
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus
-from tests.calibration.test_pseudonames import large_pool, made_of
+from tests.calibration.test_pseudonames import composition_of, large_pool
 
 Answers = tuple[Floats, NDArray[np.bool_]]
 
 
 @st.composite
 def answers(draw: st.DrawFn) -> Answers:
-    """Margins, all different or with ties, and who is right: by chance, or the surer the larger the margin."""
+    """Margins with or without ties, and which mentions are correct: at random, or more often with a larger margin."""
     generator = np.random.default_rng(draw(st.integers(0, 10**6)))
-    mentions = draw(st.integers(1, 12 * FEWEST_MENTIONS))
+    mentions = draw(st.integers(1, 12 * MIN_BIN_MENTIONS))
     margin = generator.uniform(-5, 5, mentions)
     if draw(st.booleans()):
         margin = margin.round(draw(st.integers(0, 1)))
-    surer = draw(st.floats(0, 2))
-    right = generator.uniform(size=mentions) < 1 / (1 + np.exp(-surer * margin))
+    slope = draw(st.floats(0, 2))
+    right = generator.uniform(size=mentions) < 1 / (1 + np.exp(-slope * margin))
     order = draw(st.sampled_from(["any", "wrong ones first"]))
     if order == "wrong ones first":
         first = np.argsort(right, kind="stable")
@@ -55,7 +55,7 @@ def answers(draw: st.DrawFn) -> Answers:
 
 @settings(deadline=None, max_examples=200)
 @given(answers())
-def test_shares_never_fall_and_stay_shares(answer: Answers) -> None:
+def test_isotonic_regression_never_falls_and_stays_between_0_and_1(answer: Answers) -> None:
     steps = isotonic_regression(*answer)
     assert (np.diff(steps.margin) > 0).all(), "each margin has one share"
     assert (np.diff(steps.share) > 0).all()
@@ -68,48 +68,48 @@ def test_shares_never_fall_and_stay_shares(answer: Answers) -> None:
 
 @settings(deadline=None, max_examples=200)
 @given(answers())
-def test_shares_keep_the_total(answer: Answers) -> None:
+def test_isotonic_regression_keeps_the_total(answer: Answers) -> None:
     margin, right = answer
     assert isotonic_regression(margin, right).at(margin).sum() == pytest.approx(right.sum())
 
 
 @settings(deadline=None)
 @given(answers(), st.integers(0, 100))
-def test_shares_do_not_depend_on_the_order(answer: Answers, seed: int) -> None:
+def test_isotonic_regression_does_not_depend_on_order(answer: Answers, seed: int) -> None:
     margin, right = answer
     order = np.random.default_rng(seed).permutation(len(margin))
     first, again = isotonic_regression(margin, right), isotonic_regression(margin[order], right[order])
     assert first.at(margin) == pytest.approx(again.at(margin))
 
 
-@given(st.lists(st.integers(0, FEWEST_MENTIONS), min_size=1, max_size=6, unique=True))
-def test_shares_of_ordered_data_are_the_shares(held: list[int]) -> None:
-    """As many mentions as a step needs at each margin, more and more of them right."""
+@given(st.lists(st.integers(0, MIN_BIN_MENTIONS), min_size=1, max_size=6, unique=True))
+def test_isotonic_regression_of_rising_data_is_exact(held: list[int]) -> None:
+    """The minimum number of mentions at each margin, more and more of them correct."""
     held.sort()
-    margin = np.repeat(np.arange(float(len(held))), FEWEST_MENTIONS) + np.tile(
-        np.linspace(0, 0.5, FEWEST_MENTIONS), len(held)
+    margin = np.repeat(np.arange(float(len(held))), MIN_BIN_MENTIONS) + np.tile(
+        np.linspace(0, 0.5, MIN_BIN_MENTIONS), len(held)
     )
-    right = np.concatenate([np.arange(FEWEST_MENTIONS) < number for number in held])
+    right = np.concatenate([np.arange(MIN_BIN_MENTIONS) < number for number in held])
     steps = isotonic_regression(margin, right)
-    assert steps.share == pytest.approx(np.array(held) / FEWEST_MENTIONS)
+    assert steps.share == pytest.approx(np.array(held) / MIN_BIN_MENTIONS)
     assert steps.margin.tolist() == list(range(len(held)))
 
 
-def test_one_margin_has_one_share() -> None:
-    """Half of the mentions with this margin are right, wherever they stand."""
-    right = np.arange(4 * FEWEST_MENTIONS) >= 2 * FEWEST_MENTIONS
+def test_equal_margins_have_one_share() -> None:
+    """Half of the mentions with this margin are correct, in whatever order."""
+    right = np.arange(4 * MIN_BIN_MENTIONS) >= 2 * MIN_BIN_MENTIONS
     assert isotonic_regression(np.full(len(right), 3.0), right).at(np.array([3.0])) == pytest.approx(0.5)
 
 
 @settings(deadline=None, max_examples=200)
 @given(answers())
-def test_a_step_stands_for_several_mentions(answer: Answers) -> None:
+def test_each_step_has_the_minimum_number_of_mentions(answer: Answers) -> None:
     margin, right = answer
     first = np.searchsorted(np.sort(margin), isotonic_regression(margin, right).margin)
-    assert np.diff(np.append(first, len(margin))).min() >= min(FEWEST_MENTIONS, len(margin))
+    assert np.diff(np.append(first, len(margin))).min() >= min(MIN_BIN_MENTIONS, len(margin))
 
 
-def test_nobody_in_company_leaves_nothing_to_doubt() -> None:
+def test_share_is_1_without_any_data() -> None:
     assert isotonic_regression(np.zeros(0), np.zeros(0, bool)).at(np.array([-3.0, 3.0])).tolist() == [1.0, 1.0]
 
 
@@ -118,25 +118,25 @@ members = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0
 
 @settings(deadline=None)
 @given(members)
-def test_with_their_own_is_its_literal_twin(mentions: list[tuple[int, int, int]]) -> None:
+def test_correctly_clustered_equals_its_literal_definition(mentions: list[tuple[int, int, int]]) -> None:
     expected = []
     for name, author, group in mentions:
-        company = Counter(a for n, a, c in mentions if (n, c) == (name, group))
-        main = min(company, key=lambda one: (-company[one], one))
+        authors = Counter(a for n, a, c in mentions if (n, c) == (name, group))
+        main = min(authors, key=lambda one: (-authors[one], one))
         expected.append(author == main)
     found = correctly_clustered(*np.array(mentions).T)
     assert found.tolist() == expected
 
 
 @given(members, st.integers(0, 100))
-def test_with_their_own_does_not_depend_on_the_order(mentions: list[tuple[int, int, int]], seed: int) -> None:
+def test_correctly_clustered_does_not_depend_on_order(mentions: list[tuple[int, int, int]], seed: int) -> None:
     order = np.random.default_rng(seed).permutation(len(mentions))
     whole = np.array(mentions)
     assert correctly_clustered(*whole[order].T).tolist() == correctly_clustered(*whole.T)[order].tolist()
 
 
 def answered(limit: list[float], own: list[float], other: list[float]) -> Clustering:
-    """An answer with one mention in each block."""
+    """A clustering with one mention in each block."""
     count = len(own)
     none = np.zeros(count, np.int32)
     return Clustering(
@@ -157,42 +157,43 @@ scores = st.floats(1e-12, 1.0)
 
 
 @given(limit=scores, own=scores, other=scores)
-def test_a_margin_is_positive_where_own_exceeds_limit_and_other(limit: float, own: float, other: float) -> None:
-    (margin,), (alone,) = margins(answered([limit], [own], [other]))
-    assert not alone
+def test_margin_is_positive_if_own_exceeds_limit_and_other(limit: float, own: float, other: float) -> None:
+    (margin,), (singleton,) = margins(answered([limit], [own], [other]))
+    assert not singleton
     assert margin == pytest.approx(np.clip(np.log(own / max(limit, other)), -LARGEST_MARGIN, LARGEST_MARGIN), abs=1e-9)
-    (surer,), _ = margins(answered([limit], [own], [-np.inf]))
-    assert surer >= margin
-    assert surer == pytest.approx(np.clip(np.log(own / limit), -LARGEST_MARGIN, LARGEST_MARGIN), abs=1e-9)
+    (without_other,), _ = margins(answered([limit], [own], [-np.inf]))
+    assert without_other >= margin
+    assert without_other == pytest.approx(np.clip(np.log(own / limit), -LARGEST_MARGIN, LARGEST_MARGIN), abs=1e-9)
 
 
 anything = st.floats(allow_nan=True, allow_infinity=True)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1e300), anything, anything), min_size=1, max_size=20))
-def test_no_score_does_harm(values: list[tuple[float, float, float]]) -> None:
+def test_margins_are_finite_for_any_score(values: list[tuple[float, float, float]]) -> None:
     limit, own, other = (list(column) for column in zip(*values, strict=True))
-    margin, alone = margins(answered(limit, own, other))
+    margin, singleton = margins(answered(limit, own, other))
     assert np.isfinite(margin).all()
     assert (np.abs(margin) <= LARGEST_MARGIN).all()
-    assert alone.tolist() == [np.isnan(score) for score in own]
-    sure = Confidence(CalibrationCurve(np.array([-1.0, 0.5]), np.array([0.25, 0.75]))).of(answered(limit, own, other))
-    assert set(sure.tolist()) <= {0.25, 0.75, 1.0}
-    assert (sure[alone] == 1).all()
-    assert (sure[~alone] < 1).all()
+    assert singleton.tolist() == [np.isnan(score) for score in own]
+    curve = CalibrationCurve(np.array([-1.0, 0.5]), np.array([0.25, 0.75]))
+    confidence = Confidence(curve).of(answered(limit, own, other))
+    assert set(confidence.tolist()) <= {0.25, 0.75, 1.0}
+    assert (confidence[singleton] == 1).all()
+    assert (confidence[~singleton] < 1).all()
 
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 3), st.floats(0, 1)), min_size=1, max_size=6), min_size=1))
-def test_an_authors_confidence_is_the_mean_of_his_mentions(blocks: list[list[tuple[int, float]]]) -> None:
+def test_author_confidence_is_the_mean_over_mentions(blocks: list[list[tuple[int, float]]]) -> None:
     label = [[members.index(author) for author in members] for members in ([a for a, _ in block] for block in blocks)]
-    sure = [[value for _, value in block] for block in blocks]
+    confidence = [[value for _, value in block] for block in blocks]
     found = author_confidence(
         starts(np.array([len(block) for block in blocks])),
         np.concatenate(label).astype(np.int32),
-        np.concatenate(sure),
+        np.concatenate(confidence),
     )
     expected = []
-    for labels, values in zip(label, sure, strict=True):
+    for labels, values in zip(label, confidence, strict=True):
         by_author = defaultdict(list)
         for author, value in zip(labels, values, strict=True):
             by_author[author].append(value)
@@ -201,7 +202,7 @@ def test_an_authors_confidence_is_the_mean_of_his_mentions(blocks: list[list[tup
 
 
 def topical(people: int, mentions: int, seed: int) -> LabelledNames:
-    """Names of two people each, who share more of their words with some than with others."""
+    """Names of two people each; how many of their words are shared with others differs between names."""
     generator = np.random.default_rng(seed)
     names, words = people // 2, 6
     author = np.repeat(np.arange(people), mentions)
@@ -223,39 +224,39 @@ def topical(people: int, mentions: int, seed: int) -> LabelledNames:
     )
 
 
-def test_confidence_is_the_share_that_is_right_on_the_names_that_it_was_learnt_from() -> None:
+def test_confidence_equals_the_correct_share_on_the_training_names() -> None:
     run = Settings(kappa=3.0)
     drawn = [topical(200, 6, seed) for seed in (1, 2)]
     confidence = learn_confidence(drawn, run)
     stated, true = [], []
     for names in drawn:
         answer = cluster(names.bags, names.frequencies, run, margins=True)
-        company = ~np.isnan(answer.own)
-        stated.append(confidence.of(answer)[company])
-        true.append(correctly_clustered(*codes(names, answer.label))[company])
-        assert (confidence.of(answer)[~company] == 1).all()
-    sure, right = np.concatenate(stated), np.concatenate(true)
-    assert 0.3 < right.mean() < 0.98, "else there is nothing to tell"
-    assert len(np.unique(sure)) > 3
-    for share in np.unique(sure):
-        assert right[sure == share].mean() == pytest.approx(share)
+        clustered = ~np.isnan(answer.own)
+        stated.append(confidence.of(answer)[clustered])
+        true.append(correctly_clustered(*labelled_codes(names, answer.label))[clustered])
+        assert (confidence.of(answer)[~clustered] == 1).all()
+    predicted, right = np.concatenate(stated), np.concatenate(true)
+    assert 0.3 < right.mean() < 0.98, "otherwise the test checks nothing"
+    assert len(np.unique(predicted)) > 3
+    for share in np.unique(predicted):
+        assert right[predicted == share].mean() == pytest.approx(share)
 
 
-def test_confidence_holds_on_other_names() -> None:
-    """Over ten bins, what is stated of names like those that it was learnt from is what is true there."""
+def test_confidence_is_calibrated_on_other_names() -> None:
+    """The expected calibration error over ten bins is small on names like those of the training."""
     run = Settings(kappa=3.0)
     confidence = learn_confidence([topical(400, 6, seed) for seed in (1, 2, 3)], run)
     others = topical(400, 6, seed=9)
     answer = cluster(others.bags, others.frequencies, run, margins=True)
-    sure, right = confidence.of(answer), correctly_clustered(*codes(others, answer.label))
-    bins = np.minimum((sure * 10).astype(int), 9)
-    off = [abs(sure[bins == one].mean() - right[bins == one].mean()) for one in np.unique(bins)]
+    predicted, right = confidence.of(answer), correctly_clustered(*labelled_codes(others, answer.label))
+    bins = np.minimum((predicted * 10).astype(int), 9)
+    off = [abs(predicted[bins == one].mean() - right[bins == one].mean()) for one in np.unique(bins)]
     weights = np.bincount(bins)[np.unique(bins)]
     assert np.average(off, weights=weights) < 0.05
 
 
-def test_where_everybody_is_alone_everybody_is_sure() -> None:
-    names = pseudo_names(large_pool(), made_of([[3, 2], [4]])[0], np.random.default_rng(0))
+def test_singletons_have_confidence_1() -> None:
+    names = build_pseudonames(large_pool(), composition_of([[3, 2], [4]])[0], np.random.default_rng(0))
     assert names
     run = Settings(alpha=1e9)
     answer = cluster(names.bags, names.frequencies, run, constraints=names.constraints, margins=True)
@@ -269,7 +270,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return disambiguate(source, folder / "authors.parquet", Settings(kappa=4.0)).output
 
 
-def test_a_result_says_how_sure_it_is(result: Path) -> None:
+def test_result_has_confidence_columns(result: Path) -> None:
     rows = pq.read_table(result).to_pylist()
     by_author = defaultdict(list)
     for row in rows:

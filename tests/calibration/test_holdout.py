@@ -1,4 +1,4 @@
-"""Names divided into training and test names: by content alone, in the right shares, and saying what is missing."""
+"""Hold-out split: depends on names only, in the right shares, and warns of missing sizes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from homonym.calibration.holdout import NameSplit, divide, split
 from homonym.clustering.arrays import Bags, Frequencies
 from homonym.errors import InputError, SettingsError
-from homonym.measures.methods import LabelledNames
+from homonym.measures.labelled_names import LabelledNames
 
-#: A name's key and its true size; keys are names as people write them, two of them never the same.
+# Keys of names, which are unique, and their true sizes.
 names = st.dictionaries(st.text(max_size=4), st.integers(1, 14), max_size=60)
 shares = st.floats(0.01, 1)
 
@@ -41,7 +41,7 @@ def labelled(sizes: Sequence[int]) -> LabelledNames:
 
 
 @given(names, shares)
-def test_every_name_is_in_one_part_and_in_order(sizes: dict[str, int], share: float) -> None:
+def test_every_name_is_in_exactly_one_part_in_order(sizes: dict[str, int], share: float) -> None:
     keys = list(sizes)
     training, test = divided(sizes, share)
     assert sorted(training + test) == sorted(keys)
@@ -51,20 +51,20 @@ def test_every_name_is_in_one_part_and_in_order(sizes: dict[str, int], share: fl
 
 
 @given(names, shares, st.integers(1, 5), st.randoms())
-def test_the_order_of_names_does_not_matter(sizes: dict[str, int], share: float, most: int, random: Random) -> None:
+def test_split_does_not_depend_on_order(sizes: dict[str, int], share: float, most: int, random: Random) -> None:
     mixed = list(sizes)
     random.shuffle(mixed)
     one, other = divided(sizes, share, most), divided({key: sizes[key] for key in mixed}, share, most)
     assert [set(part) for part in one] == [set(part) for part in other]
 
 
-def test_the_division_is_the_same_on_every_machine() -> None:
+def test_split_is_reproducible() -> None:
     training, _ = divided(dict.fromkeys("abcdefghijklmnop", 1), 0.25)
     assert training == ["e", "g", "j", "o"]
 
 
 @given(names, shares)
-def test_the_training_names_are_the_share_of_every_size_and_of_the_whole(sizes: dict[str, int], share: float) -> None:
+def test_training_share_holds_for_every_size_and_overall(sizes: dict[str, int], share: float) -> None:
     training, _ = divided(sizes, share)
     there = Counter(min(size, 11) for size in sizes.values())
     taken = Counter(min(sizes[key], 11) for key in training)
@@ -74,7 +74,7 @@ def test_the_training_names_are_the_share_of_every_size_and_of_the_whole(sizes: 
 
 
 @given(names, shares, st.integers(1, 5))
-def test_at_most_so_many_names_of_a_size_are_used(sizes: dict[str, int], share: float, most: int) -> None:
+def test_uses_at_most_the_maximum_number_of_names_per_size(sizes: dict[str, int], share: float, most: int) -> None:
     training, test = divided(sizes, share, most)
     there = Counter(min(size, 11) for size in sizes.values())
     used = Counter(min(sizes[key], 11) for key in training + test)
@@ -83,13 +83,13 @@ def test_at_most_so_many_names_of_a_size_are_used(sizes: dict[str, int], share: 
 
 def test_sizes_above_10_are_one_group() -> None:
     keys = [str(number) for number in range(40)]
-    alike, apart = (dict(zip(keys, sizes, strict=True)) for sizes in ([11] * 40, range(11, 51)))
-    assert divided(alike, 0.3, 20) == divided(apart, 0.3, 20)
-    assert sum(map(len, divided(apart, 0.3, 20))) == 20
+    equal, different = (dict(zip(keys, sizes, strict=True)) for sizes in ([11] * 40, range(11, 51)))
+    assert divided(equal, 0.3, 20) == divided(different, 0.3, 20)
+    assert sum(map(len, divided(different, 0.3, 20))) == 20
     assert sum(map(len, divided({key: 10 - int(key) % 2 for key in keys}, 0.3, 15))) == 30
 
 
-def test_a_share_of_1_leaves_no_test_names() -> None:
+def test_share_of_1_leaves_no_test_names() -> None:
     assert divided({"a": 1, "b": 2, "c": 2}, 1.0) == (["a", "b", "c"], [])
 
 
@@ -100,26 +100,28 @@ def test_a_share_of_1_leaves_no_test_names() -> None:
         (-0.1, 1, "the training share must be above 0 and at most 1, got -0.1."),
         (1.5, 1, "the training share must be above 0 and at most 1, got 1.5."),
         (float("nan"), 1, "the training share must be above 0 and at most 1, got nan."),
-        (0.5, 0, "at least 1 name of each true size is needed, got 0."),
+        (0.5, 0, "the number of names of each true size must be at least 1, got 0."),
     ],
 )
-def test_impossible_divisions_are_one_sentence(share: float, most: int, says: str) -> None:
+def test_rejects_impossible_splits(share: float, most: int, says: str) -> None:
     with pytest.raises(SettingsError) as refused:
         divide(["a", "b"], np.array([1, 1]), share=share, most=most)
     assert str(refused.value) == says
 
 
 def about_sizes(parts: NameSplit) -> list[str]:
-    return [said for said in parts.warnings if "true size" in said]
+    return [warning for warning in parts.warnings if "true size" in warning]
 
 
-@pytest.mark.parametrize(("names", "said"), [(21, []), (20, []), (19, ["19 names to choose parameters on: too few"])])
-def test_few_training_names_are_said(names: int, said: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("names", "expected"), [(21, []), (20, []), (19, ["19 names to choose parameters on: too few"])]
+)
+def test_warns_of_few_training_names(names: int, expected: list[str]) -> None:
     warnings = split(labelled([1] * names), share=1).warnings
-    assert [warning.partition(" to rely")[0] for warning in warnings] == said
+    assert [warning.partition(" to rely")[0] for warning in warnings] == expected
 
 
-def test_parts_are_names_with_their_own_mentions() -> None:
+def test_parts_keep_the_mentions_of_their_names() -> None:
     names = labelled([1, 2, 3, 1, 2, 3, 1, 2, 3])
     parts = split(names, share=1 / 3)
     assert about_sizes(parts) == []
@@ -130,22 +132,23 @@ def test_parts_are_names_with_their_own_mentions() -> None:
         assert part.mentions.tolist() == part.true_size.tolist()
 
 
-def test_sizes_without_training_names_are_named() -> None:
+def test_warns_of_sizes_without_training_names() -> None:
     assert about_sizes(split(labelled([1] * 10 + [3, 12]), share=0.1)) == [
-        "a training share of 0.1 leaves no name for training of true size 3 and 11+: this has no say in the choice."
+        "a training share of 0.1 leaves no name for training of true size 3 and 11+: "
+        "this size has no influence on the choice."
     ]
 
 
-def test_sizes_that_lack_different_parts_are_two_sentences() -> None:
+def test_warns_separately_of_sizes_without_training_or_test_names() -> None:
     parts = split(labelled([1] * 8 + [3, 12]), share=0.25)
     assert parts.test.true_size.max() == 3
-    assert [said.partition("leaves ")[2] for said in about_sizes(parts)] == [
-        "no name for training of true size 3: this has no say in the choice.",
+    assert [warning.partition("leaves ")[2] for warning in about_sizes(parts)] == [
+        "no name for training of true size 3: this size has no influence on the choice.",
         "no name for testing of true size 11+.",
     ]
 
 
-def test_sizes_without_test_names_are_named() -> None:
+def test_warns_of_sizes_without_test_names() -> None:
     assert about_sizes(split(labelled([1] * 20 + [2]), share=0.9)) == [
         "a training share of 0.9 leaves no name for testing of true size 2."
     ]
@@ -153,7 +156,7 @@ def test_sizes_without_test_names_are_named() -> None:
 
 
 @pytest.mark.parametrize(("share", "part"), [(0.25, "training"), (0.75, "testing")])
-def test_all_names_on_one_side_are_an_error(share: float, part: str) -> None:
+def test_rejects_a_split_with_an_empty_part(share: float, part: str) -> None:
     with pytest.raises(InputError) as refused:
         split(labelled([4]), share=share)
     assert str(refused.value) == (

@@ -1,4 +1,4 @@
-"""Calibration without labels: people, pseudo-names, the limit found on them, and collections too small for it."""
+"""Calibration without labels: single-person names, pseudo-names, the limit, and collections that are too small."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.calibration import pseudonames, single_person_names
-from homonym.calibration.limit import TOLERANCE, Judged, calibrate_limit
-from homonym.calibration.pseudonames import BlockComposition, block_composition, pseudo_names
-from homonym.calibration.single_person_names import Pool, find_people
+from homonym.calibration.limit import TOLERANCE, LimitScores, calibrate_limit
+from homonym.calibration.pseudonames import BlockComposition, block_composition, build_pseudonames
+from homonym.calibration.single_person_names import PersonPool, find_people
 from homonym.clustering.agglomerative import cluster, limits
 from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies, Integers, starts
 from homonym.collection.encoded import Encoded
@@ -33,10 +33,10 @@ from homonym.commands.disambiguate import Summary, disambiguate, settings_path
 from homonym.commands.disambiguate import cluster as cluster_file
 from homonym.commands.generate import generate
 from homonym.commands.run import Resources, Run
-from homonym.constraints.find import FoundConstraints, find_constraints
+from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.measures.agreement import bcubed
 from homonym.measures.contingency import contingency
-from homonym.measures.methods import LabelledNames
+from homonym.measures.labelled_names import LabelledNames
 from homonym.records.reader import Inputs
 from homonym.settings import DEFAULT_GAMMA, Limit, Settings, load_settings
 from homonym.synthetic.corpus import Corpus
@@ -44,10 +44,10 @@ from homonym.synthetic.corpus import Corpus
 
 @dataclass(frozen=True, eq=False)
 class Ready:
-    """A collection that is read, with its constraints and, where it has labels, the author of each mention."""
+    """An encoded collection with its constraints and, if it has labels, the author of each mention."""
 
     encoded: Encoded
-    knowledge: FoundConstraints | None
+    constraints: FoundConstraints | None
     author: Integers
 
     @property
@@ -58,10 +58,10 @@ class Ready:
         """B-cubed F1 over mentions."""
         sizes = np.diff(self.encoded.block_start)
         bags = self.encoded.gather(0, self.blocks, np.ones(len(self.encoded.frequencies.types), bool))
-        constraints = self.knowledge.of_blocks(0, self.blocks) if self.knowledge else None
+        constraints = self.constraints.of_blocks(0, self.blocks) if self.constraints else None
         label = cluster(bags, self.encoded.frequencies, run.with_limit(limit), constraints=constraints).label
         first = np.repeat(self.encoded.block_start[:-1], sizes)
-        return bcubed(contingency(np.repeat(np.arange(self.blocks), sizes), self.author, first + label)).f1
+        return bcubed(contingency(np.repeat(np.arange(self.blocks), sizes), self.author, first + label)).overall().f1
 
 
 @contextmanager
@@ -97,17 +97,17 @@ def small(corpus: Path) -> Iterator[Ready]:
         yield collection
 
 
-# People.
+# Single-person names.
 
 
 def word(number: int) -> str:
-    """A name that no other number has."""
+    """A unique name for each number."""
     letters = [string.ascii_lowercase[number // 26**place % 26] for place in range(3)]
     return "Q" + "".join(letters) + "o"
 
 
 def mentions_of(name: str, topics: list[int], generator: np.random.Generator) -> Iterator[dict[str, Any]]:
-    """The mentions of one name, as many of each topic: a person's words and colleagues, and words that all use."""
+    """The mentions of one name, four of each topic, with terms and co-authors of the topic and with common terms."""
     for place, topic in enumerate(topics * 4):
         own, common = generator.choice(12, 5, replace=False), generator.choice(40, 5, replace=False)
         yield {
@@ -121,45 +121,45 @@ def mentions_of(name: str, topics: list[int], generator: np.random.Generator) ->
         }
 
 
-def likely_by_name(collection: Ready) -> dict[str, float]:
-    """How likely each name is one person; 0 for those that are left out."""
+def probability_by_name(collection: Ready) -> dict[str, float]:
+    """The probability that each name is one person; 0 for those that are left out."""
     pool = find_people(collection.encoded, Settings(), np.random.default_rng(0))
     names = collection.encoded.block_names().to_pylist()
-    likely = dict.fromkeys(names, 0.0)
-    for block, value in zip(pool.origin.tolist(), pool.likely.tolist(), strict=True):
-        likely[names[block]] = value
-    return likely
+    probability = dict.fromkeys(names, 0.0)
+    for block, value in zip(pool.source_block.tolist(), pool.probability.tolist(), strict=True):
+        probability[names[block]] = value
+    return probability
 
 
-def test_names_of_two_people_are_less_likely_to_be_one(tmp_path: Path) -> None:
+def test_names_of_two_people_have_a_lower_probability(tmp_path: Path) -> None:
     generator = np.random.default_rng(1)
     lines: list[dict[str, Any]] = []
     for number in range(200):
         topics = [number] if number < 140 else [number, 1000 + number]
         lines += mentions_of(f"{word(number)}, {word(5000 + number)}", topics, generator)
     with ready(write(tmp_path / "m.jsonl", lines), documents=False) as collection:
-        likely = likely_by_name(collection)
-    assert len(likely) == 200
-    one = np.mean([likely[f"{word(number)}, {word(5000 + number)}"] for number in range(140)])
-    two = np.mean([likely[f"{word(number)}, {word(5000 + number)}"] for number in range(140, 200)])
+        probability = probability_by_name(collection)
+    assert len(probability) == 200
+    one = np.mean([probability[f"{word(number)}, {word(5000 + number)}"] for number in range(140)])
+    two = np.mean([probability[f"{word(number)}, {word(5000 + number)}"] for number in range(140, 200)])
     assert one > 0.8
     assert one > two + 0.4
 
 
-def test_common_names_are_less_likely_to_be_one_person(tmp_path: Path) -> None:
+def test_common_names_have_a_lower_probability(tmp_path: Path) -> None:
     generator = np.random.default_rng(1)
     common = [f"{word(surname)}, {word(given)}" for surname, given in product(range(10), range(10))]
     rare = [f"{word(100 + number)}, {word(300 + number)}" for number in range(100)]
     lines = [line for topic, name in enumerate(common + rare) for line in mentions_of(name, [topic], generator)]
     with ready(write(tmp_path / "m.jsonl", lines), documents=False) as collection:
-        likely = likely_by_name(collection)
+        probability = probability_by_name(collection)
     # Of 200 people, 9 others have the surname and 9 the given name: 81/200 are expected to have both.
-    means = [np.mean([likely[name] for name in names]) for names in (common, rare)]
+    means = [np.mean([probability[name] for name in names]) for names in (common, rare)]
     assert means[0] / means[1] == pytest.approx(np.exp(-81 / 200), rel=0.1)
 
 
-def test_a_pool_has_neither_too_many_people_nor_too_many_mentions(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(single_person_names, "PEOPLE", 25)
+def test_pool_limits_people_and_mentions(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(single_person_names, "MAX_PEOPLE", 25)
     generator = np.random.default_rng(3)
     lines = [line for topic in range(60) for line in mentions_of(f"{word(topic)}, A", [topic], generator)]
     lines += mentions_of("Large, B", [70] * 50, generator)
@@ -167,49 +167,51 @@ def test_a_pool_has_neither_too_many_people_nor_too_many_mentions(tmp_path: Path
         lines += list(mentions_of(f"{word(200 + number)}, C", [100 + number], generator))[:1]
     with ready(write(tmp_path / "m.jsonl", lines), documents=False) as collection:
         pools = [find_people(collection.encoded, Settings(), np.random.default_rng(seed)) for seed in range(6)]
-        monkeypatch.setattr(single_person_names, "PEOPLE", 1000)
-        everybody = find_people(collection.encoded, Settings(), np.random.default_rng(0))
+        monkeypatch.setattr(single_person_names, "MAX_PEOPLE", 1000)
+        all_people = find_people(collection.encoded, Settings(), np.random.default_rng(0))
     assert {len(pool.sizes) for pool in pools} == {25}
-    assert everybody.sizes.max() == single_person_names.MOST_MENTIONS
-    assert (everybody.likely > 0).all()
-    for pool in [*pools, everybody]:
-        assert len(pool.likely) == len(pool.origin) == len(pool.alike) == len(pool.sizes)
+    assert all_people.sizes.max() == single_person_names.MAX_PERSON_MENTIONS
+    assert (all_people.probability > 0).all()
+    for pool in [*pools, all_people]:
+        assert len(pool.probability) == len(pool.source_block) == len(pool.similarity) == len(pool.sizes)
         assert len(pool.document) == pool.sizes.sum()
-        assert pool.alike == pytest.approx(pool.alike.T)
-        assert (pool.likely <= 1).all()
+        assert pool.similarity == pytest.approx(pool.similarity.T)
+        assert (pool.probability <= 1).all()
 
 
-def test_few_of_many_names_are_looked_at(small: Ready, monkeypatch: Any) -> None:
-    monkeypatch.setattr(single_person_names, "SEVERAL", 20)
-    monkeypatch.setattr(single_person_names, "ONE", 2)
+def test_samples_a_limited_number_of_blocks(small: Ready, monkeypatch: Any) -> None:
+    monkeypatch.setattr(single_person_names, "MAX_LARGER_BLOCKS", 20)
+    monkeypatch.setattr(single_person_names, "MAX_SINGLETON_BLOCKS", 2)
     pool = find_people(small.encoded, Settings(), np.random.default_rng(0))
-    assert 5 < len(np.unique(pool.origin)) <= 22
+    assert 5 < len(np.unique(pool.source_block)) <= 22
 
 
-def test_a_seed_gives_the_same_pool(small: Ready) -> None:
+def test_pool_depends_on_the_seed_only(small: Ready) -> None:
     first, again, other = (find_people(small.encoded, Settings(), np.random.default_rng(seed)) for seed in (4, 4, 5))
-    for name in ("document", "origin", "likely", "alike"):
+    for name in ("document", "source_block", "probability", "similarity"):
         assert np.array_equal(getattr(first, name), getattr(again, name))
     assert np.array_equal(first.bags.feature, again.bags.feature)
-    assert not np.array_equal(first.likely, other.likely)
+    assert not np.array_equal(first.probability, other.probability)
 
 
-def test_a_pool_person_is_written_in_one_way(small: Ready) -> None:
-    """A block of several written names is parted, because these may well be different people."""
+def test_pool_splits_blocks_by_written_name(small: Ready) -> None:
+    """Different written names of a block may be different people."""
     pool = find_people(small.encoded, Settings(), np.random.default_rng(0))
-    assert len(np.unique(pool.origin)) < len(pool.origin)
+    assert len(np.unique(pool.source_block)) < len(pool.source_block)
     sizes = np.diff(small.encoded.block_start)
-    used = np.bincount(pool.origin, pool.sizes, len(sizes))
+    used = np.bincount(pool.source_block, pool.sizes, len(sizes))
     assert (used <= sizes).all()
 
 
-# Pseudo-names. Each mention of these pools has one feature of its own, which tells it in a pseudo-name.
+# Pseudo-names. Each mention of these pools has a feature of its own, which identifies it in a pseudo-name.
 
 
-def pool_of(sizes: list[int], origin: list[int], document: list[int], likely: list[float] | None = None) -> Pool:
+def pool_of(
+    sizes: list[int], source_block: list[int], document: list[int], probability: list[float] | None = None
+) -> PersonPool:
     mentions = sum(sizes)
-    alike = np.random.default_rng(len(sizes)).uniform(size=(len(sizes), len(sizes)))
-    return Pool(
+    similarity = np.random.default_rng(len(sizes)).uniform(size=(len(sizes), len(sizes)))
+    return PersonPool(
         bags=Bags(
             starts(np.array(sizes)), np.arange(mentions + 1), np.arange(mentions, dtype=np.int32), np.ones(mentions)
         ),
@@ -217,73 +219,78 @@ def pool_of(sizes: list[int], origin: list[int], document: list[int], likely: li
             ("term",), np.array([0, mentions]), np.ones(mentions), np.array([float(mentions)]), mentions
         ),
         document=np.array(document),
-        origin=np.array(origin),
-        likely=np.array(likely or [1.0] * len(sizes)),
-        alike=alike + alike.T,
+        source_block=np.array(source_block),
+        probability=np.array(probability or [1.0] * len(sizes)),
+        similarity=similarity + similarity.T,
     )
 
 
-def made_of(blocks: list[list[int]]) -> tuple[BlockComposition, list[tuple[int, int, int]]]:
-    """A make-up with a profile for each mention, all rivals but those of one author; and whose each profile is."""
+def composition_of(blocks: list[list[int]]) -> tuple[BlockComposition, list[tuple[int, int, int]]]:
+    """A composition with a profile for each mention, and the block, author and position of each profile.
+
+    Profiles of different authors of a block have cannot-links.
+    """
     places = [(-1, -1, -1)]
-    made: list[list[Integers]] = []
-    rivals: list[list[int]] = [[]]
+    composition: list[list[Integers]] = []
+    cannot_links: list[list[int]] = [[]]
     for block, authors in enumerate(blocks):
         first = len(places)
         bounds = first + starts(np.array(authors))
         for author, (begin, end) in enumerate(pairwise(bounds.tolist())):
             places += [(block, author, place) for place in range(end - begin)]
             others = [p for p in range(first, int(bounds[-1])) if not begin <= p < end]
-            rivals += [others] * (end - begin)
-        made.append([np.arange(begin, end) for begin, end in pairwise(bounds.tolist())])
-    rival_start = starts(np.array([len(each) for each in rivals]))
-    rival = np.array([p for each in rivals for p in each], np.int32)
-    # Whose group and profile these would be is not said by a make-up: pseudo-names have their own.
-    nobody = np.zeros(0, np.int32)
-    return BlockComposition(made, Constraints(nobody, nobody, rival_start, rival)), places
+            cannot_links += [others] * (end - begin)
+        composition.append([np.arange(begin, end) for begin, end in pairwise(bounds.tolist())])
+    start = starts(np.array([len(each) for each in cannot_links]))
+    cannot_link = np.array([p for each in cannot_links for p in each], np.int32)
+    # The group and the profile of mentions are not used: pseudo-names have their own.
+    nothing = np.zeros(0, np.int32)
+    return BlockComposition(composition, Constraints(nothing, nothing, start, cannot_link)), places
 
 
-def rivals_of(made: BlockComposition) -> list[set[int]]:
-    """The rivals of each profile."""
-    start, rival = made.constraints.cannot_link_start, made.constraints.cannot_link
-    assert (start[0], start[-1]) == (0, len(rival))
-    return [set(rival[begin:end].tolist()) for begin, end in pairwise(start.tolist())]
+def cannot_links_of(composition: BlockComposition) -> list[set[int]]:
+    """The cannot-links of each profile."""
+    start, cannot_link = composition.constraints.cannot_link_start, composition.constraints.cannot_link
+    assert (start[0], start[-1]) == (0, len(cannot_link))
+    return [set(cannot_link[begin:end].tolist()) for begin, end in pairwise(start.tolist())]
 
 
-def people_of(names: LabelledNames, pool: Pool, name: int) -> list[tuple[int, Integers]]:
+def people_of(names: LabelledNames, pool: PersonPool, name: int) -> list[tuple[int, Integers]]:
     """The person and the mentions of each author of a pseudo-name, in order."""
     first, last = names.bags.block_start[name : name + 2]
     owner = np.repeat(np.arange(len(pool.sizes)), pool.sizes)
     found = []
     for author in np.unique(names.author[first:last]):
         mentions = names.bags.feature[first:last][names.author[first:last] == author].astype(np.int64)
-        assert len(set(mentions.tolist())) == len(mentions), "nobody's mention is used twice"
+        assert len(set(mentions.tolist())) == len(mentions), "no mention is used twice"
         (person,) = set(owner[mentions].tolist())
         found.append((person, mentions))
     return found
 
 
-def assert_sound(names: LabelledNames, pool: Pool, made: BlockComposition, places: list[tuple[int, int, int]]) -> None:
+def assert_sound(
+    names: LabelledNames, pool: PersonPool, composition: BlockComposition, places: list[tuple[int, int, int]]
+) -> None:
     assert names.constraints is not None
-    assert np.array_equal(names.constraints.cannot_link_start, made.constraints.cannot_link_start)
-    assert np.array_equal(names.constraints.cannot_link, made.constraints.cannot_link)
+    assert np.array_equal(names.constraints.cannot_link_start, composition.constraints.cannot_link_start)
+    assert np.array_equal(names.constraints.cannot_link, composition.constraints.cannot_link)
     assert (np.diff(names.author) >= 0).all()
-    assert np.array_equal(np.unique(names.author), np.arange(names.true_size.sum())), "each person of a name is new"
+    assert np.array_equal(np.unique(names.author), np.arange(names.true_size.sum())), "each person is in one name only"
     for name in range(len(names)):
         first, last = names.bags.block_start[name : name + 2]
-        assert np.array_equal(names.constraints.group[first:last], np.arange(last - first)), "nobody is linked"
+        assert np.array_equal(names.constraints.group[first:last], np.arange(last - first)), "there are no must-links"
         found = people_of(names, pool, name)
-        origins = [pool.origin[person] for person, _ in found]
-        assert len(set(origins)) == len(origins)
+        blocks = [pool.source_block[person] for person, _ in found]
+        assert len(set(blocks)) == len(blocks)
         documents = Counter(document for person, _ in found for document in pool.documents(person))
         assert set(documents.values()) <= {1}
-        assert last - first <= pseudonames.MOST_MENTIONS
-        assert_protected(name, names.constraints.profile[first:last], names.author[first:last], places)
+        assert last - first <= pseudonames.MAX_NAME_MENTIONS
+        assert_constrained(name, names.constraints.profile[first:last], names.author[first:last], places)
 
 
-def assert_protected(name: int, profile: Any, author: Integers, places: list[tuple[int, int, int]]) -> None:
-    """Every third pseudo-name has no rivals; in the others, the people take the places of those of one block."""
-    if name % pseudonames.UNPROTECTED == 0:
+def assert_constrained(name: int, profile: Any, author: Integers, places: list[tuple[int, int, int]]) -> None:
+    """Every third pseudo-name has no cannot-links; in the others, people have the profiles of one real block."""
+    if name % pseudonames.UNCONSTRAINED == 0:
         assert not profile.any()
         return
     taken = [[places[p] for p in profile[author == one]] for one in np.unique(author)]
@@ -296,33 +303,33 @@ def assert_protected(name: int, profile: Any, author: Integers, places: list[tup
 
 
 @st.composite
-def pools(draw: st.DrawFn) -> Pool:
+def pools(draw: st.DrawFn) -> PersonPool:
     """People of few or many blocks on few or many documents."""
     sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=60))
-    origin = st.integers(0, draw(st.sampled_from([0, 3, 200])))
+    source_block = st.integers(0, draw(st.sampled_from([0, 3, 200])))
     document = st.integers(0, draw(st.sampled_from([0, 10, 5000])))
     several = len(sizes)
     return pool_of(
         sizes,
-        draw(st.lists(origin, min_size=several, max_size=several)),
+        draw(st.lists(source_block, min_size=several, max_size=several)),
         draw(st.lists(document, min_size=sum(sizes), max_size=sum(sizes))),
         draw(st.lists(st.sampled_from([1e-9, 0.5, 1.0]), min_size=several, max_size=several)),
     )
 
 
-make_ups = st.lists(st.lists(st.integers(1, 8), min_size=1, max_size=6), max_size=8)
+compositions = st.lists(st.lists(st.integers(1, 8), min_size=1, max_size=6), max_size=8)
 
 
 @settings(deadline=None, max_examples=150)
-@given(pool=pools(), blocks=make_ups, seed=st.integers(0, 9))
-def test_pseudo_names_hold_what_they_promise(pool: Pool, blocks: list[list[int]], seed: int) -> None:
-    made, places = made_of(blocks)
-    names = pseudo_names(pool, made, np.random.default_rng(seed))
+@given(pool=pools(), blocks=compositions, seed=st.integers(0, 9))
+def test_pseudonames_satisfy_their_invariants(pool: PersonPool, blocks: list[list[int]], seed: int) -> None:
+    composition, places = composition_of(blocks)
+    names = build_pseudonames(pool, composition, np.random.default_rng(seed))
     assert (names is None) == (not blocks)
     if names:
-        assert_sound(names, pool, made, places)
+        assert_sound(names, pool, composition, places)
         cluster(names.bags, names.frequencies, Settings(), constraints=names.constraints)
-        again = pseudo_names(pool, made, np.random.default_rng(seed))
+        again = build_pseudonames(pool, composition, np.random.default_rng(seed))
         assert again
         assert again.constraints
         assert names.constraints
@@ -331,14 +338,14 @@ def test_pseudo_names_hold_what_they_promise(pool: Pool, blocks: list[list[int]]
         assert np.array_equal(names.constraints.profile, again.constraints.profile)
 
 
-def large_pool(likely: list[float] | None = None) -> Pool:
-    """Sixty people of each size up to 9, no two of one block or on one document."""
+def large_pool(probability: list[float] | None = None) -> PersonPool:
+    """Sixty people of each size up to 9, all of different blocks and documents."""
     sizes = [size for size in range(1, 10) for _ in range(60)]
-    return pool_of(sizes, list(range(len(sizes))), list(range(sum(sizes))), likely)
+    return pool_of(sizes, list(range(len(sizes))), list(range(sum(sizes))), probability)
 
 
 def sizes_of(names: LabelledNames) -> list[list[int]]:
-    """The mentions of each person of each pseudo-name, the most first."""
+    """The number of mentions of each person of each pseudo-name, in falling order."""
     return [
         sorted(np.unique(names.author[first:last], return_counts=True)[1].tolist(), reverse=True)
         for first, last in pairwise(names.bags.block_start.tolist())
@@ -346,81 +353,83 @@ def sizes_of(names: LabelledNames) -> list[list[int]]:
 
 
 @settings(deadline=None, max_examples=50)
-@given(blocks=make_ups.filter(bool), seed=st.integers(0, 9))
-def test_a_pseudo_name_has_the_make_up_of_a_real_block(blocks: list[list[int]], seed: int) -> None:
-    names = pseudo_names(large_pool(), made_of(blocks)[0], np.random.default_rng(seed))
+@given(blocks=compositions.filter(bool), seed=st.integers(0, 9))
+def test_pseudoname_has_the_composition_of_a_real_block(blocks: list[list[int]], seed: int) -> None:
+    names = build_pseudonames(large_pool(), composition_of(blocks)[0], np.random.default_rng(seed))
     assert names
     assert sorted(sizes_of(names)) == sorted(sorted(authors, reverse=True) for authors in blocks)
 
 
-def test_numbers_of_people_are_about_equally_frequent() -> None:
+def test_numbers_of_people_are_equally_frequent() -> None:
     blocks = [[2]] * 50 + [[3, 1]] * 20 + [[1] * 12] * 3 + [[1] * 15] * 40
-    names = pseudo_names(large_pool(), made_of(blocks)[0], np.random.default_rng(0))
+    names = build_pseudonames(large_pool(), composition_of(blocks)[0], np.random.default_rng(0))
     assert names
     found = Counter(min(len(sizes), 11) for sizes in sizes_of(names))
     assert found == {1: pseudonames.NAMES_PER_SIZE, 2: pseudonames.NAMES_PER_SIZE, 11: pseudonames.NAMES_PER_SIZE}
 
 
-def test_a_block_that_is_too_large_loses_people() -> None:
+def test_too_large_block_loses_people() -> None:
     blocks = [[9] * 50, [9, 8, 7]]
-    names = pseudo_names(large_pool(), made_of(blocks)[0], np.random.default_rng(0))
+    names = build_pseudonames(large_pool(), composition_of(blocks)[0], np.random.default_rng(0))
     assert names
-    assert sorted(sizes_of(names)) == [[9, 8, 7], [9] * (pseudonames.MOST_MENTIONS // 9)]
+    assert sorted(sizes_of(names)) == [[9, 8, 7], [9] * (pseudonames.MAX_NAME_MENTIONS // 9)]
 
 
-def test_partners_have_more_in_common_than_any_two() -> None:
+def test_people_of_a_pseudoname_are_more_similar_than_average() -> None:
     pool = large_pool()
-    names = pseudo_names(pool, made_of([[4, 3]] * 15)[0], np.random.default_rng(0))
+    names = build_pseudonames(pool, composition_of([[4, 3]] * 15)[0], np.random.default_rng(0))
     assert names
     found = [[person for person, _ in people_of(names, pool, name)] for name in range(len(names))]
-    partners = np.mean([pool.alike[left, right] for left, right in found])
-    assert partners > pool.alike.mean() + 0.1
+    partners = np.mean([pool.similarity[left, right] for left, right in found])
+    assert partners > pool.similarity.mean() + 0.1
 
 
-def test_people_who_may_be_several_are_seldom_taken() -> None:
+def test_improbable_people_are_seldom_drawn() -> None:
     pool = large_pool([0.01, 1.0] * 270)
-    names = pseudo_names(pool, made_of([[4, 3, 2, 1]] * 15)[0], np.random.default_rng(0))
+    names = build_pseudonames(pool, composition_of([[4, 3, 2, 1]] * 15)[0], np.random.default_rng(0))
     assert names
     drawn = [person for name in range(len(names)) for person, _ in people_of(names, pool, name)]
     assert len(drawn) == 60
-    assert np.mean(pool.likely[drawn] < 0.5) < 0.1
+    assert np.mean(pool.probability[drawn] < 0.5) < 0.1
 
 
 @pytest.mark.parametrize("where", ["one document", "one block"])
-def test_people_who_cannot_share_a_name_stay_alone(where: str) -> None:
+def test_people_of_one_block_or_document_are_not_combined(where: str) -> None:
     sizes = [3] * 50
-    origin, document = ([0] * 50, list(range(150))) if where == "one block" else (list(range(50)), [0] * 150)
-    names = pseudo_names(pool_of(sizes, origin, document), made_of([[3, 2, 1]] * 9)[0], np.random.default_rng(0))
+    block, document = ([0] * 50, list(range(150))) if where == "one block" else (list(range(50)), [0] * 150)
+    names = build_pseudonames(
+        pool_of(sizes, block, document), composition_of([[3, 2, 1]] * 9)[0], np.random.default_rng(0)
+    )
     assert names
     assert names.true_size.tolist() == [1] * 9
 
 
-def test_nobody_makes_no_pseudo_name() -> None:
-    assert pseudo_names(large_pool(), made_of([])[0], np.random.default_rng(0)) is None
+def test_no_pseudonames_without_blocks() -> None:
+    assert build_pseudonames(large_pool(), composition_of([])[0], np.random.default_rng(0)) is None
 
 
-def test_the_make_up_is_what_the_method_finds(corpus: Path) -> None:
+def test_composition_is_that_of_the_clustered_blocks(corpus: Path) -> None:
     unlinked = Settings(blocking="first-initial", constraints="names,documents", kappa=5.0)
     with ready(corpus, unlinked) as collection:
-        made = block_composition(
-            collection.encoded, unlinked, collection.knowledge, np.random.default_rng(0), threads=2
+        composition = block_composition(
+            collection.encoded, unlinked, collection.constraints, np.random.default_rng(0), threads=2
         )
         free = block_composition(collection.encoded, unlinked, None, np.random.default_rng(0), threads=1)
         sizes = np.diff(collection.encoded.block_start)
-    for each in (made, free):
+    for each in (composition, free):
         assert sorted(sum(map(len, block)) for block in each.blocks) == sorted(sizes[sizes > 1].tolist())
     unbound = {int(profile) for block in free.blocks for author in block for profile in author}
-    assert not any(rivals_of(free)[profile] for profile in unbound)
-    rivals = rivals_of(made)
-    assert sum(map(len, rivals)) > 100
-    assert all(mine in rivals[theirs] for mine, each in enumerate(rivals) for theirs in each)
-    for author in (set(author.tolist()) for block in made.blocks for author in block):
-        assert all(rivals[profile].isdisjoint(author) for profile in author)
-    assert sum(map(len, made.blocks)) > sum(map(len, free.blocks))
+    assert not any(cannot_links_of(free)[profile] for profile in unbound)
+    cannot_links = cannot_links_of(composition)
+    assert sum(map(len, cannot_links)) > 100
+    assert all(mine in cannot_links[theirs] for mine, each in enumerate(cannot_links) for theirs in each)
+    for author in (set(author.tolist()) for block in composition.blocks for author in block):
+        assert all(cannot_links[profile].isdisjoint(author) for profile in author)
+    assert sum(map(len, composition.blocks)) > sum(map(len, free.blocks))
 
 
-def test_a_person_is_never_kept_apart_from_himself(tmp_path: Path) -> None:
-    """An identifier may link names that exclude each other, but nobody in a pseudo-name has one."""
+def test_profiles_of_one_person_never_conflict(tmp_path: Path) -> None:
+    """An identifier can link incompatible names, but pseudo-names have no identifiers."""
     lines: list[dict[str, Any]] = []
     for number in range(40):
         family, check = word(number), "0000-0007-0000-0002"
@@ -428,13 +437,13 @@ def test_a_person_is_never_kept_apart_from_himself(tmp_path: Path) -> None:
             mentions = list(mentions_of(name, [number], np.random.default_rng(number)))
             lines += [mention | {"block": family, "ids": {"orcid": check}} for mention in mentions]
     with ready(write(tmp_path / "m.jsonl", lines), documents=False) as collection:
-        made = block_composition(
-            collection.encoded, Settings(), collection.knowledge, np.random.default_rng(0), threads=1
+        composition = block_composition(
+            collection.encoded, Settings(), collection.constraints, np.random.default_rng(0), threads=1
         )
-    assert {len(block) for block in made.blocks} == {1}
-    rivals = rivals_of(made)
-    for (author,) in made.blocks:
-        assert all(rivals[profile].isdisjoint(author.tolist()) for profile in author)
+    assert {len(block) for block in composition.blocks} == {1}
+    cannot_links = cannot_links_of(composition)
+    for (author,) in composition.blocks:
+        assert all(cannot_links[profile].isdisjoint(author.tolist()) for profile in author)
 
 
 # The limit.
@@ -446,21 +455,21 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ready]:
         yield collection
 
 
-def test_the_limit_is_nearly_the_best_one(large: Ready) -> None:
-    found = calibrate_limit(large.encoded, Settings(), large.knowledge, threads=2)
+def test_limit_is_nearly_optimal(large: Ready) -> None:
+    found = calibrate_limit(large.encoded, Settings(), large.constraints, threads=2)
     reached = large.f1(Settings(), found.limit)
     grid = [large.f1(Settings(), Limit(kappa=7 * 1.5**step)) for step in range(-8, 7)]
     assert found.why is None
     assert found.people > 100
     assert found.spread is not None
-    assert max(grid) > min(grid) + 0.1, "else any limit would do"
+    assert max(grid) > min(grid) + 0.1, "otherwise the test checks nothing"
     assert reached > max(grid) - 0.03
 
 
-def test_a_higher_target_gives_a_higher_limit(small: Ready) -> None:
+def test_higher_target_precision_gives_a_higher_limit(small: Ready) -> None:
     before = 0.0
     for target in (0.7, 0.9, 0.98):
-        found = calibrate_limit(small.encoded, Settings(target_precision=target), small.knowledge, threads=2, seeds=2)
+        found = calibrate_limit(small.encoded, Settings(target_precision=target), small.constraints, threads=2, seeds=2)
         assert found.precision is not None
         assert found.precision >= target or found.why
         assert found.limit.kappa >= before
@@ -469,33 +478,33 @@ def test_a_higher_target_gives_a_higher_limit(small: Ready) -> None:
 
 
 @st.composite
-def judgements(draw: st.DrawFn) -> Judged:
-    """Precision and recall of any names: also such as fall where they should rise."""
+def limit_scores(draw: st.DrawFn) -> LimitScores:
+    """Precision and recall of any names, monotone or not."""
     names, factors = draw(st.integers(1, 12)), draw(st.integers(1, 15))
     generator = np.random.default_rng(draw(st.integers(0, 10**6)))
     precision, recall = generator.uniform(0.01, 1, (2, names, factors))
     if draw(st.booleans()):
         precision, recall = np.sort(precision, axis=1), -np.sort(-recall, axis=1)
     seed = np.sort(generator.integers(0, 3, names))
-    return Judged(np.power(1.1, np.arange(factors)), precision, recall, generator.integers(1, 12, names), seed)
+    return LimitScores(np.power(1.1, np.arange(factors)), precision, recall, generator.integers(1, 12, names), seed)
 
 
-def averages(judged: Judged) -> tuple[list[float], list[float]]:
-    """Mean precision and F1 at each multiple, looked up one by one."""
-    columns = range(len(judged.factors))
-    found = [judged.found(column, Settings(), people=1) for column in columns]
+def averages(scores: LimitScores) -> tuple[list[float], list[float]]:
+    """Mean precision and F1 at each multiple of the default limit."""
+    columns = range(len(scores.factors))
+    found = [scores.result(column, Settings(), people=1) for column in columns]
     return [float(one.precision or 0) for one in found], [float(one.f1 or 0) for one in found]
 
 
 @settings(deadline=None)
-@given(judged=judgements(), targets=st.tuples(st.floats(0.01, 0.99), st.floats(0.01, 0.99)))
-def test_a_target_is_kept_from_the_chosen_limit_on(judged: Judged, targets: tuple[float, float]) -> None:
-    precision, _ = averages(judged)
+@given(scores=limit_scores(), targets=st.tuples(st.floats(0.01, 0.99), st.floats(0.01, 0.99)))
+def test_target_precision_holds_from_the_chosen_limit_on(scores: LimitScores, targets: tuple[float, float]) -> None:
+    precision, _ = averages(scores)
     low, high = sorted(targets)
-    assert judged.choice(low) <= judged.choice(high)
-    choice = judged.choice(high)
-    found = judged.found(choice, Settings(target_precision=high), people=1)
-    assert found.limit.kappa == pytest.approx(Settings().limit.kappa * judged.factors[choice])
+    assert scores.choose(low) <= scores.choose(high)
+    choice = scores.choose(high)
+    found = scores.result(choice, Settings(target_precision=high), people=1)
+    assert found.limit.kappa == pytest.approx(Settings().limit.kappa * scores.factors[choice])
     if found.why:
         assert precision[-1] < high, "the highest limit does not reach it"
         assert f"{high:g}" in found.why
@@ -505,41 +514,41 @@ def test_a_target_is_kept_from_the_chosen_limit_on(judged: Judged, targets: tupl
 
 
 @settings(deadline=None)
-@given(judged=judgements())
-def test_the_chosen_limit_does_as_well_as_the_best(judged: Judged) -> None:
-    _, f1 = averages(judged)
-    choice = judged.choice(None)
+@given(scores=limit_scores())
+def test_chosen_limit_is_as_good_as_the_best(scores: LimitScores) -> None:
+    _, f1 = averages(scores)
+    choice = scores.choose(None)
     assert f1[choice] >= max(f1) - TOLERANCE
-    found = judged.found(choice, Settings(), people=5)
+    found = scores.result(choice, Settings(), people=5)
     assert found.spread is not None
     assert found.spread[0].kappa <= found.spread[1].kappa
-    assert (found.people, found.names) == (5, len(judged.seed))
+    assert (found.people, found.names) == (5, len(scores.seed))
 
 
-def test_numbers_of_people_count_the_same() -> None:
-    judged = Judged(
+def test_numbers_of_people_have_equal_weight() -> None:
+    scores = LimitScores(
         factors=np.ones(1),
         precision=np.array([[1.0]] * 50 + [[0.5]] * 5),
         recall=np.ones((55, 1)),
         people=np.array([1] * 50 + [2] * 5),
         seed=np.zeros(55, np.int64),
     )
-    assert averages(judged)[0] == [0.75]
+    assert averages(scores)[0] == [0.75]
 
 
 @pytest.mark.parametrize(
     "values", [{"variant": "max"}, {"scope": "within"}, {"joint": True}, {"joint": True, "variant": "max"}]
 )
-def test_every_variant_ends_in_a_usable_limit(large: Ready, values: dict[str, Any]) -> None:
+def test_every_variant_gets_a_usable_limit(large: Ready, values: dict[str, Any]) -> None:
     run = Settings(**values)
-    found = calibrate_limit(large.encoded, run, large.knowledge, threads=2, seeds=2)
+    found = calibrate_limit(large.encoded, run, large.constraints, threads=2, seeds=2)
     assert found.why is None
     reached = large.f1(run, found.limit)
-    assert reached > large.f1(run, Limit(alpha=1e9)) + 0.3, "better than nobody with anybody"
+    assert reached > large.f1(run, Limit(alpha=1e9)) + 0.3, "better than singletons"
     assert reached > max(large.f1(run, found.limit.scaled(10**step)) for step in (-2, -1.5, -1, -0.5, 0.5)) - 0.05
 
 
-def test_a_found_limit_depends_on_neither_threads_nor_order_and_can_be_given(corpus: Path, tmp_path: Path) -> None:
+def test_found_limit_is_reproducible_and_can_be_given(corpus: Path, tmp_path: Path) -> None:
     lines = gzip.decompress(corpus.read_bytes()).splitlines(keepends=True)
     random.Random(3).shuffle(lines)
     shuffled = tmp_path / "shuffled.jsonl"
@@ -558,14 +567,14 @@ def test_a_found_limit_depends_on_neither_threads_nor_order_and_can_be_given(cor
     assert results[0] == results[1] == results[2]
 
 
-def test_a_given_limit_is_not_changed(corpus: Path, tmp_path: Path) -> None:
+def test_given_limit_is_not_changed(corpus: Path, tmp_path: Path) -> None:
     summary = disambiguate(corpus, tmp_path / "authors.parquet", Settings(beta=1e-4))
     assert (summary.limit, summary.calibration) == (Limit(beta=1e-4), None)
     assert load_settings(settings_path(summary.output)).limit == Limit(beta=1e-4)
     assert pq.read_table(summary.output)["confidence"].null_count == 0
 
 
-# Too small.
+# Collections that are too small.
 
 
 def paper(number: int, *names: str, **more: Any) -> dict[str, Any]:
@@ -594,7 +603,7 @@ def assert_default(summary: Summary) -> None:
     assert warning.startswith(summary.calibration.why)
     assert warning.endswith(".")
     assert "\n" not in warning
-    assert "kappa = 7" in warning
+    assert "κ = 7" in warning
     assert summary.confidence is None
     table = pq.read_table(summary.output)
     for column in ("confidence", "author_confidence"):
@@ -602,24 +611,24 @@ def assert_default(summary: Summary) -> None:
 
 
 @pytest.mark.parametrize("case", TOO_SMALL)
-def test_too_small_collections_have_the_default_limit(tmp_path: Path, case: str) -> None:
+def test_too_small_collections_get_the_default_limit(tmp_path: Path, case: str) -> None:
     source = write(tmp_path / "in.jsonl", TOO_SMALL[case])
     assert_default(disambiguate(source, tmp_path / "out.parquet"))
 
 
-def test_blocks_that_are_all_too_large_leave_the_default(corpus: Path, tmp_path: Path, monkeypatch: Any) -> None:
+def test_too_large_blocks_give_the_default_limit(corpus: Path, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(pseudonames, "LARGEST_BLOCK", 1)
     assert_default(disambiguate(corpus, tmp_path / "out.parquet"))
     assert disambiguate(corpus, tmp_path / "given.parquet", Settings(kappa=4.0)).confidence is None
 
 
-def test_a_target_without_pseudo_names_is_given_up(tmp_path: Path) -> None:
+def test_target_precision_without_pseudonames_gives_the_default_limit(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", TOO_SMALL["three records"])
     assert_default(disambiguate(source, tmp_path / "out.parquet", Settings(target_precision=0.9)))
 
 
-def test_mentions_that_are_all_on_one_document(tmp_path: Path) -> None:
-    """Nobody can be put together with anybody: pseudo-names would tell nothing of different people."""
+def test_mentions_on_one_document_give_the_default_limit(tmp_path: Path) -> None:
+    """No two people can be combined, so that no pseudo-name has two people."""
     generator = np.random.default_rng(0)
     lines = [line for topic in range(60) for line in mentions_of(f"{word(topic)}, A", [topic], generator)]
     source = write(tmp_path / "m.jsonl", [line | {"document_id": "the only one"} for line in lines])
@@ -645,7 +654,7 @@ def homonym(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         (("--kappa", "-1"), "kappa: Input should be greater than or equal to 0"),
     ],
 )
-def test_wrong_options_are_one_sentence(tmp_path: Path, options: tuple[str, ...], says: str) -> None:
+def test_rejects_wrong_options_in_one_sentence(tmp_path: Path, options: tuple[str, ...], says: str) -> None:
     source = write(tmp_path / "in.jsonl", TOO_SMALL["three records"])
     done = homonym("disambiguate", source, "-o", tmp_path / "out.csv", *options)
     assert done.returncode == 2
@@ -654,7 +663,7 @@ def test_wrong_options_are_one_sentence(tmp_path: Path, options: tuple[str, ...]
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_a_limit_on_the_command_line_is_used_as_it_is(tmp_path: Path) -> None:
+def test_command_line_limit_is_used_unchanged(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", TOO_SMALL["three records"])
     done = homonym("disambiguate", source, "-o", tmp_path / "out.csv", "--kappa", "5.25")
     assert done.returncode == 0, done.stderr
@@ -662,7 +671,7 @@ def test_a_limit_on_the_command_line_is_used_as_it_is(tmp_path: Path) -> None:
     assert "too small" not in done.stderr
 
 
-def test_too_small_a_collection_is_a_warning_not_an_error(tmp_path: Path) -> None:
+def test_too_small_collection_is_a_warning(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", TOO_SMALL["three records"])
     done = homonym("disambiguate", source, "-o", tmp_path / "out.csv")
     assert done.returncode == 0, done.stderr
@@ -680,14 +689,14 @@ parts = st.floats(0, 1e6)
 
 
 @given(limit=st.builds(Limit, parts, parts, parts), factor=st.floats(1e-6, 1e6))
-def test_a_scaled_limit_is_higher_by_the_factor_in_every_block(limit: Limit, factor: float) -> None:
+def test_scaled_limit_is_higher_by_the_factor_in_every_block(limit: Limit, factor: float) -> None:
     block_start = np.array([0, 1, 5, 400])
     scaled: Floats = limits(block_start, limit.scaled(factor), 1234)
     assert scaled == pytest.approx(factor * limits(block_start, limit, 1234))
 
 
 @given(limit=st.builds(Limit, parts, parts, parts), target=st.none() | st.floats(0.01, 0.99))
-def test_a_limit_survives_the_settings_file_to_the_last_bit(
+def test_limit_round_trips_through_the_settings_file(
     tmp_path_factory: pytest.TempPathFactory, limit: Limit, target: float | None
 ) -> None:
     found = Settings(target_precision=target, epsilon=0.25, weights="uniform").with_limit(limit)
@@ -699,7 +708,7 @@ def test_a_limit_survives_the_settings_file_to_the_last_bit(
 
 
 @pytest.mark.parametrize("variant", ["prob", "max"])
-def test_chance_is_the_variants_own(variant: str) -> None:
+def test_default_gamma_depends_on_the_variant(variant: str) -> None:
     assert Settings(variant=variant).chance == DEFAULT_GAMMA[variant]
     assert Settings(variant=variant).with_limit(Limit(kappa=1.0)).chance == DEFAULT_GAMMA[variant]
     assert Settings(variant=variant, gamma=1.5).with_limit(Limit(kappa=1.0)).chance == 1.5

@@ -1,4 +1,4 @@
-"""The limit that does best: known optima, brute force over dense grids, and calibration from files to settings."""
+"""Tuning the limit: known optima, brute force over dense grids, and calibration from files to settings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ from homonym.commands.run import Resources, Run
 from homonym.errors import InputError, OutputError, SettingsError
 from homonym.evaluation.labelled_collections import read_labelled
 from homonym.measures.bootstrap import size_groups
-from homonym.measures.methods import Curves, RelativeFrequencies, curves_of
+from homonym.measures.limit_curves import LimitCurves, curves_of
+from homonym.measures.methods import RelativeFrequencies
 from homonym.records.reader import Inputs
 from homonym.settings import PAPER_LIMIT, Limit, Settings, load_settings
 from homonym.synthetic.corpus import Corpus
@@ -49,19 +50,19 @@ Step = tuple[float, float, float]
 Name = tuple[int, Sequence[Step]]
 """|X| and the steps, from high limits to low."""
 KINDS: tuple[Kind, ...] = ("alpha", "beta", "both")
-#: N of made-up collections.
+# N of the collections here.
 COLLECTION = 1000
 
 
-def curves(names: Sequence[Name]) -> Curves:
+def curves(names: Sequence[Name]) -> LimitCurves:
     steps = [step for _, steps in names for step in steps]
     lowest, precision, recall = (np.array(column, np.float64) for column in zip(*steps, strict=True))
     start = np.cumsum([0, *(len(steps) for _, steps in names)])
-    return Curves(COLLECTION, np.array([mentions for mentions, _ in names]), start, lowest, precision, recall)
+    return LimitCurves(COLLECTION, np.array([mentions for mentions, _ in names]), start, lowest, precision, recall)
 
 
 def best_between(mentions: int, low: float, high: float) -> Name:
-    """A name that comes out right at limits from low up to high, and badly elsewhere."""
+    """A name with perfect scores at limits from low up to high, and low scores elsewhere."""
     return mentions, [(high, 1.0, 0.5), (low, 1.0, 1.0), (-inf, 0.5, 1.0)]
 
 
@@ -88,7 +89,7 @@ def f1_at(names: Sequence[Name], group: Sequence[int], limit: Limit) -> float:
 
 
 def range_of(names: Sequence[Name], part: Part) -> tuple[float, float]:
-    """What is searched: all scores, but for the hundredth part at which hardly anything is refused."""
+    """The searched range: all scores but the lowest hundredth."""
 
     def unit(size: int) -> float:
         return {"alpha": 1.0, "beta": float(size), "kappa": math.sqrt(size) / (COLLECTION + 3000)}[part]
@@ -97,8 +98,7 @@ def range_of(names: Sequence[Name], part: Part) -> tuple[float, float]:
     return float(np.quantile(scores, 0.01)), max(scores) * 1.01
 
 
-# Scores are powers of 1.3 and |X| powers of 4: no two limits at which anything changes are so close that a grid of 241
-# values could miss what is between.
+# Scores are powers of 1.3 and |X| powers of 4: steps are so far from each other that a grid of 241 values misses none.
 shares = st.floats(0.1, 1)
 scores = st.sets(st.integers(0, 20), min_size=1, max_size=6).map(lambda ks: [1.3**-k for k in sorted(ks)])
 some_names: st.SearchStrategy[list[Name]] = st.lists(
@@ -114,9 +114,7 @@ some_names: st.SearchStrategy[list[Name]] = st.lists(
 @pytest.mark.parametrize("part", Limit._fields)
 @hypothesis_settings(max_examples=25, deadline=None)
 @given(names=some_names, data=st.data())
-def test_one_parameter_is_as_good_as_the_best_of_a_dense_grid(
-    part: Part, names: list[Name], data: st.DataObject
-) -> None:
+def test_one_parameter_is_as_good_as_a_dense_grid(part: Part, names: list[Name], data: st.DataObject) -> None:
     group = data.draw(st.lists(st.integers(1, 3), min_size=len(names), max_size=len(names)))
     found = tune_one(part, curves(names), np.array(group))
     low, high = range_of(names, part)
@@ -140,7 +138,7 @@ def test_two_parameters_are_never_worse_than_one(names: list[Name]) -> None:
     assert [found[kind].kind for kind in KINDS] == list(KINDS)
 
 
-def test_a_known_alpha_is_found() -> None:
+def test_finds_known_alpha() -> None:
     names = [best_between(2, 0.010, 0.012), best_between(30, 0.011, 0.013), best_between(9, 0.001, 0.1)]
     found = tuned(*names)
     assert 0.011 <= found["alpha"].limit.alpha < 0.012
@@ -148,7 +146,7 @@ def test_a_known_alpha_is_found() -> None:
     assert found["beta"].f1 < 1
 
 
-def test_a_known_beta_is_found() -> None:
+def test_finds_known_beta() -> None:
     names = [best_between(2, 2 * 0.010, 2 * 0.012), best_between(30, 30 * 0.011, 30 * 0.013)]
     found = tuned(*names)
     assert 0.011 <= found["beta"].limit.beta < 0.012
@@ -156,7 +154,7 @@ def test_a_known_beta_is_found() -> None:
     assert found["alpha"].f1 < 1
 
 
-def test_a_known_kappa_is_found() -> None:
+def test_finds_known_kappa() -> None:
     names = [best_between(4, 2 * 0.010, 2 * 0.012), best_between(100, 10 * 0.011, 10 * 0.013)]
     found = tuned(*names)
     kappa = tune_one("kappa", curves(names), one_group(names))
@@ -167,11 +165,11 @@ def test_a_known_kappa_is_found() -> None:
     assert max(found["alpha"].f1, found["beta"].f1) < 1
 
 
-#: Limits that change hardly anything, but make the range of all limits, and so the steps of a search, wide.
+# Changes hardly anything, but widens the range of limits and so the steps of the search.
 FAR: Name = 10, [(100.0, 0.9, 0.9), (0.01, 0.9, 0.9), (-inf, 0.9, 0.9)]
 
 
-def test_a_known_pair_is_found_where_neither_alone_is_enough() -> None:
+def test_finds_known_alpha_and_beta_if_both_are_needed() -> None:
     names = [best_between(2, 1.0, 1.3), best_between(20, 2.0, 2.6), best_between(40, 3.0, 4.2)]
     found = tuned(*names, FAR)
     assert max(found["alpha"].f1, found["beta"].f1) < 0.95
@@ -183,12 +181,12 @@ def test_a_known_pair_is_found_where_neither_alone_is_enough() -> None:
 
 
 @pytest.mark.parametrize("low", [1.0, 1.06, 1.12, 1.18, 1.24])
-def test_two_parameters_do_not_miss_what_one_finds_on_its_finer_grid(low: float) -> None:
+def test_two_parameters_are_as_good_as_one_on_its_finer_grid(low: float) -> None:
     found = tuned(best_between(2, low, 1.06 * low), best_between(200, low, 1.06 * low), FAR)
     assert found["both"].f1 == found["alpha"].f1 == pytest.approx(29 / 30)
 
 
-def test_every_group_counts_the_same_however_many_names_it_has() -> None:
+def test_every_true_size_has_the_same_weight() -> None:
     many, one = best_between(2, 0.01, 0.1), best_between(2, 0.2, 2.0)
     names = [*[many] * 9, one]
     assert 0.01 <= tune(curves(names), one_group(names))["alpha"].limit.alpha < 0.1
@@ -196,18 +194,18 @@ def test_every_group_counts_the_same_however_many_names_it_has() -> None:
     assert 0.2 <= tune(curves([*[worse] * 9, one]), np.array([1] * 9 + [2]))["alpha"].limit.alpha < 2.0
 
 
-def test_the_middle_of_a_plateau_is_taken() -> None:
+def test_takes_the_middle_of_a_plateau() -> None:
     found = tuned(best_between(2, 0.1, 1.0))
     assert found["alpha"].limit.alpha == pytest.approx(0.1**0.5, rel=0.06)
     assert found["beta"].limit.beta == pytest.approx(0.1**0.5 / 2, rel=0.06)
 
 
-def test_the_longest_of_several_plateaus_is_taken() -> None:
+def test_takes_the_longest_plateau() -> None:
     steps = [(3.0, 1.0, 0.5), (0.3, 1.0, 1.0), (0.2, 0.9, 0.9), (0.1, 1.0, 1.0), (-inf, 0.5, 1.0)]
     assert tuned((2, steps))["alpha"].limit.alpha == pytest.approx(0.9**0.5, rel=0.06)
 
 
-def test_without_anything_to_compare_any_limit_will_do() -> None:
+def test_accepts_names_of_one_mention() -> None:
     alone = 1, [(-inf, 1.0, 1.0)]
     found = tuned(alone, alone)
     assert {found[kind].f1 for kind in KINDS} == {1.0}
@@ -215,12 +213,12 @@ def test_without_anything_to_compare_any_limit_will_do() -> None:
 
 
 def scattered(names: int) -> list[Name]:
-    """Names that come out right at limits of their own, around 0.01."""
+    """Names that are perfect at different limits around 0.01."""
     centres = 0.01 * np.exp(np.random.default_rng(0).normal(0, 0.7, names))
     return [best_between(2, float(centre) / 1.2, float(centre) * 1.2) for centre in centres]
 
 
-def test_the_spread_brackets_the_best_value_and_shrinks_with_more_names() -> None:
+def test_spread_includes_the_best_value_and_shrinks_with_more_names() -> None:
     widths = []
     for names in (12, 400):
         found = tuned(*scattered(names))
@@ -236,7 +234,7 @@ def test_the_spread_brackets_the_best_value_and_shrinks_with_more_names() -> Non
 
 
 @pytest.mark.parametrize("name", [best_between(2, 0.1, 1.0), (1, [(-inf, 1.0, 1.0)])], ids=["plateau", "no step"])
-def test_the_spread_brackets_the_best_value_where_many_are_as_good(name: Name) -> None:
+def test_spread_includes_the_best_value_on_a_plateau(name: Name) -> None:
     found = tuned(name)["alpha"]
     assert found.spread is not None
     assert found.spread[0] <= found.limit.alpha <= found.spread[1]
@@ -250,9 +248,9 @@ def chosen(preferred: Kind, *names: Name, kappa: bool = False) -> Kind:
     return choose(found, preferred, all_curves, group).kind
 
 
-def test_the_preferred_parameter_is_chosen_unless_another_is_clearly_better() -> None:
+def test_chooses_the_preferred_parameter_unless_another_is_clearly_better() -> None:
     small, large, linear = best_between(2, 0.5, 2.0), best_between(20, 0.5, 2.0), best_between(20, 5.0, 20.0)
-    assert chosen("beta", *[small] * 39, large) == "beta"  # α is perfect, but for the sake of one name
+    assert chosen("beta", *[small] * 39, large) == "beta"  # α is perfect, but better for one name only
     assert chosen("beta", *[small] * 20, *[large] * 20) == "alpha"
     assert chosen("alpha", *[small] * 39, linear) == "alpha"
     assert chosen("alpha", *[small] * 20, *[linear] * 20) == "beta"
@@ -263,24 +261,24 @@ def test_the_preferred_parameter_is_chosen_unless_another_is_clearly_better() ->
 
 
 @pytest.mark.parametrize("preferred", [*Limit._fields, "both"])
-def test_equals_are_decided_for_the_preferred_parameter(preferred: Kind) -> None:
+def test_chooses_the_preferred_of_equals(preferred: Kind) -> None:
     assert chosen(preferred, *[best_between(2, 0.5, 2.0)] * 5, kappa=True) == preferred
 
 
-def test_both_are_chosen_where_both_are_needed() -> None:
+def test_chooses_both_parameters_if_both_are_needed() -> None:
     names = [best_between(2, 1.0, 1.3), best_between(20, 2.0, 2.6), best_between(40, 3.0, 4.2)] * 9
     assert {chosen("alpha", *names), chosen("beta", *names), chosen("kappa", *names, kappa=True)} == {"both"}
 
 
-def test_a_difference_is_clear_by_its_spread_over_names_each_size_counting_the_same() -> None:
+def test_clear_difference_depends_on_its_standard_error() -> None:
     one_size = np.ones(16, np.int64)
     noise = np.tile([0.1, -0.1], 8)  # a standard error of 0.1 / 4
     assert clearly_positive(noise + 0.06, one_size)
     assert not clearly_positive(noise + 0.04, one_size)
     assert not clearly_positive(np.zeros(16), one_size)
     assert not clearly_positive(-noise - 0.06, one_size)
-    assert not clearly_positive(np.array([0.5]), np.ones(1, np.int64))  # one name says nothing of its spread
-    # Fifteen names of one size that gain do not outweigh one of another size that loses as much.
+    assert not clearly_positive(np.array([0.5]), np.ones(1, np.int64))  # the spread of one name is unknown
+    # Fifteen names of one size that gain count as much as one name of another size that loses.
     assert not clearly_positive(np.array([0.1] * 15 + [-0.1]), np.array([1] * 15 + [2]))
 
 
@@ -291,7 +289,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def easy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As few homonyms as real collections have: most names are one person."""
+    """As few homonyms as in real collections: most names are one person."""
     return generate(tmp_path_factory.mktemp("easy") / "corpus", Corpus(mentions=2000, seed=3))
 
 
@@ -327,7 +325,7 @@ def homonym_command(*arguments: str | Path | float, cwd: Path | None = None) -> 
 
 
 @pytest.mark.parametrize("variant", ["prob", "max"])
-def test_the_tuned_limit_is_at_least_as_good_on_training_names_as_the_papers(corpus: Path, variant: str) -> None:
+def test_tuned_limit_is_as_good_as_the_papers_on_training_names(corpus: Path, variant: str) -> None:
     found = calibrate(corpus, corpus, Settings(variant=variant, constraints="none"))
     run = Run(Inputs.of(corpus), found.settings, False, Resources(threads=2), None)
     training = split(read_labelled(run, None, "author").names).training
@@ -339,11 +337,11 @@ def test_the_tuned_limit_is_at_least_as_good_on_training_names_as_the_papers(cor
     assert ours >= papers
     assert judged["both"].training == max(judged[kind].training or 0 for kind in KINDS)
     assert limit_of(judged["paper"]) == PAPER_LIMIT[variant]
-    # The default of max is the paper's, so that it is not shown twice.
+    # The default of max equals the paper's limit and is not listed twice.
     assert list(judged) == ["kappa", *KINDS, "paper", *(["default"] if variant == "prob" else []), "pseudo-names"]
 
 
-def test_what_a_run_takes_without_labels_is_judged_too(corpus: Path, calibrated: Calibration) -> None:
+def test_also_judges_limits_found_without_labels(corpus: Path, calibrated: Calibration) -> None:
     judged = {limit.kind: limit for limit in calibrated.limits}
     assert limit_of(judged["default"]) == Settings().limit
     assert limit_of(judged["pseudo-names"]) == calibrated.unlabelled.limit
@@ -352,7 +350,7 @@ def test_what_a_run_takes_without_labels_is_judged_too(corpus: Path, calibrated:
     assert (alone.unlabelled.limit, alone.unlabelled.f1) == (calibrated.unlabelled.limit, calibrated.unlabelled.f1)
 
 
-def test_labels_are_worth_little_where_names_are_easy(easy: Path) -> None:
+def test_pseudonames_are_nearly_as_good_as_labels_on_easy_names(easy: Path) -> None:
     judged = {limit.kind: limit.test for limit in calibrate(easy, easy).limits}
     labelled, unlabelled = judged["kappa"], judged["pseudo-names"]
     assert labelled is not None
@@ -361,14 +359,14 @@ def test_labels_are_worth_little_where_names_are_easy(easy: Path) -> None:
     assert unlabelled.value > labelled.value - 0.03
 
 
-def test_kappa_is_what_labels_choose_unless_another_is_clearly_better(calibrated: Calibration) -> None:
+def test_labels_choose_kappa_by_default(calibrated: Calibration) -> None:
     judged = {limit.kind: limit for limit in calibrated.limits}
     assert calibrated.chosen == "kappa"
     assert calibrated.settings.limit == limit_of(judged["kappa"]) == Limit(kappa=judged["kappa"].kappa)
     assert judged["kappa"].spread is not None
 
 
-def test_chance_is_tried_where_its_weight_is_not_given(corpus: Path, calibrated: Calibration) -> None:
+def test_tries_gamma_unless_given(corpus: Path, calibrated: Calibration) -> None:
     assert [tried.gamma for tried in calibrated.chances] == [0, 0.25, 0.5, 1, 2]
     given = calibrate(corpus, corpus, Settings(gamma=0.25))
     assert given.chances == []
@@ -378,7 +376,7 @@ def test_chance_is_tried_where_its_weight_is_not_given(corpus: Path, calibrated:
     assert {limit.gamma for limit in calibrate(corpus, corpus, Settings(gamma=0)).limits} == {0}
 
 
-def test_another_weight_of_chance_is_taken_where_it_is_clearly_better(calibrated: Calibration) -> None:
+def test_takes_another_gamma_if_clearly_better(calibrated: Calibration) -> None:
     tried = {one.gamma: one.f1 for one in calibrated.chances}
     assert calibrated.settings.gamma == max(tried, key=lambda gamma: tried[gamma]) > 0.25
     rows = {limit.kind: limit for limit in calibrated.limits}
@@ -386,27 +384,27 @@ def test_another_weight_of_chance_is_taken_where_it_is_clearly_better(calibrated
     assert {rows[kind].gamma for kind in ("default", "pseudo-names")} == {0.25}
 
 
-def test_the_weight_of_chance_stays_where_no_other_is_clearly_better(easy: Path) -> None:
+def test_keeps_the_default_gamma_if_no_other_is_clearly_better(easy: Path) -> None:
     found = calibrate(easy, easy)
     assert len({round(one.f1, 2) for one in found.chances}) == 1
     assert (found.settings.gamma, found.settings.chance) == (None, 0.25)
     assert {limit.gamma for limit in found.limits} == {0.25}
 
 
-def test_the_result_does_not_depend_on_threads(corpus: Path, calibrated: Calibration) -> None:
+def test_calibration_does_not_depend_on_threads(corpus: Path, calibrated: Calibration) -> None:
     again = calibrate(corpus, corpus, resources=Resources(threads=2))
     assert figures(again) == figures(calibrated)
     assert again.settings == calibrated.settings
 
 
-def test_names_are_divided_as_the_share_says(corpus: Path, calibrated: Calibration) -> None:
+def test_splits_names_by_training_share(corpus: Path, calibrated: Calibration) -> None:
     names = calibrated.training_names + calibrated.test_names
     assert abs(calibrated.training_names - names / 4) <= 0.5
     few = calibrate(corpus, corpus, most_names=2, training_share=0.5)
     assert few.training_names + few.test_names <= 22
 
 
-def test_settings_are_written_with_the_tuned_limit(corpus: Path, tmp_path: Path, calibrated: Calibration) -> None:
+def test_writes_settings_with_the_tuned_limit(corpus: Path, tmp_path: Path, calibrated: Calibration) -> None:
     start = Settings(variant="max", weights="without-year", blocking="first-initial")
     found = calibrate(corpus, corpus, start, output=tmp_path / "settings.toml")
     loaded = load_settings(tmp_path / "settings.toml")
@@ -417,7 +415,7 @@ def test_settings_are_written_with_the_tuned_limit(corpus: Path, tmp_path: Path,
     assert loaded.limit != calibrated.settings.limit
 
 
-def test_labels_may_stand_in_a_table_of_their_own(corpus: Path, tmp_path: Path, calibrated: Calibration) -> None:
+def test_reads_labels_from_a_separate_table(corpus: Path, tmp_path: Path, calibrated: Calibration) -> None:
     rows = documents(corpus)
     labels = [(f"{row['id']}#{i}", who.pop("author")) for row in rows for i, who in enumerate(row["authors"])]
     with (tmp_path / "gold.csv").open("w", newline="") as stream:
@@ -429,7 +427,7 @@ def test_labels_may_stand_in_a_table_of_their_own(corpus: Path, tmp_path: Path, 
         calibrate(tmp_path / "in.jsonl", tmp_path / "in.jsonl")
 
 
-def test_labels_may_be_identifiers(corpus: Path, tmp_path: Path) -> None:
+def test_identifiers_can_be_labels(corpus: Path, tmp_path: Path) -> None:
     rows = documents(corpus)
     for author in (author for row in rows for author in row["authors"]):
         author["ids"] = {"ORCID": author.pop("author")}
@@ -439,7 +437,7 @@ def test_labels_may_be_identifiers(corpus: Path, tmp_path: Path) -> None:
     assert figures(found, without="pseudo-names") == figures(expected, without="pseudo-names")
 
 
-def test_labels_of_some_mentions_are_enough(corpus: Path, tmp_path: Path) -> None:
+def test_accepts_partly_labelled_mentions(corpus: Path, tmp_path: Path) -> None:
     rows = documents(corpus)
     for author in (author for row in rows[::2] for author in row["authors"]):
         del author["author"]
@@ -449,7 +447,7 @@ def test_labels_of_some_mentions_are_enough(corpus: Path, tmp_path: Path) -> Non
     assert all(0.4 < (limit.training or 1) <= 1 for limit in found.limits)
 
 
-def test_labels_of_other_mentions_are_one_sentence(corpus: Path, tmp_path: Path) -> None:
+def test_rejects_labels_without_matching_mentions(corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "gold.csv").write_text("mention_id,author\nx#0,A\n")
     with pytest.raises(
         InputError, match=r"no label in .*gold\.csv belongs to a mention .* the first are x#0 and d\d+#"
@@ -458,12 +456,12 @@ def test_labels_of_other_mentions_are_one_sentence(corpus: Path, tmp_path: Path)
     assert not (tmp_path / "settings.toml").exists()
 
 
-def test_an_output_that_cannot_be_written_is_found_first(corpus: Path, tmp_path: Path) -> None:
+def test_checks_the_output_before_reading(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="nowhere does not exist"):
         calibrate(corpus, tmp_path / "missing.csv", output=tmp_path / "nowhere" / "settings.toml")
 
 
-def test_the_command_line_calibrates_on_all_names(corpus: Path, tmp_path: Path) -> None:
+def test_command_line_calibrates_on_all_names(corpus: Path, tmp_path: Path) -> None:
     done = homonym_command(
         "calibrate", corpus, "--gold", corpus, "--training-share", 1, "-o", "settings.toml", cwd=tmp_path
     )
@@ -496,7 +494,7 @@ def test_the_command_line_calibrates_on_all_names(corpus: Path, tmp_path: Path) 
         (["--label", "viaf"], "no author has the identifier viaf; choose one of orcid, or the label author."),
     ],
 )
-def test_wrong_usage_is_one_sentence_and_status_2(corpus: Path, tmp_path: Path, options: list[str], says: str) -> None:
+def test_wrong_usage_exits_with_2(corpus: Path, tmp_path: Path, options: list[str], says: str) -> None:
     done = homonym_command("calibrate", corpus, "--gold", corpus, "-o", "settings.toml", *options, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert says in done.stderr
@@ -507,7 +505,7 @@ def test_wrong_usage_is_one_sentence_and_status_2(corpus: Path, tmp_path: Path, 
 # Without labels.
 
 
-def test_without_labels_the_limit_is_that_of_pseudo_names(easy: Path, tmp_path: Path) -> None:
+def test_limit_without_labels_comes_from_pseudonames(easy: Path, tmp_path: Path) -> None:
     start = Settings(weights="uniform", blocking="initials", alpha=1.0)
     found = calibrate(easy, settings=start, output=tmp_path / "settings.toml")
     loaded = load_settings(tmp_path / "settings.toml")
@@ -515,7 +513,7 @@ def test_without_labels_the_limit_is_that_of_pseudo_names(easy: Path, tmp_path: 
     assert (loaded.weights, loaded.blocking) == ("uniform", "initials")
     assert found.chosen == "pseudo-names"
     limit = found.unlabelled
-    assert loaded.limit == limit.limit == Limit(kappa=limit.limit.kappa)  # whatever limit the settings had
+    assert loaded.limit == limit.limit == Limit(kappa=limit.limit.kappa)  # not the limit of the settings
     assert limit.limit.kappa > 0
     assert limit.spread is not None
     assert limit.spread[0].kappa <= limit.spread[1].kappa
@@ -525,7 +523,7 @@ def test_without_labels_the_limit_is_that_of_pseudo_names(easy: Path, tmp_path: 
     assert (limit.why, found.limits, found.chances, found.labels) == (None, [], [], 0)
 
 
-def test_labels_have_no_say_without_gold(easy: Path, tmp_path: Path) -> None:
+def test_labels_are_ignored_without_gold(easy: Path, tmp_path: Path) -> None:
     rows = documents(easy)
     for author in (author for row in rows for author in row["authors"]):
         del author["author"]
@@ -533,12 +531,12 @@ def test_labels_have_no_say_without_gold(easy: Path, tmp_path: Path) -> None:
     assert bare.unlabelled.limit == calibrate(easy, resources=Resources(threads=2)).unlabelled.limit
 
 
-def test_mentions_with_bags_give_the_limit_of_their_documents(easy: Path, tmp_path: Path) -> None:
+def test_extracted_mentions_give_the_limit_of_their_documents(easy: Path, tmp_path: Path) -> None:
     extract(easy, tmp_path / "mentions.jsonl.gz")
     assert calibrate(tmp_path / "mentions.jsonl.gz").settings.limit == calibrate(easy).settings.limit
 
 
-def test_a_target_gives_a_limit_at_least_as_high(easy: Path) -> None:
+def test_target_precision_never_lowers_the_limit(easy: Path) -> None:
     plain, strict = calibrate(easy), calibrate(easy, settings=Settings(target_precision=0.995))
     assert strict.settings.limit.kappa >= plain.settings.limit.kappa
     assert strict.settings.target_precision is None
@@ -546,7 +544,7 @@ def test_a_target_gives_a_limit_at_least_as_high(easy: Path) -> None:
     assert (strict.unlabelled.precision or 0) >= 0.995 or "out of reach" in (strict.unlabelled.why or "")
 
 
-def test_a_target_is_no_matter_of_labels(easy: Path) -> None:
+def test_rejects_target_precision_with_labels(easy: Path) -> None:
     with pytest.raises(SettingsError, match="--target-precision chooses a limit without labels; leave out --gold"):
         calibrate(easy, easy, Settings(target_precision=0.98))
 
@@ -560,7 +558,7 @@ def few_names(tmp_path: Path) -> Path:
     return written(rows, tmp_path / "few.jsonl")
 
 
-def test_where_there_is_too_little_to_learn_from_the_default_is_taken_and_said(tmp_path: Path) -> None:
+def test_warns_and_takes_the_default_if_there_are_too_few_names(tmp_path: Path) -> None:
     found = calibrate(few_names(tmp_path), output=tmp_path / "settings.toml")
     assert (found.chosen, found.unlabelled.names) == ("default", 0)
     assert load_settings(tmp_path / "settings.toml").limit == Settings().limit == found.settings.limit
@@ -568,7 +566,7 @@ def test_where_there_is_too_little_to_learn_from_the_default_is_taken_and_said(t
     assert found.warnings == [f"{found.unlabelled.why}."]
 
 
-def test_with_labels_too_little_to_learn_from_leaves_one_row_out(tmp_path: Path) -> None:
+def test_too_few_names_omit_the_pseudoname_row(tmp_path: Path) -> None:
     rows = [orjson.loads(line) for line in few_names(tmp_path).read_bytes().splitlines()]
     path = written([row | {"author": row["block"]} for row in rows], tmp_path / "labelled.jsonl")
     found = calibrate(path, path, training_share=0.5)
@@ -576,7 +574,7 @@ def test_with_labels_too_little_to_learn_from_leaves_one_row_out(tmp_path: Path)
     assert f"{found.unlabelled.why}." in found.warnings
 
 
-def test_the_command_line_calibrates_without_labels(easy: Path, tmp_path: Path) -> None:
+def test_command_line_calibrates_without_labels(easy: Path, tmp_path: Path) -> None:
     done = homonym_command("calibrate", easy, "-o", "settings.toml", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     found = calibrate(easy).unlabelled
@@ -591,7 +589,7 @@ def test_the_command_line_calibrates_without_labels(easy: Path, tmp_path: Path) 
     assert load_settings(tmp_path / "settings.toml").limit == found.limit
 
 
-def test_the_command_line_says_where_the_default_is_taken(tmp_path: Path) -> None:
+def test_command_line_reports_the_default_limit(tmp_path: Path) -> None:
     done = homonym_command("calibrate", few_names(tmp_path), cwd=tmp_path)
     assert done.returncode == 0
     assert done.stderr == f"note: {calibrate(tmp_path / 'few.jsonl').unlabelled.why}.\n"
@@ -599,7 +597,7 @@ def test_the_command_line_says_where_the_default_is_taken(tmp_path: Path) -> Non
     assert done.stdout.splitlines() == [f"κ = {kappa:g}, the default", f"--kappa {kappa:g}"]
 
 
-def test_the_command_line_takes_a_target(easy: Path, tmp_path: Path) -> None:
+def test_command_line_accepts_target_precision(easy: Path, tmp_path: Path) -> None:
     done = homonym_command("calibrate", easy, "--target-precision", "0.99", "-o", "settings.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     limit = calibrate(easy, settings=Settings(target_precision=0.99)).settings.limit
@@ -616,9 +614,7 @@ def test_the_command_line_takes_a_target(easy: Path, tmp_path: Path) -> None:
         (["--target-precision", "1"], "setting target_precision: Input should be less than 1, got 1.0."),
     ],
 )
-def test_what_has_no_meaning_is_one_sentence_and_status_2(
-    easy: Path, tmp_path: Path, options: list[str], says: str
-) -> None:
+def test_meaningless_options_exit_with_2(easy: Path, tmp_path: Path, options: list[str], says: str) -> None:
     options = [option.format(corpus=easy) for option in options]
     done = homonym_command("calibrate", easy, "-o", "settings.toml", *options, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
@@ -627,13 +623,13 @@ def test_what_has_no_meaning_is_one_sentence_and_status_2(
     assert not list(tmp_path.iterdir())
 
 
-def test_standard_input_is_refused_because_it_is_looked_at_twice(tmp_path: Path) -> None:
+def test_rejects_standard_input_because_it_is_read_twice(tmp_path: Path) -> None:
     done = homonym_command("calibrate", "-", cwd=tmp_path)
     assert done.returncode == 2
     assert "is read twice" in done.stderr
 
 
-def test_help_shows_both_ways() -> None:
+def test_help_shows_both_usages() -> None:
     said = homonym_command("calibrate", "--help").stdout
     assert "homonym calibrate records.jsonl.gz -o settings.toml" in said
     assert "homonym calibrate records.jsonl.gz --gold records.jsonl.gz -o settings.toml" in said

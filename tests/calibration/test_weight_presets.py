@@ -1,4 +1,4 @@
-"""Weightings by name: the paper's own columns, what is left where types are missing, and that settings carry them."""
+"""Weight presets: the paper's table, missing feature types, and presets in settings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def column(weights: Mapping[str, float]) -> list[float]:
 
 
 @given(presets, types)
-def test_a_preset_sums_to_1_or_has_nothing_left(name: str, types: list[str]) -> None:
+def test_preset_sums_to_1_or_0(name: str, types: list[str]) -> None:
     weights = preset(name, types)
     assert list(weights) == types
     assert min(weights.values()) >= 0
@@ -37,7 +37,7 @@ def test_a_preset_sums_to_1_or_has_nothing_left(name: str, types: list[str]) -> 
 
 
 @given(presets)
-def test_a_preset_of_all_types_sums_to_1(name: str) -> None:
+def test_preset_of_all_types_sums_to_1(name: str) -> None:
     assert math.fsum(preset(name, ALL).values()) == pytest.approx(1)
 
 
@@ -53,17 +53,17 @@ def test_a_preset_of_all_types_sums_to_1(name: str) -> None:
         ("without-term", [0, *[round(1 / 7, 6)] * 7]),
     ],
 )
-def test_presets_are_the_columns_of_the_papers_table(name: str, expected: list[float]) -> None:
+def test_presets_equal_the_paper_table(name: str, expected: list[float]) -> None:
     assert column(preset(name, ALL)) == expected
 
 
-def test_the_papers_weights_keep_their_proportions_where_types_are_missing() -> None:
+def test_paper_weights_keep_their_proportions_without_some_types() -> None:
     assert preset("paper", ["co", "email", "mine"]) == pytest.approx({"co": 2 / 3, "email": 1 / 3, "mine": 0})
     assert preset("opposed", ["year", "email"]) == pytest.approx({"year": 20 / 38, "email": 18 / 38})
 
 
 @given(weightings)
-def test_opposed_weights_are_the_same_values_in_reversed_ranks(weights: dict[str, float]) -> None:
+def test_opposed_weights_reverse_the_ranks(weights: dict[str, float]) -> None:
     against = opposed(weights)
     assert list(against) == list(weights)
     assert sorted(against.values()) == sorted(weights.values())
@@ -79,7 +79,7 @@ def test_opposed_twice_is_the_original(values: set[float], random: Random) -> No
     assert opposed(opposed(weights)) == weights
 
 
-def test_equal_weights_are_opposed_in_the_order_of_their_types() -> None:
+def test_opposed_equal_weights_keep_the_order_of_types() -> None:
     assert opposed({"a": 0.2, "b": 0.2, "c": 0.6}) == {"a": 0.6, "b": 0.2, "c": 0.2}
     assert column(opposed(PAPER)) == [0.12, 0.03, 0.1, 0.2, 0.02, 0.15, 0.18, 0.2]
 
@@ -97,12 +97,12 @@ def test_equal_weights_are_opposed_in_the_order_of_their_types() -> None:
         ("opposed", ["co", "aff"], [0.4, 0.6]),
     ],
 )
-def test_a_run_takes_the_preset_of_the_types_it_has(name: str, types: list[str], expected: list[float]) -> None:
+def test_run_uses_the_preset_of_its_types(name: str, types: list[str], expected: list[float]) -> None:
     assert Settings(weights=name).weights_for(types) == pytest.approx(expected)
 
 
 @given(presets, types)
-def test_a_run_has_weights_that_sum_to_1_or_is_refused(name: str, types: list[str]) -> None:
+def test_run_weights_sum_to_1_or_are_rejected(name: str, types: list[str]) -> None:
     settings = Settings(weights=name)
     if any(preset(name, types).values()):
         assert math.fsum(settings.weights_for(types)) == pytest.approx(1)
@@ -112,7 +112,7 @@ def test_a_run_has_weights_that_sum_to_1_or_is_refused(name: str, types: list[st
 
 
 @pytest.mark.parametrize("name", ["trained", "only", "without", "co", "Uniform", ""])
-def test_an_unknown_preset_is_one_sentence_that_names_the_known(name: str) -> None:
+def test_unknown_preset_error_lists_known_presets(name: str) -> None:
     with pytest.raises(SettingsError) as refused:
         Settings(weights=name)
     assert str(refused.value) == (
@@ -121,21 +121,21 @@ def test_an_unknown_preset_is_one_sentence_that_names_the_known(name: str) -> No
 
 
 @pytest.mark.parametrize("name", ["only-shoe", "without-shoe"])
-def test_an_unknown_type_is_one_sentence_that_names_the_known(name: str) -> None:
+def test_unknown_type_error_lists_known_types(name: str) -> None:
     with pytest.raises(SettingsError) as refused:
         Settings(weights=name).weights_for(["term", "co"])
     assert str(refused.value) == "weights name the unknown feature type 'shoe'; these mentions have: co, term."
 
 
 @given(presets)
-def test_a_preset_is_typed_and_kept_by_its_name(name: str) -> None:
+def test_preset_is_stored_by_name(name: str) -> None:
     settings = Settings(weights=parse_weights(f" {name} "))
     assert settings.weights == name
     assert f'weights = "{name}"' in settings.to_toml().splitlines()
 
 
 @pytest.mark.parametrize("name", [*NAMED, "only-co", "without-with-dash"])
-def test_a_preset_survives_toml(name: str, tmp_path: Path) -> None:
+def test_preset_round_trips_through_toml(name: str, tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     path.write_text(Settings(weights=name).to_toml())
     assert load_settings(path).weights == name
@@ -156,7 +156,7 @@ def cluster_by(weights: str, directory: Path) -> subprocess.CompletedProcess[str
 
 
 @pytest.mark.parametrize(("weights", "together"), [("without-co", ("m0", "m2")), ("only-co", ("m0", "m1"))])
-def test_the_command_line_clusters_by_a_preset(weights: str, together: tuple[str, str], tmp_path: Path) -> None:
+def test_command_line_clusters_with_a_preset(weights: str, together: tuple[str, str], tmp_path: Path) -> None:
     done = cluster_by(weights, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     rows = [orjson.loads(line) for line in (tmp_path / "out.jsonl").read_bytes().splitlines()]
@@ -166,7 +166,7 @@ def test_the_command_line_clusters_by_a_preset(weights: str, together: tuple[str
     assert f'weights = "{weights}"' in (tmp_path / "out.settings.toml").read_text()
 
 
-def test_an_unknown_type_ends_the_command_with_status_2_and_no_output(tmp_path: Path) -> None:
+def test_unknown_type_exits_with_2_and_no_output(tmp_path: Path) -> None:
     done = cluster_by("without-shoe", tmp_path)
     assert done.returncode == 2
     assert done.stderr == "homonym: weights name the unknown feature type 'shoe'; these mentions have: co, term.\n"

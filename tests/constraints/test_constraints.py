@@ -1,4 +1,4 @@
-"""Who must be one author and who must not: against a plain reading of the rules, in whole runs, and on bad input."""
+"""Must-links and cannot-links: against a literal implementation of the rules, in whole runs, and on bad input."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from homonym.commands.generate import generate
 from homonym.commands.run import Resources
 from homonym.constraints.conflicts import write_conflicts
 from homonym.constraints.evidence import UserPairs, read_user_pairs
-from homonym.constraints.find import FoundConstraints, find_constraints
-from homonym.constraints.segments import connected, within
+from homonym.constraints.found_constraints import FoundConstraints, find_constraints
+from homonym.constraints.grouped_arrays import connected_components, pairs_within_groups
 from homonym.errors import InputError
 from homonym.features.blocking import encode_name
 from homonym.names.compatibility import compatible
@@ -72,16 +72,16 @@ def in_order(collection: list[Row]) -> list[Row]:
     return sorted(collection, key=lambda row: (row.block, row.document is not None, row.document or ""))
 
 
-def pairs_of(said: list[Statement], mentions: int) -> UserPairs:
-    chosen = [(a, b, same) for a, b, same in said if a < mentions and b < mentions and a != b]
+def pairs_of(statements_made: list[Statement], mentions: int) -> UserPairs:
+    chosen = [(a, b, same) for a, b, same in statements_made if a < mentions and b < mentions and a != b]
     return UserPairs(
         tuple(f"m{a}" for a, _, _ in chosen), tuple(f"m{b}" for _, b, _ in chosen), tuple(same for *_, same in chosen)
     )
 
 
 def encoded_of(collection: list[Row], folder: Path) -> Encoded:
-    """What encoding leaves of mentions without features; mention i of the collection is called m<i>."""
-    owner = np.arange(len(collection)) * 7 % 1009  # no order of theirs
+    """Encoded mentions without features; mention i of the collection has the id m<i>."""
+    owner = np.arange(len(collection)) * 7 % 1009  # not in order
     columns = {
         "owner": owner,
         "mention_id": [f"m{i}" for i in range(len(collection))],
@@ -111,13 +111,13 @@ def encoded_of(collection: list[Row], folder: Path) -> Encoded:
     )
 
 
-def knowledge_of(collection: list[Row], pairs: UserPairs | None = None, **values: Any) -> FoundConstraints | None:
+def constraints_of(collection: list[Row], pairs: UserPairs | None = None, **values: Any) -> FoundConstraints | None:
     with tempfile.TemporaryDirectory() as folder:
         return find_constraints(encoded_of(collection, Path(folder)), Settings(**values), pairs)
 
 
-class Plain:
-    """The rules read plainly: every pair of mentions looked at."""
+class Literal:
+    """The rules, applied literally to every pair of mentions."""
 
     def __init__(self, collection: list[Row], pairs: UserPairs, trusted: tuple[str, ...]) -> None:
         self.collection, self.trusted = collection, trusted
@@ -127,10 +127,10 @@ class Plain:
             if collection[a].block == collection[b].block
         }
         self.inside = [(i, j) for i, j in combinations(range(len(collection)), 2) if self.together(i, j)]
-        self.chains = self.closed({pair for pair in self.inside if self.same(*pair)})
-        self.broken = {
-            i: any(self.apart(*pair) - {"name"} for pair in combinations(sorted(chain), 2))
-            for i, chain in self.chains.items()
+        self.components = self.closed({pair for pair in self.inside if self.same(*pair)})
+        self.dissolved = {
+            i: any(self.apart(*pair) - {"name"} for pair in combinations(sorted(component), 2))
+            for i, component in self.components.items()
         }
 
     def together(self, i: int, j: int) -> bool:
@@ -150,32 +150,32 @@ class Plain:
         return kinds | ({"name"} if clash else set())
 
     def closed(self, links: set[tuple[int, int]]) -> dict[int, frozenset[int]]:
-        chains = {i: frozenset([i]) for i in range(len(self.collection))}
+        components = {i: frozenset([i]) for i in range(len(self.collection))}
         for i, j in links:
-            merged = chains[i] | chains[j]
-            chains |= dict.fromkeys(merged, merged)
-        return chains
+            merged = components[i] | components[j]
+            components |= dict.fromkeys(merged, merged)
+        return components
 
     def group(self, i: int) -> frozenset[int]:
-        return frozenset([i]) if self.broken[i] else self.chains[i]
+        return frozenset([i]) if self.dissolved[i] else self.components[i]
 
-    def contradictions(self) -> set[tuple[str, frozenset[int]]]:
+    def conflicts(self) -> set[tuple[str, frozenset[int]]]:
         found = set()
-        for chain in set(self.chains.values()):
-            kinds = set().union(*(self.apart(*pair) for pair in combinations(sorted(chain), 2)))
-            broken = self.broken[min(chain)]
-            found |= {(kind, chain) for kind in kinds if (kind != "name") == broken}
+        for component in set(self.components.values()):
+            kinds = set().union(*(self.apart(*pair) for pair in combinations(sorted(component), 2)))
+            dissolved = self.dissolved[min(component)]
+            found |= {(kind, component) for kind in kinds if (kind != "name") == dissolved}
         return found
 
     def kept_apart(self) -> list[tuple[int, int, set[str]]]:
-        """Pairs that are kept apart; a name does not part what is linked."""
+        """Separated pairs; a name does not separate must-linked mentions."""
         return [(i, j, self.apart(i, j)) for i, j in self.inside if self.group(i) != self.group(j)]
 
-    def word(self, i: int) -> str | None:
+    def column(self, i: int) -> str | None:
         same, apart = set(), set()
         for a, b in self.inside:
             if i in (a, b):
-                same |= set() if self.broken[i] else self.same(a, b)
+                same |= set() if self.dissolved[i] else self.same(a, b)
                 apart |= self.apart(a, b) if self.group(a) != self.group(b) else set()
         order = (*self.trusted, "pair"), (*self.trusted, "document", "name", "pair")
         words = [f"same:{kind}" for kind in order[0] if kind in same]
@@ -184,151 +184,155 @@ class Plain:
 
 @given(collections, statements)
 @hypothesis_settings(deadline=None, max_examples=200)
-def test_the_rules_are_those_of_a_plain_reading(collection: list[Row], said: list[Statement]) -> None:
+def test_constraints_follow_the_literal_rules(collection: list[Row], statements_made: list[Statement]) -> None:
     collection = in_order(collection)
-    pairs = pairs_of(said, len(collection))
-    knowledge = knowledge_of(collection, pairs)
-    assert knowledge is not None
-    plain = Plain(collection, pairs, ("orcid", "isni"))
-    assert knowledge.words.to_pylist() == [plain.word(i) for i in range(len(collection))]
-    listed = {(c.kind, frozenset(int(m[1:]) for m in c.mentions)) for c in knowledge.contradictions}
-    assert listed == plain.contradictions()
-    apart = Counter(kind for *_, kinds in plain.kept_apart() for kind in kinds)
-    assert Counter(knowledge.counts.apart) == apart
-    assert knowledge.counts.linked == sum("same:" in (word or "") for word in knowledge.words.to_pylist())
+    pairs = pairs_of(statements_made, len(collection))
+    constraints = constraints_of(collection, pairs)
+    assert constraints is not None
+    literal = Literal(collection, pairs, ("orcid", "isni"))
+    assert constraints.column.to_pylist() == [literal.column(i) for i in range(len(collection))]
+    listed = {(c.kind, frozenset(int(m[1:]) for m in c.mentions)) for c in constraints.conflicts}
+    assert listed == literal.conflicts()
+    apart = Counter(kind for *_, kinds in literal.kept_apart() for kind in kinds)
+    assert Counter(constraints.counts.apart) == apart
+    assert constraints.counts.linked == sum("same:" in (word or "") for word in constraints.column.to_pylist())
 
 
 @given(collections, statements)
 @hypothesis_settings(deadline=None, max_examples=200)
-def test_constraints_say_the_same(collection: list[Row], said: list[Statement]) -> None:
-    """Groups and rivals, for all blocks at once and for each alone."""
+def test_groups_and_profiles_follow_the_literal_rules(collection: list[Row], statements_made: list[Statement]) -> None:
+    """Must-link groups and cannot-links, for all blocks at once and for each block alone."""
     collection = in_order(collection)
-    pairs = pairs_of(said, len(collection))
-    knowledge = knowledge_of(collection, pairs)
-    assert knowledge is not None
-    plain = Plain(collection, pairs, ("orcid", "isni"))
-    start = knowledge.known.block_start.tolist()
+    pairs = pairs_of(statements_made, len(collection))
+    constraints = constraints_of(collection, pairs)
+    assert constraints is not None
+    literal = Literal(collection, pairs, ("orcid", "isni"))
+    start = constraints.evidence.block_start.tolist()
     for first, last in [(0, len(start) - 1), *((b, b + 1) for b in range(len(start) - 1))]:
         begin, end = start[first], start[last]
-        found = knowledge.of_blocks(first, last)
+        found = constraints.of_blocks(first, last)
         if found is None:
-            assert all(plain.group(i) == {i} for i in range(begin, end))
-            assert not any(plain.apart(i, j) for i, j in plain.inside if begin <= i < end)
+            assert all(literal.group(i) == {i} for i in range(begin, end))
+            assert not any(literal.apart(i, j) for i, j in literal.inside if begin <= i < end)
             continue
         blocks = [b for b in range(first, last) for _ in range(start[b], start[b + 1])]
         assert found.group.dtype == found.profile.dtype == found.cannot_link.dtype == np.int32
-        firsts = [min(plain.group(i)) for i in range(begin, end)]
+        firsts = [min(literal.group(i)) for i in range(begin, end)]
         assert found.group.tolist() == [i - start[b] for i, b in zip(firsts, blocks, strict=True)]
-        rivals = [
+        cannot_links = [
             set(found.cannot_link[s:e].tolist())
             for s, e in zip(found.cannot_link_start, found.cannot_link_start[1:], strict=False)
         ]
         for i, j in combinations(range(begin, end), 2):
             p, q = int(found.profile[i - begin]), int(found.profile[j - begin])
-            assert (q in rivals[p]) == (p in rivals[q])
-            if plain.together(i, j):
-                assert (q in rivals[p]) == bool(plain.apart(i, j))
+            assert (q in cannot_links[p]) == (p in cannot_links[q])
+            if literal.together(i, j):
+                assert (q in cannot_links[p]) == bool(literal.apart(i, j))
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=40))
 @hypothesis_settings(deadline=None)
-def test_chains_are_closed(links: list[tuple[int, int]]) -> None:
-    chains = {i: {i} for i in range(31)}
+def test_connected_components_are_transitive_closures(links: list[tuple[int, int]]) -> None:
+    components = {i: {i} for i in range(31)}
     for i, j in links:
-        merged = chains[i] | chains[j]
-        chains |= dict.fromkeys(merged, merged)
+        merged = components[i] | components[j]
+        components |= dict.fromkeys(merged, merged)
     left, right = np.array(links, np.int64).reshape(-1, 2).T
-    assert connected(31, left, right).tolist() == [min(chains[i]) for i in range(31)]
+    assert connected_components(31, left, right).tolist() == [min(components[i]) for i in range(31)]
 
 
 @given(st.lists(st.integers(1, 6), max_size=8), st.integers(1, 20))
 @hypothesis_settings(deadline=None)
-def test_pairs_come_in_pieces_and_all_of_them(sizes: list[int], most: int) -> None:
+def test_pairs_within_groups_are_complete_in_any_batch_size(sizes: list[int], most: int) -> None:
     part = [p for p, size in enumerate(sizes) for _ in range(size)]
     expected = [(i, j) for i, a in enumerate(part) for j, b in enumerate(part) if a == b]
-    found = [pair for row, column in within(np.array(sizes, np.int64), most) for pair in zip(row, column, strict=True)]
+    found = [
+        pair
+        for row, column in pairs_within_groups(np.array(sizes, np.int64), most)
+        for pair in zip(row, column, strict=True)
+    ]
     assert found == expected
 
 
-def test_a_profile_for_all_that_are_alike() -> None:
-    knowledge = knowledge_of([Row("A", "Doe, Jane")] * 50 + [Row("A", "Doe, John")] * 50 + [Row("B")] * 100)
-    assert knowledge is not None
-    found = knowledge.of_blocks(0, 2)
+def test_mentions_with_the_same_evidence_share_a_profile() -> None:
+    constraints = constraints_of([Row("A", "Doe, Jane")] * 50 + [Row("A", "Doe, John")] * 50 + [Row("B")] * 100)
+    assert constraints is not None
+    found = constraints.of_blocks(0, 2)
     assert found is not None
     assert len(found.cannot_link) == 2
     assert len(set(found.profile.tolist())) == 3
-    assert knowledge.of_blocks(1, 2) is None
-    assert knowledge.counts.apart == {"name": 2500}
+    assert constraints.of_blocks(1, 2) is None
+    assert constraints.counts.apart == {"name": 2500}
 
 
-def test_nobody_asked() -> None:
+def test_only_enabled_constraints_are_found() -> None:
     collection = [Row("A", "Doe, Jane", "d"), Row("A", "Doe, John", "d")]
-    assert knowledge_of(collection, constraints="none") is None
-    for constraints, word in (("names", "not:name"), ("documents", "not:document"), ("identifiers", None)):
-        knowledge = knowledge_of(collection, constraints=constraints)
-        assert knowledge is not None
-        assert knowledge.words.to_pylist() == [word, word]
-    knowledge = knowledge_of(collection, UserPairs(("m0",), ("m1",), (True,)), constraints="none")
-    assert knowledge is not None
-    assert knowledge.words.to_pylist() == ["same:pair"] * 2
+    assert constraints_of(collection, constraints="none") is None
+    for enabled, kind in (("names", "not:name"), ("documents", "not:document"), ("identifiers", None)):
+        constraints = constraints_of(collection, constraints=enabled)
+        assert constraints is not None
+        assert constraints.column.to_pylist() == [kind, kind]
+    constraints = constraints_of(collection, UserPairs(("m0",), ("m1",), (True,)), constraints="none")
+    assert constraints is not None
+    assert constraints.column.to_pylist() == ["same:pair"] * 2
 
 
-def test_an_untrusted_identifier_says_nothing() -> None:
+def test_untrusted_identifiers_are_ignored() -> None:
     collection = [Row("A", ids={"scopus": "1"}), Row("A", ids={"scopus": "1"}), Row("A", ids={"scopus": "2"})]
-    knowledge = knowledge_of(collection)
-    assert knowledge is not None
-    assert knowledge.words.null_count == 3
-    knowledge = knowledge_of(collection, identifiers="orcid,Scopus")
-    assert knowledge is not None
-    assert knowledge.words.to_pylist() == ["same:scopus;not:scopus"] * 2 + ["not:scopus"]
+    constraints = constraints_of(collection)
+    assert constraints is not None
+    assert constraints.column.null_count == 3
+    constraints = constraints_of(collection, identifiers="orcid,Scopus")
+    assert constraints is not None
+    assert constraints.column.to_pylist() == ["same:scopus;not:scopus"] * 2 + ["not:scopus"]
 
 
-def test_contradictions_are_sentences() -> None:
+def test_conflicts_are_described_in_sentences() -> None:
     same = {"orcid": ORCIDS[0]}
-    knowledge = knowledge_of([Row("A", "Doe, Jane", "d", same), Row("A", "Doe, John", "e", same)])
-    assert knowledge is not None
-    (found,) = knowledge.contradictions
+    constraints = constraints_of([Row("A", "Doe, Jane", "d", same), Row("A", "Doe, John", "e", same)])
+    assert constraints is not None
+    (found,) = constraints.conflicts
     assert (found.kind, found.block, found.mentions) == ("name", "A", ("m0", "m1"))
     assert found.what == (
         "m0 and m1 are linked by orcid, but their names exclude each other: Doe, Jane and Doe, John; they stay linked."
     )
-    knowledge = knowledge_of([Row("A", None, "d", same), Row("A", None, "d", same), Row("A", None, "e", same)])
-    assert knowledge is not None
-    (found,) = knowledge.contradictions
+    constraints = constraints_of([Row("A", None, "d", same), Row("A", None, "d", same), Row("A", None, "e", same)])
+    assert constraints is not None
+    (found,) = constraints.conflicts
     assert "both are on document d; none of the links of these 3 mentions is made" in found.what
     other = {"orcid": ORCIDS[1]}
-    knowledge = knowledge_of(
+    constraints = constraints_of(
         [Row("A", None, "d", same), Row("A", None, "e", other)], UserPairs(("m1",), ("m0",), (True,))
     )
-    assert knowledge is not None
-    (found,) = knowledge.contradictions
+    assert constraints is not None
+    (found,) = constraints.conflicts
     assert f"linked by pair, but their orcid differ: {ORCIDS[0]} and {ORCIDS[1]}" in found.what
-    knowledge = knowledge_of([Row("A", ids=same)] * 2, UserPairs(("m1",), ("m0",), (False,)))
-    assert knowledge is not None
-    assert "the user's pairs call them different" in knowledge.contradictions[0].what
+    constraints = constraints_of([Row("A", ids=same)] * 2, UserPairs(("m1",), ("m0",), (False,)))
+    assert constraints is not None
+    assert "the user's pairs call them different" in constraints.conflicts[0].what
 
 
-def test_five_hundred_mentions_of_one_identifier() -> None:
+def test_links_all_mentions_of_one_identifier() -> None:
     collection = [Row("A", "Doe, J", f"d{i:03}", {"orcid": ORCIDS[0]}) for i in range(500)]
-    knowledge = knowledge_of(collection, constraints="identifiers,documents")
-    assert knowledge is not None
-    assert (knowledge.counts.links, knowledge.counts.linked) == ({"orcid": 499}, 500)
-    found = knowledge.of_blocks(0, 1)
+    constraints = constraints_of(collection, constraints="identifiers,documents")
+    assert constraints is not None
+    assert (constraints.counts.links, constraints.counts.linked) == ({"orcid": 499}, 500)
+    found = constraints.of_blocks(0, 1)
     assert found is not None
     assert not found.group.any()
     assert not len(found.cannot_link)
 
 
-def test_all_mentions_on_one_document() -> None:
-    knowledge = knowledge_of([Row("A", "Doe, J", "d")] * 40)
-    assert knowledge is not None
-    assert knowledge.counts.apart == {"document": 40 * 39 // 2}
-    found = knowledge.of_blocks(0, 1)
+def test_separates_all_mentions_on_one_document() -> None:
+    constraints = constraints_of([Row("A", "Doe, J", "d")] * 40)
+    assert constraints is not None
+    assert constraints.counts.apart == {"document": 40 * 39 // 2}
+    found = constraints.of_blocks(0, 1)
     assert found is not None
     assert len(found.cannot_link) == 40 * 39
 
 
-# Statements of a user
+# Pairs of a user
 
 
 PAIRS = "mention_a,mention_b,relation\n"
@@ -345,7 +349,7 @@ PAIRS = "mention_a,mention_b,relation\n"
         ("", "pairs.csv"),
     ],
 )
-def test_unusable_pairs_are_one_sentence(tmp_path: Path, text: str, message: str) -> None:
+def test_rejects_unusable_pairs_in_one_sentence(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "pairs.csv").write_text(text)
     with pytest.raises(InputError, match=message) as refused:
         read_user_pairs(tmp_path / "pairs.csv")
@@ -353,7 +357,7 @@ def test_unusable_pairs_are_one_sentence(tmp_path: Path, text: str, message: str
     assert str(refused.value).endswith(".")
 
 
-def test_pairs_of_any_table(tmp_path: Path) -> None:
+def test_reads_pairs_from_tsv_gzip_and_parquet(tmp_path: Path) -> None:
     wanted = UserPairs(("a", "b"), ("b", "c"), (True, False))
     text = "relation\tmention_b\tmention_a\tnote\nSame\tb\ta\tx\n\ndifferent\tc\tb\t\nsame\tc\tc\t\n"
     (tmp_path / "pairs.tsv").write_text(text)
@@ -366,17 +370,17 @@ def test_pairs_of_any_table(tmp_path: Path) -> None:
         read_user_pairs(tmp_path / "pairs.parquet")
 
 
-def test_pairs_that_cannot_be_honoured_are_named() -> None:
+def test_warns_about_pairs_that_cannot_be_used() -> None:
     collection = [Row("A"), Row("B")]
     pairs = UserPairs(("m0", "m0", "m9", "m0"), ("m1", "m8", "m0", "m1"), (True, True, False, False))
-    knowledge = knowledge_of(collection, pairs)
-    assert knowledge is not None
-    unknown, separated = knowledge.warnings
-    assert unknown == "2 pairs left out: there is no mention m8, for example."
+    constraints = constraints_of(collection, pairs)
+    assert constraints is not None
+    unknown, separated = constraints.warnings
+    assert unknown == "2 pairs ignored: there is no mention m8, for example."
     assert separated.startswith("1 pair cannot be linked: blocking separates m0 and m1")
-    knowledge = knowledge_of(collection, UserPairs((), (), ()))
-    assert knowledge is not None
-    assert knowledge.warnings == ["the file of pairs says nothing; it has no rows."]
+    constraints = constraints_of(collection, UserPairs((), (), ()))
+    assert constraints is not None
+    assert constraints.warnings == ["the file of pairs has no rows."]
 
 
 # Whole runs
@@ -405,11 +409,11 @@ def result_of(summary: Summary) -> dict[str, tuple[str, str | None]]:
 )
 @hypothesis_settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 def test_no_run_violates_a_constraint(
-    collection: list[Row], said: list[Statement], features: list[int], alpha: float
+    collection: list[Row], statements_made: list[Statement], features: list[int], alpha: float
 ) -> None:
     collection = in_order(collection)
     collection = [Row(row.block, row.name, row.document, _with_check_digits(row.ids)) for row in collection]
-    pairs = pairs_of(said, len(collection))
+    pairs = pairs_of(statements_made, len(collection))
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         source = write_lines(folder / "in.jsonl", mentions_of(collection, features))
@@ -423,15 +427,15 @@ def test_no_run_violates_a_constraint(
         result = result_of(summary)
         listed = conflicts_path(summary.output)
         rows = list(csv.DictReader(listed.read_text().splitlines())) if listed.exists() else []
-    plain = Plain(collection, pairs, ("orcid", "isni"))
+    literal = Literal(collection, pairs, ("orcid", "isni"))
     author = [result[f"m{i}"][0] for i in range(len(collection))]
-    for i, j in plain.inside:
-        if plain.group(i) == plain.group(j):
-            assert author[i] == author[j], "linked mentions are one author"
-        elif plain.apart(i, j):
-            assert author[i] != author[j], "mentions that exclude each other are not, nor through a third"
+    for i, j in literal.inside:
+        if literal.group(i) == literal.group(j):
+            assert author[i] == author[j], "must-linked mentions are one author"
+        elif literal.apart(i, j):
+            assert author[i] != author[j], "mentions with a cannot-link are not, not even through a third mention"
     assert {(row["kind"], row["mentions"].count(";") + 1) for row in rows} == {
-        (kind, len(chain)) for kind, chain in plain.contradictions()
+        (kind, len(component)) for kind, component in literal.conflicts()
     }
     assert summary.constraints is not None
     assert summary.constraints.contradictions == len(rows)
@@ -443,7 +447,7 @@ def _with_check_digits(ids: dict[str, str]) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Documents of which some authors have an ORCID, right or wrong."""
+    """Documents; some authors have an ORCID, right or wrong."""
     folder = tmp_path_factory.mktemp("corpus")
     path = generate(folder, Corpus(mentions=2000, ambiguity=3.0, seed=7))
     choose, documents = random.Random(1), []
@@ -451,15 +455,15 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
         document = orjson.loads(line)
         for author in document["authors"]:
             if choose.random() < 0.3:
-                known = sum(map(ord, author["author"])) % len(ORCIDS)
-                author["ids"] = {"ORCID": ORCIDS[known], "openalex": f"A{known}"}
+                number = sum(map(ord, author["author"])) % len(ORCIDS)
+                author["ids"] = {"ORCID": ORCIDS[number], "openalex": f"A{number}"}
         documents.append(document)
     return write_lines(folder / "with_ids.jsonl", documents)
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
 @pytest.mark.parametrize("blocking", ["initials", "first-initial"])
-def test_extract_and_cluster_is_disambiguate(corpus: Path, tmp_path: Path, suffix: str, blocking: str) -> None:
+def test_extract_then_cluster_equals_disambiguate(corpus: Path, tmp_path: Path, suffix: str, blocking: str) -> None:
     settings = Settings(blocking=blocking, beta=1e-4)
     whole = disambiguate(corpus, tmp_path / "whole.parquet", settings)
     extract(corpus, tmp_path / f"mentions{suffix}", settings)
@@ -472,7 +476,9 @@ def test_extract_and_cluster_is_disambiguate(corpus: Path, tmp_path: Path, suffi
     assert "orcid" in whole.constraints.links
 
 
-def test_neither_order_nor_threads_matter(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_do_not_depend_on_order_or_threads(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines = corpus.read_bytes().splitlines(keepends=True)
     random.Random(3).shuffle(lines)
     (tmp_path / "shuffled.jsonl").write_bytes(b"".join(lines))
@@ -486,7 +492,7 @@ def test_neither_order_nor_threads_matter(corpus: Path, tmp_path: Path, monkeypa
     assert results[0] == results[1] == results[2]
 
 
-def test_identifiers_that_are_not_trusted_change_nothing(corpus: Path, tmp_path: Path) -> None:
+def test_untrusted_identifiers_do_not_change_the_result(corpus: Path, tmp_path: Path) -> None:
     bare = [orjson.loads(line) for line in corpus.read_bytes().splitlines()]
     for document in bare:
         for author in document["authors"]:
@@ -497,7 +503,7 @@ def test_identifiers_that_are_not_trusted_change_nothing(corpus: Path, tmp_path:
     assert (tmp_path / "bare.csv").read_bytes() == (tmp_path / "ids.csv").read_bytes()
 
 
-def test_contradictions_of_an_earlier_run_go(tmp_path: Path) -> None:
+def test_deletes_the_conflicts_of_an_earlier_run(tmp_path: Path) -> None:
     same = {"orcid": ORCIDS[0]}
     documents = [
         {"id": i, "authors": [{"name": name, "ids": same}]} for i, name in enumerate(["Doe, Jane", "Doe, John"])
@@ -513,7 +519,7 @@ def test_contradictions_of_an_earlier_run_go(tmp_path: Path) -> None:
     write_conflicts(summary.constraints.file, [])
 
 
-def test_identifiers_of_mentions_are_read_and_checked(tmp_path: Path) -> None:
+def test_validates_the_identifiers_of_mentions(tmp_path: Path) -> None:
     mention = parse_mention(b'{"mention_id": 1, "block": "b", "ids": {"orcid": "0000-0002-1825-0098", "isni": 5}}')
     assert mention.ids == {"isni": "5"}
     assert mention.notes == [("field", "'0000-0002-1825-0098' is no orcid")]
@@ -534,7 +540,7 @@ def test_identifiers_of_mentions_are_read_and_checked(tmp_path: Path) -> None:
         cluster(tmp_path / "in.parquet", tmp_path / "out.csv")
 
 
-def test_the_command_line_says_what_was_done(tmp_path: Path) -> None:
+def test_command_line_reports_constraints(tmp_path: Path) -> None:
     same = {"orcid": ORCIDS[0]}
     documents = [{"id": i, "authors": [{"name": name, "ids": same}, {"name": "Roe, R"}]}
                  for i, name in enumerate(["Doe, Jane", "Doe, John"])]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Names that exclude each other, all pairs at once: always what `compatible` says of each."""
+"""Incompatible names, all pairs at once: always the answer of `compatible` for each pair."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from homonym.names.parse import Name, parse_name
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
-# Words that meet each other often: joined, swapped, dropped, short, misspelled; and any letters besides.
+# Words that often match each other (joined, swapped, dropped, short, misspelled), and any letters.
 WORDS = st.one_of(
     st.sampled_from(
         "J W X M L JANE JOHN WILLIAM BILL WILL XIAO MING LI XIAOMING XIAOM XIAOLI MINGXIAO YAN YANG JEAN PIERRE "
@@ -62,13 +62,13 @@ def expected(block: list[Name]) -> list[tuple[int, int]]:
 
 @settings(deadline=None, max_examples=400)
 @given(BLOCKS)
-def test_all_pairs_are_those_that_are_not_compatible(block: list[Name]) -> None:
+def test_marks_exactly_the_incompatible_pairs(block: list[Name]) -> None:
     assert clashing(block) == expected(block)
 
 
 @settings(deadline=None, max_examples=50)
 @given(BLOCKS, st.integers(1, 7))
-def test_it_does_not_matter_how_many_are_compared_at_once(block: list[Name], stripe: int) -> None:
+def test_result_does_not_depend_on_the_stripe_size(block: list[Name], stripe: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(incompatible_names, "STRIPE", stripe)
         assert clashing(block) == expected(block)
@@ -76,23 +76,23 @@ def test_it_does_not_matter_how_many_are_compared_at_once(block: list[Name], str
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(BLOCKS, min_size=1, max_size=5), st.sampled_from([0, 4, 1000]))
-def test_names_of_many_blocks(blocks: list[list[Name]], few: int) -> None:
-    """Small blocks are compared together and large ones alone, with the same answer."""
+def test_small_blocks_together_equal_large_blocks_alone(blocks: list[list[Name]], few: int) -> None:
+    """Small blocks are compared together, large ones alone, with the same result."""
     start = np.cumsum([0, *map(len, blocks)])
     block = np.repeat(np.arange(len(blocks)), np.diff(start))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(incompatible_names, "FEW_NAMES", few)
-        patch.setattr(incompatible_names, "PAIRS_OF_FEW", 50)
+        patch.setattr(incompatible_names, "SMALL_BLOCK_PAIRS", 50)
         parsed = pa.chunked_array([[encode_name(name) for members in blocks for name in members]])
         found = incompatible_names.block_names(start, block, parsed)
     for number, members in enumerate(blocks):
         for (i, a), (j, b) in product(enumerate(members, start[number]), repeat=2):
             i_and_j = (np.array([found.number[mention]]) for mention in (i, j))
-            assert found.clashing(np.array([number]), *i_and_j)[0] == (not compatible(a, b))
+            assert found.are_incompatible(np.array([number]), *i_and_j)[0] == (not compatible(a, b))
 
 
 @pytest.mark.parametrize("few", [0, 1000])
-def test_the_language_of_each_surname_counts(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uses_the_language_of_each_surname(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(incompatible_names, "FEW_NAMES", few)
     texts = [f"{surname}||{given}|" for surname in ("DOE", "WANG") for given in ("YAN", "YANG", "X M", "XIAOLI")]
     yan, yang, x_m, xiaoli = range(4)
@@ -102,40 +102,40 @@ def test_the_language_of_each_surname_counts(few: int, monkeypatch: pytest.Monke
         for block, first, two_people in ((0, 0, False), (of_wang, 4, True)):
             for a, b in ((yan, yang), (yang, yan), (x_m, xiaoli), (xiaoli, x_m)):
                 i, j = found.number[[first + a]], found.number[[first + b]]
-                assert found.clashing(np.array([block]), i, j)[0] == two_people
+                assert found.are_incompatible(np.array([block]), i, j)[0] == two_people
 
 
-def test_joined_words_and_initials() -> None:
+def test_compares_joined_words_and_initials() -> None:
     texts = ["Wang, Xiao M", "Wang, Xiaoming", "Wang, Xiao L", "Wang, XM", "Wang, Xiao-Ming", "Wang, M X"]
     found = [(i, j) for i, j in clashing([parse_name(text) for text in texts]) if i < j]
     assert found == [(0, 2), (0, 5), (1, 2), (1, 5), (2, 3), (2, 4), (2, 5), (3, 5), (4, 5)]
 
 
-def test_names_that_are_lists() -> None:
+def test_accepts_names_with_fifty_words() -> None:
     many = ("ANNA",) * 50
     block = [named("DOE", many), named("DOE", many[:49]), named("DOE", ("OTTO",) * 50), named("DOE", ())]
     assert clashing(block) == [(0, 2), (1, 2), (2, 0), (2, 1)]
 
 
 @pytest.mark.parametrize("surname", ["DOE", "WANG"])
-def test_hardly_a_pair_is_looked_at_by_itself(surname: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen, looked_at = random.Random(1), []
+def test_few_pairs_are_compared_one_by_one(surname: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen, compared = random.Random(1), []
 
-    def watched(a: Name, b: Name) -> bool:
-        looked_at.append((a, b))
+    def recorded(a: Name, b: Name) -> bool:
+        compared.append((a, b))
         return compatible(a, b)
 
     words = ["".join(chosen.choices("AEINORST", k=chosen.randint(1, 6))) for _ in range(300)]
     block = sorted({named(surname, ("J" + chosen.choice(words), *chosen.choices(words, k=i % 3))) for i in range(1000)})
-    monkeypatch.setattr(incompatible_names, "compatible", watched)
+    monkeypatch.setattr(incompatible_names, "compatible", recorded)
     found = clashing(block)
     assert len(found) > len(block) ** 2 / 2
-    assert len(looked_at) < len(block) ** 2 / 200
+    assert len(compared) < len(block) ** 2 / 200
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="labelled data is not beside the project (../shared/data)")
+@pytest.mark.skipif(not DATA.is_dir(), reason="labelled data is missing (../shared/data)")
 @pytest.mark.parametrize("part", ["aminer", "pubmed"])
-def test_all_names_of_real_sets(part: str) -> None:
+def test_matches_compatible_on_real_names(part: str) -> None:
     with gzip.open(DATA / part / "documents.jsonl.gz") as lines:
         people = {parse_name(author["name"]) for line in lines for author in orjson.loads(line)["authors"]}
     by_surname = defaultdict(list)

@@ -20,8 +20,7 @@ from homonym.commands.run import Resources, Run
 from homonym.errors import InputError
 from homonym.evaluation.labelled_collections import Labelling, read_labelled
 from homonym.io.outputs import Paths
-from homonym.measures import methods
-from homonym.measures.methods import LabelledNames
+from homonym.measures.labelled_names import MIN_BATCHES, LabelledNames
 from homonym.records.reader import Inputs
 from homonym.schema import BAG
 from tests.study.test_process import Authors, Collection, labelled_names
@@ -119,7 +118,7 @@ def test_the_true_size_counts_people_with_labels(collected: tuple[Collection, Au
 def test_batches_are_the_whole(fewest: int, collected: tuple[Collection, Authors]) -> None:
     names = labelled_names(*collected)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(methods, "FEWEST_BATCHES", fewest)
+        patch.setattr("homonym.measures.labelled_names.MIN_BATCHES", fewest)
         batches = list(names.batches())
     assert [name for batch in batches for name in contents(batch)] == contents(names)
     assert all(len(batch) for batch in batches)
@@ -131,7 +130,7 @@ def test_batches_take_about_equally_long() -> None:
     empty: dict[str, dict[int, float]] = {kind: {} for kind in ("co", "term", "year")}
     names = labelled_names([[empty] * size for size in sizes], [[0] * size for size in sizes])
     work = [int((batch.mentions**2).sum()) for batch in names.batches()]
-    assert len(work) == methods.FEWEST_BATCHES
+    assert len(work) == MIN_BATCHES
     assert max(work) - min(work) <= 2 * 20**2
 
 

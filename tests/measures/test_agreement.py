@@ -1,4 +1,4 @@
-"""The measures against a count over all pairs, mention by mention, as the paper's formulas read."""
+"""The measures against their literal definitions, mention by mention and pair by pair."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from homonym.measures import agreement
-from homonym.measures.contingency import Contingency, apart, contingency, together
+from homonym.measures.contingency import Contingency, contingency, merge_all, split_all
 from homonym.measures.scores import KMetric, Measures, NameScores, Scores, harmonic
 
 Mention = tuple[int, int, int]  # name, author, cluster
@@ -73,7 +73,7 @@ def brute_purities(mentions: list[Mention]) -> tuple[float, float]:
 
 
 def brute_errors(mentions: list[Mention]) -> tuple[float, float]:
-    """Splitting and lumping, author by author; of equal clusters the smaller, then the first."""
+    """Splitting and lumping, author by author; of equal clusters the smaller one, then the first."""
     cor, sys = groups(mentions, 1), groups(mentions, 2)
     outside = foreign = size = 0
     for author in cor.values():
@@ -95,7 +95,7 @@ BRUTE: dict[str, Callable[[list[Mention]], tuple[float, float]]] = {
 
 
 def both_figures(found: Measures, measure: str) -> tuple[float, float]:
-    """The two figures of a measure, whatever they are called."""
+    """The two values of a measure."""
     if measure == "errors":
         return found.splitting_error, found.lumping_error
     scores = getattr(found, measure)
@@ -111,7 +111,7 @@ def row(scores: NameScores, i: int) -> Scores:
 
 
 def cases(test: Callable[..., None]) -> Callable[..., None]:
-    """Add the corners: one mention, one name, singletons on either side."""
+    """Add edge cases: one mention, one name, singletons on either side."""
     for corner in (
         [(0, 0, 0)],
         [(5, 0, 0), (5, 0, 1), (5, 1, 1)],
@@ -127,16 +127,16 @@ def cases(test: Callable[..., None]) -> Callable[..., None]:
 @cases
 @given(mentions=mentions_of_names)
 def test_bcubed_equals_the_mean_over_mentions(mentions: list[Mention]) -> None:
-    assert same(agreement.bcubed(table_of(mentions)), brute_bcubed(mentions))
+    assert same(agreement.bcubed(table_of(mentions)).overall(), brute_bcubed(mentions))
 
 
 @cases
 @given(mentions=mentions_of_names)
 def test_pairwise_equals_the_count_over_pairs(mentions: list[Mention]) -> None:
     table = table_of(mentions)
-    assert same(agreement.pairwise(table), brute_pairwise(mentions, with_self=False))
-    assert same(agreement.pairwise(table, with_self=True), brute_pairwise(mentions, with_self=True))
-    assert agreement.measure(table).pairwise == agreement.pairwise(table)
+    assert same(agreement.pairwise(table).overall(), brute_pairwise(mentions, with_self=False))
+    assert same(agreement.pairwise(table, with_self=True).overall(), brute_pairwise(mentions, with_self=True))
+    assert agreement.measure(table).pairwise == agreement.pairwise(table).overall()
 
 
 @cases
@@ -149,7 +149,7 @@ def test_every_measure_over_mentions_equals_its_definition(mentions: list[Mentio
 
 @cases
 @given(mentions=mentions_of_names)
-def test_every_measure_over_names_is_the_mean_of_the_names_alone(mentions: list[Mention]) -> None:
+def test_every_measure_over_names_is_the_mean_over_single_names(mentions: list[Mention]) -> None:
     found = agreement.measure_over_names(table_of(mentions))
     names = [[mention for mention in mentions if mention[0] == name] for name in {mention[0] for mention in mentions}]
     for measure, brute in BRUTE.items():
@@ -158,7 +158,7 @@ def test_every_measure_over_names_is_the_mean_of_the_names_alone(mentions: list[
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_every_measure_on_larger_random_clusterings(seed: int) -> None:
+def test_every_measure_equals_its_definition_on_larger_clusterings(seed: int) -> None:
     generator = np.random.default_rng(seed)
     name = generator.integers(0, 6, 150)
     author = generator.integers(0, name + 1)
@@ -169,9 +169,10 @@ def test_every_measure_on_larger_random_clusterings(seed: int) -> None:
         assert both_figures(found, measure) == pytest.approx(brute(mentions), abs=1e-12), measure
 
 
-def test_of_equally_good_clusters_the_smaller_is_the_main_one() -> None:
+def test_main_cluster_is_the_smaller_of_equals() -> None:
     # Author 0 has one mention in a cluster of three and one alone; author 1 has two in the cluster of three.
-    assert agreement.errors(table_of([(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 0)])) == (1 / 4, 1 / 4)
+    table = table_of([(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 0)])
+    assert agreement.splitting_and_lumping(table).overall() == (1 / 4, 1 / 4)
 
 
 def test_k_is_the_geometric_mean_of_the_purities() -> None:
@@ -181,23 +182,23 @@ def test_k_is_the_geometric_mean_of_the_purities() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1))
-def test_many_f1_at_once_are_those_one_by_one(pairs: list[tuple[float, float]]) -> None:
+def test_harmonic_equals_f1_elementwise(pairs: list[tuple[float, float]]) -> None:
     precision, recall = np.array(pairs).T
     assert harmonic(precision, recall) == pytest.approx([Scores(*pair).f1 for pair in pairs])
 
 
 @cases
 @given(mentions=mentions_of_names)
-def test_a_name_scores_as_it_would_alone(mentions: list[Mention]) -> None:
+def test_names_do_not_influence_each_other(mentions: list[Mention]) -> None:
     table = table_of(mentions)
     for i, name in enumerate(sorted({mention[0] for mention in mentions})):
         alone = [mention for mention in mentions if mention[0] == name]
-        assert same(row(agreement.bcubed_by_name(table), i), brute_bcubed(alone))
-        assert same(row(agreement.cluster_level_by_name(table), i), brute_cluster_level(alone))
-        splitting, lumping = agreement.errors_by_name(table).by_name()
+        assert same(row(agreement.bcubed(table).by_name(), i), brute_bcubed(alone))
+        assert same(row(agreement.cluster_level(table).by_name(), i), brute_cluster_level(alone))
+        splitting, lumping = agreement.splitting_and_lumping(table).by_name()
         assert (splitting[i], lumping[i]) == pytest.approx(brute_errors(alone), abs=1e-12)
         for with_self in (False, True):
-            scores = agreement.pairwise_by_name(table, with_self=with_self)
+            scores = agreement.pairwise(table, with_self=with_self).by_name()
             assert same(row(scores, i), brute_pairwise(alone, with_self=with_self))
         assert table.mentions[i] == len(alone)
         assert table.true_size[i] == len(groups(alone, 1))
@@ -205,14 +206,14 @@ def test_a_name_scores_as_it_would_alone(mentions: list[Mention]) -> None:
 
 
 @given(mentions=mentions_of_names)
-def test_across_names_authors_and_clusters_are_whole(mentions: list[Mention]) -> None:
+def test_across_names_ignores_name_boundaries(mentions: list[Mention]) -> None:
     _, author, cluster = np.array(mentions).T
     whole = [(0, a, c) for _, a, c in mentions]
     assert same(agreement.bcubed_across_names(author, cluster), brute_bcubed(whole))
 
 
 @given(mentions=mentions_of_names, random=st.randoms(use_true_random=False))
-def test_order_of_mentions_and_names_of_codes_do_not_matter(mentions: list[Mention], random: Random) -> None:
+def test_measures_do_not_depend_on_order_or_codes(mentions: list[Mention], random: Random) -> None:
     shuffled = [(7 - n, 3 * a - 5, 10**12 * c) for n, a, c in mentions]
     random.shuffle(shuffled)
     before, after = (agreement.measure(table_of(rows)) for rows in (mentions, shuffled))
@@ -229,28 +230,29 @@ def test_swapping_truth_and_system_swaps_precision_and_recall(mentions: list[Men
 
 
 @given(mentions=mentions_of_names)
-def test_the_truth_scores_exactly_one_and_the_baselines_as_they_must(mentions: list[Mention]) -> None:
+def test_truth_and_trivial_clusterings_have_their_known_scores(mentions: list[Mention]) -> None:
     name, author, _ = np.array(mentions).T
     perfect = Scores(1.0, 1.0)
     truth = agreement.measure(contingency(name, author, author))
     assert (truth.bcubed, truth.pairwise, truth.pairwise_with_self, truth.cluster_level) == (perfect,) * 4
     assert (truth.k_metric.k, truth.splitting_error, truth.lumping_error) == (1.0, 0.0, 0.0)
-    together = agreement.measure(contingency(name, author, name))
-    assert together.splitting_error == 0.0
-    assert together.bcubed.recall == together.pairwise.recall == together.pairwise_with_self.recall == 1.0
-    alone = agreement.measure(contingency(name, author, np.arange(len(name))))
-    assert alone.lumping_error == 0.0
-    assert alone.bcubed.precision == alone.pairwise.precision == alone.pairwise_with_self.precision == 1.0
+    one_cluster = agreement.measure(contingency(name, author, name))
+    assert one_cluster.splitting_error == 0.0
+    assert one_cluster.bcubed.recall == one_cluster.pairwise.recall == one_cluster.pairwise_with_self.recall == 1.0
+    singletons = agreement.measure(contingency(name, author, np.arange(len(name))))
+    assert singletons.lumping_error == 0.0
+    precision = (singletons.bcubed, singletons.pairwise, singletons.pairwise_with_self)
+    assert [scores.precision for scores in precision] == [1.0] * 3
 
 
 @cases
 @given(mentions=mentions_of_names)
-def test_the_baselines_are_known_without_counting(mentions: list[Mention]) -> None:
+def test_merge_all_and_split_all_equal_counted_tables(mentions: list[Mention]) -> None:
     name, author, _ = np.array(mentions).T
     table = table_of(mentions)
     for short, clusters in (
-        (together(table), name),
-        (apart(table), np.arange(len(name))),
+        (merge_all(table), name),
+        (split_all(table), np.arange(len(name))),
     ):
         counted = contingency(name, author, clusters)
         for over in (agreement.measure, agreement.measure_over_names):
@@ -260,19 +262,19 @@ def test_the_baselines_are_known_without_counting(mentions: list[Mention]) -> No
                 )
 
 
-def test_pairs_that_do_not_exist_are_neither_wrong_nor_missing() -> None:
-    apart = table_of([(0, 0, 0), (0, 0, 1)])
-    assert agreement.pairwise(apart) == Scores(1.0, 0.0)
-    assert agreement.pairwise(table_of([(0, 0, 0), (0, 1, 0)])) == Scores(0.0, 1.0)
-    assert agreement.pairwise(table_of([(0, 0, 0), (0, 1, 1)])) == Scores(1.0, 1.0)
-    assert agreement.pairwise(apart, with_self=True) == Scores(1.0, 2 / 3)
+def test_pairwise_is_1_without_any_pair() -> None:
+    split = table_of([(0, 0, 0), (0, 0, 1)])
+    assert agreement.pairwise(split).overall() == Scores(1.0, 0.0)
+    assert agreement.pairwise(table_of([(0, 0, 0), (0, 1, 0)])).overall() == Scores(0.0, 1.0)
+    assert agreement.pairwise(table_of([(0, 0, 0), (0, 1, 1)])).overall() == Scores(1.0, 1.0)
+    assert agreement.pairwise(split, with_self=True).overall() == Scores(1.0, 2 / 3)
 
 
-def test_f1_of_nothing_is_zero() -> None:
+def test_f1_of_zero_precision_and_recall_is_zero() -> None:
     assert Scores(0.0, 0.0).f1 == 0.0
 
 
-def test_codes_must_be_given_for_every_mention() -> None:
+def test_rejects_missing_codes() -> None:
     codes = np.array([0, 1])
     with pytest.raises(ValueError, match="2, 2 and 1"):
         contingency(codes, codes, codes[:1])
@@ -280,14 +282,14 @@ def test_codes_must_be_given_for_every_mention() -> None:
         contingency(codes[:0], codes[:0], codes[:0])
 
 
-def test_codes_may_be_narrow_integers() -> None:
+def test_accepts_narrow_integers() -> None:
     codes = np.arange(250, dtype=np.uint8)
     one = np.zeros(250, dtype=np.int8)
     assert agreement.measure(contingency(one, codes, codes)).bcubed == Scores(1.0, 1.0)
     assert agreement.measure(contingency(codes, codes, one)).bcubed == Scores(1.0, 1.0)
 
 
-def test_a_million_mentions(benchmark: Callable[..., Measures]) -> None:
+def test_measures_a_million_mentions(benchmark: Callable[..., Measures]) -> None:
     generator = np.random.default_rng(0)
     names = generator.integers(0, 200_000, 1_000_000)
     authors, clusters = (3 * names + generator.integers(0, 3, len(names)) for _ in range(2))

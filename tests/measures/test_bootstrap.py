@@ -1,4 +1,4 @@
-"""Names drawn again: against a bootstrap written as its definition reads, and against what theory says."""
+"""The bootstrap against a literal implementation and against theory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from homonym.measures import bootstrap
-from homonym.measures.bootstrap import MOST_UNITS, RESAMPLES, Resamples, interval
+from homonym.measures.bootstrap import MAX_UNITS, RESAMPLES, Resamples, interval
 from homonym.measures.contingency import Values
 
 
@@ -17,7 +17,7 @@ def skewed(names: int, seed: int = 0) -> Values:
 
 
 def slow_means(values: Values, resamples: int, seed: int = 1) -> Values:
-    """Draw names one by one, as the definition reads."""
+    """Draw names one by one."""
     generator = np.random.default_rng(seed)
     return np.array([generator.choice(values, size=len(values)).mean() for _ in range(resamples)])
 
@@ -27,7 +27,7 @@ def one_group(names: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 
 @pytest.mark.parametrize("names", [2, 17, 300])
-def test_replicates_are_distributed_as_those_of_the_slow_bootstrap(names: int) -> None:
+def test_replicates_have_the_distribution_of_the_literal_bootstrap(names: int) -> None:
     values = skewed(names)
     fast = Resamples(one_group(names), resamples=20_000).means(values)[:, 0]
     slow = slow_means(values, 20_000)
@@ -36,8 +36,8 @@ def test_replicates_are_distributed_as_those_of_the_slow_bootstrap(names: int) -
     assert np.quantile(fast, [0.1, 0.5, 0.9]) == pytest.approx(np.quantile(slow, [0.1, 0.5, 0.9]), rel=0.03)
 
 
-@pytest.mark.parametrize("names", [500, MOST_UNITS, MOST_UNITS + 1, 7 * MOST_UNITS + 3])
-def test_the_standard_error_is_the_analytic_one_with_batches_and_without(names: int) -> None:
+@pytest.mark.parametrize("names", [500, MAX_UNITS, MAX_UNITS + 1, 7 * MAX_UNITS + 3])
+def test_standard_error_is_the_analytic_one_with_and_without_batches(names: int) -> None:
     values = skewed(names)
     replicates = Resamples(one_group(names)).means(values)[:, 0]
     expected = values.std() / np.sqrt(names)
@@ -46,7 +46,7 @@ def test_the_standard_error_is_the_analytic_one_with_batches_and_without(names: 
     assert replicates.mean() == pytest.approx(values.mean(), abs=5 * expected / np.sqrt(RESAMPLES))
 
 
-def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
+def test_intervals_have_95_percent_coverage() -> None:
     held = 0
     for seed in range(300):
         values = np.random.default_rng(seed).normal(size=150)
@@ -56,7 +56,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
 
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=5), st.randoms(use_true_random=False), st.integers(0, 3))
-def test_groups_are_drawn_apart_and_do_not_depend_on_later_ones(sizes: list[int], random: object, seed: int) -> None:
+def test_groups_are_drawn_independently(sizes: list[int], random: object, seed: int) -> None:
     group = np.repeat(np.arange(len(sizes)), sizes)
     random.shuffle(group)  # type: ignore[attr-defined]
     values = np.arange(len(group), dtype=np.float64) + 1
@@ -71,14 +71,14 @@ def test_groups_are_drawn_apart_and_do_not_depend_on_later_ones(sizes: list[int]
     assert np.array_equal(first[:, 0], means[:, 0])
 
 
-def test_a_whole_number_of_names_is_drawn_each_time() -> None:
-    names = MOST_UNITS + 5
+def test_mean_of_ones_is_1() -> None:
+    names = MAX_UNITS + 5
     ones = Resamples(one_group(names), resamples=50).means(np.ones(names))
     assert (ones == 1.0).all()
 
 
-def test_equal_groups_and_seeds_draw_the_same_names() -> None:
-    group = np.arange(3 * MOST_UNITS) % 2
+def test_draws_depend_on_groups_and_seed_only() -> None:
+    group = np.arange(3 * MAX_UNITS) % 2
     values = skewed(len(group))
     first, again, other = (Resamples(group, resamples=30, seed=seed).means(values) for seed in (4, 4, 5))
     assert np.array_equal(first, again)
@@ -86,7 +86,7 @@ def test_equal_groups_and_seeds_draw_the_same_names() -> None:
     assert not np.array_equal(first[:, 0] - first[:, 0].mean(), first[:, 1] - first[:, 1].mean())
 
 
-def test_pairs_of_methods_share_their_draws() -> None:
+def test_methods_share_their_draws() -> None:
     values, group = skewed(400), one_group(400)
     better = values + 0.01
     paired = Resamples(group).means(better)[:, 0] - Resamples(group).means(values)[:, 0]
@@ -104,18 +104,18 @@ def test_ratios_of_means_are_ratios_of_sums() -> None:
     assert (weights.sum(axis=1) == 50).all()
 
 
-def test_one_name_has_a_point_for_an_interval() -> None:
+def test_interval_of_one_name_is_a_point() -> None:
     assert interval(Resamples(one_group(1)).means(np.array([0.3]))[:, 0]) == (0.3, 0.3)
 
 
 @pytest.mark.parametrize("group", [[], [0, 2], [1, 1]])
-def test_empty_groups_are_refused(group: list[int]) -> None:
+def test_rejects_empty_groups(group: list[int]) -> None:
     with pytest.raises(ValueError, match="at least one name"):
         Resamples(np.array(group, dtype=np.int64))
 
 
-def test_batches_are_of_one_size_and_mixed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bootstrap, "MOST_UNITS", 4)
+def test_batches_are_random_and_of_equal_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "MAX_UNITS", 4)
     resamples = Resamples(one_group(18), resamples=3)
     assert sorted(np.bincount(resamples._unit).tolist()) == [4, 4, 5, 5]
     assert resamples._unit.tolist() != sorted(resamples._unit.tolist())

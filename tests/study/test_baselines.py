@@ -16,7 +16,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from homonym.clustering.arrays import Bags, Frequencies
-from homonym.measures.methods import LabelledNames
+from homonym.measures.labelled_names import LabelledNames
 from homonym.names.parse import parse_name
 from homonym.study import baselines
 from homonym.study.baselines import (

@@ -617,7 +617,9 @@ def test_a_study_on_the_command_line_is_drawn_and_says_what_is_missing(tmp_path:
     done = homonym_study("in.jsonl", "--gold", "gold.csv", "-o", "out", "--training-share", ".15", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     values = results(tmp_path / "out")
-    missing = "a training share of 0.15 leaves no name for training of true size 2: this has no say in the choice."
+    missing = (
+        "a training share of 0.15 leaves no name for training of true size 2: this size has no influence on the choice."
+    )
     assert missing in values["warnings"]
     assert f"note: {missing}\n" in done.stderr
     assert values["collection"]["labels_without_mention"] == 2

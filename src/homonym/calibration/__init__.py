@@ -1,6 +1,7 @@
-"""The limit and the weights of a run, from names whose authors are known."""
+"""The limit, the confidence and the feature weights of a run.
 
-#: The paper's: a quarter of the names to choose parameters on, and at most so many names of each true size.
-TRAINING_SHARE, MOST_NAMES = 0.25, 1000
-#: Weights are learnt so often, from other samples each time.
-SEEDS = 10
+In: an encoded collection, with or without labelled names. Out: without labels, the limit (`limit`) and the calibration
+curve of the confidence (`confidence`), both from pseudo-names (`pseudonames`) that are built from names of one person
+each (`single_person_names`); from labels, split by `holdout`, the limit (`tuning`) and the weights (`weights`).
+Open `limit` first.
+"""

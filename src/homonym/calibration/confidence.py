@@ -1,7 +1,7 @@
-"""How sure one may be that a mention is among its own: the share of pseudo-name mentions like it that are.
+"""The confidence of a mention: the share of pseudo-name mentions with a similar margin that are clustered correctly.
 
-What a mention is like is its margin: how far its fit to its own author exceeds the limit and the fit to the runner-up;
-the larger, the surer. Who is alone is with nobody wrongly: whether more of his mentions are elsewhere is not said.
+The margin says how far a mention's fit to its own author exceeds both the limit and the fit to the second-best author.
+Singletons get confidence 1: confidence measures cluster purity only, not missing mentions.
 """
 
 from __future__ import annotations
@@ -14,94 +14,95 @@ from numpy.typing import NDArray
 from homonym.clustering.agglomerative import Clustering, cluster
 from homonym.clustering.arrays import Floats, Integers
 from homonym.measures.agreement import correctly_clustered
-from homonym.measures.methods import LabelledNames, codes
+from homonym.measures.labelled_names import LabelledNames, labelled_codes
 from homonym.settings import Settings
 
-#: Margins are logarithms of ratios; beyond this they say no more.
+# Margins are logarithms of ratios; larger ones are cut to this.
 LARGEST_MARGIN = 20.0
-#: Pseudo-names are drawn so often for it: more often than for the limit, because bins of mentions are looked at.
+# Number of draws of pseudo-names: more than for the limit, because each bin of mentions has to be estimated.
 DRAWS = 10
-#: A step of the table stands for at least so many mentions, or it would be chance.
-FEWEST_MENTIONS = 50
+# Minimum number of mentions per bin.
+MIN_BIN_MENTIONS = 50
 
 
 @dataclass(frozen=True, eq=False)
 class CalibrationCurve:
-    """A share that rises with the margin: `share[i]` from `margin[i]` on, the first one also below."""
+    """A step function that rises with the margin: `share[i]` from `margin[i]` on, the first one also below."""
 
     margin: Floats
     share: Floats
 
     def at(self, margin: Floats) -> Floats:
         """The share for each margin."""
-        place = np.searchsorted(self.margin, margin, side="right") - 1
-        shares: Floats = self.share[np.maximum(place, 0)]
+        step = np.searchsorted(self.margin, margin, side="right") - 1
+        shares: Floats = self.share[np.maximum(step, 0)]
         return shares
 
 
 @dataclass(frozen=True, eq=False)
 class Confidence:
-    """The share of mentions that are with their own, by margin; who is alone is with nobody else."""
+    """The calibration curve of mentions in clusters of two or more; singletons have confidence 1."""
 
-    together: CalibrationCurve
+    curve: CalibrationCurve
 
-    def of(self, answer: Clustering) -> Floats:
-        """The confidence of each mention of an answer that has margins."""
-        margin, alone = margins(answer)
-        return np.where(alone, 1.0, self.together.at(margin))
+    def of(self, clustering: Clustering) -> Floats:
+        """The confidence of each mention of a clustering with margins."""
+        margin, is_singleton = margins(clustering)
+        return np.where(is_singleton, 1.0, self.curve.at(margin))
 
 
-def margins(answer: Clustering) -> tuple[Floats, NDArray[np.bool_]]:
-    """The margin of each mention, and who is alone."""
-    limit = _log(np.repeat(answer.limit, np.diff(answer.block_start)))
-    own, other, alone = _log(answer.own), _log(answer.other), np.isnan(answer.own)
-    margin = np.where(alone, limit - other, np.minimum(own - limit, own - other))
-    return np.clip(margin, -LARGEST_MARGIN, LARGEST_MARGIN), alone
+def margins(clustering: Clustering) -> tuple[Floats, NDArray[np.bool_]]:
+    """The margin of each mention, and whether it is a singleton."""
+    limit = _log(np.repeat(clustering.limit, np.diff(clustering.block_start)))
+    own, other, is_singleton = _log(clustering.own), _log(clustering.other), np.isnan(clustering.own)
+    margin = np.where(is_singleton, limit - other, np.minimum(own - limit, own - other))
+    return np.clip(margin, -LARGEST_MARGIN, LARGEST_MARGIN), is_singleton
 
 
 def learn_confidence(drawn: list[LabelledNames], settings: Settings) -> Confidence:
-    """Learn the shares from pseudo-names, clustered as the collection is."""
-    margin, alone, right = [], [], []
+    """Learn the calibration curve from pseudo-names, clustered with the settings of the run."""
+    margin, correct = [], []
     for names in drawn:
-        answer = cluster(names.bags, names.frequencies, settings, constraints=names.constraints, margins=True)
-        found, single = margins(answer)
-        margin.append(found)
-        alone.append(single)
-        right.append(correctly_clustered(*codes(names, answer.label)))
-    company = ~np.concatenate(alone)
-    return Confidence(isotonic_regression(np.concatenate(margin)[company], np.concatenate(right)[company]))
+        clustering = cluster(names.bags, names.frequencies, settings, constraints=names.constraints, margins=True)
+        found, is_singleton = margins(clustering)
+        margin.append(found[~is_singleton])
+        correct.append(correctly_clustered(*labelled_codes(names, clustering.label))[~is_singleton])
+    return Confidence(isotonic_regression(np.concatenate(margin), np.concatenate(correct)))
 
 
-def isotonic_regression(margin: Floats, right: NDArray[np.bool_]) -> CalibrationCurve:
-    """The best shares that never fall as the margin rises: neighbours that would are put together.
+def isotonic_regression(margin: Floats, correct: NDArray[np.bool_]) -> CalibrationCurve:
+    """The best fit that never falls as the margin rises, by pool adjacent violators on bins of `MIN_BIN_MENTIONS`.
 
-    >>> steps = isotonic_regression(np.arange(300.0), np.arange(300) >= 150)
-    >>> steps.at(np.array([-1.0, 160.0, 400.0]))
+    Own code, because scikit-learn is only an optional extra.
+
+    >>> curve = isotonic_regression(np.arange(300.0), np.arange(300) >= 150)
+    >>> curve.at(np.array([-1.0, 160.0, 400.0]))
     array([0., 1., 1.])
     """
     if not len(margin):
         return CalibrationCurve(np.zeros(1), np.ones(1))
-    values, place, mentions = np.unique(margin, return_inverse=True, return_counts=True)
-    held = np.bincount(place, right)
-    # Equal margins belong together, so a step may be larger than it needs to be.
+    values, position, mentions = np.unique(margin, return_inverse=True, return_counts=True)
+    correct_count = np.bincount(position, correct)
+    # Equal margins stay in one bin, so a bin may be larger than the minimum.
     before = np.append(0, np.cumsum(mentions))
     first = [0]
-    while (after := int(np.searchsorted(before, before[first[-1]] + FEWEST_MENTIONS))) < len(values) and (
-        len(margin) - before[after] >= FEWEST_MENTIONS
+    while (after := int(np.searchsorted(before, before[first[-1]] + MIN_BIN_MENTIONS))) < len(values) and (
+        len(margin) - before[after] >= MIN_BIN_MENTIONS
     ):
         first.append(after)
-    steps: list[tuple[float, int, float]] = []  # the first margin, how many mentions, how many of them right
-    for step in zip(values[first], np.add.reduceat(mentions, first), np.add.reduceat(held, first), strict=True):
-        while steps and step[2] * steps[-1][1] <= steps[-1][2] * step[1]:
-            last = steps.pop()
-            step = (last[0], last[1] + step[1], last[2] + step[2])
-        steps.append(step)
-    lowest, number, share = np.array(steps).T
-    return CalibrationCurve(lowest, share / number)
+    bins = values[first], np.add.reduceat(mentions, first), np.add.reduceat(correct_count, first)
+    pools: list[tuple[float, int, float]] = []  # the first margin, the mentions, the correct ones of them
+    for pool in zip(*bins, strict=True):
+        while pools and pool[2] * pools[-1][1] <= pools[-1][2] * pool[1]:
+            last = pools.pop()
+            pool = (last[0], last[1] + pool[1], last[2] + pool[2])
+        pools.append(pool)
+    lowest, size, right = np.array(pools).T
+    return CalibrationCurve(lowest, right / size)
 
 
 def _log(score: Floats) -> Floats:
-    """Logarithms that are finite for everything, −∞ and what is not positive included."""
+    """The logarithm, finite for all values: NaN, −∞ and values that are not positive count as a tiny positive one."""
     tiny = np.exp(-4 * LARGEST_MARGIN)
     return np.log(np.maximum(np.nan_to_num(score, nan=tiny), tiny))
 

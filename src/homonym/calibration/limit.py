@@ -1,8 +1,8 @@
-"""The limit of a run, found without labels: from pseudo-names that the collection's own names are put together to.
+"""The limit of a run without labels: the one that does best on pseudo-names built from the collection itself.
 
-Pseudo-names are made like the blocks that the method finds at a limit, so a better limit makes for better pseudo-names:
-both are found in turn, beginning with the default limit. Of the limits that do as well as the best, as far as
-pseudo-names can tell, the middle one is taken.
+Pseudo-names copy the blocks that the method finds at some limit, so a better limit makes better pseudo-names. Both are
+improved alternately, starting with the default limit. Of all limits that pseudo-names cannot tell from the best, the
+middle one is taken.
 """
 
 from __future__ import annotations
@@ -12,40 +12,42 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.calibration.pseudonames import block_composition, looked_at, pseudo_names
-from homonym.calibration.single_person_names import BlockSample, Pool, find_people, sampled
+from homonym.calibration.pseudonames import block_composition, build_pseudonames, sample_blocks_by_size
+from homonym.calibration.single_person_names import BlockSample, PersonPool, find_people, sample_blocks
 from homonym.clustering.agglomerative import limits
 from homonym.clustering.arrays import Floats, Integers, starts
 from homonym.collection.encoded import Encoded
-from homonym.constraints.find import FoundConstraints
+from homonym.constraints.found_constraints import FoundConstraints
 from homonym.measures.bootstrap import size_groups
-from homonym.measures.methods import Curves, LabelledNames, RelativeFrequencies, concatenate_curves, curves_of
+from homonym.measures.labelled_names import LabelledNames
+from homonym.measures.limit_curves import LimitCurves, concatenate_curves, curves_of
+from homonym.measures.methods import RelativeFrequencies
 from homonym.measures.scores import harmonic
 from homonym.messages import counted
 from homonym.settings import Limit, Settings
 
-#: Pseudo-names are made so often, from other people each time; the spread of the limit is that between these.
+# Number of draws of pseudo-names, each from other people; the spread of the limit is taken over these.
 SEEDS = 3
-#: The real blocks that pseudo-names are made like are drawn with this seed.
-MAKE_UP_SEED = 0
-#: Limits and pseudo-names are found in turn at most so often; a limit that moves by less than this factor stands.
-TURNS, MOVED = 3, 1.15
-#: Limits differ by this factor at least: pseudo-names do not tell closer ones apart.
+# Seed of the sample of real blocks that pseudo-names copy.
+COMPOSITION_SEED = 0
+# Maximum number of rounds; they end early when the limit changes by less than this factor.
+MAX_ROUNDS, CONVERGED = 3, 1.15
+# Ratio of neighbouring limits: pseudo-names do not tell closer ones apart.
 STEP = 1.1
-#: Limits that do worse by no more than this are as good: what another draw of pseudo-names would change.
+# Limits whose F1 is lower by no more than this count as equal: another draw of pseudo-names changes as much.
 TOLERANCE = 0.003
-#: With fewer people or fewer real names of several mentions there is nothing to learn from.
-FEWEST_PEOPLE, FEWEST_NAMES = 30, 20
-#: A number of people counts fully with so many pseudo-names.
-ENOUGH_NAMES = 5
+# Minimum number of people with several mentions, and of real names with several mentions.
+MIN_PEOPLE, MIN_NAMES = 30, 20
+# Number of pseudo-names from which on a number of people has its full weight.
+FULL_WEIGHT_NAMES = 5
 
 
 @dataclass(frozen=True, eq=False)
 class CalibratedLimit:
-    """A limit found on pseudo-names: what it is, how far it moves with other people, and what it does there.
+    """A limit found on pseudo-names, with its spread and its scores there.
 
-    `spread` has the lowest and the highest limit over the seeds. Without pseudo-names the limit is the default, and
-    `why` says what is lacking; it also says why a target was not reached.
+    `spread` has the lowest and the highest limit over the seeds. Without pseudo-names the limit is the default and
+    `why` gives the reason; `why` also says if a target precision was not reached.
     """
 
     limit: Limit
@@ -58,90 +60,91 @@ class CalibratedLimit:
     why: str | None = None
 
 
-def blocks_to_find_from(sizes: Integers, seeds: int = SEEDS) -> Integers:
-    """The blocks that a Finder looks at, of all that have these sizes."""
-    people, made = sampled(sizes, np.random.default_rng(seeds)), looked_at(sizes, np.random.default_rng(MAKE_UP_SEED))
-    return np.union1d(people, made)
+def blocks_for_calibration(sizes: Integers, seeds: int = SEEDS) -> Integers:
+    """The blocks that a `LimitCalibrator` needs, of all blocks with these sizes."""
+    people = sample_blocks(sizes, np.random.default_rng(seeds))
+    return np.union1d(people, sample_blocks_by_size(sizes, np.random.default_rng(COMPOSITION_SEED)))
 
 
 class LimitCalibrator:
-    """All that finding a limit needs, so that its steps can be read in order.
+    """Finds the limit of a collection; `unavailable` is the reason if no pseudo-names can be built, else None.
 
-    A collection of which only `blocks_to_find_from` are at hand will do, if `among` says so.
+    Only the `blocks_for_calibration` have to be loaded; then `sample` says which blocks these are.
     """
 
     def __init__(
         self,
         encoded: Encoded,
         settings: Settings,
-        knowledge: FoundConstraints | None,
+        constraints: FoundConstraints | None,
         threads: int,
         seeds: int = SEEDS,
-        among: BlockSample | None = None,
+        sample: BlockSample | None = None,
     ) -> None:
-        self.encoded, self.settings, self.knowledge = encoded, settings, knowledge
-        self.among = among or BlockSample.all_of(encoded)
+        self.encoded, self.settings, self.constraints = encoded, settings, constraints
+        self.sample = sample or BlockSample.all_of(encoded)
         self.threads, self.seeds = threads, seeds
-        self.lacking = self._lacking()
+        self.unavailable = self._find_people()
 
-    def _lacking(self) -> str | None:
-        """Say why there can be no pseudo-names, or look for people."""
-        several = int((self.among.sizes > 1).sum())
-        if several < FEWEST_NAMES:
+    def _find_people(self) -> str | None:
+        """Fill the pool of people, or return why there are too few."""
+        several = int((self.sample.sizes > 1).sum())
+        if several < MIN_NAMES:
             return (
                 f"too small to find the limit from: {counted(several, 'name')} with several mentions, "
-                f"where {FEWEST_NAMES} are needed"
+                f"where {MIN_NAMES} are needed"
             )
         if not self.encoded.frequencies.types:
             return "no mention has any feature to find the limit from"
         generator = np.random.default_rng(self.seeds)
-        self.pool: Pool = find_people(self.encoded, self.settings, generator, self.among)
+        self.pool: PersonPool = find_people(self.encoded, self.settings, generator, self.sample)
         people = int((self.pool.sizes > 1).sum())
-        if people < FEWEST_PEOPLE:
+        if people < MIN_PEOPLE:
             return (
                 f"too few names to find the limit from: {people:,} are likely to be one person with several mentions, "
-                f"where {FEWEST_PEOPLE} are needed"
+                f"where {MIN_PEOPLE} are needed"
             )
         return None
 
-    def pseudonames(self, limit: Limit, draws: int) -> list[LabelledNames]:
-        """Pseudo-names like the blocks that the method finds at a limit; none if all would be one person."""
+    def draw_pseudonames(self, limit: Limit, draws: int) -> list[LabelledNames]:
+        """Pseudo-names like the blocks that the method finds at a limit; none if all of them have one person only."""
         settings = self.settings.with_limit(limit)
-        generator = np.random.default_rng(MAKE_UP_SEED)
-        made = block_composition(self.encoded, settings, self.knowledge, generator, self.threads, self.among)
-        drawn = [pseudo_names(self.pool, made, np.random.default_rng(seed)) for seed in range(draws)]
-        made_of_several = any(names and (names.true_size > 1).any() for names in drawn)
-        return [names for names in drawn if names] if made_of_several else []
+        generator = np.random.default_rng(COMPOSITION_SEED)
+        composition = block_composition(self.encoded, settings, self.constraints, generator, self.threads, self.sample)
+        drawn = [build_pseudonames(self.pool, composition, np.random.default_rng(seed)) for seed in range(draws)]
+        has_several_people = any(names and (names.true_size > 1).any() for names in drawn)
+        return [names for names in drawn if names] if has_several_people else []
 
     def find(self) -> CalibratedLimit:
-        """Find limit and pseudo-names in turn."""
+        """Improve limit and pseudo-names alternately."""
         limit = self.settings.limit
-        if self.lacking:
-            return CalibratedLimit(limit, why=self.lacking)
+        if self.unavailable:
+            return CalibratedLimit(limit, why=self.unavailable)
         if self.settings.joint:  # p(C,D) is smaller by p(D), which is about 1/N; the paper has no limit for it
             limit = limit.scaled(1 / self.encoded.frequencies.mentions)
-        for _ in range(TURNS):
-            drawn = self.pseudonames(limit, self.seeds)
+        for _ in range(MAX_ROUNDS):
+            drawn = self.draw_pseudonames(limit, self.seeds)
             if not drawn:
-                self.lacking = "no two people can be put together to find the limit from"
-                return CalibratedLimit(self.settings.limit, why=self.lacking)
-            judged = Judged.of(drawn, self.settings, self.threads)
-            found = judged.found(judged.choice(self.settings.target_precision), self.settings, len(self.pool.sizes))
+                self.unavailable = "no two people can be put together to find the limit from"
+                return CalibratedLimit(self.settings.limit, why=self.unavailable)
+            scores = LimitScores.measure(drawn, self.settings, self.threads)
+            choice = scores.choose(self.settings.target_precision)
+            found = scores.result(choice, self.settings, len(self.pool.sizes))
             before, limit = limit, found.limit
-            if max(limit) < MOVED * max(before) and max(before) < MOVED * max(limit):
+            if max(limit) < CONVERGED * max(before) and max(before) < CONVERGED * max(limit):
                 break
         return found
 
 
-Names = NDArray[np.bool_]
+NameMask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class LimitScores:
     """Precision and recall of pseudo-names (rows) at multiples of the default limit (columns).
 
-    `people` is how many a name has, `seed` the draw that it comes from. All figures are averaged over the numbers of
-    people, so that the many easy names do not decide alone.
+    `people` is the number of people of each name, `seed` its draw. All means are over the numbers of people, so that
+    the many easy names do not decide alone.
     """
 
     factors: Floats
@@ -151,32 +154,33 @@ class Judged:
     seed: Integers
 
     @staticmethod
-    def of(drawn: list[LabelledNames], settings: Settings, threads: int) -> Judged:
+    def measure(drawn: list[LabelledNames], settings: Settings, threads: int) -> LimitScores:
         """Sweep over all limits and look up the multiples of the default."""
-        curves = [curves_of(RelativeFrequencies(settings, ratio=STEP), names, threads) for names in drawn]
-        together = concatenate_curves(curves)
-        default = limits(starts(together.mentions), settings.limit, drawn[0].frequencies.mentions)
-        factors = _factors(together, default)
-        at = np.stack([together.steps_at(name, factors * default[name]) for name in range(len(together))])
-        return Judged(
+        curves = concatenate_curves(
+            [curves_of(RelativeFrequencies(settings, ratio=STEP), names, threads) for names in drawn]
+        )
+        default = limits(starts(curves.mentions), settings.limit, drawn[0].frequencies.mentions)
+        factors = _factors(curves, default)
+        at = np.stack([curves.steps_at(name, factors * default[name]) for name in range(len(curves))])
+        return LimitScores(
             factors,
-            together.precision[at],
-            together.recall[at],
+            curves.precision[at],
+            curves.recall[at],
             np.concatenate([size_groups(names.true_size) for names in drawn]),
             np.repeat(np.arange(len(drawn)), [len(names) for names in drawn]),
         )
 
-    def choice(self, target: float | None) -> int:
-        """The multiple to take: the best one, or the lowest from which on the target is reached."""
-        everybody = np.ones(len(self.seed), bool)
+    def choose(self, target: float | None) -> int:
+        """The column to take: the best one, or the lowest from which on the target precision is reached."""
+        all_names = np.ones(len(self.seed), bool)
         if target is None:
-            return self._best(everybody)
-        below = np.flatnonzero(self._averaged(everybody)[0] < target)
+            return self._best(all_names)
+        below = np.flatnonzero(self._means(all_names)[0] < target)
         return min(int(below[-1]) + 1 if len(below) else 0, len(self.factors) - 1)
 
-    def found(self, choice: int, settings: Settings, people: int) -> CalibratedLimit:
-        """Sum up what a multiple does."""
-        precision, recall, f1 = (float(values[choice]) for values in self._averaged(np.ones(len(self.seed), bool)))
+    def result(self, choice: int, settings: Settings, people: int) -> CalibratedLimit:
+        """The limit of a column, with its scores."""
+        precision, recall, f1 = (float(values[choice]) for values in self._means(np.ones(len(self.seed), bool)))
         target, spread, why = settings.target_precision, None, None
         if target is None:
             by_seed = [float(self.factors[self._best(self.seed == seed)]) for seed in np.unique(self.seed)]
@@ -186,19 +190,19 @@ class Judged:
         limit = settings.limit.scaled(float(self.factors[choice]))
         return CalibratedLimit(limit, spread, precision, recall, f1, people, len(self.seed), why)
 
-    def _best(self, names: Names) -> int:
-        """The middle one of those around the best that do as well on some of the names."""
-        f1 = self._averaged(names)[2]
+    def _best(self, names: NameMask) -> int:
+        """The middle of the columns around the best one that are as good on the given names."""
+        f1 = self._means(names)[2]
         worse = np.flatnonzero(f1 < f1.max() - TOLERANCE)
         place = np.searchsorted(worse, np.argmax(f1))
         low = worse[place - 1] + 1 if place else 0
         high = worse[place] - 1 if place < len(worse) else len(f1) - 1
         return int(low + high) // 2
 
-    def _averaged(self, names: Names) -> tuple[Floats, Floats, Floats]:
-        """Precision, recall and F1 of some names at each multiple."""
+    def _means(self, names: NameMask) -> tuple[Floats, Floats, Floats]:
+        """Mean precision, recall and F1 of the given names at each column."""
         sizes, group, count = np.unique(self.people[names], return_inverse=True, return_counts=True)
-        weight = np.minimum(1, count / ENOUGH_NAMES)
+        weight = np.minimum(1, count / FULL_WEIGHT_NAMES)
 
         def by_people(values: Floats) -> Floats:
             return np.stack([values[names][group == size].mean(axis=0) for size in range(len(sizes))])
@@ -211,8 +215,8 @@ class Judged:
         return mean(precision), mean(recall), mean(harmonic(precision, recall))
 
 
-def _factors(curves: Curves, default: Floats) -> Floats:
-    """Multiples of the default limits over all that make a difference, 1 among them."""
+def _factors(curves: LimitCurves, default: Floats) -> Floats:
+    """Multiples of the default limits, including 1, over the range in which the result changes."""
     ratio = curves.lowest / np.repeat(default, np.diff(curves.start))
     ratio = ratio[ratio > 0]
     if not len(ratio):
@@ -222,7 +226,7 @@ def _factors(curves: Curves, default: Floats) -> Floats:
 
 
 def calibrate_limit(
-    encoded: Encoded, settings: Settings, knowledge: FoundConstraints | None, threads: int, seeds: int = SEEDS
+    encoded: Encoded, settings: Settings, constraints: FoundConstraints | None, threads: int, seeds: int = SEEDS
 ) -> CalibratedLimit:
-    """Find the limit of a collection that maximises B-cubed F1 on pseudo-names, or reaches a target precision."""
-    return LimitCalibrator(encoded, settings, knowledge, threads, seeds).find()
+    """The limit with the highest B-cubed F1 on pseudo-names, or the lowest that reaches the target precision."""
+    return LimitCalibrator(encoded, settings, constraints, threads, seeds).find()

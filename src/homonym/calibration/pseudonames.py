@@ -1,8 +1,8 @@
-"""Pseudo-names: blocks whose truth is known, because mentions of several names were put into one.
+"""Pseudo-names: blocks with known authors, built by putting mentions of several single-person names into one block.
 
-A pseudo-name has the make-up of a real block: as many people with as many mentions as the method finds there, and what
-keeps some of these apart, such as their given names, may do so here. Two people of one name have more in common than
-any two, so each of the others is the one of a few candidates who is closest.
+A pseudo-name copies the composition of a real block: the number of authors and mentions that the method finds there,
+and the cannot-links between them. Two people of one name have more in common than two random people, so each person
+after the first is the most similar of a few random candidates.
 """
 
 from __future__ import annotations
@@ -12,111 +12,111 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.calibration.single_person_names import BlockSample, Pool
+from homonym.calibration.single_person_names import BlockSample, PersonPool
 from homonym.clustering.agglomerative import cluster
 from homonym.clustering.arrays import Constraints, Integers, concatenate_constraints, starts
 from homonym.collection.encoded import Encoded
-from homonym.constraints.find import FoundConstraints
+from homonym.constraints.found_constraints import FoundConstraints
 from homonym.measures.bootstrap import size_groups
-from homonym.measures.methods import LabelledNames
+from homonym.measures.labelled_names import LabelledNames
 from homonym.runtime.thread_pool import map_in_order
 from homonym.settings import Settings
 
-#: Real blocks whose make-up is looked at, drawn by their size, with so many mentions together; larger ones are not.
-BLOCKS, BLOCK_MENTIONS, LARGEST_BLOCK = 600, 60_000, 1000
-#: A pseudo-name has at most so many mentions; people of a larger block are drawn until these are filled.
-MOST_MENTIONS = 300
-#: So many pseudo-names are made for each number of people up to 10, and for all above.
+# Maximum number of real blocks to copy, of their mentions together, and of the mentions of one of them.
+MAX_BLOCKS, MAX_BLOCK_MENTIONS, LARGEST_BLOCK = 600, 60_000, 1000
+# Maximum number of mentions of a pseudo-name; authors of a larger block are left out at random.
+MAX_NAME_MENTIONS = 300
+# Maximum number of pseudo-names for each number of people up to 10, and for all larger numbers together.
 NAMES_PER_SIZE = 15
-#: Everybody but the first is the closest of so many candidates.
+# Number of candidates that the most similar person is chosen from.
 CANDIDATES = 3
-#: People are drawn from at least so many who have enough mentions, before larger ones are cut down.
-CHOICE = 40
-#: Every so many-th pseudo-name has nothing but its features.
-UNPROTECTED = 3
-#: Somebody without a document in common is sought so often.
+# Minimum number of people with enough mentions to draw from; otherwise larger or smaller people are drawn, too.
+MIN_CHOICE = 40
+# Every n-th pseudo-name has no constraints.
+UNCONSTRAINED = 3
+# Maximum attempts to find candidates that share no document with the people drawn before.
 ATTEMPTS = 30
 
 
 @dataclass(frozen=True, eq=False)
 class BlockComposition:
-    """The authors of some real blocks, as far as the method can tell.
+    """The authors that the method finds in some real blocks.
 
     Each block is a list of authors, and each author an array with the profile of each mention; `constraints` has the
-    rivals of all profiles.
+    cannot-links of all profiles.
     """
 
     blocks: list[list[Integers]]
     constraints: Constraints
 
 
-def looked_at(sizes: Integers, generator: np.random.Generator) -> Integers:
-    """Some blocks by their size, in order."""
+def sample_blocks_by_size(sizes: Integers, generator: np.random.Generator) -> Integers:
+    """Draw blocks with a probability proportional to their size, in order."""
     usable = np.flatnonzero((sizes > 1) & (sizes <= LARGEST_BLOCK))
     share = sizes[usable] / sizes[usable].sum()
-    chosen = generator.choice(usable, min(BLOCKS, len(usable)), replace=False, p=share) if len(usable) else usable
-    return np.sort(chosen[np.cumsum(sizes[chosen]) <= BLOCK_MENTIONS])
+    chosen = generator.choice(usable, min(MAX_BLOCKS, len(usable)), replace=False, p=share) if len(usable) else usable
+    return np.sort(chosen[np.cumsum(sizes[chosen]) <= MAX_BLOCK_MENTIONS])
 
 
 def block_composition(
     encoded: Encoded,
     settings: Settings,
-    knowledge: FoundConstraints | None,
+    found_constraints: FoundConstraints | None,
     generator: np.random.Generator,
     threads: int,
-    among: BlockSample | None = None,
+    sample: BlockSample | None = None,
 ) -> BlockComposition:
-    """Cluster a sample of the collection's blocks and see what their authors are like."""
-    among = among or BlockSample.all_of(encoded)
-    chosen = among.places(looked_at(among.sizes, generator))
-    kept = np.array(settings.weights_for(encoded.frequencies.types)) > 0
+    """Cluster a sample of the collection's blocks and return their authors."""
+    sample = sample or BlockSample.all_of(encoded)
+    chosen = sample.positions(sample_blocks_by_size(sample.sizes, generator))
+    has_weight = np.array(settings.weights_for(encoded.frequencies.types)) > 0
 
-    def look(block: int) -> tuple[NDArray[np.int32], Constraints | None]:
-        constraints = knowledge.of_blocks(block, block + 1) if knowledge else None
-        bags = encoded.gather(block, block + 1, kept)
+    def cluster_block(block: int) -> tuple[NDArray[np.int32], Constraints | None]:
+        constraints = found_constraints.of_blocks(block, block + 1) if found_constraints else None
+        bags = encoded.gather(block, block + 1, has_weight)
         return cluster(bags, encoded.frequencies, settings, constraints=constraints).label, constraints
 
-    looked = [found for _, found in map_in_order(look, chosen.tolist(), threads)]
-    constraints = concatenate_constraints((len(label), bound) for label, bound in looked)
-    ends = np.cumsum([len(label) for label, _ in looked])
-    profiles = np.split(constraints.profile, ends[:-1]) if looked else []
+    clustered = [result for _, result in map_in_order(cluster_block, chosen.tolist(), threads)]
+    constraints = concatenate_constraints((len(label), of_block) for label, of_block in clustered)
+    ends = np.cumsum([len(label) for label, _ in clustered])
+    profiles = np.split(constraints.profile, ends[:-1]) if clustered else []
     blocks = [
-        [_at_peace(profile[label == author], constraints) for author in range(label.max() + 1)]
-        for (label, _), profile in zip(looked, profiles, strict=True)
+        [_consistent_profiles(profile[label == author], constraints) for author in range(label.max() + 1)]
+        for (label, _), profile in zip(clustered, profiles, strict=True)
     ]
     return BlockComposition(blocks, constraints)
 
 
-def _at_peace(profile: Integers, constraints: Constraints) -> Integers:
-    """The profiles of an author; none where links have overruled that some of them are rivals."""
+def _consistent_profiles(profile: Integers, constraints: Constraints) -> Integers:
+    """The profiles of an author; all 0 if must-links have overruled cannot-links between them."""
     distinct = np.unique(profile)
-    rivals = [
-        constraints.cannot_link[constraints.cannot_link_start[p] : constraints.cannot_link_start[p + 1]]
-        for p in distinct
-    ]
-    return profile * (not np.isin(np.concatenate(rivals), distinct).any())
+    start = constraints.cannot_link_start
+    separated = np.concatenate([constraints.cannot_link[start[p] : start[p + 1]] for p in distinct])
+    return profile * (not np.isin(separated, distinct).any())
 
 
-def pseudo_names(pool: Pool, made: BlockComposition, generator: np.random.Generator) -> LabelledNames | None:
-    """Make pseudo-names like the real blocks, about as many of each number of people; None if nobody is left.
+def build_pseudonames(
+    pool: PersonPool, composition: BlockComposition, generator: np.random.Generator
+) -> LabelledNames | None:
+    """Build pseudo-names like real blocks, about as many of each number of people; None if none can be built.
 
-    What keeps the mentions of a real block apart does the same to those that take their places, but for every third
-    pseudo-name: a limit must also do for names that nothing protects.
+    Mentions take the profiles of the mentions of the real block, except in every third pseudo-name: the limit must also
+    suit names without constraints.
     """
     blocks: list[Integers] = []
     authors, profiles, person = [], [], 0
-    for block in _chosen(made, generator):
-        people = _draw(pool, [len(author) for author in block], generator)
+    for block in _choose_blocks(composition, generator):
+        people = _draw_people(pool, [len(author) for author in block], generator)
         if people:
-            places = [author[: len(mentions)] for author, mentions in zip(block, people, strict=False)]
-            profiles.append(np.concatenate(places) * bool(len(blocks) % UNPROTECTED))
+            copied = [author[: len(mentions)] for author, mentions in zip(block, people, strict=False)]
+            profiles.append(np.concatenate(copied) * bool(len(blocks) % UNCONSTRAINED))
             blocks.append(np.concatenate(people))
             authors.append(np.repeat(person + np.arange(len(people)), [len(mentions) for mentions in people]))
             person += len(people)
     if not blocks:
         return None
     mentions, sizes = np.concatenate(blocks), np.array([len(block) for block in blocks])
-    alone = np.arange(len(mentions)) - np.repeat(starts(sizes)[:-1], sizes)
+    unlinked = np.arange(len(mentions)) - np.repeat(starts(sizes)[:-1], sizes)
     profile = np.concatenate(profiles).astype(np.int32)
     return LabelledNames(
         key=[str(number) for number in range(len(blocks))],
@@ -124,49 +124,49 @@ def pseudo_names(pool: Pool, made: BlockComposition, generator: np.random.Genera
         frequencies=pool.frequencies,
         author=np.concatenate(authors),
         written=[None] * len(mentions),
-        constraints=made.constraints._replace(group=alone.astype(np.int32), profile=profile),
+        constraints=composition.constraints._replace(group=unlinked.astype(np.int32), profile=profile),
     )
 
 
-def _chosen(made: BlockComposition, generator: np.random.Generator) -> list[list[Integers]]:
-    """Some blocks of each number of people, cut to a size that can be made."""
-    group = size_groups(np.array([len(authors) for authors in made.blocks], np.int64))
+def _choose_blocks(composition: BlockComposition, generator: np.random.Generator) -> list[list[Integers]]:
+    """Draw blocks of each number of people, and reduce them to the maximum size."""
+    group = size_groups(np.array([len(authors) for authors in composition.blocks], np.int64))
     chosen = []
     for size in np.unique(group):
         blocks = generator.permutation(np.flatnonzero(group == size))[:NAMES_PER_SIZE]
-        chosen += [_cut(made.blocks[block], generator) for block in np.sort(blocks)]
+        chosen += [_reduce(composition.blocks[block], generator) for block in np.sort(blocks)]
     return chosen
 
 
-def _cut(authors: list[Integers], generator: np.random.Generator) -> list[Integers]:
-    """Leave people out, by chance, until a pseudo-name is not too large; the largest come first."""
-    if sum(map(len, authors)) > MOST_MENTIONS:
+def _reduce(authors: list[Integers], generator: np.random.Generator) -> list[Integers]:
+    """Leave out random authors until the block is not too large; the largest author comes first."""
+    if sum(map(len, authors)) > MAX_NAME_MENTIONS:
         authors = [authors[i] for i in generator.permutation(len(authors))]
-        filled = np.cumsum([len(author) for author in authors])
-        authors = [author for author, end in zip(authors, filled, strict=True) if end <= MOST_MENTIONS]
+        ends = np.cumsum([len(author) for author in authors])
+        authors = [author for author, end in zip(authors, ends, strict=True) if end <= MAX_NAME_MENTIONS]
     return sorted(authors, key=len, reverse=True)
 
 
-def _draw(pool: Pool, wanted: list[int], generator: np.random.Generator) -> list[Integers]:
-    """The mentions of as many people as wanted, with as many mentions each, none on a document with another."""
+def _draw_people(pool: PersonPool, wanted: list[int], generator: np.random.Generator) -> list[Integers]:
+    """The mentions of one person for each wanted number of mentions; no two people share a block or a document."""
     by_size = np.argsort(pool.sizes, kind="stable")
-    rising, cumulated = pool.sizes[by_size], np.append(0.0, np.cumsum(pool.likely[by_size]))
+    sizes, cumulated = pool.sizes[by_size], np.append(0.0, np.cumsum(pool.probability[by_size]))
     people: list[int] = []
     documents: set[int] = set()
     drawn = []
     for mentions in wanted:
         candidates: list[int] = []
-        low, high = _enough(rising, mentions)
+        low, high = _similar_sizes(sizes, mentions)
         for _ in range(ATTEMPTS):
             if len(candidates) == (CANDIDATES if people else 1):
                 break
             place = np.searchsorted(cumulated, generator.uniform(cumulated[low], cumulated[high]), side="right") - 1
-            somebody = int(by_size[min(int(place), high - 1)])
-            known = pool.origin[[*people, *candidates]]
-            if pool.origin[somebody] not in known and documents.isdisjoint(pool.documents(somebody)):
-                candidates.append(somebody)
+            person = int(by_size[min(int(place), high - 1)])
+            used_blocks = pool.source_block[[*people, *candidates]]
+            if pool.source_block[person] not in used_blocks and documents.isdisjoint(pool.documents(person)):
+                candidates.append(person)
         if candidates:
-            closest = max(candidates, key=lambda one: pool.alike[one, people].sum())
+            closest = max(candidates, key=lambda one: pool.similarity[one, people].sum())
             people.append(closest)
             documents |= pool.documents(closest)
             first, last = pool.bags.block_start[closest : closest + 2]
@@ -174,16 +174,16 @@ def _draw(pool: Pool, wanted: list[int], generator: np.random.Generator) -> list
     return drawn
 
 
-def _enough(rising: Integers, mentions: int) -> tuple[int, int]:
-    """The places of those with enough mentions but not many more, in people ordered by size.
+def _similar_sizes(sizes: Integers, mentions: int) -> tuple[int, int]:
+    """The range, in sizes in rising order, of those with enough mentions but not many more.
 
-    >>> _enough(np.array([1] * 50 + [2] * 50 + [9] * 50), 2)
+    >>> _similar_sizes(np.array([1] * 50 + [2] * 50 + [9] * 50), 2)
     (50, 100)
-    >>> _enough(np.array([1] * 50 + [2] * 50 + [9] * 50), 30)
+    >>> _similar_sizes(np.array([1] * 50 + [2] * 50 + [9] * 50), 30)
     (110, 150)
     """
-    low = int(np.searchsorted(rising, mentions))
-    high = int(np.searchsorted(rising, max(2 * mentions, mentions + 2), side="right"))
-    if high - low >= CHOICE:
+    low = int(np.searchsorted(sizes, mentions))
+    high = int(np.searchsorted(sizes, max(2 * mentions, mentions + 2), side="right"))
+    if high - low >= MIN_CHOICE:
         return low, high
-    return (low, len(rising)) if len(rising) - low >= CHOICE else (max(0, len(rising) - CHOICE), len(rising))
+    return (low, len(sizes)) if len(sizes) - low >= MIN_CHOICE else (max(0, len(sizes) - MIN_CHOICE), len(sizes))

@@ -1,7 +1,7 @@
-"""The limit α + β·|X| + κ·√|X|/(N + 3000) that does best on names whose authors are known.
+"""Hyperparameter search for the limit (see `settings.Limit`) on labelled names.
 
-What is maximised is B-cubed F1 averaged over the true sizes, F1 being that of the mean precision and recall of the
-names of a size: as in the paper, so that the many easy names do not decide alone.
+The objective is B-cubed F1 averaged over the true sizes, where F1 is that of the mean precision and recall of the names
+of a size: as in the paper, so that the many easy names do not decide alone.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from homonym.calibration.holdout import NameSplit
 from homonym.clustering.arrays import Floats
-from homonym.measures.agreement import bcubed_by_name
+from homonym.measures.agreement import bcubed
 from homonym.measures.bootstrap import Estimate, Resamples, interval, mean_over_sizes, size_groups
 from homonym.measures.contingency import Codes
-from homonym.measures.methods import Curves, RelativeFrequencies, compare_labels, curves_of, labels_of
+from homonym.measures.labelled_names import compare_labels
+from homonym.measures.limit_curves import LimitCurves, curves_of
+from homonym.measures.methods import RelativeFrequencies, labels_of
 from homonym.measures.scores import NameScores, harmonic
 from homonym.settings import PAPER_LIMIT, Limit, Settings
 
@@ -25,23 +28,31 @@ Part = Literal["alpha", "beta", "kappa"]
 Kind = Literal["alpha", "beta", "kappa", "both"]
 PAPER_PARTS: tuple[Part, Part] = ("alpha", "beta")
 Grids = tuple[Floats, Floats, Floats]
-"""Values of α, β and κ to try, each with each."""
+"""Values of α, β and κ; all combinations are tried."""
 
-#: Limits tried first: so many for one parameter, about as close as those of a sweep, and so many for each of two.
+# Size of the first grid: for one parameter, about as fine as the steps of a sweep, and for each of two parameters.
 GRID, GRID_OF_TWO = 241, 41
-#: Then so many between the neighbours of the best, this often.
+# Size of the finer grids between the neighbours of the best value, and how often the grid is refined.
 REFINED, REFINEMENTS = 9, 2
-#: Scores below this quantile of all that a sweep saw are no sensible limit: hardly anything would ever be refused.
+# Limits below this quantile of all scores of a sweep are not tried: hardly any merge would be refused.
 LOWEST_QUANTILE = 0.01
-NOTHING = np.zeros(1)
+ZERO = np.zeros(1)
+# Minimum difference, in standard errors over names, at which another choice replaces the preferred one.
+CLEAR_DIFFERENCE = 2.0
+# The parameter that the paper tunes: β for sums of products, α for maxima of products.
+PAPER_PART: Mapping[str, Part] = {"prob": "beta", "max": "alpha"}
+# The parameter whose best value varies least between collections, where that has been measured.
+USUAL_PART: Mapping[str, Part] = {"prob": "kappa", "max": "alpha"}
+# Values of γ that are tried if the settings have none.
+GAMMAS = (0.0, 0.25, 0.5, 1.0, 2.0)
 
 
 @dataclass(frozen=True)
 class TunedLimit:
-    """A limit, how well it does on the training names, and how far it would move with other names.
+    """A limit with its mean F1 on the training names.
 
-    `spread` holds the central 95 % of the one parameter that is not 0, over resamples of the training names; of two
-    parameters that trade off against each other there is none.
+    `spread` is the 95 % bootstrap interval of the one parameter that is not 0; there is none for two parameters, which
+    trade off against each other.
     """
 
     kind: Kind
@@ -50,44 +61,40 @@ class TunedLimit:
     spread: tuple[float, float] | None
 
 
-def tune(curves: Curves, group: Codes) -> dict[Kind, TunedLimit]:
-    """Find the best limit with α alone, with β alone and with both; `group` is the true size of each name."""
+def tune(curves: LimitCurves, group: Codes) -> dict[Kind, TunedLimit]:
+    """The best limits with α alone, with β alone and with both; `group` is the true size of each name."""
     alpha, beta = (tune_one(part, curves, group) for part in PAPER_PARTS)
     alphas, betas = (np.append(0.0, _thinned(_grid(curves, part))) for part in PAPER_PARTS)
-    limit, f1 = _searched(curves, _numbered(group), (alphas, betas, NOTHING))
-    # The grid of two is coarser than that of one, and one of two may well be 0.
-    both = max(TunedLimit("both", limit, f1, None), beta, alpha, key=lambda found: found.f1)
+    limit, f1 = _search(curves, _numbered(group), (alphas, betas, ZERO))
+    # The grid of two parameters is coarser than that of one, and the best value of one of the two may be 0.
+    both = max(TunedLimit("both", limit, f1, None), beta, alpha, key=lambda tuned: tuned.f1)
     return {"alpha": alpha, "beta": beta, "both": replace(both, kind="both", spread=None)}
 
 
-def tune_one(part: Part, curves: Curves, group: Codes) -> TunedLimit:
-    """Find the best limit with one parameter, the others being 0."""
+def tune_one(part: Part, curves: LimitCurves, group: Codes) -> TunedLimit:
+    """The best limit with one parameter, the others being 0."""
     grid, group = _grid(curves, part), _numbered(group)
-    limit, f1 = _searched(curves, group, _alone(part, grid))
+    limit, f1 = _search(curves, group, _single_grid(part, grid))
     return TunedLimit(part, limit, f1, _spread(curves, group, part, grid, max(limit)))
 
 
-#: Another choice must be better by so many standard errors, name by name, to be taken instead.
-CLEARLY = 2.0
+def choose(tuned: Mapping[Kind, TunedLimit], preferred: Kind, curves: LimitCurves, group: Codes) -> TunedLimit:
+    """The limit with the preferred parameter, unless another is clearly better."""
+    usual, best = tuned[preferred], max(tuned.values(), key=lambda limit: limit.f1)
+    difference = f1_by_name(curves, best.limit) - f1_by_name(curves, usual.limit)
+    return best if clearly_positive(difference, group) else usual
 
 
-def choose(found: Mapping[Kind, TunedLimit], preferred: Kind, curves: Curves, group: Codes) -> TunedLimit:
-    """Take the limit with the preferred parameter, unless another is clearly better."""
-    usual, best = found[preferred], max(found.values(), key=lambda limit: limit.f1)
-    better = f1_by_name(curves, best.limit) - f1_by_name(curves, usual.limit)
-    return best if clearly_positive(better, group) else usual
-
-
-def f1_by_name(curves: Curves, limit: Limit) -> Floats:
+def f1_by_name(curves: LimitCurves, limit: Limit) -> Floats:
     """F1 of each name at one limit."""
     scores = curves.at(np.array([limit]))
     return harmonic(scores.precision[:, 0], scores.recall[:, 0])
 
 
-def clearly_positive(better: Floats, group: Codes) -> bool:
-    """Whether differences between names are above 0 by more than chance, every true size counting the same.
+def clearly_positive(difference: Floats, group: Codes) -> bool:
+    """Whether the mean difference is above 0 by more than chance, every true size counting the same.
 
-    A standard error from names drawn again would be 0 where each size has one name, as if that were certain.
+    Not by the bootstrap: it would give a standard error of 0 if each size has one name, as if that were certain.
 
     >>> bool(clearly_positive(np.array([0.1, 0.2, 0.1]), np.array([1, 1, 2])))
     True
@@ -96,16 +103,16 @@ def clearly_positive(better: Floats, group: Codes) -> bool:
     """
     _, size, names = np.unique(group, return_inverse=True, return_counts=True)
     share = 1 / (len(names) * names[size])
-    mean = share @ better
-    error = np.sqrt(share**2 @ (better - mean) ** 2)
-    return len(better) > 1 and bool(mean > CLEARLY * error)
+    mean = share @ difference
+    error = np.sqrt(share**2 @ (difference - mean) ** 2)
+    return len(difference) > 1 and bool(mean > CLEAR_DIFFERENCE * error)
 
 
-def mean_f1(curves: Curves, group: Codes, parts: Floats) -> Floats:
-    """F1 averaged over the groups of names, at each of some limits, given as rows of α, β and κ.
+def mean_f1(curves: LimitCurves, group: Codes, parts: Floats) -> Floats:
+    """Mean F1 over the groups of names, at some limits, given as rows of α, β and κ.
 
     >>> both = np.array([1.0, 0.5]), np.array([0.5, 1.0])
-    >>> one = Curves(9, np.array([2]), np.array([0, 2]), np.array([0.5, -np.inf]), *both)
+    >>> one = LimitCurves(9, np.array([2]), np.array([0, 2]), np.array([0.5, -np.inf]), *both)
     >>> mean_f1(one, np.array([0]), np.array([[0.7, 0, 0], [0, 0, 0]])).round(3)
     array([0.667, 0.667])
     """
@@ -123,19 +130,19 @@ def _numbered(group: Codes) -> Codes:
     return numbers
 
 
-def _grid(curves: Curves, part: Part) -> Floats:
-    """Values of one parameter on a logarithmic scale over all that make a difference."""
+def _grid(curves: LimitCurves, part: Part) -> Floats:
+    """Values of one parameter on a logarithmic scale, over the range in which the result changes."""
     unit = np.repeat(curves.units[:, Limit._fields.index(part)], np.diff(curves.start))
     usable = curves.lowest > 0
-    if not usable.any():  # no two mentions were ever compared: any limit is as good as another
+    if not usable.any():  # no two mentions were compared, so that all limits are equally good
         return np.ones(1)
     values = curves.lowest[usable] / unit[usable]
     return np.geomspace(np.quantile(values, LOWEST_QUANTILE), values.max() * 1.01, GRID)
 
 
-def _alone(part: Part, grid: Floats) -> Grids:
+def _single_grid(part: Part, grid: Floats) -> Grids:
     """Values of one parameter, the others being 0."""
-    alpha, beta, kappa = (grid if name == part else NOTHING for name in Limit._fields)
+    alpha, beta, kappa = (grid if name == part else ZERO for name in Limit._fields)
     return alpha, beta, kappa
 
 
@@ -143,8 +150,8 @@ def _thinned(values: Floats) -> Floats:
     return values[:: max(1, (GRID - 1) // (GRID_OF_TWO - 1))]
 
 
-def _searched(curves: Curves, group: Codes, grids: Grids) -> tuple[Limit, float]:
-    """The best limit on grids that become finer around it, and how well it does."""
+def _search(curves: LimitCurves, group: Codes, grids: Grids) -> tuple[Limit, float]:
+    """The best limit on grids that are refined around it, and its mean F1."""
     for _ in range(REFINEMENTS):
         best, _ = _best(curves, group, grids)
         alphas, betas, kappas = (_around(value, grid) for value, grid in zip(best, grids, strict=True))
@@ -152,63 +159,55 @@ def _searched(curves: Curves, group: Codes, grids: Grids) -> tuple[Limit, float]
     return _best(curves, group, grids)
 
 
-def _best(curves: Curves, group: Codes, grids: Grids) -> tuple[Limit, float]:
-    """The best limit of some grids; of equals in a row the middle one, which is furthest from doing worse."""
+def _best(curves: LimitCurves, group: Codes, grids: Grids) -> tuple[Limit, float]:
+    """The best limit of some grids; the middle one of equally good neighbours, which is furthest from worse ones."""
     parts = np.stack([values.ravel() for values in np.meshgrid(*grids, indexing="ij")], axis=1)
-    value = mean_f1(curves, group, parts)
-    best = _middle(value >= value.max() - 1e-12)
-    return Limit(*parts[best].tolist()), float(value[best])
+    f1 = mean_f1(curves, group, parts)
+    best = _middle_of_longest_run(f1 >= f1.max() - 1e-12)
+    return Limit(*parts[best].tolist()), float(f1[best])
 
 
-def _middle(wanted: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
-    """The middle of the longest run of what is wanted.
+def _middle_of_longest_run(mask: NDArray[np.bool_]) -> int:
+    """The middle of the longest run of True.
 
-    >>> _middle(np.array([True, False, True, True, True]))
+    >>> _middle_of_longest_run(np.array([True, False, True, True, True]))
     3
     """
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], wanted.astype(np.int8), [0]])))
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
     starts, ends = edges[::2], edges[1::2]
     longest = int(np.argmax(ends - starts))
     return int(starts[longest] + ends[longest] - 1) // 2
 
 
 def _around(value: float, grid: Floats) -> Floats:
-    """A finer grid between the neighbours of a value; 0 has none."""
+    """A finer grid between the neighbours of a value; a 0 is not refined."""
     if value == 0 or len(grid) == 1:
         return np.array([value])
-    place = int(np.searchsorted(grid, value))
-    low, high = grid[max(place - 1, 0)], grid[min(place + 1, len(grid) - 1)]
-    return np.geomspace(low if low > 0 else grid[place], high, REFINED)
+    position = int(np.searchsorted(grid, value))
+    low, high = grid[max(position - 1, 0)], grid[min(position + 1, len(grid) - 1)]
+    return np.geomspace(low if low > 0 else grid[position], high, REFINED)
 
 
-def _spread(curves: Curves, group: Codes, part: Part, grid: Floats, found: float) -> tuple[float, float]:
-    """Where the best value of the one free parameter lies if the names are drawn again; what was found lies within."""
-    alpha, beta, kappa = (np.broadcast_to(values, grid.shape) for values in _alone(part, grid))
+def _spread(curves: LimitCurves, group: Codes, part: Part, grid: Floats, found: float) -> tuple[float, float]:
+    """The bootstrap interval of the best value of one parameter, widened to include the value that was found."""
+    alpha, beta, kappa = (np.broadcast_to(values, grid.shape) for values in _single_grid(part, grid))
     scores = curves.at(np.stack([alpha, beta, kappa], axis=1))
     resamples = Resamples(group)
-    values = [
+    f1 = [
         harmonic(resamples.means(precision), resamples.means(recall)).mean(axis=1)
         for precision, recall in zip(scores.precision.T, scores.recall.T, strict=True)
     ]
-    drawn = np.stack(values)
-    first, last = np.argmax(drawn, axis=0), len(grid) - 1 - np.argmax(drawn[::-1], axis=0)
+    replicates = np.stack(f1)
+    first, last = np.argmax(replicates, axis=0), len(grid) - 1 - np.argmax(replicates[::-1], axis=0)
     low, high = interval(grid[(first + last) // 2])
     return min(low, found), max(high, found)
 
 
-#: What the paper tunes: β for sums of products, α for maxima of products.
-PAPER_PART: Mapping[str, Part] = {"prob": "beta", "max": "alpha"}
-#: What carries over best from collection to collection, where that has been measured.
-USUAL_PART: Mapping[str, Part] = {"prob": "kappa", "max": "alpha"}
-#: Weights of chance that are tried where none is given.
-CHANCES = (0.0, 0.25, 0.5, 1.0, 2.0)
-
-
 @dataclass(frozen=True, eq=False)
 class JudgedLimit:
-    """A limit and how well it does: F1 averaged over the true sizes, on the training names and on others.
+    """A limit with its mean F1 over the true sizes, on the training names and on the test names.
 
-    `gamma` is the weight of chance that it goes with. `by_name` has B-cubed precision and recall of each test name.
+    `gamma` is the weight of the chance correction it belongs to. `by_name` has the B-cubed scores of each test name.
     """
 
     kind: str
@@ -224,17 +223,17 @@ class JudgedLimit:
 
 @dataclass(frozen=True)
 class TriedChance:
-    """A weight γ of chance, and F1 on the training names at the best limit with one parameter."""
+    """A weight γ of the chance correction, and F1 on the training names at the best limit with one parameter."""
 
     gamma: float
     f1: float
 
 
 @dataclass(frozen=True)
-class Candidates:
-    """All limits that were judged, the one that was chosen, and the settings that it goes with.
+class TuningResult:
+    """All limits that were judged, the chosen one, and the settings it belongs to.
 
-    `chances` are the weights of chance that were tried; none where the settings give one.
+    `chances` are the values of γ that were tried; none if the settings have one.
     """
 
     settings: Settings
@@ -244,66 +243,69 @@ class Candidates:
 
 
 class LimitJudge:
-    """The names that limits are tuned on, and those that they are judged on."""
+    """The training names that limits are tuned on, and the test names that they are judged on."""
 
     def __init__(self, names: NameSplit, threads: int) -> None:
         self.training, self.test, self.threads = names.training, names.test, threads
         self.group = size_groups(names.training.true_size)
 
-    def curves(self, settings: Settings) -> Curves:
-        """How the training names come out at every limit."""
+    def curves(self, settings: Settings) -> LimitCurves:
+        """The scores of the training names at every limit."""
         return curves_of(RelativeFrequencies(settings), self.training, self.threads)
 
-    def judged(self, kind: str, limit: Limit, settings: Settings, tuned: TunedLimit | None = None) -> JudgedLimit:
-        """A limit with what it does on the test names, if there are any."""
+    def judge(self, kind: str, limit: Limit, settings: Settings, tuned: TunedLimit | None = None) -> JudgedLimit:
+        """A limit with its scores on the test names, if there are any."""
         test, by_name = None, None
         if len(self.test):
             labels = labels_of(RelativeFrequencies(settings), self.test, limit, self.threads)
-            by_name = bcubed_by_name(compare_labels(self.test, labels))
+            by_name = bcubed(compare_labels(self.test, labels)).by_name()
             test = mean_over_sizes(by_name, self.test.true_size)
         spread, f1 = (tuned.spread, tuned.f1) if tuned else (None, None)
         return JudgedLimit(kind, *limit, settings.chance, spread, f1, test, by_name)
 
-    def all_judged(self, found: Mapping[Kind, TunedLimit], settings: Settings) -> list[JudgedLimit]:
-        """The limits that were tuned, and the paper's."""
-        tuned = [self.judged(kind, limit.limit, settings, limit) for kind, limit in found.items()]
-        return [*tuned, self.judged("paper", PAPER_LIMIT[settings.variant], settings)]
+    def judge_all(self, tuned: Mapping[Kind, TunedLimit], settings: Settings) -> list[JudgedLimit]:
+        """The tuned limits and the paper's."""
+        judged = [self.judge(kind, limit.limit, settings, limit) for kind, limit in tuned.items()]
+        return [*judged, self.judge("paper", PAPER_LIMIT[settings.variant], settings)]
 
 
-def papers_candidates(settings: Settings, names: NameSplit, threads: int) -> Candidates:
-    """Tune α, β and both as the paper does, and prefer what it prefers."""
+def tune_like_paper(settings: Settings, names: NameSplit, threads: int) -> TuningResult:
+    """Tune α, β and both, and prefer the parameter that the paper tunes."""
     judge = LimitJudge(names, threads)
     curves = judge.curves(settings)
-    found = tune(curves, judge.group)
-    chosen = choose(found, PAPER_PART[settings.variant], curves, judge.group)
-    return Candidates(settings, judge.all_judged(found, settings), chosen, [])
+    tuned = tune(curves, judge.group)
+    chosen = choose(tuned, PAPER_PART[settings.variant], curves, judge.group)
+    return TuningResult(settings, judge.judge_all(tuned, settings), chosen, [])
 
 
-def candidates(settings: Settings, without_labels: Limit | None, names: NameSplit, threads: int) -> Candidates:
-    """Tune κ too, and γ where it is not given; judge also what a run takes without labels.
+def tune_limits(settings: Settings, without_labels: Limit | None, names: NameSplit, threads: int) -> TuningResult:
+    """Tune κ too, and γ unless the settings have it; also judge the default and the limit found on pseudo-names.
 
-    `without_labels` is the limit that was found on pseudo-names, if one was.
+    `without_labels` is the limit found on pseudo-names, if any.
     """
     judge, part = LimitJudge(names, threads), USUAL_PART[settings.variant]
-    chances, with_chance, curves = _choose_chance(settings, part, judge)
-    found: dict[Kind, TunedLimit] = {"kappa": tune_one("kappa", curves, judge.group), **tune(curves, judge.group)}
-    limits = judge.all_judged(found, with_chance)
-    # What is the same as the paper's for this variant need not be shown twice.
+    chances, with_chance, curves = _choose_gamma(settings, part, judge)
+    tuned: dict[Kind, TunedLimit] = {"kappa": tune_one("kappa", curves, judge.group), **tune(curves, judge.group)}
+    limits = judge.judge_all(tuned, with_chance)
+    # A default that equals the paper's limit is not listed twice.
     if settings.limit != PAPER_LIMIT[settings.variant]:
-        limits.append(judge.judged("default", settings.limit, settings))
+        limits.append(judge.judge("default", settings.limit, settings))
     if without_labels:
-        limits.append(judge.judged("pseudo-names", without_labels, settings))
-    return Candidates(with_chance, limits, choose(found, part, curves, judge.group), chances)
+        limits.append(judge.judge("pseudo-names", without_labels, settings))
+    return TuningResult(with_chance, limits, choose(tuned, part, curves, judge.group), chances)
 
 
-def _choose_chance(settings: Settings, part: Part, judge: LimitJudge) -> tuple[list[TriedChance], Settings, Curves]:
-    """Take γ as given, else the default unless another is clearly better: the settings with it, and their curves."""
+def _choose_gamma(settings: Settings, part: Part, judge: LimitJudge) -> tuple[list[TriedChance], Settings, LimitCurves]:
+    """The values of γ that were tried, the settings with the chosen one, and their curves.
+
+    A γ of the settings is used as it is; otherwise it is the default, unless another is clearly better.
+    """
     if settings.gamma is not None:
         return [], settings, judge.curves(settings)
-    curves = {gamma: judge.curves(settings.changed(gamma=gamma)) for gamma in CHANCES}
-    tuned = {gamma: tune_one(part, curves[gamma], judge.group) for gamma in CHANCES}
-    best = max(CHANCES, key=lambda gamma: tuned[gamma].f1)
+    curves = {gamma: judge.curves(settings.changed(gamma=gamma)) for gamma in GAMMAS}
+    tuned = {gamma: tune_one(part, curves[gamma], judge.group) for gamma in GAMMAS}
+    best = max(GAMMAS, key=lambda gamma: tuned[gamma].f1)
     f1 = {gamma: f1_by_name(curves[gamma], tuned[gamma].limit) for gamma in (best, settings.chance)}
     chosen = best if clearly_positive(f1[best] - f1[settings.chance], judge.group) else settings.chance
     with_chance = settings if chosen == settings.chance else settings.changed(gamma=chosen)
-    return [TriedChance(gamma, tuned[gamma].f1) for gamma in CHANCES], with_chance, curves[chosen]
+    return [TriedChance(gamma, tuned[gamma].f1) for gamma in GAMMAS], with_chance, curves[chosen]

@@ -1,4 +1,4 @@
-"""Feature-type weights λ from labels, by logistic regression as in the paper."""
+"""Feature-type weights λ, learnt from labelled names by logistic regression as in the paper."""
 
 from __future__ import annotations
 
@@ -7,47 +7,51 @@ from typing import Any
 
 import numpy as np
 
-from homonym.calibration import SEEDS
+from homonym.calibration.defaults import WEIGHT_SEEDS
 from homonym.clustering.agglomerative import couple
 from homonym.clustering.arrays import Floats, Integers
 from homonym.errors import InputError, SettingsError
-from homonym.measures.methods import LabelledNames
+from homonym.measures.labelled_names import LabelledNames
 from homonym.settings import Settings
 
-#: Pairs of examples from each name, so that a name of thousands of mentions counts as much as one of ten.
+# Number of pairs of examples per name: a name of thousands of mentions counts as much as one of ten.
 PAIRS_PER_NAME = 50
+# A feature type is constant if its standard deviation is at most this share of its mean.
+CONSTANT = 1e-9
+# Number of cross-validation folds; a fold holds whole names.
+FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """p_t(x|C) per feature type, whether x is by the author of C, and the name that they are taken from."""
+    """p_t(x|C) by feature type (columns), whether x is by the author of C, and the name of each example."""
 
     probability: Floats
-    right: Integers
+    same_author: Integers
     name: Integers
 
 
-def sample(names: LabelledNames, settings: Settings, seed: int) -> Examples:
-    """Draw examples from each name that has somebody with two mentions and somebody else, right and wrong in pairs."""
+def sample_examples(names: LabelledNames, settings: Settings, seed: int) -> Examples:
+    """Draw pairs of a positive and a negative example from each name that has two authors, one with two mentions."""
     generator = np.random.default_rng(seed)
     rows, origin = [np.empty((0, len(names.frequencies.types)))], []
     for name in range(len(names)):
         first, last = names.bags.block_start[name : name + 2]
-        people = _people(names.author[first:last])
-        sizes = possible_sizes([len(mentions) for mentions in people])
+        authors = _author_mentions(names.author[first:last])
+        sizes = possible_sizes([len(mentions) for mentions in authors])
         if not sizes:
             continue
         S, n = couple(names.bags, name, names.frequencies)
         for size in generator.choice(sizes, PAIRS_PER_NAME):
-            x, right, wrong = _draw(people, int(size), generator)
-            for cluster in (right, wrong):
+            x, own, other = _draw_clusters(authors, int(size), generator)
+            for cluster in (own, other):
                 rows.append(_probability(S, n, x, cluster, names.frequencies.mentions, settings)[None])
                 origin.append(name)
     return Examples(np.concatenate(rows), np.arange(len(origin)) % 2 == 0, np.array(origin, np.int64))
 
 
 def possible_sizes(mentions: list[int]) -> list[int]:
-    """All |C| = |Ċ| that a name allows: somebody has one mention more, and somebody else has that many.
+    """The sizes |C| = |Ċ| that a name allows: one author has more mentions than that, another at least as many.
 
     >>> possible_sizes([3, 1]), possible_sizes([3, 4]), possible_sizes([1, 1]), possible_sizes([9])
     ([1], [1, 2, 3], [], [])
@@ -58,26 +62,28 @@ def possible_sizes(mentions: list[int]) -> list[int]:
     return list(range(1, min(largest - 1, second) + 1))
 
 
-def _people(author: Integers) -> list[Integers]:
+def _author_mentions(author: Integers) -> list[Integers]:
     """The mentions of each known author of one name."""
-    return [np.flatnonzero(author == person) for person in np.unique(author[author >= 0])]
+    return [np.flatnonzero(author == one) for one in np.unique(author[author >= 0])]
 
 
-def _draw(people: list[Integers], size: int, generator: np.random.Generator) -> tuple[int, Integers, Integers]:
-    """A mention, `size` others of its author, and as many of somebody else."""
+def _draw_clusters(
+    authors: list[Integers], size: int, generator: np.random.Generator
+) -> tuple[int, Integers, Integers]:
+    """A mention, `size` other mentions of its author, and as many of another author."""
     pairs = [
         (i, j)
-        for i, own in enumerate(people)
-        for j, other in enumerate(people)
+        for i, own in enumerate(authors)
+        for j, other in enumerate(authors)
         if i != j and len(own) > size and len(other) >= size
     ]
-    own, other = (people[i] for i in pairs[generator.integers(len(pairs))])
-    x, *right = generator.choice(own, size + 1, replace=False)
-    return int(x), np.array(right), generator.choice(other, size, replace=False)
+    own, other = (authors[i] for i in pairs[generator.integers(len(pairs))])
+    x, *rest = generator.choice(own, size + 1, replace=False)
+    return int(x), np.array(rest), generator.choice(other, size, replace=False)
 
 
 def _probability(S: Floats, n: Floats, x: int, cluster: Integers, N: int, settings: Settings) -> Floats:
-    """p_t(x|C) of each feature type, C being the cluster."""
+    """p_t(x|C) of each feature type, where C is the cluster."""
     epsilon, size = settings.epsilon, len(cluster)
     use_max = settings.variant == "max"
     shared = S[x, cluster].max(axis=0) if use_max else S[x, cluster].sum(axis=0)
@@ -86,18 +92,12 @@ def _probability(S: Floats, n: Floats, x: int, cluster: Integers, N: int, settin
     return probability
 
 
-#: A feature type whose values differ by no more than this share of their mean is the same for all.
-CONSTANT = 1e-9
-#: Accuracy is measured on names that the classifier has not seen, in so many rounds.
-FOLDS = 5
-
-
 @dataclass(frozen=True)
 class LearnedWeights:
     """Weights by feature type: their mean over the seeds, scaled to a sum of 1, and their standard deviation.
 
-    `coefficients` are the classifier's, with their sign, averaged over the seeds. `accuracy` is the share of (x, C)
-    that the classifier tells from (x, Ċ) on names it has not seen: .5 is chance.
+    `coefficients` are the means of the classifier's coefficients, which can be negative. `accuracy` is that of telling
+    (x, C) from (x, Ċ) on names that were not trained on; chance is .5.
     """
 
     weights: dict[str, float]
@@ -110,22 +110,22 @@ class LearnedWeights:
     seeds: int
 
 
-def learn_weights(names: LabelledNames, settings: Settings, seeds: int = SEEDS) -> LearnedWeights:
-    """Learn which feature types tell a mention's author from somebody else of the name.
+def learn_weights(names: LabelledNames, settings: Settings, seeds: int = WEIGHT_SEEDS) -> LearnedWeights:
+    """Learn how well each feature type separates a mention's author from other authors of the name.
 
-    A weight multiplies p_t(x|C), but p_t of years is ten thousand times smaller than that of e-mail addresses, so the
-    coefficients of the bare values say more about scale than about use. They are those of p_t divided by its standard
-    deviation; negative ones are set to 0.
+    Each p_t is divided by its standard deviation before the regression: p_t of years is ten thousand times smaller than
+    that of e-mail addresses, so that the coefficients of raw values would reflect scale, not usefulness. Negative
+    coefficients are set to 0.
     """
     _require_sklearn()
     if seeds < 1:
-        raise SettingsError(f"weights are learnt from at least one sample, got {seeds}.")
-    samples = [sample(names, settings, seed) for seed in range(seeds)]
+        raise SettingsError(f"the number of seeds must be at least 1, got {seeds}.")
+    samples = [sample_examples(names, settings, seed) for seed in range(seeds)]
     if len(np.unique(samples[0].name)) < 2:
         raise InputError(
-            "weights need at least two names that two people share, one of them with two mentions; label more names."
+            "weights need at least two names with two authors each, one of them with two mentions; label more names."
         )
-    coefficients = np.stack([_classifier().fit(_scaled(one), one.right).coef_[0] for one in samples])
+    coefficients = np.stack([_classifier().fit(_scaled(one), one.same_author).coef_[0] for one in samples])
     weights = np.stack([_weights(row) for row in coefficients])
     accuracy = [_accuracy(examples) for examples in samples]
     mean = weights.mean(axis=0)
@@ -137,32 +137,32 @@ def learn_weights(names: LabelledNames, settings: Settings, seeds: int = SEEDS) 
         accuracy=float(np.mean(accuracy)),
         accuracy_sd=float(np.std(accuracy)),
         names=len(np.unique(samples[0].name)),
-        pairs=sum(len(examples.right) // 2 for examples in samples),
+        pairs=sum(len(examples.same_author) // 2 for examples in samples),
         seeds=seeds,
     )
 
 
 def _weights(coefficients: Floats) -> Floats:
-    """Coefficients without negative ones, scaled to a sum of 1; equal ones if nothing helps.
+    """Coefficients with negative ones set to 0, scaled to a sum of 1; equal weights if none is positive.
 
     >>> _weights(np.array([3.0, -1.0, 1.0]))
     array([0.75, 0.  , 0.25])
     """
-    helpful = np.clip(coefficients, 0, None)
-    total = helpful.sum()
-    return helpful / total if total > 0 else np.full(len(helpful), 1 / len(helpful))
+    positive = np.clip(coefficients, 0, None)
+    total = positive.sum()
+    return positive / total if total > 0 else np.full(len(positive), 1 / len(positive))
 
 
 def _accuracy(examples: Examples) -> float:
     from sklearn.model_selection import GroupKFold, cross_val_score
 
     folds = GroupKFold(min(FOLDS, len(np.unique(examples.name))))
-    scores = cross_val_score(_classifier(), _scaled(examples), examples.right, groups=examples.name, cv=folds)
+    scores = cross_val_score(_classifier(), _scaled(examples), examples.same_author, groups=examples.name, cv=folds)
     return float(np.mean(scores))
 
 
 def _scaled(examples: Examples) -> Floats:
-    """Divide each column by its standard deviation; one that is the same for all but for rounding becomes 0."""
+    """Divide each column by its standard deviation; a column that is constant up to rounding becomes 0."""
     spread, mean = examples.probability.std(axis=0), examples.probability.mean(axis=0)
     return examples.probability / np.where(spread > CONSTANT * mean, spread, np.inf)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from homonym import __version__
-from homonym.calibration import SEEDS
+from homonym.calibration.defaults import WEIGHT_SEEDS
 from homonym.cli.options import (
     AUTHORS,
     FILE,
@@ -247,7 +247,11 @@ def calibrate(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) 
 @GOLD
 @SETTINGS_OUTPUT
 @click.option(
-    "--seeds", type=click.IntRange(1), default=SEEDS, show_default=True, help="Number of repetitions, for the spread."
+    "--seeds",
+    type=click.IntRange(1),
+    default=WEIGHT_SEEDS,
+    show_default=True,
+    help="Number of repetitions, for the spread.",
 )
 @split_options
 @setting_options(*EXTRACTION, "variant", "epsilon")

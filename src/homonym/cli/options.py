@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 import click
 
-from homonym.calibration import MOST_NAMES, TRAINING_SHARE
+from homonym.calibration.defaults import MAX_NAMES_PER_SIZE, TRAINING_SHARE
 from homonym.errors import SettingsError
 from homonym.records.registry import NAMES
 from homonym.settings import Settings
@@ -188,7 +188,7 @@ split_options = _together(
     click.option(
         "--most-names",
         type=int,
-        default=MOST_NAMES,
+        default=MAX_NAMES_PER_SIZE,
         show_default=True,
         help="Maximum number of names with the same true number of authors.",
     ),

@@ -146,22 +146,16 @@ def _describe_limit(limit: Limit, calibrated: CalibratedLimit | None) -> str:
     from homonym.calibration.limit import SEEDS
 
     if calibrated is None:
-        return f"merge threshold (as given): {_parts(limit)}"
+        return f"merge threshold (as given): {limit.describe()}"
     if calibrated.precision is None or calibrated.recall is None:
-        return f"merge threshold (default): {_parts(limit)}"
+        return f"merge threshold (default): {limit.describe()}"
     spread = " … ".join(map(_values, calibrated.spread)) if calibrated.spread else ""
     between = f", {spread} over {counted(SEEDS, 'repetition')}" if spread else ""
     return (
-        f"merge threshold (calibrated without labels): {_parts(limit)}{between}\n"
+        f"merge threshold (calibrated without labels): {limit.describe()}{between}\n"
         f"expected precision {calibrated.precision:.3f}, recall {calibrated.recall:.3f}, estimated on "
         f"{counted(calibrated.names, 'pseudo-name')} made of {calibrated.people:,} people"
     )
-
-
-def _parts(limit: Limit) -> str:
-    """The parts of a limit that are not 0."""
-    named = [f"{GREEK[part]} = {value:.3g}" for part, value in limit._asdict().items() if value]
-    return ", ".join(named) or "0"
 
 
 def _values(limit: Limit) -> str:

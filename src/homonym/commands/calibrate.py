@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from homonym.calibration import MOST_NAMES, TRAINING_SHARE
+from homonym.calibration.defaults import MAX_NAMES_PER_SIZE, TRAINING_SHARE
 from homonym.calibration.holdout import read_split
 from homonym.calibration.limit import CalibratedLimit, calibrate_limit
-from homonym.calibration.tuning import JudgedLimit, TriedChance, candidates
+from homonym.calibration.tuning import JudgedLimit, TriedChance, tune_limits
 from homonym.collection.encoded import Encoded
 from homonym.commands.run import Resources, Run
-from homonym.constraints.find import find_constraints
+from homonym.constraints.found_constraints import find_constraints
 from homonym.engines.local import LocalEngine
 from homonym.errors import SettingsError
 from homonym.evaluation.labelled_collections import read_collection
@@ -58,7 +58,7 @@ def calibrate(
     output: str | Path | None = None,
     label: str = LABEL,
     training_share: float = TRAINING_SHARE,
-    most_names: int = MOST_NAMES,
+    most_names: int = MAX_NAMES_PER_SIZE,
     statistics: str | Path | None = None,
     mentions_in_collection: int | None = None,
     format: str | None = None,
@@ -101,7 +101,7 @@ def _check(gold: Paths | None, settings: Settings, label: str, training_share: f
                 "--target-precision chooses a limit without labels; leave out --gold, or the target to tune for F1."
             )
         return
-    usual = {"--label": LABEL, "--training-share": TRAINING_SHARE, "--most-names": MOST_NAMES}
+    usual = {"--label": LABEL, "--training-share": TRAINING_SHARE, "--most-names": MAX_NAMES_PER_SIZE}
     given = zip(usual.items(), (label, training_share, most_names), strict=True)
     if needless := [option for (option, default), value in given if value != default]:
         verb = "goes" if len(needless) == 1 else "go"
@@ -163,7 +163,7 @@ class _Calibrating(Run):
         self.truth = label
         labelling, names = read_split(self, gold, label, training_share, most_names)
         with self.stages.stage("tune"):
-            made = candidates(self.settings, self.found.limit if self.found.names else None, names, self.threads)
+            made = tune_limits(self.settings, self.found.limit if self.found.names else None, names, self.threads)
         return Calibration(
             settings=made.settings.with_limit(made.chosen.limit),
             chosen=made.chosen.kind,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from homonym.collection.encoded import Encoded
     from homonym.constraints.conflicts import ConstraintConflict
     from homonym.constraints.evidence import UserPairs
-    from homonym.constraints.find import FoundConstraints
+    from homonym.constraints.found_constraints import FoundConstraints
     from homonym.engines.local import LocalEngine
 
 
@@ -229,7 +229,7 @@ class Job(Run):
 
     def constrain(self, encoded: Encoded) -> FoundConstraints | None:
         """Find out what is known of mentions beside their features."""
-        from homonym.constraints.find import find_constraints
+        from homonym.constraints.found_constraints import find_constraints
 
         with self.stages.stage("constrain"):
             knowledge = find_constraints(encoded, self.settings, self.pairs)
@@ -247,15 +247,15 @@ class Job(Run):
         from homonym.calibration.limit import LimitCalibrator
 
         with self.stages.stage("calibrate"):
-            finder = LimitCalibrator(encoded, self.settings, knowledge, self.threads, among=among)
+            finder = LimitCalibrator(encoded, self.settings, knowledge, self.threads, sample=among)
             if not self.settings.limit_is_given:
                 self.found_limit = finder.find()
                 self.settings = self.settings.with_limit(self.found_limit.limit)
                 if self.found_limit.why:
                     self.warnings.append(f"{self.found_limit.why}: {_instead(self.settings.limit)}.")
-            if finder.lacking:
+            if finder.unavailable:
                 return None
-            drawn = finder.pseudonames(self.settings.limit, DRAWS)
+            drawn = finder.draw_pseudonames(self.settings.limit, DRAWS)
             return learn_confidence(drawn, self.settings) if drawn else None
 
     def find_authors(
@@ -296,7 +296,7 @@ class Job(Run):
         from homonym.schema import AUTHORS, ROUNDS
 
         columns = {
-            "constraint": knowledge.words if knowledge else None,
+            "constraint": knowledge.column if knowledge else None,
             "confidence": None if found.sure is None else pa.array(found.sure.round(DECIMALS)),
             "author_confidence": None if found.author_sure is None else pa.array(found.author_sure.round(DECIMALS)),
         }
@@ -306,7 +306,7 @@ class Job(Run):
             rows = author_batches(encoded.mentions_file, found.numbers, columns)
             write_table(self.output, AUTHORS, _told(rows, advance))
             write_atomic(settings_path(self.output), self.settings.to_toml())
-            write_conflicts(conflicts_path(self.output), knowledge.contradictions if knowledge else [])
+            write_conflicts(conflicts_path(self.output), knowledge.conflicts if knowledge else [])
 
     def finish(
         self,
@@ -355,12 +355,11 @@ def _told(batches: Iterable[pa.Table], advance: Advance) -> Iterator[pa.Table]:
 
 def _instead(limit: Limit) -> str:
     """What is done where pseudo-names do not say what to do."""
-    used = ", ".join(f"{name} = {value:.3g}" for name, value in limit._asdict().items() if value)
-    return f"the limit is {used}; labelled names (homonym calibrate --gold) would say more"
+    return f"the limit is {limit.describe()}; labelled names (homonym calibrate --gold) would say more"
 
 
 def _summed_up(knowledge: FoundConstraints, output: Path) -> ConstraintSummary:
-    counts, found = knowledge.counts, knowledge.contradictions
+    counts, found = knowledge.counts, knowledge.conflicts
     return ConstraintSummary(
         links=counts.links,
         linked=counts.linked,

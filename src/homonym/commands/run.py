@@ -23,7 +23,7 @@ from homonym.settings import Settings
 if TYPE_CHECKING:
     from homonym.collection.encoded import Encoded
     from homonym.collection.statistics import GivenStatistics
-    from homonym.constraints.find import FoundConstraints
+    from homonym.constraints.found_constraints import FoundConstraints
     from homonym.engines.local import LocalEngine
     from homonym.runtime.checkpoints import Facts
 

@@ -129,12 +129,12 @@ class SparkJob(Job):
 
     def find_limit(self, engine: SparkEngine, pairs: BlockPairs) -> Confidence | None:
         """Find the limit where none is given and learn how sure one may be, from a few blocks fetched to the driver."""
-        from homonym.calibration.limit import blocks_to_find_from
+        from homonym.calibration.limit import blocks_for_calibration
         from homonym.calibration.single_person_names import BlockSample
-        from homonym.constraints.find import find_constraints
+        from homonym.constraints.found_constraints import find_constraints
 
         with self.stages.stage("calibrate"):
-            blocks = blocks_to_find_from(engine.schedule.size)
+            blocks = blocks_for_calibration(engine.schedule.size)
             encoded, numbers = engine.fetch(blocks)
             knowledge = find_constraints(encoded, self.settings, pairs.among(numbers))
             among = BlockSample(engine.schedule.size, blocks)

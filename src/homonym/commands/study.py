@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 
 from homonym import __version__
-from homonym.calibration import MOST_NAMES, TRAINING_SHARE
+from homonym.calibration.defaults import MAX_NAMES_PER_SIZE, TRAINING_SHARE
 from homonym.calibration.holdout import NameSplit, read_split
 from homonym.calibration.weights import LearnedWeights, learn_weights
 from homonym.commands.run import Resources, Run
@@ -51,7 +51,7 @@ def study(
     gold: Paths | None = None,
     label: str = "author",
     training_share: float = TRAINING_SHARE,
-    most_names: int = MOST_NAMES,
+    most_names: int = MAX_NAMES_PER_SIZE,
     statistics: str | Path | None = None,
     mentions_in_collection: int | None = None,
     format: str | None = None,

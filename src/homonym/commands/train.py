@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from homonym.calibration import MOST_NAMES, SEEDS, TRAINING_SHARE
+from homonym.calibration.defaults import MAX_NAMES_PER_SIZE, TRAINING_SHARE, WEIGHT_SEEDS
 from homonym.calibration.holdout import read_split
 from homonym.calibration.weights import LearnedWeights, learn_weights
 from homonym.commands.run import Resources, Run
@@ -38,8 +38,8 @@ def train(
     output: str | Path | None = None,
     label: str = "author",
     training_share: float = TRAINING_SHARE,
-    most_names: int = MOST_NAMES,
-    seeds: int = SEEDS,
+    most_names: int = MAX_NAMES_PER_SIZE,
+    seeds: int = WEIGHT_SEEDS,
     statistics: str | Path | None = None,
     mentions_in_collection: int | None = None,
     format: str | None = None,

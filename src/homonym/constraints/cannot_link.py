@@ -1,76 +1,74 @@
-"""Who must not be one author: mentions grouped by all that tells them from others, and these groups compared."""
+"""Cannot-links: mentions with the same evidence share a profile, and the profiles of a block are compared in pairs."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.clustering.arrays import Constraints, starts
+from homonym.clustering.arrays import Constraints, Integers, starts
 from homonym.constraints.evidence import MentionEvidence
-from homonym.constraints.segments import sorted_by, within
-
-Integers = NDArray[np.int64]
+from homonym.constraints.grouped_arrays import pairs_within_groups, sort_by_keys
 
 
 def build_constraints(
-    known: MentionEvidence, first: Integers, disputed: NDArray[np.bool_], blocks: tuple[int, int]
+    evidence: MentionEvidence, representative: Integers, has_cannot_links: NDArray[np.bool_], blocks: tuple[int, int]
 ) -> Constraints | None:
     """The constraints of a range of blocks, None where there are none.
 
-    `first` is for each mention the one that it must be one author with. Mentions of blocks that are not disputed share
-    the profile 0, which has no rivals.
+    `representative` is that of `MustLinks`; `has_cannot_links` says for each block whether it has any. Mentions of
+    blocks without cannot-links share the profile 0, which is compatible with all.
     """
-    begin, end = known.block_start[blocks[0]], known.block_start[blocks[1]]
-    concerned = begin + np.flatnonzero(disputed[known.block[begin:end]])
+    begin, end = evidence.block_start[blocks[0]], evidence.block_start[blocks[1]]
+    concerned = begin + np.flatnonzero(has_cannot_links[evidence.block[begin:end]])
     here = np.arange(begin, end)
-    if not len(concerned) and np.array_equal(first[begin:end], here):
+    if not len(concerned) and np.array_equal(representative[begin:end], here):
         return None
     profile = np.zeros(end - begin, np.int32)
-    examples, number = _profiles(known, concerned)
+    examples, number = _profiles(evidence, concerned)
     profile[concerned - begin] = 1 + number
-    rival_start, rival = _rivals(known, examples, profile, begin)
-    group = (first[begin:end] - known.block_start[known.block[begin:end]]).astype(np.int32)
-    return Constraints(group, profile, rival_start, rival)
+    cannot_link_start, cannot_link = _cannot_links(evidence, examples, profile, begin)
+    group = (representative[begin:end] - evidence.block_start[evidence.block[begin:end]]).astype(np.int32)
+    return Constraints(group, profile, cannot_link_start, cannot_link)
 
 
-def _profiles(known: MentionEvidence, mentions: Integers) -> tuple[Integers, Integers]:
-    """A mention for each profile, ordered by block, and for each mention the number of its profile."""
-    alone = np.full(len(mentions), -1, np.int64)
-    on_its_own = known.document[mentions] >= 0
-    on_its_own[np.isin(mentions, known.different)] = True
-    alone[on_its_own] = mentions[on_its_own]
-    ids = [numbers[mentions] for numbers in known.parting.values()]
-    keys = [known.block[mentions], known.names.number[mentions], *ids, alone]
-    order, new = sorted_by(*keys)
+def _profiles(evidence: MentionEvidence, mentions: Integers) -> tuple[Integers, Integers]:
+    """One mention for each profile, ordered by block, and for each mention the number of its profile."""
+    unique_key = np.full(len(mentions), -1, np.int64)
+    needs_own_profile = evidence.shared_document[mentions] >= 0
+    needs_own_profile[np.isin(mentions, evidence.different_pairs)] = True
+    unique_key[needs_own_profile] = mentions[needs_own_profile]
+    ids = [numbers[mentions] for numbers in evidence.separating_ids.values()]
+    order, is_new = sort_by_keys(evidence.block[mentions], evidence.names.number[mentions], *ids, unique_key)
     number = np.empty(len(order), np.int64)
-    number[order] = np.cumsum(new) - 1
-    return mentions[order[new]], number
+    number[order] = np.cumsum(is_new) - 1
+    return mentions[order[is_new]], number
 
 
-def _rivals(
-    known: MentionEvidence, examples: Integers, profile: NDArray[np.int32], begin: int
+def _cannot_links(
+    evidence: MentionEvidence, examples: Integers, profile: NDArray[np.int32], begin: int
 ) -> tuple[Integers, NDArray[np.int32]]:
-    """The rivals of all profiles, those of the profile 0 included, which has none."""
-    block = known.block[examples]
+    """The cannot-links of all profiles as `Constraints` has them; those of profile 0, which has none, included."""
+    block, names = evidence.block[examples], evidence.names
     _, sizes = np.unique(block, return_counts=True)
-    stated = _stated(known, profile, begin, len(examples))
-    count, rivals = np.zeros(len(examples) + 1, np.int64), [np.empty(0, np.int32)]
-    for row, column in within(sizes):
+    stated = _stated_different(evidence, profile, begin, len(examples))
+    count, partners = np.zeros(len(examples) + 1, np.int64), [np.empty(0, np.int32)]
+    for row, column in pairs_within_groups(sizes):
         x, y = examples[row], examples[column]
-        rival = known.names.clashing(block[row], known.names.number[x], known.names.number[y])
-        for ids in known.parting.values():
-            rival |= (ids[x] >= 0) & (ids[y] >= 0) & (ids[x] != ids[y])
-        rival |= (known.document[x] >= 0) & (known.document[x] == known.document[y]) & (x != y)
+        apart = names.are_incompatible(block[row], names.number[x], names.number[y])
+        for ids in evidence.separating_ids.values():
+            apart |= (ids[x] >= 0) & (ids[y] >= 0) & (ids[x] != ids[y])
+        document = evidence.shared_document
+        apart |= (document[x] >= 0) & (document[x] == document[y]) & (x != y)
         if len(stated):
-            rival |= np.isin(row * len(examples) + column, stated)
-        count += np.bincount(1 + row[rival], minlength=len(count))
-        rivals.append((1 + column[rival]).astype(np.int32))
-    return starts(count), np.concatenate(rivals)
+            apart |= np.isin(row * len(examples) + column, stated)
+        count += np.bincount(1 + row[apart], minlength=len(count))
+        partners.append((1 + column[apart]).astype(np.int32))
+    return starts(count), np.concatenate(partners)
 
 
-def _stated(known: MentionEvidence, profile: NDArray[np.int32], begin: int, profiles: int) -> Integers:
-    """The pairs of profiles that the user has said are different, as places in the square of all profiles."""
-    pairs = known.different - begin
+def _stated_different(evidence: MentionEvidence, profile: NDArray[np.int32], begin: int, profiles: int) -> Integers:
+    """The pairs of profiles that the user calls different, as positions in the matrix of all profiles."""
+    pairs = evidence.different_pairs - begin
     pairs = pairs[(pairs[:, 0] >= 0) & (pairs[:, 1] < len(profile))]
     left, right = profile[pairs].astype(np.int64).T - 1
     return np.concatenate([left * profiles + right, right * profiles + left])

@@ -1,4 +1,4 @@
-"""What contradicts itself, in words: for the terminal, and as a file beside the result."""
+"""Constraint conflicts as sentences for the terminal and as a CSV file next to the output file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COLUMNS = ("kind", "block", "mentions", "what")
 
 @dataclass(frozen=True)
 class ConstraintConflict:
-    """Mentions that must be one author and must not: what keeps them apart, and a sentence about it."""
+    """Mentions with must-links and a cannot-link; `kind` is that of the cannot-link, `what` a sentence about both."""
 
     kind: str
     block: str
@@ -36,51 +36,51 @@ class ConstraintConflict:
 def describe_conflicts(
     conflicts: Sequence[LinkConflict], links: MustLinks, encoded: Encoded
 ) -> list[ConstraintConflict]:
-    """Put contradictions into words, in the order of the result."""
+    """Describe conflicts, in the order of the result."""
     if not conflicts:
         return []
     conflicts = sorted(conflicts, key=lambda conflict: (conflict.left, conflict.right, conflict.kind))
-    people = _MentionLists(conflicts, encoded)
+    texts = _ConflictTexts(conflicts, encoded)
     begin = starts(np.array([len(conflict.members) for conflict in conflicts])).tolist()
     members = np.concatenate([conflict.members for conflict in conflicts])
-    mention_ids = _taken(encoded, "mention_id", members)
-    linked = {kind: np.logical_or.reduceat(by[members], begin[:-1]) for kind, by in links.by.items()}
+    mention_ids = _read(encoded, "mention_id", members)
+    linked = {kind: np.logical_or.reduceat(mask[members], begin[:-1]) for kind, mask in links.requested.items()}
     return [
         ConstraintConflict(
             conflict.kind,
-            people.block[conflict.left],
+            texts.block[conflict.left],
             tuple(mention_ids[begin[number] : begin[number + 1]]),
-            people.sentence(conflict, [kind for kind, chains in linked.items() if chains[number]]),
+            texts.sentence(conflict, [kind for kind, has_kind in linked.items() if has_kind[number]]),
         )
         for number, conflict in enumerate(conflicts)
     ]
 
 
-def _taken(encoded: Encoded, column: str, places: NDArray[np.int64]) -> list[str]:
-    values: list[str] = pq.read_table(encoded.mentions_file, columns=[column])[column].take(places).to_pylist()
+def _read(encoded: Encoded, column: str, mentions: NDArray[np.int64]) -> list[str]:
+    values: list[str] = pq.read_table(encoded.mentions_file, columns=[column])[column].take(mentions).to_pylist()
     return values
 
 
-class _MentionLists:
-    """What sentences call the mentions that contradict each other."""
+class _ConflictTexts:
+    """Sentences about conflicts, with the ids, names, documents and identifiers of their mentions."""
 
     def __init__(self, conflicts: Sequence[LinkConflict], encoded: Encoded) -> None:
-        places = np.unique([(conflict.left, conflict.right) for conflict in conflicts])
+        mentions = np.unique([(conflict.left, conflict.right) for conflict in conflicts])
         self.mention_id, self.name, self.document, self.block = (
-            dict(zip(places.tolist(), _taken(encoded, column, places), strict=True))
+            dict(zip(mentions.tolist(), _read(encoded, column, mentions), strict=True))
             for column in ("mention_id", "name", "document_id", "block")
         )
         identifiers = encoded.identifiers()
-        rows = identifiers.filter(pc.is_in(identifiers["place"], pa.array(places))).to_pylist()
+        rows = identifiers.filter(pc.is_in(identifiers["place"], pa.array(mentions))).to_pylist()
         self.identifier = {(row["place"], row["kind"]): row["id"] for row in rows}
 
-    def sentence(self, conflict: LinkConflict, by: list[str]) -> str:
-        """What links two mentions, what keeps them apart, and what came of it."""
+    def sentence(self, conflict: LinkConflict, linked_by: list[str]) -> str:
+        """What links two mentions, what separates them, and which of the two won."""
         outcome = "they stay linked"
         if conflict.kind != NAME:
             outcome = f"none of the links of these {counted(len(conflict.members), 'mention')} is made"
-        left, right = (self.mention_id[place] for place in (conflict.left, conflict.right))
-        return f"{left} and {right} are linked by {listed(by)}, but {self._reason(conflict)}; {outcome}."
+        left, right = (self.mention_id[mention] for mention in (conflict.left, conflict.right))
+        return f"{left} and {right} are linked by {listed(linked_by)}, but {self._reason(conflict)}; {outcome}."
 
     def _reason(self, conflict: LinkConflict) -> str:
         kind, left, right = conflict.kind, conflict.left, conflict.right
@@ -93,13 +93,13 @@ class _MentionLists:
         return f"their {kind} differ: {self.identifier[left, kind]} and {self.identifier[right, kind]}"
 
 
-def write_conflicts(path: Path, contradictions: Sequence[ConstraintConflict]) -> None:
-    """Write all contradictions as CSV; where there are none, the file of an earlier run goes."""
-    if not contradictions:
+def write_conflicts(path: Path, conflicts: Sequence[ConstraintConflict]) -> None:
+    """Write all conflicts as CSV; if there are none, delete the file of an earlier run."""
+    if not conflicts:
         path.unlink(missing_ok=True)
         return
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(COLUMNS)
-    table.writerows((found.kind, found.block, ";".join(found.mentions), found.what) for found in contradictions)
+    table.writerows((one.kind, one.block, ";".join(one.mentions), one.what) for one in conflicts)
     write_atomic(path, text.getvalue())

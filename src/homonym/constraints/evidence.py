@@ -1,4 +1,4 @@
-"""What is known of each mention beside its features, as arrays in the order of the result."""
+"""What each mention carries besides its features: identifiers, document, name, and the user's pairs, as arrays."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from homonym.clustering.arrays import Integers
 from homonym.collection.encoded import Encoded
+from homonym.constraints.grouped_arrays import has_different_values
 from homonym.constraints.incompatible_names import BlockNames, block_names, no_names
-from homonym.constraints.segments import differing
 from homonym.errors import InputError
 from homonym.io.inputs import Source
 from homonym.messages import counted
@@ -32,7 +33,7 @@ Row = tuple[str, list[str]]
 
 @dataclass(frozen=True)
 class UserPairs:
-    """Statements about mentions, each of two ids and whether they are the same person."""
+    """A user's pairs of mention ids, and for each pair whether both are the same person."""
 
     a: tuple[str, ...]
     b: tuple[str, ...]
@@ -46,7 +47,7 @@ def read_user_pairs(path: Path) -> UserPairs:
     >>> with TemporaryDirectory() as folder:
     ...     _ = Path(folder, "pairs.csv").write_text("mention_a,mention_b,relation\\nW1#0,W2#0,same\\n")
     ...     read_user_pairs(Path(folder, "pairs.csv"))
-    Pairs(a=('W1#0',), b=('W2#0',), same=(True,))
+    UserPairs(a=('W1#0',), b=('W2#0',), same=(True,))
     """
     with Source(path) as source:
         table = _parquet_rows(source) if source.head[:4] == arrow_tables.PARQUET else _csv_rows(source)
@@ -95,48 +96,45 @@ def _parquet_rows(source: Source) -> Iterator[Row]:
         yield place, ["" if row[column] is None else str(row[column]).strip() for column in COLUMNS]
 
 
-Integers = NDArray[np.int64]
-
-
 @dataclass(frozen=True, eq=False)
 class MentionEvidence:
-    """What is known of each mention.
+    """What each mention carries besides its features; mentions are in the order of the result.
 
-    `ids` has for each trusted kind the number of a mention's identifier, -1 where it has none; `document` a number for
-    mentions of one block on one document, -1 where a mention is alone on its own. `same` and `different` are the
-    places of mentions that a user has said this of, a row for each pair inside a block.
+    `ids` maps each trusted kind of identifier to the number of each mention's identifier, -1 where it has none.
+    `shared_document` numbers the documents with several mentions of one block; it is -1 for all other mentions.
+    `same_pairs` and `different_pairs` hold the user's pairs inside a block, one row of two mention numbers each.
     """
 
     block_start: Integers
     block: Integers
     names: BlockNames
     ids: dict[str, Integers]
-    document: Integers
-    same: Integers
-    different: Integers
+    shared_document: Integers
+    same_pairs: Integers
+    different_pairs: Integers
 
     @property
-    def parting(self) -> dict[str, Integers]:
-        """The identifiers that keep mentions apart if they differ."""
+    def separating_ids(self) -> dict[str, Integers]:
+        """The kinds of identifiers whose different values mean different people."""
         return {kind: ids for kind, ids in self.ids.items() if kind not in LINKING_ONLY}
 
-    def disputed(self) -> NDArray[np.bool_]:
-        """Which blocks hold mentions that must be kept apart."""
+    def blocks_with_cannot_links(self) -> NDArray[np.bool_]:
+        """For each block, whether it has any cannot-link."""
         found = np.zeros(len(self.block_start) - 1, np.bool_)
-        for ids in self.parting.values():
-            found |= differing(ids, self.block_start)
-        for places in (np.flatnonzero(self.document >= 0), self.different.ravel()):
-            found[self.block[places]] = True
+        for ids in self.separating_ids.values():
+            found |= has_different_values(ids, self.block_start)
+        for mentions in (np.flatnonzero(self.shared_document >= 0), self.different_pairs.ravel()):
+            found[self.block[mentions]] = True
         several = np.flatnonzero(self.names.count > 1)
         if len(several):
-            found[several] |= np.logical_or.reduceat(self.names.clash, self.names.start[several])
+            found[several] |= np.logical_or.reduceat(self.names.incompatible, self.names.start[several])
         return found
 
 
 def collect_evidence(
     encoded: Encoded, settings: Settings, pairs: UserPairs | None, warnings: list[str]
 ) -> MentionEvidence:
-    """Look up what the settings and the user's pairs say about the mentions; adds what cannot be honoured."""
+    """Read what the settings and the user's pairs ask for; pairs that cannot be used are added to `warnings`."""
     start = encoded.block_start
     block = np.repeat(np.arange(len(start) - 1), np.diff(start))
     names, document = no_names(len(block), len(start) - 1), np.full(len(block), -1, np.int64)
@@ -154,7 +152,7 @@ def _column(encoded: Encoded, name: str) -> pa.ChunkedArray:
 
 
 def _identifiers(encoded: Encoded, trusted: tuple[str, ...]) -> dict[str, Integers]:
-    """The number of each mention's identifier, for each trusted kind that anybody has."""
+    """The number of each mention's identifier, for each trusted kind that occurs."""
     numbers = {}
     table = encoded.identifiers() if trusted else None
     for kind in trusted:
@@ -168,7 +166,7 @@ def _identifiers(encoded: Encoded, trusted: tuple[str, ...]) -> dict[str, Intege
 
 
 def _shared_documents(document_id: pa.ChunkedArray, block: Integers) -> Integers:
-    """Number the documents that have several mentions in one block: these stand one behind the other."""
+    """Number the documents that have several mentions in one block; such mentions are consecutive."""
     as_before = np.zeros(len(block), np.bool_)
     equal = pc.equal(document_id.slice(1), document_id.slice(0, len(block) - 1))
     as_before[1:] = equal.fill_null(False).to_numpy() & (block[1:] == block[:-1])
@@ -179,30 +177,32 @@ def _shared_documents(document_id: pa.ChunkedArray, block: Integers) -> Integers
 def locate_pairs(
     mention_ids: pa.Array, block: Integers, pairs: UserPairs | None, warnings: list[str]
 ) -> tuple[Integers, Integers]:
-    """The places of the mentions that the user's pairs name: those that are the same, and those that are not."""
+    """Look up the mentions of the user's pairs: the pairs that are the same person, and those that are not."""
     if pairs is None:
         return np.empty((0, 2), np.int64), np.empty((0, 2), np.int64)
     if not pairs.a:
-        warnings.append("the file of pairs says nothing; it has no rows.")
+        warnings.append("the file of pairs has no rows.")
     a, b = (pc.index_in(pa.array(ids, pa.string()), mention_ids) for ids in (pairs.a, pairs.b))
-    unknown = [side.is_null().to_numpy(zero_copy_only=False) for side in (a, b)]
-    known = ~(unknown[0] | unknown[1])
-    if not known.all():
-        place = int(known.argmin())
-        nobody = (pairs.a if unknown[0][place] else pairs.b)[place]
-        warnings.append(f"{counted(int((~known).sum()), 'pair')} left out: there is no mention {nobody}, for example.")
-    places = np.stack([side.fill_null(0).to_numpy().astype(np.int64) for side in (a, b)], axis=1)
-    same, together = np.array(pairs.same, np.bool_), block[places[:, 0]] == block[places[:, 1]]
-    if (lost := known & same & ~together).any():
+    missing = [side.is_null().to_numpy(zero_copy_only=False) for side in (a, b)]
+    exists = ~(missing[0] | missing[1])
+    if not exists.all():
+        row = int(exists.argmin())
+        unknown_id = (pairs.a if missing[0][row] else pairs.b)[row]
+        warnings.append(
+            f"{counted(int((~exists).sum()), 'pair')} ignored: there is no mention {unknown_id}, for example."
+        )
+    mentions = np.stack([side.fill_null(0).to_numpy().astype(np.int64) for side in (a, b)], axis=1)
+    same, in_one_block = np.array(pairs.same, np.bool_), block[mentions[:, 0]] == block[mentions[:, 1]]
+    if (lost := exists & same & ~in_one_block).any():
         first = f"{pairs.a[lost.argmax()]} and {pairs.b[lost.argmax()]}"
         warnings.append(
             f"{counted(int(lost.sum()), 'pair')} cannot be linked: blocking separates {first}, for example; "
             "coarser blocks (--blocking) would bring such mentions together."
         )
-    usable = known & together
-    return _once(places[usable & same]), _once(places[usable & ~same])
+    usable = exists & in_one_block
+    return _distinct_pairs(mentions[usable & same]), _distinct_pairs(mentions[usable & ~same])
 
 
-def _once(places: Integers) -> Integers:
-    """Each pair once, the earlier mention first."""
-    return np.unique(np.sort(places, axis=1), axis=0)
+def _distinct_pairs(pairs: Integers) -> Integers:
+    """Each pair once, the smaller mention first."""
+    return np.unique(np.sort(pairs, axis=1), axis=0)

@@ -21,7 +21,7 @@ from homonym.collection.encode import encode
 from homonym.collection.encoded import Encoded, load_encoded, save_encoded
 from homonym.collection.parts import Chunk, PartReport, chunks, write_documents, write_lines, write_mentions
 from homonym.collection.statistics import GivenStatistics
-from homonym.constraints.find import FoundConstraints
+from homonym.constraints.found_constraints import FoundConstraints
 from homonym.engines import local_checkpoints
 from homonym.engines.local_checkpoints import KeptPart, Writer
 from homonym.errors import CapacityError, InputError

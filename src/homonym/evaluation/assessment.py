@@ -19,18 +19,16 @@ import numpy as np
 
 from homonym.evaluation.reliability import Reliability
 from homonym.measures.agreement import (
+    bcubed,
     bcubed_across_names,
-    bcubed_by_name,
-    bcubed_sums,
-    cluster_level_by_name,
-    errors_by_name,
+    cluster_level,
     measure,
     measure_over_names,
-    pairwise_by_name,
-    pairwise_sums,
+    pairwise,
+    splitting_and_lumping,
 )
 from homonym.measures.bootstrap import LARGEST_SHOWN, Interval, Resamples, interval
-from homonym.measures.contingency import Codes, Contingency, Counts, Values, apart, contingency, mean_by, together
+from homonym.measures.contingency import Codes, Contingency, Counts, Values, contingency, mean_by, merge_all, split_all
 from homonym.measures.scores import KMetric, Measures, NameSums, Scores, harmonic
 
 MEAN_OVER_SIZES = "mean_over_true_sizes_1_to_10"
@@ -157,7 +155,7 @@ def assess(names: Codes, authors: Codes, clusters: Codes) -> Evaluation:
     A cluster code that occurs under two names counts as two clusters within names, as one across names.
     """
     system = contingency(names, authors, clusters)
-    one_cluster, singletons = together(system), apart(system)
+    one_cluster, singletons = merge_all(system), split_all(system)
     sizes, group = np.unique(system.true_size, return_inverse=True)
     by_size = _f1_by_size(system, group)
     shown = sizes <= LARGEST_SHOWN
@@ -206,22 +204,22 @@ def one_group(table: Contingency) -> Counts:
 def _overall_intervals(table: Contingency) -> dict[str, Interval]:
     resamples = Resamples(one_group(table))
     sums = {
-        "bcubed_f1": bcubed_sums(table),
-        "pairwise_f1": pairwise_sums(table),
-        "pairwise_with_self_f1": pairwise_sums(table, with_self=True),
+        "bcubed_f1": bcubed(table),
+        "pairwise_f1": pairwise(table),
+        "pairwise_with_self_f1": pairwise(table, with_self=True),
     }
     return {key: interval(f1_replicates(parts, resamples)) for key, parts in sums.items()}
 
 
 def _f1_by_size(table: Contingency, group: Codes) -> Values:
     """B-cubed F1 of each true size for each draw: a row per draw, a column per size."""
-    scores, resamples = bcubed_by_name(table), Resamples(group)
+    scores, resamples = bcubed(table).by_name(), Resamples(group)
     return harmonic(resamples.means(scores.precision), resamples.means(scores.recall))
 
 
 def _interval_beyond(table: Contingency) -> Interval | None:
     """The interval of the names that share a row in tables, drawn as one group."""
-    scores, beyond = bcubed_by_name(table), table.true_size > LARGEST_SHOWN
+    scores, beyond = bcubed(table).by_name(), table.true_size > LARGEST_SHOWN
     if not beyond.any():
         return None
     resamples = Resamples(np.zeros(int(beyond.sum()), dtype=np.int64))
@@ -232,15 +230,15 @@ def _by_true_size(
     sizes: Counts, group: Codes, tables: tuple[Contingency, Contingency, Contingency], f1_by_size: Values
 ) -> dict[int, TrueSize]:
     system, one_cluster, singletons = tables
-    splitting, lumping = errors_by_name(system).by_name()
+    splitting, lumping = splitting_and_lumping(system).by_name()
     rows = zip(
         np.bincount(group).tolist(),
         mean_by(group, system.clusters).tolist(),
-        bcubed_by_name(system).averaged(group),
-        pairwise_by_name(system, with_self=True).averaged(group),
-        bcubed_by_name(one_cluster).averaged(group),
-        bcubed_by_name(singletons).averaged(group),
-        cluster_level_by_name(system).averaged(group),
+        bcubed(system).by_name().averaged(group),
+        pairwise(system, with_self=True).by_name().averaged(group),
+        bcubed(one_cluster).by_name().averaged(group),
+        bcubed(singletons).by_name().averaged(group),
+        cluster_level(system).by_name().averaged(group),
         mean_by(group, splitting).tolist(),
         mean_by(group, lumping).tolist(),
         map(interval, f1_by_size.T),
@@ -340,7 +338,7 @@ class Comparison:
 def compare(names: Codes, authors: Codes, clusterings: Mapping[str, Codes]) -> Comparison:
     """Evaluate clusterings given as integer codes per mention; each is compared with the first."""
     tables = {label: contingency(names, authors, clusters) for label, clusters in clusterings.items()}
-    sums = {label: bcubed_sums(table) for label, table in tables.items()}
+    sums = {label: bcubed(table) for label, table in tables.items()}
     resamples = Resamples(one_group(next(iter(tables.values()))))
     first, *others = sums
     replicates = {label: f1_replicates(sums[label], resamples) for label in sums}

@@ -24,14 +24,14 @@ from homonym.evaluation.matching import ordered_codes
 from homonym.evaluation.table_reader import columns_of, is_export
 from homonym.io.inputs import read_lines, require_rereadable
 from homonym.io.outputs import Paths, as_paths
-from homonym.measures.methods import LabelledNames
+from homonym.measures.labelled_names import LabelledNames
 from homonym.records.formats.documents import load_object
 from homonym.records.model import BrokenRecordError, Problems
 
 if TYPE_CHECKING:
     from homonym.collection.encoded import Encoded
     from homonym.commands.run import Run
-    from homonym.constraints.find import FoundConstraints
+    from homonym.constraints.found_constraints import FoundConstraints
     from homonym.engines.local import LocalEngine
 
 

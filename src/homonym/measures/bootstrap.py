@@ -1,8 +1,8 @@
-"""How sure a mean over names is: the names are drawn again, with replacement, and the mean is taken each time.
+"""Bootstrap intervals of means over names.
 
-Names are what a collection has many of and what is independent of each other; mentions of one name are not. Draws
-depend on the groups and the seed alone, so that two methods on the same names see the same draws, and the difference
-of their replicates is the difference on the same names.
+Names are resampled with replacement, not mentions: names are independent of each other, mentions of one name are not.
+Resamples depend on the groups and the seed only, so that two methods on the same names see the same resamples and the
+difference of their replicates is the paired difference.
 
 >>> resamples = Resamples(np.zeros(100, dtype=np.int64), seed=1)
 >>> low, high = interval(resamples.means(np.arange(100.0))[:, 0])
@@ -23,13 +23,15 @@ from numpy.typing import NDArray
 from homonym.measures.contingency import Codes, Counts, Values, mean_by
 from homonym.measures.scores import NameScores, harmonic
 
+# The ends of a 95 % interval are then the 25th replicate from either side: known to a few per cent of its width.
 RESAMPLES = 1000
-"""The ends of a 95 % interval are then the 25th replicate from either side: known to a few per cent of its width."""
-
-MOST_UNITS = 10_000
-"""Larger groups are drawn in batches of names; the standard error is kept to about 1/√(2·10,000) = 0.7 %."""
-
-ROWS_AT_ONCE = 100
+# Maximum number of units per group. Larger groups are drawn in batches of names; the standard error then has a relative
+# error of about 1/√(2·10,000) = 0.7 %.
+MAX_UNITS = 10_000
+# Number of resamples drawn at once, to save memory.
+RESAMPLES_PER_BATCH = 100
+# True sizes up to this one have a row of their own in tables, as in the paper; larger ones share one.
+LARGEST_SHOWN = 10
 
 Weights = NDArray[np.uint8]
 
@@ -37,11 +39,10 @@ Weights = NDArray[np.uint8]
 class Resamples:
     """Names drawn with replacement within groups: of the n_g names of group g, n_g are drawn each time.
 
-    Groups are numbered 0, 1, … and none is empty. A group of more than `MOST_UNITS` names is first put into that many
-    random batches, equal in size to one name, and batches are drawn instead of names: the mean of random batches varies
-    as the mean of as many names does, and a million names cost as much as ten thousand (10 MB of counts). A group of
-    one name gives the same mean each time: its interval is a point, which says that nothing is known about its spread,
-    not that the value is certain.
+    Groups are numbered 0, 1, … and none is empty. A group of more than `MAX_UNITS` names is first put into that many
+    random batches of sizes that differ by at most one name, and batches are drawn instead of names: the mean varies as
+    much as with names, and a million names cost as much as ten thousand (10 MB of counts). A group of one name gives
+    the same mean each time; an interval that is a point means that its spread is unknown, not that it is certain.
 
     >>> Resamples(np.array([0, 1, 1]), resamples=4).means(np.array([5.0, 1.0, 2.0])).shape
     (4, 2)
@@ -59,9 +60,9 @@ class Resamples:
         self._weights: list[Weights] = []
         before = 0
         for g, (start, count) in enumerate(zip(starts.tolist(), names.tolist(), strict=True)):
-            # One generator per group: its draws do not depend on which other groups there are.
+            # One generator per group, so that its draws do not depend on the other groups.
             generator = np.random.default_rng([seed, g])
-            units = min(count, MOST_UNITS)
+            units = min(count, MAX_UNITS)
             self._unit[start : start + count] = _batches(count, units, generator) + before
             self._units.append(units)
             before += units
@@ -69,7 +70,7 @@ class Resamples:
         self._drawn = self._sums(np.ones(len(group)))  # names, which batches of two sizes do not keep equal
 
     def means(self, values: Values) -> Values:
-        """Average values, one per name, over the drawn names of each group: one row per resample, a column per group.
+        """The mean of values, one per name, over the drawn names: one row per resample, one column per group.
 
         A ratio of sums is the ratio of two such means, because both are over the same names.
 
@@ -81,7 +82,7 @@ class Resamples:
         return self._sums(values[self._order]) / self._drawn
 
     def _sums(self, ordered: Values) -> Values:
-        """Sum values, given in the order of the groups, over the drawn names."""
+        """The sum of values, given in the order of the groups, over the drawn names."""
         totals = np.bincount(self._unit, weights=ordered)
         parts = np.split(totals, np.cumsum(self._units)[:-1])
         # Not by BLAS, whose sums would depend on the number of threads.
@@ -90,7 +91,7 @@ class Resamples:
 
 
 def interval(replicates: Values) -> tuple[float, float]:
-    """Give the ends of the central 95 % of replicates.
+    """The ends of the central 95 % of replicates.
 
     >>> interval(np.arange(1001.0))
     (25.0, 975.0)
@@ -100,36 +101,33 @@ def interval(replicates: Values) -> tuple[float, float]:
 
 
 def _batches(count: int, units: int, generator: np.random.Generator) -> Counts:
-    """Put names into batches at random, sizes differing by at most one; as many batches as names leave them alone."""
+    """Random batches of names, whose sizes differ by at most one; as many batches as names hold one name each."""
     numbers: Counts = np.arange(count) % units
     return numbers if count == units else generator.permutation(numbers)
 
 
 def _weights(units: int, resamples: int, generator: np.random.Generator) -> Weights:
-    """Count how often each unit is drawn, in each resample."""
-    # A byte holds the count: more than 255 of at most 10,000 draws hit one unit with a probability below 1/256!.
+    """How often each unit is drawn (columns) in each resample (rows)."""
+    # One byte is enough: that more than 255 of at most 10,000 draws hit one unit has a probability below 1/256!.
     weights = np.empty((resamples, units), dtype=np.uint8)
-    for start in range(0, resamples, ROWS_AT_ONCE):
-        rows = min(ROWS_AT_ONCE, resamples - start)
+    for start in range(0, resamples, RESAMPLES_PER_BATCH):
+        rows = min(RESAMPLES_PER_BATCH, resamples - start)
         drawn = generator.integers(0, units, size=(rows, units), dtype=np.int64)
         drawn += units * np.arange(rows)[:, np.newaxis]
         weights[start : start + rows] = np.bincount(drawn.ravel(), minlength=rows * units).reshape(rows, units)
     return weights
 
 
-LARGEST_SHOWN = 10
-"""True sizes up to here have a row of their own in tables, as in the paper; the larger ones share one."""
-
 Interval = tuple[float, float]
-"""The ends of a 95 % interval, from names drawn again."""
+"""The ends of a 95 % bootstrap interval."""
 
 Measure = Callable[[Values, Values], Values]
-"""Makes one figure of mean precision and mean recall."""
+"""A function of mean precision and mean recall."""
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A figure over some names, and what it would have been on other draws of them."""
+    """A value over some names, and its bootstrap replicates."""
 
     value: float
     replicates: Values = field(repr=False)
@@ -140,7 +138,7 @@ class Estimate:
         return interval(self.replicates)
 
     def __sub__(self, other: Estimate) -> Estimate:
-        """The difference to another figure over the same names: both saw the same draws."""
+        """The paired difference to another value over the same names."""
         return Estimate(self.value - other.value, self.replicates - other.replicates)
 
 
@@ -155,16 +153,16 @@ def recall_of(precision: Values, recall: Values) -> Values:
 
 
 def mean_over_sizes(scores: NameScores, true_size: Codes, measure: Measure = harmonic) -> Estimate:
-    """Average over the names of each true size, make one figure of that, and average over the sizes 1 to 10.
+    """The mean over the true sizes 1 to 10 of a measure of the mean precision and recall of the names of a size.
 
-    Without names of these sizes, all sizes together count as one.
+    Without names of these sizes, all larger sizes count as one.
 
     >>> scores = NameScores(np.array([1.0, 0.5, 0.8]), np.array([1.0, 1.0, 0.8]))
     >>> round(mean_over_sizes(scores, np.array([1, 1, 2])).value, 3)
     0.829
     """
-    known = true_size <= LARGEST_SHOWN
-    used = known if known.any() else ~known
+    shown = true_size <= LARGEST_SHOWN
+    used = shown if shown.any() else ~shown
     group = np.unique(size_groups(true_size[used]), return_inverse=True)[1]
     resamples = Resamples(group)
     precision, recall = scores.precision[used], scores.recall[used]
@@ -182,7 +180,7 @@ def size_groups(true_size: Codes) -> Codes:
 
 
 def group_name(group: int) -> str:
-    """What a group of true sizes is called.
+    """The name of a group of true sizes.
 
     >>> group_name(3), group_name(11)
     ('3', '11+')

@@ -1,8 +1,8 @@
-"""How true authors and found clusters overlap within each name: all that the measures need to know.
+"""Contingency tables of true authors and clusters within each name: the input of all measures.
 
-Every mention has three codes: its name (the block), its true author, and the cluster it was put into. Evaluation is
-within names: an author who occurs under two names counts as two, and so does a cluster. The overlaps
-|C_sys ∩ C_cor| are counted once, by sorting; nothing loops over mentions or names.
+Every mention has three codes: its name (the block), its true author, and its cluster. Evaluation is within names: an
+author with two names counts as two, and so does a cluster. The overlaps |C_sys ∩ C_cor| are counted once, without loops
+over mentions or names.
 
 >>> table = contingency(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 2]), np.array([0, 0, 0, 1]))
 >>> table.names, table.true_size, table.clusters
@@ -24,11 +24,11 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Contingency:
-    """How true authors and found clusters overlap within each name.
+    """The overlaps of true authors and clusters within each name.
 
     Names are numbered 0, 1, … in the order of their codes. `author_size` and `author_name` have one entry per true
     author of a name, `cluster_size` and `cluster_name` one per cluster of a name, and `overlap`, `overlap_author`,
-    `overlap_cluster`, `overlap_name` one per author and cluster that share a mention.
+    `overlap_cluster`, `overlap_name` one per author and cluster that share a mention (the cells that are not 0).
     """
 
     mentions: Counts
@@ -47,29 +47,29 @@ class Contingency:
 
     @property
     def overlap_name(self) -> Counts:
-        """The name that each overlap lies in."""
+        """The name of each overlap."""
         return self.author_name[self.overlap_author]
 
     @property
     def true_size(self) -> Counts:
-        """|C_cor| of each name: how many people really bear it."""
+        """|C_cor| of each name: the number of true authors."""
         return np.bincount(self.author_name, minlength=self.names)
 
     @property
     def clusters(self) -> Counts:
-        """|C_sys| of each name: how many people the clustering sees."""
+        """|C_sys| of each name: the number of clusters."""
         return np.bincount(self.cluster_name, minlength=self.names)
 
 
 def contingency(names: Codes, authors: Codes, clusters: Codes) -> Contingency:
-    """Count the overlaps of true authors and clusters; codes may be any integers, given per mention.
+    """Build the table from the codes of each mention, which may be any integers.
 
     >>> table = contingency(np.array([7, 7, 7, 9]), np.array([1, 1, 2, 1]), np.array([5, 5, 5, 5]))
     >>> table.mentions, table.author_size, table.cluster_size, table.overlap
     (array([3, 1]), array([2, 1, 1]), array([3, 1]), array([2, 1, 1]))
     """
     if not len(names) == len(authors) == len(clusters):
-        raise ValueError(f"one code per mention each; got {len(names)}, {len(authors)} and {len(clusters)}")
+        raise ValueError(f"expected one code per mention, got {len(names)}, {len(authors)} and {len(clusters)} codes")
     if not len(names):
         raise ValueError("at least one mention is needed")
     name = _numbered(names)
@@ -88,10 +88,10 @@ def contingency(names: Codes, authors: Codes, clusters: Codes) -> Contingency:
     )
 
 
-def together(table: Contingency) -> Contingency:
-    """The overlaps if everyone of a name were one cluster, known without counting again.
+def merge_all(table: Contingency) -> Contingency:
+    """The table if each name were one cluster.
 
-    >>> together(contingency(np.array([7, 7, 9]), np.array([1, 2, 1]), np.array([5, 6, 5]))).cluster_size
+    >>> merge_all(contingency(np.array([7, 7, 9]), np.array([1, 2, 1]), np.array([5, 6, 5]))).cluster_size
     array([2, 1])
     """
     return replace(
@@ -104,26 +104,26 @@ def together(table: Contingency) -> Contingency:
     )
 
 
-def apart(table: Contingency) -> Contingency:
-    """The overlaps if every mention were a cluster, known without counting again.
+def split_all(table: Contingency) -> Contingency:
+    """The table if every mention were a cluster.
 
-    >>> apart(contingency(np.array([7, 7, 9]), np.array([1, 1, 1]), np.array([5, 5, 5]))).overlap_author
+    >>> split_all(contingency(np.array([7, 7, 9]), np.array([1, 1, 1]), np.array([5, 5, 5]))).overlap_author
     array([0, 0, 1])
     """
     author: Counts = np.repeat(np.arange(len(table.author_size)), table.author_size)
-    alone = np.ones(len(author), dtype=np.int64)
+    ones = np.ones(len(author), dtype=np.int64)
     return replace(
         table,
-        cluster_size=alone,
+        cluster_size=ones,
         cluster_name=table.author_name[author],
-        overlap=alone,
+        overlap=ones,
         overlap_author=author,
         overlap_cluster=np.arange(len(author)),
     )
 
 
 def mean_by(group: Codes, values: NDArray[Any]) -> Values:
-    """Average values within the groups 0, 1, ….
+    """The mean of values in each of the groups 0, 1, ….
 
     >>> mean_by(np.array([0, 1, 0]), np.array([1, 5, 2]))
     array([1.5, 5. ])
@@ -132,7 +132,7 @@ def mean_by(group: Codes, values: NDArray[Any]) -> Values:
 
 
 def sum_by(group: Counts, values: NDArray[Any], groups: int) -> Values:
-    """Sum values within the groups 0 to `groups` - 1.
+    """The sum of values in each of the groups 0 to `groups` - 1.
 
     >>> sum_by(np.array([0, 2, 0]), np.array([1, 5, 2]), 3)
     array([3., 0., 5.])
@@ -141,23 +141,23 @@ def sum_by(group: Counts, values: NDArray[Any], groups: int) -> Values:
 
 
 def _numbered(codes: Codes) -> Counts:
-    """Number the distinct codes 0, 1, … in their order."""
+    """The rank of each code among the distinct ones."""
     return _distinct(codes)[1]
 
 
 def _pairs(left: Counts, right: Counts) -> tuple[Counts, tuple[Counts, Counts], Counts]:
-    """Number the distinct pairs; give each row's number, and each pair's two parts and its rows."""
+    """Number the distinct pairs: the number of each row, and the two parts and the number of rows of each pair."""
     base = int(right.max()) + 1
     distinct, number, rows = _distinct(left * base + right)
     return number, (distinct // base, distinct % base), rows
 
 
 def _distinct(codes: Codes) -> tuple[Counts, Counts, Counts]:
-    """Give the distinct codes in their order, each row's place among them, and each one's rows."""
+    """The distinct codes in order, the position of each row's code among them, and the number of rows of each code."""
     if codes.min() < 0 or codes.max() > 4 * len(codes):
         return np.unique(codes, return_inverse=True, return_counts=True)
     # Codes without large gaps are counted, which is several times faster than sorting them.
     rows = np.bincount(codes)
     distinct = np.flatnonzero(rows)
-    place = np.cumsum(rows > 0) - 1
-    return distinct, place[codes], rows[distinct]
+    position = np.cumsum(rows > 0) - 1
+    return distinct, position[codes], rows[distinct]

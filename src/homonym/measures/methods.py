@@ -1,34 +1,25 @@
-"""One interface for everything that clusters names, so that all of it is tuned and judged alike."""
+"""One interface for everything that clusters names, so that all methods are tuned and measured alike."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from homonym.clustering.agglomerative import SWEEP_RATIO, Outcomes, cluster, limits, sweep
-from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies, Integers, ranges, starts
-from homonym.measures.agreement import bcubed_by_name
-from homonym.measures.contingency import Codes, Contingency, contingency
-from homonym.measures.scores import NameScores
+from homonym.measures.labelled_names import LabelledNames, Labels
 from homonym.runtime.thread_pool import map_in_order
-from homonym.settings import SMALL_COLLECTION, Limit
+from homonym.settings import Limit
 
 if TYPE_CHECKING:
     from homonym.settings import Settings
 
 
-Labels = NDArray[np.int32]
-
-
 class Method(Protocol):
-    """A way of telling apart the authors of each name.
+    """A method that finds the authors of each name.
 
-    It may have a limit α + β·|X| + κ·√|X|/(N + 3000) that two clusters must exceed to be merged; what has none has
-    a single outcome.
+    It merges clusters whose score exceeds a limit (see `settings.Limit`); a method without one has a single outcome.
     """
 
     @property
@@ -37,10 +28,10 @@ class Method(Protocol):
 
     @property
     def title(self) -> str:
-        """What it is called in a sentence."""
+        """The name in sentences."""
 
     def outcomes(self, names: LabelledNames) -> Outcomes:
-        """All that each name can come to, as the limit falls."""
+        """All clusterings of each name that occur as the limit falls."""
 
     def labels(self, names: LabelledNames, alpha: float, beta: float, kappa: float = 0.0) -> Labels:
         """The cluster of each mention inside its name, numbered from 0, at one limit."""
@@ -48,7 +39,7 @@ class Method(Protocol):
 
 @dataclass(frozen=True)
 class RelativeFrequencies:
-    """The method of this package, with some settings; their own limit is not used."""
+    """The method of this package with some settings, whose own limit is not used."""
 
     settings: Settings
     key: str = "relative-frequencies"
@@ -65,186 +56,23 @@ class RelativeFrequencies:
         return cluster(names.bags, names.frequencies, settings, constraints=names.constraints).label
 
 
-class Thresholded:
-    """What a method with outcomes needs no code of its own for."""
+class ThresholdMethod:
+    """Base of methods whose labels at one limit are looked up in their outcomes."""
 
     def outcomes(self, names: LabelledNames) -> Outcomes:
-        """All that each name can come to, as the limit falls."""
+        """All clusterings of each name that occur as the limit falls."""
         raise NotImplementedError
 
     def labels(self, names: LabelledNames, alpha: float, beta: float, kappa: float = 0.0) -> Labels:
-        """Take the outcomes at one limit."""
+        """Look up the outcomes at one limit."""
         limit = limits(names.bags.block_start, Limit(alpha, beta, kappa), names.frequencies.mentions)
         return self.outcomes(names).labels_at(limit)
 
 
-#: Batches of names have about this many mentions, but there are at least so many: enough for every core, and enough
-#: work in each to keep a call's overhead out of sight.
-BATCH_MENTIONS, FEWEST_BATCHES = 2_000, 16
-
-
-@dataclass(frozen=True, eq=False)
-class LabelledNames:
-    """Blocks of mentions with their bags, and who is known to be who.
-
-    `author[x]` is the code of a mention's true author, −1 where it is not known; every block has one that is.
-    `written[x]` is the name as the record gives it, if it does. `constraints` bind what is to be clustered.
-    """
-
-    key: Sequence[str]
-    bags: Bags
-    frequencies: Frequencies
-    author: Integers
-    written: Sequence[str | None]
-    constraints: Constraints | None = None
-    true_size: Integers = field(init=False)
-    """|C_cor| of each name: how many different people its labels name."""
-
-    def __post_init__(self) -> None:
-        pairs = np.unique(np.stack([self.block, self.author])[:, self.labelled], axis=1)
-        object.__setattr__(self, "true_size", np.bincount(pairs[0], minlength=len(self)))
-        if (self.true_size == 0).any():
-            raise ValueError("each name needs a labelled mention")
-
-    def __len__(self) -> int:
-        return len(self.bags.block_start) - 1
-
-    @property
-    def mentions(self) -> Integers:
-        """|X| of each name, with or without labels."""
-        return np.diff(self.bags.block_start)
-
-    @property
-    def block(self) -> Integers:
-        """The name that each mention belongs to, by number."""
-        return np.repeat(np.arange(len(self)), self.mentions)
-
-    @property
-    def labelled(self) -> Any:
-        """Which mentions have a label."""
-        return self.author >= 0
-
-    def select(self, names: Integers) -> LabelledNames:
-        """Some of the names, in the given order."""
-        chosen = ranges(self.bags.block_start[names], self.mentions[names])
-        return replace(
-            self,
-            key=[self.key[i] for i in names.tolist()],
-            bags=self.bags.select(chosen, self.mentions[names]),
-            author=self.author[chosen],
-            written=[self.written[x] for x in chosen.tolist()],
-            constraints=self.constraints.of(chosen) if self.constraints else None,
-        )
-
-    def batches(self) -> Iterator[LabelledNames]:
-        """The names in order, in parts that take about equally long: time grows with the square of |X|."""
-        parts = max(FEWEST_BATCHES, len(self.author) // BATCH_MENTIONS)
-        work = np.cumsum(self.mentions**2)
-        part = (work - 1) * parts // work[-1]
-        for number in np.unique(part):
-            yield self.select(np.flatnonzero(part == number))
-
-
-@dataclass(frozen=True, eq=False)
-class Curves:
-    """B-cubed precision and recall of each name at every limit.
-
-    Name i has the steps `start[i]` to `start[i + 1]`; a step holds for limits from `lowest` up to that of the step
-    before it. `mentions` is |X| and `collection` is N, which the limit depends on.
-    """
-
-    collection: int
-    mentions: Integers
-    start: Integers
-    lowest: Floats
-    precision: Floats
-    recall: Floats
-
-    def __len__(self) -> int:
-        return len(self.mentions)
-
-    def steps_at(self, name: int, limit: Floats) -> Integers:
-        """The step of one name at each of some limits."""
-        first, last = self.start[name], self.start[name + 1]
-        passed = np.searchsorted(-self.lowest[first:last], -limit, side="left")
-        steps: Integers = first + np.minimum(passed, last - first - 1)
-        return steps
-
-    @property
-    def units(self) -> Floats:
-        """What α, β and κ (columns) are multiplied by in the limit of each name (rows): 1, |X| and √|X|/(N + 3000).
-
-        >>> Curves(1000, np.array([4]), *(np.zeros(2, np.int64),) * 4).units
-        array([[1.e+00, 4.e+00, 5.e-04]])
-        """
-        size = self.mentions.astype(np.float64)
-        return np.stack([np.ones_like(size), size, np.sqrt(size) / (self.collection + SMALL_COLLECTION)], axis=1)
-
-    def steps(self, parts: Floats) -> Iterator[Integers]:
-        """Name by name, the steps at some limits, given as rows of α, β and κ."""
-        alpha, beta, kappa = parts.T
-        for name, (one, size, root) in enumerate(self.units.tolist()):
-            yield self.steps_at(name, alpha * one + beta * size + kappa * root)
-
-    def at(self, parts: Floats) -> NameScores:
-        """Precision and recall of every name (rows) at each of some limits (columns), given as rows of α, β and κ."""
-        steps = np.stack(list(self.steps(parts)))
-        return NameScores(self.precision[steps], self.recall[steps])
-
-
-def measure_outcomes(names: LabelledNames, outcomes: Outcomes) -> Curves:
-    """Measure every outcome of every name over its labelled mentions."""
-    steps = np.diff(outcomes.step_start)
-    name = np.repeat(np.arange(len(names)), steps)
-    sizes = names.mentions[name]
-    step = np.repeat(np.arange(len(name)), sizes)
-    mention = np.arange(len(step)) - outcomes.label_start[step] + names.bags.block_start[name][step]
-    known = names.labelled[mention]
-    table = contingency(step[known], names.author[mention[known]], outcomes.label[known])
-    scores = bcubed_by_name(table)
-    collection = names.frequencies.mentions
-    return Curves(collection, names.mentions, outcomes.step_start, outcomes.lowest, scores.precision, scores.recall)
-
-
-def concatenate_curves(parts: list[Curves]) -> Curves:
-    """The curves of several batches of names as one."""
-    steps = np.concatenate([np.diff(part.start) for part in parts])
-    return Curves(
-        collection=parts[0].collection,
-        mentions=np.concatenate([part.mentions for part in parts]),
-        start=starts(steps),
-        lowest=np.concatenate([part.lowest for part in parts]),
-        precision=np.concatenate([part.precision for part in parts]),
-        recall=np.concatenate([part.recall for part in parts]),
-    )
-
-
-def curves_of(method: Method, names: LabelledNames, threads: int) -> Curves:
-    """Measure a method at all limits, on several threads."""
-
-    def measured(batch: LabelledNames) -> Curves:
-        return measure_outcomes(batch, method.outcomes(batch))
-
-    return concatenate_curves([curves for _, curves in map_in_order(measured, names.batches(), threads)])
-
-
 def labels_of(method: Method, names: LabelledNames, limit: Limit, threads: int) -> Labels:
-    """What a method finds at one limit, on several threads: the cluster of each mention inside its name."""
+    """The cluster of each mention inside its name at one limit, computed on several threads."""
 
     def labels(batch: LabelledNames) -> Labels:
         return method.labels(batch, *limit)
 
     return np.concatenate([found for _, found in map_in_order(labels, names.batches(), threads)])
-
-
-def compare_labels(names: LabelledNames, label: Integers | Labels) -> Contingency:
-    """Count how the clusters of each name and its true authors overlap, over labelled mentions."""
-    return contingency(*codes(names, label))
-
-
-def codes(names: LabelledNames, label: Integers | Labels) -> tuple[Codes, Codes, Codes]:
-    """Name, true author and cluster of each labelled mention, as numbers."""
-    known, block = names.labelled, names.block
-    # A label is smaller than the number of mentions of its name, so this is unique.
-    cluster = names.bags.block_start[block] + label
-    return block[known], names.author[known], cluster[known]

@@ -1,4 +1,4 @@
-"""What a measure gives: for one clustering, for each of its names, and the sums that both are ratios of."""
+"""Results of measures: overall, for each name, and the sums that both are ratios of."""
 
 from __future__ import annotations
 
@@ -29,13 +29,16 @@ class Scores:
         return 2 * self.precision * self.recall / total if total else 0.0
 
     def as_dict(self) -> dict[str, float]:
-        """Give the three figures under their names in the evaluation JSON."""
+        """The three values by their keys in the evaluation JSON."""
         return {"precision": self.precision, "recall": self.recall, "f1": self.f1}
 
 
 @dataclass(frozen=True)
 class KMetric:
-    """Average cluster purity ACP, average author purity AAP, and K = √(ACP · AAP).
+    """The K-metric: average cluster purity ACP, average author purity AAP, and K = √(ACP · AAP).
+
+    ACP = 1/N Σ_ij n_ij² / n_i and AAP = 1/N Σ_ij n_ij² / n_j for clusters i and authors j that share n_ij mentions:
+    these are B-cubed precision and recall over mentions.
 
     >>> KMetric(0.25, 1.0).as_dict()
     {'acp': 0.25, 'aap': 1.0, 'k': 0.5}
@@ -50,19 +53,19 @@ class KMetric:
         return sqrt(self.acp * self.aap)
 
     def as_dict(self) -> dict[str, float]:
-        """Give the three figures under their names in the evaluation JSON."""
+        """The three values by their keys in the evaluation JSON."""
         return {"acp": self.acp, "aap": self.aap, "k": self.k}
 
 
 @dataclass(frozen=True, eq=False)
 class NameScores:
-    """Precision and recall of every name, in the order of the names' codes."""
+    """Precision and recall of every name, in the order of the names."""
 
     precision: Values
     recall: Values
 
     def averaged(self, group: Codes) -> list[Scores]:
-        """Average precision and recall over the names of each group 0, 1, …; every name counts the same.
+        """Mean precision and recall of the names of each group 0, 1, …; every name counts the same.
 
         >>> NameScores(np.array([1.0, 0.5, 0.8]), np.array([1.0, 1.0, 0.6])).averaged(np.array([0, 0, 1]))
         [Scores(precision=0.75, recall=1.0), Scores(precision=0.8, recall=0.6)]
@@ -71,7 +74,7 @@ class NameScores:
         return [Scores(float(p), float(r)) for p, r in means]
 
     def mean(self) -> Scores:
-        """Average precision and recall over all names.
+        """Mean precision and recall over all names.
 
         >>> NameScores(np.array([1.0, 0.5]), np.array([1.0, 1.0])).mean()
         Scores(precision=0.75, recall=1.0)
@@ -81,7 +84,7 @@ class NameScores:
 
 @dataclass(frozen=True, eq=False)
 class NameSums:
-    """What precision and recall of each name are ratios of: right of what was found, right of what is true.
+    """Numerators and denominators of each name: precision = right_found / found, recall = right_true / true.
 
     Where the denominator is 0 (no pair, say), nothing is wrong or missing: the ratio is 1.
 
@@ -96,18 +99,18 @@ class NameSums:
     true: Values
 
     def by_name(self) -> NameScores:
-        """Divide within each name."""
+        """The ratios of each name."""
         return NameScores(_ratio(self.right_found, self.found), _ratio(self.right_true, self.true))
 
     def overall(self) -> Scores:
-        """Divide the sums over all names."""
+        """The ratios of the sums over all names."""
         totals = NameSums(*(getattr(self, field.name).sum(keepdims=True) for field in fields(self))).by_name()
         return Scores(float(totals.precision[0]), float(totals.recall[0]))
 
 
 @dataclass(frozen=True, eq=False)
 class NameErrors:
-    """Splitting and lumping of each name as ratios: mentions outside / mentions, foreign mentions / size."""
+    """Numerators and denominators of each name: splitting = outside / mentions, lumping = foreign / size."""
 
     outside: Values
     mentions: Values
@@ -115,8 +118,12 @@ class NameErrors:
     size: Values
 
     def by_name(self) -> tuple[Values, Values]:
-        """Give splitting and lumping error of each name."""
+        """Splitting and lumping error of each name."""
         return self.outside / self.mentions, self.foreign / self.size
+
+    def overall(self) -> tuple[float, float]:
+        """Splitting and lumping error over all names together."""
+        return float(self.outside.sum() / self.mentions.sum()), float(self.foreign.sum() / self.size.sum())
 
 
 @dataclass(frozen=True)
@@ -132,13 +139,13 @@ class Measures:
     lumping_error: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the measures under their names in the evaluation JSON."""
+        """The measures by their keys in the evaluation JSON."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {key: value if isinstance(value, float) else value.as_dict() for key, value in values.items()}
 
 
 def harmonic(precision: Values, recall: Values) -> Values:
-    """F1 of many at once; 0 where both are 0.
+    """F1 elementwise: 2·P·R / (P + R), 0 where both are 0.
 
     >>> harmonic(np.array([0.5, 0.0]), np.array([1.0, 0.0]))
     array([0.66666667, 0.        ])

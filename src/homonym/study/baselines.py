@@ -16,11 +16,12 @@ import numpy as np
 from homonym.clustering.agglomerative import Outcomes, couple
 from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers, starts
 from homonym.clustering.reference import TIE
-from homonym.measures.methods import Labels, Method, Thresholded
+from homonym.measures.labelled_names import Labels
+from homonym.measures.methods import Method, ThresholdMethod
 from homonym.names.parse import parse_name
 
 if TYPE_CHECKING:
-    from homonym.measures.methods import LabelledNames
+    from homonym.measures.labelled_names import LabelledNames
 
 
 #: Similarities below it count as this one: tuned limits lie above, and the outcomes of a large name stay few.
@@ -29,7 +30,7 @@ LEAST_SIMILARITY = 1e-3
 STEP = 1.04
 
 
-class Linked(Thresholded, ABC):
+class Linked(ThresholdMethod, ABC):
     """Average linkage over some similarity of vectors; the subclass says which vectors and which similarity."""
 
     title: str
@@ -213,7 +214,7 @@ class Baseline(Method, Protocol):
         """Why these names cannot be clustered, in a sentence, if they cannot."""
 
 
-class Rule(Thresholded, ABC):
+class Rule(ThresholdMethod, ABC):
     """A clustering without a limit; the subclass says who belongs together."""
 
     def missing(self, names: LabelledNames) -> str | None:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from homonym.clustering.agglomerative import Clustering
 from homonym.clustering.arrays import Floats, Integers
-from homonym.measures.agreement import bcubed_by_name
+from homonym.measures.agreement import bcubed
 from homonym.measures.contingency import contingency
-from homonym.measures.methods import LabelledNames
+from homonym.measures.labelled_names import LabelledNames
 
 #: Sums of fractions are not exact: what is this close is equal.
 EQUAL = 1e-12
@@ -121,6 +121,6 @@ def _follow_chains(cluster: Integers, mentions: Integers) -> None:
 def _measured(names: LabelledNames, mentions: Integers, cluster: Integers, step: int) -> tuple[Any, ...]:
     block = names.block[mentions]
     table = contingency(block, names.author[mentions], cluster[mentions])
-    scores = bcubed_by_name(table)
+    scores = bcubed(table).by_name()
     which = np.unique(block)
     return which, np.full(len(which), step), table.clusters, scores.precision, scores.recall

@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 
 from homonym import __version__
 from homonym.calibration.holdout import NameSplit
-from homonym.calibration.tuning import JudgedLimit, papers_candidates, tune_one
+from homonym.calibration.tuning import JudgedLimit, tune_like_paper, tune_one
 from homonym.clustering.agglomerative import cluster
 from homonym.evaluation.assessment import MEAN_OVER_SIZES, Evaluation, assess
 from homonym.io.outputs import write_atomic
-from homonym.measures.agreement import bcubed_by_name
+from homonym.measures.agreement import bcubed
 from homonym.measures.bootstrap import LARGEST_SHOWN, group_name, size_groups
 from homonym.measures.contingency import Codes
-from homonym.measures.methods import LabelledNames, Labels, Method, codes, compare_labels, curves_of, labels_of
+from homonym.measures.labelled_names import LabelledNames, Labels, compare_labels, labelled_codes
+from homonym.measures.limit_curves import curves_of
+from homonym.measures.methods import Method, labels_of
 from homonym.measures.scores import NameScores, harmonic
 from homonym.runtime.thread_pool import map_in_order
 from homonym.settings import FEATURE_TYPES, PAPER_LIMIT, Limit, Settings, opposed, preset
@@ -155,7 +157,7 @@ def _short(values: NDArray[np.float64]) -> list[float]:
 
 def run_planned(planned: Planned, names: NameSplit, threads: int) -> Values:
     """Tune the limit of one run, stop with it on the test names, and follow the process to the end."""
-    made = papers_candidates(planned.settings, names, threads)
+    made = tune_like_paper(planned.settings, names, threads)
     settings = planned.settings.with_limit(made.chosen.limit)
     labels, process = _followed(names.test, settings, threads)
     return {
@@ -187,7 +189,7 @@ def run_baseline(method: Method, names: NameSplit, threads: int) -> Values:
         "title": method.title,
         "threshold": limit.alpha if tunable else None,
         "test": _results(names.test, labels, None),
-        "by_name": _scores(bcubed_by_name(compare_labels(names.test, labels))),
+        "by_name": _scores(bcubed(compare_labels(names.test, labels)).by_name()),
     }
 
 
@@ -213,7 +215,7 @@ def _limit(limit: JudgedLimit) -> Values:
 
 def _results(names: LabelledNames, labels: Labels, process: Process | None) -> Values:
     """What is found on some names, over mentions and by true size, with intervals."""
-    found = assess(*codes(names, labels))
+    found = assess(*labelled_codes(names, labels))
     rows = {
         size: {
             "names": row.names,
@@ -264,7 +266,7 @@ def _extremes(names: LabelledNames, process: Process) -> dict[str, Values]:
 
 def _by_name(names: LabelledNames, labels: Labels, process: Process, limits: list[JudgedLimit]) -> Values:
     """What findings are computed from: the figures of each test name."""
-    return _scores(bcubed_by_name(compare_labels(names, labels))) | {
+    return _scores(bcubed(compare_labels(names, labels)).by_name()) | {
         "max_recall": process.max_recall().tolist(),
         "max_precision": process.max_precision().tolist(),
         "limits": {limit.kind: _scores(limit.by_name) for limit in limits if limit.by_name},

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from homonym.clustering.agglomerative import GIANT_BLOCK, Clustering, cluster
 from homonym.clustering.arrays import Bags, Constraints, Frequencies, starts
-from homonym.constraints.find import FoundConstraints, find_constraints
+from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.engines.local import BATCH_OCCURRENCES
 from homonym.engines.result_tables import author_batches, author_numbers
 from homonym.engines.spark.excerpt import BlockPairs, excerpt
@@ -125,7 +125,7 @@ def _clustered(rows: pa.Table, job: Tasks, place: int, folder: Path) -> Batches:
     numbers = author_numbers(encoded.block_start, answer.label)
     sure, author_sure = job.judge(answer) if job.judge else (None, None)
     columns = {
-        "constraint": knowledge.words if knowledge else None,
+        "constraint": knowledge.column if knowledge else None,
         "confidence": None if sure is None else pa.array(sure.round(job.decimals)),
         "author_confidence": None if author_sure is None else pa.array(author_sure.round(job.decimals)),
     }
@@ -146,7 +146,7 @@ def _known(knowledge: FoundConstraints | None) -> dict[str, Any]:
         return {}
     return {
         "counts": asdict(knowledge.counts),
-        "contradictions": [(found.kind, found.block, found.mentions, found.what) for found in knowledge.contradictions],
+        "contradictions": [(found.kind, found.block, found.mentions, found.what) for found in knowledge.conflicts],
     }
 
 

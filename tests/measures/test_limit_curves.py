@@ -1,4 +1,4 @@
-"""Curves, judging and means over sizes against direct computation: cluster at a limit, then measure."""
+"""Limit curves, methods and means over sizes against direct computation: cluster at a limit, then measure."""
 
 from __future__ import annotations
 
@@ -11,23 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.clustering.agglomerative import Outcomes, cluster, limits, sweep
-from homonym.measures.agreement import bcubed_by_name
+from homonym.measures.agreement import bcubed
 from homonym.measures.bootstrap import Estimate, mean_over_sizes, precision_of, recall_of
 from homonym.measures.contingency import Codes, Values, contingency
-from homonym.measures.methods import (
-    Curves,
-    LabelledNames,
-    Labels,
-    Method,
-    RelativeFrequencies,
-    Thresholded,
-    codes,
-    compare_labels,
-    concatenate_curves,
-    curves_of,
-    labels_of,
-    measure_outcomes,
-)
+from homonym.measures.labelled_names import LabelledNames, Labels, compare_labels, labelled_codes
+from homonym.measures.limit_curves import LimitCurves, concatenate_curves, curves_of, measure_outcomes
+from homonym.measures.methods import Method, RelativeFrequencies, ThresholdMethod, labels_of
 from homonym.measures.scores import NameScores
 from homonym.settings import Limit, Settings
 from tests.clustering.test_dense import parameters
@@ -37,19 +26,19 @@ from tests.study.test_process import Authors, Collection, labelled_collections, 
 
 def direct(names: LabelledNames, label: Labels) -> NameScores:
     known = names.labelled
-    return bcubed_by_name(
+    return bcubed(
         contingency(names.block[known], names.author[known], (names.bags.block_start[names.block] + label)[known])
-    )
+    ).by_name()
 
 
-def exact_here(curves: Curves, name: int, limit: float) -> bool:
-    """Whether a limit is far from every step, and not so low that one cluster only stands for what comes of it."""
+def exact_here(curves: LimitCurves, name: int, limit: float) -> bool:
+    """Whether a limit is far from every step and above the last one, so that the curve is exact there."""
     lowest = curves.lowest[curves.start[name] : curves.start[name + 1] - 1]
     return not len(lowest) or (limit > lowest[-1] and bool((np.abs(lowest / limit - 1) > 1e-6).all()))
 
 
-def same(one: Curves, other: Curves) -> bool:
-    return all(np.array_equal(getattr(one, part.name), getattr(other, part.name)) for part in fields(Curves))
+def same(one: LimitCurves, other: LimitCurves) -> bool:
+    return all(np.array_equal(getattr(one, part.name), getattr(other, part.name)) for part in fields(LimitCurves))
 
 
 def many_names(seed: int = 0) -> LabelledNames:
@@ -62,7 +51,7 @@ def many_names(seed: int = 0) -> LabelledNames:
 
 @settings(max_examples=200, deadline=None)
 @given(labelled=labelled_collections(), run=parameters(), data=st.data())
-def test_curves_are_what_clustering_at_that_limit_gives(
+def test_curves_equal_clustering_at_the_limit(
     labelled: tuple[Collection, Authors], run: Settings, data: st.DataObject
 ) -> None:
     names = labelled_names(*labelled)
@@ -92,7 +81,7 @@ def test_curves_are_what_clustering_at_that_limit_gives(
 
 @settings(max_examples=100, deadline=None)
 @given(labelled=labelled_collections(), run=parameters())
-def test_every_outcome_is_measured_mention_by_mention(labelled: tuple[Collection, Authors], run: Settings) -> None:
+def test_every_outcome_equals_its_literal_measures(labelled: tuple[Collection, Authors], run: Settings) -> None:
     names = labelled_names(*labelled)
     outcomes = sweep(names.bags, names.frequencies, run)
     curves = measure_outcomes(names, outcomes)
@@ -105,8 +94,8 @@ def test_every_outcome_is_measured_mention_by_mention(labelled: tuple[Collection
             assert curves.recall[step] == pytest.approx(float(state.recall), rel=1e-12)
 
 
-def test_a_step_holds_from_its_lowest_limit_on() -> None:
-    curves = Curves(
+def test_step_holds_from_its_lowest_limit_on() -> None:
+    curves = LimitCurves(
         collection=100,
         mentions=np.array([16, 1]),
         start=np.array([0, 3, 4]),
@@ -126,7 +115,7 @@ def test_a_step_holds_from_its_lowest_limit_on() -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(labelled=labelled_collections(), run=parameters())
-def test_curves_of_single_names_joined_are_those_of_all(labelled: tuple[Collection, Authors], run: Settings) -> None:
+def test_concatenated_curves_equal_those_of_all_names(labelled: tuple[Collection, Authors], run: Settings) -> None:
     names, method = labelled_names(*labelled), RelativeFrequencies(run)
     alone = [names.select(np.array([b])) for b in range(len(names))]
     parts = [measure_outcomes(name, method.outcomes(name)) for name in alone]
@@ -135,7 +124,7 @@ def test_curves_of_single_names_joined_are_those_of_all(labelled: tuple[Collecti
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("variant", ["prob", "max"])
-def test_threads_and_batches_change_nothing(threads: int, variant: str) -> None:
+def test_results_do_not_depend_on_threads_and_batches(threads: int, variant: str) -> None:
     names, method = many_names(), RelativeFrequencies(Settings(variant=variant))
     assert len(list(names.batches())) > 5
     assert same(curves_of(method, names, threads), measure_outcomes(names, method.outcomes(names)))
@@ -147,10 +136,10 @@ def test_threads_and_batches_change_nothing(threads: int, variant: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(labelled=labelled_collections(), run=parameters(), share=st.sampled_from([0.0, 0.5, 1.0]))
-def test_labels_at_a_limit_are_the_outcome_that_begins_there(
+def test_labels_equal_the_outcome_at_the_limit(
     labelled: tuple[Collection, Authors], run: Settings, share: float
 ) -> None:
-    # A limit of the settings themselves is not used, nor any part of it.
+    # The limit of the settings is not used.
     method: Method = RelativeFrequencies(run.with_limit(Limit(1.0, 1.0, 1.0)))
     names = labelled_names(*labelled)
     for b in range(len(names)):
@@ -163,8 +152,8 @@ def test_labels_at_a_limit_are_the_outcome_that_begins_there(
                 assert method.labels(name, alpha, beta).tolist() == outcomes.labels_at(limit).tolist()
 
 
-def test_what_has_outcomes_has_labels() -> None:
-    class Given(Thresholded):
+def test_threshold_method_looks_labels_up_in_outcomes() -> None:
+    class Given(ThresholdMethod):
         def outcomes(self, names: LabelledNames) -> Outcomes:
             return sweep(names.bags, names.frequencies, Settings())
 
@@ -174,15 +163,17 @@ def test_what_has_outcomes_has_labels() -> None:
         limit = limits(names.bags.block_start, parts, names.frequencies.mentions)
         assert Given().labels(names, *parts).tolist() == outcomes.labels_at(limit).tolist()
     with pytest.raises(NotImplementedError):
-        Thresholded().outcomes(names)
+        ThresholdMethod().outcomes(names)
 
 
 @settings(max_examples=50, deadline=None)
 @given(labelled=labelled_collections(), run=parameters())
-def test_comparison_is_over_labelled_mentions_within_names(labelled: tuple[Collection, Authors], run: Settings) -> None:
+def test_compare_labels_uses_labelled_mentions_within_names(
+    labelled: tuple[Collection, Authors], run: Settings
+) -> None:
     names = labelled_names(*labelled)
     label = cluster(names.bags, names.frequencies, run).label
-    block, author, found = codes(names, label)
+    block, author, found = labelled_codes(names, label)
     known = names.labelled
     assert block.tolist() == names.block[known].tolist()
     assert author.tolist() == names.author[known].tolist()
@@ -190,11 +181,11 @@ def test_comparison_is_over_labelled_mentions_within_names(labelled: tuple[Colle
     assert len(set(found.tolist())) == len(set(own)) == len(set(zip(found.tolist(), own, strict=True)))
     table = compare_labels(names, label)
     assert table.true_size.tolist() == names.true_size.tolist()
-    assert bcubed_by_name(table).precision.tolist() == direct(names, label).precision.tolist()
+    assert bcubed(table).by_name().precision.tolist() == direct(names, label).precision.tolist()
 
 
 def by_hand(scores: NameScores, true_size: Codes, sizes: list[int]) -> tuple[float, float, float]:
-    """Mean precision, recall and F1 over sizes, each size the F1 of its means."""
+    """Mean precision, recall and F1 over sizes, where F1 is that of the means of a size."""
     rows = []
     for size in sizes:
         p = math.fsum(scores.precision[true_size == size]) / int((true_size == size).sum())
@@ -210,7 +201,7 @@ def some_scores(names: int, seed: int = 0) -> NameScores:
 
 @given(true_size=st.lists(st.integers(1, 14), min_size=1, max_size=30).filter(lambda sizes: min(sizes) <= 10))
 @settings(max_examples=100, deadline=None)
-def test_every_true_size_up_to_10_counts_the_same(true_size: list[int]) -> None:
+def test_every_true_size_up_to_10_has_the_same_weight(true_size: list[int]) -> None:
     scores, sizes = some_scores(len(true_size)), np.array(true_size)
     shown = sorted({size for size in true_size if size <= 10})
     precision, recall, f1 = by_hand(scores, sizes, shown)
@@ -219,7 +210,7 @@ def test_every_true_size_up_to_10_counts_the_same(true_size: list[int]) -> None:
     assert mean_over_sizes(scores, sizes, recall_of).value == pytest.approx(recall)
 
 
-def test_larger_names_do_not_matter_unless_there_are_no_others() -> None:
+def test_larger_sizes_count_only_without_smaller_ones() -> None:
     scores, sizes = some_scores(8), np.array([1, 1, 2, 2, 2, 11, 12, 40])
     small = NameScores(scores.precision[:5], scores.recall[:5])
     with_large, without = mean_over_sizes(scores, sizes), mean_over_sizes(small, sizes[:5])
@@ -231,7 +222,7 @@ def test_larger_names_do_not_matter_unless_there_are_no_others() -> None:
     assert alone.value == pytest.approx(2 * precision * recall / (precision + recall))
 
 
-def test_intervals_are_those_of_drawing_names_again() -> None:
+def test_intervals_agree_with_the_analytic_standard_error() -> None:
     scores, sizes = some_scores(400), np.repeat([1, 3], [300, 100])
     estimate = mean_over_sizes(scores, sizes, precision_of)
     parts: list[Values] = [scores.precision[:300], scores.precision[300:]]
@@ -241,7 +232,7 @@ def test_intervals_are_those_of_drawing_names_again() -> None:
     assert (low, high) == pytest.approx((estimate.value - 1.96 * error, estimate.value + 1.96 * error), abs=0.3 * error)
 
 
-def test_one_name_of_each_size_leaves_nothing_to_draw() -> None:
+def test_one_name_per_size_has_a_point_interval() -> None:
     estimate = mean_over_sizes(some_scores(4), np.array([1, 2, 5, 10]))
     assert estimate.interval == pytest.approx((estimate.value, estimate.value))
 

@@ -1,4 +1,4 @@
-"""Weights from labels: what is sampled, against the formula by brute force; and what is learnt from made data."""
+"""Weight learning: sampled examples against the formula by brute force, and weights learnt from generated data."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from homonym.calibration import weights
-from homonym.calibration.weights import PAIRS_PER_NAME, learn_weights, possible_sizes, sample
+from homonym.calibration.weights import PAIRS_PER_NAME, learn_weights, possible_sizes, sample_examples
 from homonym.clustering.arrays import Bags, Frequencies
 from homonym.commands.run import Resources
 from homonym.commands.train import train
 from homonym.errors import InputError, SettingsError
-from homonym.measures.methods import LabelledNames
+from homonym.measures.labelled_names import LabelledNames
 from homonym.settings import Settings, load_settings
 
 TYPES = ("good", "noise")
@@ -30,7 +30,7 @@ WIDTH = 400
 Bag = dict[int, float]
 """Counts by feature; type t has the features from t · WIDTH on."""
 Mention = tuple[int, Bag]
-"""The author, −1 if nobody knows, and the bag."""
+"""The author, −1 if unknown, and the bag."""
 
 
 def labelled(blocks: Sequence[Sequence[Mention]], types: tuple[str, ...] = TYPES) -> LabelledNames:
@@ -56,7 +56,7 @@ def labelled(blocks: Sequence[Sequence[Mention]], types: tuple[str, ...] = TYPES
 
 
 def separated(names: int = 12, types: tuple[str, ...] = TYPES) -> LabelledNames:
-    """Three people of each name: one feature type has a feature of their own, another has features by chance."""
+    """Three authors of each name: one feature type has a feature for each of them, the other has random features."""
     random = np.random.default_rng(0)
 
     def mention(person: int) -> Mention:
@@ -66,7 +66,7 @@ def separated(names: int = 12, types: tuple[str, ...] = TYPES) -> LabelledNames:
     return labelled(blocks, types)
 
 
-# Few features, so that mentions share some; people by number, −1 for those without a label; one in each name is known.
+# Few features, so that mentions share some; authors by number, −1 for unlabelled mentions; each name has a label.
 bags = st.dictionaries(st.sampled_from([0, 1, 2, WIDTH, WIDTH + 1]), st.sampled_from([0.5, 1.0, 3.0]), max_size=4)
 mentions = st.tuples(st.sampled_from([-1, 0, 0, 1, 1, 2]), bags)
 blocks = st.lists(mentions, min_size=2, max_size=9).filter(lambda block: any(author >= 0 for author, _ in block))
@@ -77,16 +77,16 @@ Drawn = list[tuple[int, list[int], list[int]]]
 
 
 def observed(monkeypatch: pytest.MonkeyPatch) -> Drawn:
-    """Everything that is drawn from now on: a mention, a right cluster and a wrong one."""
+    """Records all draws: a mention, a cluster of its author and a cluster of another author."""
     drawn: Drawn = []
-    original = weights._draw
+    original = weights._draw_clusters
 
     def draw(*arguments: Any) -> Any:
         x, right, wrong = original(*arguments)
         drawn.append((x, right.tolist(), wrong.tolist()))
         return x, right, wrong
 
-    monkeypatch.setattr(weights, "_draw", draw)
+    monkeypatch.setattr(weights, "_draw_clusters", draw)
     return drawn
 
 
@@ -118,31 +118,31 @@ def p_of(counts: Any, x: int, C: list[int], names: LabelledNames, settings: Sett
 @pytest.mark.parametrize("variant", ["prob", "max"])
 @hypothesis_settings(max_examples=25, deadline=None)
 @given(names=collections, seed=st.integers(0, 9))
-def test_examples_are_the_formula_by_brute_force(variant: str, names: LabelledNames, seed: int) -> None:
+def test_examples_follow_the_formula(variant: str, names: LabelledNames, seed: int) -> None:
     settings = Settings(variant=variant, epsilon=0.01)
     with pytest.MonkeyPatch.context() as patched:
         drawn = observed(patched)
-        examples = sample(names, settings, seed)
-    assert len(examples.probability) == len(examples.right) == len(examples.name) == 2 * len(drawn)
+        examples = sample_examples(names, settings, seed)
+    assert len(examples.probability) == len(examples.same_author) == len(examples.name) == 2 * len(drawn)
     counts = {name: dense(names, name) for name in set(examples.name.tolist())}
     for pair, (x, right, wrong) in enumerate(drawn[::7]):
         for row, cluster in ((14 * pair, right), (14 * pair + 1, wrong)):
             name = examples.name[row]
             expected = p_of(counts[name], x, cluster, names, settings)
             assert examples.probability[row] == pytest.approx(expected)
-            assert bool(examples.right[row]) == (cluster is right)
+            assert bool(examples.same_author[row]) == (cluster is right)
 
 
 @hypothesis_settings(max_examples=50, deadline=None)
 @given(names=collections, seed=st.integers(0, 9))
-def test_a_mention_meets_its_author_and_as_many_mentions_of_one_other(names: LabelledNames, seed: int) -> None:
+def test_examples_pair_equal_numbers_of_own_and_other_mentions(names: LabelledNames, seed: int) -> None:
     with pytest.MonkeyPatch.context() as patched:
         drawn = observed(patched)
-        examples = sample(names, Settings(), seed)
+        examples = sample_examples(names, Settings(), seed)
     for (x, right, wrong), name in zip(drawn, examples.name[::2].tolist(), strict=True):
         first, last = names.bags.block_start[name : name + 2]
         author = names.author[first:last].tolist()
-        assert author[x] >= 0  # never one without a label
+        assert author[x] >= 0  # never an unlabelled mention
         assert {author[y] for y in right} == {author[x]}
         assert x not in right
         (other,) = {author[y] for y in wrong}
@@ -152,7 +152,7 @@ def test_a_mention_meets_its_author_and_as_many_mentions_of_one_other(names: Lab
 
 
 @given(st.lists(st.integers(1, 7), max_size=5))
-def test_possible_sizes_are_all_for_which_there_are_two_people(people: list[int]) -> None:
+def test_possible_sizes_are_those_with_two_authors(people: list[int]) -> None:
     allowed = {
         size
         for size in range(1, 8)
@@ -163,34 +163,36 @@ def test_possible_sizes_are_all_for_which_there_are_two_people(people: list[int]
     assert possible_sizes(people) == sorted(allowed)
 
 
-def test_all_possible_sizes_and_all_people_occur(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_possible_sizes_and_authors_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = observed(monkeypatch)
     sizes = [2, 4, 6]
-    sample(labelled([[(who, {who: 1.0}) for who, size in enumerate(sizes) for _ in range(size)]]), Settings(), 0)
+    sample_examples(
+        labelled([[(who, {who: 1.0}) for who, size in enumerate(sizes) for _ in range(size)]]), Settings(), 0
+    )
     assert {len(right) for _, right, _ in drawn} == {1, 2, 3, 4}
     assert {x for x, _, _ in drawn} >= {0, 1}
     assert {y for _, _, wrong in drawn for y in wrong} == set(range(12))
 
 
-def test_every_name_that_two_people_share_gives_as_many_examples() -> None:
-    alone, apart = [(7, {0: 1.0})] * 3, [(8, {0: 1.0}), (9, {0: 1.0})]
+def test_every_name_of_two_authors_gives_as_many_examples() -> None:
+    single, singletons = [(7, {0: 1.0})] * 3, [(8, {0: 1.0}), (9, {0: 1.0})]
     shared, large = [(0, {0: 1.0})] * 2 + [(1, {0: 1.0})], [(who % 2, {0: 1.0}) for who in range(40)]
-    examples = sample(labelled([alone, shared, apart, large]), Settings(), 0)
+    examples = sample_examples(labelled([single, shared, singletons, large]), Settings(), 0)
     assert dict(zip(*np.unique(examples.name, return_counts=True), strict=True)) == {
         1: 2 * PAIRS_PER_NAME,
         3: 2 * PAIRS_PER_NAME,
     }
-    assert examples.right.sum() * 2 == len(examples.right)
+    assert examples.same_author.sum() * 2 == len(examples.same_author)
 
 
-def test_the_seed_decides_what_is_drawn() -> None:
+def test_examples_depend_on_the_seed_only() -> None:
     names = separated()
-    one, again, other = (sample(names, Settings(), seed).probability for seed in (1, 1, 2))
+    one, again, other = (sample_examples(names, Settings(), seed).probability for seed in (1, 1, 2))
     assert np.array_equal(one, again)
     assert not np.array_equal(one, other)
 
 
-def test_a_type_that_separates_gets_nearly_all_the_weight() -> None:
+def test_separating_type_gets_nearly_all_the_weight() -> None:
     learnt = learn_weights(separated(), Settings())
     assert learnt.weights["good"] > 0.9
     assert learnt.coefficients["good"] > 10 * abs(learnt.coefficients["noise"])
@@ -200,7 +202,7 @@ def test_a_type_that_separates_gets_nearly_all_the_weight() -> None:
 
 @pytest.mark.parametrize("variant", ["prob", "max"])
 @pytest.mark.parametrize("seed", range(3))
-def test_weights_sum_to_1_and_none_is_negative(seed: int, variant: str) -> None:
+def test_weights_sum_to_1_and_are_not_negative(seed: int, variant: str) -> None:
     random = np.random.default_rng(seed)
     chance = [
         [(who, {int(f): 1.0 for f in random.choice(2 * WIDTH, 90)}) for who in range(3) for _ in range(4)]
@@ -215,21 +217,21 @@ def test_weights_sum_to_1_and_none_is_negative(seed: int, variant: str) -> None:
     assert Settings(weights=learnt.weights).weights == learnt.weights
 
 
-def test_a_type_that_no_labelled_mention_has_changes_nothing() -> None:
+def test_type_without_features_changes_nothing() -> None:
     without = learn_weights(separated(), Settings(), seeds=3)
     learnt = learn_weights(separated(types=(*TYPES, "elsewhere")), Settings(), seeds=3)
     assert learnt.accuracy == pytest.approx(without.accuracy)
     assert learnt.weights == pytest.approx({**without.weights, "elsewhere": 0}, abs=0.01)
 
 
-def test_where_nothing_helps_all_weights_are_equal() -> None:
+def test_weights_are_equal_if_no_type_separates() -> None:
     nothing = labelled([[(0, {})] * 4 + [(1, {})] * 4] * 2)
     learnt = learn_weights(nothing, Settings(), seeds=2)
     assert list(learnt.weights.values()) == pytest.approx([0.5, 0.5])
     assert learnt.accuracy == pytest.approx(0.5)
 
 
-def test_learning_twice_gives_the_same() -> None:
+def test_learning_is_reproducible() -> None:
     names = separated(4)
     assert learn_weights(names, Settings(), seeds=2) == learn_weights(names, Settings(), seeds=2)
 
@@ -239,15 +241,15 @@ def test_learning_twice_gives_the_same() -> None:
     [[(0, {0: 1.0})] * 4, [(0, {0: 1.0}), (1, {0: 1.0})], [(0, {0: 1.0}), (-1, {0: 1.0}), (-1, {0: 1.0})]],
     ids=["one person", "one mention each", "the others have no label"],
 )
-def test_names_that_say_nothing_are_one_sentence(block: list[Mention]) -> None:
+def test_rejects_names_without_usable_pairs(block: list[Mention]) -> None:
     with pytest.raises(InputError) as refused:
         learn_weights(labelled([block] * 5), Settings())
     assert str(refused.value) == (
-        "weights need at least two names that two people share, one of them with two mentions; label more names."
+        "weights need at least two names with two authors each, one of them with two mentions; label more names."
     )
 
 
-def test_without_scikit_learn_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_scikit_learn_error_says_how_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(SettingsError) as refused:
         learn_weights(separated(2), Settings())
@@ -256,7 +258,7 @@ def test_without_scikit_learn_it_is_said_how_to_install_it(monkeypatch: pytest.M
 
 @pytest.fixture(scope="module")
 def mentions_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Twenty names of two people, who always write with the same co-author, about anything."""
+    """Twenty names of two authors, each with one constant co-author and random terms."""
     random = np.random.default_rng(5)
     rows = [
         {
@@ -274,7 +276,7 @@ def mentions_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_training_writes_settings_with_the_learnt_weights(mentions_file: Path, tmp_path: Path) -> None:
+def test_train_writes_settings_with_learnt_weights(mentions_file: Path, tmp_path: Path) -> None:
     start = Settings(variant="max", epsilon=1e-3)
     found = train(mentions_file, mentions_file, start, output=tmp_path / "weights.toml", training_share=0.5, seeds=3)
     loaded = load_settings(tmp_path / "weights.toml")
@@ -290,18 +292,18 @@ def backwards(path: Path, directory: Path) -> Path:
     return mixed
 
 
-def test_training_does_not_depend_on_threads_or_the_order_of_mentions(mentions_file: Path, tmp_path: Path) -> None:
+def test_train_does_not_depend_on_threads_or_order_of_mentions(mentions_file: Path, tmp_path: Path) -> None:
     one = train(mentions_file, mentions_file, seeds=2, resources=Resources(threads=1))
     other = train(backwards(mentions_file, tmp_path), mentions_file, seeds=2, resources=Resources(threads=2))
     assert one.learnt == other.learnt
 
 
-def test_training_does_not_depend_on_the_order_of_labels(mentions_file: Path, tmp_path: Path) -> None:
+def test_train_does_not_depend_on_order_of_labels(mentions_file: Path, tmp_path: Path) -> None:
     one = train(mentions_file, mentions_file, seeds=2)
     assert one.learnt == train(mentions_file, backwards(mentions_file, tmp_path), seeds=2).learnt
 
 
-def test_the_command_line_trains(mentions_file: Path, tmp_path: Path) -> None:
+def test_command_line_trains(mentions_file: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from homonym.cli.main import main; main()", "train", str(mentions_file)]
     options = ["--gold", str(mentions_file), "-o", "weights.toml", "--seeds", "2"]
     done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=120, cwd=tmp_path)
@@ -313,7 +315,7 @@ def test_the_command_line_trains(mentions_file: Path, tmp_path: Path) -> None:
     assert "of the pairs are decided rightly" in done.stdout
 
 
-def test_the_command_line_without_scikit_learn_is_one_sentence(mentions_file: Path, tmp_path: Path) -> None:
+def test_command_line_reports_missing_scikit_learn(mentions_file: Path, tmp_path: Path) -> None:
     start = "import sys; sys.modules['sklearn'] = None; from homonym.cli.main import main; main()"
     command = [sys.executable, "-c", start, "train", str(mentions_file), "--gold", str(mentions_file)]
     done = subprocess.run([*command, "-o", "weights.toml"], capture_output=True, text=True, timeout=120, cwd=tmp_path)
