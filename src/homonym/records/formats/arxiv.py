@@ -33,9 +33,7 @@ _FROM_API = re.compile(
     rb'"(?:id|entry_id|arxiv_id|link|url|pdf_url)"\s*:\s*"https?:(?:\\?/){2}(?:\w+\.)?arxiv\.org\\?/'
 )
 
-_NUMBER = re.compile(
-    r"(?:^|[/:\s])(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Za-z-]{2,9})?/\d{7})(?:v\d+)?(?:\.pdf)?$", re.IGNORECASE
-)
+_NUMBER = re.compile(rf"(?:^|[/:\s])({identifiers.ARXIV_NUMBER})(?:v\d+)?(?:\.pdf)?$", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 #: Family name, given names, suffix; affiliations follow.

@@ -47,7 +47,6 @@ _ARXIV = re.compile(r"(?<![\w.])(\d{4}\.\d{4,5}|[a-z][a-z-]{1,10}(?:\.[A-Z]{2})?
 _DBLP_URL = re.compile(
     r"dblp\.(?:org|uni-trier\.de|dagstuhl\.de)/rec/(?:bib\d?/)?([a-z]+/[^\s?#]+?)(?:\.(?:bib|html))?$"
 )
-_SCOPUS_URL = re.compile(r"\beid=(2-s2\.0-\d+)")
 
 
 def document(entry: Entry) -> Parsed:
@@ -155,7 +154,7 @@ def _ids(name: str, fields: Fields) -> dict[str, str]:
         "pmid": _pmid(name, fields),
         "arxiv": _arxiv(fields, addresses),
         "dblp": _dblp(name, addresses),
-        "scopus": _first(_SCOPUS_URL, addresses),
+        "scopus": next((identifiers.scopus_document(text) for text in addresses if "eid=" in text), None),
     }
     return {kind: value for kind, value in found.items() if value}
 

@@ -18,19 +18,12 @@ from homonym.records.parsing.splitting import Raw, decoded
 from homonym.records.parsing.xml_stream import Leaf, LeafReader, cut_records, is_xml, leaf_text, prefixes_of, start_of
 from homonym.records.registry import Columns, Format, Records
 
-_ARXIV = re.compile(
-    r"(?:^oai:arxiv\.org:|arxiv\.org/abs/|^arxiv:)((?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z-]{2,9})?/\d{7}))", re.IGNORECASE
-)
+_ARXIV = re.compile(rf"(?:^oai:arxiv\.org:|arxiv\.org/abs/|^arxiv:)({identifiers.ARXIV_NUMBER})", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)((?:1[4-9]|20)\d\d)(?:\d{4})?(?!\d)")
 _WORDS = re.compile(r"[^\W\d_]{2} [^\W\d_]{2}")
 
 # The years of a person's life, as library catalogues add them to the name.
 _LIFE = re.compile(r"[,\s]{0,4}+\(?(?:b\. ?|born )?1\d{3} ?[-–] ?(?:\d{4})?\)?\.?$")
-_ORCID = re.compile(
-    r"[\s,;(\[]{0,4}+(?:orcid(?: id)?[:\s]{0,4}+)?(?:https?://)?(?:orcid\.org/)?"
-    r"\b\d{4}-?\d{4}-?\d{4}-?\d{3}[\dX]\b[)\]\s]{0,4}+",
-    re.IGNORECASE,
-)
 _PERSON = re.compile(r"[^,\d]{1,40}, ?[^,\d]{1,40}|[^\W\d_][^\s,\d]*(?: [^\s,\d]+){1,4}")
 _PLACE = re.compile(
     r"univ|instit|depart|dept|college|school|facult|academ|hospital|clinic|cent(?:er|re|ro)\b|laborat|ministr|council"
@@ -167,7 +160,7 @@ def _add_orcid(author: Author, given: str, notes: list[Note]) -> None:
     """Add an ORCID from the text of a creator or from one of its attributes, if there is any."""
     if valid := identifiers.orcid(given):
         author.ids["orcid"] = valid
-    elif _ORCID.search(given):
+    elif identifiers.LABELLED_ORCID.search(given):
         notes.append(("field", f"{given.strip()!r} is no ORCID"))
 
 
@@ -181,8 +174,9 @@ def people_in(text: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
     ((('Doe, Jo',), (), ' [0000-0002-1825-0097]'), ((), (), ''))
     """
     text = leaf_text(text)
-    orcid = _ORCID.search(text)
-    pieces = [piece.strip() for piece in (_ORCID.sub(";", text) if orcid else text).split(";") if piece.strip()]
+    orcid = identifiers.LABELLED_ORCID.search(text)
+    without = identifiers.LABELLED_ORCID.sub(";", text) if orcid else text
+    pieces = [piece.strip() for piece in without.split(";") if piece.strip()]
     if not pieces or _NOBODY.fullmatch(pieces[0]):
         return (), (), ""
     if len(pieces) > 1 and _are_people(pieces):

@@ -46,7 +46,7 @@ _TYPICAL = frozenset(
 _INDEX = "abstract_inverted_index"
 _ADDRESS = re.compile(rb"openalex\.org\\?/W\d")
 
-_PREFIX = "https://openalex.org/"
+_PREFIX = identifiers.OPENALEX_PREFIX
 _ID = re.compile(r"(?:^|/)([AWaw]\d+)\W*$")
 
 #: Entries for authors that are not known or were deleted: no persons.

@@ -46,8 +46,6 @@ _SMALL_WORDS = (" of ", " for ", " the ", " and ", " für ")
 _INITIAL = re.compile(r"(?:^|[\s.-])[^\W\d_]\.")
 _COUNTRY = ("U.S. ", "U.K. ", "U.N. ")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?[\s-]?){1,4}")
-_ORCID = re.compile(r"(000\d-\d{4}-\d{4}-\d{3}[\dXx])")
-_ORCID_WORDS = re.compile(r"(?:ORCID(?: iD)?:?|https?://(?:www\.)?orcid\.org/)", re.IGNORECASE)
 
 # Bounded and possessive throughout: addresses can be long. "Doe, J.: address", "Doe, J., e-mail", "J. Doe, address".
 _NAMED = re.compile(
@@ -159,12 +157,9 @@ def _without_orcid(text: str) -> tuple[str, str]:
     >>> _without_orcid("Doe, Jane (ORCID: 0000-0002-1825-0097)")
     ('Doe, Jane', '0000-0002-1825-0097')
     """
-    found = _ORCID.search(text) if "000" in text else None
-    return (_before_orcid(text[: found.start()]), found[1]) if found else (text, "")
-
-
-def _before_orcid(text: str) -> str:
-    return _ORCID_WORDS.sub("", text).strip(" ,;:/()[]")
+    for before, orcid in identifiers.split_at_orcids(text):
+        return identifiers.without_orcid_label(before), orcid
+    return text, ""
 
 
 def is_group(name: str) -> bool:
@@ -195,9 +190,9 @@ def _give_identifiers(authors: list[Author], index: _Index, tags: Tags, notes: l
     Ovid writes "http://orcid.org/" before the name as well.
     """
     for value in (value for tag in ("AI", "OI") for value in tags.get(tag, ())):
-        parts = _ORCID.split(plain_text(value))
-        for before, orcid in zip(parts[::2], parts[1::2], strict=False):
-            owner = index.find(name) if (name := _before_orcid(before[-200:])) else 0 if len(authors) == 1 else None
+        for before, orcid in identifiers.split_at_orcids(plain_text(value)):
+            name = identifiers.without_orcid_label(before[-200:])
+            owner = index.find(name) if name else 0 if len(authors) == 1 else None
             if owner is None:
                 notes.append(("field", f"ORCID {orcid} is of {name or 'nobody'!r}, not of an author"))
             else:
@@ -322,8 +317,7 @@ _KNOWN_TAGS = (
 _LAX_TAG = re.compile(rf"\n((?:{_KNOWN_TAGS})(?=[ \t]+-|-[ \t\n]))[ \t]*-[ \t]*", re.IGNORECASE)
 
 _YEAR = re.compile(r"\d{4}")
-_EID = re.compile(r"2-s2\.0-\d+")
-_ARXIV = re.compile(r"arxiv\.org/(?:abs|pdf)/([a-z.-]+/\d{7}|\d{4}\.\d{4,5})", re.IGNORECASE)
+_ARXIV = re.compile(rf"arxiv\.org/(?:abs|pdf)/({identifiers.ARXIV_NUMBER})", re.IGNORECASE)
 _PUBMED = re.compile(r"(?:pubmed(?:\.ncbi\.nlm\.nih\.gov)?/|PMID:? ?(?:NLM)?|PUBMED )(\d{4,8})\b")
 _PUBMED_WORDS = ("pubmed", "PMID", "PUBMED")
 _PMID_TAGS = {"Scopus": "C2", "Embase": "C5", "MEDLINE": "AN", "Medline": "AN", "PubMed": "AN", "NLM": "AN"}
@@ -463,11 +457,10 @@ def _referenced_authors(tags: Tags) -> list[str]:
 def _ids(tags: Tags) -> dict[str, str]:
     accession = first(tags, "AN", "UT")
     addresses = " ".join(value.strip() for tag in ("UR", "L2") for value in tags.get(tag, ()))
-    eid = _EID.search(addresses)
     arxiv = _ARXIV.search(addresses) if "xiv.org" in addresses else None
     found = {
         "wos": identifiers.web_of_science(accession) if accession.startswith(("WOS:", "ISI:")) else None,
-        "scopus": eid[0] if eid else None,
+        "scopus": identifiers.scopus_document(addresses),
         "doi": _doi(tags),
         "pmid": _pmid(tags, accession, addresses),
         "pmcid": other if (other := first(tags, "C2").upper()).startswith("PMC") else None,

@@ -37,7 +37,6 @@ _WEB_OF_SCIENCE = frozenset({"Article Title", "UT (Unique WOS ID)", "Keywords Pl
 _FIRST_LINES, _WIDE = 5, 12
 
 _NOTHING = frozenset({"", "NA", "[No abstract available]", "[No author name available]", "[No author id found]"})
-_EID = re.compile(r"\b2-s2\.0-\d+")
 _INITIALS_FIRST = re.compile(r"((?:[^\W\d_]{1,2}\.[- ]?)++)(\S.*)")
 _LONGEST_NAME = 60
 
@@ -143,8 +142,8 @@ def _given(cell: str) -> str:
 
 
 def _ids(cells: list[str], at: _Cells, notes: list[Note]) -> dict[str, str]:
-    found = _EID.search(cells[at.eid].strip() or cells[at.link])
-    ids = {"scopus": found[0]} if found else {}
+    eid = identifiers.scopus_document(cells[at.eid].strip() or cells[at.link])
+    ids = {"scopus": eid} if eid else {}
     if doi := _given(cells[at.doi]):
         identify(ids, "doi", doi, notes)
     if pmid := _given(cells[at.pubmed]):

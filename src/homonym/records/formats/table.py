@@ -23,7 +23,6 @@ from homonym.records.fields.people import is_nobody
 from homonym.records.formats import table_authors
 from homonym.records.formats.table_authors import FUSED, Values, separator_in
 from homonym.records.formats.table_columns import (
-    OPENALEX,
     SEPARATOR,
     are_documents,
     fields_of,
@@ -304,7 +303,7 @@ def _document(values: Values, authors: list[Author], notes: list[Note]) -> Docum
     if "year" not in values and (found := _IN_SOURCE.search(venue)):
         venue, year = venue[: found.start()], found[1]
     document = Document(
-        id=text_of(values.get("id")).removeprefix(OPENALEX),
+        id=text_of(values.get("id")).removeprefix(identifiers.OPENALEX_PREFIX),
         authors=authors,
         title=text_of(values.get("title")),
         abstract=text_of(values.get("abstract")),
@@ -312,7 +311,7 @@ def _document(values: Values, authors: list[Author], notes: list[Note]) -> Docum
         venue=venue,
         categories=texts_of(values.get("categories")),
         keywords=list(dict.fromkeys(texts_of(values.get("keywords")) + texts_of(values.get("index_keywords")))),
-        references=[cited.removeprefix(OPENALEX) for cited in texts_of(values.get("references"))],
+        references=[cited.removeprefix(identifiers.OPENALEX_PREFIX) for cited in texts_of(values.get("references"))],
         referenced_authors=_people(values.get("referenced_authors")),
     )
     _identify(document, values, notes)
@@ -326,7 +325,7 @@ def _identify(document: Document, values: Values, notes: list[Note]) -> None:
     if document.id.startswith(("WOS:", "2-s2.0-")):
         kind = "wos" if document.id[0] == "W" else "scopus"
         document.ids[kind] = identifiers.valid(kind, document.id) or document.id
-    if text_of(values.get("id")).startswith(OPENALEX):
+    if text_of(values.get("id")).startswith(identifiers.OPENALEX_PREFIX):
         document.ids["openalex"] = document.id
     document.id = document.id or document.ids.get("pmid") or document.ids.get("doi") or ""
 

@@ -172,9 +172,6 @@ def key_of(fields: Mapping[str, str]) -> str | None:
     return next((key for key in _KEYS if key in fields), None)
 
 
-#: Before the identifiers of OpenAlex in its tables; they are known without.
-OPENALEX = "https://openalex.org/"
-
 _NOTHING = frozenset({"", "na", "n/a", "nan", "none", "null", "<na>", "nat"})
 _QUOTED = re.compile(r"""'([^'\\]*+(?:\\.[^'\\]*+)*+)'|"([^"\\]*+(?:\\.[^"\\]*+)*+)\"""")
 _PYTHON_WORD = re.compile(r": (?:None|True|False)(?=[,}])")
@@ -263,7 +260,7 @@ def _printed_objects(text: str) -> list[Any] | None:
 
 def identify(ids: dict[str, str], kind: str, text: str, notes: list[Note]) -> None:
     """Add an identifier if it is one."""
-    text = text.removeprefix(OPENALEX)
+    text = text.removeprefix(identifiers.OPENALEX_PREFIX)
     if not text:
         return
     if valid := identifiers.valid(kind, text):
