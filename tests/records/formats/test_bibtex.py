@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.io.inputs import Source
-from homonym.records.fields.markup import to_text
+from homonym.records.fields.markup import latex_to_text
 from homonym.records.formats.bibtex import FORMAT, _raws
 from homonym.records.model import BrokenRecordError, Document, Parsed, Problem
 from homonym.records.reader import read_documents
@@ -74,7 +74,7 @@ def names(authors: str) -> list[str]:
     ],
 )
 def test_latex(latex: str, text: str) -> None:
-    assert to_text(latex) == text
+    assert latex_to_text(latex) == text
 
 
 # Names

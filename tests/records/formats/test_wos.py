@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.io.inputs import Source
-from homonym.records.fields.affiliations import addresses_in, owners
+from homonym.records.fields.affiliations import email_owners, emails_in
 from homonym.records.formats.wos_document import People
 from homonym.records.formats.wos_tab import layout_of
 from homonym.records.model import Author, BrokenRecordError, Document
@@ -392,16 +392,16 @@ def test_all_emails_of_the_only_author_are_hers() -> None:
 )
 def test_whose_email_it_is(address: str, owner: int | None) -> None:
     names = ["Li, Na", "Li, Wei", "Schmidtbauer, Berta", "Garcia Lopez, Clara", "Ößwald, Jürgen"]
-    assert owners([address], [(name, name) for name in names]) == [owner]
+    assert email_owners([address], [(name, name) for name in names]) == [owner]
 
 
 def test_long_lists_of_emails_are_given_up() -> None:
     names = [("Doe, J", "Doe, J")] * 2000
-    assert owners(["doe@x.org"] * 2000, names) == [None] * 2000
+    assert email_owners(["doe@x.org"] * 2000, names) == [None] * 2000
 
 
 def test_what_is_no_address() -> None:
-    assert addresses_in("a@b; @c.org; d@e.org@f.org; g.h@i.org.") == ["g.h@i.org"]
+    assert emails_in("a@b; @c.org; d@e.org@f.org; g.h@i.org.") == ["g.h@i.org"]
 
 
 # Files as they come

@@ -44,25 +44,25 @@ class _Words(NamedTuple):
     given: tuple[str, ...]
 
 
-def addresses_in(text: str) -> list[str]:
+def emails_in(text: str) -> list[str]:
     """The e-mail addresses in a text, each once.
 
-    >>> addresses_in("a.b@x.org; <c@y.edu>., a.b@x.org, nobody@")
+    >>> emails_in("a.b@x.org; <c@y.edu>., a.b@x.org, nobody@")
     ['a.b@x.org', 'c@y.edu']
     """
     return list(dict.fromkeys(_EMAIL.findall(text))) if "@" in text else []
 
 
-def without_addresses(text: str) -> str:
+def without_emails(text: str) -> str:
     """A text without the e-mail addresses in it and the words that announce them.
 
-    >>> without_addresses("Univ Lodz, Poland. Electronic address: m.nowak@uni.example.")
+    >>> without_emails("Univ Lodz, Poland. Electronic address: m.nowak@uni.example.")
     'Univ Lodz, Poland. '
     """
     return _ANNOUNCED.sub("", text)
 
 
-def owners(addresses: Sequence[str], names: Sequence[tuple[str, str]]) -> list[int | None]:
+def email_owners(addresses: Sequence[str], names: Sequence[tuple[str, str]]) -> list[int | None]:
     """The author of each address: the only one of whose name most letters stand in it, if there is such a one.
 
     Every author has a full name and a short one. What counts are surnames, parts of them and given names of four and
@@ -71,9 +71,9 @@ def owners(addresses: Sequence[str], names: Sequence[tuple[str, str]]) -> list[i
     the address, only the logins.
 
     >>> names = [("Wang, Xin", "Wang, X"), ("Wang, Li", "Wang, L"), ("Kovac, Marina", "Kovac, M"), ("Marin, U", "")]
-    >>> owners(["xwang2@x.edu", "wang@x.edu", "marina.k@x.edu", "office@x.edu"], names)
+    >>> email_owners(["xwang2@x.edu", "wang@x.edu", "marina.k@x.edu", "office@x.edu"], names)
     [0, None, 2, None]
-    >>> owners(["jpw@x.edu", "shisw@x.edu"], [("Walker, Jeffrey P.", "Walker, JP"), ("Shi, Shaowei", "Shi, SW")])
+    >>> email_owners(["jpw@x.edu", "shisw@x.edu"], [("Walker, Jeffrey P.", "Walker, JP"), ("Shi, Shaowei", "Shi, SW")])
     [0, 1]
     """
     if len(addresses) * len(names) > MOST_PAIRS:
@@ -185,17 +185,17 @@ def _address(text: str) -> tuple[str, tuple[str, ...]]:
     address = plain_text(text)
     if "@" not in address:
         return address.strip(" .,;:"), ()
-    return without_addresses(address).strip(" .,;:"), tuple(addresses_in(address))
+    return without_emails(address).strip(" .,;:"), tuple(emails_in(address))
 
 
 # Authors of one document, and documents of one file, share addresses.
 _kept_address = lru_cache(maxsize=1 << 13)(_address)
 
 
-def addresses(values: Iterable[Any]) -> tuple[list[str], list[str]]:
+def affiliations_and_emails(values: Iterable[Any]) -> tuple[list[str], list[str]]:
     """The affiliations among values and the e-mail addresses in them, each once.
 
-    >>> addresses(["MIT. jane@x.org", None, "MIT"])
+    >>> affiliations_and_emails(["MIT. jane@x.org", None, "MIT"])
     (['MIT'], ['jane@x.org'])
     """
     affiliations: dict[str, None] = {}
@@ -219,7 +219,7 @@ def numbered_addresses(text: str) -> list[str]:
     return _NUMBERED.split(text)[1:] if text.startswith(("1]", "[1]")) else [text]
 
 
-def give_address(author: Author, text: str) -> None:
+def add_address(author: Author, text: str) -> None:
     """Add an address and the e-mail addresses in it to its author."""
     address, emails = address_and_emails(text)
     if address:
@@ -227,22 +227,22 @@ def give_address(author: Author, text: str) -> None:
     author.emails.extend(emails)
 
 
-def give_shared_address(authors: list[Author], text: str) -> None:
+def add_shared_address(authors: list[Author], text: str) -> None:
     """Add an address to all authors; an e-mail address in it goes to the one whose name it shows."""
     if len(authors) == 1:
-        give_address(authors[0], text)
+        add_address(authors[0], text)
         return
     address, emails = address_and_emails(text)
     for author in authors:
-        give_address(author, address)
+        add_address(author, address)
     for email, owner in zip(
-        emails, owners(emails[:MOST_EMAILS], [(author.name, "") for author in authors]), strict=False
+        emails, email_owners(emails[:MOST_EMAILS], [(author.name, "") for author in authors]), strict=False
     ):
         if owner is not None:
             authors[owner].emails.append(email)
 
 
-def distinct(authors: list[Author]) -> list[Author]:
+def remove_repeats(authors: list[Author]) -> list[Author]:
     """The authors, each address and e-mail address of theirs once."""
     for author in authors:
         if len(author.affiliations) > 1:

@@ -157,10 +157,10 @@ _KINDS: dict[str, Callable[[str], str | None]] = {
 }
 
 
-def valid(kind: str, value: object) -> str | None:
+def normalise(kind: str, value: object) -> str | None:
     """An identifier as it is compared, checked where there is a rule for its kind; else as it is written.
 
-    >>> valid("ORCID", "0000-0002-1825-0098"), valid("dblp", "Wei Wang 0012"), valid("scopus", 7003)
+    >>> normalise("ORCID", "0000-0002-1825-0098"), normalise("dblp", "Wei Wang 0012"), normalise("scopus", 7003)
     (None, 'Wei Wang 0012', '7003')
     """
     if isinstance(value, bool) or not isinstance(value, str | int):

@@ -52,13 +52,13 @@ def plain_text(text: str) -> str:
     """
     if "<" in text or "&" in text:
         text = _without_markup(text)
-    return even(text)
+    return collapse_spaces(text)
 
 
-def even(text: str) -> str:
+def collapse_spaces(text: str) -> str:
     """Text with its white space collapsed. Most abstracts are so already, and to see that takes a tenth of the time.
 
-    >>> even(" On\\n  air ")
+    >>> collapse_spaces(" On\\n  air ")
     'On air'
     """
     if len(text) < _LONG:
@@ -167,12 +167,12 @@ _LATEX_MATHS = re.compile(r"\$([^$]*+)\$")
 _SCRIPTS = re.compile(r"[_^]")
 
 
-def to_text(value: str) -> str:
+def latex_to_text(value: str) -> str:
     r"""Plain text: no macros, braces, HTML or line ends.
 
-    >>> to_text(r"{\"U}ber {{GaN}} \& H$_2$O:~Core\textendash{}Shell {\v Z}i\v{z}ek, \O{}rsted, S{\'{\i}}")
+    >>> latex_to_text(r"{\"U}ber {{GaN}} \& H$_2$O:~Core\textendash{}Shell {\v Z}i\v{z}ek, \O{}rsted, S{\'{\i}}")
     'Über GaN & H2O: Core–Shell Žižek, Ørsted, Sí'
-    >>> to_text("``Quoted{''} pages 5--10 of R&amp;D, <i>in vivo</i>")
+    >>> latex_to_text("``Quoted{''} pages 5--10 of R&amp;D, <i>in vivo</i>")
     '“Quoted” pages 5–10 of R&D, in vivo'
     """
     text = without_braces(without_macros(value)) if _is_latex(value) else value
@@ -226,10 +226,10 @@ def without_braces(text: str) -> str:
     return text if text.isascii() else text.replace(_OPEN, "{").replace(_CLOSE, "}").replace(_DOLLAR, "$")
 
 
-def text_lines(value: str) -> list[str]:
+def latex_lines(value: str) -> list[str]:
     r"""The lines of a value that has one item in each, as plain text.
 
-    >>> text_lines("A \\& B.\n   C.\n  ")
+    >>> latex_lines("A \\& B.\n   C.\n  ")
     ['A & B.', 'C.']
     """
     text = without_braces(without_macros(value))

@@ -36,7 +36,7 @@ class AuthorIndex:
         for author, aliases in enumerate(names):
             for alias in aliases:
                 self._exact.setdefault(folded(alias), author)
-                short = shortened(alias)
+                short = surname_and_initial(alias)
                 known = self._short.setdefault(short, author)
                 if known != author:
                     self._short[short] = None
@@ -44,15 +44,15 @@ class AuthorIndex:
     def find(self, name: str) -> int | None:
         """The number of the author that a name means, if it means one."""
         exact = self._exact.get(folded(name))
-        return self._short.get(shortened(name)) if exact is None else exact
+        return self._short.get(surname_and_initial(name)) if exact is None else exact
 
 
-def is_nobody(name: str) -> bool:
+def is_placeholder(name: str) -> bool:
     """Whether a whole name only says that there is none; "[Anonymous]", whom the Web of Science lists, is somebody.
 
-    >>> [is_nobody(name) for name in ("", "[No author name available]", "et al.", "Unknown", "N/A N/A")]
+    >>> [is_placeholder(name) for name in ("", "[No author name available]", "et al.", "Unknown", "N/A N/A")]
     [True, True, True, True, True]
-    >>> [is_nobody(name) for name in ("[Anonymous]", "Na, Li", "Null, J", "Author, A", "李")]
+    >>> [is_placeholder(name) for name in ("[Anonymous]", "Na, Li", "Null, J", "Author, A", "李")]
     [False, False, False, False, False]
     """
     if len(name) > _LONGEST_NOBODY or ("," in name and not name.startswith("No ")):
@@ -71,10 +71,10 @@ def folded(text: str) -> str:
 
 
 @lru_cache(maxsize=1 << 14)
-def shortened(name: str) -> str:
+def surname_and_initial(name: str) -> str:
     """Surname and first initial of a name that is written surname first, folded.
 
-    >>> shortened("Müller, Jürgen K."), shortened("van der Berg J")
+    >>> surname_and_initial("Müller, Jürgen K."), surname_and_initial("van der Berg J")
     ('muller, j', 'vanderbergj')
     """
     surname, comma, given = name.partition(",")

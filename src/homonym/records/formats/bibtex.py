@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.markup import to_text
+from homonym.records.fields.markup import latex_to_text
 from homonym.records.formats import scopus_names
 from homonym.records.formats.bibtex_entries import NO_ENTRY, NOT_DOCUMENTS, Entry, has_fields, parse_entry
 from homonym.records.formats.bibtex_people import add_people, authors_of
@@ -65,7 +65,7 @@ def document(entry: Entry) -> Parsed:
         id=name,
         authors=authors,
         title=_title(fields),
-        abstract=to_text(fields.get("abstract", "")),
+        abstract=latex_to_text(fields.get("abstract", "")),
         year=_year(fields, notes),
         venue=_venue(fields),
         categories=_categories(fields),
@@ -80,12 +80,12 @@ def document(entry: Entry) -> Parsed:
 
 def _name(key: str, fields: Fields) -> str:
     """What people call the record: its number in the Web of Science, else its citation key."""
-    return to_text(fields["unique-id"]) if fields.get("unique-id") else key
+    return latex_to_text(fields["unique-id"]) if fields.get("unique-id") else key
 
 
 def _title(fields: Fields) -> str:
-    title, subtitle = to_text(fields.get("title", "")), fields.get("subtitle")
-    return f"{title}: {to_text(subtitle)}" if subtitle else title
+    title, subtitle = latex_to_text(fields.get("title", "")), fields.get("subtitle")
+    return f"{title}: {latex_to_text(subtitle)}" if subtitle else title
 
 
 def _year(fields: Fields, notes: list[Note]) -> int | None:
@@ -93,14 +93,14 @@ def _year(fields: Fields, notes: list[Note]) -> int | None:
     for value in given:
         if found := _YEAR.search(value):
             return publication_year(found[0], notes)
-    return publication_year(to_text(given[0]), notes) if given else None
+    return publication_year(latex_to_text(given[0]), notes) if given else None
 
 
 def _venue(fields: Fields) -> str:
     for name in _VENUES:
         if value := fields.get(name):
             macro = _MACRO.fullmatch(value)  # astronomers' \apj: the abbreviation says what it is
-            if venue := macro[1] if macro else to_text(value):
+            if venue := macro[1] if macro else latex_to_text(value):
                 return venue
     return ""
 
@@ -108,7 +108,7 @@ def _venue(fields: Fields) -> str:
 def _categories(fields: Fields) -> list[str]:
     """Only ";" parts them: "Materials Science, Multidisciplinary" is one."""
     given = [fields[name] for name in _CATEGORIES if name in fields] or [fields.get("research-areas", "")]
-    return _distinct(item for value in given for item in to_text(value).split(";"))
+    return _distinct(item for value in given for item in latex_to_text(value).split(";"))
 
 
 def _keywords(fields: Fields) -> list[str]:
@@ -117,7 +117,7 @@ def _keywords(fields: Fields) -> list[str]:
 
 def _listed(value: str, fields: Fields) -> list[str]:
     """Words parted by ";" or, where there is none, by ","; the Web of Science knows only ";"."""
-    text = to_text(value)
+    text = latex_to_text(value)
     return text.split(";" if ";" in text or "unique-id" in fields else ",")
 
 
@@ -130,14 +130,14 @@ def _referenced_authors(fields: Fields) -> list[str]:
         names = cited_authors(cited)
         return list(_without_latex(names)) if "{" in cited or "\\" in cited else names
     if cited := fields.get("references"):
-        return scopus_names.referenced(to_text(cited))
+        return scopus_names.referenced(latex_to_text(cited))
     return []
 
 
 def _without_latex(names: list[str]) -> Iterator[str]:
     """Names as plain text; only now {*}WHO and {[}Anonymous] show what they are."""
     for given in names:
-        name = to_text(given) if "{" in given or "\\" in given else given
+        name = latex_to_text(given) if "{" in given or "\\" in given else given
         if name[:1] not in "[*(":
             yield name
 
@@ -147,7 +147,9 @@ def _ids(name: str, fields: Fields) -> dict[str, str]:
     if "unique-id" in fields:  # the Web of Science has no others
         found = {"doi": _doi(fields, []), "wos": _wos(name, fields), "pmid": _pmid(name, fields)}
         return {kind: value for kind, value in found.items() if value}
-    addresses = [to_text(value) for name in ("url", "ee", "biburl", "howpublished") if (value := fields.get(name))]
+    addresses = [
+        latex_to_text(value) for name in ("url", "ee", "biburl", "howpublished") if (value := fields.get(name))
+    ]
     found = {
         "doi": _doi(fields, addresses),
         "wos": _wos(name, fields),
@@ -161,7 +163,7 @@ def _ids(name: str, fields: Fields) -> dict[str, str]:
 
 def _doi(fields: Fields, addresses: list[str]) -> str | None:
     if given := fields.get("doi"):
-        return identifiers.doi(to_text(given))
+        return identifiers.doi(latex_to_text(given))
     return next((identifiers.doi(address) for address in addresses if _DOI_URL.search(address)), None)
 
 

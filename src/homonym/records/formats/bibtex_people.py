@@ -8,9 +8,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import addresses_in, distinct, give_address, owners
-from homonym.records.fields.markup import even, plain_text, text_lines, to_text, without_braces, without_macros
-from homonym.records.fields.people import is_nobody
+from homonym.records.fields.affiliations import add_address, email_owners, emails_in, remove_repeats
+from homonym.records.fields.markup import (
+    collapse_spaces,
+    latex_lines,
+    latex_to_text,
+    plain_text,
+    without_braces,
+    without_macros,
+)
+from homonym.records.fields.people import is_placeholder
 from homonym.records.formats.ris import is_group
 from homonym.records.formats.wos_document import People
 from homonym.records.model import Author, Note
@@ -46,7 +53,7 @@ def authors_of(value: str, notes: list[Note]) -> tuple[list[Author], list[str]]:
     authors: list[Author] = []
     others: list[str] = []
     position = 0
-    for piece in _pieces(even(without_macros(value))):
+    for piece in _pieces(collapse_spaces(without_macros(value))):
         if _USUAL.fullmatch(piece):
             authors.append(Author(position, piece))
             position += 1
@@ -101,7 +108,7 @@ def _person(piece: str) -> tuple[str, tuple[str, ...], Note | None]:
     name = plain_text(without_braces(name)).strip(" ,;")
     if not _LETTER.search(name) or len(name) > _LONGEST_NAME:
         return "", (), ("author", f"{name[:60]!r} is no name")
-    if is_nobody(name) or ("," not in name and (_GROUP.match(name) or is_group(name))):
+    if is_placeholder(name) or ("," not in name and (_GROUP.match(name) or is_group(name))):
         return "", (), None
     if ";" in name:
         first, *others = [part.strip() for part in name.split(";") if part.strip()]
@@ -161,11 +168,11 @@ def add_people(authors: list[Author], fields: dict[str, str], notes: list[Note])
     if address:
         corresponding |= _corresponding(address, people)
     if value := fields.get("author-email") or fields.get("email") or address:
-        _add_emails(authors, addresses_in(to_text(value)), corresponding)
+        _add_emails(authors, emails_in(latex_to_text(value)), corresponding)
     for field, kind, valid in _IDENTIFIERS:
         if value := fields.get(field):
-            _add_identifiers(authors, people, _Identifiers(kind, valid, to_text(value)), notes)
-    distinct(authors)
+            _add_identifiers(authors, people, _Identifiers(kind, valid, latex_to_text(value)), notes)
+    remove_repeats(authors)
 
 
 #: So many of the words between commas may be a name: mostly two, with "Jr." three, or only one.
@@ -180,14 +187,14 @@ class _Address(NamedTuple):
 
 def _add_addresses(authors: list[Author], value: str, people: People) -> set[int]:
     """Assign the addresses of the Web of Science; tell the corresponding authors."""
-    addresses = _addresses(text_lines(value), people)
+    addresses = _addresses(latex_lines(value), people)
     if len(authors) == 1 or sum(not address.is_corresponding for address in addresses) == 1:
         # Until 2008 addresses came without names: the only one is that of all.
         everybody = list(range(len(authors)))
         addresses = [address if address.people else address._replace(people=everybody) for address in addresses]
     for numbers, text, _ in addresses:
         for number in numbers:
-            give_address(authors[number], text)
+            add_address(authors[number], text)
     return {number for address in addresses if address.is_corresponding for number in address.people}
 
 
@@ -219,17 +226,17 @@ def _address(line: str, people: People) -> _Address:
 
 def _add_common_address(authors: list[Author], value: str) -> None:
     """Scopus does not say whose addresses they are: only a single one, or that of a single author, is certain."""
-    addresses = to_text(value).split(";")
+    addresses = latex_to_text(value).split(";")
     if len(addresses) > 1 and len(authors) > 1:
         return
     for author in authors:
         for address in addresses:
-            give_address(author, address)
+            add_address(author, address)
 
 
 def _corresponding(address: str, people: People) -> set[int]:
     """Whom an address of Scopus begins with: "Doe, J.; Univ X; email: …", or newer "J. Doe; …"."""
-    name = to_text(address).partition(";")[0]
+    name = latex_to_text(address).partition(";")[0]
     given, _, family = name.rpartition(" ")
     found = [people.find(name), people.find(f"{family}, {given}")]
     return {number for number in found if number is not None}
@@ -240,7 +247,7 @@ def _add_emails(authors: list[Author], emails: list[str], corresponding: set[int
     if len(authors) == 1:
         authors[0].emails += emails
         return
-    for email, owner in zip(emails, owners(emails, [(author.name, "") for author in authors]), strict=True):
+    for email, owner in zip(emails, email_owners(emails, [(author.name, "") for author in authors]), strict=True):
         if owner is None and len(emails) == len(corresponding) == 1:
             owner = min(corresponding)
         if owner is not None:

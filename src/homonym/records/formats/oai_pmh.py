@@ -10,8 +10,8 @@ import orjson
 
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import give_address
-from homonym.records.fields.markup import to_text
+from homonym.records.fields.affiliations import add_address
+from homonym.records.fields.markup import latex_to_text
 from homonym.records.formats import arxiv
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, decoded
@@ -95,7 +95,7 @@ def _field(prefixed: str) -> str:
 
 
 def _plain_dublin_core(text: str) -> str:
-    return to_text(text) if "\\" in text or "$" in text else text
+    return latex_to_text(text) if "\\" in text or "$" in text else text
 
 
 def _arxiv_number(names: list[str]) -> str:
@@ -150,7 +150,7 @@ def _dublin_core_authors(creators: list[tuple[str, str]], notes: list[Note]) -> 
         for name in names:
             authors.append(author := Author(len(authors), name))
             for place in places:
-                give_address(author, place)
+                add_address(author, place)
         if len(names) == 1 and (given := orcid or attributes):
             _add_orcid(authors[-1], given, notes)
     return authors
@@ -301,7 +301,7 @@ def _name(*parts: str) -> str:
 
 def _plain(text: str) -> str:
     text = leaf_text(text)
-    return to_text(text) if "\\" in text or "$" in text else text
+    return latex_to_text(text) if "\\" in text or "$" in text else text
 
 
 def _snapshot_paper(fields: dict[str, Any]) -> Parsed:

@@ -10,9 +10,9 @@ from urllib.parse import unquote
 
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import distinct, give_address, give_shared_address
+from homonym.records.fields.affiliations import add_address, add_shared_address, remove_repeats
 from homonym.records.fields.markup import plain_text
-from homonym.records.fields.people import AuthorIndex, is_nobody
+from homonym.records.fields.people import AuthorIndex, is_placeholder
 from homonym.records.formats import scopus_names
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, split_at
@@ -107,7 +107,7 @@ def authors_of(fields: list[Field], tags: Tags, notes: list[Note]) -> list[Autho
         _give_identifiers(authors, index, tags, notes)
         _give_named_addresses(authors, index, tags)
         _give_addresses(authors, index, fields, tags)
-    return distinct(authors)
+    return remove_repeats(authors)
 
 
 def _names(tags: Tags) -> Iterator[tuple[str, str]]:
@@ -116,7 +116,7 @@ def _names(tags: Tags) -> Iterator[tuple[str, str]]:
     for tag in [tag for tag in tags if tag in _AUTHOR_TAGS]:
         entries = [_without_orcid(entry) for value in tags[tag] for entry in _entries(plain_text(value))]
         for name, orcid in entries:
-            if not name or not (is_nobody(name) or is_group(name) or name in known):
+            if not name or not (is_placeholder(name) or is_group(name) or name in known):
                 yield name.rstrip(", "), orcid
         if "AU" in tags and "A1" in tags:
             known.update(name for name, _ in entries)
@@ -206,7 +206,7 @@ def _give_named_addresses(authors: list[Author], index: _Index, tags: Tags) -> N
             _give_bracketed(authors, index, found[1], value[found.end() :])
     for value in tags.get("N1", ()):
         if (found := _CORRESPONDENCE.match(value)) and (owner := index.find(surname_first(found[1]))) is not None:
-            give_address(authors[owner], value[found.end() :])
+            add_address(authors[owner], value[found.end() :])
 
 
 def _give_addresses(authors: list[Author], index: _Index, fields: list[Field], tags: Tags) -> None:
@@ -222,7 +222,7 @@ def _give_addresses(authors: list[Author], index: _Index, fields: list[Field], t
     addresses = [address for value in given for address in _unnamed(authors, index, value)]
     if len(authors) == 1 or len(addresses) == 1:
         for address in addresses:
-            give_shared_address(authors, address)
+            add_shared_address(authors, address)
 
 
 def _each_has_its_own(fields: list[Field]) -> bool:
@@ -240,7 +240,7 @@ def _give_to_those_before(authors: list[Author], index: _Index, fields: list[Fie
         elif tag == "AD":
             for address in _unnamed(authors, index, value):
                 if owner is not None:
-                    give_address(authors[owner], address)
+                    add_address(authors[owner], address)
 
 
 def _give_bracketed(authors: list[Author], index: _Index, names: str, address: str) -> None:
@@ -249,7 +249,7 @@ def _give_bracketed(authors: list[Author], index: _Index, names: str, address: s
         if "@" not in email:  # then the comma is one of the name
             name, email = entry.strip(), ""
         if (owner := index.find(name)) is not None:
-            give_address(authors[owner], f"{address} {email}")
+            add_address(authors[owner], f"{address} {email}")
 
 
 def _unnamed(authors: list[Author], index: _Index, value: str) -> list[str]:
@@ -266,7 +266,7 @@ def _unnamed(authors: list[Author], index: _Index, value: str) -> list[str]:
         if owner is None:
             unnamed.append(address)
         else:
-            give_address(authors[owner], rest)
+            add_address(authors[owner], rest)
     return unnamed
 
 

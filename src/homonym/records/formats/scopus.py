@@ -13,7 +13,7 @@ from typing import NamedTuple
 from homonym.errors import InputError
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import addresses_in, distinct, give_address
+from homonym.records.fields.affiliations import add_address, emails_in, remove_repeats
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import AuthorIndex
 from homonym.records.formats import scopus_names
@@ -170,7 +170,7 @@ def _authors(cells: list[str], at: _Cells, notes: list[Note]) -> list[Author]:
         _affiliate(authors, short, plain_text(cells[at.with_affiliations]), plain_text(cells[at.affiliations]))
         if "@" in cells[at.correspondence]:
             _correspond(authors, short, cells[at.correspondence])
-    return distinct(authors)
+    return remove_repeats(authors)
 
 
 def _numbers(cell: str, beside: list[str], notes: list[Note]) -> list[str]:
@@ -196,11 +196,11 @@ def _affiliate(authors: list[Author], names: list[str], with_names: str, affilia
     if with_names:
         for author, own in zip(authors, scopus_names.affiliations(with_names, known, names), strict=True):
             for text in own:
-                give_address(author, text)
+                add_address(author, text)
     elif len(authors) == 1 or len(known) == 1:
         for author in authors:
             for text in known:
-                give_address(author, text)
+                add_address(author, text)
 
 
 def _correspond(authors: list[Author], names: list[str], cell: str) -> None:
@@ -210,7 +210,7 @@ def _correspond(authors: list[Author], names: list[str], cell: str) -> None:
     for part in map(str.strip, cell.split(";")):
         if "@" in part:
             if current is not None:
-                authors[current].emails += addresses_in(part)
+                authors[current].emails += emails_in(part)
             may_follow = True
         elif len(part) <= _LONGEST_NAME and (may_follow or part[-1:] == "." or _INITIALS_FIRST.match(part)):
             current, may_follow = people.find(_family_first(part), otherwise=current), False

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from homonym.records.fields.people import is_nobody
+from homonym.records.fields.people import is_placeholder
 
 _SUFFIXES = frozenset({"jr", "jr.", "sr", "sr.", "ii", "iii", "iv", "2nd", "3rd"})
 _INITIALS = re.compile(r"[^\W\d_]{1,2}\.(?:[- ]?[^\W\d_]{1,2}\.)*+")
@@ -50,7 +50,7 @@ def listed(cell: str) -> list[str]:
                 names[-1] += f", {part}"
             else:
                 names.append(part)
-    return [name for name in names if not is_nobody(name)]
+    return [name for name in names if not is_placeholder(name)]
 
 
 def without_initials_before(name: str) -> str:
@@ -77,7 +77,7 @@ def full(cell: str) -> list[tuple[str, str]]:
         name, _, number = part.strip().rpartition(" (")
         if not (name and number[-1:] == ")" and number[:-1].isdecimal()):
             name, number = part.strip(), ""
-        if not is_nobody(name):
+        if not is_placeholder(name):
             authors.append((name, number[:-1]))
     return authors
 

@@ -19,14 +19,14 @@ import orjson
 from homonym.errors import InputError
 from homonym.io.inputs import HEAD_BYTES, MOST_RECORD_BYTES, InputLine, Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.people import is_nobody
+from homonym.records.fields.people import is_placeholder
 from homonym.records.formats import table_authors
 from homonym.records.formats.table_authors import FUSED, Values, separator_in
 from homonym.records.formats.table_columns import (
     SEPARATOR,
     are_documents,
+    column_key,
     fields_of,
-    folded,
     identify,
     items_of,
     key_of,
@@ -150,7 +150,7 @@ def _table(
             fields["name"] = fields.pop("authors")
         else:
             list_separator = list_separator or separator_in(row.get(fields["authors"]) for row in sample)
-            if list_separator is None and set(map(folded, names)) >= _SPRINGER:
+            if list_separator is None and set(map(column_key, names)) >= _SPRINGER:
                 list_separator = FUSED
     return TableLayout(fields, names, separator, list_separator, by_author="authors" not in fields)
 
@@ -291,7 +291,7 @@ def _authors_of_rows(found: list[Values], notes: list[Note]) -> list[Author]:
     authors = []
     for position, row in enumerate(found):
         name = table_authors.name_of(row)
-        if not is_nobody(name):
+        if not is_placeholder(name):
             authors.append(table_authors.author_of(position, name, row, notes))
         elif not name and len(found) > 1:
             notes.append(("author", f"author {position} has no name"))
@@ -324,7 +324,7 @@ def _identify(document: Document, values: Values, notes: list[Note]) -> None:
         identify(document.ids, kind, text_of(values.get(kind)), notes)
     if document.id.startswith(("WOS:", "2-s2.0-")):
         kind = "wos" if document.id[0] == "W" else "scopus"
-        document.ids[kind] = identifiers.valid(kind, document.id) or document.id
+        document.ids[kind] = identifiers.normalise(kind, document.id) or document.id
     if text_of(values.get("id")).startswith(identifiers.OPENALEX_PREFIX):
         document.ids["openalex"] = document.id
     document.id = document.id or document.ids.get("pmid") or document.ids.get("doi") or ""

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from homonym.records.fields.affiliations import address_and_emails, addresses_in, give_address
+from homonym.records.fields.affiliations import add_address, address_and_emails, emails_in
 from homonym.records.fields.markup import plain_text
-from homonym.records.fields.people import AuthorIndex, is_nobody
+from homonym.records.fields.people import AuthorIndex, is_placeholder
 from homonym.records.formats.ris import is_group, surname_first
 from homonym.records.formats.table_columns import identify, items_of, text_of, written_list
 from homonym.records.model import Author, Note
@@ -146,7 +146,7 @@ def author_list(values: Values, separator: str | None, notes: list[Note]) -> lis
         name = name_of(person)
         if isinstance(entry, str) and is_group(name):
             groups += 1
-        elif not is_nobody(name):
+        elif not is_placeholder(name):
             authors.append(author_of(place - groups, name, person, notes))
             places.append(place)
         elif not name and isinstance(cell, list):
@@ -163,7 +163,7 @@ def _entries(cell: Any, separator: str | None, notes: list[Note]) -> list[Any]:
     if isinstance(cell, list):
         return cell
     text = (cell if isinstance(cell, str) else text_of(cell)).strip()
-    if text[:1] in {"[", "{"} and text[-1:] in {"]", "}"} and not is_nobody(text.strip("[]")):
+    if text[:1] in {"[", "{"} and text[-1:] in {"]", "}"} and not is_placeholder(text.strip("[]")):
         items = written_list(text if text[0] == "[" else f"[{text}]")
         if items is None:
             notes.append(("field", "the list of authors is neither JSON nor names between separators"))
@@ -193,7 +193,7 @@ def author_of(position: int, name: str, person: Values, notes: list[Note]) -> Au
     if cell := person.get("affiliations"):
         affiliate(author, items_of(cell))
     if cell := person.get("emails"):
-        author.emails += [address for item in items_of(cell) for address in addresses_in(text_of(item))]
+        author.emails += [address for item in items_of(cell) for address in emails_in(text_of(item))]
     for kind in _IDS:
         if cell := person.get(kind):
             identify(author.ids, kind, text_of(cell), notes)
@@ -209,7 +209,7 @@ def _organisation(item: Any) -> str:
 def affiliate(author: Author, items: Iterable[Any]) -> None:
     """Add affiliations, the e-mail addresses in them where they belong."""
     for item in items:
-        give_address(author, _organisation(item))
+        add_address(author, _organisation(item))
 
 
 def _correspond(authors: list[Author], text: str) -> None:
@@ -300,7 +300,7 @@ def _add(author: Author, field: str, item: Any, notes: list[Note]) -> None:
     if field == "affiliations":
         affiliate(author, item if isinstance(item, list) else [item])
     elif field == "emails":
-        author.emails += addresses_in(text_of(item))
+        author.emails += emails_in(text_of(item))
     elif field == "author":
         author.label = text_of(item) or None
     elif field == "block":

@@ -70,10 +70,10 @@ _ANY_NAME = frozenset({"name", "fullname"})
 _IGNORED = re.compile(r"[\W_]+")
 
 
-def folded(name: str) -> str:
+def column_key(name: str) -> str:
     """A column's name as it is compared.
 
-    >>> folded("Publication Year"), folded("Author(s)"), folded("article_title")
+    >>> column_key("Publication Year"), column_key("Author(s)"), column_key("article_title")
     ('publicationyear', 'authors', 'articletitle')
     """
     return _IGNORED.sub("", name).lower()
@@ -88,7 +88,7 @@ def usual_fields(names: Iterable[str], taken: Iterable[str] = ()) -> dict[str, s
     known: dict[str, str] = {}
     for name in names:
         if name not in taken:
-            known.setdefault(folded(name), name)
+            known.setdefault(column_key(name), name)
     if {"au", "ti"} <= known.keys():  # tags of the Web of Science, among which ID means keywords
         known["keywordsplus"] = known.pop("id", known.get("keywordsplus", ""))
     found = {field: next((known[usual] for usual in USUAL[field] if known.get(usual)), "") for field in USUAL}
@@ -103,13 +103,13 @@ def are_documents(names: Iterable[str]) -> bool:
     """
     names = list(names)
     fields = usual_fields(names)
-    if any(folded(name) == "mentionid" for name in names):
+    if any(column_key(name) == "mentionid" for name in names):
         return False
     work = _WORK & fields.keys()
     if "authors" in fields:
-        return bool(work) or ("id" in fields and folded(fields["authors"]) not in _ONE_AUTHOR)
+        return bool(work) or ("id" in fields and column_key(fields["authors"]) not in _ONE_AUTHOR)
     keyed = any(key in fields for key in _KEYS)
-    if "name" in fields and folded(fields["name"]) not in _ANY_NAME:
+    if "name" in fields and column_key(fields["name"]) not in _ANY_NAME:
         return keyed and bool(work | ({"affiliations", "orcid", "position", "author"} & fields.keys()))
     return keyed and ("name" in fields or "family" in fields) and bool({"title", "doi", "pmid"} & fields.keys())
 
@@ -133,7 +133,7 @@ def fields_of(names: tuple[str, ...], columns: Mapping[str, str], file: str) -> 
 def _settle(fields: dict[str, str], given: Mapping[str, str], names: tuple[str, ...], file: str) -> None:
     """Leave one of two kinds of columns: the one the user names; a column `author` beside one of names is a label."""
     mentioned = {"name", "family"} & given.keys()
-    if ("authors" in given) == bool(mentioned) and folded(fields["authors"]) not in _ONE_AUTHOR:
+    if ("authors" in given) == bool(mentioned) and column_key(fields["authors"]) not in _ONE_AUTHOR:
         seen = [fields[field] for field in ("authors", "name", "family") if field in fields]
         raise InputError(f"{file}: {listed(seen)} may both hold the authors; it has {_shown(names)}. {_ADVICE}")
     if "authors" in given:
@@ -141,14 +141,14 @@ def _settle(fields: dict[str, str], given: Mapping[str, str], names: tuple[str, 
             fields.pop(field, None)
     else:
         column = fields.pop("authors")
-        if folded(column) == "author":
+        if column_key(column) == "author":
             fields.setdefault("author", column)
 
 
 def _column(field: str, name: str, names: tuple[str, ...], file: str) -> str:
     if field not in USUAL:
         raise InputError(f"there is no field {field!r} that a column could hold; choose among {listed(list(USUAL))}.")
-    alike = [column for column in names if folded(column) == folded(name)]
+    alike = [column for column in names if column_key(column) == column_key(name)]
     if name not in names and len(alike) != 1:
         raise InputError(f"{file} has no column {name!r} for {field}; it has {_shown(names)}. {_ADVICE}")
     return name if name in names else alike[0]
@@ -164,7 +164,7 @@ def _shown(names: tuple[str, ...]) -> str:
 
 def may_be_one_author(fields: Mapping[str, str]) -> bool:
     """Whether rows may be authors though their column is named like that of a list: `paper_id, author, affiliation`."""
-    return folded(fields.get("authors", "")) in _ONE_AUTHOR and key_of(fields) is not None
+    return column_key(fields.get("authors", "")) in _ONE_AUTHOR and key_of(fields) is not None
 
 
 def key_of(fields: Mapping[str, str]) -> str | None:
@@ -263,7 +263,7 @@ def identify(ids: dict[str, str], kind: str, text: str, notes: list[Note]) -> No
     text = text.removeprefix(identifiers.OPENALEX_PREFIX)
     if not text:
         return
-    if valid := identifiers.valid(kind, text):
+    if valid := identifiers.normalise(kind, text):
         ids[kind] = valid
     else:
         notes.append(("field", f"{text!r} is no {kind}"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from homonym.io.inputs import Source
-from homonym.records.fields.markup import even
+from homonym.records.fields.markup import collapse_spaces
 from homonym.records.formats.wos_document import ENTRIES, WANTED, document_of
 from homonym.records.model import BrokenRecordError, Note, Parsed
 from homonym.records.parsing.splitting import Raw, decoded, split_at
@@ -118,7 +118,9 @@ def _uneven_fields(text: str, notes: list[Note]) -> dict[str, str]:
     for field in _FIELD.split(text):
         tag = field[:2]
         if tag in _KNOWN:
-            _add(tag, "\n".join(_whole_lines(field[3:], notes)) if tag in ENTRIES else even(field[3:]), found)
+            _add(
+                tag, "\n".join(_whole_lines(field[3:], notes)) if tag in ENTRIES else collapse_spaces(field[3:]), found
+            )
     return found
 
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import address_and_emails, addresses_in, distinct, owners
-from homonym.records.fields.markup import even, plain_text
-from homonym.records.fields.people import AuthorIndex, folded, is_nobody
+from homonym.records.fields.affiliations import address_and_emails, email_owners, emails_in, remove_repeats
+from homonym.records.fields.markup import collapse_spaces, plain_text
+from homonym.records.fields.people import AuthorIndex, folded, is_placeholder
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 
 Fields = Mapping[str, str]
@@ -159,19 +159,19 @@ def _authors(fields: Fields, notes: list[Note]) -> list[Author]:
     authors, names = [], []
     for position, (name, alias) in enumerate(pairs):
         has_letters = name[0].isalpha() or any(map(str.isalpha, name))
-        if has_letters and not is_nobody(name):
+        if has_letters and not is_placeholder(name):
             authors.append(Author(position, name))
             names.append((name, alias))
-        elif not has_letters or not is_nobody(alias):
+        elif not has_letters or not is_placeholder(alias):
             notes.append(("author", f"author {position} {name!r} is no name"))
     if authors:
         people = People(names)
         reprint = _reprint(fields["RP"], people) if "RP" in fields else []
         _give_addresses(authors, people, fields.get("C1", ""), reprint)
         if "EM" in fields:
-            _give_emails(authors, names, addresses_in(fields["EM"]), reprint)
+            _give_emails(authors, names, emails_in(fields["EM"]), reprint)
         _give_identifiers(authors, people, fields, notes)
-    return distinct(authors)
+    return remove_repeats(authors)
 
 
 def _paired(short_names: str, full_names: str) -> list[tuple[str, str]]:
@@ -211,7 +211,7 @@ def _reprint(text: str, people: People) -> list[tuple[list[int], str]]:
 
 
 def _reprint_entries(text: str) -> Iterator[tuple[str, str]]:
-    names, *rest = _REPRINT.split(even(text))
+    names, *rest = _REPRINT.split(collapse_spaces(text))
     if not rest:
         yield _unmarked(text)
         return
@@ -276,7 +276,7 @@ def _give_emails(
         authors[0].emails.extend(emails)
         return
     reached = {number for numbers, _ in reprint for number in numbers}
-    for email, owner in zip(emails, owners(emails, names), strict=True):
+    for email, owner in zip(emails, email_owners(emails, names), strict=True):
         if owner is None and len(emails) == len(reached) == 1:
             owner = min(reached)
         if owner is not None:
@@ -310,7 +310,7 @@ def cited_authors(references: str, mark: str = "\n") -> list[str]:
     names = _FIRST_AUTHOR[mark].findall(mark + references)
     if not _are_plain(",".join(names)):
         names = list(map(plain_text, names))
-    return [name for name in names if " " in name or not is_nobody(name)]
+    return [name for name in names if " " in name or not is_placeholder(name)]
 
 
 def _are_plain(names: str) -> bool:
