@@ -123,7 +123,7 @@ def test_names(authors: str, expected: list[str]) -> None:
 def test_positions_count_persons_and_keep_those_of_unusable_names() -> None:
     document, notes = parsed("@a{k, author = {{The Group} and Doe, J and ?? and Roe, R}}")
     assert [(author.position, author.name) for author in document.authors] == [(0, "Doe, J"), (2, "Roe, R")]
-    assert notes == [("author", "'??' is no name")]
+    assert notes == [("author", "'??' is not a name")]
 
 
 def test_several_authors_in_one_are_one_mention_and_its_co_authors() -> None:
@@ -443,7 +443,7 @@ DAMAGED: list[tuple[str, str]] = [
     ("@article{bad,\n title = {cut of", "does not end"),
     ("@article{bad,\n title = {all},\n year", "does not end"),
     ("@article{bad,\n title = {all},\n year = {1999}\n", "does not end"),
-    ("@article{bad,\n title = {one} many},\n year = {1999}\n}\n", "is no field"),
+    ("@article{bad,\n title = {one} many},\n year = {1999}\n}\n", "is not a field"),
     ("@article{bad,\n title = {early},}\n year = {1999}\n}\n", "closes the entry"),
     ('@article{bad,\n title = "never,\n year = 1999\n}\n', "does not end"),
     ("Xarticle{bad,\n title = {lost},\n}\n", "lost its|does not begin"),

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 
 from homonym.errors import InputError
 from homonym.io.inputs import InputLine, Source
-from homonym.records.formats import scopus, scopus_names, table, table_authors, table_columns
+from homonym.records.fields.references import scopus_cited_authors
+from homonym.records.formats import scopus, table, table_authors, table_columns
 from homonym.records.model import Author, BrokenRecordError, Document
 from homonym.records.parsing.delimited import UNCLOSED, Header, cells_of, gather, row_cells
 from homonym.records.parsing.splitting import Raw
@@ -257,7 +258,7 @@ def test_emails_in_affiliations(read: Reads) -> None:
     ],
 )
 def test_affiliations_by_author(cell: str, expected: list[list[str]]) -> None:
-    assert scopus_names.affiliations(cell, [], ["Doe J.", "Li Y.", "Li Y."]) == expected
+    assert scopus.affiliations_by_author(cell, [], ["Doe J.", "Li Y.", "Li Y."]) == expected
 
 
 @pytest.mark.parametrize(
@@ -279,7 +280,7 @@ def test_affiliations_by_author(cell: str, expected: list[list[str]]) -> None:
     ],
 )
 def test_referenced_authors(cell: str, expected: list[str]) -> None:
-    assert scopus_names.referenced(cell) == expected
+    assert scopus_cited_authors(cell) == expected
 
 
 def test_joined_files_repeat_the_header(read: Reads) -> None:
@@ -454,12 +455,12 @@ def test_mapped_columns(read: Reads) -> None:
 @pytest.mark.parametrize(
     ("content", "columns", "message"),
     [
-        ("a,b\n1,2\n", {}, r"no column is known to hold authors; it has 'a', 'b'.*--columns authors=Names,id=Key"),
+        ("a,b\n1,2\n", {}, r"no column is recognised as authors; it has 'a', 'b'.*--columns authors=Names,id=Key"),
         ("authors,title\n", {"authors": "Names"}, r"has no column 'Names' for authors; it has 'authors', 'title'"),
-        ("authors,title\n", {"autors": "authors"}, r"no field 'autors'.*choose among id, title"),
+        ("authors,title\n", {"autors": "authors"}, r"no field 'autors'.*choose one of id, title"),
         ("id,authors,author_name\n", {}, r"authors and author_name may both hold the authors"),
-        ("author_name,title\n", {}, r"each row has one author, but no column says of which document"),
-        ("only one column\n", {}, r"is no table"),
+        ("author_name,title\n", {}, r"each row has one author, but no column identifies the document"),
+        ("only one column\n", {}, r"is not a table"),
     ],
 )
 def test_unclear_columns(read: Reads, content: str, columns: Columns, message: str) -> None:
@@ -508,7 +509,7 @@ def test_columns_beside_the_authors(read: Reads) -> None:
     assert found.one.ids == {"wos": "000001"}
     assert (jane.affiliations, amy.affiliations) == (["Univ. A, Oz", "Univ. B, Oz"], ["Univ. A, Oz"])
     assert (jane.ids, amy.ids) == ({"orcid": "0000-0002-1825-0097"}, {"researcherid": "A-1000-2010"})
-    assert [problem.reason for problem in found.problems] == ["'0000-0002-1825-0098' is no orcid"]
+    assert [problem.reason for problem in found.problems] == ["'0000-0002-1825-0098' is not a valid ORCID"]
 
 
 def test_columns_in_the_order_of_the_authors(read: Reads) -> None:
@@ -716,8 +717,8 @@ def test_names_in_any_text_end() -> None:
         table_authors.separator_in([text])
         table_columns.texts_of(f"({text}")
         table_columns.items_of(f"['{text}]")
-        scopus_names.referenced(text)
-        scopus_names.listed(text)
+        scopus_cited_authors(text)
+        scopus.short_names(text)
 
 
 def test_scopus_initials_before_the_whole_name(read: Reads) -> None:

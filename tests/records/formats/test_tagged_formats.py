@@ -270,8 +270,8 @@ def test_ris_orcids_elsewhere_and_wrong_ones(read: Read) -> None:
         {"orcid": "0000-0002-1694-233X"},
     ]
     assert problems == [
-        "1: field: '0000-0002-1825-0098' is no ORCID",
-        "1: field: ORCID 0000-0001-5109-3700 is of 'Stranger, A', not of an author",
+        "1: field: '0000-0002-1825-0098' is not a valid ORCID",
+        "1: field: ORCID 0000-0001-5109-3700 follows 'Stranger, A', which is not an author of this record",
     ]
 
 
@@ -439,7 +439,7 @@ def test_ris_missing_marks_spoil_no_neighbour(read: Read) -> None:
     assert (without_type, problems) == (whole, [])
     without_end, problems = read(three[0] + three[1].replace("ER  - ", "") + three[2])
     assert without_end == whole
-    assert problems == ["7: field: the end mark ER is missing, what stood before it may be lost"]
+    assert problems == ["7: field: the end mark ER is missing; fields before it may be lost"]
     headless, problems = read("KW  - rest of a record\nER  - \n" + three[1] + three[2])
     assert headless == whole[1:]
     assert problems == ["1: record: cut off before its beginning"]
@@ -449,7 +449,7 @@ def test_ris_cut_end(read: Read) -> None:
     healthy = ris_record("AU  - Doe, J")
     documents, problems = read(healthy + "TY  - JOUR\nTI  - Cut\nAU  - Roe, A\nAU  - Zh")
     assert [names(document) for document in documents] == [["Doe, J"], ["Roe, A"]]
-    assert problems == ["7: field: the end mark ER is missing, what stood before it may be lost"]
+    assert problems == ["7: field: the end mark ER is missing; fields before it may be lost"]
     documents, problems = read(healthy + "TY  - JOUR\nTI  - Cut\nAU  - Ro")
     assert [names(document) for document in documents] == [["Doe, J"]]
     assert problems == ["7: record: cut off before its end mark ER"]
@@ -458,7 +458,7 @@ def test_ris_cut_end(read: Read) -> None:
 def test_ris_empty_record_and_rubbish_are_reported(read: Read) -> None:
     healthy = ris_record("AU  - Doe, J")
     documents, problems = read("TY  - JOUR\nER  - \n" + healthy)
-    assert (len(documents), problems) == (1, ["1: record: nothing but its type"])
+    assert (len(documents), problems) == (1, ["1: record: has no field but its type"])
     documents, problems = read("rubbish " * 500 + "\n" + healthy)
     assert (len(documents), problems) == (1, ["1: record: text without any tag"])
 
@@ -585,7 +585,7 @@ def test_nbib_cut_end(read: Read) -> None:
     healthy = nbib_record("FAU - Doe, J")
     documents, problems = read(healthy + "PMID- 2\nOWN - NLM\nTI  - Cut\nFAU - Roe, A\nAU  - Roe A\nFAU - Zh")
     assert [names(document) for document in documents] == [["Doe, J"], ["Roe, A"]]
-    assert problems == ["10: field: the end mark SO is missing, what stood before it may be lost"]
+    assert problems == ["10: field: the end mark SO is missing; fields before it may be lost"]
     documents, problems = read(healthy + "PMID- 2\nOWN - NLM\nTI  - Cu")
     assert [names(document) for document in documents] == [["Doe, J"]]
     assert problems == ["10: record: cut off before its end mark SO"]

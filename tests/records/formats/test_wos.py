@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from homonym.io.inputs import Source
 from homonym.records.fields.affiliations import email_owners, emails_in
-from homonym.records.formats.wos_document import People
+from homonym.records.fields.people import FullNameIndex
 from homonym.records.formats.wos_tab import layout_of
 from homonym.records.model import Author, BrokenRecordError, Document
 from homonym.records.reader import Reading, read_documents
@@ -195,7 +195,7 @@ def test_identifiers_go_to_the_authors_that_are_written_so(full: Document) -> No
 
 
 def test_a_wrong_orcid_is_noted(tmp_path: Path) -> None:
-    assert reasons(readings(tmp_path, FULL)) == ["'0000-0002-1825-0098' of \"O'Hara, Patricia\" is no ORCID"]
+    assert reasons(readings(tmp_path, FULL)) == ["'0000-0002-1825-0098' of \"O'Hara, Patricia\" is not a valid ORCID"]
 
 
 def test_fields_of_the_document(full: Document) -> None:
@@ -233,7 +233,7 @@ def test_the_anonymous_author_that_is_listed_counts_as_one() -> None:
 def test_what_is_no_name_is_noted(tmp_path: Path) -> None:
     found = readings(tmp_path, record(AU="Doe, J\n   , .\n   Roe, R"), "wos")
     assert [a.name for _, document, _ in found if document for a in document.authors] == ["Doe, J", "Roe, R"]
-    assert reasons(found) == ["author 1 ', .' is no name"]
+    assert reasons(found) == ["author 1 ', .' is not a name"]
 
 
 NEW_CITED = ["Doe, JA", "van Roe, R. P.", "Poe", "Moe, Y-Z"]
@@ -274,8 +274,8 @@ def test_whom_a_name_means(name: str, author: int | None) -> None:
     fulls = ["Muller, Ulf", "Müller, Ute", "Li, Xu", "Li, Xiao-Ming", "Roe, Rita M."]
     shorts = ["Muller, Ulf", "Müller, Ute", "Li, Xu", "Li, XM", "Roe, RM"]
     names = list(zip(fulls, shorts, strict=True))
-    assert People(names).find(name) == author
-    assert People(names + [(f"Author, {n}", f"Author, {n}") for n in range(100)]).find(name) == author
+    assert FullNameIndex(names).find(name) == author
+    assert FullNameIndex(names + [(f"Author, {n}", f"Author, {n}") for n in range(100)]).find(name) == author
 
 
 def test_references_in_a_cell(tmp_path: Path) -> None:
@@ -463,7 +463,7 @@ def test_two_records_that_have_run_together_are_not_one(tmp_path: Path) -> None:
     both = SMALL.format(n=1).replace("\nER", "\nEQ") + SMALL.format(n=2).replace("PT J", "xx")
     found = readings(tmp_path, both + SMALL.format(n=3))
     assert [document.id[-1] for _, document, _ in found if document] == ["3"]
-    assert reasons(found) == ["two records have run into each other (several numbers UT)"]
+    assert reasons(found) == ["two records have run together (several accession numbers UT)"]
 
 
 def test_the_last_record_may_be_cut_off_anywhere(tmp_path: Path) -> None:
@@ -543,7 +543,7 @@ def test_a_header_that_has_run_into_its_first_row(tmp_path: Path) -> None:
     text = table(cells_of(SMALL.format(n=1)), cells_of(SMALL.format(n=2)), end="\n").replace("\n", "\x0b", 1)
     found = readings(tmp_path, text)
     assert [document.id[-1] for _, document, _ in found if document] == ["2"]
-    assert reasons(found) == ["the line of field names and the record after it have run together"]
+    assert reasons(found) == ["the header line and the record after it have run together"]
 
 
 def test_a_header_that_has_run_into_the_row_before_it(tmp_path: Path) -> None:
@@ -556,7 +556,7 @@ def test_a_second_header_that_has_run_into_its_row(tmp_path: Path) -> None:
     one, two = (cells_of(SMALL.format(n=n)) for n in (1, 2))
     found = readings(tmp_path, table(one, end="\n") + table(two, one, end="\n").replace("\n", "\x0b", 1))
     assert [document.id[-1] for _, document, _ in found if document] == ["1", "1"]
-    assert reasons(found) == ["the line of field names and the record after it have run together"]
+    assert reasons(found) == ["the header line and the record after it have run together"]
 
 
 @pytest.mark.parametrize("delimiter", ["\t", ",", ";"])
@@ -571,7 +571,7 @@ def test_a_line_end_of_old_within_a_row(delimiter: str) -> None:
 
 def test_rows_without_a_header(tmp_path: Path) -> None:
     text = table(cells_of(SMALL.format(n=1))).split("\r\n", 1)[1]
-    assert reasons(readings(tmp_path, text, "wos-tab")) == ["no line of field names comes before it"]
+    assert reasons(readings(tmp_path, text, "wos-tab")) == ["no header line comes before it"]
 
 
 def test_the_layout_travels_to_other_processes() -> None:

@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from homonym.records.model import Note
+
 # An ORCID has four groups of four digits. The last digit is a check digit, where X means ten.
 _ORCID_GROUPS = (r"\d{4}", r"\d{4}", r"\d{4}", r"\d{3}[\dXx]")
 _ORCID = re.compile(r"[-\s‐‑–]?".join(f"({group})" for group in _ORCID_GROUPS) + r"(?!\d)")
@@ -96,7 +98,7 @@ def researcher_id(text: str) -> str | None:
 
 
 def number(text: str) -> str | None:
-    """An identifier that is a number, such as that of an author in Scopus or of an article in PubMed.
+    """The first number in a text without leading zeros, such as that of an author in Scopus or an article in PubMed.
 
     >>> number("https://pubmed.ncbi.nlm.nih.gov/0031712796"), number("PMID: 7"), number("none")
     ('31712796', '7', None)
@@ -125,7 +127,7 @@ def scopus(text: str) -> str | None:
 
 
 def doi(text: str) -> str | None:
-    """The DOI in a text, without its address and in small letters.
+    """The first DOI in a text, without its address and in lower case.
 
     >>> doi("https://doi.org/10.1000/ABC.123"), doi("doi: 10.1000/x;"), doi("(10.1000/y(1))."), doi("11.1000/x")
     ('10.1000/abc.123', '10.1000/x', '10.1000/y(1)', None)
@@ -134,12 +136,12 @@ def doi(text: str) -> str | None:
     if found is None:
         return None
     bare = found[0].rstrip(".,;\"'>").lower()
-    # A DOI may hold brackets, or stand in them.
+    # A DOI may contain brackets, or be enclosed in them.
     return bare[:-1] if bare.endswith(")") and bare.count(")") > bare.count("(") else bare
 
 
 def web_of_science(text: str) -> str | None:
-    """The accession number of a record in the Web of Science, without the name of its database.
+    """The accession number of a Web of Science record, without the name of its database.
 
     >>> web_of_science("WOS:001309723000001"), web_of_science("ISI:A1997XU12300001"), web_of_science("")
     ('001309723000001', 'A1997XU12300001', None)
@@ -155,10 +157,11 @@ _KINDS: dict[str, Callable[[str], str | None]] = {
     "pmid": number,
     "wos": web_of_science,
 }
+_TITLES = {"orcid": "ORCID", "researcherid": "ResearcherID", "scopus": "Scopus id", "doi": "DOI", "pmid": "PubMed id"}
 
 
 def normalise(kind: str, value: object) -> str | None:
-    """An identifier as it is compared, checked where there is a rule for its kind; else as it is written.
+    """The normal form of an identifier of a kind, None if it is invalid; the text itself for kinds without a rule.
 
     >>> normalise("ORCID", "0000-0002-1825-0098"), normalise("dblp", "Wei Wang 0012"), normalise("scopus", 7003)
     (None, 'Wei Wang 0012', '7003')
@@ -168,3 +171,20 @@ def normalise(kind: str, value: object) -> str | None:
     text = str(value).strip()
     rule = _KINDS.get(re.sub(r"[-_\s]", "", kind).lower())
     return (rule(text) if rule else text) or None
+
+
+def add(ids: dict[str, str], kind: str, text: str, notes: list[Note]) -> None:
+    """Add the normal form of an identifier to `ids`; note a text that is not valid, and ignore an empty one.
+
+    >>> add(ids := {}, "doi", "https://doi.org/10.1000/X", []), ids
+    (None, {'doi': '10.1000/x'})
+    >>> add({}, "orcid", "0000-0002-1825-0098", notes := []), notes
+    (None, [('field', "'0000-0002-1825-0098' is not a valid ORCID")])
+    """
+    text = text.removeprefix(OPENALEX_PREFIX)
+    if not text:
+        return
+    if normal := normalise(kind, text):
+        ids[kind] = normal
+    else:
+        notes.append(("field", f"{text!r} is not a valid {_TITLES.get(kind, kind)}"))
