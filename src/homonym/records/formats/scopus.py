@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 from homonym.errors import InputError
 from homonym.io.inputs import Source
@@ -46,39 +45,22 @@ _INITIALS = re.compile(r"[^\W\d_]{1,2}\.(?:[- ]?[^\W\d_]{1,2}\.)*+")
 _INITIALS_TWICE = re.compile(r"(?:[^\W\d_]{1,2}\.[- ]?){1,6}+, (?=[^,]{2,60}+, [^,]{1,60}+$)")
 
 
-class _Cells(NamedTuple):
-    """The places of the columns that are read; -1 for a missing column."""
-
-    authors: int
-    full_names: int
-    author_ids: int
-    title: int
-    year: int
-    venue: int
-    doi: int
-    link: int
-    affiliations: int
-    with_affiliations: int
-    abstract: int
-    author_keywords: int
-    index_keywords: int
-    references: int
-    correspondence: int
-    pubmed: int
-    eid: int
-
-
-_NAMES = (
+# The columns that are read, in lower case.
+_COLUMNS = (
     "authors", "author full names", "author(s) id", "title", "year", "source title", "doi", "link", "affiliations",
     "authors with affiliations", "abstract", "author keywords", "index keywords", "references",
     "correspondence address", "pubmed id", "eid",
 )  # fmt: skip
 
+Row = dict[str, str]
+"""Column to cell of one row, for all columns that are read; the cells of missing columns are empty."""
+
 
 @lru_cache(maxsize=8)
-def _places(header: Header) -> _Cells:
+def _places(header: Header) -> tuple[int, ...]:
+    """The places of the columns that are read; -1 for a missing column."""
     names = [name.lower() for name in header.names]
-    return _Cells._make(names.index(name) if name in names else -1 for name in _NAMES)
+    return tuple([names.index(name) if name in names else -1 for name in _COLUMNS])
 
 
 def _is_scopus(names: tuple[str, ...]) -> bool:
@@ -124,57 +106,52 @@ def parse(text: bytes, header: Header) -> Parsed | None:
     if is_header(cells, header):
         return None
     cells.append("")  # at place -1, for missing columns
-    at = _places(header)
+    row: Row = {name: cells[place] for name, place in zip(_COLUMNS, _places(header), strict=True)}
     notes: list[Note] = []
-    ids = _ids(cells, at, notes)
+    ids = _ids(row, notes)
+    keywords = plain_text(f"{_given(row['author keywords'])};{_given(row['index keywords'])}").split(";")
     document = Document(
-        id=ids.get("scopus") or cells[at.eid].strip(),
-        authors=_authors(cells, at, notes),
-        title=plain_text(cells[at.title]),
-        abstract=plain_text(_given(cells[at.abstract])),
-        year=publication_year(_given(cells[at.year]), notes),
-        venue=plain_text(_given(cells[at.venue])),
-        keywords=_keywords(_given(cells[at.author_keywords]), _given(cells[at.index_keywords])),
-        referenced_authors=scopus_cited_authors(cells[at.references]),
+        id=ids.get("scopus") or row["eid"].strip(),
+        authors=_authors(row, notes),
+        title=plain_text(row["title"]),
+        abstract=plain_text(_given(row["abstract"])),
+        year=publication_year(_given(row["year"]), notes),
+        venue=plain_text(_given(row["source title"])),
+        keywords=list(dict.fromkeys(filter(None, map(str.strip, keywords)))),
+        referenced_authors=scopus_cited_authors(row["references"]),
         ids=ids,
     )
     return document, notes
 
 
 def _given(cell: str) -> str:
+    """The text of a cell; empty if it only says that there is none."""
     text = cell.strip()
     return "" if text in _NOTHING else text
 
 
-def _ids(cells: list[str], at: _Cells, notes: list[Note]) -> dict[str, str]:
-    eid = identifiers.scopus_document(cells[at.eid].strip() or cells[at.link])
+def _ids(row: Row, notes: list[Note]) -> dict[str, str]:
+    eid = identifiers.scopus_document(row["eid"].strip() or row["link"])
     ids = {"scopus": eid} if eid else {}
-    if doi := _given(cells[at.doi]):
-        identifiers.add(ids, "doi", doi, notes)
-    if pmid := _given(cells[at.pubmed]):
-        identifiers.add(ids, "pmid", pmid, notes)
+    identifiers.add(ids, "doi", _given(row["doi"]), notes)
+    identifiers.add(ids, "pmid", _given(row["pubmed id"]), notes)
     return ids
 
 
-def _keywords(author: str, index: str) -> list[str]:
-    found = dict.fromkeys(map(str.strip, plain_text(f"{author};{index}").split(";")))
-    return list(filter(None, found))
-
-
-def _authors(cells: list[str], at: _Cells, notes: list[Note]) -> list[Author]:
-    short = short_names(plain_text(cells[at.authors]))
-    full = _full_names(plain_text(cells[at.full_names]))
+def _authors(row: Row, notes: list[Note]) -> list[Author]:
+    short = short_names(plain_text(row["authors"]))
+    full = _full_names(plain_text(row["author full names"]))
     if len(full) < len(short):  # one of the two cells is damaged; the longer one has all authors
         full = []
     names = [name for name, _ in full] or list(map(_without_initials_before, short))
-    numbers = _numbers(cells[at.author_ids], [number for _, number in full] or [""] * len(short), notes)
+    numbers = _numbers(row["author(s) id"], [number for _, number in full] or [""] * len(short), notes)
     authors = [Author(place, name, ids=_scopus_id(numbers[place])) for place, name in enumerate(names)]
     if len(short) != len(names):
         short = names
     if authors:
-        _add_affiliations(authors, short, plain_text(cells[at.with_affiliations]), plain_text(cells[at.affiliations]))
-        if "@" in cells[at.correspondence]:
-            _add_corresponding_emails(authors, short, cells[at.correspondence])
+        _add_affiliations(authors, short, row)
+        if "@" in row["correspondence address"]:
+            _add_corresponding_emails(authors, short, row["correspondence address"])
     return remove_repeats(authors)
 
 
@@ -195,17 +172,16 @@ def _scopus_id(number: str) -> dict[str, str]:
     return {"scopus": valid} if valid else {}
 
 
-def _add_affiliations(authors: list[Author], names: list[str], with_names: str, affiliations: str) -> None:
+def _add_affiliations(authors: list[Author], names: list[str], row: Row) -> None:
     """Add the affiliations to their authors; without names, only if there is one author or one affiliation."""
-    distinct = [text.strip() for text in affiliations.split(";") if text.strip()]
-    if with_names:
-        for author, own in zip(authors, affiliations_by_author(with_names, distinct, names), strict=True):
-            for text in own:
-                add_address(author, text)
-    elif len(authors) == 1 or len(distinct) == 1:
-        for author in authors:
-            for text in distinct:
-                add_address(author, text)
+    distinct = [text for part in plain_text(row["affiliations"]).split(";") if (text := part.strip())]
+    if with_names := plain_text(row["authors with affiliations"]):
+        by_author = affiliations_by_author(with_names, distinct, names)
+    else:
+        by_author = [distinct if len(authors) == 1 or len(distinct) == 1 else []] * len(authors)
+    for author, affiliations in zip(authors, by_author, strict=True):
+        for text in affiliations:
+            add_address(author, text)
 
 
 def _add_corresponding_emails(authors: list[Author], names: list[str], cell: str) -> None:
@@ -271,7 +247,7 @@ def short_names(cell: str) -> list[str]:
         names = []
         for part in cell.split(","):
             part = part.strip()
-            if names and (part.lower() in SUFFIXES or _is_given_name_of(names[-1], part)):
+            if names and (part.lower() in SUFFIXES or (names[-1][-1:] != "." and _INITIALS.fullmatch(part))):
                 names[-1] += f", {part}"
             else:
                 names.append(part)
@@ -285,10 +261,6 @@ def _without_initials_before(name: str) -> str:
     ('Doe, Jane A.', 'Doe, J.')
     """
     return _INITIALS_TWICE.sub("", name) if "., " in name else name
-
-
-def _is_given_name_of(family: str, part: str) -> bool:
-    return family[-1:] != "." and _INITIALS.fullmatch(part) is not None
 
 
 def _full_names(cell: str) -> list[tuple[str, str]]:
