@@ -157,7 +157,8 @@ _KINDS: dict[str, Callable[[str], str | None]] = {
     "pmid": number,
     "wos": web_of_science,
 }
-_TITLES = {"orcid": "ORCID", "researcherid": "ResearcherID", "scopus": "Scopus id", "doi": "DOI", "pmid": "PubMed id"}
+# How messages call the kinds of identifiers.
+TITLES = {"orcid": "ORCID", "researcherid": "ResearcherID", "scopus": "Scopus id", "doi": "DOI", "pmid": "PubMed id"}
 
 
 def normalise(kind: str, value: object) -> str | None:
@@ -169,7 +170,7 @@ def normalise(kind: str, value: object) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     text = str(value).strip()
-    rule = _KINDS.get(re.sub(r"[-_\s]", "", kind).lower())
+    rule = _KINDS.get(kind) or _KINDS.get(re.sub(r"[-_\s]", "", kind).lower())
     return (rule(text) if rule else text) or None
 
 
@@ -187,4 +188,4 @@ def add(ids: dict[str, str], kind: str, text: str, notes: list[Note]) -> None:
     if normal := normalise(kind, text):
         ids[kind] = normal
     else:
-        notes.append(("field", f"{text!r} is not a valid {_TITLES.get(kind, kind)}"))
+        notes.append(("field", f"{text!r} is not a valid {TITLES.get(kind, kind)}"))

@@ -17,7 +17,7 @@ from homonym.records.fields import identifiers
 from homonym.records.fields.markup import latex_to_text
 from homonym.records.fields.references import scopus_cited_authors, wos_cited_authors
 from homonym.records.formats.bibtex_entries import NO_ENTRY, NOT_DOCUMENTS, Entry, has_fields, parse_entry
-from homonym.records.formats.bibtex_people import add_people, authors_of
+from homonym.records.formats.bibtex_people import add_author_details, authors_of
 from homonym.records.model import BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, decoded, split_at
 from homonym.records.registry import Columns, Format, Records
@@ -52,7 +52,7 @@ def document(entry: Entry) -> Parsed:
     """
     fields, notes = entry.fields, entry.notes
     authors, others = authors_of(fields.get("author") or fields.get("authors") or "", notes)
-    add_people(authors, fields, notes)
+    add_author_details(authors, fields, notes)
     key = _document_key(entry.key, fields)
     ids = _ids(key, fields)
     found = Document(

@@ -34,7 +34,7 @@ _HOMONYM = re.compile(r"([^,\d]+) (\d{4})")
 _LETTER = re.compile(r"[^\W\d_]")
 
 _CORRESPONDING = re.compile(r"\((?:corresponding|reprint) author\)", re.IGNORECASE)
-_AUTHOR_IDS = (("researcherid-numbers", "researcherid", "ResearcherID"), ("orcid-numbers", "orcid", "ORCID"))
+_AUTHOR_IDS = {"researcherid-numbers": "researcherid", "orcid-numbers": "orcid"}
 
 
 def authors_of(value: str, notes: list[Note]) -> tuple[list[Author], list[str]]:
@@ -106,7 +106,7 @@ def _person(piece: str) -> tuple[str, tuple[str, ...], Note | None]:
         return "", (), None
     if ";" in name:
         first, *others = [part.strip() for part in name.split(";") if part.strip()]
-        return first, tuple(others), ("field", f"{name!r} is several authors without 'and'; only the first is taken")
+        return first, tuple(others), ("field", f"{name!r} has several authors without 'and'; only the first is taken")
     return _in_order(name), (), None
 
 
@@ -147,7 +147,7 @@ def _is_suffix(text: str) -> bool:
     return text.rstrip(".").lower() in _SUFFIXES
 
 
-def add_people(authors: list[Author], fields: dict[str, str], notes: list[Note]) -> None:
+def add_author_details(authors: list[Author], fields: dict[str, str], notes: list[Note]) -> None:
     """Add addresses, e-mail addresses and identifiers from other fields of the entry to the authors."""
     if not authors:
         return
@@ -164,9 +164,9 @@ def add_people(authors: list[Author], fields: dict[str, str], notes: list[Note])
         corresponding |= _corresponding(address, index)
     if value := fields.get("author-email") or fields.get("email") or address:
         add_emails(authors, emails_in(latex_to_text(value)), names, corresponding)
-    for field, kind, title in _AUTHOR_IDS:
+    for field, kind in _AUTHOR_IDS.items():
         if value := fields.get(field):
-            _add_author_ids(authors, index, _AuthorIds(kind, title, latex_to_text(value)), notes)
+            _add_author_ids(authors, index, kind, latex_to_text(value), notes)
     remove_repeats(authors)
 
 
@@ -239,22 +239,14 @@ def _corresponding(address: str, index: FullNameIndex) -> set[int]:
     return {number for number in found if number is not None}
 
 
-class _AuthorIds(NamedTuple):
-    """A field of identifiers of one kind, with the title of the kind for messages."""
-
-    kind: str
-    title: str
-    text: str
-
-
-def _add_author_ids(authors: list[Author], index: FullNameIndex, given: _AuthorIds, notes: list[Note]) -> None:
+def _add_author_ids(authors: list[Author], index: FullNameIndex, kind: str, text: str, notes: list[Note]) -> None:
     """Add the identifiers in "Doe, Jane/0000-0002-1825-0097 Roe, R/…"; of several, an author keeps the first."""
-    name, *rest = given.text.split("/")
+    name, *rest = text.split("/")
     for piece in rest:
         written, _, following = piece.partition(" ")
-        identifier = identifiers.normalise(given.kind, written)
+        identifier = identifiers.normalise(kind, written)
         if identifier is None:
-            notes.append(("field", f"{written!r} of {name.strip()} is not a valid {given.title}"))
+            notes.append(("field", f"{written!r} of {name.strip()} is not a valid {identifiers.TITLES[kind]}"))
         elif (number := index.find(name.strip())) is not None:
-            authors[number].ids.setdefault(given.kind, identifier)
+            authors[number].ids.setdefault(kind, identifier)
         name = following

@@ -67,10 +67,7 @@ _TYPICAL = frozenset(tag.encode() for tag in _KNOWN | {"PT", "LA", "DT", "J9", "
 _REPRINT = re.compile(r"\((?:corresponding|reprint)\s+authors?\)[\s,]*", re.IGNORECASE)
 _YEAR = re.compile(r"\b[12]\d{3}\b")
 
-_AUTHOR_IDS = (
-    ("RI", "researcherid", "ResearcherID", identifiers.researcher_id),
-    ("OI", "orcid", "ORCID", identifiers.orcid),
-)
+_AUTHOR_IDS = {"RI": "researcherid", "OI": "orcid"}
 
 CUT_OFF = "cut off before its end mark ER"
 
@@ -369,17 +366,15 @@ def _add_addresses(authors: list[Author], index: FullNameIndex, addresses: str, 
 
 def _add_author_ids(authors: list[Author], index: FullNameIndex, fields: Fields, notes: list[Note]) -> None:
     """Add identifiers from "Name/identifier; …"; of several of one kind, an author keeps the first."""
-    for tag, kind, title, valid in _AUTHOR_IDS:
-        if tag not in fields:
-            continue
-        for entry in plain_text(fields[tag]).split(";"):
+    for tag, kind in _AUTHOR_IDS.items():
+        for entry in plain_text(fields.get(tag, "")).split(";"):
             name, slash, given = entry.strip()[:_LONGEST_IDENTIFIER].partition("/")
             if not slash or (number := index.find(name)) is None:
                 continue
-            if identifier := valid(given):
+            if identifier := identifiers.normalise(kind, given):
                 authors[number].ids.setdefault(kind, identifier)
             else:
-                notes.append(("field", f"{given!r} of {name!r} is not a valid {title}"))
+                notes.append(("field", f"{given!r} of {name!r} is not a valid {identifiers.TITLES[kind]}"))
 
 
 FORMAT = Format(name="wos", title="Web of Science, plain text", recognises=_recognises, open=_open, parse=_parse)

@@ -21,7 +21,7 @@ SEPARATORS = (",", ";", "\t", "|")
 
 UNCLOSED = "a quoted cell is not closed, or the row is cut"
 
-# A quoted cell has fewer than this number of lines that look like rows with at least so many columns.
+# With this number of lines that look like rows, a quoted cell counts as unclosed; such rows have at least 5 columns.
 _ROWS_IN_A_CELL, _FEWEST_COLUMNS = 3, 5
 
 _EXCEL_SEPARATOR = re.compile(rb'"?sep=."?', re.IGNORECASE)
