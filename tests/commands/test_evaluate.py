@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import subprocess
 import sys
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,12 +17,14 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 from rich.console import Console
 
 from homonym.commands.evaluate import evaluate
 from homonym.errors import InputError, OutputError
 from homonym.evaluation.assessment import Evaluation, assess
 from homonym.evaluation.rendering import interval_text, render_table, summary
+from homonym.io.inputs import Source
 from homonym.measures.scores import Scores
 
 # DOE is two people, split into three; ROE is one person, found; the last mention has no label.
@@ -303,7 +308,7 @@ def test_nulls_and_broken_lines_of_a_result_are_refused(tmp_path: Path, gold: Pa
         evaluate(broken, gold)
     torn = authors_file(tmp_path, "torn.csv")
     torn.write_text(torn.read_text() + "d8#0,d8\n")
-    with pytest.raises(InputError, match="Expected 4 columns, got 2"):
+    with pytest.raises(InputError, match=r"torn\.csv, line 9: expected 4 columns, got 2; correct or remove the row"):
         evaluate(torn, gold)
 
 
@@ -320,13 +325,42 @@ def test_nothing_in_common_is_an_error_that_shows_ids(authors: Path, gold: Path)
         evaluate(authors, gold)
 
 
-def test_empty_files_and_other_encodings_are_refused(tmp_path: Path, gold: Path) -> None:
+PACKERS = [gzip.compress, bz2.compress, lambda content: pa.compress(content, "zstd", asbytes=True)]
+
+
+@pytest.mark.parametrize("pack", PACKERS, ids=["gzip", "bz2", "zstd"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+def test_reads_compressed_results_in_any_encoding(
+    tmp_path: Path, gold: Path, pack: Callable[[bytes], bytes], encoding: str
+) -> None:
+    expected = evaluate(authors_file(tmp_path, "plain.csv"), gold)
+    text = (tmp_path / "plain.csv").read_text().replace("DOE", "DÖE").replace(",", ";")
+    (tmp_path / "packed").write_bytes(pack(text.encode(encoding)))
+    assert evaluate(tmp_path / "packed", gold) == expected
+
+
+def test_reads_arrow_results(tmp_path: Path, authors: Path, gold: Path) -> None:
+    feather.write_feather(pa.table(AUTHORS), tmp_path / "a.arrow")
+    assert evaluate(tmp_path / "a.arrow", gold) == evaluate(authors, gold)
+
+
+def test_detects_the_format_of_each_file_once(tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    enter = Source.__enter__
+
+    def counted_enter(source: Source) -> Source:
+        opened.append(source.path.name)
+        return enter(source)
+
+    monkeypatch.setattr(Source, "__enter__", counted_enter)
+    evaluate(authors_file(tmp_path, "a.csv"), gold)
+    assert sorted(opened) == ["a.csv", "gold.csv"]
+
+
+def test_rejects_empty_results_and_json_that_is_not_utf8(tmp_path: Path, gold: Path) -> None:
     result = tmp_path / "result.csv"
     result.write_bytes(b"")
     with pytest.raises(InputError, match=r"result\.csv is empty"):
-        evaluate(result, gold)
-    result.write_bytes("mention_id,author_id\nd1#0,Müller\n".encode("latin-1"))
-    with pytest.raises(InputError, match="UTF-8"):
         evaluate(result, gold)
     result.write_bytes('{"mention_id": "d1#0", "author_id": "Müller"}\n'.encode("latin-1"))
     with pytest.raises(InputError, match=r"line 1: not UTF-8"):

@@ -127,11 +127,15 @@ def test_files_without_labels_are_refused(tmp_path: Path, text: str, message: st
         read_gold(written(tmp_path, text))
 
 
-def test_other_encodings_and_torn_files_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1"])
+def test_reads_other_encodings(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "gold.csv"
-    path.write_bytes("mention_id,author\nm1,Müller\n".encode("latin-1"))
-    with pytest.raises(InputError, match="UTF-8"):
-        read_gold(path)
+    path.write_bytes("mention_id,author\nm1,Müller\n".encode(encoding))
+    assert labels(read_gold(path)) == {"m1": "Müller"}
+
+
+def test_rejects_truncated_and_missing_files(tmp_path: Path) -> None:
+    path = tmp_path / "gold.csv"
     whole = gzip.compress(("mention_id,author\n" + "".join(f"m{i},{hash(i)}\n" for i in range(9999))).encode())
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputError, match=r"gold\.csv"):
@@ -192,7 +196,7 @@ def test_identifiers_in_columns_of_tables(tmp_path: Path) -> None:
 
 
 def test_an_identifier_that_nobody_has_is_an_error_that_names_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no author has the identifier scopus; choose one of orcid, researcher_id, or"):
+    with pytest.raises(InputError, match="no author has the identifier scopus; use one of orcid, researcher_id, or"):
         read_gold(written(tmp_path, IDS), "scopus")
     with pytest.raises(InputError, match="no author has the identifier orcid or any other; use the label author"):
         read_gold(written(tmp_path, DOCUMENTS), "orcid")

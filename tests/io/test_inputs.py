@@ -60,7 +60,8 @@ def test_torn_archives_are_one_sentence(tmp_path: Path, packer: str) -> None:
     (tmp_path / "a").write_bytes(packed[: len(packed) // 2])
     with (
         pytest.raises(
-            InputError, match=r"a: the compressed data ends or breaks after line \d+ .* fetch the file again"
+            InputError,
+            match=r"a: the compressed data is truncated or damaged after line \d+ .* download the file again",
         ),
         Source(tmp_path / "a") as source,
     ):
@@ -69,7 +70,7 @@ def test_torn_archives_are_one_sentence(tmp_path: Path, packer: str) -> None:
 
 def test_an_archive_of_several_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(b"PK\x03\x04rest")
-    with pytest.raises(InputError, match="unpack it"), Source(tmp_path / "a.zip"):
+    with pytest.raises(InputError, match="extract it"), Source(tmp_path / "a.zip"):
         pass
 
 
@@ -81,10 +82,10 @@ def test_a_spreadsheet_says_what_to_do(tmp_path: Path, name: str, content: bytes
 
 
 def test_what_unpacks_without_limit_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(inputs, "UNCHECKED_BYTES", 1 << 20)
     (tmp_path / "bomb").write_bytes(zstd(b"0" * (64 << 20)))
     with (
-        pytest.raises(InputError, match="unpacks to more than 2,000 times its size"),
+        pytest.raises(InputError, match="decompresses to more than 2,000 times its size"),
         Source(tmp_path / "bomb") as source,
     ):
         for _ in source.blocks():

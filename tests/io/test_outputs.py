@@ -118,7 +118,7 @@ def test_truncated_gzip_names_file_and_line(tmp_path: Path) -> None:
 def test_garbage_gzip_is_one_sentence(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "records.jsonl.gz"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="fetch the file again") as caught:
+    with pytest.raises(InputError, match="download the file again") as caught:
         lines(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)

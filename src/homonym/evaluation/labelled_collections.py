@@ -7,7 +7,6 @@ as it would be in a real run, and left out when the result is measured.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,14 +18,12 @@ import pyarrow.parquet as pq
 from homonym.clustering.arrays import Bags, Integers, ranges, starts
 from homonym.engines.local import require_memory
 from homonym.errors import InputError
-from homonym.evaluation.gold import read_gold, unusable
+from homonym.evaluation.gold import open_annotated, read_gold, unused_labels
 from homonym.evaluation.matching import ordered_codes
-from homonym.evaluation.table_reader import columns_of, is_export
-from homonym.io.inputs import read_lines, require_rereadable
+from homonym.io.inputs import require_rereadable
 from homonym.io.outputs import Paths, as_paths
 from homonym.measures.methods import LabelledNames
-from homonym.records.formats.documents import load_object
-from homonym.records.model import BrokenRecordError, Problems
+from homonym.records.model import Problems
 
 if TYPE_CHECKING:
     from homonym.collection.encoded import Encoded
@@ -49,7 +46,7 @@ def read_labelled(run: Run, gold: Paths | None, label: str) -> Labelling:
     """Read a collection of documents or mentions and the labels of its mentions, from itself or from other files."""
     require_rereadable([*run.inputs.files, *(as_paths(gold) if gold else [])])
     found = read_gold(gold or run.inputs.files, label)
-    run.warnings += [f"{part}." for part in unusable(found.skipped, found.several)]
+    run.warnings += [f"{part}." for part in unused_labels(found.skipped, found.several)]
     with run.engine() as engine:
         read_collection(engine, run)
         encoded = run.encode(engine)
@@ -71,17 +68,14 @@ def read_collection(engine: LocalEngine, run: Run) -> None:
 
 
 def holds_mentions(path: Path) -> bool:
-    """Tell mentions with bags from documents by the beginning of a file."""
-    if path.suffix == ".parquet":
-        return "mention_id" in columns_of(path)
-    if is_export(path):
-        return False
-    for line in islice(read_lines(path), 100):
+    """Whether a file holds mentions with bags, rather than documents."""
+    with open_annotated(path) as file:
+        if file.table is None or file.table.format == "csv":
+            return False
         try:
-            return "mention_id" in load_object(line.text)
-        except BrokenRecordError:
-            continue
-    return False
+            return "mention_id" in file.table.columns
+        except InputError:  # reading the file reports it
+            return False
 
 
 def _join(encoded: Encoded, labels: pa.Table, run: Run, gold: Paths | None) -> tuple[LabelledNames, int]:

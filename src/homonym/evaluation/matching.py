@@ -1,14 +1,13 @@
-"""Any clustering beside the labels: which labelled mentions every result has, and which of them share a name.
+"""Joins results with labels by mention: which labelled mentions every result has, and which of them share a name.
 
-A result needs mention_id and a column that says who it is, nothing else. Of results only the labelled mentions are
-kept in memory.
+A result needs the column mention_id and a column with the author, nothing else. Only the labelled mentions of a result
+are kept in memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +16,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from homonym.errors import InputError
-from homonym.evaluation.gold import Gold, holders_of
+from homonym.evaluation.gold import AnnotatedFile, Gold, mentions_of, open_annotated
 from homonym.evaluation.reliability import STATED
-from homonym.evaluation.table_reader import (
-    as_text,
-    batches_of,
-    column_batches,
-    columns_of,
-    filled,
-    format_of,
-    json_rows,
-)
+from homonym.io.tables import has_text, open_table, scalar_text, string_batches
 from homonym.measures.contingency import Codes, Counts, Values
 from homonym.messages import counted
 from homonym.names.parse import parse_name
 
 CLUSTER_COLUMNS = ("author_id", "author", "cluster")
-"""Columns of a result that may say who a mention is, the first one present counts."""
+"""Columns of a result that may hold the author of a mention; the first one present is used."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,13 +108,16 @@ def ordered_codes(column: pa.ChunkedArray) -> Codes:
 def read_result(path: Path, labelled: pa.ChunkedArray, *, with_blocks: bool) -> Result:
     """Read the labelled mentions of a result (Parquet, CSV or JSON lines); each must be there once."""
     rows, kept, mentions, first = [], [], 0, None
-    for batch in _result_batches(path, with_blocks=with_blocks):
-        _require_filled(batch, path)
-        row = pc.index_in(batch["mention_id"], value_set=labelled)
-        rows.append(row.drop_null())
-        kept.append(batch.filter(row.is_valid()))
-        mentions += batch.num_rows
-        first = first or (batch["mention_id"][0].as_py() if batch.num_rows else None)
+    with open_table(path, "mention_id") as result:
+        columns = _result_columns(result.columns, result.name, with_blocks=with_blocks)
+        # A column of another program with such a name may hold anything; it is ignored then (see `shares`).
+        for batch in result.batches(columns, unchecked=STATED):
+            _require_filled(batch, path)
+            row = pc.index_in(batch["mention_id"], value_set=labelled)
+            rows.append(row.drop_null())
+            kept.append(batch.filter(row.is_valid()))
+            mentions += batch.num_rows
+            first = first or (batch["mention_id"][0].as_py() if batch.num_rows else None)
     row = pa.chunked_array(rows, pa.int32()).to_numpy()
     _require_each_once(row, labelled, path)
     if not kept:
@@ -132,46 +126,6 @@ def read_result(path: Path, labelled: pa.ChunkedArray, *, with_blocks: bool) -> 
     blocks = table["block"] if "block" in table.column_names else None
     stated = {column: table[column] for column in STATED if column in table.column_names}
     return Result(path, row, table.column(1), blocks, stated, mentions, first)
-
-
-def _result_batches(path: Path, *, with_blocks: bool) -> Iterator[pa.RecordBatch]:
-    if format_of(path) == "jsonl":
-        yield from _json_result(path, with_blocks=with_blocks)
-        return
-    columns = _result_columns(columns_of(path), str(path), with_blocks=with_blocks)
-    yield from column_batches(path, columns, None)
-
-
-def _json_result(path: Path, *, with_blocks: bool) -> Iterator[pa.RecordBatch]:
-    def broken(number: int | None, reason: str) -> None:
-        raise InputError(f"{path}, line {number}: {reason}; write the result again.")
-
-    columns: list[str] = []
-
-    def rows() -> Iterator[tuple[str, ...]]:
-        for number, row in json_rows(path, broken):
-            place = f"{path}, line {number}"
-            if not columns:
-                columns.extend(_result_columns(list(row), place, with_blocks=with_blocks))
-            yield tuple(
-                _as_written(row.get(column)) if column in STATED else _text(row, column, place) for column in columns
-            )
-
-    lines = rows()
-    first = next(lines)  # which says what the columns are
-    yield from batches_of(chain([first], lines), columns)
-
-
-def _text(row: dict[str, Any], column: str, place: str) -> str:
-    try:
-        return as_text(row.get(column)) or ""
-    except ValueError as strange:
-        raise InputError(f"{place}: {column}: {strange}; write the result again.") from None
-
-
-def _as_written(value: object) -> str:
-    """Whatever stands in a column that a result need not have, to be looked at when it is used."""
-    return "" if value is None else str(value)
 
 
 def _result_columns(present: list[str], where: str, *, with_blocks: bool) -> list[str]:
@@ -190,7 +144,7 @@ def _result_columns(present: list[str], where: str, *, with_blocks: bool) -> lis
 
 def _require_filled(batch: pa.RecordBatch, path: Path) -> None:
     for name in (column for column in batch.schema.names if column not in STATED):
-        empty = pc.invert(filled(batch[name]))
+        empty = pc.invert(has_text(batch[name]))
         if pc.any(empty).as_py():
             mention = batch.filter(empty)["mention_id"][0]
             raise InputError(f"{path}: mention {mention} has no {name}; each row of a result needs one.")
@@ -235,7 +189,7 @@ def shares(column: pa.ChunkedArray) -> Values | None:
     (array([0.95,  nan,  nan]), None)
     """
     try:
-        values: Values = pc.if_else(filled(column), column, None).cast(pa.float64()).to_numpy()
+        values: Values = pc.if_else(has_text(column), column, None).cast(pa.float64()).to_numpy()
     except pa.ArrowException:
         return None
     outside = (values < 0) | (values > 1)
@@ -285,32 +239,35 @@ def read_blocks(files: Sequence[Path], wanted: pa.ChunkedArray) -> tuple[Counts,
             kept.append(_keys(batch.filter(row.is_valid())))
     row, first = np.unique(pa.chunked_array(rows, pa.int32()).to_numpy(), return_index=True)
     blocks = pa.chunked_array(kept, pa.string()).take(pa.array(first))
-    known = filled(blocks.combine_chunks())
+    known = has_text(blocks.combine_chunks())
     return row[known.to_numpy(zero_copy_only=False)], blocks.filter(known)
 
 
 def _name_batches(path: Path) -> Iterator[pa.RecordBatch]:
-    """Yield mention_id, block and, where only that is known, the name as written."""
-    if format_of(path) == "jsonl":
-        yield from batches_of(_json_names(path), ["mention_id", "block", "name"])
-        return
-    present = columns_of(path)
-    if {"mention_id", "block"} <= set(present):
-        yield from column_batches(path, ["mention_id", "block"], lambda number, reason: None)
+    """Yield mention_id, block and, where there is no block, the name as written."""
+    with open_annotated(path) as file:
+        if file.table is None or file.has_objects:
+            yield from string_batches(_object_names(file), ["mention_id", "block", "name"])
+        elif {"mention_id", "block"} <= set(file.table.columns):
+            yield from file.table.batches(["mention_id", "block"], _ignore)
 
 
-def _json_names(path: Path) -> Iterator[tuple[str, str, str]]:
-    for _, row in json_rows(path, lambda number, reason: None):
+def _object_names(file: AnnotatedFile) -> Iterator[tuple[str, str, str]]:
+    for _, row in file.objects(_ignore):
         try:
-            yield from [(mention, *_name_of(holder)) for mention, holder in holders_of(row)]
+            yield from [(mention, *_name_of(author)) for mention, author in mentions_of(row)]
         except ValueError:
-            continue  # such lines have no label either, and were counted there
+            continue  # such a line has no label either, and was counted there
+
+
+def _ignore(number: int | None, reason: str) -> None:
+    """Broken lines were counted when the labels were read."""
 
 
 def _name_of(holder: dict[str, Any]) -> tuple[str, str]:
     """Give the block of a mention, or else the name that a block can be made of."""
     name = holder["name"] if isinstance(holder.get("name"), str) else ""
-    block = as_text(holder.get("block"))
+    block = scalar_text(holder.get("block"))
     if block is None and "mention_id" in holder:
         return name, ""
     return block or "", name

@@ -21,9 +21,10 @@ from hypothesis import strategies as st
 
 from homonym.errors import InputError
 from homonym.io.inputs import InputLine, Source
+from homonym.io.table_text import Header
 from homonym.records.formats import scopus, scopus_names, table, table_authors, table_columns
 from homonym.records.model import Author, BrokenRecordError, Document
-from homonym.records.parsing.delimited import UNCLOSED, Header, cells_of, gather, row_cells
+from homonym.records.parsing.delimited import UNCLOSED, cells_of, gather, row_cells
 from homonym.records.parsing.splitting import Raw
 from homonym.records.reader import Reading, read_documents
 from homonym.records.registry import Columns
@@ -618,7 +619,7 @@ def test_own_results_are_no_documents(tmp_path: Path) -> None:
 def test_binary_tables_must_be_whole_files(tmp_path: Path) -> None:
     whole = stored(PEOPLE, tmp_path / "t.parquet").read_bytes()
     (tmp_path / "t.parquet.gz").write_bytes(gzip.compress(whole))
-    with pytest.raises(InputError, match="unpack it first"):
+    with pytest.raises(InputError, match="decompress it first"):
         list(read_documents(tmp_path / "t.parquet.gz", "table"))
     (tmp_path / "cut.parquet").write_bytes(whole[:200])
     with pytest.raises(InputError, match="cannot be read as Parquet or Arrow"):

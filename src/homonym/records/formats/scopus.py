@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from homonym.errors import InputError
 from homonym.io.inputs import Source
+from homonym.io.table_text import Header
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import addresses_in, distinct, give_address
 from homonym.records.fields.markup import plain_text
@@ -19,7 +20,7 @@ from homonym.records.fields.people import AuthorIndex
 from homonym.records.formats import scopus_names
 from homonym.records.formats.table_columns import identify
 from homonym.records.model import Author, Document, Note, Parsed, publication_year
-from homonym.records.parsing.delimited import Header, find_header, is_header, row_cells, rows
+from homonym.records.parsing.delimited import find_header, is_header, row_cells, rows
 from homonym.records.registry import Columns, Format, Records
 
 #: Columns that no other export has under these names, and those that tell only together.

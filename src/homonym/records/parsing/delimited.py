@@ -7,33 +7,21 @@ believed unless it is a row in every respect; else its first line is set aside a
 from __future__ import annotations
 
 import csv
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import starmap
-from typing import NamedTuple
 
 from homonym.io.inputs import MOST_RECORD_BYTES, InputLine, Source
+from homonym.io.table_text import Header, is_separator_hint, line_end, read_header
 from homonym.records.model import BrokenRecordError
 from homonym.records.parsing.splitting import TOO_LONG, Raw, decoded
-
-SEPARATORS = (",", ";", "\t", "|")
 
 UNCLOSED = "a quoted cell is not closed, or the row is cut"
 
 #: So many lines that are rows by themselves do not stand in one quoted cell; poetry and lists of two columns may.
 _ROWS_IN_A_CELL, _FEWEST_COLUMNS = 3, 5
 
-_FOR_EXCEL = re.compile(rb'"?sep=."?', re.IGNORECASE)
-
 _CSV_FIELD_LIMIT = 1 << 17
-
-
-class Header(NamedTuple):
-    """The names of the columns, and what stands between them."""
-
-    names: tuple[str, ...]
-    separator: str
 
 
 def find_header(
@@ -41,38 +29,13 @@ def find_header(
 ) -> Header | None:
     """The first line of the beginning whose cells are accepted as names of columns; of several readings the widest."""
     beginning = [line for line in source.head.split(line_end(source.head)) if line.strip()]
-    return next((header for line in beginning[:lines] if (header := _read_header(decoded(line), accepts))), None)
-
-
-def _read_header(line: str, accepts: Callable[[tuple[str, ...]], bool]) -> Header | None:
-    line = line.lstrip("\ufeff")
-    best: Header | None = None
-    for separator in SEPARATORS:
-        if line.count(separator) < (len(best.names) if best else 1):
-            continue
-        try:
-            names = tuple(cell.strip() for cell in cells_of(line.strip("\r\n"), separator))
-        except BrokenRecordError:
-            continue
-        if len(names) > (len(best.names) if best else 1) and accepts(names):
-            best = Header(names, separator)
-    return best
-
-
-def line_end(head: bytes) -> bytes:
-    r"""What ends the lines of a file: \r only where spreadsheets of old Macs have written it.
-
-    >>> line_end(b"a\r\nb"), line_end(b"a\rb\r")
-    (b'\n', b'\r')
-    """
-    return b"\r" if b"\r" in head and b"\n" not in head else b"\n"
+    return next((header for line in beginning[:lines] if (header := read_header(decoded(line), accepts))), None)
 
 
 def rows(source: Source, header: Header) -> Iterator[Raw]:
     """The rows of a file, each with the number of its first line; header lines are among them."""
     lines = physical_lines(source)
-    # Excel begins some tables with a line that tells itself how to read them.
-    return gather((line for line in lines if line.number > 1 or not _FOR_EXCEL.fullmatch(line.text.strip())), header)
+    return gather((line for line in lines if line.number > 1 or not is_separator_hint(line.text)), header)
 
 
 def physical_lines(source: Source) -> Iterator[InputLine]:

@@ -6,13 +6,12 @@ parsed elsewhere, by several processes.
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from homonym.io.inputs import MOST_RECORD_BYTES
+from homonym.io.inputs import MOST_RECORD_BYTES, WESTERN
 
 #: The longest mark of a beginning, which may be cut by the end of a block.
 MARK_BYTES = 256
@@ -73,16 +72,4 @@ def decoded(text: bytes) -> str:
     >>> decoded("Müller".encode()), decoded("Müller".encode("latin-1")), decoded(b"\\x93x\\x94")
     ('Müller', 'Müller', '“x”')
     """
-    return text.decode("utf-8", errors="homonym-western")
-
-
-def western(error: UnicodeError) -> tuple[str, int]:
-    """Read the bytes that are no UTF-8 one by one, as Windows does."""
-    if not isinstance(error, UnicodeDecodeError):
-        raise error
-    wrong = error.object[error.start : error.end]
-    letters = (bytes([byte]).decode("cp1252", errors="ignore") or chr(byte) for byte in wrong)
-    return "".join(letters), error.end
-
-
-codecs.register_error("homonym-western", western)
+    return text.decode("utf-8", errors=WESTERN)
