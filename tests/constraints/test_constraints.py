@@ -336,7 +336,10 @@ PAIRS = "mention_a,mention_b,relation\n"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("mention_a;mention_b\na;b\n", r"has the columns mention_a, mention_b; expected mention_a, mention_b, relation"),
+        (
+            "mention_a;mention_b\na;b\n",
+            r"has the columns mention_a, mention_b; expected mention_a, mention_b, relation",
+        ),
         (PAIRS + "a,b,same\na,c,maybe\n", r"pairs.csv, line 3: the relation is 'maybe'; write same or different"),
         (PAIRS + "a,,same\n", r"line 2: a mention is missing; give both"),
         (PAIRS + "a,b\n", r"line 2: expected 3 columns, got 2; correct or remove the row"),

@@ -19,9 +19,8 @@ import pytest
 from homonym.commands.generate import generate
 from homonym.errors import OutputError, SettingsError
 from homonym.names.parse import parse_name
-from homonym.synthetic.author_mentions import orcid
 from homonym.synthetic.corpus import Corpus
-from homonym.synthetic.document_generator import documents
+from homonym.synthetic.document_generator import documents, orcid
 from homonym.synthetic.population import ASCII_STYLE, MEMBERS, NAMES_BY_AUTHORS, STYLES, Namesakes, write_name
 from homonym.synthetic.random_draws import RandomDraws
 
