@@ -1,7 +1,7 @@
-"""Names whose authors are known, with all that is needed to cluster them: for tuning, training and studies.
+"""Blocks with labelled mentions, ready to be clustered: for tuning, training and studies.
 
-Of a collection only the blocks with at least one label are kept, but these whole: what has no label is clustered along,
-as it would be in a real run, and left out when the result is measured.
+Only blocks with at least one label are kept, but these completely: unlabelled mentions are clustered too, as in a real
+run, and ignored when the result is measured.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Labelling:
-    """Labelled names, how many labels there are and how many belong to no mention; and what could not be read."""
+    """Labelled names, the numbers of labels and of labels without a mention, and problems of reading."""
 
     names: LabelledNames
     labels: int
@@ -43,7 +43,7 @@ class Labelling:
 
 
 def read_labelled(run: Run, gold: Paths | None, label: str) -> Labelling:
-    """Read a collection of documents or mentions and the labels of its mentions, from itself or from other files."""
+    """Read a collection of documents or mentions, and its labels from itself or from other files."""
     require_rereadable([*run.inputs.files, *(as_paths(gold) if gold else [])])
     found = read_gold(gold or run.inputs.files, label)
     run.warnings += [f"{part}." for part in unused_labels(found.skipped, found.several)]
@@ -59,7 +59,7 @@ def read_labelled(run: Run, gold: Paths | None, label: str) -> Labelling:
 
 
 def read_collection(engine: LocalEngine, run: Run) -> None:
-    """Read documents, or mentions that bring their own features, whichever the files hold."""
+    """Read documents, or mentions with bags, depending on the files."""
     kinds = {holds_mentions(path) for path in run.inputs.files}
     if len(kinds) > 1:
         raise InputError(f"{run.inputs} are documents and mentions with bags; give files of one kind.")
@@ -79,7 +79,7 @@ def holds_mentions(path: Path) -> bool:
 
 
 def _join(encoded: Encoded, labels: pa.Table, run: Run, gold: Paths | None) -> tuple[LabelledNames, int]:
-    """Keep the names that have labels; also count the labels that belong to no mention."""
+    """The names that have labels, and the number of labels without a mention."""
     columns = pq.read_table(encoded.mentions_file, columns=["mention_id", "name"])
     row = pc.index_in(columns["mention_id"], value_set=labels["mention_id"])
     known = pc.fill_null(row, -1).to_numpy()
@@ -89,7 +89,7 @@ def _join(encoded: Encoded, labels: pa.Table, run: Run, gold: Paths | None) -> t
             f"no label in {files} belongs to a mention of {run.inputs.files[0]}; mention_id must be the same in both, "
             f"but the first are {labels['mention_id'][0]} and {columns['mention_id'][0]}."
         )
-    # Numbered in the order of the labels themselves: in which order a file gives them must not matter.
+    # Codes in the order of the labels, so that the order of rows in a file does not matter.
     code = ordered_codes(labels["author"])
     author = np.where(known >= 0, code[known], -1).astype(np.int64)
     names = _labelled_names(encoded, author, columns["name"], run.knowledge)

@@ -29,12 +29,12 @@ CLUSTER_COLUMNS = ("author_id", "author", "cluster")
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Codes of the mentions that have a label and are in every result, and the counts of those that are not.
+    """Codes of the mentions that have a label and are in every result, and counts of the others.
 
-    One entry per result: `clusters`, what is `stated` of how sure they are (by column, NaN where nothing is), the
-    mentions of it `without_label`, and the labelled mentions `lacking` from it although another result has them.
-    `labels_nowhere` are labels whose mention no result has. Codes are in the order of what they stand for, so that
-    nothing depends on the order of the files' rows.
+    One entry per result: `clusters`, `stated` confidence (by column, NaN where missing), the number of its mentions
+    `without_label`, and of labelled mentions `lacking` from it although another result has them. `labels_nowhere`
+    counts labels of mentions that no result has. Codes are in the order of the strings that they stand for, so that
+    nothing depends on the order of rows.
     """
 
     names: Codes
@@ -48,10 +48,10 @@ class Matched:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
-    """The labelled mentions of one result, as rows of the labels, with their clusters and what else is known of them.
+class LabelledResult:
+    """The labelled mentions of one result: `row` is their row in the labels, `stated` confidence is text.
 
-    That is their blocks, if read, and as text what is stated of how sure the result is.
+    `blocks` is None if blocks were not read.
     """
 
     path: Path
@@ -64,22 +64,22 @@ class Result:
 
 
 def match(results: Sequence[Path], gold: Gold, gold_files: Sequence[Path], names: Path | None = None) -> Matched:
-    """Join results with labels by mention, and find each mention's name.
+    """Join results with labels by mention, and find the name of each mention.
 
-    Names are those of `names`, else the blocks of the first result that has any, else those that the labelled files
-    give; else everything counts as one name.
+    Names are those of `names`, else the blocks of the first result that has any, else those in the labelled files;
+    else all mentions count as one name.
     """
     labelled = gold.table["mention_id"]
-    found: list[Result] = []
+    found: list[LabelledResult] = []
     for path in results:
         with_blocks = names is None and not any(result.blocks is not None for result in found)
         found.append(read_result(path, labelled, with_blocks=with_blocks))
-    held = np.stack([np.bincount(result.row, minlength=len(labelled)) for result in found])
-    common: Counts = np.flatnonzero(held.all(axis=0))
+    present = np.stack([np.bincount(result.row, minlength=len(labelled)) for result in found])
+    common: Counts = np.flatnonzero(present.all(axis=0))
     if not len(common):
         raise InputError(_nothing_in_common(found, gold_files, labelled))
     blocks = _blocks(found, labelled, common, gold_files, names)
-    anywhere = int(held.any(axis=0).sum())
+    anywhere = int(present.any(axis=0).sum())
     return Matched(
         names=np.zeros(len(common), dtype=np.int64) if blocks is None else ordered_codes(blocks),
         names_known=blocks is not None,
@@ -93,7 +93,7 @@ def match(results: Sequence[Path], gold: Gold, gold_files: Sequence[Path], names
 
 
 def ordered_codes(column: pa.ChunkedArray) -> Codes:
-    """Number strings 0, 1, … in their order.
+    """Codes 0, 1, … of strings, in the order of the strings.
 
     >>> ordered_codes(pa.chunked_array([["b", "a"], ["b", "c"]])).tolist()
     [1, 0, 1, 2]
@@ -105,8 +105,8 @@ def ordered_codes(column: pa.ChunkedArray) -> Codes:
     return codes
 
 
-def read_result(path: Path, labelled: pa.ChunkedArray, *, with_blocks: bool) -> Result:
-    """Read the labelled mentions of a result (Parquet, CSV or JSON lines); each must be there once."""
+def read_result(path: Path, labelled: pa.ChunkedArray, *, with_blocks: bool) -> LabelledResult:
+    """Read the labelled mentions of a result; each must occur once."""
     rows, kept, mentions, first = [], [], 0, None
     with open_table(path, "mention_id") as result:
         columns = _result_columns(result.columns, result.name, with_blocks=with_blocks)
@@ -121,22 +121,22 @@ def read_result(path: Path, labelled: pa.ChunkedArray, *, with_blocks: bool) -> 
     row = pa.chunked_array(rows, pa.int32()).to_numpy()
     _require_each_once(row, labelled, path)
     if not kept:
-        return Result(path, row, pa.chunked_array([], pa.string()), None, {}, 0, None)
+        return LabelledResult(path, row, pa.chunked_array([], pa.string()), None, {}, 0, None)
     table = pa.Table.from_batches(kept)
     blocks = table["block"] if "block" in table.column_names else None
     stated = {column: table[column] for column in STATED if column in table.column_names}
-    return Result(path, row, table.column(1), blocks, stated, mentions, first)
+    return LabelledResult(path, row, table.column(1), blocks, stated, mentions, first)
 
 
 def _result_columns(present: list[str], where: str, *, with_blocks: bool) -> list[str]:
-    """Choose the columns to read: mention_id, who it is, and if there how sure that is and, if wanted, the block."""
+    """The columns to read: mention_id, the author, and if present the confidence and, if wanted, the block."""
     cluster = next((column for column in CLUSTER_COLUMNS if column in present), None)
     if "mention_id" not in present or cluster is None:
         missing = [] if "mention_id" in present else ["mention_id"]
         missing += [] if cluster else ["author_id (or author, or cluster)"]
         raise InputError(
             f"{where} lacks {' and '.join(missing)}, found {', '.join(present) or 'nothing'}; "
-            "give a result with one row per mention, such as disambiguate or cluster writes."
+            "give a result with one row per mention, as written by disambiguate or cluster."
         )
     optional = ["block", *STATED] if with_blocks else STATED
     return ["mention_id", cluster, *(column for column in optional if column in present)]
@@ -157,7 +157,7 @@ def _require_each_once(row: Counts, labelled: pa.ChunkedArray, path: Path) -> No
         raise InputError(f"{path} has mention {labelled[twice]} {times[twice]} times; each may have one author only.")
 
 
-def _nothing_in_common(found: Sequence[Result], gold_files: Sequence[Path], labelled: pa.ChunkedArray) -> str:
+def _nothing_in_common(found: Sequence[LabelledResult], gold_files: Sequence[Path], labelled: pa.ChunkedArray) -> str:
     ids = [(result.path, f"{result.first!r}" if result.first else "none at all") for result in found]
     ids.append((gold_files[0], repr(labelled[0].as_py())))
     shown = "; ".join(f"the first id of {path} is {first}" for path, first in ids)
@@ -169,21 +169,21 @@ def _nothing_in_common(found: Sequence[Result], gold_files: Sequence[Path], labe
 
 
 def _aligned(column: pa.ChunkedArray, row: Counts, common: Counts) -> pa.ChunkedArray:
-    """Give the values of a result for the common mentions, in the order of the labels."""
+    """The values of a result for the common mentions, in the order of the labels."""
     order = np.argsort(row, kind="stable")
     return column.take(pa.array(order[np.searchsorted(row[order], common)]))
 
 
-def _stated(result: Result, common: Counts) -> dict[str, Values]:
-    """How sure a result is of the common mentions, from the columns that hold shares."""
+def _stated(result: LabelledResult, common: Counts) -> dict[str, Values]:
+    """The stated confidence of the common mentions, from the columns that hold numbers from 0 to 1."""
     read = {column: shares(_aligned(values, result.row, common)) for column, values in result.stated.items()}
     return {column: values for column, values in read.items() if values is not None}
 
 
 def shares(column: pa.ChunkedArray) -> Values | None:
-    """Give shares written as text, NaN where there is none; None if anything else stands there.
+    """Parse numbers from 0 to 1, NaN where there is none; None if the column holds anything else.
 
-    Somebody else's column of the same name may hold words or percentages, which is no reason to refuse the result.
+    A column of another program with the same name may hold words or percentages; such a result is still accepted.
 
     >>> shares(pa.chunked_array([["0.95", "", None]])), shares(pa.chunked_array([["high"]]))
     (array([0.95,  nan,  nan]), None)
@@ -197,7 +197,7 @@ def shares(column: pa.ChunkedArray) -> Values | None:
 
 
 def _blocks(
-    found: Sequence[Result],
+    found: Sequence[LabelledResult],
     labelled: pa.ChunkedArray,
     common: Counts,
     gold_files: Sequence[Path],
@@ -213,23 +213,23 @@ def _blocks(
     return _complete((row, blocks), wanted, gold_files) if len(row) else None
 
 
-def _complete(known: tuple[Counts, pa.ChunkedArray], wanted: pa.ChunkedArray, files: Sequence[Path]) -> pa.ChunkedArray:
-    """Put blocks into the order of the mentions; a mention without one is an error."""
-    row, blocks = known
+def _complete(found: tuple[Counts, pa.ChunkedArray], wanted: pa.ChunkedArray, files: Sequence[Path]) -> pa.ChunkedArray:
+    """The blocks in the order of the mentions; a mention without one is an error."""
+    row, blocks = found
     if len(row) < len(wanted):
         lacking = np.setdiff1d(np.arange(len(wanted)), row)
         raise InputError(
             f"{' and '.join(map(str, files))} gives no block or name for {counted(len(lacking), 'labelled mention')}, "
-            f"such as {wanted[int(lacking[0])]}; name a file that knows all with --names."
+            f"such as {wanted[int(lacking[0])]}; give a file that has all of them with --names."
         )
     return blocks
 
 
 def read_blocks(files: Sequence[Path], wanted: pa.ChunkedArray) -> tuple[Counts, pa.ChunkedArray]:
-    """Read which name each wanted mention bears: rows of `wanted`, in order and each once, and their blocks.
+    """Read the blocks of wanted mentions: rows of `wanted`, in order and without repetitions, and their blocks.
 
     Tables have a column `block`. Mentions have `block` or else `name`; authors of documents have `block` or else their
-    name, of which surname and all initials count. Of two entries for one mention the first counts.
+    name, of which surname and all initials are used. Of two entries for one mention the first is used.
     """
     rows, kept = [], []
     for path in files:
@@ -239,8 +239,8 @@ def read_blocks(files: Sequence[Path], wanted: pa.ChunkedArray) -> tuple[Counts,
             kept.append(_keys(batch.filter(row.is_valid())))
     row, first = np.unique(pa.chunked_array(rows, pa.int32()).to_numpy(), return_index=True)
     blocks = pa.chunked_array(kept, pa.string()).take(pa.array(first))
-    known = has_text(blocks.combine_chunks())
-    return row[known.to_numpy(zero_copy_only=False)], blocks.filter(known)
+    has_block = has_text(blocks.combine_chunks())
+    return row[has_block.to_numpy(zero_copy_only=False)], blocks.filter(has_block)
 
 
 def _name_batches(path: Path) -> Iterator[pa.RecordBatch]:
@@ -264,17 +264,17 @@ def _ignore(number: int | None, reason: str) -> None:
     """Broken lines were counted when the labels were read."""
 
 
-def _name_of(holder: dict[str, Any]) -> tuple[str, str]:
-    """Give the block of a mention, or else the name that a block can be made of."""
-    name = holder["name"] if isinstance(holder.get("name"), str) else ""
-    block = scalar_text(holder.get("block"))
-    if block is None and "mention_id" in holder:
+def _name_of(author: dict[str, Any]) -> tuple[str, str]:
+    """The block of a mention, or else the name from which a block can be made."""
+    name = author["name"] if isinstance(author.get("name"), str) else ""
+    block = scalar_text(author.get("block"))
+    if block is None and "mention_id" in author:
         return name, ""
     return block or "", name
 
 
 def _keys(batch: pa.RecordBatch) -> pa.Array:
-    """Give the blocks, made of names where there is none."""
+    """The blocks, made from names where there is none."""
     blocks = batch["block"]
     if "name" not in batch.schema.names:
         return blocks

@@ -99,8 +99,8 @@ class TableReader:
         header = read_header(first, lambda names: key in names)
         if header is None and any(text.lstrip().startswith(b"{") for _, text in start):
             return "jsonl"
-        only_column = Header((first.strip().strip('"'),), ",")
-        self._header = header or read_header(first, lambda names: True) or only_column
+        one_column = Header((first.strip().strip('"'),), ",")
+        self._header = header or read_header(first, lambda names: True) or one_column
         return "csv"
 
     @cached_property
@@ -157,7 +157,7 @@ class TableReader:
             on_broken(row.number, _wrong_width(row))
             return "skip"
 
-        # Arrow's reader: the csv module is several times slower. One thread, because only then rows are numbered.
+        # The csv module is several times slower than Arrow, which numbers rows only on a single thread.
         try:
             yield from pyarrow.csv.open_csv(
                 pa.PythonFile(_Utf8Stream(self.source), "r"),
@@ -184,19 +184,17 @@ class TableReader:
 
     def _first_keys(self) -> list[str]:
         read: list[tuple[int, bytes]] = []
-        keys, problem = None, "no line is a JSON object"
-        for number, text in self._json_lines:
+        problem = ""
+        for number, text in islice(self._json_lines, _LINES_TO_DETECT):
             read.append((number, text))
             try:
                 keys = list(json_object(text))
             except ValueError as error:
-                problem = f"line {number}: {error}" if len(read) == 1 else problem
+                problem = problem or f"line {number}: {error}"
             else:
-                break
-        if keys is None:
-            raise InputError(f"{self.name}, {problem}; expected a table.")
-        self._json_lines = chain(read, self._json_lines)
-        return keys
+                self._json_lines = chain(read, self._json_lines)
+                return keys
+        raise InputError(f"{self.name}, {problem}; expected a table.")
 
     def objects(self, on_broken: OnBroken | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the objects of JSON lines with their line numbers."""
@@ -232,7 +230,7 @@ class TableReader:
             require_rereadable([self.source.path])
             with Source(self.source.path) as source:
                 number = next(islice(self._row_lines(source), row, None), None)
-        except InputError:  # a pipe, which is gone
+        except InputError:  # a pipe cannot be read again
             number = None
         return f"{self.name}, row {row + 1}" if number is None else f"{self.name}, line {number}"
 
