@@ -35,7 +35,8 @@ def as_csv(rows: dict[str, list[str]], separator: str = ",", end: str = "\n") ->
 
 def read(path: Path, columns: list[str] = COLUMNS, **options: Any) -> dict[str, list[Any]]:
     with open_table(path, "mention_id") as table:
-        return pa.Table.from_batches(list(table.batches(columns, **options))).to_pydict()
+        found: dict[str, list[Any]] = pa.Table.from_batches(list(table.batches(columns, **options))).to_pydict()
+        return found
 
 
 def zstd(content: bytes) -> bytes:

@@ -5,6 +5,7 @@ A JSON file next to the table has the number of mentions and the mass of each fe
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,6 @@ from homonym.errors import InputError, OutputError, SettingsError
 from homonym.io.inputs import require_files, unreadable
 from homonym.io.outputs import atomic_path, side_file, write_atomic
 from homonym.io.tables import open_table
-from homonym.messages import first_line
 from homonym.schema import STATISTICS
 
 if TYPE_CHECKING:
@@ -96,14 +96,7 @@ def _copy_table(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 
 def take_given(connection: duckdb.DuckDBPyConnection, given: GivenStatistics) -> None:
     """Replace counts in the table `counted` by given ones where there are any; the column `known` marks them."""
-    import duckdb
-
-    try:
-        _read_table(connection, given.path)
-    except duckdb.Error as error:
-        raise InputError(
-            f"{given.path}: expected a table with the columns type, feature, count ({first_line(error)})."
-        ) from error
+    _read_table(connection, given.path)
     if _exists(connection, f"FROM given WHERE (count > 0 AND count <= {LARGEST_TOTAL}) IS NOT TRUE"):
         raise InputError(
             f"{given.path}: every count must be a positive number up to {LARGEST_TOTAL:g}; correct the other rows."
@@ -119,13 +112,30 @@ def take_given(connection: duckdb.DuckDBPyConnection, given: GivenStatistics) ->
 
 def _read_table(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Load a statistics table into the table `given`."""
+    import duckdb
+
     schema = pa.schema([field.with_nullable(True) for field in STATISTICS])
     with open_table(path, "feature") as table:
         table.require(STATISTICS.names)
         batches = table.batches(STATISTICS.names, types={"count": pa.float64()})
-        connection.register("given_file", pa.RecordBatchReader.from_batches(schema, batches))
-        connection.execute("CREATE OR REPLACE TABLE given AS SELECT type, feature, count FROM given_file")
+        refused: list[InputError] = []
+        connection.register("given_file", pa.RecordBatchReader.from_batches(schema, _noting(batches, refused)))
+        try:
+            connection.execute("CREATE OR REPLACE TABLE given AS SELECT type, feature, count FROM given_file")
+        except duckdb.Error:
+            if refused:
+                raise refused[0] from None
+            raise
         connection.unregister("given_file")
+
+
+def _noting(batches: Iterator[pa.RecordBatch], refused: list[InputError]) -> Iterator[pa.RecordBatch]:
+    """The same batches; an error is also noted, because DuckDB turns it into one of its own."""
+    try:
+        yield from batches
+    except InputError as error:
+        refused.append(error)
+        raise
 
 
 def _exists(connection: duckdb.DuckDBPyConnection, rows: str) -> bool:

@@ -115,7 +115,9 @@ class TableReader:
     def require(self, columns: Sequence[str]) -> None:
         """Fail if a column is missing."""
         if not set(columns) <= set(self.columns):
-            raise InputError(f"{self.name} has the columns {', '.join(self.columns)}; expected {', '.join(columns)}.")
+            present = ", ".join(self.columns)[:200]
+            shown = present if present.isprintable() else ascii(present)
+            raise InputError(f"{self.name} has the columns {shown}; expected {', '.join(columns)}.")
 
     def batches(
         self,
@@ -136,7 +138,7 @@ class TableReader:
                 arrays = [_cast(batch[column], kind) for column, kind in wanted.items()]
                 yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
         except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{self.name} cannot be read: {first_line(error)}; check that it is complete.") from error
+            raise InputError(f"{self.name} cannot be read: {first_line(error)}; check the file.") from error
 
     def _raw_batches(
         self, wanted: Mapping[str, pa.DataType], on_broken: OnBroken | None, unchecked: Container[str]
