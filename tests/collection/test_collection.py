@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from homonym.clustering.arrays import Frequencies
 from homonym.collection import counting, encode
 from homonym.collection.encoded import Encoded
-from homonym.collection.statistics import GivenStatistics, given_statistics, statistics_beside
+from homonym.collection.statistics import GivenStatistics, given_statistics, statistics_side_file
 from homonym.commands import disambiguate
 from homonym.commands.run import Resources
 from homonym.engines import local
@@ -849,29 +849,29 @@ def test_statistics_need_a_file_and_a_number_of_mentions(tmp_path: Path) -> None
 )  # fmt: skip
 def test_a_broken_note_beside_the_statistics_is_one_sentence(tmp_path: Path, kept: str) -> None:
     path = statistics(tmp_path, HEADER + "co,A,5\n")
-    statistics_beside(path).write_text(kept)
+    statistics_side_file(path).write_text(kept)
     with pytest.raises(InputError, match="expected JSON with mentions_in_collection and mass") as caught:
         given_statistics(path, None)
-    assert str(caught.value).startswith(str(statistics_beside(path)))
+    assert str(caught.value).startswith(str(statistics_side_file(path)))
     assert len(str(caught.value).splitlines()) == 1
 
 
 def test_the_number_that_is_given_goes_before_the_one_that_is_kept(tmp_path: Path) -> None:
     path = statistics(tmp_path, HEADER + "co,A,5\n")
-    statistics_beside(path).write_text('{"mentions_in_collection": 5, "mass": {"co": 8.5}}')
+    statistics_side_file(path).write_text('{"mentions_in_collection": 5, "mass": {"co": 8.5}}')
     assert given_statistics(path, None) == GivenStatistics(path, 5, {"co": 8.5})
     assert given_statistics(path, 7) == GivenStatistics(path, 7, {"co": 8.5})
 
 
 def test_a_number_of_zero_mentions_is_refused_with_a_note_too(tmp_path: Path) -> None:
     path = statistics(tmp_path, HEADER + "co,A,5\n")
-    statistics_beside(path).write_text('{"mentions_in_collection": 5}')
+    statistics_side_file(path).write_text('{"mentions_in_collection": 5}')
     with pytest.raises(SettingsError, match="must be at least 1, got 0"):
         given_statistics(path, 0)
 
 
 def test_two_statistics_do_not_share_one_note() -> None:
-    assert statistics_beside(Path("stats.2023.csv")) != statistics_beside(Path("stats.2024.csv"))
+    assert statistics_side_file(Path("stats.2023.csv")) != statistics_side_file(Path("stats.2024.csv"))
 
 
 # Statistics saved and used again
@@ -896,7 +896,7 @@ def test_equal_runs_save_equal_bytes(tmp_path: Path, name: str) -> None:
     for order in (corpus, corpus[::-1]):
         source = written(tmp_path, order)
         disambiguate.extract(source, tmp_path / "mentions.jsonl", save_statistics=tmp_path / name, resources=ONE)
-        saved.append([(tmp_path / name).read_bytes(), statistics_beside(tmp_path / name).read_bytes()])
+        saved.append([(tmp_path / name).read_bytes(), statistics_side_file(tmp_path / name).read_bytes()])
     assert saved[0] == saved[1]
 
 

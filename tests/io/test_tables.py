@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from pyarrow import feather
 
 from homonym.errors import InputError
+from homonym.io import tables
 from homonym.io.tables import open_table, write_table
 
 ROWS = {"mention_id": ["W1#0", "W2#0", "W3#0"], "name": ['Doe, "J"', "two\nlines", "Müller"], "author": ["1", "", "3"]}
@@ -177,3 +178,11 @@ def test_cells_are_those_of_the_csv_module(rows: list[tuple[str, str]], separato
         assert read(Path(folder, "t"), list(table)) == table
         Path(folder, "t").write_bytes(b"".join(orjson.dumps({"mention_id": a, "author": b}) + b"\n" for a, b in rows))
         assert read(Path(folder, "t"), ["author"]) == {"author": [second or None for _, second in rows]}
+
+
+def test_cells_do_not_depend_on_the_size_of_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = {"mention_id": [f"m{number}" for number in range(20_000)], "author": ["Müller\n,é"] * 20_000}
+    (tmp_path / "t").write_text(as_csv(table), encoding="utf-8")
+    for size in (997, 70_000, 1 << 26):
+        monkeypatch.setattr(tables, "BATCH_BYTES", size)
+        assert read(tmp_path / "t", list(table)) == table

@@ -40,8 +40,8 @@ def given_statistics(path: Path, mentions: int | None) -> GivenStatistics:
     """Statistics from a file; the number of mentions is given or saved next to it."""
     require_files([path])
     mass = None
-    if statistics_beside(path).is_file():
-        saved, mass = _read_collection(statistics_beside(path))
+    if statistics_side_file(path).is_file():
+        saved, mass = _read_collection(statistics_side_file(path))
         mentions = saved if mentions is None else mentions
     if mentions is None:
         raise SettingsError(f"give the number of mentions that {path} was counted over with --mentions-in-collection.")
@@ -71,10 +71,10 @@ def save_statistics(connection: duckdb.DuckDBPyConnection, frequencies: Frequenc
         "mentions_in_collection": frequencies.mentions,
         "mass": dict(zip(frequencies.types, frequencies.mass.tolist(), strict=True)),
     }
-    write_atomic(statistics_beside(path), orjson.dumps(counted_over, option=orjson.OPT_INDENT_2))
+    write_atomic(statistics_side_file(path), orjson.dumps(counted_over, option=orjson.OPT_INDENT_2))
 
 
-def statistics_beside(path: Path) -> Path:
+def statistics_side_file(path: Path) -> Path:
     """The file next to a statistics table that has the number of mentions and the masses."""
     return side_file(path, ".collection.json")
 

@@ -260,13 +260,16 @@ class _Utf8Stream:
 
     def __init__(self, source: Source) -> None:
         self._blocks = chain(_valid_utf8(source.blocks()), [b"\n"])
+        self._rest = b""
 
     def read(self, size: int) -> bytes:
-        """About `size` bytes; none at the end."""
-        parts, length = [], 0
+        """The next `size` bytes, fewer only at the end."""
+        parts, length = [self._rest], len(self._rest)
         while length < size and (block := next(self._blocks, None)) is not None:
             parts.append(block)
             length += len(block)
+        end = len(parts[-1]) - max(0, length - size)
+        parts[-1], self._rest = parts[-1][:end], parts[-1][end:]
         return b"".join(parts)
 
     def close(self) -> None:
