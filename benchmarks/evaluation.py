@@ -1,4 +1,4 @@
-"""Evaluation of a million mentions, and what tuning a limit costs, as multiples of what they cannot do without."""
+"""Time to evaluate a million mentions and to tune a limit, relative to the cost of their basic operations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from homonym.settings import Settings
 
 MENTIONS = 1_000_000
 LIMITS = 40
-#: Blocks of these sizes are swept: many small ones, and larger ones made by putting small ones together.
+# Number of blocks, and of small blocks joined into each: many small blocks, and fewer larger ones.
 SWEPT = ((10_000, 1), (200, 16))
 
 

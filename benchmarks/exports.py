@@ -23,9 +23,9 @@ from benchmarks.writers.tagged import write_nbib, write_ovid, write_scopus_ris
 from benchmarks.writers.wos import WOS_COLUMNS, write_wos, write_wos_bibtex, write_wos_row
 from homonym.records.formats.documents import parse_document
 from homonym.records.model import Author, Document
-from homonym.synthetic.author_mentions import orcid
 from homonym.synthetic.corpus import Corpus
 from homonym.synthetic.document_generator import documents as generated
+from homonym.synthetic.document_generator import orcid
 
 # Maximum number of works that a document cites.
 REFERENCES = 30

@@ -1,6 +1,6 @@
-"""The tables that pass between rooms, each defined once.
+"""The layout of every table, defined once.
 
-Column names are a contract: other people's scripts read these tables.
+Column names are a contract: scripts of users read these tables.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ AUTHORS = pa.schema(
 )
 """The result: one row per mention, ordered by block, document, position.
 
-`confidence` is the share of pseudo-name mentions with such a margin that are among their own; `author_confidence` the
-mean of that over the mentions of the author. Null where the collection has no pseudo-names.
+`confidence` is the share of correctly clustered pseudo-name mentions with a similar margin, `author_confidence` its
+mean over the mentions of the author; both are null if the collection has no pseudo-names.
 
-`constraint` says what binds a mention beside its features, separated by semicolons: `same:orcid` linked it to another
-mention of its block, `not:name` kept it apart from one.
+`constraint` lists the constraints on a mention, separated by semicolons: `same:orcid` is a must-link to another mention
+of its block, `not:name` a cannot-link.
 """
 
 STATISTICS = pa.schema(
@@ -44,7 +44,7 @@ GOLD = pa.schema(
         pa.field("author", pa.string(), nullable=False),
     ]
 )
-"""Known labels: which mention belongs to which person."""
+"""Gold labels: which mention belongs to which person."""
 
 BAG = pa.list_(
     pa.struct(
@@ -85,4 +85,4 @@ ROUNDS = pa.schema(
         pa.field("before_convergence", pa.bool_(), nullable=False),
     ]
 )
-"""The trace: one row per round of merging, `clusters` counted after it."""
+"""The trace: one row per round of merging; `clusters` is the number after the round."""

@@ -396,7 +396,8 @@ def parse_weights(text: str) -> str | dict[str, float]:
 
 
 def _toml(value: object) -> str:
-    # JSON's strings, numbers and booleans are valid TOML, except for surrogate pairs and a bare delete character.
+    # JSON strings, numbers and booleans are valid TOML, except surrogate pairs and a bare delete character. tomli_w is
+    # not used because it writes bare keys: settings files would differ from those of earlier versions.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

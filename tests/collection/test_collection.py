@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from homonym.clustering.arrays import Frequencies
 from homonym.collection import counting, encode
 from homonym.collection.encoded import Encoded
-from homonym.collection.statistics import GivenStatistics, given_statistics, statistics_beside
+from homonym.collection.statistics import GivenStatistics, given_statistics, statistics_side_file
 from homonym.commands import disambiguate
 from homonym.commands.run import Resources
 from homonym.engines import local
@@ -759,13 +759,12 @@ def test_columns_of_a_parquet_file_are_taken_by_name(tmp_path: Path, two_names: 
         (HEADER + "co,A,nan\n", "every count must be a positive number"),
         (HEADER + "co,A,1e300\n", "count"),
         (HEADER + "co,A,5\nco,A,6\n", "some features occur twice"),
-        (HEADER + "co,A,many\n", "expected a table with the columns type, feature, count"),
-        (HEADER + "co,A,5\nco,B\n", "expected a table with the columns"),
-        ("type,feature\nco,A\n", "expected a table with the columns"),
-        ("co,A,5\nco,B,6\n", "expected a table with the columns"),
-        ("\n\n", "expected a table with the columns"),
-        (b"\x00\x01\xff" * 99, "expected a table with the columns"),
-        (HEADER.encode() + b"co,\xe4,5\n", "expected a table with the columns"),
+        (HEADER + "co,A,many\n", "cannot be read: .*invalid value 'many'"),
+        (HEADER + "co,A,5\nco,B\n", "line 3: expected 3 columns, got 2; correct or remove the row"),
+        ("type,feature\nco,A\n", "has the columns type, feature; expected type, feature, count"),
+        ("co,A,5\nco,B,6\n", "has the columns co, A, 5; expected type, feature, count"),
+        ("\n\n", "nothing but blank lines"),
+        (b"\x00\x01\xff" * 99, "expected type, feature, count"),
     ],
 )
 def test_broken_statistics_are_one_sentence(tmp_path: Path, two_names: Path, content: str | bytes, says: str) -> None:
@@ -786,7 +785,7 @@ def test_broken_parquet_statistics_are_one_sentence(
 ) -> None:
     path = tmp_path / "given.parquet"
     pq.write_table(pa.table(table), path)
-    with pytest.raises(InputError, match="expected a table with the columns type, feature, count") as caught:
+    with pytest.raises(InputError, match=r"expected type, feature, count|cannot be read: .*'many'") as caught:
         collect(two_names, mentions=True, given=given_statistics(path, 100))
     assert len(str(caught.value).splitlines()) == 1
 
@@ -795,16 +794,30 @@ def test_broken_parquet_statistics_are_one_sentence(
     ("content", "name"),
     [
         (gzip.compress((HEADER + "co,A,5\n" * 999).encode())[:-9], "given.csv.gz"),
-        (HEADER, "given.csv.gz"),
-        (gzip.compress(HEADER.encode()), "given.csv"),
         (b"PAR1", "given.parquet"),
     ],
 )
-def test_statistics_in_a_broken_file_are_one_sentence(tmp_path: Path, two_names: Path, content: Any, name: str) -> None:
+def test_rejects_truncated_statistics(tmp_path: Path, two_names: Path, content: Any, name: str) -> None:
     path = statistics(tmp_path, content, name)
-    with pytest.raises(InputError, match="expected a table") as caught:
+    with pytest.raises(InputError, match=r"truncated or damaged|cannot be read") as caught:
         collect(two_names, mentions=True, given=given_statistics(path, 100))
     assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (HEADER + "co,A,5\n", "given.csv.gz"),
+        (gzip.compress((HEADER + "co,A,5\n").encode()), "given.csv"),
+        ((HEADER + "co,A,5\n").encode("utf-16"), "given.csv"),
+        ((HEADER + "co,A,5\nco,Ä,6\n").encode("latin-1"), "given.csv"),
+    ],
+)
+def test_detects_the_format_of_statistics_from_the_content(
+    tmp_path: Path, two_names: Path, content: Any, name: str
+) -> None:
+    path = statistics(tmp_path, content, name)
+    assert collect(two_names, mentions=True, given=given_statistics(path, 100)).counts()["co"] == {"A": 5.0, "B": 2.0}
 
 
 def test_statistics_need_a_file_and_a_number_of_mentions(tmp_path: Path) -> None:
@@ -812,7 +825,7 @@ def test_statistics_need_a_file_and_a_number_of_mentions(tmp_path: Path) -> None
     assert given_statistics(path, 7) == GivenStatistics(path, 7, None)
     empty = statistics(tmp_path, "", "empty.csv")
     wrong: list[tuple[Path, int | None, type[HomonymError], str]] = [
-        (path, None, SettingsError, "Say so with --mentions-in-collection"),
+        (path, None, SettingsError, "give the number of mentions .* with --mentions-in-collection"),
         (path, 0, SettingsError, "must be at least 1, got 0"),
         (path, -1, SettingsError, "must be at least 1, got -1"),
         (tmp_path / "missing.csv", 7, InputError, "cannot be read"),
@@ -836,29 +849,29 @@ def test_statistics_need_a_file_and_a_number_of_mentions(tmp_path: Path) -> None
 )  # fmt: skip
 def test_a_broken_note_beside_the_statistics_is_one_sentence(tmp_path: Path, kept: str) -> None:
     path = statistics(tmp_path, HEADER + "co,A,5\n")
-    statistics_beside(path).write_text(kept)
+    statistics_side_file(path).write_text(kept)
     with pytest.raises(InputError, match="expected JSON with mentions_in_collection and mass") as caught:
         given_statistics(path, None)
-    assert str(caught.value).startswith(str(statistics_beside(path)))
+    assert str(caught.value).startswith(str(statistics_side_file(path)))
     assert len(str(caught.value).splitlines()) == 1
 
 
 def test_the_number_that_is_given_goes_before_the_one_that_is_kept(tmp_path: Path) -> None:
     path = statistics(tmp_path, HEADER + "co,A,5\n")
-    statistics_beside(path).write_text('{"mentions_in_collection": 5, "mass": {"co": 8.5}}')
+    statistics_side_file(path).write_text('{"mentions_in_collection": 5, "mass": {"co": 8.5}}')
     assert given_statistics(path, None) == GivenStatistics(path, 5, {"co": 8.5})
     assert given_statistics(path, 7) == GivenStatistics(path, 7, {"co": 8.5})
 
 
 def test_a_number_of_zero_mentions_is_refused_with_a_note_too(tmp_path: Path) -> None:
     path = statistics(tmp_path, HEADER + "co,A,5\n")
-    statistics_beside(path).write_text('{"mentions_in_collection": 5}')
+    statistics_side_file(path).write_text('{"mentions_in_collection": 5}')
     with pytest.raises(SettingsError, match="must be at least 1, got 0"):
         given_statistics(path, 0)
 
 
 def test_two_statistics_do_not_share_one_note() -> None:
-    assert statistics_beside(Path("stats.2023.csv")) != statistics_beside(Path("stats.2024.csv"))
+    assert statistics_side_file(Path("stats.2023.csv")) != statistics_side_file(Path("stats.2024.csv"))
 
 
 # Statistics saved and used again
@@ -883,7 +896,7 @@ def test_equal_runs_save_equal_bytes(tmp_path: Path, name: str) -> None:
     for order in (corpus, corpus[::-1]):
         source = written(tmp_path, order)
         disambiguate.extract(source, tmp_path / "mentions.jsonl", save_statistics=tmp_path / name, resources=ONE)
-        saved.append([(tmp_path / name).read_bytes(), statistics_beside(tmp_path / name).read_bytes()])
+        saved.append([(tmp_path / name).read_bytes(), statistics_side_file(tmp_path / name).read_bytes()])
     assert saved[0] == saved[1]
 
 

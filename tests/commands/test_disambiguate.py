@@ -205,7 +205,7 @@ def test_useless_files_are_one_sentence(tmp_path: Path, content: bytes, message:
 
 def test_truncated_gzip_names_the_line(tmp_path: Path, corpus: Path) -> None:
     (tmp_path / "cut.jsonl.gz").write_bytes(corpus.read_bytes()[:20_000])
-    with pytest.raises(InputError, match=r"cut\.jsonl\.gz: the compressed data ends or breaks after line \d+"):
+    with pytest.raises(InputError, match=r"cut\.jsonl\.gz: the compressed data is truncated or damaged after line \d+"):
         disambiguate(tmp_path / "cut.jsonl.gz", tmp_path / "out.parquet")
 
 

@@ -1,9 +1,12 @@
-"""A result against labels, from files to figures."""
+"""Evaluation of results against labels, from files to measures."""
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import subprocess
 import sys
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,12 +17,14 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 from rich.console import Console
 
 from homonym.commands.evaluate import evaluate
 from homonym.errors import InputError, OutputError
 from homonym.evaluation.assessment import Evaluation, assess
 from homonym.evaluation.rendering import interval_text, render_table, summary
+from homonym.io.inputs import Source
 from homonym.measures.scores import Scores
 
 # DOE is two people, split into three; ROE is one person, found; the last mention has no label.
@@ -84,7 +89,7 @@ def test_every_format_of_a_result_gives_the_same_figures(tmp_path: Path, gold: P
     assert found.by_true_size[2].baseline_one_cluster == Scores((3 * 3 / 4 + 1 / 4) / 4, 1.0)
 
 
-def test_authors_are_whole_across_names(authors: Path, gold: Path) -> None:
+def test_counts_authors_across_names(authors: Path, gold: Path) -> None:
     found = evaluate(authors, gold)
     # Person 1 has five mentions, in groups of two, one and two.
     assert same(found.bcubed_across_names, 1.0, (2 * 0.4 + 0.2 + 2 * 0.4 + 1) / 6)
@@ -198,7 +203,7 @@ def test_nothing_depends_on_the_order_of_rows(tmp_path: Path, gold: Path) -> Non
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
 
 
-def test_intervals_are_those_of_names_drawn_one_by_one() -> None:
+def test_intervals_equal_a_direct_bootstrap() -> None:
     names, authors, clusters = random_codes(2000)
     found = assess(names, authors, clusters)
     alone = [assess(*(code[names == n] for code in (names, authors, clusters))) for n in np.unique(names)]
@@ -263,7 +268,7 @@ def test_the_table_says_what_was_left_out(authors: Path, gold: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.csv", "a.jsonl"])
-def test_missing_columns_are_named(tmp_path: Path, gold: Path, name: str) -> None:
+def test_names_missing_columns(tmp_path: Path, gold: Path, name: str) -> None:
     columns = {"mention_id": ["d1#0"], "person": ["x"], "block": ["DOE"]}
     with pytest.raises(InputError, match=r"lacks author_id \(or author, or cluster\), found mention_id, person, block"):
         evaluate(authors_file(tmp_path, name, columns), gold)
@@ -282,13 +287,13 @@ def test_a_result_needs_a_mention_and_a_cluster_only(tmp_path: Path, gold: Path,
     assert evaluate(authors_file(tmp_path, name, columns), gold, names=names) == expected
 
 
-def test_a_mention_with_two_authors_is_named(tmp_path: Path, gold: Path) -> None:
+def test_rejects_a_mention_with_two_authors(tmp_path: Path, gold: Path) -> None:
     columns = {"mention_id": ["d1#0", "d2#0", "d2#0"], "block": ["DOE"] * 3, "author_id": ["0", "0", "1"]}
     with pytest.raises(InputError, match="has mention d2#0 2 times"):
         evaluate(authors_file(tmp_path, "twice.parquet", columns), gold)
 
 
-def test_nulls_and_broken_lines_of_a_result_are_refused(tmp_path: Path, gold: Path) -> None:
+def test_rejects_results_with_nulls_or_broken_lines(tmp_path: Path, gold: Path) -> None:
     columns = {"mention_id": ["d1#0", "d2#0"], "block": ["DOE", None], "author_id": ["0", "0"]}
     for name in ("null.parquet", "null.jsonl", "null.csv"):
         with pytest.raises(InputError, match="mention d2#0 has no block"):
@@ -303,7 +308,7 @@ def test_nulls_and_broken_lines_of_a_result_are_refused(tmp_path: Path, gold: Pa
         evaluate(broken, gold)
     torn = authors_file(tmp_path, "torn.csv")
     torn.write_text(torn.read_text() + "d8#0,d8\n")
-    with pytest.raises(InputError, match="Expected 4 columns, got 2"):
+    with pytest.raises(InputError, match=r"torn\.csv, line 9: expected 4 columns, got 2; correct or remove the row"):
         evaluate(torn, gold)
 
 
@@ -320,13 +325,42 @@ def test_nothing_in_common_is_an_error_that_shows_ids(authors: Path, gold: Path)
         evaluate(authors, gold)
 
 
-def test_empty_files_and_other_encodings_are_refused(tmp_path: Path, gold: Path) -> None:
+PACKERS = [gzip.compress, bz2.compress, lambda content: pa.compress(content, "zstd", asbytes=True)]
+
+
+@pytest.mark.parametrize("pack", PACKERS, ids=["gzip", "bz2", "zstd"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+def test_reads_compressed_results_in_any_encoding(
+    tmp_path: Path, gold: Path, pack: Callable[[bytes], bytes], encoding: str
+) -> None:
+    expected = evaluate(authors_file(tmp_path, "plain.csv"), gold)
+    text = (tmp_path / "plain.csv").read_text().replace("DOE", "DÖE").replace(",", ";")
+    (tmp_path / "packed").write_bytes(pack(text.encode(encoding)))
+    assert evaluate(tmp_path / "packed", gold) == expected
+
+
+def test_reads_arrow_results(tmp_path: Path, authors: Path, gold: Path) -> None:
+    feather.write_feather(pa.table(AUTHORS), tmp_path / "a.arrow")
+    assert evaluate(tmp_path / "a.arrow", gold) == evaluate(authors, gold)
+
+
+def test_detects_the_format_of_each_file_once(tmp_path: Path, gold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    enter = Source.__enter__
+
+    def counted_enter(source: Source) -> Source:
+        opened.append(source.path.name)
+        return enter(source)
+
+    monkeypatch.setattr(Source, "__enter__", counted_enter)
+    evaluate(authors_file(tmp_path, "a.csv"), gold)
+    assert sorted(opened) == ["a.csv", "gold.csv"]
+
+
+def test_rejects_empty_results_and_json_that_is_not_utf8(tmp_path: Path, gold: Path) -> None:
     result = tmp_path / "result.csv"
     result.write_bytes(b"")
     with pytest.raises(InputError, match=r"result\.csv is empty"):
-        evaluate(result, gold)
-    result.write_bytes("mention_id,author_id\nd1#0,Müller\n".encode("latin-1"))
-    with pytest.raises(InputError, match="UTF-8"):
         evaluate(result, gold)
     result.write_bytes('{"mention_id": "d1#0", "author_id": "Müller"}\n'.encode("latin-1"))
     with pytest.raises(InputError, match=r"line 1: not UTF-8"):
@@ -356,7 +390,7 @@ def test_without_blocks_the_names_of_labelled_documents_count(tmp_path: Path, au
         }
 
 
-def test_names_may_stand_beside_the_labels(tmp_path: Path, gold: Path) -> None:
+def test_label_files_may_contain_names(tmp_path: Path, gold: Path) -> None:
     blocks = dict(zip(AUTHORS["mention_id"], AUTHORS["block"], strict=True))
     rows = [line.split(",") for line in GOLD.splitlines()[1:]]
     bare = authors_file(tmp_path, "bare.csv", BARE)
@@ -369,7 +403,7 @@ def test_names_may_stand_beside_the_labels(tmp_path: Path, gold: Path) -> None:
     assert evaluate(bare, mentions).names == 2
 
 
-def test_without_any_names_everything_is_one_and_this_is_said(tmp_path: Path, gold: Path) -> None:
+def test_without_names_all_mentions_count_as_one_name(tmp_path: Path, gold: Path) -> None:
     found = evaluate(authors_file(tmp_path, "bare.csv", BARE), gold, json=tmp_path / "found.json")
     assert (found.names, found.names_known, list(found.by_true_size)) == (1, False, [2])
     assert "no file says which mentions share a name, so everything counts as one name" in summary(found)
@@ -394,7 +428,7 @@ def test_names_must_be_known_for_all_or_none(tmp_path: Path, gold: Path) -> None
         evaluate(bare, gold, names=tmp_path / "missing.csv")
 
 
-def test_of_names_given_twice_the_first_counts_and_blocks_beat_names(tmp_path: Path, gold: Path) -> None:
+def test_uses_the_first_of_repeated_names_and_prefers_blocks(tmp_path: Path, gold: Path) -> None:
     names = tmp_path / "names.jsonl"
     first = '{"id": "d1", "authors": [{"name": "Doe, J", "block": "ROE, R"}]}\n'
     names.write_text(first + "broken\n[]\n" + '{"id": 7, "authors": 3}\n' + DOCUMENTS)
@@ -403,7 +437,7 @@ def test_of_names_given_twice_the_first_counts_and_blocks_beat_names(tmp_path: P
     assert found.by_true_size[1].mean_clusters == 2
 
 
-def test_identifiers_may_be_the_truth_and_files_several(tmp_path: Path, authors: Path) -> None:
+def test_identifiers_in_several_files_can_be_labels(tmp_path: Path, authors: Path) -> None:
     first, second = tmp_path / "1.jsonl", tmp_path / "2.csv"
     first.write_text(
         '{"id": "d1", "authors": [{"name": "Doe, J", "ids": {"ORCID": "https://orcid.org/0000-0001-0000-000x"}}]}\n'
@@ -415,14 +449,14 @@ def test_identifiers_may_be_the_truth_and_files_several(tmp_path: Path, authors:
     assert "1 mention with several different identifiers left out" in summary(found)
 
 
-def test_outputs_are_checked_before_the_work(tmp_path: Path, authors: Path, gold: Path) -> None:
+def test_checks_outputs_before_any_work(tmp_path: Path, authors: Path, gold: Path) -> None:
     with pytest.raises(OutputError, match="does not exist"):
         evaluate(authors, gold, output=tmp_path / "nowhere" / "report.html")
     with pytest.raises(InputError, match="cannot be read"):
         evaluate(tmp_path / "missing.parquet", gold)
 
 
-def test_the_page_is_written(tmp_path: Path, authors: Path, gold: Path) -> None:
+def test_writes_the_page(tmp_path: Path, authors: Path, gold: Path) -> None:
     evaluate(authors, gold, output=tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
@@ -430,7 +464,7 @@ def test_the_page_is_written(tmp_path: Path, authors: Path, gold: Path) -> None:
     assert "95 % interval" in page
 
 
-def test_importing_it_is_light() -> None:
+def test_import_does_not_load_heavy_libraries() -> None:
     check = "import sys, homonym.commands.evaluate; print({'matplotlib', 'duckdb', 'rich'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -341,10 +341,13 @@ PAIRS = "mention_a,mention_b,relation\n"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("mention_a;mention_b\na;b\n", r"begins with 'mention_a;mention_b'; expected the columns mention_a, mention_b"),
+        (
+            "mention_a;mention_b\na;b\n",
+            r"has the columns mention_a, mention_b; expected mention_a, mention_b, relation",
+        ),
         (PAIRS + "a,b,same\na,c,maybe\n", r"pairs.csv, line 3: the relation is 'maybe'; write same or different"),
         (PAIRS + "a,,same\n", r"line 2: a mention is missing; give both"),
-        (PAIRS + "a,b\n", r"line 2: the row has 2 columns, the header 3; correct or remove it"),
+        (PAIRS + "a,b\n", r"line 2: expected 3 columns, got 2; correct or remove the row"),
         (PAIRS + "a,a,different\n", r"line 2: a cannot be different from itself"),
         ("", "pairs.csv"),
     ],

@@ -1,4 +1,4 @@
-"""Several results on the same mentions: side by side, with paired differences."""
+"""Comparison of several results on the same mentions, with paired differences."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ def test_differences_are_paired() -> None:
     assert low < difference.bcubed_f1 < high < 0
     alone = first.intervals["bcubed_f1"]
     assert alone is not None
-    # A hard name is hard for both, so that the difference is known better than either figure.
+    # Names that are hard for one are hard for the other, so that the difference varies less than either value.
     assert high - low < alone[1] - alone[0]
 
 
-def test_the_interval_of_a_difference_is_that_of_names_drawn_one_by_one() -> None:
+def test_interval_of_a_difference_equals_a_direct_bootstrap() -> None:
     name, author, good, worse = corpus(60, seed=2)
     found = compare(name, author, {"good": good, "worse": worse}).differences["worse"].interval
     mentions = np.bincount(name)
@@ -94,14 +94,14 @@ def test_the_interval_of_a_difference_is_that_of_names_drawn_one_by_one() -> Non
     assert found == pytest.approx(expected, abs=0.15 * np.ptp(expected))
 
 
-def test_a_result_does_not_differ_from_itself_and_is_judged_as_alone() -> None:
+def test_a_result_does_not_differ_from_itself() -> None:
     name, author, good, _ = corpus()
     found = compare(name, author, {"one": good, "again": good + 1})
     assert found.differences["again"].as_dict() == {"bcubed_f1": 0.0, "interval": [0.0, 0.0]}
     assert found.results["one"] == found.results["again"] == assess(name, author, good)
 
 
-def test_all_are_judged_on_the_mentions_that_all_have(files: tuple[Path, Path, Path]) -> None:
+def test_compares_on_common_mentions_only(files: tuple[Path, Path, Path]) -> None:
     ours, theirs, gold = files
     found = evaluate([ours, theirs], gold)
     assert isinstance(found, Comparison)
@@ -138,7 +138,7 @@ def test_one_path_in_a_list_is_a_comparison_of_one(files: tuple[Path, Path, Path
     assert found.differences == {}
 
 
-def test_json_and_page_hold_the_same_figures(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+def test_json_and_page_have_the_same_values(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
     ours, theirs, gold = files
     found = evaluate([ours, theirs], gold, json=tmp_path / "out.json", output=tmp_path / "out.html")
     read = orjson.loads((tmp_path / "out.json").read_bytes())
@@ -150,7 +150,7 @@ def test_json_and_page_hold_the_same_figures(files: tuple[Path, Path, Path], tmp
     assert "5 mentions of 3 names that all of them have" in page
 
 
-def test_the_tables_stand_side_by_side() -> None:
+def test_renders_results_side_by_side() -> None:
     name, author, good, worse = corpus()
     found = compare(name, author, {"good.parquet": good, "runs/worse.csv": worse})
     wide, narrow = text_of(found), text_of(found, width=80)
@@ -170,7 +170,7 @@ def test_nothing_in_common_shows_an_id_of_each(files: tuple[Path, Path, Path], t
         evaluate([files[0], other], files[2])
 
 
-def test_a_mention_twice_is_named_with_its_file(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+def test_rejects_repeated_mentions_with_file_and_id(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
     twice = written(tmp_path / "twice.csv", {"mention_id": ["d3#0", "d3#0"], "author": ["x", "y"]})
     with pytest.raises(InputError, match=r"twice\.csv has mention d3#0 2 times"):
         evaluate([files[0], twice], files[2])

@@ -1,4 +1,4 @@
-"""Labels read from every kind of file that may carry them."""
+"""Labels from every kind of file that may contain them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def labels(gold: Gold) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", ["gold.jsonl", "gold.jsonl.gz", "without-suffix"])
 @pytest.mark.parametrize(("text", "expected"), [(DOCUMENTS, FROM_DOCUMENTS), (MENTIONS, FROM_MENTIONS)])
-def test_json_lines(tmp_path: Path, name: str, text: str, expected: dict[str, str]) -> None:
+def test_reads_json_lines(tmp_path: Path, name: str, text: str, expected: dict[str, str]) -> None:
     gold = read_gold(written(tmp_path, text, name))
     assert labels(gold) == expected
     assert gold.skipped == 0
@@ -59,34 +59,34 @@ def test_json_lines(tmp_path: Path, name: str, text: str, expected: dict[str, st
         '\ufeff"author","mention_id","note"\n"a","m1","two\nlines"\n"b","2",""\n',
     ],
 )
-def test_csv_with_any_separator_and_order(tmp_path: Path, name: str, text: str) -> None:
+def test_reads_csv_with_any_separator_and_order(tmp_path: Path, name: str, text: str) -> None:
     assert labels(read_gold(written(tmp_path, text, name))) == FROM_MENTIONS
 
 
-def test_the_label_column_is_author_where_both_are_there(tmp_path: Path) -> None:
+def test_prefers_the_column_author_to_author_id(tmp_path: Path) -> None:
     text = "mention_id,author_id,author\nm1,found,true\n"
     assert labels(read_gold(written(tmp_path, text))) == {"m1": "true"}
 
 
-def test_parquet_with_numbers_and_nulls(tmp_path: Path) -> None:
+def test_reads_parquet_with_numbers_and_nulls(tmp_path: Path) -> None:
     path = tmp_path / "gold.parquet"
     pq.write_table(pa.table({"x": [0, 0, 0], "mention_id": [1, 2, 3], "author": ["a", None, "c"]}), path)
     assert labels(read_gold(str(path))) == {"1": "a", "3": "c"}
 
 
-def test_lines_that_cannot_be_parsed_are_counted(tmp_path: Path) -> None:
+def test_counts_lines_that_cannot_be_parsed(tmp_path: Path) -> None:
     broken = 'garbage\n{"mention_id": "m1", "author": "a"}\n{"mention_id": "m\n[1]\n{"no": "id"}\n'
     strange = '{"mention_id": null, "author": "a"}\n{"id": "W1", "authors": 7}\n{"mention_id": "m2", "author": [1]}\n'
     gold = read_gold(written(tmp_path, broken + strange))
     assert (labels(gold), gold.skipped) == ({"m1": "a"}, 7)
 
 
-def test_rows_that_cannot_be_parsed_are_counted(tmp_path: Path) -> None:
+def test_counts_rows_that_cannot_be_parsed(tmp_path: Path) -> None:
     gold = read_gold(written(tmp_path, "mention_id,author\nm1,a\nm2\nm3,b,c\n,d\nm4,e\n"))
     assert (labels(gold), gold.skipped) == ({"m1": "a", "m4": "e"}, 3)
 
 
-def test_authors_that_are_no_objects_keep_their_position(tmp_path: Path) -> None:
+def test_authors_given_as_strings_keep_their_position(tmp_path: Path) -> None:
     text = '{"id": "W1", "authors": ["Doe, J", {"name": "Roe, R", "author": "R1"}]}\n{"id": "W2"}\n'
     gold = read_gold(written(tmp_path, text))
     assert (labels(gold), gold.skipped) == ({"W1#1": "R1"}, 0)
@@ -104,7 +104,7 @@ def test_a_mention_given_twice_counts_once(tmp_path: Path) -> None:
         '{"mention_id": "m1", "author": "c"}\n{"mention_id": "m1", "author": "a"}\n',
     ],
 )
-def test_two_labels_for_one_mention_are_named(tmp_path: Path, text: str) -> None:
+def test_rejects_two_labels_for_one_mention(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError, match="mention m1 has two labels, a and c"):
         read_gold(written(tmp_path, text))
 
@@ -122,16 +122,20 @@ def test_two_labels_for_one_mention_are_named(tmp_path: Path, text: str) -> None
         ("PAR1 and then nothing of the kind", "cannot be read"),
     ],
 )
-def test_files_without_labels_are_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_rejects_files_without_labels(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_gold(written(tmp_path, text))
 
 
-def test_other_encodings_and_torn_files_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1"])
+def test_reads_other_encodings(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "gold.csv"
-    path.write_bytes("mention_id,author\nm1,Müller\n".encode("latin-1"))
-    with pytest.raises(InputError, match="UTF-8"):
-        read_gold(path)
+    path.write_bytes("mention_id,author\nm1,Müller\n".encode(encoding))
+    assert labels(read_gold(path)) == {"m1": "Müller"}
+
+
+def test_rejects_truncated_and_missing_files(tmp_path: Path) -> None:
+    path = tmp_path / "gold.csv"
     whole = gzip.compress(("mention_id,author\n" + "".join(f"m{i},{hash(i)}\n" for i in range(9999))).encode())
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputError, match=r"gold\.csv"):
@@ -169,18 +173,18 @@ def test_any_identifier_may_be_the_label(tmp_path: Path, label: str) -> None:
     ],
     ids=str,
 )
-def test_orcids_are_written_in_one_way(tmp_path: Path, orcid: str | list[str]) -> None:
+def test_normalises_orcids(tmp_path: Path, orcid: str | list[str]) -> None:
     row = orjson.dumps({"mention_id": "m1", "ids": {"orcid": orcid}}).decode()
     assert labels(read_gold(written(tmp_path, row), "ORCID")) == {"m1": "0000-0002-1825-009X"}
 
 
-def test_what_only_looks_like_an_orcid_stays_as_it_is(tmp_path: Path) -> None:
+def test_keeps_what_only_looks_like_an_orcid(tmp_path: Path) -> None:
     text = "mention_id,key\nm1,https://example.org/0000-0002-1825-009x\nm2,0000-0002-1825-00\n"
     expected = {"m1": "https://example.org/0000-0002-1825-009x", "m2": "0000-0002-1825-00"}
     assert labels(read_gold(written(tmp_path, text), "Key")) == expected
 
 
-def test_identifiers_in_columns_of_tables(tmp_path: Path) -> None:
+def test_reads_identifiers_from_columns(tmp_path: Path) -> None:
     csv = written(tmp_path, "mention_id;Researcher-ID;author\nm1;A-1;x\nm2;;y\n;B-2;z\n")
     gold = read_gold(csv, "researcher_id")
     assert (labels(gold), gold.skipped) == ({"m1": "A-1"}, 1)
@@ -191,8 +195,8 @@ def test_identifiers_in_columns_of_tables(tmp_path: Path) -> None:
     assert (labels(gold), gold.several) == ({"1": "A-1", "5": "C-3"}, 1)
 
 
-def test_an_identifier_that_nobody_has_is_an_error_that_names_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no author has the identifier scopus; choose one of orcid, researcher_id, or"):
+def test_rejects_an_unknown_identifier_and_lists_those_present(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no author has the identifier scopus; use one of orcid, researcher_id, or"):
         read_gold(written(tmp_path, IDS), "scopus")
     with pytest.raises(InputError, match="no author has the identifier orcid or any other; use the label author"):
         read_gold(written(tmp_path, DOCUMENTS), "orcid")
@@ -202,20 +206,20 @@ def test_an_identifier_that_nobody_has_is_an_error_that_names_those_there_are(tm
         read_gold(written(tmp_path, '{"mention_id": "m1", "ids": {"a": ["x", "y"]}}\n'), "a")
 
 
-def test_identifiers_of_a_strange_kind_are_counted(tmp_path: Path) -> None:
+def test_counts_identifiers_of_wrong_types(tmp_path: Path) -> None:
     text = '{"mention_id": "m1", "ids": {"a": {"b": 1}}}\n{"mention_id": "m2", "ids": {"a": "x"}}\n'
     gold = read_gold(written(tmp_path, text), "a")
     assert (labels(gold), gold.skipped) == ({"m2": "x"}, 1)
 
 
-def test_several_files_are_one_annotation(tmp_path: Path) -> None:
+def test_joins_labels_of_several_files(tmp_path: Path) -> None:
     files = [written(tmp_path, DOCUMENTS, "a.jsonl"), written(tmp_path, "mention_id,author\nm1,a\nW1#0,J1\n", "b.csv")]
     empty = written(tmp_path, '{"mention_id": "m9"}\nbroken\n', "c.jsonl")
     gold = read_gold([*map(str, files), empty])
     assert (labels(gold), gold.skipped) == (FROM_DOCUMENTS | {"m1": "a"}, 1)
 
 
-def test_two_labels_in_two_files_name_both(tmp_path: Path) -> None:
+def test_conflicting_labels_in_two_files_name_both(tmp_path: Path) -> None:
     first = written(tmp_path, "mention_id,author\nm1,a\nm2,b\n", "a.csv")
     other = written(tmp_path, "mention_id,author\nm2,b\n", "b.csv")
     clash = written(tmp_path, '{"mention_id": "m1", "author": "z"}\n', "c.jsonl")
@@ -223,6 +227,6 @@ def test_two_labels_in_two_files_name_both(tmp_path: Path) -> None:
         read_gold([first, other, clash])
 
 
-def test_the_author_id_of_a_documents_author_is_no_label(tmp_path: Path) -> None:
+def test_author_id_in_documents_is_no_label(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no label"):
         read_gold(written(tmp_path, '{"id": "W1", "authors": [{"name": "Doe, J", "author_id": "x"}]}\n'))

@@ -1,4 +1,4 @@
-"""Names with known authors: parts of them, what they are read from, and what is said where labels do not fit."""
+"""Labelled blocks: batches of them, reading them from files, and errors for labels that do not fit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.study.test_process import labelled_collections as labelled_draws
 
 Row = dict[str, Any]
 
-#: Two names with labels, one without; of DOE, J two mentions have none.
+# Two names with labels, one without; of DOE, J two mentions have none.
 MENTIONS: list[Row] = [
     {"mention_id": "m1", "block": "DOE, J", "name": "Doe, J", "author": "J1", "features": {"co": {"A": 1, "B": 2}}},
     {"mention_id": "m2", "block": "ROE, R", "name": "Roe, R", "author": "J1", "features": {"co": {"A": 1}}},
@@ -115,7 +115,7 @@ def test_the_true_size_counts_people_with_labels(collected: tuple[Collection, Au
 @pytest.mark.parametrize("fewest", [1, 2, 16, 1000])
 @settings(max_examples=50, deadline=None)
 @given(collected=labelled_draws())
-def test_batches_are_the_whole(fewest: int, collected: tuple[Collection, Authors]) -> None:
+def test_batches_cover_all_names(fewest: int, collected: tuple[Collection, Authors]) -> None:
     names = labelled_names(*collected)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("homonym.measures.labelled_names.MIN_BATCHES", fewest)
@@ -134,14 +134,14 @@ def test_batches_take_about_equally_long() -> None:
     assert max(work) - min(work) <= 2 * 20**2
 
 
-def test_a_name_without_any_label_is_refused() -> None:
+def test_rejects_a_name_without_labels() -> None:
     names = labelled_names([[{"co": {}, "term": {}, "year": {}}] * 2] * 2, [[0, -1], [-1, 3]])
     with pytest.raises(ValueError, match="each name needs a labelled mention"):
         replace(names, author=np.array([0, -1, -1, -1]))
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
-def test_mentions_with_labels_of_their_own(tmp_path: Path, kind: str) -> None:
+def test_reads_labelled_mentions(tmp_path: Path, kind: str) -> None:
     write = written if kind == "jsonl" else as_parquet
     labelling, run = read(write(tmp_path / f"mentions.{kind}", MENTIONS))
     names = labelling.names
@@ -159,19 +159,19 @@ def test_bags_and_frequencies_are_those_of_the_whole_collection(tmp_path: Path) 
     frequencies = names.frequencies
     assert (frequencies.types, frequencies.mentions) == (("co", "term"), 6)
     assert frequencies.mass.tolist() == [10.0, 3.0]
-    assert sorted(frequencies.total[:3].tolist()) == [2.0, 3.0, 5.0]  # A, B, and C of a name that is not kept
+    assert sorted(frequencies.total[:3].tolist()) == [2.0, 3.0, 5.0]  # A, B, and C of a name without labels
     spelled = [sorted((float(frequencies.total[f]), c) for f, c in bag) for name in contents(names) for bag in name[1]]
     assert spelled == [[(2.0, 1.0), (3.0, 2.0)], [(3.0, 3.0)], [], [(3.0, 1.0)], [(2.0, 1.0)]]
 
 
-def test_documents_with_labels_of_their_own(tmp_path: Path) -> None:
+def test_reads_labelled_documents(tmp_path: Path) -> None:
     labelling, _ = read(written(tmp_path / "documents.jsonl", DOCUMENTS))
     assert who(labelling.names) == {"DOE, J": [("Doe, J", 0), ("Doe, John", 1), ("Doe, J.", -1)]}
     assert (labelling.labels, labelling.labels_without_mention) == (2, 0)
     assert labelling.names.frequencies.mentions == 6
 
 
-def test_labels_from_a_table_and_those_that_belong_to_nobody(tmp_path: Path) -> None:
+def test_reads_labels_from_a_table_and_counts_those_without_mention(tmp_path: Path) -> None:
     gold = tmp_path / "gold.csv"
     gold.write_text("mention_id,author\nW3#1,R1\nW9#0,X\nW1#1,R1\nW2#0,E1\nW1#7,Y\n")
     labelling, run = read(written(tmp_path / "documents.jsonl", DOCUMENTS), gold)
@@ -183,7 +183,7 @@ def test_labels_from_a_table_and_those_that_belong_to_nobody(tmp_path: Path) -> 
     assert run.warnings == []
 
 
-def test_labels_are_identifiers(tmp_path: Path) -> None:
+def test_identifiers_can_be_labels(tmp_path: Path) -> None:
     rows = [
         {"id": "W1", "authors": [{"name": "Doe, J", "ids": {"orcid": "0000-0002-1825-0097"}}]},
         {"id": "W2", "authors": [{"name": "Doe, J", "ids": {"ORCID": "https://orcid.org/0000-0002-1825-0097"}}]},
@@ -199,7 +199,7 @@ def test_labels_are_identifiers(tmp_path: Path) -> None:
     assert run.warnings == ["1 mention with several different identifiers left out."]
 
 
-def test_several_files_and_what_is_broken_in_them(tmp_path: Path) -> None:
+def test_reads_several_files_and_reports_problems(tmp_path: Path) -> None:
     first, second = written(tmp_path / "a.jsonl", MENTIONS[:3]), as_parquet(tmp_path / "b.parquet", MENTIONS[3:])
     first.write_text("no record\n" + first.read_text())
     labelling, run = read([first, second])
@@ -209,19 +209,19 @@ def test_several_files_and_what_is_broken_in_them(tmp_path: Path) -> None:
     assert run.warnings == ["1 line of the labels could not be parsed."]
 
 
-def test_documents_and_mentions_do_not_mix(tmp_path: Path) -> None:
+def test_rejects_a_mix_of_documents_and_mentions(tmp_path: Path) -> None:
     documents, mentions = written(tmp_path / "d.jsonl", DOCUMENTS), written(tmp_path / "m.jsonl", MENTIONS)
     with pytest.raises(InputError, match=r"d\.jsonl and \S*m\.jsonl are documents and mentions with bags; give files"):
         read([documents, mentions])
 
 
-def test_labels_of_other_data_are_refused_with_both_kinds_of_ids(tmp_path: Path) -> None:
+def test_rejects_labels_of_other_data_showing_both_ids(tmp_path: Path) -> None:
     gold = tmp_path / "gold.csv"
     gold.write_text("mention_id,author\nz9,J1\nz8,J2\n")
     with pytest.raises(InputError, match=r"no label in \S*gold\.csv belongs to a mention of \S*m\.jsonl; .* z9 and m1"):
         read(written(tmp_path / "m.jsonl", MENTIONS), gold)
 
 
-def test_data_without_labels_is_refused(tmp_path: Path) -> None:
+def test_rejects_data_without_labels(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"m\.jsonl holds no label"):
         read(written(tmp_path / "m.jsonl", MENTIONS[2:4]))

@@ -1,4 +1,4 @@
-"""Whether confidence is true: bins, errors, what is left out, and where it is shown."""
+"""Calibration of confidence: bins, errors, missing values, and where it is shown."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ SHARES = st.lists(
 
 @given(SHARES)
 @settings(deadline=None)
-def test_what_is_true_has_no_error(groups: list[tuple[int, int]]) -> None:
+def test_perfect_calibration_has_no_error(groups: list[tuple[int, int]]) -> None:
     stated, right = stated_and_right(groups)
     found = measure_reliability(right, {"confidence": stated})
     assert found is not None
@@ -122,8 +122,8 @@ def test_one_value_is_one_bin() -> None:
     assert found == Reliability((Bin(4, 0.9, 0.75),))
 
 
-def test_small_bins_count_into_the_mean_but_not_for_the_largest_error() -> None:
-    # 985 of 1,000 state the truth; between two large groups of equals stand 15 that are all wrong.
+def test_small_bins_count_for_the_mean_but_not_the_largest_error() -> None:
+    # 985 of 1,000 are calibrated; 15 between two large groups of equal confidence are all wrong.
     sizes, stated = [500, 15, 485], [0.5, 0.6, 1.0]
     right = np.concatenate([np.arange(500) < 250, np.zeros(15, bool), np.ones(485, bool)])
     found = measure_reliability(right, {"confidence": np.repeat(stated, sizes)})
@@ -151,20 +151,20 @@ def test_every_format_of_a_result_gives_the_same_figures(tmp_path: Path, gold: P
     assert Evaluation.from_dict(json) == found
 
 
-def test_authors_are_held_against_the_share_of_their_main_person(tmp_path: Path, gold: Path) -> None:
+def test_author_confidence_is_compared_with_the_share_of_the_main_person(tmp_path: Path, gold: Path) -> None:
     found = evaluate(written(tmp_path, "a.parquet"), gold).confidence
     assert found is not None
     assert found.authors is not None
-    # A/2 has two mentions, both right; A/1 has four, three of them right.
+    # A/2 has two mentions, both correct; A/1 has four, of which three are correct.
     assert [(part.mentions, part.true) for part in found.authors.bins] == [(2, 1.0), (4, 0.75), (1, 1.0)]
     assert found.authors.mean_error == pytest.approx((2 * 0.25 + 4 * 0.05) / 7)
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_mentions_without_confidence_are_left_out(tmp_path: Path, gold: Path, name: str) -> None:
+def test_ignores_mentions_without_confidence(tmp_path: Path, gold: Path, name: str) -> None:
     found = evaluate(written(tmp_path, name, confidence=[0.9, None, None, 0.5, 0.8, 0.8, None]), gold)
     assert found.confidence is not None
-    # The fourth is still wrong: those that state nothing say who its author is.
+    # The fourth is still wrong: mentions without confidence count for the main person of the author.
     assert [(part.mentions, part.true) for part in found.confidence.bins] == [(1, 0.0), (2, 1.0), (1, 1.0)]
     assert found.mentions == 7
     assert confidence_lines(found)[0].endswith("over 3 bins; 3 mentions without one left out")
@@ -196,7 +196,7 @@ def test_without_confidence_everything_is_as_before(tmp_path: Path, gold: Path, 
     assert found == evaluate(written(tmp_path, "without.parquet", **WITHOUT), gold)
 
 
-def test_a_confidence_of_mentions_alone_is_enough(tmp_path: Path, gold: Path) -> None:
+def test_author_confidence_is_optional(tmp_path: Path, gold: Path) -> None:
     found = evaluate(written(tmp_path, "a.csv", author_confidence=None), gold)
     assert found.confidence is not None
     assert found.confidence.authors is None
@@ -297,7 +297,7 @@ def test_the_summary_says_where_the_limit_comes_from(
     assert f"limit: {words}" in summary_lines(limit=limit, calibration=calibration)
 
 
-def test_the_summary_says_how_sure_the_result_is() -> None:
+def test_the_summary_states_the_mean_confidence() -> None:
     assert "confidence: 0.964 on average" in summary_lines(confidence=0.9641)
     assert not [line for line in summary_lines() if line.startswith(("confidence", "limit"))]
 

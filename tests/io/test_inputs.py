@@ -1,4 +1,4 @@
-"""Inputs: unpacked, decoded, found by directory and pattern, and never without limit."""
+"""Inputs: decompression, decoding, directories and patterns, and limits on size."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("packer", PACKERS)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
-def test_whatever_it_is_packed_and_encoded_with_the_text_is_the_same(
-    tmp_path: Path, packer: str, encoding: str
-) -> None:
+def test_reads_every_compression_and_encoding(tmp_path: Path, packer: str, encoding: str) -> None:
     path = tmp_path / "records"
     path.write_bytes(PACKERS[packer](TEXT.encode(encoding)))
     with Source(path) as source:
@@ -47,7 +45,7 @@ def test_whatever_it_is_packed_and_encoded_with_the_text_is_the_same(
 
 
 @pytest.mark.parametrize("declared", ["ISO-8859-1", "windows-1252", "utf-16"])
-def test_xml_says_how_it_is_encoded(tmp_path: Path, declared: str) -> None:
+def test_uses_the_encoding_that_xml_declares(tmp_path: Path, declared: str) -> None:
     text = f"<?xml version='1.0' encoding=\"{declared}\"?><author>Müller</author>"
     (tmp_path / "a.xml").write_bytes(text.encode(declared))
     with Source(tmp_path / "a.xml") as source:
@@ -55,43 +53,44 @@ def test_xml_says_how_it_is_encoded(tmp_path: Path, declared: str) -> None:
 
 
 @pytest.mark.parametrize("packer", ["gzip", "bz2", "zstd"])
-def test_torn_archives_are_one_sentence(tmp_path: Path, packer: str) -> None:
+def test_rejects_truncated_compression_with_the_line(tmp_path: Path, packer: str) -> None:
     packed = PACKERS[packer](TEXT.encode())
     (tmp_path / "a").write_bytes(packed[: len(packed) // 2])
     with (
         pytest.raises(
-            InputError, match=r"a: the compressed data ends or breaks after line \d+ .* fetch the file again"
+            InputError,
+            match=r"a: the compressed data is truncated or damaged after line \d+ .* download the file again",
         ),
         Source(tmp_path / "a") as source,
     ):
         list(source.blocks())
 
 
-def test_an_archive_of_several_files_is_refused(tmp_path: Path) -> None:
+def test_rejects_archives_of_several_files(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(b"PK\x03\x04rest")
-    with pytest.raises(InputError, match="unpack it"), Source(tmp_path / "a.zip"):
+    with pytest.raises(InputError, match="extract it"), Source(tmp_path / "a.zip"):
         pass
 
 
 @pytest.mark.parametrize(("name", "content"), [("a.xlsx", b"PK\x03\x04"), ("savedrecs.xls", b"\xd0\xcf\x11\xe0\xa1")])
-def test_a_spreadsheet_says_what_to_do(tmp_path: Path, name: str, content: bytes) -> None:
+def test_rejects_spreadsheets_with_advice(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match="save it as CSV"), Source(tmp_path / name):
         pass
 
 
-def test_what_unpacks_without_limit_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "FREE_BYTES", 1 << 20)
+def test_stops_decompression_bombs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "UNCHECKED_BYTES", 1 << 20)
     (tmp_path / "bomb").write_bytes(zstd(b"0" * (64 << 20)))
     with (
-        pytest.raises(InputError, match="unpacks to more than 2,000 times its size"),
+        pytest.raises(InputError, match="decompresses to more than 2,000 times its size"),
         Source(tmp_path / "bomb") as source,
     ):
         for _ in source.blocks():
             pass
 
 
-def test_a_line_without_end_takes_no_more_than_a_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cuts_endless_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inputs, "MOST_RECORD_BYTES", 3 << 20)
     (tmp_path / "long").write_bytes(b"x" * (20 << 20) + b"\nnext\n")
     with Source(tmp_path / "long") as source:
@@ -100,7 +99,7 @@ def test_a_line_without_end_takes_no_more_than_a_record(tmp_path: Path, monkeypa
     assert second == (2, b"next")
 
 
-def test_directories_and_patterns_stand_for_their_files(tmp_path: Path) -> None:
+def test_expands_directories_and_patterns(tmp_path: Path) -> None:
     for name in ("b.txt", "a.bib", "deep/er/c.ris", ".hidden", "deep/.git/d"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
@@ -112,12 +111,12 @@ def test_directories_and_patterns_stand_for_their_files(tmp_path: Path) -> None:
     assert not incidental
 
 
-def test_a_file_with_the_signs_of_a_pattern_is_itself(tmp_path: Path) -> None:
+def test_prefers_a_file_to_a_pattern_of_the_same_name(tmp_path: Path) -> None:
     (tmp_path / "savedrecs [1].txt").write_text("x")
     assert [file.name for file in expand(tmp_path / "savedrecs [1].txt")[0]] == ["savedrecs [1].txt"]
 
 
-def test_what_names_nothing_is_one_sentence(tmp_path: Path) -> None:
+def test_rejects_inputs_without_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="without files"):
         expand(tmp_path)
     with pytest.raises(InputError, match="matches no file"):
@@ -131,7 +130,7 @@ def blocks_of(text: bytes, size: int) -> Iterator[bytes]:
 @given(
     st.lists(st.sampled_from([b"PT", b"PT x", b"AU y", b"\n", b"\r\n", b"\r", b"ER", b"z" * 300])), st.integers(1, 700)
 )
-def test_cutting_loses_nothing_and_does_not_depend_on_blocks(pieces: list[bytes], size: int) -> None:
+def test_splitting_loses_nothing_and_does_not_depend_on_blocks(pieces: list[bytes], size: int) -> None:
     text, beginning = b"".join(pieces), re.compile(rb"^PT ", re.MULTILINE)
     raws = list(split_at(blocks_of(text, size), beginning))
     assert raws == list(split_at([text], beginning))
@@ -143,7 +142,7 @@ def test_cutting_loses_nothing_and_does_not_depend_on_blocks(pieces: list[bytes]
             assert raw.number == 1 + len(re.findall(rb"\r\n|\n|\r", before))
 
 
-def test_a_record_without_end_is_cut_and_the_next_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cuts_endless_records_and_finds_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(splitting, "MOST_RECORD_BYTES", 10_000)
     text = b"PT a\n" + b"AB x\n" * 20_000 + b"PT b\nER\n"
     first, second = split_at(blocks_of(text, 4096), re.compile(rb"^PT ", re.MULTILINE))
@@ -153,10 +152,10 @@ def test_a_record_without_end_is_cut_and_the_next_is_found(monkeypatch: pytest.M
 
 
 @given(st.text())
-def test_utf8_is_itself(text: str) -> None:
+def test_decoding_keeps_utf8(text: str) -> None:
     assert decoded(text.encode("utf-8", errors="ignore")) == text.encode("utf-8", errors="ignore").decode()
 
 
 @given(st.binary())
-def test_any_bytes_are_some_text(content: bytes) -> None:
+def test_decoding_accepts_any_bytes(content: bytes) -> None:
     assert isinstance(decoded(content), str)

@@ -1,4 +1,4 @@
-"""Files at the edge: every line with its number, every output whole or not at all."""
+"""Numbered lines of inputs, and atomic writes of outputs."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def entries(folder: Path) -> list[str]:
         (b"\n \n", []),
         (b"\x1f", [(1, b"\x1f")]),
         ("a\n\nb".encode("utf-16"), [(1, b"a"), (3, b"b")]),
-        (b"\xff\xfe\n", [(1, "\ufffd".encode())]),  # the mark of UTF-16, and half a letter
+        (b"\xff\xfe\n", [(1, "\ufffd".encode())]),  # byte order mark of UTF-16 and half a character
     ],
 )
 @pytest.mark.parametrize("packed", [False, True])
-def test_lines_are_numbered_and_blank_ones_left_out(
+def test_numbers_lines_and_skips_blank_ones(
     tmp_path: Path, content: bytes, expected: list[tuple[int, bytes]], packed: bool
 ) -> None:
     path = tmp_path / "records.jsonl"
@@ -65,21 +65,21 @@ def test_lines_are_numbered_and_blank_ones_left_out(
     assert lines(path) == expected
 
 
-def test_compression_is_told_by_content_and_not_by_suffix(tmp_path: Path) -> None:
+def test_detects_compression_from_content_not_suffix(tmp_path: Path) -> None:
     plain, packed = tmp_path / "plain.jsonl.gz", tmp_path / "packed.jsonl"
     plain.write_bytes(RECORDS)
     packed.write_bytes(gzip.compress(RECORDS))
     assert lines(plain) == lines(packed) == [(1, b'{"id": "1"}'), (2, b'{"id": "2"}'), (3, b'{"id": "3"}')]
 
 
-def test_gzip_members_one_after_the_other_are_one_file(tmp_path: Path) -> None:
+def test_reads_concatenated_gzip_members(tmp_path: Path) -> None:
     path = tmp_path / "joined.jsonl.gz"
     path.write_bytes(gzip.compress(b"a\n") + gzip.compress(b"b\n"))
     assert lines(path) == [(1, b"a"), (2, b"b")]
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_progress_never_runs_backwards_and_ends_at_the_size_of_the_file(tmp_path: Path, packed: bool) -> None:
+def test_position_never_decreases_and_ends_at_the_file_size(tmp_path: Path, packed: bool) -> None:
     content = b"".join(b"%d %s\n" % (number, os.urandom(40).hex().encode()) for number in range(5_000))
     path = tmp_path / "records.jsonl"
     path.write_bytes(gzip.compress(content) if packed else content)
@@ -90,7 +90,7 @@ def test_progress_never_runs_backwards_and_ends_at_the_size_of_the_file(tmp_path
 
 
 def test_truncated_gzip_names_file_and_line(tmp_path: Path) -> None:
-    # Stored rather than compressed, so that it is known how many lines are left.
+    # Stored without compression, so that the number of remaining lines is known.
     content = gzip.compress(b"".join(b"%07d\n" % number for number in range(100_000)), compresslevel=0)
     path = tmp_path / "records.jsonl.gz"
     path.write_bytes(content[: len(content) // 2])
@@ -115,17 +115,17 @@ def test_truncated_gzip_names_file_and_line(tmp_path: Path) -> None:
         gzip.compress(RECORDS) + b"not gzip",
     ],
 )
-def test_garbage_gzip_is_one_sentence(tmp_path: Path, content: bytes) -> None:
+def test_rejects_damaged_gzip_in_one_sentence(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "records.jsonl.gz"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="fetch the file again") as caught:
+    with pytest.raises(InputError, match="download the file again") as caught:
         lines(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("read", [lines, lambda path: require_files([path])])
-def test_what_cannot_be_read_says_why(tmp_path: Path, read: Callable[[Path], object]) -> None:
+def test_unreadable_inputs_say_why(tmp_path: Path, read: Callable[[Path], object]) -> None:
     for path, reason in (
         (tmp_path / "missing.jsonl", "No such file"),
         (tmp_path, "is a directory"),
@@ -136,7 +136,7 @@ def test_what_cannot_be_read_says_why(tmp_path: Path, read: Callable[[Path], obj
         assert str(path) in str(caught.value)
 
 
-def test_inputs_are_required_to_hold_something(tmp_path: Path) -> None:
+def test_rejects_empty_inputs(tmp_path: Path) -> None:
     full, empty = tmp_path / "full", tmp_path / "empty"
     full.write_bytes(b"x")
     empty.touch()
@@ -145,7 +145,7 @@ def test_inputs_are_required_to_hold_something(tmp_path: Path) -> None:
         require_files([full, empty])
 
 
-def test_a_pipe_is_read_whole_and_once(tmp_path: Path) -> None:
+def test_reads_a_pipe_once(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     require_files([pipe])
@@ -157,7 +157,7 @@ def test_a_pipe_is_read_whole_and_once(tmp_path: Path) -> None:
         require_rereadable([pipe])
 
 
-def test_an_output_needs_a_directory_that_exists(tmp_path: Path) -> None:
+def test_output_needs_an_existing_directory(tmp_path: Path) -> None:
     require_writable(tmp_path / "out.csv")
     with pytest.raises(OutputError, match="is a directory"):
         require_writable(tmp_path)
@@ -168,14 +168,14 @@ def test_an_output_needs_a_directory_that_exists(tmp_path: Path) -> None:
         require_writable(tmp_path / "file" / "out.csv")
 
 
-def test_an_output_needs_a_directory_that_may_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_needs_a_writable_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: not (path == tmp_path and mode == os.W_OK))
     with pytest.raises(OutputError, match="no permission"):
         require_writable(tmp_path / "out.csv")
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.gz"])
-def test_an_output_appears_whole(tmp_path: Path, name: str) -> None:
+def test_output_appears_complete(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     with open_atomic(path) as stream:
         stream.write(RECORDS)
@@ -187,9 +187,7 @@ def test_an_output_appears_whole(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.gz"])
 @pytest.mark.parametrize("broken", [ValueError, KeyboardInterrupt, GeneratorExit])
-def test_a_block_that_raises_leaves_nothing_or_the_old_file(
-    tmp_path: Path, name: str, broken: type[BaseException]
-) -> None:
+def test_failed_write_leaves_nothing_or_the_old_file(tmp_path: Path, name: str, broken: type[BaseException]) -> None:
     path = tmp_path / name
     for expected in ([], [name]):
         with pytest.raises(broken):
@@ -199,13 +197,13 @@ def test_a_block_that_raises_leaves_nothing_or_the_old_file(
     assert path.read_bytes() == b"old"
 
 
-def test_a_block_that_writes_nothing_leaves_nothing(tmp_path: Path) -> None:
+def test_write_without_content_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="nothing was kept"), atomic_path(tmp_path / "out.csv"):
         pass
     assert entries(tmp_path) == []
 
 
-def test_the_place_to_write_keeps_the_suffixes(tmp_path: Path) -> None:
+def test_temporary_path_keeps_the_suffixes(tmp_path: Path) -> None:
     with atomic_path(tmp_path / "out.csv.gz") as partial:
         assert partial.parent == tmp_path
         assert partial.suffixes[-2:] == [".csv", ".gz"]
@@ -213,7 +211,7 @@ def test_the_place_to_write_keeps_the_suffixes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["Zürich", "Zürich".encode()])
-def test_small_files_are_written_whole(tmp_path: Path, content: str | bytes) -> None:
+def test_writes_small_files_atomically(tmp_path: Path, content: str | bytes) -> None:
     write_atomic(tmp_path / "note.txt", content)
     assert (tmp_path / "note.txt").read_text(encoding="utf-8") == "Zürich"
     assert entries(tmp_path) == ["note.txt"]
@@ -229,7 +227,7 @@ def test_equal_content_gives_equal_compressed_bytes(tmp_path: Path, monkeypatch:
     assert written[0] == written[1]
 
 
-def test_a_rename_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_rename_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def replace(source: Path, target: Path) -> None:
         raise OSError(errno.EXDEV, "Invalid cross-device link")
 
@@ -242,7 +240,7 @@ def test_a_rename_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: py
     assert path.read_bytes() == b"old"
 
 
-# A file system that takes no more, as far as this process is concerned.
+# A limit on file sizes, which looks like a full file system to this process.
 FULL_DISK = """
 import os, resource, signal, sys
 from pathlib import Path
@@ -261,7 +259,7 @@ except OutputError as full:
 
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.gz"])
 @pytest.mark.parametrize("kilobytes", [101, 1000])
-def test_a_full_disk_is_one_sentence_and_leaves_the_old_file(tmp_path: Path, name: str, kilobytes: int) -> None:
+def test_full_disk_leaves_the_old_file(tmp_path: Path, name: str, kilobytes: int) -> None:
     # 101 kB are too much only when the last buffer is written, on closing.
     path = tmp_path / name
     path.write_bytes(b"old")
@@ -275,7 +273,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_old_file(tmp_path: Path, nam
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-def test_a_device_without_room_is_one_sentence(tmp_path: Path) -> None:
+def test_full_device_is_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
     with pytest.raises(OutputError, match="No space left"):
         write_to_full_device(path)

@@ -1,3 +1,5 @@
+"""Synthetic corpora: the contract, determinism, names, careers, random draws, files."""
+
 from __future__ import annotations
 
 import gzip
@@ -19,9 +21,8 @@ import pytest
 from homonym.commands.generate import generate
 from homonym.errors import OutputError, SettingsError
 from homonym.names.parse import parse_name
-from homonym.synthetic.author_mentions import orcid
 from homonym.synthetic.corpus import Corpus
-from homonym.synthetic.document_generator import documents
+from homonym.synthetic.document_generator import documents, orcid
 from homonym.synthetic.population import ASCII_STYLE, MEMBERS, NAMES_BY_AUTHORS, STYLES, Namesakes, write_name
 from homonym.synthetic.random_draws import RandomDraws
 
@@ -68,7 +69,7 @@ def digest(corpus: Corpus) -> str:
 # The contract
 
 
-def test_every_document_keeps_the_contract(demo: list[dict[str, Any]]) -> None:
+def test_documents_follow_the_contract(demo: list[dict[str, Any]]) -> None:
     for number, document in enumerate(demo):
         assert document["id"] == f"d{number:07d}"
         assert document["title"]
@@ -97,14 +98,14 @@ def test_references_lead_to_earlier_documents_of_the_corpus(demo: list[dict[str,
     assert sum(len(document.get("references", [])) for document in demo) > 2 * len(demo)
 
 
-def test_authors_cite_their_own_circle(demo: list[dict[str, Any]]) -> None:
+def test_authors_cite_their_own_community(demo: list[dict[str, Any]]) -> None:
     circle = {document["id"]: {int(a["author"][1:]) // MEMBERS for a in document["authors"]} for document in demo}
     shared = [bool(circle[d["id"]] & circle[r]) for d in demo for r in d.get("references", [])]
     assert 0.4 < np.mean(shared) < 0.95
 
 
 @pytest.mark.parametrize("wanted", [1, 17, 1000])
-def test_it_stops_with_the_document_that_completes_the_mentions(wanted: int) -> None:
+def test_stops_when_the_mentions_are_complete(wanted: int) -> None:
     corpus = list(documents(Corpus(mentions=wanted)))
     assert len(list(mentions(corpus[:-1]))) < wanted <= len(list(mentions(corpus)))
 
@@ -133,7 +134,7 @@ def test_documents_and_authors_have_the_asked_means() -> None:
 # Determinism and memory
 
 
-def test_another_process_with_another_hash_seed_writes_the_same(tmp_path: Path) -> None:
+def test_output_does_not_depend_on_the_hash_seed(tmp_path: Path) -> None:
     generate(tmp_path / "here", DEMO)
     script = (
         "import sys; from homonym import Corpus, generate;"
@@ -150,7 +151,7 @@ def test_another_seed_gives_another_corpus() -> None:
     assert digest(Corpus(mentions=300)) != digest(Corpus(mentions=300, seed=1))
 
 
-def test_batches_leave_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_does_not_depend_on_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = digest(Corpus(mentions=3000))
     monkeypatch.setattr("homonym.synthetic.document_generator.BATCH", 77)
     assert digest(Corpus(mentions=3000)) == expected
@@ -213,7 +214,7 @@ def test_homonyms_may_share_their_given_name(demo: list[dict[str, Any]]) -> None
     assert 0 < sum(same) < len(same)
 
 
-def test_huge_blocks_are_as_huge_as_asked() -> None:
+def test_huge_blocks_have_the_requested_size() -> None:
     corpus = list(documents(Corpus(mentions=12_000, huge_blocks=2, huge_authors=300, dropped_initials=0)))
     sizes = sorted((len(people) for people in authors_by_name(corpus).values()), reverse=True)
     assert sizes[1] > 290
@@ -261,7 +262,7 @@ def test_variants_is_the_share_of_documents_in_another_style() -> None:
     assert written_plainly(1) == pytest.approx(1 / (STYLES - 1), abs=0.05)
 
 
-# People
+# Careers
 
 
 def test_people_move_and_drift_and_meet_others(demo: list[dict[str, Any]]) -> None:
@@ -298,22 +299,22 @@ def test_orcid_check_digits_follow_the_standard() -> None:
         assert sum(value * 2 ** (15 - place) for place, value in enumerate(values)) % 11 == 1
 
 
-# Noise
+# Random draws
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 16, 17, 1000, 65_537])
-def test_a_shuffle_is_a_bijection(size: int) -> None:
+def test_shuffle_is_a_bijection(size: int) -> None:
     places = RandomDraws(3).shuffled(size, "any", np.arange(size))
     assert np.array_equal(np.sort(places), np.arange(size))
     assert size < 1000 or not np.array_equal(places, np.arange(size))
 
 
-def test_a_shuffle_knows_its_range() -> None:
+def test_shuffle_checks_its_range() -> None:
     with pytest.raises(IndexError, match="5 is not one of 5"):
         RandomDraws(3).shuffled(5, "any", np.array([5]))
 
 
-def test_noise_is_even() -> None:
+def test_draws_are_uniform() -> None:
     drawn = RandomDraws(0).unit("any", np.arange(100_000))
     assert np.histogram(drawn, bins=10, range=(0, 1))[0] == pytest.approx(10_000, rel=0.05)
 
@@ -345,7 +346,7 @@ def test_counts_agree_with_the_names_in_the_documents(tmp_path: Path) -> None:
     assert counts["names_by_authors"] == sizes
 
 
-def test_generate_makes_no_parents(tmp_path: Path) -> None:
+def test_generate_creates_no_parent_directories(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="cannot be made"):
         generate(tmp_path / "no" / "corpus", DEMO)
 
@@ -371,6 +372,6 @@ def test_generate_makes_no_parents(tmp_path: Path) -> None:
         ({"authors_per_document": 5, "mentions_per_author": 4}, "must not exceed mentions_per_author"),
     ],
 )
-def test_wrong_parameters_are_refused(wrong: dict[str, Any], message: str) -> None:
+def test_rejects_wrong_parameters(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         Corpus(**wrong)

@@ -1,27 +1,29 @@
-"""Statistics: the frequencies of one collection, kept for another, as a table and a note beside it."""
+"""Statistics: the feature frequencies of a collection, saved as a table for use with another collection.
+
+A JSON file next to the table has the number of mentions and the mass of each feature type.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet as pq
 
 from homonym.clustering.arrays import Frequencies
 from homonym.errors import InputError, OutputError, SettingsError
 from homonym.io.inputs import require_files, unreadable
 from homonym.io.outputs import atomic_path, side_file, write_atomic
-from homonym.messages import first_line
+from homonym.io.tables import open_table
 from homonym.schema import STATISTICS
 
 if TYPE_CHECKING:
     import duckdb
 
-#: No sum of counts may come near the 2⁶³ beyond which exact sums end (see counting.py).
+# Maximum count of a feature: sums must stay well below 2⁶³, where exact sums end (see counting.py).
 LARGEST_TOTAL = 1e15
 
 
@@ -35,14 +37,14 @@ class GivenStatistics:
 
 
 def given_statistics(path: Path, mentions: int | None) -> GivenStatistics:
-    """Statistics from a file, with the number of mentions given or kept beside it."""
+    """Statistics from a file; the number of mentions is given or saved next to it."""
     require_files([path])
     mass = None
-    if statistics_beside(path).is_file():
-        kept, mass = _read_collection(statistics_beside(path))
-        mentions = kept if mentions is None else mentions
+    if statistics_side_file(path).is_file():
+        saved, mass = _read_collection(statistics_side_file(path))
+        mentions = saved if mentions is None else mentions
     if mentions is None:
-        raise SettingsError(f"how many mentions was {path} counted over? Say so with --mentions-in-collection.")
+        raise SettingsError(f"give the number of mentions that {path} was counted over with --mentions-in-collection.")
     if mentions < 1:
         raise SettingsError(f"--mentions-in-collection must be at least 1, got {mentions}.")
     return GivenStatistics(path, mentions, mass)
@@ -50,41 +52,41 @@ def given_statistics(path: Path, mentions: int | None) -> GivenStatistics:
 
 def _read_collection(path: Path) -> tuple[int, dict[str, float]]:
     try:
-        kept = orjson.loads(path.read_bytes())
-        mentions, mass = int(kept["mentions_in_collection"]), dict(kept.get("mass") or {})
+        saved = orjson.loads(path.read_bytes())
+        mentions, mass = int(saved["mentions_in_collection"]), dict(saved.get("mass") or {})
         if not all(isinstance(value, int | float) and value > 0 for value in mass.values()):
             raise ValueError("a mass is not a positive number")
-    except OSError as broken:
-        raise unreadable(path, broken) from broken
-    except (ValueError, KeyError, TypeError, AttributeError) as broken:
-        raise InputError(f"{path}: expected JSON with mentions_in_collection and mass ({broken!r}).") from broken
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path}: expected JSON with mentions_in_collection and mass ({error!r}).") from error
     return mentions, mass
 
 
-def save_statistics(connection: duckdb.DuckDBPyConnection, known: Frequencies, path: Path) -> None:
-    """Save the frequencies of a run for others to use."""
+def save_statistics(connection: duckdb.DuckDBPyConnection, frequencies: Frequencies, path: Path) -> None:
+    """Save the frequencies of a run, for use with other collections."""
     with atomic_path(path) as partial:
-        _write_table(connection, partial)
+        _copy_table(connection, partial)
     counted_over = {
-        "mentions_in_collection": known.mentions,
-        "mass": dict(zip(known.types, known.mass.tolist(), strict=True)),
+        "mentions_in_collection": frequencies.mentions,
+        "mass": dict(zip(frequencies.types, frequencies.mass.tolist(), strict=True)),
     }
-    write_atomic(statistics_beside(path), orjson.dumps(counted_over, option=orjson.OPT_INDENT_2))
+    write_atomic(statistics_side_file(path), orjson.dumps(counted_over, option=orjson.OPT_INDENT_2))
 
 
-def statistics_beside(path: Path) -> Path:
-    """Where the number of mentions and the masses behind a statistics table are kept."""
+def statistics_side_file(path: Path) -> Path:
+    """The file next to a statistics table that has the number of mentions and the masses."""
     return side_file(path, ".collection.json")
 
 
 def require_statistics_path(path: Path) -> None:
-    """Fail before any work is done if the suffix names no format of statistics."""
+    """Fail before any work is done if statistics cannot be written in the format of the suffix."""
     if not path.name.endswith((".csv", ".csv.gz", ".parquet")):
         raise OutputError(f"{path}: statistics are written as .csv, .csv.gz or .parquet; choose one of these suffixes.")
 
 
-def _write_table(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Write #(f) as CSV or Parquet, chosen by suffix."""
+def _copy_table(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Write #(f) as CSV or Parquet, by suffix. DuckDB writes it, because the table may be larger than memory."""
     options = "FORMAT parquet"
     if not path.name.endswith(".parquet"):
         options = "FORMAT csv, HEADER" + (", COMPRESSION gzip" if path.suffix == ".gz" else "")
@@ -93,23 +95,14 @@ def _write_table(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 
 
 def take_given(connection: duckdb.DuckDBPyConnection, given: GivenStatistics) -> None:
-    """Replace the counts of table `counted` by given ones where there are any, and say which (`known`)."""
-    import duckdb
-
-    try:
-        connection.register("given_file", _statistics_reader(given.path))
-        connection.execute("CREATE OR REPLACE TABLE given AS SELECT type, feature, count FROM given_file")
-        connection.unregister("given_file")
-    except (duckdb.Error, pa.ArrowException, KeyError, OSError) as broken:
-        raise InputError(
-            f"{given.path}: expected a table with the columns type, feature, count ({first_line(broken)})."
-        ) from broken
+    """Replace counts in the table `counted` by given ones where there are any; the column `known` marks them."""
+    _read_table(connection, given.path)
     if _exists(connection, f"FROM given WHERE (count > 0 AND count <= {LARGEST_TOTAL}) IS NOT TRUE"):
         raise InputError(
-            f"{given.path}: every count must be a positive number up to {LARGEST_TOTAL:g}; mend the other rows."
+            f"{given.path}: every count must be a positive number up to {LARGEST_TOTAL:g}; correct the other rows."
         )
     if _exists(connection, "FROM given GROUP BY type, feature HAVING count(*) > 1"):
-        raise InputError(f"{given.path}: some features occur twice; add their counts up into one row each.")
+        raise InputError(f"{given.path}: some features occur twice; sum their counts into one row each.")
     connection.execute(
         """CREATE OR REPLACE TABLE counted AS
            SELECT type, feature, coalesce(g.count, c.count) AS count, g.count IS NOT NULL AS known
@@ -117,23 +110,32 @@ def take_given(connection: duckdb.DuckDBPyConnection, given: GivenStatistics) ->
     )
 
 
-def _statistics_reader(path: Path) -> Any:
-    """Stream a statistics table; columns go by their names, and nothing about a CSV file is guessed."""
-    if path.name.endswith(".parquet"):
-        source = pq.ParquetFile(path)
-        names, batches = source.schema_arrow.names, source.iter_batches(columns=STATISTICS.names)
-    else:
-        source = pyarrow.csv.open_csv(
-            pa.input_stream(path, compression="detect"),
-            parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
-            convert_options=pyarrow.csv.ConvertOptions(column_types=STATISTICS, strings_can_be_null=False),
-        )
-        names, batches = source.schema.names, source
-    if not set(names) >= set(STATISTICS.names):
-        raise KeyError(f"it has {', '.join(names)}")
-    rows = (pa.record_batch([batch[name].cast(STATISTICS.field(name).type) for name in STATISTICS.names],
-                            names=STATISTICS.names) for batch in batches)  # fmt: skip
-    return pa.RecordBatchReader.from_batches(pa.schema([field.with_nullable(True) for field in STATISTICS]), rows)
+def _read_table(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Load a statistics table into the table `given`."""
+    import duckdb
+
+    schema = pa.schema([field.with_nullable(True) for field in STATISTICS])
+    with open_table(path, "feature") as table:
+        table.require(STATISTICS.names)
+        batches = table.batches(STATISTICS.names, types={"count": pa.float64()})
+        refused: list[InputError] = []
+        connection.register("given_file", pa.RecordBatchReader.from_batches(schema, _noting(batches, refused)))
+        try:
+            connection.execute("CREATE OR REPLACE TABLE given AS SELECT type, feature, count FROM given_file")
+        except duckdb.Error:
+            if refused:
+                raise refused[0] from None
+            raise
+        connection.unregister("given_file")
+
+
+def _noting(batches: Iterator[pa.RecordBatch], refused: list[InputError]) -> Iterator[pa.RecordBatch]:
+    """The same batches; an error is also noted, because DuckDB turns it into one of its own."""
+    try:
+        yield from batches
+    except InputError as error:
+        refused.append(error)
+        raise
 
 
 def _exists(connection: duckdb.DuckDBPyConnection, rows: str) -> bool:
@@ -141,5 +143,5 @@ def _exists(connection: duckdb.DuckDBPyConnection, rows: str) -> bool:
 
 
 def quoted(path: Path) -> str:
-    """A path inside an SQL string."""
+    """A path for use inside a quoted SQL string."""
     return str(path).replace("'", "''")

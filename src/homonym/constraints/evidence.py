@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,18 +16,12 @@ from homonym.collection.encoded import Encoded
 from homonym.constraints.grouped_arrays import has_different_values
 from homonym.constraints.incompatible_names import BlockNames, block_names, no_names
 from homonym.errors import InputError
-from homonym.io.inputs import Source
+from homonym.io.tables import TableReader, open_table
 from homonym.messages import counted
-from homonym.records.model import BrokenRecordError
-from homonym.records.parsing import arrow_tables
-from homonym.records.parsing.delimited import find_header, is_header, row_cells, rows
 from homonym.settings import LINKING_ONLY, Settings
 
 COLUMNS = ("mention_a", "mention_b", "relation")
 SAME, DIFFERENT = "same", "different"
-
-Row = tuple[str, list[str]]
-"""The place of a row, as messages call it, and its values in the order of COLUMNS."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +34,7 @@ class UserPairs:
 
 
 def read_user_pairs(path: Path) -> UserPairs:
-    """Read a table of pairs: CSV with any separator, packed or not, or Parquet.
+    """Read a table of pairs in any format that `io.tables` reads.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -49,51 +42,28 @@ def read_user_pairs(path: Path) -> UserPairs:
     ...     read_user_pairs(Path(folder, "pairs.csv"))
     UserPairs(a=('W1#0',), b=('W2#0',), same=(True,))
     """
-    with Source(path) as source:
-        table = _parquet_rows(source) if source.head[:4] == arrow_tables.PARQUET else _csv_rows(source)
-        found = [pair for place, row in table if (pair := _pair(place, *row)) is not None]
+    with open_table(path, COLUMNS[0]) as table:
+        table.require(COLUMNS)
+        rows = (row for batch in table.batches(COLUMNS) for row in zip(*batch.to_pydict().values(), strict=True))
+        found = [pair for number, row in enumerate(rows) if (pair := _pair(table, number, row)) is not None]
     return UserPairs(tuple(a for a, _, _ in found), tuple(b for _, b, _ in found), tuple(same for *_, same in found))
 
 
-def _pair(place: str, a: str, b: str, relation: str) -> tuple[str, str, bool] | None:
-    """One statement; that a mention is the same as itself says nothing."""
-    if not a or not b:
-        raise InputError(f"{place}: a mention is missing; give both mention_a and mention_b.")
-    if relation.lower() not in {SAME, DIFFERENT}:
-        raise InputError(f"{place}: the relation is {relation!r}; write {SAME} or {DIFFERENT}.")
+def _pair(table: TableReader, number: int, row: tuple[str | None, ...]) -> tuple[str, str, bool] | None:
+    """One statement; None for a mention that is the same as itself, and for a repeated header as in joined files."""
+    a, b, relation = cells = tuple((cell or "").strip() for cell in row)
+    if cells == COLUMNS:
+        return None
     same = relation.lower() == SAME
-    if a != b:
-        return a, b, same
-    if not same:
-        raise InputError(f"{place}: {a} cannot be different from itself; correct or remove the row.")
-    return None
-
-
-def _csv_rows(source: Source) -> Iterator[Row]:
-    header = find_header(source, lambda names: set(COLUMNS) <= set(names), lines=1)
-    if header is None:
-        first = source.head.partition(b"\n")[0].decode(errors="replace").strip()
-        raise InputError(f"{source.name} begins with {first[:100]!r}; expected the columns {', '.join(COLUMNS)}.")
-    chosen = [header.names.index(column) for column in COLUMNS]
-    for raw in rows(source, header):
-        place = f"{source.name}, line {raw.number}"
-        try:
-            cells = row_cells(raw.text, header)
-        except BrokenRecordError as broken:
-            raise InputError(f"{place}: the row {broken}; correct or remove it.") from None
-        if not is_header(cells, header):
-            yield place, [cells[column].strip() for column in chosen]
-
-
-def _parquet_rows(source: Source) -> Iterator[Row]:
-    names = arrow_tables.require_column_names(source)
-    if not set(COLUMNS) <= set(names):
-        raise InputError(f"{source.name} has the columns {', '.join(names)}; expected {', '.join(COLUMNS)}.")
-    for number, row in enumerate(arrow_tables.rows(source, COLUMNS), 1):
-        place = f"{source.name}, row {number}"
-        if isinstance(row, str):
-            raise InputError(f"{place}: {row}; write the file again.")
-        yield place, ["" if row[column] is None else str(row[column]).strip() for column in COLUMNS]
+    if not a or not b:
+        problem = "a mention is missing; give both mention_a and mention_b"
+    elif relation.lower() not in {SAME, DIFFERENT}:
+        problem = f"the relation is {relation!r}; write {SAME} or {DIFFERENT}"
+    elif a == b and not same:
+        problem = f"{a} cannot be different from itself; correct or remove the row"
+    else:
+        return None if a == b else (a, b, same)
+    raise InputError(f"{table.place(number)}: {problem}.")
 
 
 @dataclass(frozen=True, eq=False)

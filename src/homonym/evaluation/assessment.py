@@ -1,4 +1,4 @@
-"""A clustering against the truth, as codes: overall, over names, by true size, with baselines and intervals.
+"""Measures of a clustering against labels, given as codes: overall, over names, by true size, with baselines.
 
 >>> found = assess(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 2]), np.array([0, 0, 1, 2]))
 >>> found.names, found.mentions, found.bcubed.f1, found.baseline_one_cluster.bcubed.precision
@@ -39,9 +39,9 @@ ERRORS = ("splitting_error", "lumping_error")
 
 @dataclass(frozen=True)
 class TrueSize:
-    """Results of the names with one true number of authors: precision and recall are averaged over those names.
+    """Measures of the names with a given true number of authors, averaged over these names.
 
-    The interval of B-cubed F1 is from these names drawn again; of one name it is a point, and says nothing.
+    The interval of B-cubed F1 is from a bootstrap over these names; with one name it is a point and means nothing.
     """
 
     names: int
@@ -61,25 +61,24 @@ class TrueSize:
         return KMetric(self.bcubed.precision, self.bcubed.recall)
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the values under their names in the evaluation JSON."""
+        """The values by their keys in the evaluation JSON."""
         written = {part.name: _to_json(getattr(self, part.name)) for part in fields(self)}
         return written | {"k_metric": self.k_metric.as_dict()}
 
     @classmethod
     def from_dict(cls, written: Mapping[str, Any]) -> TrueSize:
-        """Read a row of the evaluation JSON back."""
+        """Read a row of the evaluation JSON."""
         return cls(**{part.name: _from_json(written[part.name]) for part in fields(cls)})
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How a result agrees with the labels; values are over all labelled mentions but for `macro` and `by_true_size`.
+    """How well a result agrees with the labels; `macro` averages over names, other measures are over all mentions.
 
-    `mentions` have both a label and an author. `mentions_without_label` are in the result only and do not count,
-    nor do they count into the size of a cluster; `labels_without_mention` are labels whose mention the result lacks.
-    `macro` averages over names. `intervals` are of F1, 95 %, from names drawn again. Where no file says which mentions
-    share a name, `names_known` is false and everything counts as one name. `confidence` is None where the result states
-    none.
+    `mentions` have both a label and an author. `mentions_without_label` are in the result only and are ignored, also
+    in the size of clusters; `labels_without_mention` are labels of mentions that the result lacks. `intervals` are
+    95 % bootstrap intervals of F1 over names. If no file says which mentions share a name, `names_known` is false and
+    all mentions count as one name. `confidence` is None if the result has no such column.
     """
 
     names: int
@@ -106,22 +105,22 @@ class Evaluation:
 
     @property
     def mean_over_true_sizes_1_to_10(self) -> float | None:
-        """B-cubed F1 averaged over those of the true sizes 1 to 10 that occur: each problem size counts the same."""
+        """B-cubed F1 averaged over those true sizes from 1 to 10 that occur, each with the same weight."""
         found = [row.bcubed.f1 for size, row in self.by_true_size.items() if size <= LARGEST_SHOWN]
         return sum(found) / len(found) if found and self.names_known else None
 
     @property
     def people(self) -> int:
-        """How many people there are, counted within names."""
+        """Number of people in the labels, counted within names."""
         return sum(size * row.names for size, row in self.by_true_size.items())
 
     @property
     def people_found(self) -> int:
-        """How many people the result sees, counted within names."""
+        """Number of people in the result, counted within names."""
         return round(sum(row.mean_clusters * row.names for row in self.by_true_size.values()))
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the evaluation JSON."""
+        """The evaluation JSON."""
         written = {part.name: _to_json(getattr(self, part.name)) for part in fields(self)}
         written[MEAN_OVER_SIZES] = self.mean_over_true_sizes_1_to_10
         written["by_true_size"] = written.pop("by_true_size")
@@ -131,17 +130,17 @@ class Evaluation:
 
     @classmethod
     def from_dict(cls, written: Mapping[str, Any]) -> Evaluation:
-        """Read the evaluation JSON back, to render it again."""
+        """Read the evaluation JSON."""
         known = {part.name for part in fields(cls)} & set(written) - {"by_true_size"}
         sizes = {int(size): TrueSize.from_dict(row) for size, row in written["by_true_size"].items()}
         return cls(**{key: _from_json(written[key]) for key in known}, by_true_size=sizes)
 
     def without_names(self) -> Evaluation:
-        """Say that no names are known: what is averaged over sizes of names then means nothing."""
+        """The same with `names_known` false and without the interval of the mean over true sizes."""
         return replace(self, names_known=False, intervals={**self.intervals, MEAN_OVER_SIZES: None})
 
     def folded(self) -> dict[str, TrueSize]:
-        """Give the rows of a readable table: true sizes 1 to 10, and the mean over the names beyond them as "11+"."""
+        """Rows of a readable table: true sizes 1 to 10, and the mean over names with more authors as "11+"."""
         rows = {str(size): row for size, row in self.by_true_size.items() if size <= LARGEST_SHOWN}
         beyond = [row for size, row in self.by_true_size.items() if size > LARGEST_SHOWN]
         if (f1_interval := self.intervals[BEYOND]) is not None:
@@ -150,7 +149,7 @@ class Evaluation:
 
 
 def assess(names: Codes, authors: Codes, clusters: Codes) -> Evaluation:
-    """Evaluate a clustering given as integer codes per mention: name, true author, cluster.
+    """Evaluate a clustering, given as integer codes per mention: name, true author, cluster.
 
     A cluster code that occurs under two names counts as two clusters within names, as one across names.
     """
@@ -180,7 +179,7 @@ def assess(names: Codes, authors: Codes, clusters: Codes) -> Evaluation:
 
 
 def f1_replicates(sums: NameSums, resamples: Resamples) -> Values:
-    """F1 over mentions for each draw of names, from the names' sums; names are one group.
+    """F1 over mentions in each bootstrap sample of names, from the sums per name; all names are one group.
 
     >>> ones = np.ones(3)
     >>> sums = NameSums(np.array([1.0, 2.0, 0.0]), 2 * ones, np.array([1.0, 2.0, 0.0]), 2 * ones)
@@ -193,7 +192,7 @@ def f1_replicates(sums: NameSums, resamples: Resamples) -> Values:
 
 
 def one_group(table: Contingency) -> Counts:
-    """Put all names into one group.
+    """One group for all names.
 
     >>> one_group(contingency(np.array([3, 4]), np.array([0, 0]), np.array([0, 0])))
     array([0, 0])
@@ -212,13 +211,13 @@ def _overall_intervals(table: Contingency) -> dict[str, Interval]:
 
 
 def _f1_by_size(table: Contingency, group: Codes) -> Values:
-    """B-cubed F1 of each true size for each draw: a row per draw, a column per size."""
+    """B-cubed F1 by bootstrap sample (rows) and true size (columns)."""
     scores, resamples = bcubed(table).by_name(), Resamples(group)
     return harmonic(resamples.means(scores.precision), resamples.means(scores.recall))
 
 
 def _interval_beyond(table: Contingency) -> Interval | None:
-    """The interval of the names that share a row in tables, drawn as one group."""
+    """The interval over all names with more authors than tables show separately."""
     scores, beyond = bcubed(table).by_name(), table.true_size > LARGEST_SHOWN
     if not beyond.any():
         return None
@@ -248,7 +247,7 @@ def _by_true_size(
 
 
 def _mean_row(rows: list[TrueSize], f1_interval: Interval) -> TrueSize:
-    """Average rows over their names."""
+    """The mean of rows, weighted by their number of names."""
     names = sum(row.names for row in rows)
 
     def mean(values: Iterator[float]) -> float:
@@ -264,7 +263,7 @@ def _mean_row(rows: list[TrueSize], f1_interval: Interval) -> TrueSize:
 
 
 def _to_json(value: Any) -> Any:
-    """Give a value of the evaluation as JSON knows it."""
+    """A value of the evaluation as JSON."""
     if hasattr(value, "as_dict"):
         return value.as_dict()
     if isinstance(value, Mapping):
@@ -273,7 +272,7 @@ def _to_json(value: Any) -> Any:
 
 
 def _from_json(value: Any) -> Any:
-    """Tell what a value of the evaluation JSON was by the keys it has."""
+    """A value of the evaluation JSON as an object; its type follows from its keys."""
     if not isinstance(value, Mapping):
         return tuple(value) if isinstance(value, list) else value
     if "f1" in value:
@@ -288,25 +287,25 @@ def _from_json(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Difference:
-    """By how much B-cubed F1 is above that of the first result, with a 95 % interval from the same names drawn again.
+    """Difference in B-cubed F1 to the first result, with a 95 % interval from a paired bootstrap over names.
 
-    Differences vary less than either figure does, because a hard name is hard for both.
+    Differences vary less than either value, because names that are hard for one result are hard for the other.
     """
 
     bcubed_f1: float
     interval: Interval
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the values under their names in the JSON."""
+        """The values by their keys in the JSON."""
         return {"bcubed_f1": self.bcubed_f1, "interval": list(self.interval)}
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Results judged on the same mentions: those that have a label and are in every result.
+    """Results evaluated on the same mentions: those with a label that are in every result.
 
-    `left_out` says for each result how many labelled mentions it lacks although another has them;
-    `labels_without_mention` are labels whose mention none of them has.
+    `left_out` counts for each result the labelled mentions that it lacks although another result has them;
+    `labels_without_mention` are labels of mentions that no result has.
     """
 
     results: Mapping[str, Evaluation]
@@ -316,16 +315,16 @@ class Comparison:
 
     @property
     def first(self) -> Evaluation:
-        """The result that the others are compared with."""
+        """The result to which the others are compared."""
         return next(iter(self.results.values()))
 
     @property
     def mentions(self) -> int:
-        """Number of mentions that all results are judged on."""
+        """Number of mentions that all results are evaluated on."""
         return self.first.mentions
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the comparison as JSON knows it."""
+        """The comparison as JSON."""
         return {
             "results": {label: found.as_dict() for label, found in self.results.items()},
             "mentions": self.mentions,
@@ -336,7 +335,7 @@ class Comparison:
 
 
 def compare(names: Codes, authors: Codes, clusterings: Mapping[str, Codes]) -> Comparison:
-    """Evaluate clusterings given as integer codes per mention; each is compared with the first."""
+    """Evaluate clusterings, given as integer codes per mention, and compare each to the first."""
     tables = {label: contingency(names, authors, clusters) for label, clusters in clusterings.items()}
     sums = {label: bcubed(table) for label, table in tables.items()}
     resamples = Resamples(one_group(next(iter(tables.values()))))
@@ -352,7 +351,7 @@ def compare(names: Codes, authors: Codes, clusterings: Mapping[str, Codes]) -> C
 
 
 def distinct_labels(paths: Sequence[Path]) -> list[str]:
-    """Name results by their files, with as many directories as it takes to tell them apart.
+    """Labels of results: their file names, with as many directories as needed to make them distinct.
 
     >>> distinct_labels([Path("runs/a/authors.csv"), Path("runs/b/authors.csv"), Path("max.csv")])
     ['a/authors.csv', 'b/authors.csv', 'max.csv']
@@ -368,7 +367,7 @@ def distinct_labels(paths: Sequence[Path]) -> list[str]:
 
 
 def _shortest(path: Path, paths: Sequence[Path]) -> str:
-    """The shortest end of a path that no other path has."""
+    """The shortest end of a path that no other path ends with."""
     others = [other.parts for other in paths if other != path]
     for length in range(1, len(path.parts)):
         end = path.parts[-length:]

@@ -1,13 +1,14 @@
-"""Annotation: which mention belongs to which person, from whatever files say so.
+"""Labels: which mention belongs to which person, from documents, mentions or tables.
 
-The truth is the field `author` of documents and mentions, or any identifier that they carry, such as an ORCID. Labels
-may stand in the data or in files of their own; of a whole catalogue only the labelled mentions are kept.
+The label is the field `author` of documents and mentions, or any identifier that they have, such as an ORCID. Labels
+may be in the data or in separate files; only labelled mentions are kept in memory.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -17,35 +18,30 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from homonym.errors import InputError
-from homonym.evaluation.table_reader import (
-    as_text,
-    batches_of,
-    column_batches,
-    columns_of,
-    filled,
-    format_of,
-    json_rows,
-)
-from homonym.io.inputs import expand, require_files
+from homonym.io.inputs import Source, expand, require_files
 from homonym.io.outputs import Paths
+from homonym.io.tables import OnBroken, TableReader, has_text, scalar_text, string_batches
 from homonym.messages import counted
 from homonym.records.fields.identifiers import bare_orcid
+from homonym.records.formats.documents import document_object
+from homonym.records.reader import read_documents
+from homonym.records.registry import detect_format
 from homonym.schema import GOLD
 
 AUTHOR = "author"
-"""The label that documents and mentions carry in a field of its own."""
+"""The label in the field `author`; any other label is the name of an identifier."""
 
 AUTHOR_COLUMNS = ("author", "author_id")
-"""Columns that may hold that label, the first one present counts."""
+"""Columns that may hold that label; the first one present is used."""
 
 EXPECTED = "expected documents or mentions as JSON lines, or CSV, TSV or Parquet with mention_id and author"
 
 
 @dataclass(frozen=True)
 class Gold:
-    """Labels with each mention once (`schema.GOLD`), and what could not be used.
+    """Labels, one row per mention (`schema.GOLD`).
 
-    `skipped` lines could not be parsed; mentions with `several` different identifiers have no label.
+    `skipped` counts lines that could not be parsed, `several` mentions left out because of several identifiers.
     """
 
     table: pa.Table
@@ -53,10 +49,10 @@ class Gold:
     several: int = 0
 
 
-def unusable(skipped: int, several: int) -> list[str]:
-    """Say what of the labels could not be used.
+def unused_labels(skipped: int, several: int) -> list[str]:
+    """Human-readable counts of the labels that could not be used.
 
-    >>> unusable(1, 0)
+    >>> unused_labels(1, 0)
     ['1 line of the labels could not be parsed']
     """
     parts = [f"{counted(skipped, 'line')} of the labels could not be parsed"] if skipped else []
@@ -64,9 +60,9 @@ def unusable(skipped: int, several: int) -> list[str]:
 
 
 def read_gold(paths: Paths, label: str = AUTHOR) -> Gold:
-    """Read which mention belongs to which person from one or more files; mentions without a label are left out.
+    """Read labels from one or more files; mentions without a label are left out.
 
-    `label` is "author", or the name of an identifier, written in any way: "ResearcherID" finds "researcher_id".
+    `label` is "author" or the name of an identifier, in any spelling: "ResearcherID" finds "researcher_id".
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -77,17 +73,51 @@ def read_gold(paths: Paths, label: str = AUTHOR) -> Gold:
     """
     files, _ = expand(paths)
     require_files(files)
-    reading = _Reading(label)
-    tables = [pa.Table.from_batches(reading.labels(path), schema=GOLD) for path in files]
+    reader = _LabelReader(label)
+    tables = [pa.Table.from_batches(reader.labels(path), schema=GOLD) for path in files]
     table = pa.concat_tables(tables)
     if not table.num_rows:
-        raise InputError(_nothing_found(files, reading))
-    return Gold(_each_once(table, dict(zip(files, tables, strict=True))), len(reading.broken), reading.several)
+        raise InputError(_no_label_found(files, reader))
+    return Gold(_each_once(table, dict(zip(files, tables, strict=True))), len(reader.broken), reader.several)
+
+
+class AnnotatedFile:
+    """A file of documents, mentions or labels, whose format is detected once: an export, or a table."""
+
+    def __init__(self, source: Source) -> None:
+        self.path = source.path
+        form = detect_format(source)
+        is_export = form is not None and form.name != "documents"
+        self.table = None if is_export else TableReader(source, "mention_id")
+
+    @property
+    def has_objects(self) -> bool:
+        """Whether the file holds documents or mentions as objects, rather than columns."""
+        return self.table is None or self.table.format == "jsonl"
+
+    def objects(self, on_broken: OnBroken) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield JSON objects with their line numbers; documents of an export are converted to such objects."""
+        if self.table is not None:
+            yield from self.table.objects(on_broken)
+            return
+        for raw, document, problems in read_documents(self.path):
+            for problem in problems:
+                if problem.lost == "record":
+                    on_broken(problem.line, problem.reason)
+            if document:
+                yield raw.number, document_object(document)
+
+
+@contextmanager
+def open_annotated(path: Path) -> Iterator[AnnotatedFile]:
+    """Open a file of documents, mentions or labels."""
+    with Source(path) as source:
+        yield AnnotatedFile(source)
 
 
 @lru_cache(maxsize=1024)
 def plain_key(name: str) -> str:
-    """Write the name of an identifier in the one way in which names are compared.
+    """The name of an identifier without case, hyphens, underscores and spaces, for comparison.
 
     >>> plain_key("Researcher-ID"), plain_key("researcher_id"), plain_key("ORCID iD")
     ('researcherid', 'researcherid', 'orcidid')
@@ -96,17 +126,17 @@ def plain_key(name: str) -> str:
 
 
 def plain_identifier(value: object) -> str | None:
-    """Give an identifier as text; an ORCID without its address and in capitals.
+    """An identifier as text; an ORCID without its URL and in upper case.
 
     >>> plain_identifier("https://orcid.org/0000-0002-1825-009x"), plain_identifier(" H-1234-2011 ")
     ('0000-0002-1825-009X', 'H-1234-2011')
     """
-    text = (as_text(value) or "").strip()
+    text = (scalar_text(value) or "").strip()
     return bare_orcid(text) or text or None
 
 
 def identifiers(values: Iterable[object]) -> list[str]:
-    """Give the different identifiers among values, each of them one or a list.
+    """The distinct identifiers among values, each of which is one identifier or a list.
 
     >>> identifiers([["0000-0002-1825-0097", "https://orcid.org/0000-0002-1825-0097"], None])
     ['0000-0002-1825-0097']
@@ -116,128 +146,131 @@ def identifiers(values: Iterable[object]) -> list[str]:
 
 
 @dataclass
-class _Reading:
-    """Labels of files under one name, with what is met on the way."""
+class _LabelReader:
+    """Reads labels of one kind from files; counts what could not be used."""
 
     label: str
     several: int = 0
     broken: list[tuple[int | None, str]] = field(default_factory=list)
-    met: dict[str, str] = field(default_factory=dict)
+    identifiers_seen: dict[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
-        """The name of the label as names are compared."""
+        """The name of the label for comparison."""
         return plain_key(self.label)
 
     def skip(self, number: int | None, reason: str) -> None:
-        """Note a line that could not be used."""
+        """Record a line that could not be used."""
         self.broken.append((number, reason))
 
     def labels(self, path: Path) -> Iterator[pa.RecordBatch]:
         """Yield the labelled mentions of a file, as `schema.GOLD`."""
-        batches = batches_of(self._of_json(path), GOLD.names) if format_of(path) == "jsonl" else self._of_columns(path)
-        for batch in batches:
-            yield batch.cast(GOLD)
+        with open_annotated(path) as file:
+            if file.table is None or file.has_objects:
+                batches = string_batches(self._object_labels(file), GOLD.names)
+            else:
+                batches = self._column_labels(file.table)
+            for batch in batches:
+                yield batch.cast(GOLD)
 
-    def _of_json(self, path: Path) -> Iterator[tuple[str, str]]:
-        for number, row in json_rows(path, self.skip):
+    def _object_labels(self, file: AnnotatedFile) -> Iterator[tuple[str, str]]:
+        for number, row in file.objects(self.skip):
             try:
-                labels = [(mention, self._label(holder)) for mention, holder in holders_of(row)]
-            except ValueError as strange:
-                self.skip(number, str(strange))
+                labels = [(mention, self._label(author)) for mention, author in mentions_of(row)]
+            except ValueError as error:
+                self.skip(number, str(error))
             else:
                 yield from ((mention, label) for mention, label in labels if label)
 
-    def _label(self, holder: dict[str, Any]) -> str | None:
+    def _label(self, author: dict[str, Any]) -> str | None:
         """The label of a document's author or of a mention."""
         if self.key == AUTHOR:
-            column = "author" if "author" in holder or "mention_id" not in holder else "author_id"
-            return as_text(holder.get(column))
-        ids = holder.get("ids")
+            column = "author" if "author" in author or "mention_id" not in author else "author_id"
+            return scalar_text(author.get(column))
+        ids = author.get("ids")
         ids = ids if isinstance(ids, dict) else {}
         for name, value in ids.items():
             if value:
-                self.met.setdefault(plain_key(name), name)
+                self.identifiers_seen.setdefault(plain_key(name), name)
         # JSON lines may also be a table, with the identifier in a column of its own.
-        places = [*ids.items(), *(holder.items() if "mention_id" in holder else ())]
-        return self._only(value for name, value in places if plain_key(name) == self.key)
+        fields = [*ids.items(), *(author.items() if "mention_id" in author else ())]
+        return self._only(value for name, value in fields if plain_key(name) == self.key)
 
     def _only(self, values: Iterable[object]) -> str | None:
-        """The one identifier among values; a mention with several different ones is counted."""
+        """The one identifier among values; mentions with several different ones are counted."""
         found = identifiers(values)
         self.several += len(found) > 1
         return found[0] if len(found) == 1 else None
 
-    def _of_columns(self, path: Path) -> Iterator[pa.RecordBatch]:
-        present = columns_of(path)
-        column = self._column(present)
-        if "mention_id" not in present or column is None:
+    def _column_labels(self, table: TableReader) -> Iterator[pa.RecordBatch]:
+        column = self._label_column(table.columns)
+        if "mention_id" not in table.columns or column is None:
             expected = EXPECTED if self.key == AUTHOR else f"expected mention_id and {self.label}"
-            raise InputError(f"{path} has the columns {', '.join(present)}; {expected}.")
-        for batch in column_batches(path, ["mention_id", column], self.skip):
+            raise InputError(f"{table.name} has the columns {', '.join(table.columns)}; {expected}.")
+        for batch in table.batches(["mention_id", column], self.skip):
             mention, label = batch.columns
             if self.key != AUTHOR:
                 label = pa.array([self._only([value]) for value in label.to_pylist()], pa.string())
-            labelled, known = filled(label), filled(mention)
-            for _ in range(pc.sum(pc.and_(pc.invert(known), labelled)).as_py() or 0):
+            has_label, has_mention = has_text(label), has_text(mention)
+            for _ in range(pc.sum(pc.and_(pc.invert(has_mention), has_label)).as_py() or 0):
                 self.skip(None, "a label without mention_id")
-            kept = pa.RecordBatch.from_arrays([mention, label], names=GOLD.names)
-            yield kept.filter(pc.and_(known, labelled))
+            labels = pa.RecordBatch.from_arrays([mention, label], names=GOLD.names)
+            yield labels.filter(pc.and_(has_mention, has_label))
 
-    def _column(self, present: list[str]) -> str | None:
+    def _label_column(self, columns: list[str]) -> str | None:
         if self.key == AUTHOR:
-            return next((column for column in AUTHOR_COLUMNS if column in present), None)
-        return next((column for column in present if plain_key(column) == self.key), None)
+            return next((column for column in AUTHOR_COLUMNS if column in columns), None)
+        return next((column for column in columns if plain_key(column) == self.key), None)
 
 
-def holders_of(row: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Give the mentions of a document or of a mention with bags: mention_id, and the object that describes it.
+def mentions_of(row: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """The mentions of a document or of a mention with bags: mention_id, and the object that describes the author.
 
-    >>> holders_of({"id": 7, "authors": ["Poe, E", {"name": "Doe, J", "author": "J1"}]})
+    >>> mentions_of({"id": 7, "authors": ["Poe, E", {"name": "Doe, J", "author": "J1"}]})
     [('7#0', {'name': 'Poe, E'}), ('7#1', {'name': 'Doe, J', 'author': 'J1'})]
-    >>> holders_of({"mention_id": "m1", "author": "J1"})
+    >>> mentions_of({"mention_id": "m1", "author": "J1"})
     [('m1', {'mention_id': 'm1', 'author': 'J1'})]
     """
     if "mention_id" in row:
-        mention = as_text(row["mention_id"])
+        mention = scalar_text(row["mention_id"])
         if mention is None:
             raise ValueError("a mention without mention_id")
         return [(mention, row)]
-    document, authors = as_text(row.get("id")), row.get("authors") or []
+    document, authors = scalar_text(row.get("id")), row.get("authors") or []
     if document is None or not isinstance(authors, list):
         raise ValueError("neither a mention nor a document")
     described = (author if isinstance(author, dict) else {"name": author} for author in authors)
     return [(f"{document}#{i}", author) for i, author in enumerate(described)]
 
 
-def _nothing_found(files: list[Path], reading: _Reading) -> str:
+def _no_label_found(files: list[Path], reader: _LabelReader) -> str:
     place = " and ".join(map(str, files))
     unread = ""
-    if reading.broken:
-        number, reason = reading.broken[0]
-        unread = f" ({counted(len(reading.broken), 'line')} could not be parsed; line {number}: {reason})"
-    if reading.key == AUTHOR:
+    if reader.broken:
+        number, reason = reader.broken[0]
+        unread = f" ({counted(len(reader.broken), 'line')} could not be parsed; line {number}: {reason})"
+    if reader.key == AUTHOR:
         return f"{place} holds no label{unread}; {EXPECTED}."
-    if reading.several:
-        return f"{place}: all {counted(reading.several, 'mention')} with {reading.label} have several different ones."
-    if not reading.met:
-        return f"{place}: no author has the identifier {reading.label} or any other{unread}; use the label author."
-    there = ", ".join(sorted(reading.met.values()))
-    return f"{place}: no author has the identifier {reading.label}{unread}; choose one of {there}, or the label author."
+    if reader.several:
+        return f"{place}: all {counted(reader.several, 'mention')} with {reader.label} have several different ones."
+    if not reader.identifiers_seen:
+        return f"{place}: no author has the identifier {reader.label} or any other{unread}; use the label author."
+    choices = ", ".join(sorted(reader.identifiers_seen.values()))
+    return f"{place}: no author has the identifier {reader.label}{unread}; use one of {choices}, or the label author."
 
 
 def _each_once(table: pa.Table, files: dict[Path, pa.Table]) -> pa.Table:
-    """Drop repetitions; two different labels for one mention are an error."""
+    """Drop repeated labels; two different labels for one mention are an error."""
     if pc.count_distinct(table["mention_id"]).as_py() == table.num_rows:
         return table
     grouped = table.group_by("mention_id", use_threads=False).aggregate([("author", "min"), ("author", "max")])
-    clashes = grouped.filter(pc.not_equal(grouped["author_min"], grouped["author_max"]))
-    if clashes.num_rows:
-        clash = clashes.slice(0, 1).to_pylist()[0]
-        mention = clash["mention_id"]
-        holding = [str(path) for path, part in files.items() if pc.any(pc.equal(part["mention_id"], mention)).as_py()]
+    conflicts = grouped.filter(pc.not_equal(grouped["author_min"], grouped["author_max"]))
+    if conflicts.num_rows:
+        conflict = conflicts.slice(0, 1).to_pylist()[0]
+        mention = conflict["mention_id"]
+        having = [str(path) for path, part in files.items() if pc.any(pc.equal(part["mention_id"], mention)).as_py()]
         raise InputError(
-            f"{' and '.join(holding)}: mention {mention} has two labels, {clash['author_min']} and "
-            f"{clash['author_max']}; keep the right one."
+            f"{' and '.join(having)}: mention {mention} has two labels, {conflict['author_min']} and "
+            f"{conflict['author_max']}; keep the right one."
         )
     return grouped.select(["mention_id", "author_min"]).rename_columns(GOLD.names).cast(GOLD)

@@ -1,13 +1,12 @@
-"""Names whose authors are known, with all that is needed to cluster them: for tuning, training and studies.
+"""Blocks with labelled mentions, ready to be clustered: for tuning, training and studies.
 
-Of a collection only the blocks with at least one label are kept, but these whole: what has no label is clustered along,
-as it would be in a real run, and left out when the result is measured.
+Only blocks with at least one label are kept, but these completely: unlabelled mentions are clustered too, as in a real
+run, and ignored when the result is measured.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,14 +18,12 @@ import pyarrow.parquet as pq
 from homonym.clustering.arrays import Bags, Integers, ranges, starts
 from homonym.engines.local import require_memory
 from homonym.errors import InputError
-from homonym.evaluation.gold import read_gold, unusable
+from homonym.evaluation.gold import open_annotated, read_gold, unused_labels
 from homonym.evaluation.matching import ordered_codes
-from homonym.evaluation.table_reader import columns_of, is_export
-from homonym.io.inputs import read_lines, require_rereadable
+from homonym.io.inputs import require_rereadable
 from homonym.io.outputs import Paths, as_paths
 from homonym.measures.labelled_names import LabelledNames
-from homonym.records.formats.documents import load_object
-from homonym.records.model import BrokenRecordError, Problems
+from homonym.records.model import Problems
 
 if TYPE_CHECKING:
     from homonym.collection.encoded import Encoded
@@ -37,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Labelling:
-    """Labelled names, how many labels there are and how many belong to no mention; and what could not be read."""
+    """Labelled names, the numbers of labels and of labels without a mention, and problems of reading."""
 
     names: LabelledNames
     labels: int
@@ -46,10 +43,10 @@ class Labelling:
 
 
 def read_labelled(run: Run, gold: Paths | None, label: str) -> Labelling:
-    """Read a collection of documents or mentions and the labels of its mentions, from itself or from other files."""
+    """Read a collection of documents or mentions, and its labels from itself or from other files."""
     require_rereadable([*run.inputs.files, *(as_paths(gold) if gold else [])])
     found = read_gold(gold or run.inputs.files, label)
-    run.warnings += [f"{part}." for part in unusable(found.skipped, found.several)]
+    run.warnings += [f"{part}." for part in unused_labels(found.skipped, found.several)]
     with run.engine() as engine:
         read_collection(engine, run)
         encoded = run.encode(engine)
@@ -62,7 +59,7 @@ def read_labelled(run: Run, gold: Paths | None, label: str) -> Labelling:
 
 
 def read_collection(engine: LocalEngine, run: Run) -> None:
-    """Read documents, or mentions that bring their own features, whichever the files hold."""
+    """Read documents, or mentions with bags, depending on the files."""
     kinds = {holds_mentions(path) for path in run.inputs.files}
     if len(kinds) > 1:
         raise InputError(f"{run.inputs} are documents and mentions with bags; give files of one kind.")
@@ -71,21 +68,18 @@ def read_collection(engine: LocalEngine, run: Run) -> None:
 
 
 def holds_mentions(path: Path) -> bool:
-    """Tell mentions with bags from documents by the beginning of a file."""
-    if path.suffix == ".parquet":
-        return "mention_id" in columns_of(path)
-    if is_export(path):
-        return False
-    for line in islice(read_lines(path), 100):
+    """Whether a file holds mentions with bags, rather than documents."""
+    with open_annotated(path) as file:
+        if file.table is None or file.table.format == "csv":
+            return False
         try:
-            return "mention_id" in load_object(line.text)
-        except BrokenRecordError:
-            continue
-    return False
+            return "mention_id" in file.table.columns
+        except InputError:  # reading the file reports it
+            return False
 
 
 def _join(encoded: Encoded, labels: pa.Table, run: Run, gold: Paths | None) -> tuple[LabelledNames, int]:
-    """Keep the names that have labels; also count the labels that belong to no mention."""
+    """The names that have labels, and the number of labels without a mention."""
     columns = pq.read_table(encoded.mentions_file, columns=["mention_id", "name"])
     row = pc.index_in(columns["mention_id"], value_set=labels["mention_id"])
     known = pc.fill_null(row, -1).to_numpy()
@@ -95,7 +89,7 @@ def _join(encoded: Encoded, labels: pa.Table, run: Run, gold: Paths | None) -> t
             f"no label in {files} belongs to a mention of {run.inputs.files[0]}; mention_id must be the same in both, "
             f"but the first are {labels['mention_id'][0]} and {columns['mention_id'][0]}."
         )
-    # Numbered in the order of the labels themselves: in which order a file gives them must not matter.
+    # Codes in the order of the labels, so that the order of rows in a file does not matter.
     code = ordered_codes(labels["author"])
     author = np.where(known >= 0, code[known], -1).astype(np.int64)
     names = _labelled_names(encoded, author, columns["name"], run.knowledge)

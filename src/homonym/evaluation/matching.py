@@ -1,14 +1,13 @@
-"""Any clustering beside the labels: which labelled mentions every result has, and which of them share a name.
+"""Joins results with labels by mention: which labelled mentions every result has, and which of them share a name.
 
-A result needs mention_id and a column that says who it is, nothing else. Of results only the labelled mentions are
-kept in memory.
+A result needs the column mention_id and a column with the author, nothing else. Only the labelled mentions of a result
+are kept in memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,33 +16,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from homonym.errors import InputError
-from homonym.evaluation.gold import Gold, holders_of
+from homonym.evaluation.gold import AnnotatedFile, Gold, mentions_of, open_annotated
 from homonym.evaluation.reliability import STATED
-from homonym.evaluation.table_reader import (
-    as_text,
-    batches_of,
-    column_batches,
-    columns_of,
-    filled,
-    format_of,
-    json_rows,
-)
+from homonym.io.tables import has_text, open_table, scalar_text, string_batches
 from homonym.measures.contingency import Codes, Counts, Values
 from homonym.messages import counted
 from homonym.names.parse import parse_name
 
 CLUSTER_COLUMNS = ("author_id", "author", "cluster")
-"""Columns of a result that may say who a mention is, the first one present counts."""
+"""Columns of a result that may hold the author of a mention; the first one present is used."""
 
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Codes of the mentions that have a label and are in every result, and the counts of those that are not.
+    """Codes of the mentions that have a label and are in every result, and counts of the others.
 
-    One entry per result: `clusters`, what is `stated` of how sure they are (by column, NaN where nothing is), the
-    mentions of it `without_label`, and the labelled mentions `lacking` from it although another result has them.
-    `labels_nowhere` are labels whose mention no result has. Codes are in the order of what they stand for, so that
-    nothing depends on the order of the files' rows.
+    One entry per result: `clusters`, `stated` confidence (by column, NaN where missing), the number of its mentions
+    `without_label`, and of labelled mentions `lacking` from it although another result has them. `labels_nowhere`
+    counts labels of mentions that no result has. Codes are in the order of the strings that they stand for, so that
+    nothing depends on the order of rows.
     """
 
     names: Codes
@@ -57,10 +48,10 @@ class Matched:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
-    """The labelled mentions of one result, as rows of the labels, with their clusters and what else is known of them.
+class LabelledResult:
+    """The labelled mentions of one result: `row` is their row in the labels, `stated` confidence is text.
 
-    That is their blocks, if read, and as text what is stated of how sure the result is.
+    `blocks` is None if blocks were not read.
     """
 
     path: Path
@@ -73,22 +64,22 @@ class Result:
 
 
 def match(results: Sequence[Path], gold: Gold, gold_files: Sequence[Path], names: Path | None = None) -> Matched:
-    """Join results with labels by mention, and find each mention's name.
+    """Join results with labels by mention, and find the name of each mention.
 
-    Names are those of `names`, else the blocks of the first result that has any, else those that the labelled files
-    give; else everything counts as one name.
+    Names are those of `names`, else the blocks of the first result that has any, else those in the labelled files;
+    else all mentions count as one name.
     """
     labelled = gold.table["mention_id"]
-    found: list[Result] = []
+    found: list[LabelledResult] = []
     for path in results:
         with_blocks = names is None and not any(result.blocks is not None for result in found)
         found.append(read_result(path, labelled, with_blocks=with_blocks))
-    held = np.stack([np.bincount(result.row, minlength=len(labelled)) for result in found])
-    common: Counts = np.flatnonzero(held.all(axis=0))
+    present = np.stack([np.bincount(result.row, minlength=len(labelled)) for result in found])
+    common: Counts = np.flatnonzero(present.all(axis=0))
     if not len(common):
         raise InputError(_nothing_in_common(found, gold_files, labelled))
     blocks = _blocks(found, labelled, common, gold_files, names)
-    anywhere = int(held.any(axis=0).sum())
+    anywhere = int(present.any(axis=0).sum())
     return Matched(
         names=np.zeros(len(common), dtype=np.int64) if blocks is None else ordered_codes(blocks),
         names_known=blocks is not None,
@@ -102,7 +93,7 @@ def match(results: Sequence[Path], gold: Gold, gold_files: Sequence[Path], names
 
 
 def ordered_codes(column: pa.ChunkedArray) -> Codes:
-    """Number strings 0, 1, … in their order.
+    """Codes 0, 1, … of strings, in the order of the strings.
 
     >>> ordered_codes(pa.chunked_array([["b", "a"], ["b", "c"]])).tolist()
     [1, 0, 1, 2]
@@ -114,75 +105,38 @@ def ordered_codes(column: pa.ChunkedArray) -> Codes:
     return codes
 
 
-def read_result(path: Path, labelled: pa.ChunkedArray, *, with_blocks: bool) -> Result:
-    """Read the labelled mentions of a result (Parquet, CSV or JSON lines); each must be there once."""
+def read_result(path: Path, labelled: pa.ChunkedArray, *, with_blocks: bool) -> LabelledResult:
+    """Read the labelled mentions of a result; each must occur once."""
     rows, kept, mentions, first = [], [], 0, None
-    for batch in _result_batches(path, with_blocks=with_blocks):
-        _require_filled(batch, path)
-        row = pc.index_in(batch["mention_id"], value_set=labelled)
-        rows.append(row.drop_null())
-        kept.append(batch.filter(row.is_valid()))
-        mentions += batch.num_rows
-        first = first or (batch["mention_id"][0].as_py() if batch.num_rows else None)
+    with open_table(path, "mention_id") as result:
+        columns = _result_columns(result.columns, result.name, with_blocks=with_blocks)
+        # A column of another program with such a name may hold anything; it is ignored then (see `shares`).
+        for batch in result.batches(columns, unchecked=STATED):
+            _require_filled(batch, path)
+            row = pc.index_in(batch["mention_id"], value_set=labelled)
+            rows.append(row.drop_null())
+            kept.append(batch.filter(row.is_valid()))
+            mentions += batch.num_rows
+            first = first or (batch["mention_id"][0].as_py() if batch.num_rows else None)
     row = pa.chunked_array(rows, pa.int32()).to_numpy()
     _require_each_once(row, labelled, path)
     if not kept:
-        return Result(path, row, pa.chunked_array([], pa.string()), None, {}, 0, None)
+        return LabelledResult(path, row, pa.chunked_array([], pa.string()), None, {}, 0, None)
     table = pa.Table.from_batches(kept)
     blocks = table["block"] if "block" in table.column_names else None
     stated = {column: table[column] for column in STATED if column in table.column_names}
-    return Result(path, row, table.column(1), blocks, stated, mentions, first)
-
-
-def _result_batches(path: Path, *, with_blocks: bool) -> Iterator[pa.RecordBatch]:
-    if format_of(path) == "jsonl":
-        yield from _json_result(path, with_blocks=with_blocks)
-        return
-    columns = _result_columns(columns_of(path), str(path), with_blocks=with_blocks)
-    yield from column_batches(path, columns, None)
-
-
-def _json_result(path: Path, *, with_blocks: bool) -> Iterator[pa.RecordBatch]:
-    def broken(number: int | None, reason: str) -> None:
-        raise InputError(f"{path}, line {number}: {reason}; write the result again.")
-
-    columns: list[str] = []
-
-    def rows() -> Iterator[tuple[str, ...]]:
-        for number, row in json_rows(path, broken):
-            place = f"{path}, line {number}"
-            if not columns:
-                columns.extend(_result_columns(list(row), place, with_blocks=with_blocks))
-            yield tuple(
-                _as_written(row.get(column)) if column in STATED else _text(row, column, place) for column in columns
-            )
-
-    lines = rows()
-    first = next(lines)  # which says what the columns are
-    yield from batches_of(chain([first], lines), columns)
-
-
-def _text(row: dict[str, Any], column: str, place: str) -> str:
-    try:
-        return as_text(row.get(column)) or ""
-    except ValueError as strange:
-        raise InputError(f"{place}: {column}: {strange}; write the result again.") from None
-
-
-def _as_written(value: object) -> str:
-    """Whatever stands in a column that a result need not have, to be looked at when it is used."""
-    return "" if value is None else str(value)
+    return LabelledResult(path, row, table.column(1), blocks, stated, mentions, first)
 
 
 def _result_columns(present: list[str], where: str, *, with_blocks: bool) -> list[str]:
-    """Choose the columns to read: mention_id, who it is, and if there how sure that is and, if wanted, the block."""
+    """The columns to read: mention_id, the author, and if present the confidence and, if wanted, the block."""
     cluster = next((column for column in CLUSTER_COLUMNS if column in present), None)
     if "mention_id" not in present or cluster is None:
         missing = [] if "mention_id" in present else ["mention_id"]
         missing += [] if cluster else ["author_id (or author, or cluster)"]
         raise InputError(
             f"{where} lacks {' and '.join(missing)}, found {', '.join(present) or 'nothing'}; "
-            "give a result with one row per mention, such as disambiguate or cluster writes."
+            "give a result with one row per mention, as written by disambiguate or cluster."
         )
     optional = ["block", *STATED] if with_blocks else STATED
     return ["mention_id", cluster, *(column for column in optional if column in present)]
@@ -190,7 +144,7 @@ def _result_columns(present: list[str], where: str, *, with_blocks: bool) -> lis
 
 def _require_filled(batch: pa.RecordBatch, path: Path) -> None:
     for name in (column for column in batch.schema.names if column not in STATED):
-        empty = pc.invert(filled(batch[name]))
+        empty = pc.invert(has_text(batch[name]))
         if pc.any(empty).as_py():
             mention = batch.filter(empty)["mention_id"][0]
             raise InputError(f"{path}: mention {mention} has no {name}; each row of a result needs one.")
@@ -203,7 +157,7 @@ def _require_each_once(row: Counts, labelled: pa.ChunkedArray, path: Path) -> No
         raise InputError(f"{path} has mention {labelled[twice]} {times[twice]} times; each may have one author only.")
 
 
-def _nothing_in_common(found: Sequence[Result], gold_files: Sequence[Path], labelled: pa.ChunkedArray) -> str:
+def _nothing_in_common(found: Sequence[LabelledResult], gold_files: Sequence[Path], labelled: pa.ChunkedArray) -> str:
     ids = [(result.path, f"{result.first!r}" if result.first else "none at all") for result in found]
     ids.append((gold_files[0], repr(labelled[0].as_py())))
     shown = "; ".join(f"the first id of {path} is {first}" for path, first in ids)
@@ -215,27 +169,27 @@ def _nothing_in_common(found: Sequence[Result], gold_files: Sequence[Path], labe
 
 
 def _aligned(column: pa.ChunkedArray, row: Counts, common: Counts) -> pa.ChunkedArray:
-    """Give the values of a result for the common mentions, in the order of the labels."""
+    """The values of a result for the common mentions, in the order of the labels."""
     order = np.argsort(row, kind="stable")
     return column.take(pa.array(order[np.searchsorted(row[order], common)]))
 
 
-def _stated(result: Result, common: Counts) -> dict[str, Values]:
-    """How sure a result is of the common mentions, from the columns that hold shares."""
+def _stated(result: LabelledResult, common: Counts) -> dict[str, Values]:
+    """The stated confidence of the common mentions, from the columns that hold numbers from 0 to 1."""
     read = {column: shares(_aligned(values, result.row, common)) for column, values in result.stated.items()}
     return {column: values for column, values in read.items() if values is not None}
 
 
 def shares(column: pa.ChunkedArray) -> Values | None:
-    """Give shares written as text, NaN where there is none; None if anything else stands there.
+    """Parse numbers from 0 to 1, NaN where there is none; None if the column holds anything else.
 
-    Somebody else's column of the same name may hold words or percentages, which is no reason to refuse the result.
+    A column of another program with the same name may hold words or percentages; such a result is still accepted.
 
     >>> shares(pa.chunked_array([["0.95", "", None]])), shares(pa.chunked_array([["high"]]))
     (array([0.95,  nan,  nan]), None)
     """
     try:
-        values: Values = pc.if_else(filled(column), column, None).cast(pa.float64()).to_numpy()
+        values: Values = pc.if_else(has_text(column), column, None).cast(pa.float64()).to_numpy()
     except pa.ArrowException:
         return None
     outside = (values < 0) | (values > 1)
@@ -243,7 +197,7 @@ def shares(column: pa.ChunkedArray) -> Values | None:
 
 
 def _blocks(
-    found: Sequence[Result],
+    found: Sequence[LabelledResult],
     labelled: pa.ChunkedArray,
     common: Counts,
     gold_files: Sequence[Path],
@@ -259,23 +213,23 @@ def _blocks(
     return _complete((row, blocks), wanted, gold_files) if len(row) else None
 
 
-def _complete(known: tuple[Counts, pa.ChunkedArray], wanted: pa.ChunkedArray, files: Sequence[Path]) -> pa.ChunkedArray:
-    """Put blocks into the order of the mentions; a mention without one is an error."""
-    row, blocks = known
+def _complete(found: tuple[Counts, pa.ChunkedArray], wanted: pa.ChunkedArray, files: Sequence[Path]) -> pa.ChunkedArray:
+    """The blocks in the order of the mentions; a mention without one is an error."""
+    row, blocks = found
     if len(row) < len(wanted):
         lacking = np.setdiff1d(np.arange(len(wanted)), row)
         raise InputError(
             f"{' and '.join(map(str, files))} gives no block or name for {counted(len(lacking), 'labelled mention')}, "
-            f"such as {wanted[int(lacking[0])]}; name a file that knows all with --names."
+            f"such as {wanted[int(lacking[0])]}; give a file that has all of them with --names."
         )
     return blocks
 
 
 def read_blocks(files: Sequence[Path], wanted: pa.ChunkedArray) -> tuple[Counts, pa.ChunkedArray]:
-    """Read which name each wanted mention bears: rows of `wanted`, in order and each once, and their blocks.
+    """Read the blocks of wanted mentions: rows of `wanted`, in order and without repetitions, and their blocks.
 
     Tables have a column `block`. Mentions have `block` or else `name`; authors of documents have `block` or else their
-    name, of which surname and all initials count. Of two entries for one mention the first counts.
+    name, of which surname and all initials are used. Of two entries for one mention the first is used.
     """
     rows, kept = [], []
     for path in files:
@@ -285,39 +239,42 @@ def read_blocks(files: Sequence[Path], wanted: pa.ChunkedArray) -> tuple[Counts,
             kept.append(_keys(batch.filter(row.is_valid())))
     row, first = np.unique(pa.chunked_array(rows, pa.int32()).to_numpy(), return_index=True)
     blocks = pa.chunked_array(kept, pa.string()).take(pa.array(first))
-    known = filled(blocks.combine_chunks())
-    return row[known.to_numpy(zero_copy_only=False)], blocks.filter(known)
+    has_block = has_text(blocks.combine_chunks())
+    return row[has_block.to_numpy(zero_copy_only=False)], blocks.filter(has_block)
 
 
 def _name_batches(path: Path) -> Iterator[pa.RecordBatch]:
-    """Yield mention_id, block and, where only that is known, the name as written."""
-    if format_of(path) == "jsonl":
-        yield from batches_of(_json_names(path), ["mention_id", "block", "name"])
-        return
-    present = columns_of(path)
-    if {"mention_id", "block"} <= set(present):
-        yield from column_batches(path, ["mention_id", "block"], lambda number, reason: None)
+    """Yield mention_id, block and, where there is no block, the name as written."""
+    with open_annotated(path) as file:
+        if file.table is None or file.has_objects:
+            yield from string_batches(_object_names(file), ["mention_id", "block", "name"])
+        elif {"mention_id", "block"} <= set(file.table.columns):
+            yield from file.table.batches(["mention_id", "block"], _ignore)
 
 
-def _json_names(path: Path) -> Iterator[tuple[str, str, str]]:
-    for _, row in json_rows(path, lambda number, reason: None):
+def _object_names(file: AnnotatedFile) -> Iterator[tuple[str, str, str]]:
+    for _, row in file.objects(_ignore):
         try:
-            yield from [(mention, *_name_of(holder)) for mention, holder in holders_of(row)]
+            yield from [(mention, *_name_of(author)) for mention, author in mentions_of(row)]
         except ValueError:
-            continue  # such lines have no label either, and were counted there
+            continue  # such a line has no label either, and was counted there
 
 
-def _name_of(holder: dict[str, Any]) -> tuple[str, str]:
-    """Give the block of a mention, or else the name that a block can be made of."""
-    name = holder["name"] if isinstance(holder.get("name"), str) else ""
-    block = as_text(holder.get("block"))
-    if block is None and "mention_id" in holder:
+def _ignore(number: int | None, reason: str) -> None:
+    """Broken lines were counted when the labels were read."""
+
+
+def _name_of(author: dict[str, Any]) -> tuple[str, str]:
+    """The block of a mention, or else the name from which a block can be made."""
+    name = author["name"] if isinstance(author.get("name"), str) else ""
+    block = scalar_text(author.get("block"))
+    if block is None and "mention_id" in author:
         return name, ""
     return block or "", name
 
 
 def _keys(batch: pa.RecordBatch) -> pa.Array:
-    """Give the blocks, made of names where there is none."""
+    """The blocks, made from names where there is none."""
     blocks = batch["block"]
     if "name" not in batch.schema.names:
         return blocks

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from homonym.evaluation.assessment import MEAN_OVER_SIZES, Comparison, Evaluation, TrueSize
-from homonym.evaluation.gold import unusable
+from homonym.evaluation.gold import unused_labels
 from homonym.evaluation.reliability import Reliability
 from homonym.measures.bootstrap import LARGEST_SHOWN, Interval
 from homonym.measures.scores import KMetric, Scores
@@ -135,7 +135,7 @@ def _left_out(found: Evaluation | Comparison) -> list[str]:
 
 def not_used(found: Evaluation) -> list[str]:
     """Say what of the labels could not be used, and whether names are unknown."""
-    parts = unusable(found.gold_lines_skipped, found.mentions_with_several_labels)
+    parts = unused_labels(found.gold_lines_skipped, found.mentions_with_several_labels)
     unknown = "no file says which mentions share a name, so everything counts as one name"
     return parts + ([] if found.names_known else [unknown])
 

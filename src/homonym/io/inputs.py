@@ -1,6 +1,6 @@
-"""Inputs: each is opened once, unpacked, turned into UTF-8, and read block by block, so that pipes work like files.
+"""Inputs: opened once, decompressed, decoded to UTF-8 and read in blocks, so that pipes work like files.
 
-What a file is packed with and how it is encoded is told by its content, never by its suffix.
+Compression and encoding are detected from the content, never from the suffix. Open `Source` first.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ STANDARD_INPUT = Path("-")
 HEAD_BYTES = 1 << 16
 BLOCK_BYTES = 1 << 20
 
-#: A record longer than this is no record. The largest real ones, papers of five thousand authors, have about 10 MB.
+# Maximum size of a record. The largest real ones, papers with five thousand authors, have about 10 MB.
 MOST_RECORD_BYTES = 64 << 20
 
-#: Beyond the first GiB, a file may not unpack to more than this many times its size: no text is so regular.
-MOST_UNPACKED, FREE_BYTES = 2000, 1 << 30
+# Maximum ratio of decompressed to compressed size, against decompression bombs; the first GiB is exempt.
+MAX_COMPRESSION_RATIO, UNCHECKED_BYTES = 2000, 1 << 30
 
-#: Archives of XML, which people take for tables.
+# Zip archives that users may take for text tables.
 SPREADSHEETS = frozenset({".xlsx", ".xlsm", ".ods"})
 
 _BYTE_ORDER_MARKS = {
@@ -43,18 +43,33 @@ _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_DECLARED = re.compile(rb"""\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)["']""")
+_DECLARED_ENCODING = re.compile(rb"""\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)["']""")
+
+
+# Name of an error handler for decoding: bytes that are not UTF-8 are read as Windows Latin (cp1252) or Latin-1 text.
+WESTERN = "homonym-western"
+
+
+def _western(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    wrong = error.object[error.start : error.end]
+    letters = (bytes([byte]).decode("cp1252", errors="ignore") or chr(byte) for byte in wrong)
+    return "".join(letters), error.end
+
+
+codecs.register_error(WESTERN, _western)
 
 
 class InputLine(NamedTuple):
-    """One raw line of a file, its number counted from 1."""
+    """One raw line of a file and its number, counted from 1."""
 
     number: int
     text: bytes
 
 
 class Source:
-    """One input: its beginning to tell its format by, then all of it, in blocks or lines.
+    """One input: its first bytes (`head`), from which the format is detected, then all of it, in blocks or lines.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -67,33 +82,33 @@ class Source:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.head = b""
-        self._unpacked = self._lines = 0
+        self._bytes_read = self._lines = 0
         self._opened: list[Any] = []
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """The name of the input in messages."""
         return "standard input" if self.path == STANDARD_INPUT else str(self.path)
 
     @property
     def position(self) -> int:
-        """How far the file on disk is read; of a pipe, how much has come out of it."""
+        """Bytes of the file on disk read so far; of a pipe, decompressed bytes."""
         try:
             return int(self._raw.tell())
         except OSError:
-            return self._unpacked
+            return self._bytes_read
 
     def __enter__(self) -> Source:
         try:
-            self._raw = self._file()
-            self._take = self._unpack(self._raw.peek(4)[:4])
-            beginning = self._beginning()
-            self._decode = _decoder(beginning)
-            self.head = self._decoded(beginning)
-        except BaseException as broken:
+            self._raw = self._open_file()
+            self._read_raw = self._decompress(self._raw.peek(4)[:4])
+            start = self._read_start()
+            self._decode = _decoder(start)
+            self.head = self._decoded(start)
+        except BaseException as error:
             self._close()
-            if isinstance(broken, OSError):
-                raise unreadable(self.path, broken) from broken
+            if isinstance(error, OSError):
+                raise unreadable(self.path, error) from error
             raise
         return self
 
@@ -103,7 +118,7 @@ class Source:
         self._close()
 
     @property
-    def _is_packed(self) -> bool:
+    def _is_compressed(self) -> bool:
         return any(stream is not self._raw for stream in self._opened)
 
     def _close(self) -> None:
@@ -111,7 +126,7 @@ class Source:
             stream.close()
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield the whole input, the head first."""
+        """Yield the whole input as UTF-8, the head first."""
         if self.head:
             yield self.head
         while block := self._read(BLOCK_BYTES):
@@ -121,7 +136,7 @@ class Source:
             yield rest
 
     def lines(self, end: bytes = b"\n") -> Iterator[tuple[int, bytes]]:
-        """Yield the non-blank lines with their numbers, without their ends; an endless one is cut."""
+        """Yield the non-blank lines with their numbers, without line ends; lines over the maximum size are cut."""
         number, rest = 1, b""
         for block in self.blocks():
             if len(rest) > MOST_RECORD_BYTES and end not in block:
@@ -134,32 +149,32 @@ class Source:
         if rest.strip():
             yield number, rest
 
-    def _file(self) -> Any:
+    def _open_file(self) -> Any:
         if self.path == STANDARD_INPUT:
             return sys.stdin.buffer
-        return self._kept_open(self.path.open("rb"))
+        return self._closed_later(self.path.open("rb"))
 
-    def _unpack(self, magic: bytes) -> Any:
-        """Open what the file is packed with; gives the function that reads it."""
+    def _decompress(self, magic: bytes) -> Any:
+        """Return the function that reads decompressed bytes; the compression is known from the first four bytes."""
         if magic[:2] == b"\x1f\x8b":
-            return self._kept_open(gzip.GzipFile(fileobj=self._raw)).read1  # gives also what comes just before a break
+            return self._closed_later(gzip.GzipFile(fileobj=self._raw)).read1  # returns also what precedes the damage
         if magic[:3] == b"BZh":
-            return self._kept_open(bz2.BZ2File(self._raw)).read1
+            return self._closed_later(bz2.BZ2File(self._raw)).read1
         if magic == b"\x28\xb5\x2f\xfd":
-            import pyarrow as pa  # which brings the zstd that the standard library lacks
+            import pyarrow as pa  # the standard library has no zstd
 
-            return self._kept_open(pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), "zstd")).read
+            return self._closed_later(pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), "zstd")).read
         if magic == b"\xd0\xcf\x11\xe0" or self.path.suffix.lower() in SPREADSHEETS:
             raise InputError(f"{self.name} is a spreadsheet; save it as CSV, or export tab-delimited text instead.")
         if magic in {b"PK\x03\x04", b"\xfd7zX"}:
-            raise InputError(f"{self.name} is an archive that homonym does not open; unpack it and name what is in it.")
+            raise InputError(f"{self.name} is an archive; extract it and name the files in it.")
         return self._raw.read
 
-    def _kept_open(self, stream: Any) -> Any:
+    def _closed_later(self, stream: Any) -> Any:
         self._opened.append(stream)
         return stream
 
-    def _beginning(self) -> bytes:
+    def _read_start(self) -> bytes:
         gathered = b""
         while len(gathered) < HEAD_BYTES and (block := self._read(HEAD_BYTES - len(gathered))):
             gathered += block
@@ -167,21 +182,21 @@ class Source:
 
     def _read(self, size: int) -> bytes:
         try:
-            block: bytes = self._take(size)
-        except (EOFError, zlib.error, gzip.BadGzipFile, OSError, ValueError) as broken:
-            if not self._is_packed and isinstance(broken, OSError):
-                raise unreadable(self.path, broken) from broken
+            block: bytes = self._read_raw(size)
+        except (EOFError, zlib.error, gzip.BadGzipFile, OSError, ValueError) as error:
+            if not self._is_compressed and isinstance(error, OSError):
+                raise unreadable(self.path, error) from error
             raise InputError(
-                f"{self.name}: the compressed data ends or breaks after line {self._lines} ({broken}); "
-                "fetch the file again."
-            ) from broken
-        self._unpacked += len(block)
-        if self._is_packed:
+                f"{self.name}: the compressed data is truncated or damaged after line {self._lines} ({error}); "
+                "download the file again."
+            ) from error
+        self._bytes_read += len(block)
+        if self._is_compressed:
             self._lines += block.count(b"\n")
-        if self._unpacked > FREE_BYTES and self._unpacked > MOST_UNPACKED * self.position:
+        if self._bytes_read > UNCHECKED_BYTES and self._bytes_read > MAX_COMPRESSION_RATIO * self.position:
             raise InputError(
-                f"{self.name} unpacks to more than {MOST_UNPACKED:,} times its size, as no records do; "
-                "if it is what it should be, unpack it first."
+                f"{self.name} decompresses to more than {MAX_COMPRESSION_RATIO:,} times its size, which no records do; "
+                "if that is correct, decompress it first."
             )
         return block
 
@@ -189,16 +204,16 @@ class Source:
         return self._decode.decode(block, final).encode() if self._decode else block
 
 
-def _decoder(beginning: bytes) -> codecs.IncrementalDecoder | None:
-    """What turns a file into text where that is not simply UTF-8."""
-    encoding = _encoding(beginning)
+def _decoder(start: bytes) -> codecs.IncrementalDecoder | None:
+    """The decoder of a file that is not UTF-8, else None."""
+    encoding = _encoding(start)
     if encoding is None:
         return None
     return codecs.getincrementaldecoder(encoding)(errors="replace")
 
 
-def _encoding(beginning: bytes) -> str | None:
-    """Tell how a file is encoded from its first bytes; None for UTF-8 and what is close to it.
+def _encoding(start: bytes) -> str | None:
+    """Detect the encoding of a file from its first bytes; None for UTF-8 and for bytes of no known encoding.
 
     >>> [_encoding(text.encode(name)) for text, name in [("a", "utf-16"), ("abcd", "utf-16-be"), ("a", "utf-8-sig")]]
     ['utf-16', 'utf-16-be', 'utf-8-sig']
@@ -206,39 +221,39 @@ def _encoding(beginning: bytes) -> str | None:
     ('cp1252', None)
     """
     for mark, name in _BYTE_ORDER_MARKS.items():
-        if beginning.startswith(mark):
+        if start.startswith(mark):
             return "utf-8-sig" if mark == codecs.BOM_UTF8 else name
-    if beginning.startswith((b"PAR1", b"ARROW1")):  # tables, which are no text
+    if start.startswith((b"PAR1", b"ARROW1")):  # binary tables
         return None
-    sample = beginning[:200]
-    if len(sample) >= 4 and 5 * sample.count(0) >= 2 * len(sample):  # UTF-16 of Western text without its mark
+    sample = start[:200]
+    if len(sample) >= 4 and 5 * sample.count(0) >= 2 * len(sample):  # UTF-16 without a byte order mark
         return "utf-16-be" if sample[0] == 0 else "utf-16-le"
-    declared = _DECLARED.match(beginning)
+    declared = _DECLARED_ENCODING.match(start)
     if declared is None:
         return None
     try:
         name = codecs.lookup(declared[1].decode()).name
     except LookupError:
         return None
-    # What declares itself Latin-1 is often Windows text, which differs only where Latin-1 has no letters.
+    # Text declared as Latin-1 is often Windows Latin, which differs only where Latin-1 has no letters.
     return {"utf-8": None, "ascii": None, "iso8859-1": "cp1252"}.get(name, name)
 
 
 def read_lines(path: Path) -> Iterator[InputLine]:
-    """Yield the non-blank lines of a file, whatever it is packed with."""
+    """Yield the non-blank lines of a file of any compression."""
     with Source(path) as source:
         yield from (InputLine(number, text) for number, text in source.lines())
 
 
-def unreadable(path: Path, broken: OSError) -> InputError:
-    """Say why a file cannot be read."""
-    if os.path.isdir(path):  # which, unlike path.is_dir(), has an answer for every path
+def unreadable(path: Path, error: OSError) -> InputError:
+    """The error for a file that cannot be read."""
+    if os.path.isdir(path):  # unlike path.is_dir(), it never raises
         return InputError(f"{path} is a directory; name the files in it.")
-    return InputError(f"{path} cannot be read: {broken.strerror or broken}; check the path.")
+    return InputError(f"{path} cannot be read: {error.strerror or error}; check the path.")
 
 
 def require_files(paths: list[Path]) -> None:
-    """Fail before any work is done if an input is missing, a directory or empty; a pipe is not looked into."""
+    """Fail before any work is done if an input is missing, a directory or empty; pipes are not checked."""
     for path in paths:
         if path == STANDARD_INPUT:
             continue
@@ -248,19 +263,19 @@ def require_files(paths: list[Path]) -> None:
             with path.open("rb") as stream:
                 if not stream.read(1):
                     raise InputError(f"{path} is empty; check how it was made.")
-        except OSError as broken:
-            raise unreadable(path, broken) from broken
+        except OSError as error:
+            raise unreadable(path, error) from error
 
 
 def require_rereadable(paths: list[Path]) -> None:
-    """Refuse pipes where a file is read more than once."""
+    """Fail if an input that is read more than once is a pipe."""
     for path in paths:
         if path == STANDARD_INPUT or (path.exists() and _is_pipe(path.stat().st_mode)):
-            raise InputError(f"{path} is a pipe, but its data is read twice; write it to a file and name that.")
+            raise InputError(f"{path} is a pipe, but its data is read twice; save it to a file first.")
 
 
 def size_of(path: Path) -> int | None:
-    """Bytes of a file on disk; None for a pipe."""
+    """Size of a file on disk in bytes; None for a pipe."""
     if path == STANDARD_INPUT:
         return None
     status = path.stat()
@@ -272,10 +287,10 @@ def _is_pipe(mode: int) -> bool:
 
 
 def expand(inputs: Paths) -> tuple[list[Path], set[Path]]:
-    """Give the files that inputs name, and those among them that stood in a named directory and so may be anything.
+    """Return the files that the inputs name, and which of them came from a directory and so may be of any kind.
 
-    A directory stands for all files in it and below, a pattern such as `part-*.gz` for the files that match it; hidden
-    files are passed over.
+    A directory means all files in it and below, a pattern such as `part-*.gz` the files that match it; hidden files
+    are skipped.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -285,13 +300,13 @@ def expand(inputs: Paths) -> tuple[list[Path], set[Path]]:
     (['a.ris', 'b.bib'], ['b.bib'])
     """
     files: list[Path] = []
-    incidental: set[Path] = set()
+    from_directories: set[Path] = set()
     for path in as_paths(inputs):
         if path != STANDARD_INPUT and os.path.isdir(path):
             found = [file for file in sorted(path.rglob("*")) if file.is_file() and not _is_hidden(file, path)]
             if not found:
                 raise InputError(f"{path} is a directory without files; name the files to read.")
-            incidental.update(found)
+            from_directories.update(found)
         elif not os.path.exists(path) and glob.has_magic(str(path)):
             found = [Path(name) for name in sorted(glob.glob(str(path), recursive=True)) if os.path.isfile(name)]
             if not found:
@@ -299,7 +314,7 @@ def expand(inputs: Paths) -> tuple[list[Path], set[Path]]:
         else:
             found = [path]
         files += found
-    return list(dict.fromkeys(files)), incidental
+    return list(dict.fromkeys(files)), from_directories
 
 
 def _is_hidden(file: Path, directory: Path) -> bool:

@@ -1,6 +1,6 @@
-"""Outputs: written beside their place and renamed when they are whole.
+"""Atomic writes: an output is written to a temporary file next to its path and renamed when it is complete.
 
-So a reader never sees half a file, and an interrupted run leaves the old one.
+A reader never sees half a file, and an interrupted run leaves the old one.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from typing import IO, Any
 from homonym.errors import OutputError
 
 Paths = str | Path | Sequence[str | Path]
-"""One file or several."""
+"""One path or several."""
 
 
 def require_writable(path: Path) -> None:
-    """Fail before any work is done if an output could not be written."""
+    """Fail before any work is done if an output cannot be written."""
     parent = path.parent
     if os.path.isdir(path):
         raise OutputError(f"{path} is a directory; name the file to write.")
     if not os.path.isdir(parent):
-        raise OutputError(f"{path} cannot be written: {parent} does not exist; make the directory first.")
+        raise OutputError(f"{path} cannot be written: {parent} does not exist; create the directory first.")
     if not os.access(parent, os.W_OK):
         raise OutputError(f"{path} cannot be written: no permission to write in {parent}.")
 
 
 def require_directory(path: Path) -> None:
-    """Fail before any work is done if a directory could not be written to, or made where none is."""
-    there = path if path.exists() else path.parent
-    if not there.is_dir():
-        why = "is a file" if there.exists() else "does not exist"
-        raise OutputError(f"{path} cannot be a directory: {there} {why}; name another.")
-    if not os.access(there, os.W_OK):
-        raise OutputError(f"{path} cannot be written: no permission to write in {there}.")
+    """Fail before any work is done if a directory cannot be created or written to."""
+    existing = path if path.exists() else path.parent
+    if not existing.is_dir():
+        reason = "is a file" if existing.exists() else "does not exist"
+        raise OutputError(f"{path} cannot be a directory: {existing} {reason}; name another.")
+    if not os.access(existing, os.W_OK):
+        raise OutputError(f"{path} cannot be written: no permission to write in {existing}.")
 
 
 def side_file(path: Path, ending: str) -> Path:
-    """The place of a companion file: the same name with another ending.
+    """The path of a side file: the same name with another ending.
 
     >>> str(side_file(Path("out/authors.v2.csv.gz"), ".settings.toml"))
     'out/authors.v2.settings.toml'
@@ -53,12 +53,12 @@ def side_file(path: Path, ending: str) -> Path:
 
 
 def _partial(path: Path, process: int) -> Path:
-    # The suffixes stay, because writers choose the format by them.
+    # Keeps the suffixes, because writers choose the format by them.
     return path.with_name(f".{process}.partial.{path.name}")
 
 
 def remove_partial(path: Path, process: int) -> None:
-    """Take away what a process that was killed had begun to write there, or beside it."""
+    """Remove the temporary files that a killed process left for an output and its side files."""
     name = _partial(Path(side_file(path, "").name), process).name
     for partial in path.parent.glob(f"{glob.escape(name)}*"):
         partial.unlink(missing_ok=True)
@@ -66,26 +66,26 @@ def remove_partial(path: Path, process: int) -> None:
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path`; rename it into place if the block ends well, else remove it."""
+    """A temporary path next to `path`, which is renamed to `path` if the block succeeds and else removed."""
     require_writable(path)
     partial = _partial(path, os.getpid())
     try:
         yield partial
         os.replace(partial, path)
-    except OSError as broken:
-        raise OutputError(f"{path} cannot be written: {broken.strerror or broken}; nothing was kept.") from broken
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was kept.") from error
     finally:
         partial.unlink(missing_ok=True)
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:
-    """Write a small file whole or not at all."""
+    """Write a small file atomically."""
     with atomic_path(path) as partial:
         partial.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def write_json(path: Path, values: dict[str, Any]) -> None:
-    """Write figures as JSON that people can read, whole or not at all."""
+    """Write values as indented JSON, atomically."""
     import orjson
 
     write_atomic(path, orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
@@ -93,20 +93,20 @@ def write_json(path: Path, values: dict[str, Any]) -> None:
 
 @contextmanager
 def open_atomic(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for writing, compressed where it ends in .gz; it appears whole or not at all.
+    """Open a file for an atomic write, with gzip compression if the path ends in .gz.
 
-    The gzip header carries neither name nor time, so that equal content gives equal bytes.
+    The gzip header has neither name nor time, so that equal content gives equal bytes.
     """
     with atomic_path(path) as partial, partial.open("wb") as raw:
         if path.suffix == ".gz":
-            with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as packed:
-                yield packed  # type: ignore[misc]
+            with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as compressed:
+                yield compressed  # type: ignore[misc]
         else:
             yield raw
 
 
 def as_paths(paths: Paths) -> list[Path]:
-    """Give one or several paths as a list.
+    """One or several paths as a list.
 
     >>> [path.name for path in as_paths("a.csv")], len(as_paths(["a.csv", Path("b.csv")]))
     (['a.csv'], 2)

@@ -1,22 +1,417 @@
-"""Results: labels to author ids, and tables to files of the format that their suffix names."""
+"""Tables: one reader for CSV, Parquet, Arrow and JSON lines, and one writer.
+
+The reader detects the format from the content, once, and gives batches of Arrow columns; a file may be larger than
+memory. The writer chooses the format by the suffix.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import codecs
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
+from typing import Any, Literal
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from homonym.errors import OutputError
+from homonym.errors import InputError, OutputError
+from homonym.io.inputs import STANDARD_INPUT, WESTERN, Source, require_rereadable
 from homonym.io.outputs import open_atomic, require_writable
+from homonym.io.table_text import Header, is_separator_hint, json_object, line_end, read_header
+from homonym.messages import first_line
 
-#: Rows that a Parquet file holds together, whoever writes it and however.
+# Rows in a row group of every Parquet file that is written.
 ROW_GROUP = 1 << 16
 
 TABLE_SUFFIXES = (".parquet", ".csv", ".csv.gz", ".jsonl", ".jsonl.gz")
+
+PARQUET, ARROW = COLUMNAR = (b"PAR1", b"ARROW1")
+"""First bytes of Parquet and Arrow (Feather) files."""
+
+# Rows, and bytes of text, that the reader handles at a time: large, because joining a batch has a fixed cost.
+BATCH_ROWS, BATCH_BYTES = 1 << 20, 1 << 26
+
+# Rows that are lost with one that cannot be converted.
+SMALL_BATCH_ROWS = 1024
+
+# JSON lines may begin with this many lines that are no JSON.
+_LINES_TO_DETECT = 100
+
+_FAILURES = (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError)
+
+TableFormat = Literal["parquet", "arrow", "csv", "jsonl"]
+
+OnBroken = Callable[[int | None, str], None]
+"""Called for each row that cannot be used, with its line number where that is known, and the reason."""
+
+
+# Reading
+
+
+@contextmanager
+def open_table(path: Path, key: str) -> Iterator[TableReader]:
+    """Open a table that has the column `key`; see TableReader."""
+    with Source(path) as source:
+        yield TableReader(source, key)
+
+
+class TableReader:
+    """A table in an open source, which is read once, so that pipes work too.
+
+    The column `key` decides between CSV and JSON lines where both are possible.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a").write_text("mention_id;author\\nW1#0;Müller\\n", encoding="utf-16")
+    ...     with open_table(Path(folder, "a"), "mention_id") as table:
+    ...         table.format, table.columns, [batch.to_pydict() for batch in table.batches(["author"])]
+    ('csv', ['mention_id', 'author'], [{'author': ['Müller']}])
+    """
+
+    def __init__(self, source: Source, key: str) -> None:
+        self.source = source
+        self.format: TableFormat
+        self._header, self._header_line = Header((), ","), 0
+        if source.head.startswith(COLUMNAR):
+            self.format = "parquet" if source.head.startswith(PARQUET) else "arrow"
+        else:
+            self.format = self._detect_text(key)
+
+    @property
+    def name(self) -> str:
+        """The name of the file in messages."""
+        return self.source.name
+
+    def _detect_text(self, key: str) -> Literal["csv", "jsonl"]:
+        lines = enumerate(self.source.head.split(line_end(self.source.head)), 1)
+        start = list(islice(((number, text) for number, text in lines if text.strip()), _LINES_TO_DETECT))
+        if len(start) > 1 and is_separator_hint(start[0][1]):
+            del start[0]
+        if not start:
+            raise InputError(f"{self.name} holds nothing but blank lines; check how it was made.")
+        self._header_line, first = start[0][0], start[0][1].decode(errors=WESTERN)
+        header = read_header(first, lambda names: key in names)
+        if header is None and any(text.lstrip().startswith(b"{") for _, text in start):
+            return "jsonl"
+        one_column = Header((first.strip().strip('"'),), ",")
+        self._header = header or read_header(first, lambda names: True) or one_column
+        return "csv"
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of the columns; of JSON lines, the keys of the first object."""
+        if self.format == "csv":
+            return list(self._header.names)
+        if self.format == "jsonl":
+            return self._first_keys()
+        return list(columnar_columns(self.source))
+
+    def require(self, columns: Sequence[str]) -> None:
+        """Fail if a column is missing."""
+        if not set(columns) <= set(self.columns):
+            present = ", ".join(self.columns)[:200]
+            shown = present if present.isprintable() else ascii(present)
+            raise InputError(f"{self.name} has the columns {shown}; expected {', '.join(columns)}.")
+
+    def batches(
+        self,
+        columns: Sequence[str],
+        on_broken: OnBroken | None = None,
+        *,
+        types: Mapping[str, pa.DataType] | None = None,
+        unchecked: Container[str] = (),
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield these columns in batches: as strings, or as `types` says; columns of lists stay lists of strings.
+
+        Without `on_broken` a row that cannot be read is an error. An `unchecked` column of JSON lines may hold any
+        value; others must hold strings or numbers.
+        """
+        wanted = {column: (types or {}).get(column, pa.string()) for column in columns}
+        try:
+            for batch in self._raw_batches(wanted, on_broken, unchecked):
+                arrays = [_cast(batch[column], kind) for column, kind in wanted.items()]
+                yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{self.name} cannot be read: {first_line(error)}; check the file.") from error
+
+    def _raw_batches(
+        self, wanted: Mapping[str, pa.DataType], on_broken: OnBroken | None, unchecked: Container[str]
+    ) -> Iterator[pa.RecordBatch]:
+        if self.format == "csv":
+            return self._csv_batches(wanted, on_broken)
+        if self.format == "jsonl":
+            return string_batches(self._json_rows(list(wanted), on_broken, unchecked), list(wanted))
+        return _large_batches(_columnar_path(self.source), list(wanted))
+
+    def _csv_batches(self, wanted: Mapping[str, pa.DataType], on_broken: OnBroken | None) -> Iterator[pa.RecordBatch]:
+        refused: list[Any] = []
+
+        def handle(row: Any) -> Literal["skip", "error"]:
+            if on_broken is None:
+                refused.append(row)
+                return "error"
+            on_broken(row.number, _wrong_width(row))
+            return "skip"
+
+        # The csv module is several times slower than Arrow, which numbers rows only on a single thread.
+        try:
+            yield from pyarrow.csv.open_csv(
+                pa.PythonFile(_Utf8Stream(self.source), "r"),
+                pyarrow.csv.ReadOptions(
+                    block_size=BATCH_BYTES,
+                    use_threads=False,
+                    column_names=list(self._header.names),
+                    skip_rows=self._header_line,
+                ),
+                pyarrow.csv.ParseOptions(
+                    delimiter=self._header.separator, newlines_in_values=True, invalid_row_handler=handle
+                ),
+                pyarrow.csv.ConvertOptions(include_columns=list(wanted), column_types=dict(wanted)),
+            )
+        except pa.ArrowInvalid:
+            if not refused:
+                raise
+            place = self.place(refused[0].number - self._header_line - 1)
+            raise InputError(f"{place}: {_wrong_width(refused[0])}; correct or remove the row.") from None
+
+    @cached_property
+    def _json_lines(self) -> Iterator[tuple[int, bytes]]:
+        return self.source.lines()
+
+    def _first_keys(self) -> list[str]:
+        read: list[tuple[int, bytes]] = []
+        problem = ""
+        for number, text in islice(self._json_lines, _LINES_TO_DETECT):
+            read.append((number, text))
+            try:
+                keys = list(json_object(text))
+            except ValueError as error:
+                problem = problem or f"line {number}: {error}"
+            else:
+                self._json_lines = chain(read, self._json_lines)
+                return keys
+        raise InputError(f"{self.name}, {problem}; expected a table.")
+
+    def objects(self, on_broken: OnBroken | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield the objects of JSON lines with their line numbers."""
+        report = on_broken or self._refuse
+        for number, text in self._json_lines:
+            try:
+                row = json_object(text)
+            except ValueError as error:
+                report(number, str(error))
+            else:
+                yield number, row
+
+    def _refuse(self, number: int | None, reason: str) -> None:
+        raise InputError(f"{self.name}, line {number}: {reason}; correct or remove the line.")
+
+    def _json_rows(
+        self, columns: list[str], on_broken: OnBroken | None, unchecked: Container[str]
+    ) -> Iterator[tuple[str | None, ...]]:
+        report = on_broken or self._refuse
+        for number, row in self.objects(on_broken):
+            cells: list[str | None] = []
+            for column in columns:
+                try:
+                    cells.append(_any_text(row.get(column)) if column in unchecked else scalar_text(row.get(column)))
+                except ValueError as error:
+                    report(number, f"{column}: {error}")
+            if len(cells) == len(columns):
+                yield tuple(cells)
+
+    def place(self, row: int) -> str:
+        """Where row `row` of the data is, counted from 0, for a message: file and line, or row if lines are unknown."""
+        try:
+            require_rereadable([self.source.path])
+            with Source(self.source.path) as source:
+                number = next(islice(self._row_lines(source), row, None), None)
+        except InputError:  # a pipe cannot be read again
+            number = None
+        return f"{self.name}, row {row + 1}" if number is None else f"{self.name}, line {number}"
+
+    def _row_lines(self, source: Source) -> Iterator[int]:
+        """The number of the line on which each row begins."""
+        if self.format in {"parquet", "arrow"}:
+            return
+        lines = source.lines(line_end(source.head))
+        for number, text in lines:
+            quotes = text.count(b'"')
+            while self.format == "csv" and quotes % 2 and (following := next(lines, None)):
+                quotes += following[1].count(b'"')
+            if self.format == "jsonl" or number > self._header_line:
+                yield number
+
+
+def _wrong_width(row: Any) -> str:
+    return f"expected {row.expected_columns} columns, got {row.actual_columns}"
+
+
+class _Utf8Stream:
+    """A source as a file of valid UTF-8 that ends with a line end, as Arrow's CSV reader needs it."""
+
+    closed = False
+
+    def __init__(self, source: Source) -> None:
+        self._blocks = chain(_valid_utf8(source.blocks()), [b"\n"])
+        self._rest = b""
+
+    def read(self, size: int) -> bytes:
+        """The next `size` bytes, fewer only at the end."""
+        parts, length = [self._rest], len(self._rest)
+        while length < size and (block := next(self._blocks, None)) is not None:
+            parts.append(block)
+            length += len(block)
+        end = len(parts[-1]) - max(0, length - size)
+        parts[-1], self._rest = parts[-1][:end], parts[-1][end:]
+        return b"".join(parts)
+
+    def close(self) -> None:
+        """Required by Arrow; the source is closed by its owner."""
+        self.closed = True
+
+
+def _valid_utf8(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder("utf-8")(errors=WESTERN)
+    for block in blocks:
+        if block.isascii() and not decoder.getstate()[0]:
+            yield block
+        else:
+            yield decoder.decode(block).encode()
+    yield decoder.decode(b"", True).encode()
+
+
+# Parquet and Arrow
+
+
+def columnar_columns(source: Source) -> tuple[str, ...]:
+    """The column names of a Parquet or Arrow file."""
+    path = _columnar_path(source)
+    try:
+        with _opened(path) as file:
+            return tuple((file.schema_arrow if isinstance(file, pq.ParquetFile) else file.schema).names)
+    except _FAILURES as error:
+        raise InputError(
+            f"{source.name} cannot be read as Parquet or Arrow ({first_line(error)}); download or write it again."
+        ) from error
+
+
+def columnar_rows(source: Source, columns: Sequence[str]) -> Iterator[dict[str, Any] | str]:
+    """Yield the rows of a Parquet or Arrow file, and in place of rows that cannot be read the reason."""
+    for batch in _readable_batches(_columnar_path(source), list(columns)):
+        if isinstance(batch, str):
+            yield batch
+            continue
+        try:
+            yield from batch.to_pylist()
+        except _FAILURES as error:
+            yield f"{batch.num_rows} rows cannot be read ({first_line(error)})"
+
+
+def _readable_batches(path: str, columns: list[str]) -> Iterator[Any]:
+    """Small batches, and in place of a part of the file that cannot be read the reason."""
+    with _opened(path) as file:
+        is_parquet = isinstance(file, pq.ParquetFile)
+        for number in range(file.num_row_groups if is_parquet else file.num_record_batches):
+            try:
+                yield from (_row_group if is_parquet else _record_batch)(file, number, columns)
+            except _FAILURES as error:
+                part = "row group" if is_parquet else "record batch"
+                yield f"{part} {number + 1} cannot be read ({first_line(error)})"
+
+
+def _row_group(file: pq.ParquetFile, number: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    yield from file.iter_batches(SMALL_BATCH_ROWS, row_groups=[number], columns=columns)
+
+
+def _record_batch(file: pa.ipc.RecordBatchFileReader, number: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    batch = file.get_batch(number).select(columns)
+    for start in range(0, batch.num_rows, SMALL_BATCH_ROWS):
+        yield batch.slice(start, SMALL_BATCH_ROWS)
+
+
+def _large_batches(path: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    with _opened(path) as file:
+        if isinstance(file, pq.ParquetFile):
+            yield from file.iter_batches(BATCH_ROWS, columns=columns)
+        else:
+            yield from (file.get_batch(number).select(columns) for number in range(file.num_record_batches))
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[Any]:
+    with pa.memory_map(path) as stream:
+        if stream.read(4) == PARQUET:
+            with pq.ParquetFile(path) as file:
+                yield file
+        else:
+            with pa.ipc.open_file(stream) as reader:
+                yield reader
+
+
+def _columnar_path(source: Source) -> str:
+    if source.path == STANDARD_INPUT or not source.path.is_file():
+        raise InputError(f"{source.name}: Parquet and Arrow are read from files only; save it to a file first.")
+    with source.path.open("rb") as stream:
+        if not stream.read(8).startswith(COLUMNAR):
+            raise InputError(f"{source.name}: compressed Parquet and Arrow files cannot be read; decompress it first.")
+    return str(source.path)
+
+
+# Cells
+
+
+def scalar_text(value: object) -> str | None:
+    """An id or label as a string: numbers are written out, null and the empty string give None.
+
+    >>> scalar_text(17), scalar_text("a"), scalar_text(""), scalar_text(None)
+    ('17', 'a', None, None)
+    """
+    if value is None or isinstance(value, str):
+        return value or None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    raise ValueError(f"an id or label is a string or a number; got {value!r}")
+
+
+def _any_text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def has_text(column: pa.Array) -> pa.Array:
+    """Which strings are neither null nor empty.
+
+    >>> has_text(pa.array(["a", "", None])).to_pylist()
+    [True, False, False]
+    """
+    return pc.fill_null(pc.not_equal(column, ""), False)
+
+
+def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    # Integers are as good an id as strings; everything after this compares strings.
+    is_list = pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
+    return column.cast(pa.list_(pa.string()) if is_list else kind)
+
+
+def string_batches(rows: Iterable[tuple[str | None, ...]], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Pack rows of strings into batches.
+
+    >>> [batch.to_pydict() for batch in string_batches([("a", "b"), ("c", "d")], ["x", "y"])]
+    [{'x': ['a', 'c'], 'y': ['b', 'd']}]
+    """
+    schema, remaining = pa.schema([(column, pa.string()) for column in columns]), iter(rows)
+    while batch := list(islice(remaining, BATCH_ROWS)):
+        arrays = [pa.array(column, pa.string()) for column in zip(*batch, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+# Writing
 
 
 def require_table_path(path: Path) -> None:
@@ -27,11 +422,11 @@ def require_table_path(path: Path) -> None:
 
 
 def write_table(path: Path, schema: pa.Schema, batches: Iterable[pa.Table]) -> None:
-    """Write batches of one schema as a whole file, in the format of its suffix."""
+    """Write tables of one schema to a file, atomically, in the format of its suffix."""
     with open_atomic(path) as stream:
         if path.suffix == ".parquet":
             with pq.ParquetWriter(stream, schema, compression="zstd") as parquet:
-                for batch in even(batches, ROW_GROUP):
+                for batch in rechunked(batches, ROW_GROUP):
                     parquet.write_table(batch)
         elif path.name.endswith((".csv", ".csv.gz")):
             with pyarrow.csv.CSVWriter(stream, schema) as csv:
@@ -42,10 +437,10 @@ def write_table(path: Path, schema: pa.Schema, batches: Iterable[pa.Table]) -> N
                 stream.writelines(orjson.dumps(row) + b"\n" for row in batch.to_pylist())
 
 
-def even(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
-    """The same rows in tables of so many, but for the last: how they came must not show in a file.
+def rechunked(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
+    """The same rows in tables of `rows` rows, so that a file does not depend on how its rows arrived.
 
-    >>> [len(table) for table in even([pa.table({"x": range(3)}), pa.table({"x": range(4)})], 5)]
+    >>> [len(table) for table in rechunked([pa.table({"x": range(3)}), pa.table({"x": range(4)})], 5)]
     [5, 2]
     """
     waiting: list[pa.Table] = []

@@ -7,8 +7,8 @@ from typing import Any
 
 from homonym.errors import SettingsError
 
-# What each number may be. The upper ends are where the corpus would stop to resemble a library, not technical ones,
-# except for mentions: above that the set of seen authors no longer fits a small machine.
+# Minimum and maximum of each parameter. The maxima are where a corpus stops resembling a library, except for mentions:
+# beyond it the set of seen authors does not fit into the memory of a small machine.
 LIMITS: dict[str, tuple[float, float]] = {
     "mentions": (1, 2_000_000_000),
     "seed": (0, 2**63 - 1),
@@ -24,13 +24,13 @@ LIMITS: dict[str, tuple[float, float]] = {
 
 
 def parameter(default: Any, meaning: str) -> Any:
-    """A field that says what it means, to readers and to the command line."""
+    """A field with its meaning, which is also the help text of the command line."""
     return field(default=default, metadata={"help": meaning})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Corpus:
-    """What to generate.
+    """The parameters of a synthetic corpus.
 
     >>> Corpus(missing=2)
     Traceback (most recent call last):
@@ -38,8 +38,8 @@ class Corpus:
     homonym.errors.SettingsError: missing must be a number from 0 to 1, got 2.
     """
 
-    mentions: int = parameter(10_000, "Author names on documents, reached with the last document.")
-    seed: int = parameter(0, "Another seed, another corpus.")
+    mentions: int = parameter(10_000, "Number of mentions, reached with the last document.")
+    seed: int = parameter(0, "Seed of the random numbers.")
     ambiguity: float = parameter(
         1.0, "1: as many authors per name as in the Web of Science (the paper's Table 1); more: more homonyms."
     )
@@ -49,20 +49,20 @@ class Corpus:
     dropped_initials: float = parameter(
         0.005, "Share of mentions that lose their middle initial, and so change their name."
     )
-    huge_blocks: int = parameter(0, "How many names have far more authors than the rest.")
-    huge_authors: int = parameter(500, "Authors of each of those.")
+    huge_blocks: int = parameter(0, "Number of names with far more authors than the others.")
+    huge_authors: int = parameter(500, "Number of authors of each of those.")
     authors_per_document: float = parameter(4.0, "Mean; a few documents have many authors, some have one.")
     mentions_per_author: float = parameter(6.0, "Mean; a few authors have many, many have one or two.")
 
     def __post_init__(self) -> None:
-        """Refuse what makes no corpus."""
+        """Check the parameters."""
         for given in fields(self):
             if given.name in LIMITS:
                 _require_number(given.name, getattr(self, given.name), whole=given.type == "int")
         if self.authors_per_document > self.mentions_per_author:
             raise SettingsError(
                 f"authors_per_document ({self.authors_per_document}) must not exceed mentions_per_author "
-                f"({self.mentions_per_author}), because every author leads a document."
+                f"({self.mentions_per_author}), because every author is the first author of a document."
             )
         if self.huge_blocks * self.huge_authors * self.mentions_per_author > self.mentions:
             raise SettingsError(
@@ -72,7 +72,7 @@ class Corpus:
 
 
 def _require_number(name: str, value: Any, *, whole: bool) -> None:
-    """Check one parameter's kind and range."""
+    """Check the type and range of one parameter."""
     low, high = LIMITS[name]
     number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
     if not (number and low <= value <= high):

@@ -1,29 +1,188 @@
-"""Documents, a batch at a time: numbers drawn in bulk, then put into words."""
+"""Documents, a batch at a time: authors as documents print them, references, and the documents themselves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.synthetic.author_mentions import MISSING, Mentions, grouped, records, thinned
 from homonym.synthetic.corpus import Corpus
-from homonym.synthetic.population import MEMBERS, Population
-from homonym.synthetic.prose import KEYWORDS_PER_TOPIC, MOST_KEYWORDS, VENUES_PER_TOPIC, Text
+from homonym.synthetic.population import ASCII_STYLE, MEMBERS, STYLES, Population, write_name
+from homonym.synthetic.prose import KEYWORDS_PER_TOPIC, MOST_KEYWORDS, VENUES_PER_TOPIC, TextWriter
 from homonym.synthetic.random_draws import Flags, Integers
+from homonym.synthetic.vocabulary import coined_words, lines, research_fields, syllables, words
 
-# References, by where they may lead; places in a list, not all of which are filled.
+# Share of documents without each field, as a multiple of `Corpus.missing`, as in library data.
+MISSING = {
+    "abstract": 1.0,
+    "year": 0.05,
+    "venue": 0.2,
+    "categories": 0.5,
+    "keywords": 3.0,
+    "affiliations": 2.0,
+    "references": 1.5,
+    "referenced_authors": 2.5,
+}
+
+
+def without_missing(values: Iterable[Any], missing: Flags) -> list[Any]:
+    """The values, with None where one is missing."""
+    return [None if absent else value for absent, value in zip(missing.tolist(), values, strict=True)]
+
+
+def as_records(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    """Columns as records, without empty fields."""
+    rows = zip(*columns.values(), strict=True)
+    return [{name: value for name, value in zip(columns, row, strict=True) if value} for row in rows]
+
+
+def split_by_counts(values: list[Any], counts: Integers) -> list[list[Any]]:
+    """Split a list into consecutive parts of these lengths."""
+    ends = np.cumsum(counts).tolist()
+    return [values[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+# Authors as documents print them
+
+WITH_DEPARTMENT = 0.4  # share of documents that print departments
+CORRESPONDING_EMAIL = 0.35  # share of documents with the e-mail address of one author
+LAST_CORRESPONDS = 0.4  # share of those where it is the last author's, otherwise the first's
+MAIL_DIGITS = 10  # half of the addresses have a digit, so that homonyms at one place rarely share an address
+IDENTIFIED = 0.1  # share of authors with an ORCID iD
+IDENTIFIED_DOCUMENT = 0.5  # share of their documents that print it
+
+
+class MentionWriter:
+    """Writes the authors of documents: names, affiliations, e-mail addresses, identifiers."""
+
+    def __init__(self, corpus: Corpus, population: Population) -> None:
+        self.corpus, self.population = corpus, population
+        self.draws = population.draws
+        cities = list(islice(coined_words(syllables("city_parts"), set()), population.institutions))
+        order = self.draws.shuffled(len(cities), "cities", np.arange(len(cities))).tolist()
+        self.cities = [cities[place] for place in order]
+        self.institutions = [_institution(number, city) for number, city in enumerate(self.cities)]
+        self.departments = [department for _, department, _ in research_fields()]
+
+    def write(self, authors: Integers, owner: Integers) -> list[dict[str, Any]]:
+        """Write one record per mention; `owner` is the number of its document."""
+        progress = self.population.progress(owner // self.population.communities)
+        place = self.population.institution(authors, progress)
+        share = self.corpus.missing * MISSING["affiliations"]
+        missing = self.draws.chance(share, "missing affiliations", owner, authors)
+        columns = {
+            "name": self._names(authors, owner),
+            "affiliations": without_missing(self._affiliations(authors, owner, place), missing),
+            "emails": self._emails(authors, owner, place),
+            "ids": self._ids(authors, owner),
+            "author": [author_id(author) for author in authors.tolist()],
+        }
+        return as_records(columns)
+
+    def _names(self, authors: Integers, owner: Integers) -> list[str]:
+        """Names in the style of the document; some without their middle initial."""
+        namesakes = self.population.namesakes
+        name = namesakes.name(authors)
+        surname, initials = namesakes.key(name)
+        given = namesakes.given(authors, name, initials)
+        varied = self.draws.chance(self.corpus.variants, "varied", owner)
+        style = np.where(varied, 1 + self.draws.below(STYLES - 1, "style", owner), 0)
+        dropped = self.draws.chance(self.corpus.dropped_initials, "dropped", owner, authors)
+        rows = zip(style.tolist(), surname.tolist(), given.tolist(), initials.tolist(), dropped.tolist(), strict=True)
+        written = []
+        for s, family, first, letters, short in rows:
+            key = namesakes.initials[letters]
+            spelling = namesakes.ascii_surnames if s == ASCII_STYLE else namesakes.surnames
+            written.append(write_name(s, spelling[family], namesakes.given_names[first], key[0] if short else key))
+        return written
+
+    def _affiliations(self, authors: Integers, owner: Integers, place: Integers) -> list[list[str]]:
+        second = self.population.second_institution(authors)
+        field = authors // MEMBERS % self.population.fields
+        printed = self.draws.chance(WITH_DEPARTMENT, "department", owner)
+        rows = zip(place.tolist(), second.tolist(), field.tolist(), printed.tolist(), strict=True)
+        return [self._affiliation(*row) for row in rows]
+
+    def _affiliation(self, place: int, second: int, field: int, department: bool) -> list[str]:
+        first = self.institutions[place]
+        if department:
+            first = f"Department of {self.departments[field]}, {first}"
+        return [first, self.institutions[second]] if second >= 0 and second != place else [first]
+
+    def _emails(self, authors: Integers, owner: Integers, place: Integers) -> list[list[str] | None]:
+        """The e-mail address of the corresponding author, if the document prints one."""
+        first = np.concatenate([[True], owner[1:] != owner[:-1]])
+        last = np.concatenate([first[1:], [True]])
+        corresponds = np.where(self.draws.chance(LAST_CORRESPONDS, "last corresponds", owner), last, first)
+        corresponds &= self.draws.chance(CORRESPONDING_EMAIL, "e-mail", owner)
+        emails: list[list[str] | None] = [None] * len(authors)
+        where = np.flatnonzero(corresponds)
+        for mention, address in zip(where.tolist(), self._addresses(authors[where], place[where]), strict=True):
+            emails[mention] = [address]
+        return emails
+
+    def _addresses(self, authors: Integers, place: Integers) -> list[str]:
+        """Each author's e-mail address at an institution; an author always uses the same form."""
+        namesakes = self.population.namesakes
+        name = namesakes.name(authors)
+        surname, initials = namesakes.key(name)
+        given = namesakes.given(authors, name, initials)
+        digit = self.draws.below(2 * MAIL_DIGITS, "digit", authors)
+        rows = zip(surname.tolist(), given.tolist(), digit.tolist(), place.tolist(), strict=True)
+        addresses = []
+        for s, g, d, p in rows:
+            family, first = namesakes.ascii_surnames[s], namesakes.given_names[g]
+            local = f"{first}.{family}" if d >= MAIL_DIGITS else f"{first[0]}{family}{d}"
+            addresses.append(f"{local}@{self.cities[p]}.example".lower())
+        return addresses
+
+    def _ids(self, authors: Integers, owner: Integers) -> list[dict[str, str] | None]:
+        given = self.draws.chance(IDENTIFIED, "identified", authors)
+        given &= self.draws.chance(IDENTIFIED_DOCUMENT, "identified here", authors, owner)
+        rows = zip(given.tolist(), authors.tolist(), strict=True)
+        return [{"orcid": orcid(author)} if has else None for has, author in rows]
+
+
+def author_id(number: int) -> str:
+    """The gold label of an author."""
+    return f"a{number:06d}"
+
+
+def orcid(author: int) -> str:
+    """The ORCID iD of an author, with a valid check digit (ISO 7064), in a range that is not assigned.
+
+    >>> orcid(0)
+    '0000-0007-0000-0002'
+    """
+    digits = f"00000007{author % 10**7:07d}"
+    total = 0
+    for digit in digits:
+        total = (total + int(digit)) * 2
+    check = (12 - total % 11) % 11
+    text = digits + ("X" if check == 10 else str(check))
+    return "-".join(text[start : start + 4] for start in range(0, 16, 4))
+
+
+def _institution(number: int, city: str) -> str:
+    forms, countries = lines("institutions"), words("countries")
+    return forms[number % len(forms)].format(city=city, country=countries[number % len(countries)])
+
+
+# References
+
+# Number of candidate references to documents of the community and of the field; not all of them are cited.
 GROUP_REFERENCES, FIELD_REFERENCES = 6, 5
-GROUP_RECENCY = 2.0  # higher: younger documents of one's own community
-CROSS_TEAM_REFERENCE = 0.3  # of other teams' documents drawn are kept
-FIELD_REFERENCE = 0.6  # of the places are filled
-SELF_REFERENCE = 0.4  # per author: cites the document that she or he led
-NOBODY = NOTHING = -1  # in the place of an author or a document
-CITING_AUTHORS = 4  # the first few may cite themselves
-# Referenced authors by name, as in exports that do not resolve references.
+GROUP_RECENCY = 2.0  # higher: more recent documents of the own community
+CROSS_TEAM_REFERENCE = 0.3  # share of candidates by other teams that are cited
+FIELD_REFERENCE = 0.6  # share of candidates of the field that are cited
+SELF_REFERENCE = 0.4  # probability that an author cites the document that he or she led
+NO_AUTHOR = NO_DOCUMENT = -1
+CITING_AUTHORS = 4  # number of authors, from the first, who may cite themselves
+# Number of candidates for referenced authors, given by name as in exports that do not resolve references.
 GROUP_NAMES, FIELD_NAMES = 3, 4
-REFERENCED_NAME = 0.6  # of the places are filled
+REFERENCED_NAME = 0.6  # share of candidates that are named
 
 
 class Citations:
@@ -31,77 +190,79 @@ class Citations:
 
     def __init__(self, population: Population) -> None:
         self.population = population
-        self.noise = population.noise
+        self.draws = population.draws
 
     def references(self, number: Integers, authors: Integers) -> list[list[str]]:
-        """Cite earlier documents: the authors' own, the community's and the field's."""
+        """Ids of cited earlier documents: by the authors themselves, their community and their field."""
         parts = (
             self._own_work(number, authors[:, :CITING_AUTHORS]),
             self._group_work(number),
             self._field_work(number),
         )
         cited = np.concatenate(parts, axis=1)
-        return _kept(cited, (cited != NOTHING) & (cited < number[:, None]), document_ids)
+        return _selected(cited, (cited != NO_DOCUMENT) & (cited < number[:, None]), document_ids)
 
     def _own_work(self, number: Integers, authors: Integers) -> Integers:
-        cites = self.noise.chance(SELF_REFERENCE, "self-citation", number[:, None], authors) & (authors != NOBODY)
-        return np.where(cites, self.population.debut(authors), NOTHING)
+        cites = self.draws.chance(SELF_REFERENCE, "self-citation", number[:, None], authors) & (authors != NO_AUTHOR)
+        return np.where(cites, self.population.debut(authors), NO_DOCUMENT)
 
     def _group_work(self, number: Integers) -> Integers:
-        """Draw earlier rounds of the same community, and keep those of the same team and some others."""
+        """Earlier documents of the same community: all of the same team, some of other teams."""
         turn, community = (part[:, None] for part in self.population.round_and_community(number))
         address = number[:, None], np.arange(GROUP_REFERENCES)
-        back = self.noise.unit("group reference", *address) ** GROUP_RECENCY * turn
+        back = self.draws.unit("group reference", *address) ** GROUP_RECENCY * turn
         earlier = turn - 1 - back.astype(np.int64)
         same = self.population.team(earlier, community) == self.population.team(turn, community)
-        kept = same | self.noise.chance(CROSS_TEAM_REFERENCE, "other team", *address)
-        return np.where(kept & (earlier >= 0), earlier * self.population.communities + community, NOTHING)
+        kept = same | self.draws.chance(CROSS_TEAM_REFERENCE, "other team", *address)
+        return np.where(kept & (earlier >= 0), earlier * self.population.communities + community, NO_DOCUMENT)
 
     def _field_work(self, number: Integers) -> Integers:
         turn, community = (part[:, None] for part in self.population.round_and_community(number))
         address = number[:, None], np.arange(FIELD_REFERENCES)
         peer = self.population.peers(community, "field reference", *address)
-        earlier = self.noise.below(np.maximum(turn, 1), "field round", *address)
-        kept = self.noise.chance(FIELD_REFERENCE, "cites field", *address)
-        return np.where(kept, earlier * self.population.communities + peer, NOTHING)
+        earlier = self.draws.below(np.maximum(turn, 1), "field round", *address)
+        kept = self.draws.chance(FIELD_REFERENCE, "cites field", *address)
+        return np.where(kept, earlier * self.population.communities + peer, NO_DOCUMENT)
 
     def referenced_authors(self, number: Integers) -> list[list[str]]:
-        """Name authors of the community and the field who have begun to publish."""
+        """Names of authors of the community and the field who have published already."""
         turn, community = (part[:, None] for part in self.population.round_and_community(number))
         address = number[:, None], np.arange(GROUP_NAMES + FIELD_NAMES)
         peer = self.population.peers(community, "field name", *address)
         where = np.where(np.arange(GROUP_NAMES + FIELD_NAMES) < GROUP_NAMES, community, peer)
         begun = np.maximum(1, self.population.progress(turn) * MEMBERS).astype(np.int64)
-        named = where * MEMBERS + self.noise.below(begun, "named", *address)
-        return _kept(named, self.noise.chance(REFERENCED_NAME, "names", *address), self.population.namesakes.short)
+        named = where * MEMBERS + self.draws.below(begun, "named", *address)
+        return _selected(named, self.draws.chance(REFERENCED_NAME, "names", *address), self.population.namesakes.short)
 
 
 def document_ids(number: Integers) -> list[str]:
-    """Name documents."""
+    """The ids of documents."""
     return [f"d{n:07d}" for n in number.tolist()]
 
 
-def _kept(values: Integers, keep: Flags, write: Callable[[Integers], list[str]]) -> list[list[str]]:
-    """Write the values kept in each row, each once."""
-    rows = grouped(write(values[keep]), keep.sum(axis=1))
+def _selected(values: Integers, chosen: Flags, write: Callable[[Integers], list[str]]) -> list[list[str]]:
+    """Write the chosen values of each row, each once."""
+    rows = split_by_counts(write(values[chosen]), chosen.sum(axis=1))
     return [list(dict.fromkeys(row)) for row in rows]
 
 
-BATCH = 1024  # documents: enough to spread the cost of numpy calls, few enough to take little memory
+# Documents
+
+BATCH = 1024  # documents per batch: enough to make numpy calls cheap, few enough to take little memory
 FIRST_YEAR, LAST_YEAR = 1990, 2018
-GROWTH = 0.7  # of literature: progress to this power is time, so later years have more documents
-SECOND_CATEGORY = 0.3  # of the documents are filed under a neighbouring field too
+GROWTH = 0.7  # time is progress to this power, so that later years have more documents
+SECOND_CATEGORY = 0.3  # share of documents with a neighbouring field as second category
 
 
 class DocumentBatch(NamedTuple):
-    """Some documents, with the numbers of all their authors one after the other."""
+    """Some documents, and the numbers of all their authors in order."""
 
     documents: list[dict[str, Any]]
     authors: Integers
 
 
 def documents(corpus: Corpus) -> Iterator[dict[str, Any]]:
-    """Yield documents one by one until they have as many mentions as asked for.
+    """Yield documents until they have the required number of mentions.
 
     >>> first = next(documents(Corpus(mentions=1000)))
     >>> first["id"], first["year"], sorted(first["authors"][0])[:2]
@@ -112,30 +273,30 @@ def documents(corpus: Corpus) -> Iterator[dict[str, Any]]:
 
 
 def batches(corpus: Corpus, population: Population) -> Iterator[DocumentBatch]:
-    """Yield documents a batch at a time; the last one ends where the corpus has its mentions."""
-    press = Press(corpus, population)
+    """Yield documents in batches; the last document completes the required number of mentions."""
+    writer = DocumentWriter(corpus, population)
     start, left = 0, corpus.mentions
     while left > 0:
         number = np.arange(start, start + BATCH)
         authors_of = population.number_of_authors(number)
         needed = int(np.searchsorted(np.cumsum(authors_of), left)) + 1
-        batch = press.batch(number[:needed], authors_of[:needed])
+        batch = writer.batch(number[:needed], authors_of[:needed])
         yield batch
         start, left = start + BATCH, left - len(batch.authors)
 
 
-class Press:
-    """Puts documents into words."""
+class DocumentWriter:
+    """Writes documents."""
 
     def __init__(self, corpus: Corpus, population: Population) -> None:
         self.corpus, self.population = corpus, population
-        self.noise = population.noise
-        self.text = Text(population)
-        self.mentions = Mentions(corpus, population)
+        self.draws = population.draws
+        self.text = TextWriter(population)
+        self.mentions = MentionWriter(corpus, population)
         self.citations = Citations(population)
 
     def batch(self, number: Integers, authors_of: Integers) -> DocumentBatch:
-        """Make the documents of these numbers, with so many authors each."""
+        """The documents with these numbers and these numbers of authors."""
         writers = self.population.writers(number)
         chosen = np.arange(writers.shape[1]) < authors_of[:, None]
         authors, owner = writers[chosen], np.repeat(number, authors_of)
@@ -150,14 +311,14 @@ class Press:
             "venue": self._venues(number, topic),
             "categories": self._categories(number, topic),
             "keywords": self._keywords(number, topic),
-            "authors": grouped(self.mentions.write(authors, owner), authors_of),
-            "references": self.citations.references(number, np.where(chosen, writers, NOBODY)),
+            "authors": split_by_counts(self.mentions.write(authors, owner), authors_of),
+            "references": self.citations.references(number, np.where(chosen, writers, NO_AUTHOR)),
             "referenced_authors": self.citations.referenced_authors(number),
         }
         for name in [name for name in columns if name in MISSING]:
-            gone = self.noise.chance(self.corpus.missing * MISSING[name], f"missing {name}", number)
-            columns[name] = thinned(columns[name], gone)
-        return DocumentBatch(records(columns), authors)
+            missing = self.draws.chance(self.corpus.missing * MISSING[name], f"missing {name}", number)
+            columns[name] = without_missing(columns[name], missing)
+        return DocumentBatch(as_records(columns), authors)
 
     def _years(self, turn: Integers) -> list[int]:
         passed = self.population.progress(turn) ** GROWTH * (LAST_YEAR + 1 - FIRST_YEAR)
@@ -165,21 +326,21 @@ class Press:
         return years
 
     def _venues(self, number: Integers, topic: Integers) -> list[str]:
-        place = self.noise.below(VENUES_PER_TOPIC, "venue", number)
+        place = self.draws.below(VENUES_PER_TOPIC, "venue", number)
         return [self.text.venues[t][p] for t, p in zip(topic.tolist(), place.tolist(), strict=True)]
 
     def _categories(self, number: Integers, topic: Integers) -> list[list[str]]:
-        """File each document under its field, and some under the topic's neighbouring field."""
+        """The field of each document, and for some a neighbouring field."""
         names = [field[0] for field in self.text.fields]
         first = topic // self.text.topics_per_field
         second = (first + 1 + topic % 3) % len(names)
-        both = self.noise.chance(SECOND_CATEGORY, "second category", number) & (first != second)
+        both = self.draws.chance(SECOND_CATEGORY, "second category", number) & (first != second)
         rows = zip(first.tolist(), second.tolist(), both.tolist(), strict=True)
         return [[names[f], names[s]] if b else [names[f]] for f, s, b in rows]
 
     def _keywords(self, number: Integers, topic: Integers) -> list[list[str]]:
-        """Choose different keywords of each topic, the first of its list more often."""
+        """Distinct keywords of each topic; those early in its list are more frequent."""
         place = np.arange(MOST_KEYWORDS)
-        drawn = self.noise.unit("keyword", number[:, None], place) ** 2 * KEYWORDS_PER_TOPIC
+        drawn = self.draws.unit("keyword", number[:, None], place) ** 2 * KEYWORDS_PER_TOPIC
         rows = zip(topic.tolist(), drawn.astype(np.int64).tolist(), strict=True)
         return [[self.text.keywords[t][k] for k in dict.fromkeys(row)] for t, row in rows]

@@ -1,8 +1,8 @@
-"""Who works with whom, where, on what and when.
+"""Authors: their names, and with whom, where, on what and when they work.
 
-Authors live in communities of equal size, each with a few teams. Documents come in rounds: one of every community,
-then the next of every community. So a document's number tells its community and its time, and the other way round.
-Time is `progress`, from 0 at the first document to 1 at the last.
+Authors belong to communities of equal size, each with a few teams. Documents come in rounds of one document per
+community, so that the community and the time of a document follow from its number, and vice versa. Time is
+`progress`, from 0 at the first document to 1 at the last.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from anyascii import anyascii
 
 from homonym.synthetic.corpus import Corpus
 from homonym.synthetic.random_draws import Flags, Floats, Integers, RandomDraws
-from homonym.synthetic.vocabulary import GIVEN_NAMES, MIDDLE_INITIALS, SURNAME_PARTS, SURNAMES, coined
+from homonym.synthetic.vocabulary import MIDDLE_INITIALS, coined_words, syllables, words
 
-# Names with 1, 2, ..., 10 authors in Web of Science: Backes (JCDL 2018), Table 1.
+# Number of names with 1, 2, ..., 10 authors in Web of Science: Backes (JCDL 2018), Table 1.
 NAMES_BY_AUTHORS = (229653, 14108, 3630, 1657, 860, 557, 322, 260, 174, 141)
-# Combinations of surname and initials per name in use: where all were in use, dropping an initial would always hit
-# another name.
+# Combinations of surname and initials per name in use. If all were in use, dropping an initial would always give the
+# name of another author.
 SPARE_NAMES = 1.5
-# Homonyms who share their given name for other reasons than chance: popular combinations.
+# Share of authors with the most popular given name of their homonyms, beyond coincidence.
 POPULAR_GIVEN_NAME = 0.25
-STYLES = 6  # ways of `spelled` to write a name
-ASCII_STYLE = 3  # the one of old databases, in plain capitals
+STYLES = 6  # number of ways in which `write_name` writes a name
+ASCII_STYLE = 3  # that of old databases, in ASCII capitals
 
 
 class Namesakes:
     """Names of authors, by author number.
 
-    Authors are shuffled, then dealt out to names in that order: first the huge ones, then those with ten authors,
-    nine, and so on. So homonyms are people from anywhere, and a name follows from a number without a table.
+    Authors are shuffled, then assigned to names in that order: first to the huge names, then to those with ten
+    authors, nine, and so on. So homonyms come from any community, and a name is computed without a table.
     """
 
     def __init__(self, corpus: Corpus, authors: int) -> None:
-        self._noise = RandomDraws(corpus.seed)
+        self._draws = RandomDraws(corpus.seed)
         self.authors = authors
         plan = list(_names_by_size(corpus, authors))
         self._sizes = np.array([size for size, _ in plan])
@@ -48,53 +48,53 @@ class Namesakes:
         self._name_people()
 
     def _name_people(self) -> None:
-        """Lay out surnames, initials and the given names behind each initial."""
+        """Set up the lists of surnames, initials and the given names of each initial."""
         by_letter: dict[str, list[str]] = {}
-        for given in GIVEN_NAMES:
+        for given in words("given_names"):
             by_letter.setdefault(given[0], []).append(given)
         self.initials = [letter + middle for letter in by_letter for middle in MIDDLE_INITIALS]
         self.given_names = [given for names in by_letter.values() for given in names]
         self._given_count = np.array([len(names) for names in by_letter.values()])
         self._first_given = np.concatenate([[0], np.cumsum(self._given_count)[:-1]])
         needed = int(self.names * SPARE_NAMES / len(self.initials)) + 1
-        taken = {anyascii(surname) for surname in SURNAMES}
-        coinage = coined(SURNAME_PARTS, taken)
-        self.surnames = SURNAMES + list(islice(coinage, max(0, needed - len(SURNAMES))))
+        listed = words("surnames")
+        coined = coined_words(syllables("surname_parts"), {anyascii(surname) for surname in listed})
+        self.surnames = [*listed, *islice(coined, max(0, needed - len(listed)))]
         self.ascii_surnames = [anyascii(surname) for surname in self.surnames]
 
     def name(self, author: Integers) -> Integers:
-        """Give the number of each author's name."""
-        place = self._noise.shuffled(self.authors, "namesakes", author)
+        """The number of each author's name."""
+        place = self._draws.shuffled(self.authors, "namesakes", author)
         region = np.searchsorted(self._first_author, place, side="right") - 1
         named: Integers = self._first_name[region] + (place - self._first_author[region]) // self._sizes[region]
         return named
 
     def key(self, name: Integers) -> tuple[Integers, Integers]:
-        """Give the surname and the initials of each name, as places in their lists."""
-        place = self._noise.shuffled(len(self.surnames) * len(self.initials), "names", name)
+        """The surname and the initials of each name, as indices into their lists."""
+        place = self._draws.shuffled(len(self.surnames) * len(self.initials), "names", name)
         return place // len(self.initials), place % len(self.initials)
 
     def given(self, author: Integers, name: Integers, initials: Integers) -> Integers:
-        """Give each author's given name, as a place in the list."""
+        """The given name of each author, as an index into its list."""
         letter = initials // len(MIDDLE_INITIALS)
-        popular = self._noise.below(self._given_count[letter], "popular given name", name)
-        own = self._noise.below(self._given_count[letter], "given name", author)
-        shared = self._noise.chance(POPULAR_GIVEN_NAME, "is popular", author)
+        popular = self._draws.below(self._given_count[letter], "popular given name", name)
+        own = self._draws.below(self._given_count[letter], "given name", author)
+        shared = self._draws.chance(POPULAR_GIVEN_NAME, "is popular", author)
         chosen: Integers = self._first_given[letter] + np.where(shared, popular, own)
         return chosen
 
     def short(self, author: Integers) -> list[str]:
-        """Write each author as reference lists do: `Doe, JW`."""
+        """Each author as in reference lists: `Doe, JW`."""
         surname, initials = self.key(self.name(author))
         pairs = zip(surname.tolist(), initials.tolist(), strict=True)
         return [f"{self.surnames[s]}, {self.initials[i]}" for s, i in pairs]
 
 
 def _names_by_size(corpus: Corpus, authors: int) -> Iterator[tuple[int, int]]:
-    """Yield (authors per name, number of names), together naming every author.
+    """Yield (authors per name, number of names) so that every author has a name.
 
-    The weights are Table 1 to the power of 1/ambiguity, which flattens the curve and keeps its shape.
-    Fractions are carried on to the next smaller size, so that small corpora have some of each.
+    The weights are Table 1 to the power of 1/ambiguity, which flattens the distribution. Fractions are carried over to
+    the next smaller size, so that small corpora have some names of each size.
     """
     yield corpus.huge_authors, corpus.huge_blocks
     authors -= corpus.huge_authors * corpus.huge_blocks
@@ -133,50 +133,50 @@ def write_name(style: int, surname: str, given: str, initials: str) -> str:
             return f"{surname}, {initials[0]}.{middle}." if middle else f"{surname}, {initials}."
 
 
-MEMBERS = 16  # of a community over all years: a chair or a laboratory
-TEAMS = 2  # circles of co-authors within a community
-MOST_AUTHORS = 12  # of a document; fewer than MEMBERS, so that one community can fill it
+MEMBERS = 16  # authors of a community over all years: a chair or a laboratory
+TEAMS = 2  # teams of co-authors within a community
+MOST_AUTHORS = 12  # maximum authors of a document; fewer than MEMBERS, so that one community suffices
 AUTHORS_SPREAD = 2.0  # shape of the negative binomial: many documents of 2-5 authors, a tail of large ones
-BISECTIONS = 50  # until a double cannot tell the halves apart
+BISECTIONS = 50  # enough for the precision of a double
 
-# How large the world is. A small corpus is a thin sample of many fields and places rather than all of a few; a large
-# one fills them. The lower ends keep tiny corpora from happening in one room, the upper ones keep lists in memory.
+# Numbers of fields, topics and institutions. A small corpus is a thin sample of many of them rather than all documents
+# of a few. The minima keep tiny corpora diverse, the maxima limit memory.
 COMMUNITIES_PER_FIELD, FEWEST_FIELDS, MOST_FIELDS = 1.0, 6, 40
 COMMUNITIES_PER_TOPIC, FEWEST_TOPICS, MOST_TOPICS = 2.0, 6, 60
 COMMUNITIES_PER_INSTITUTION, FEWEST_INSTITUTIONS, MOST_INSTITUTIONS = 0.5, 12, 20_000
 
-# Careers, in progress. Four members or so are active at a time; a third of the careers last two or three years only.
-EARLIEST_START = 0.06  # before the first document that one leads
+# Careers, in units of progress. About four members are active at a time; a third of the careers last 2–3 years only.
+EARLIEST_START = 0.06  # maximum time between the start and the first document that an author leads
 SHORTEST_CAREER = 0.03
 LONGEST_CAREER = 0.7
 CAREER_SKEW = 2.5  # higher: more short careers
-FADING = 0.01  # people still appear shortly before and after their time
-FOUNDERS = 4  # are there from the start
-PRODUCTIVITY_SKEW = 0.5  # of a Pareto-like law: some publish several times as much as their colleagues
+FADING = 0.01  # authors appear with falling probability shortly before and after their career
+FOUNDERS = 4  # members who are active from the start
+PRODUCTIVITY_SKEW = 0.5  # exponent of a Pareto-like law: some authors publish several times as much as others
 MOST_PRODUCTIVE = 8.0
 
-# Overlap and scatter decide how hard the corpus is: it gets harder the more an author's work scatters and the more
-# homonyms share. They are set so that the method does about as well as on Web of Science (B-cubed F1 of .9 to .97 for
-# names of 2 to 10 authors); a score on such a corpus shows that the code works, not how good the method is.
-CROSS_TEAM = 0.12  # weight of a colleague from another team against one's own: circles leak
+# These decide how difficult the corpus is: the more the work of an author varies and the more homonyms have in common,
+# the harder it gets. They are set so that the method scores about as well as on Web of Science (B-cubed F1 of .9 to .97
+# for names of 2 to 10 authors); a score on such a corpus shows that the code works, not how good the method is.
+CROSS_TEAM = 0.12  # weight of a colleague from another team, relative to the own team
 CONTACTS = 3  # outside collaborators of an author
-OUTSIDE = 0.25  # of co-author places go to a contact
-NEAR_CONTACT = 0.7  # of the contacts work in the same field; the others anywhere
-NEXT_FIELD = 0.3  # of what is said to be in one's field is in the next: fields have no walls
-GUEST = 0.2  # of the members belong to another institution than their community
-MOVES = 0.45  # of the authors change their institution once
-SECOND_AFFILIATION = 0.1  # of the authors have two at a time
-NAME_PLACE = 0.4  # of the moves lead to the one place tied to one's name: names are regional
-SECOND_INTEREST = 0.35  # of the documents follow their leader's own later interest instead of the team's
-NAME_INTEREST = 0.3  # of those interests are tied to the name: homonyms do meet in one field
-TOPIC_STEPS = 4  # neighbouring topics that a team passes over all years
+OUTSIDE = 0.25  # share of co-author places given to a contact
+NEAR_CONTACT = 0.7  # share of contacts in the same field; the others are anywhere
+NEXT_FIELD = 0.3  # share of peers in the next field rather than the own one
+GUEST = 0.2  # share of members at another institution than their community
+MOVES = 0.45  # share of authors who change their institution once
+SECOND_AFFILIATION = 0.1  # share of authors with two institutions at a time
+NAME_PLACE = 0.4  # share of moves to the institution that belongs to the name, because names are regional
+SECOND_INTEREST = 0.35  # share of documents about a later interest of their leader instead of the team's topic
+NAME_INTEREST = 0.3  # share of those interests that belong to the name, so that homonyms share topics
+TOPIC_STEPS = 4  # number of neighbouring topics that a team works on over all years
 
 
 class Population:
-    """People by number; see the module's text."""
+    """Authors by number; see the docstring of the module."""
 
     def __init__(self, corpus: Corpus) -> None:
-        self.noise = RandomDraws(corpus.seed)
+        self.draws = RandomDraws(corpus.seed)
         self.communities = math.ceil(corpus.mentions / (corpus.mentions_per_author * MEMBERS))
         self.authors = self.communities * MEMBERS
         self.namesakes = Namesakes(corpus, self.authors)
@@ -194,74 +194,74 @@ class Population:
     # When
 
     def round_and_community(self, document: Integers) -> tuple[Integers, Integers]:
-        """Take a document's number apart."""
+        """The round and the community of a document."""
         return document // self.communities, document % self.communities
 
     def progress(self, turn: Integers) -> Floats:
-        """Give the time of a round."""
+        """The time of a round."""
         return np.minimum(turn / self.rounds, 1.0)
 
     def debut(self, author: Integers) -> Integers:
-        """Give the number of the document that each author leads for certain."""
+        """The number of the first document that each author leads."""
         number: Integers = self._debuts[author % MEMBERS] * self.communities + author // MEMBERS
         return number
 
     def activity(self, author: Integers, progress: Floats) -> Floats:
-        """Weigh authors by their productivity, while their career lasts and fading around it."""
+        """The productivity of authors, which falls quickly outside their career."""
         first = self._debuts[author % MEMBERS] / self.rounds
-        start = first - EARLIEST_START * self.noise.unit("start", author)
+        start = first - EARLIEST_START * self.draws.unit("start", author)
         start = np.where(author % MEMBERS < FOUNDERS, 0.0, start)
-        end = first + SHORTEST_CAREER + LONGEST_CAREER * self.noise.unit("end", author) ** CAREER_SKEW
+        end = first + SHORTEST_CAREER + LONGEST_CAREER * self.draws.unit("end", author) ** CAREER_SKEW
         gap = np.maximum(0.0, np.maximum(start - progress, progress - end))
-        luck = 1.0 - self.noise.unit("productivity", author)
+        luck = 1.0 - self.draws.unit("productivity", author)
         weight: Floats = np.minimum(luck**-PRODUCTIVITY_SKEW, MOST_PRODUCTIVE) * np.exp(-gap / FADING)
         return np.maximum(weight, np.finfo(np.float64).tiny)
 
     def active(self, author: Integers, progress: Floats) -> Flags:
-        """Say who is in the middle of a career."""
+        """Which authors are in the middle of their career."""
         return self.activity(author, progress) >= 1.0
 
     # With whom
 
     def team(self, turn: Integers, community: Integers) -> Integers:
-        """Give the team that writes a community's document of a round."""
+        """The team that writes the document of a community in a round."""
         leader = self._leader(turn)
-        drawn = self.noise.below(TEAMS, "team of document", turn, community)
+        drawn = self.draws.below(TEAMS, "team of document", turn, community)
         return np.where(leader >= 0, self._team_of(community * MEMBERS + leader), drawn)
 
     def _team_of(self, author: Integers) -> Integers:
-        return self.noise.below(TEAMS, "team", author)
+        return self.draws.below(TEAMS, "team", author)
 
     def _leader(self, turn: Integers) -> Integers:
-        """Give the member whose turn it is to lead, or -1."""
+        """The member whose turn it is to lead, or -1."""
         leader: Integers = self._leaders[np.minimum(turn, len(self._leaders) - 1)]
         return leader
 
     def number_of_authors(self, document: Integers) -> Integers:
-        """Draw how many authors each document has."""
+        """The number of authors of each document."""
         steps = np.cumsum(self.author_counts)[:-1]
-        return 1 + np.searchsorted(steps, self.noise.unit("authors", document), side="right").astype(np.int64)
+        return 1 + np.searchsorted(steps, self.draws.unit("authors", document), side="right").astype(np.int64)
 
     def writers(self, document: Integers) -> Integers:
-        """Give MOST_AUTHORS candidates for each document, the leader first, of which the first few are its authors.
+        """MOST_AUTHORS candidates for each document, the leader first; the first few of them are its authors.
 
-        Weighted drawing without replacement: exponential waiting times, whoever comes first (Efraimidis, Spirakis).
+        Weighted sampling without replacement by exponential waiting times (Efraimidis, Spirakis).
         """
         turn, community = self.round_and_community(document)
         member = community[:, None] * MEMBERS + np.arange(MEMBERS)
         weight = self.activity(member, self.progress(turn)[:, None])
         weight = weight * np.where(self._team_of(member) == self.team(turn, community)[:, None], 1.0, CROSS_TEAM)
-        waiting = -np.log1p(-self.noise.unit("writers", document[:, None], member)) / weight
+        waiting = -np.log1p(-self.draws.unit("writers", document[:, None], member)) / weight
         waiting[np.arange(MEMBERS) == self._leader(turn)[:, None]] = -1.0
         first = np.argsort(waiting, axis=1, kind="stable")[:, :MOST_AUTHORS]
         return self._with_contacts(document, np.take_along_axis(member, first, axis=1))
 
     def _with_contacts(self, document: Integers, authors: Integers) -> Integers:
-        """Give some places after the first to the leader's contacts, where these are active and nobody comes twice."""
+        """Give some places after the first to active contacts of the leader, each author at most once."""
         place = np.arange(CONTACTS)
         contact = self._contacts(authors[:, 0])
         progress = self.progress(document // self.communities)[:, None]
-        fits = self.noise.chance(OUTSIDE, "outside", document[:, None], place)
+        fits = self.draws.chance(OUTSIDE, "outside", document[:, None], place)
         fits &= self.active(contact, progress)
         fits &= contact // MEMBERS != authors[:, :1] // MEMBERS
         for earlier in range(CONTACTS):
@@ -270,69 +270,69 @@ class Population:
         return authors
 
     def _contacts(self, author: Integers) -> Integers:
-        """Give each author's outside collaborators."""
+        """The outside collaborators of each author."""
         address = author[:, None], np.arange(CONTACTS)
         near = self.peers(author[:, None] // MEMBERS, "contact community", *address)
-        anywhere = self.noise.below(self.communities, "far community", *address)
-        community = np.where(self.noise.chance(NEAR_CONTACT, "near", *address), near, anywhere)
-        return community * MEMBERS + self.noise.below(MEMBERS, "contact", *address)
+        anywhere = self.draws.below(self.communities, "far community", *address)
+        community = np.where(self.draws.chance(NEAR_CONTACT, "near", *address), near, anywhere)
+        return community * MEMBERS + self.draws.below(MEMBERS, "contact", *address)
 
     def peers(self, community: Integers, purpose: str, *address: Integers) -> Integers:
-        """Draw communities of the same field, and some of the next one."""
-        field = (community + self.noise.chance(NEXT_FIELD, f"{purpose}: next field", *address)) % self.fields
+        """Random communities of the same field, and some of the next one."""
+        field = (community + self.draws.chance(NEXT_FIELD, f"{purpose}: next field", *address)) % self.fields
         in_field = -(-self.communities // self.fields)
-        peer = field + self.fields * self.noise.below(in_field, purpose, *address)
+        peer = field + self.fields * self.draws.below(in_field, purpose, *address)
         return np.where(peer < self.communities, peer, field % self.communities)
 
     # Where
 
     def institution(self, author: Integers, progress: Floats) -> Integers:
-        """Give each author's institution at a time."""
-        at_home = self.noise.below(self.institutions, "institution", author // MEMBERS)
-        elsewhere = self.noise.below(self.institutions, "guest from", author)
-        first = np.where(self.noise.chance(GUEST, "guest", author), elsewhere, at_home)
-        moved = self.noise.chance(MOVES, "moves", author) & (progress > self._turning_point(author))
+        """The institution of each author at a time."""
+        at_home = self.draws.below(self.institutions, "institution", author // MEMBERS)
+        elsewhere = self.draws.below(self.institutions, "guest from", author)
+        first = np.where(self.draws.chance(GUEST, "guest", author), elsewhere, at_home)
+        moved = self.draws.chance(MOVES, "moves", author) & (progress > self._turning_point(author))
         return np.where(moved, self._next_institution(author), first)
 
     def _next_institution(self, author: Integers) -> Integers:
-        anywhere = self.noise.below(self.institutions, "moves to", author)
-        regional = self.noise.below(self.institutions, "name's place", self.namesakes.name(author))
-        return np.where(self.noise.chance(NAME_PLACE, "regional", author), regional, anywhere)
+        anywhere = self.draws.below(self.institutions, "moves to", author)
+        regional = self.draws.below(self.institutions, "name's place", self.namesakes.name(author))
+        return np.where(self.draws.chance(NAME_PLACE, "regional", author), regional, anywhere)
 
     def _turning_point(self, author: Integers) -> Floats:
-        """Give the time when an author's circumstances change: some time after the debut."""
+        """The time at which an author may move or change topics: some time after the first document."""
         first = self._debuts[author % MEMBERS] / self.rounds
-        turning: Floats = first + LONGEST_CAREER / 2 * self.noise.unit("turning point", author) ** 2
+        turning: Floats = first + LONGEST_CAREER / 2 * self.draws.unit("turning point", author) ** 2
         return turning
 
     def second_institution(self, author: Integers) -> Integers:
-        """Give a further institution where an author has two, else -1."""
-        second = self.noise.below(self.institutions, "second institution", author // MEMBERS)
-        return np.where(self.noise.chance(SECOND_AFFILIATION, "second affiliation", author), second, -1)
+        """The second institution of an author, or -1."""
+        second = self.draws.below(self.institutions, "second institution", author // MEMBERS)
+        return np.where(self.draws.chance(SECOND_AFFILIATION, "second affiliation", author), second, -1)
 
     # On what
 
     def topic(self, document: Integers, leader: Integers) -> Integers:
-        """Give each document's topic: the team's, which drifts through a field, or the leader's own later one."""
+        """The topic of each document: the team's, which changes over time, or a later interest of the leader."""
         turn, community = self.round_and_community(document)
-        home = self.noise.below(self.topics_per_field, "home topic", community)
-        phase = self.noise.unit("phase", community)
+        home = self.draws.below(self.topics_per_field, "home topic", community)
+        phase = self.draws.unit("phase", community)
         step = np.floor(self.progress(turn) * TOPIC_STEPS + phase).astype(np.int64)
         shared = (home + self.team(turn, community) + step) % self.topics_per_field
         shared = community % self.fields * self.topics_per_field + shared
         later = self.progress(turn) > self._turning_point(leader)
-        own = later & self.noise.chance(SECOND_INTEREST, "own interest", document)
+        own = later & self.draws.chance(SECOND_INTEREST, "own interest", document)
         return np.where(own, self._interest(leader), shared)
 
     def _interest(self, author: Integers) -> Integers:
         topics = self.fields * self.topics_per_field
-        anything = self.noise.below(topics, "interest", author)
-        regional = self.noise.below(topics, "name's interest", self.namesakes.name(author))
-        return np.where(self.noise.chance(NAME_INTEREST, "popular interest", author), regional, anything)
+        anything = self.draws.below(topics, "interest", author)
+        regional = self.draws.below(topics, "name's interest", self.namesakes.name(author))
+        return np.where(self.draws.chance(NAME_INTEREST, "popular interest", author), regional, anything)
 
 
 def _author_counts(mean: float) -> Floats:
-    """Give the shares of documents with 1, 2, ..., MOST_AUTHORS authors: one plus a cut negative binomial.
+    """The shares of documents with 1, 2, ..., MOST_AUTHORS authors: one plus a truncated negative binomial.
 
     >>> round(_mean(_author_counts(4.0)), 6)
     4.0

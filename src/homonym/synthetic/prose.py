@@ -1,4 +1,4 @@
-"""Topics and what is written about them: titles, abstracts, keywords, venues."""
+"""Topics, and the titles, abstracts, keywords and venues of documents about them."""
 
 from __future__ import annotations
 
@@ -8,42 +8,40 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from homonym.synthetic import vocabulary
 from homonym.synthetic.population import Population
 from homonym.synthetic.random_draws import Integers, RandomDraws
+from homonym.synthetic.vocabulary import (
+    FIELD_VENUES,
+    GENERAL_VENUES,
+    TOPIC_VENUES,
+    lines,
+    research_fields,
+    syllables,
+    words,
+)
 
 TERMS_PER_TOPIC = 48
-FIELD_TERMS = 8  # of these are the words that lists.FIELDS gives the field, at scattered ranks
-NEW_TERMS = 24  # by which neighbouring topics differ; they share the rest
-ZIPF_SLOTS = 1024  # resolution of the table that ranks are drawn from: the rarest of the terms has 4 of them
-FOREIGN_TERM = 0.15  # of the terms come from any other topic: texts are never pure
-COMMON_WORDS_SKEW = 2.0  # academic words near the start of their list are this much more frequent
+FIELD_TERMS = 8  # number of these that are words of the field, at random ranks
+NEW_TERMS = 24  # number of terms by which neighbouring topics differ
+ZIPF_SLOTS = 1024  # size of the table that ranks are drawn from: the rarest term has 4 entries
+FOREIGN_TERM = 0.15  # share of terms from any other topic
+COMMON_WORDS_SKEW = 2.0  # higher: academic words near the start of their list are more frequent
 KEYWORDS_PER_TOPIC = 16
 MOST_KEYWORDS = 6
-VENUES_PER_TOPIC = 8  # places in a topic's list of venues, the first ones repeated
-# Two sentences each to open and to explain, three of results, one to close: about 120 words.
-SECTIONS = (
-    vocabulary.TITLES,
-    vocabulary.OPENINGS,
-    vocabulary.OPENINGS,
-    vocabulary.METHODS,
-    vocabulary.METHODS,
-    vocabulary.RESULTS,
-    vocabulary.RESULTS,
-    vocabulary.RESULTS,
-    vocabulary.CLOSINGS,
-)
-KINDS = "tTnNavsdg"
+VENUES_PER_TOPIC = 8  # length of a topic's list of venues, in which the first one is repeated
+# Lists of sentences. Two each for opening and methods, three for results, one to close: about 120 words.
+SECTIONS = ("titles", *["openings"] * 2, *["methods"] * 2, *["results"] * 3, "closings")
+KINDS = "tTnNavsdg"  # kinds of slots in sentences, as the lists of sentences explain
 NO_SLOT = -1
 
 
-class Text:
-    """Writes about the topics of a population."""
+class TextWriter:
+    """Writes texts about the topics of a population."""
 
     def __init__(self, population: Population) -> None:
-        self._noise = RandomDraws(0)  # vocabulary is the same in every corpus: the language, not the world
-        self._draws = population.noise
-        self.fields = [line.split("|") for line in vocabulary.FIELDS[: population.fields]]
+        self._language = RandomDraws(0)  # topics have the same terms in every corpus
+        self._draws = population.draws
+        self.fields = research_fields()[: population.fields]
         self.topics_per_field = population.topics_per_field
         self.topics = population.fields * population.topics_per_field
         self._collect_words()
@@ -54,71 +52,71 @@ class Text:
         self.venues = [self._venues(topic) for topic in range(self.topics)]
 
     def _collect_words(self) -> None:
-        """Lay out all word forms in one list, and where each kind of slot finds its forms."""
-        shared = [word for line in vocabulary.FIELDS for word in line.split("|")[2].split()]
-        starts, roots, ends = vocabulary.TERM_PARTS
+        """Collect all word forms in one list, and where the forms of each kind of slot begin."""
+        shared = [word for _, _, terms in research_fields() for word in terms.split()]
+        starts, roots, ends = syllables("term_parts")
         self._singular = [*shared, *("".join(parts) for parts in product(starts, roots, ends))]
         self._shared_terms = len(shared)
         groups = [
             self._singular,
             _plurals(self._singular),
-            vocabulary.NOUNS,
-            _plurals(vocabulary.NOUNS),
-            vocabulary.ADJECTIVES,
+            words("nouns"),
+            _plurals(words("nouns")),
+            words("adjectives"),
         ]
-        groups += [[_verb(verb, ending) for verb in vocabulary.VERBS] for ending in ("", "s", "d", "ing")]
+        groups += [[_verb(verb, ending) for verb in words("verbs")] for ending in ("", "s", "d", "ing")]
         self._words = [word for group in groups for word in group]
         self._count = np.array([len(group) for group in groups])
         self._first = np.concatenate([[0], np.cumsum(self._count)[:-1]])
 
     def _terms_of_topics(self) -> Integers:
-        """Give each topic its terms, most frequent first; neighbours in a field share all but NEW_TERMS."""
+        """The terms of each topic, most frequent first; neighbours in a field share all but NEW_TERMS."""
         topic, place = np.arange(self.topics)[:, None], np.arange(TERMS_PER_TOPIC)
         coinages = len(self._singular) - self._shared_terms
-        own = self._shared_terms + self._noise.below(coinages, "term", topic * NEW_TERMS + place)
+        own = self._shared_terms + self._language.below(coinages, "term", topic * NEW_TERMS + place)
         field = topic // self.topics_per_field
         terms = np.where(place < FIELD_TERMS, field * FIELD_TERMS + place, own)
-        scattered = np.argsort(self._noise.unit("rank", topic, place), axis=1)
+        scattered = np.argsort(self._language.unit("rank", topic, place), axis=1)
         return np.take_along_axis(terms, scattered, axis=1)
 
     def _keywords(self) -> list[list[str]]:
-        """Give each topic its keywords: a term, alone or with the next one."""
-        words = self._words
+        """The keywords of each topic: a term, alone or with the next one."""
+        forms = self._words
         pairs = self._terms[:, : KEYWORDS_PER_TOPIC + 1].tolist()
         return [
-            [words[t] if place % 3 else f"{words[t]} {words[n]}" for place, (t, n) in enumerate(pairwise(row))]
+            [forms[t] if place % 3 else f"{forms[t]} {forms[n]}" for place, (t, n) in enumerate(pairwise(row))]
             for row in pairs
         ]
 
     def _venues(self, topic: int) -> list[str]:
-        """Give a topic its venues: those of the topic first and most, then the field's and a general one."""
+        """The venues of a topic: mostly its own, then those of the field and a general one."""
         term, other = (self._words[word].capitalize() for word in self._terms[topic, :2])
         field = self.fields[topic // self.topics_per_field][0]
-        own = [form.format(term=term, other=other) for form in vocabulary.TOPIC_VENUES]
-        wider = [form.format(field=field) for form in vocabulary.FIELD_VENUES]
-        return [*own, own[0], *wider, vocabulary.GENERAL_VENUES[topic % len(vocabulary.GENERAL_VENUES)]]
+        own = [form.format(term=term, other=other) for form in TOPIC_VENUES]
+        wider = [form.format(field=field) for form in FIELD_VENUES]
+        return [*own, own[0], *wider, GENERAL_VENUES[topic % len(GENERAL_VENUES)]]
 
     def write(self, document: Integers, topic: Integers, *, abstracts: bool) -> tuple[list[str], list[str]]:
-        """Write titles and abstracts (empty ones, if not asked for)."""
+        """Titles and abstracts; the latter are empty unless asked for."""
         sections = len(SECTIONS) if abstracts else 1
         choice = self._choose(document, sections)
         kinds = self._kinds[choice]
         filled = kinds != NO_SLOT
-        words = self._fill(document, topic, kinds)
+        chosen = self._fill(document, topic, kinds)
         ends = np.cumsum(filled.sum(axis=(1, 2))).tolist()
         title_ends = (np.array([0, *ends[:-1]]) + filled[:, 0].sum(axis=1)).tolist()
         titles, texts = [], []
         start = 0
         for patterns, middle, end in zip(choice.tolist(), title_ends, ends, strict=True):
-            titles.append(_sentence(self._patterns[patterns[0]] % tuple(words[start:middle])))
+            titles.append(_sentence(self._patterns[patterns[0]] % tuple(chosen[start:middle])))
             text = " ".join([self._patterns[pattern] for pattern in patterns[1:]])
-            texts.append(text % tuple(words[middle:end]))
+            texts.append(text % tuple(chosen[middle:end]))
             start = end
         return titles, texts
 
     def _choose(self, document: Integers, sections: int) -> Integers:
-        """Choose a pattern for each sentence of each document."""
-        lengths = np.array([len(section) for section in SECTIONS])
+        """A pattern for each sentence of each document."""
+        lengths = np.array([len(lines(section)) for section in SECTIONS])
         first = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         number = np.arange(sections)
         chosen: Integers = first[:sections] + self._draws.below(
@@ -127,7 +125,7 @@ class Text:
         return chosen
 
     def _fill(self, document: Integers, topic: Integers, kinds: Integers) -> list[str]:
-        """Draw a word for every slot, all documents in one list."""
+        """A word for every slot, all documents in one list."""
         row, sentence, slot = np.nonzero(kinds != NO_SLOT)
         kind = kinds[row, sentence, slot]
         place = sentence * kinds.shape[2] + slot
@@ -142,8 +140,8 @@ class Text:
 
 
 def _templates() -> tuple[list[str], Integers]:
-    """Turn the sentences into patterns with %s, and the kinds of their slots."""
-    sentences = [sentence for section in SECTIONS for sentence in section]
+    """The sentences as patterns with %s, and the kinds of their slots."""
+    sentences = [sentence for section in SECTIONS for sentence in lines(section)]
     slots = [[KINDS.index(kind) for kind in re.findall(r"{(\w)}", sentence)] for sentence in sentences]
     kinds = np.full((len(sentences), max(map(len, slots))), NO_SLOT)
     for row, sequence in enumerate(slots):
@@ -152,7 +150,7 @@ def _templates() -> tuple[list[str], Integers]:
 
 
 def _zipf_table(ranks: int) -> Integers:
-    """Give a table in which rank r stands in proportion to 1/r."""
+    """A table in which rank r occurs in proportion to 1/r (Zipf's law)."""
     share = np.cumsum(1 / np.arange(1, ranks + 1))
     return np.searchsorted(share / share[-1], (np.arange(ZIPF_SLOTS) + 0.5) / ZIPF_SLOTS).astype(np.int64)
 
@@ -161,12 +159,12 @@ def _sentence(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _plurals(words: Iterable[str]) -> list[str]:
-    return [_plural(word) for word in words]
+def _plurals(nouns: Iterable[str]) -> list[str]:
+    return [_plural(noun) for noun in nouns]
 
 
 def _plural(word: str) -> str:
-    """Form a regular plural.
+    """The regular plural of a noun.
 
     >>> [_plural(word) for word in ("cell", "theory", "class", "analysis", "assay")]
     ['cells', 'theories', 'classes', 'analyses', 'assays']
@@ -179,7 +177,7 @@ def _plural(word: str) -> str:
 
 
 def _verb(verb: str, ending: str) -> str:
-    """Form a regular verb.
+    """A form of a regular verb.
 
     >>> [_verb(verb, ending) for verb in ("test", "derive") for ending in ("", "s", "d", "ing")]
     ['test', 'tests', 'tested', 'testing', 'derive', 'derives', 'derived', 'deriving']

@@ -1,7 +1,7 @@
-"""Random numbers by address: the same seed, purpose and numbers always give the same draw.
+"""Random numbers by address (counter-based): the same seed, purpose and numbers always give the same draw.
 
-A generator with a state would have to be run from the start to know what it said about author 7 000 000. Hashing
-the address instead gives any draw at once, in bulk, and in any order.
+A generator with a state would have to run from the start to repeat its draw for author 7 000 000. Hashing the address
+gives any draw at once, in bulk and in any order.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ Bits = NDArray[np.uint64]
 STEP = np.uint64(0x9E3779B97F4A7C15)
 FIRST_FACTOR, SECOND_FACTOR = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 FIRST_SHIFT, SECOND_SHIFT, THIRD_SHIFT = np.uint64(30), np.uint64(27), np.uint64(31)
-HALF = np.uint64(32)  # the upper half of a word is the better mixed one
-MANTISSA = np.uint64(11)  # 64 - 53: what a double cannot hold
-FEISTEL_ROUNDS = 4  # from four rounds on a Feistel network counts as a random permutation (Luby, Rackoff 1988)
+HALF = np.uint64(32)  # the upper half of a word is mixed better
+MANTISSA = np.uint64(11)  # 64 - 53: bits that a double cannot hold
+FEISTEL_ROUNDS = 4  # a Feistel network of four rounds is a pseudorandom permutation (Luby, Rackoff 1988)
 
 
 def mix(bits: Bits) -> Bits:
-    """Scatter every bit of the input over the whole word, one to one."""
+    """Mix the bits of each number, one to one."""
     bits = (bits ^ (bits >> FIRST_SHIFT)) * FIRST_FACTOR
     bits = (bits ^ (bits >> SECOND_SHIFT)) * SECOND_FACTOR
     return bits ^ (bits >> THIRD_SHIFT)
 
 
 class RandomDraws:
-    """Draws by purpose and address.
+    """Random draws by purpose and address.
 
-    >>> noise = RandomDraws(seed=0)
+    >>> draws = RandomDraws(seed=0)
     >>> authors = np.arange(3)
-    >>> bool((noise.unit("luck", authors) == noise.unit("luck", authors[::-1])[::-1]).all())
+    >>> bool((draws.unit("luck", authors) == draws.unit("luck", authors[::-1])[::-1]).all())
     True
     """
 
@@ -46,36 +46,36 @@ class RandomDraws:
         self._keys: dict[str, Bits] = {}
 
     def _key(self, purpose: str) -> Bits:
-        """Where the purpose's own sequence starts; an array of one, since numpy scalars warn when they wrap."""
+        """The key of a purpose; an array of length 1, because numpy scalars warn when they overflow."""
         if purpose not in self._keys:
             digest = hashlib.blake2b(f"{self._seed}/{purpose}".encode(), digest_size=8).digest()
             self._keys[purpose] = np.frombuffer(digest, dtype="<u8").astype(np.uint64)
         return self._keys[purpose]
 
     def bits(self, purpose: str, *address: Integers) -> Bits:
-        """Give 64 random bits for each address; coordinates broadcast."""
+        """64 random bits for each address; coordinates broadcast."""
         state = self._key(purpose)
         for coordinate in address:
             state = mix(state + coordinate.astype(np.uint64) * STEP)
         return state
 
     def unit(self, purpose: str, *address: Integers) -> Floats:
-        """Give a number in [0, 1) for each address."""
+        """A number in [0, 1) for each address."""
         return (self.bits(purpose, *address) >> MANTISSA).astype(np.float64) * 2.0**-53
 
     def below(self, limit: int | Integers, purpose: str, *address: Integers) -> Integers:
-        """Give a whole number in [0, limit) for each address; the limit may differ between addresses."""
+        """A whole number in [0, limit) for each address; the limit may differ between addresses."""
         drawn = (self.bits(purpose, *address) >> HALF) * np.asarray(limit, dtype=np.uint64)
         return (drawn >> HALF).astype(np.int64)
 
     def chance(self, probability: float | Floats, purpose: str, *address: Integers) -> Flags:
-        """Say for each address whether something of this probability happens."""
+        """Whether an event of this probability happens, for each address."""
         return self.unit(purpose, *address) < probability
 
     def shuffled(self, size: int, purpose: str, index: Integers) -> Integers:
-        """Give the place of each index in a shuffle of range(size), without making the shuffle.
+        """The position of each index in a random permutation of range(size), without computing all of it.
 
-        A Feistel network permutes the next power of four; whoever lands outside the range walks on until inside.
+        A Feistel network permutes the next power of four; positions outside the range are permuted again.
 
         >>> sorted(RandomDraws(seed=1).shuffled(10, "places", np.arange(10)).tolist())
         [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
@@ -89,7 +89,7 @@ class RandomDraws:
         return place.astype(np.int64)
 
     def _feistel(self, half_width: int, purpose: str, value: Bits) -> Bits:
-        """Permute the numbers of 2 * half_width bits."""
+        """A pseudorandom permutation of the numbers of 2 * half_width bits."""
         width, mask = np.uint64(half_width), np.uint64((1 << half_width) - 1)
         left, right = value >> width, value & mask
         for step in range(FEISTEL_ROUNDS):

@@ -21,10 +21,11 @@ from hypothesis import strategies as st
 
 from homonym.errors import InputError
 from homonym.io.inputs import InputLine, Source
+from homonym.io.table_text import Header
 from homonym.records.fields.references import scopus_cited_authors
 from homonym.records.formats import scopus, table, table_authors, table_columns
 from homonym.records.model import Author, BrokenRecordError, Document
-from homonym.records.parsing.delimited import UNCLOSED, Header, cells_of, gather, row_cells
+from homonym.records.parsing.delimited import UNCLOSED, cells_of, gather, row_cells
 from homonym.records.parsing.splitting import Raw
 from homonym.records.reader import Reading, read_documents
 from homonym.records.registry import Columns
@@ -619,7 +620,7 @@ def test_does_not_recognise_own_results(tmp_path: Path) -> None:
 def test_rejects_compressed_or_truncated_parquet(tmp_path: Path) -> None:
     whole = stored(PEOPLE, tmp_path / "t.parquet").read_bytes()
     (tmp_path / "t.parquet.gz").write_bytes(gzip.compress(whole))
-    with pytest.raises(InputError, match="unpack it first"):
+    with pytest.raises(InputError, match="decompress it first"):
         list(read_documents(tmp_path / "t.parquet.gz", "table"))
     (tmp_path / "cut.parquet").write_bytes(whole[:200])
     with pytest.raises(InputError, match="cannot be read as Parquet or Arrow"):

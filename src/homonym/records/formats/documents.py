@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from homonym.io.inputs import Source
+from homonym.io.table_text import json_object
 from homonym.records.fields import identifiers
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_stream import names_in, open_json
@@ -60,22 +61,9 @@ def parse_document(line: bytes) -> Parsed:
 def load_object(line: bytes) -> dict[str, Any]:
     """Read one line that must be a JSON object."""
     try:
-        raw = orjson.loads(line)
-    except orjson.JSONDecodeError as broken:
-        if not _is_utf8(line):
-            raise BrokenRecordError("not UTF-8 text (save the file in that encoding)") from None
-        raise BrokenRecordError(f"not valid JSON ({broken.msg} at character {broken.pos + 1})") from None
-    if not isinstance(raw, dict):
-        raise BrokenRecordError(f"expected a JSON object, got {type(raw).__name__}")
-    return raw
-
-
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+        return json_object(line)
+    except ValueError as error:
+        raise BrokenRecordError(str(error)) from None
 
 
 def identifier(raw: dict[str, Any], key: str) -> str:

@@ -18,6 +18,7 @@ import orjson
 
 from homonym.errors import InputError
 from homonym.io.inputs import HEAD_BYTES, MOST_RECORD_BYTES, InputLine, Source
+from homonym.io.table_text import Header, line_end
 from homonym.records.fields import identifiers
 from homonym.records.fields.people import is_placeholder
 from homonym.records.formats import table_authors
@@ -34,7 +35,7 @@ from homonym.records.formats.table_columns import (
     texts_of,
 )
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
-from homonym.records.parsing.delimited import Header, find_header, gather, is_header, line_end, row_cells, rows
+from homonym.records.parsing.delimited import find_header, gather, is_header, row_cells, rows
 from homonym.records.parsing.splitting import TOO_LONG, Raw
 from homonym.records.parsing.tagged_lines import LONGEST_HEADER
 from homonym.records.registry import Columns, Format, Records
@@ -87,10 +88,12 @@ def _is_binary(source: Source) -> bool:
 
 def _recognises(source: Source) -> bool:
     if _is_binary(source):
-        from homonym.records.parsing import arrow_tables  # slow to import
+        from homonym.io.tables import columnar_columns  # imports Arrow
 
-        names = arrow_tables.column_names(source)
-        return names is None or are_documents(names)
+        try:
+            return are_documents(columnar_columns(source))
+        except InputError:  # a pipe or a damaged file, which opening it reports
+            return True
     beginning = source.head.lstrip()[:1]
     return beginning not in {b"{", b"[", b"<", b"@", b"%"} and _header(source, {}) is not None
 
@@ -104,12 +107,12 @@ def _header(source: Source, columns: Columns) -> Header | None:
 
 def _open(source: Source, columns: Columns) -> Records:
     if _is_binary(source):
-        from homonym.records.parsing import arrow_tables
+        from homonym.io.tables import columnar_columns, columnar_rows
 
-        names = arrow_tables.require_column_names(source)
-        table = _layout_of(names, None, columns, source.name, partial(arrow_tables.rows, source))
+        names = columnar_columns(source)
+        table = _layout_of(names, None, columns, source.name, partial(columnar_rows, source))
         wanted = [name for name in names if name in set(table.fields.values())]
-        return Records(_object_raws(arrow_tables.rows(source, wanted), table), "record", table)
+        return Records(_object_raws(columnar_rows(source, wanted), table), "record", table)
     header = _header(source, columns) or find_header(source, lambda names: True, lines=_HEADER_LINES)
     if header is None:
         raise InputError(f"{source.name} is not a table: its first lines have no header; check the file and --format.")

@@ -1,89 +1,51 @@
-"""Delimited text (CSV, TSV): lines to rows, which may have line ends in quoted cells, and rows to cells.
+"""Cuts CSV files into raw rows, also where quoted cells contain line ends, and rows into cells.
 
-A row that is cut or has a stray quotation mark opens a cell that is never closed. Lines are therefore joined to a row
-only if the result is well-formed; otherwise the first line is rejected and the next one is tried as the start of a row.
+This is not done by the reader in `io.tables`, because here a damaged row must cost one record and not its neighbours.
+A truncated row, or one with an extra quotation mark, opens a cell that nothing closes. Lines are joined only if the
+result is a well-formed row; else the first line is rejected and the next one is tried as the start of a row.
 """
 
 from __future__ import annotations
 
 import csv
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import starmap
-from typing import NamedTuple
 
 from homonym.io.inputs import MOST_RECORD_BYTES, InputLine, Source
+from homonym.io.table_text import Header, is_separator_hint, line_end, read_header
 from homonym.records.model import BrokenRecordError
 from homonym.records.parsing.splitting import TOO_LONG, Raw, decoded
 
-SEPARATORS = (",", ";", "\t", "|")
-
 UNCLOSED = "a quoted cell is not closed, or the row is cut"
 
-# With this number of lines that look like rows, a quoted cell counts as unclosed; such rows have at least 5 columns.
+# A quoted cell does not contain this many lines that look like rows, if the table has at least this many columns.
 _ROWS_IN_A_CELL, _FEWEST_COLUMNS = 3, 5
 
-_EXCEL_SEPARATOR = re.compile(rb'"?sep=."?', re.IGNORECASE)
-
 _CSV_FIELD_LIMIT = 1 << 17
-
-
-class Header(NamedTuple):
-    """The names of the columns, and the separator between them."""
-
-    names: tuple[str, ...]
-    separator: str
 
 
 def find_header(
     source: Source, accepts: Callable[[tuple[str, ...]], bool], *, lines: int | None = None
 ) -> Header | None:
-    """The first line of the head whose cells are accepted as names of columns, with the separator that gives most."""
-    beginning = [line for line in source.head.split(line_end(source.head)) if line.strip()]
-    return next((header for line in beginning[:lines] if (header := _read_header(decoded(line), accepts))), None)
-
-
-def _read_header(line: str, accepts: Callable[[tuple[str, ...]], bool]) -> Header | None:
-    line = line.lstrip("\ufeff")
-    best: Header | None = None
-    for separator in SEPARATORS:
-        if line.count(separator) < (len(best.names) if best else 1):
-            continue
-        try:
-            names = tuple(cell.strip() for cell in cells_of(line.strip("\r\n"), separator))
-        except BrokenRecordError:
-            continue
-        if len(names) > (len(best.names) if best else 1) and accepts(names):
-            best = Header(names, separator)
-    return best
-
-
-def line_end(head: bytes) -> bytes:
-    r"""The line end of a file: \r in files of old Mac spreadsheets, otherwise \n, also for \r\n.
-
-    >>> line_end(b"a\r\nb"), line_end(b"a\rb\r")
-    (b'\n', b'\r')
-    """
-    return b"\r" if b"\r" in head and b"\n" not in head else b"\n"
+    """The first of the first `lines` lines that `accepts` takes for a header."""
+    first_lines = [line for line in source.head.split(line_end(source.head)) if line.strip()]
+    return next((header for line in first_lines[:lines] if (header := read_header(decoded(line), accepts))), None)
 
 
 def rows(source: Source, header: Header) -> Iterator[Raw]:
-    """The rows of a file, including headers, each with the number of its first line."""
+    """The raw rows of a file, including headers, each with the number of its first line."""
     lines = physical_lines(source)
-    # Excel begins some tables with a line "sep=;".
-    return gather(
-        (line for line in lines if line.number > 1 or not _EXCEL_SEPARATOR.fullmatch(line.text.strip())), header
-    )
+    return gather((line for line in lines if line.number > 1 or not is_separator_hint(line.text)), header)
 
 
 def physical_lines(source: Source) -> Iterator[InputLine]:
-    """The lines of a file that are not blank, without their line ends."""
+    """The non-blank lines of a file, without line ends."""
     return starmap(InputLine, source.lines(line_end(source.head)))
 
 
 def gather(lines: Iterable[InputLine], header: Header) -> Iterator[Raw]:
-    r"""Join the lines of each row; lines that belong to no row are yielded as broken.
+    r"""Join the lines of each row; lines that belong to no row are rejected.
 
     >>> lines = [b'1,"two', b'lines",x', b'2,"cut he', b'3,Three,x']
     >>> [raw[1:] for raw in gather(map(InputLine, range(4), lines), Header(("id", "title", "venue"), ","))]
@@ -101,22 +63,22 @@ def gather(lines: Iterable[InputLine], header: Header) -> Iterator[Raw]:
             lost.append(line)
             continue
         if lost:
-            yield _broken(lost)
+            yield _rejected(lost)
             lost = []
         yield row
     if lost:
-        yield _broken(lost)
+        yield _rejected(lost)
 
 
 def _row_from(
     line: InputLine, waiting: deque[InputLine], upcoming: Iterator[InputLine], header: Header, *, lenient: bool
 ) -> Raw | None:
-    """The row that begins with a line, or None; further lines that were examined in vain go to `waiting`."""
+    """The row that begins with a line, or None. Lines read in vain are put back into `waiting`."""
     number, text = line
     if len(text) > MOST_RECORD_BYTES:
         return Raw(number, text[:1000], TOO_LONG)
     if text.count(b'"') % 2 == 0:
-        # A row with the wrong number of cells is reported later, unless it may continue a broken row.
+        # A row with the wrong number of cells is reported later, unless it may be part of the rejected lines before it.
         return Raw(number, text) if lenient or _columns(text, header) == len(header.names) else None
     if _is_complete(text, header):
         return Raw(number, text)
@@ -145,7 +107,7 @@ def _gathered(line: InputLine, waiting: deque[InputLine], upcoming: Iterator[Inp
     return None
 
 
-def _broken(lost: list[InputLine]) -> Raw:
+def _rejected(lost: list[InputLine]) -> Raw:
     return Raw(lost[0].number, b"\n".join(line.text for line in lost), UNCLOSED)
 
 
@@ -154,7 +116,7 @@ def _columns(row: bytes, header: Header) -> int:
 
 
 def _is_complete(line: bytes, header: Header) -> bool:
-    """Whether a line with an odd number of quotation marks is a row: `1,5" pipes,2010`."""
+    """Whether a line with an odd number of quotation marks is a row nevertheless: `1,5" pipes,2010`."""
     try:
         cells = _strict_cells(decoded(line).rstrip("\r"), header.separator)
     except csv.Error:
@@ -163,14 +125,14 @@ def _is_complete(line: bytes, header: Header) -> bool:
 
 
 def _all_quoted(row: str, separator: str) -> list[str]:
-    """The cells of a row in which all are quoted, even if one has a stray mark: `"1","5" pipes","2010"`."""
+    """The cells of a row in which all are quoted, even if one contains a quotation mark: `"1","5" pipes","2010"`."""
     if not (row[:1] == '"' == row[-1:]):
         return []
     return [cell.replace('""', '"') for cell in row[1:-1].split(f'"{separator}"')]
 
 
 def _is_well_formed(row: bytes, header: Header) -> bool:
-    """Whether quotation marks are only at the ends of cells, and there are as many cells as columns."""
+    """Whether quotation marks are only at the ends of cells and there is one cell per column."""
     separator = header.separator.encode()
     first, *between, last = row.split(b'"')[::2]
     return (
@@ -182,7 +144,7 @@ def _is_well_formed(row: bytes, header: Header) -> bool:
 
 
 def _is_whole_row(line: bytes, header: Header) -> bool:
-    """Whether a line in an open cell looks like a row; in prose, commas are followed by blanks."""
+    """Whether a line in an open cell looks like a row of its own; in prose, spaces follow commas."""
     columns = len(header.names)
     if columns < _FEWEST_COLUMNS or _columns(line, header) != columns:
         return False
@@ -198,7 +160,7 @@ def cells_of(row: str, separator: str) -> list[str]:
     """
     if '"' not in row:
         return row.split(separator)
-    if cells := _cut_at_marks(row, separator):
+    if cells := _split_quoted(row, separator):
         return cells
     try:
         return _lenient_cells(row, separator)
@@ -206,8 +168,8 @@ def cells_of(row: str, separator: str) -> list[str]:
         raise BrokenRecordError(f"is not a row of a table ({broken})") from None
 
 
-def _cut_at_marks(row: str, separator: str) -> list[str] | None:
-    """The cells of a well-formed row, several times as fast as the csv module; None for any other row."""
+def _split_quoted(row: str, separator: str) -> list[str] | None:
+    """The cells of a well-formed row, several times as fast as the csv module; None for other rows."""
     parts = row.split('"')
     cells = parts[0].split(separator)
     if cells.pop() or len(parts) % 2 == 0:
@@ -217,7 +179,7 @@ def _cut_at_marks(row: str, separator: str) -> list[str] | None:
         if between == separator:
             cells.append(begun + text)
             begun = ""
-        elif not between:  # a doubled mark stands for one
+        elif not between:  # a doubled quotation mark stands for one
             begun += f'{text}"'
         else:
             nothing, *plain = between.split(separator)
@@ -230,17 +192,17 @@ def _cut_at_marks(row: str, separator: str) -> list[str] | None:
 
 
 def _lenient_cells(row: str, separator: str) -> list[str]:
-    with _Limit(len(row)):
+    with _FieldSizeLimit(len(row)):
         return next(csv.reader((row,), delimiter=separator, skipinitialspace=True), [])
 
 
 def _strict_cells(row: str, separator: str) -> list[str]:
-    with _Limit(len(row)):
+    with _FieldSizeLimit(len(row)):
         return next(csv.reader((row,), delimiter=separator, skipinitialspace=True, strict=True), [])
 
 
-class _Limit:
-    """Temporarily raises the csv module's limit of cell length, for the affiliations of thousands of authors."""
+class _FieldSizeLimit:
+    """Raises the field size limit of the csv module for a long row, such as the affiliations of 3,000 authors."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -266,13 +228,13 @@ def row_cells(text: bytes, header: Header) -> list[str]:
         return cells[:wanted]
     if len(other := _all_quoted(row, separator)) == wanted:
         return other
-    if separator == "\t" and row.count("\t") == wanted - 1:  # in TSV, quotation marks are often part of the text
+    if separator == "\t" and row.count("\t") == wanted - 1:  # many TSV files do not quote, so quotation marks are text
         return row.split("\t")
     raise BrokenRecordError(f"has {len(cells)} columns, the header {wanted}")
 
 
 def is_header(cells: list[str], header: Header) -> bool:
-    """Whether a row repeats the header, as where files have been joined."""
+    """Whether a row repeats the header, as in joined files."""
     if cells[0].strip('\ufeff" ') != header.names[0].strip('"'):
         return False
     return tuple(map(str.strip, cells[1:])) == header.names[1:]

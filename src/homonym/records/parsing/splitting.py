@@ -6,13 +6,12 @@ other processes.
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from homonym.io.inputs import MOST_RECORD_BYTES
+from homonym.io.inputs import MOST_RECORD_BYTES, WESTERN
 
 # Maximum length of a match, which the end of a block may cut.
 MARK_BYTES = 256
@@ -73,16 +72,4 @@ def decoded(text: bytes) -> str:
     >>> decoded("Müller".encode()), decoded("Müller".encode("latin-1")), decoded(b"\\x93x\\x94")
     ('Müller', 'Müller', '“x”')
     """
-    return text.decode("utf-8", errors="homonym-western")
-
-
-def western(error: UnicodeError) -> tuple[str, int]:
-    """Error handler that decodes invalid bytes one by one as Windows-1252, otherwise as Latin-1."""
-    if not isinstance(error, UnicodeDecodeError):
-        raise error
-    wrong = error.object[error.start : error.end]
-    letters = (bytes([byte]).decode("cp1252", errors="ignore") or chr(byte) for byte in wrong)
-    return "".join(letters), error.end
-
-
-codecs.register_error("homonym-western", western)
+    return text.decode("utf-8", errors=WESTERN)

@@ -1,0 +1,85 @@
+"""Conventions of tables in text files: the header of a CSV file and the objects of JSON lines.
+
+They are separate from `tables` so that the record formats can use them without importing Arrow.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import orjson
+
+SEPARATORS = (",", ";", "\t", "|")
+
+_EXCEL_SEPARATOR = re.compile(rb'"?sep=."?', re.IGNORECASE)
+
+
+class Header(NamedTuple):
+    """The column names of a CSV file and the separator between its cells."""
+
+    names: tuple[str, ...]
+    separator: str
+
+
+def read_header(line: str, accepts: Callable[[tuple[str, ...]], bool]) -> Header | None:
+    """Read a line as a header with the separator that gives most columns; None if `accepts` rejects every reading.
+
+    >>> read_header("mention_id;name, given;author", lambda names: "author" in names)
+    Header(names=('mention_id', 'name, given', 'author'), separator=';')
+    """
+    line = line.lstrip("\ufeff").strip("\r\n")
+    best: Header | None = None
+    for separator in SEPARATORS:
+        if line.count(separator) < (len(best.names) if best else 1):
+            continue
+        names = tuple(map(str.strip, _header_cells(line, separator)))
+        if len(names) > (len(best.names) if best else 1) and accepts(names):
+            best = Header(names, separator)
+    return best
+
+
+def _header_cells(line: str, separator: str) -> list[str]:
+    if '"' not in line:
+        return line.split(separator)
+    try:
+        return next(csv.reader((line,), delimiter=separator, skipinitialspace=True), [])
+    except csv.Error:
+        return []
+
+
+def line_end(head: bytes) -> bytes:
+    r"""The line end of a file, from its first bytes: \r only in files of old Mac spreadsheets.
+
+    >>> line_end(b"a\r\nb"), line_end(b"a\rb\r")
+    (b'\n', b'\r')
+    """
+    return b"\r" if b"\r" in head and b"\n" not in head else b"\n"
+
+
+def is_separator_hint(line: bytes) -> bool:
+    """Whether a line is Excel's note to itself about the separator, such as `sep=;`."""
+    return _EXCEL_SEPARATOR.fullmatch(line.strip()) is not None
+
+
+def json_object(line: bytes) -> dict[str, Any]:
+    """Parse a line that must be a JSON object; a ValueError says what is wrong with it."""
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        if not _is_utf8(line):
+            raise ValueError("not UTF-8 text (save the file in that encoding)") from None
+        raise ValueError(f"not valid JSON ({error.msg} at character {error.pos + 1})") from None
+    if not isinstance(value, dict):
+        raise ValueError(f"expected a JSON object, got {type(value).__name__}")
+    return value
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

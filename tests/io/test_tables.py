@@ -1,0 +1,188 @@
+"""One reader for every table: the same rows whatever the format, separator, encoding or compression."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import os
+import threading
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import feather
+
+from homonym.errors import InputError
+from homonym.io import tables
+from homonym.io.tables import open_table, write_table
+
+ROWS = {"mention_id": ["W1#0", "W2#0", "W3#0"], "name": ['Doe, "J"', "two\nlines", "Müller"], "author": ["1", "", "3"]}
+COLUMNS = list(ROWS)
+
+
+def as_csv(rows: dict[str, list[str]], separator: str = ",", end: str = "\n") -> str:
+    text = StringIO()
+    writer = csv.writer(text, delimiter=separator, lineterminator=end)
+    writer.writerows([list(rows), *zip(*rows.values(), strict=True)])
+    return text.getvalue()
+
+
+def read(path: Path, columns: list[str] = COLUMNS, **options: Any) -> dict[str, list[Any]]:
+    with open_table(path, "mention_id") as table:
+        found: dict[str, list[Any]] = pa.Table.from_batches(list(table.batches(columns, **options))).to_pydict()
+        return found
+
+
+def zstd(content: bytes) -> bytes:
+    return bytes(pa.compress(content, codec="zstd", asbytes=True))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, zstd])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "latin-1"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_reads_csv_in_any_form(tmp_path: Path, pack: Callable[[bytes], bytes], encoding: str, separator: str) -> None:
+    (tmp_path / "table").write_bytes(pack(as_csv(ROWS, separator).encode(encoding)))
+    assert read(tmp_path / "table") == ROWS
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.csv", "t.csv.gz", "t.jsonl", "t.jsonl.gz"])
+def test_reads_what_it_writes_whatever_the_suffix(tmp_path: Path, name: str) -> None:
+    table = pa.table(ROWS)
+    write_table(tmp_path / name, table.schema, [table])
+    renamed = (tmp_path / name).rename(tmp_path / "renamed.txt")
+    assert {column: [cell or "" for cell in cells] for column, cells in read(renamed).items()} == ROWS
+
+
+@pytest.mark.parametrize("compression", ["uncompressed", "lz4"])
+def test_reads_arrow_files(tmp_path: Path, compression: str) -> None:
+    feather.write_feather(pa.table(ROWS), tmp_path / "t", compression=compression)
+    assert read(tmp_path / "t") == ROWS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sep=;\nmention_id;name;author\nW1#0;x;1\n",
+        "\n \nmention_id,name,author\r\n\r\nW1#0,x,1\r\n",
+        "mention_id,name,author\rW1#0,x,1\r",
+        'mention_id, "name" ,author\nW1#0,x,1',
+        '{"mention_id": "W1#0", "name": "x", "author": 1}\n',
+        'garbage\n{"mention_id": "W1#0", "author": 1, "name": "x"}\n',
+    ],
+)
+def test_tolerates_variants_of_text_tables(tmp_path: Path, text: str) -> None:
+    (tmp_path / "t").write_text(text, newline="")
+    assert read(tmp_path / "t", on_broken=lambda *_: None) == {"mention_id": ["W1#0"], "name": ["x"], "author": ["1"]}
+
+
+def test_a_header_without_rows_is_an_empty_table(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("mention_id,author")
+    with open_table(tmp_path / "t", "mention_id") as table:
+        assert table.columns == ["mention_id", "author"]
+        assert [batch.num_rows for batch in table.batches(["author"])] in ([], [0])
+
+
+def test_a_key_in_the_header_makes_it_csv_although_cells_look_like_json(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text('mention_id,author\nW1#0,"\n{""a"": 1}"\n')
+    assert read(tmp_path / "t", ["author"]) == {"author": ['\n{"a": 1}']}
+
+
+def test_types_other_than_strings_can_be_asked_for(tmp_path: Path) -> None:
+    numbers = pa.table({"mention_id": ["a", "b"], "count": [1.5, 1e-7]})
+    for name in ("t.parquet", "t.csv", "t.jsonl"):
+        write_table(tmp_path / name, numbers.schema, [numbers])
+        assert read(tmp_path / name, ["count"], types={"count": pa.float64()}) == {"count": [1.5, 1e-7]}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('mention_id,author\n\n"a\nb",1\nm2\n', r"t, line 5: expected 2 columns, got 1; correct or remove the row\.$"),
+        (
+            '{"mention_id": "a", "author": "b"}\n\n{"mention',
+            r"t, line 3: not valid JSON .*; correct or remove the line\.$",
+        ),
+        ('{"mention_id": "a", "author": [1]}\n', r"t, line 1: author: an id or label is a string or a number"),
+        ('{\n"mention_id"\n', r"t, line 1: not valid JSON"),
+        (" \n\n", "t holds nothing but blank lines"),
+        ("PAR1 and nothing else", "t cannot be read as Parquet or Arrow .*; download or write it again"),
+        ("ARROW1 and nothing else", "t cannot be read as Parquet or Arrow"),
+        ("mention_id,person\na,b\n", "t has the columns mention_id, person; expected mention_id, author"),
+    ],
+)
+def test_errors_are_one_sentence_with_file_and_line(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "t").write_text(text)
+
+    def read_strictly() -> None:
+        with open_table(tmp_path / "t", "mention_id") as table:
+            table.require(["mention_id", "author"])
+            list(table.batches(["mention_id", "author"]))
+
+    with pytest.raises(InputError, match=message) as caught:
+        read_strictly()
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_rejects_compressed_parquet(tmp_path: Path) -> None:
+    table = pa.table(ROWS)
+    write_table(tmp_path / "t.parquet", table.schema, [table])
+    (tmp_path / "t.gz").write_bytes(gzip.compress((tmp_path / "t.parquet").read_bytes()))
+    with pytest.raises(InputError, match="decompress it first"):
+        read(tmp_path / "t.gz")
+
+
+def test_rejects_truncated_gzip(tmp_path: Path) -> None:
+    packed = gzip.compress(as_csv({"mention_id": [os.urandom(9).hex() for _ in range(20_000)]}).encode())
+    (tmp_path / "t").write_bytes(packed[: len(packed) // 2])
+    with pytest.raises(InputError, match="truncated or damaged"):
+        read(tmp_path / "t", ["mention_id"])
+
+
+def test_broken_rows_can_be_skipped(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("mention_id,author\na,1\nb\nc,2,3\nd,4\n")
+    skipped: list[tuple[int | None, str]] = []
+    found = read(tmp_path / "t", ["mention_id"], on_broken=lambda number, reason: skipped.append((number, reason)))
+    assert found == {"mention_id": ["a", "d"]}
+    assert skipped == [(3, "expected 2 columns, got 1"), (4, "expected 2 columns, got 3")]
+
+
+def test_reads_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(gzip.compress(as_csv(ROWS).encode())))
+    writer.start()
+    with open_table(pipe, "mention_id") as table:
+        assert pa.Table.from_batches(list(table.batches(COLUMNS))).to_pydict() == ROWS
+        assert table.place(2) == f"{pipe}, row 3"
+    writer.join()
+
+
+CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=20)
+
+
+@given(st.lists(st.tuples(CELL, CELL), min_size=1, max_size=30), st.sampled_from([",", ";", "\t"]))
+def test_cells_are_those_of_the_csv_module(rows: list[tuple[str, str]], separator: str) -> None:
+    from tempfile import TemporaryDirectory
+
+    rows = [(f"m{number}{first}", second) for number, (first, second) in enumerate(rows)]
+    table = {"mention_id": [first for first, _ in rows], "author": [second for _, second in rows]}
+    with TemporaryDirectory() as folder:
+        Path(folder, "t").write_text(as_csv(table, separator), newline="", encoding="utf-8")
+        assert read(Path(folder, "t"), list(table)) == table
+        Path(folder, "t").write_bytes(b"".join(orjson.dumps({"mention_id": a, "author": b}) + b"\n" for a, b in rows))
+        assert read(Path(folder, "t"), ["author"]) == {"author": [second or None for _, second in rows]}
+
+
+def test_cells_do_not_depend_on_the_size_of_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = {"mention_id": [f"m{number}" for number in range(20_000)], "author": ["Müller\n,é"] * 20_000}
+    (tmp_path / "t").write_text(as_csv(table), encoding="utf-8")
+    for size in (997, 70_000, 1 << 26):
+        monkeypatch.setattr(tables, "BATCH_BYTES", size)
+        assert read(tmp_path / "t", list(table)) == table
