@@ -22,7 +22,7 @@ from rich.console import Console
 
 from homonym.cli import progress_bars
 from homonym.cli.progress_bars import ProgressBars
-from homonym.engines.local import ALONE_PAIRS, BATCH_OCCURRENCES, batches
+from homonym.engines.local import ALONE_PAIRS, BATCH_OCCURRENCES, block_batches
 from homonym.errors import OutputError, SettingsError
 from homonym.io.outputs import remove_partial
 from homonym.runtime import work_directory
@@ -36,18 +36,18 @@ PATIENCE = 120
 
 def test_a_directory_is_gone_when_the_work_is_done(tmp_path: Path) -> None:
     with work_directory.work_directory(tmp_path / "work") as place:
-        Manifest(place.path).note("read/1", "key", {})
+        Manifest(place.path).add("read/1", "key", {})
         (place.path / "folder").mkdir()
         (place.path / "folder" / "file").touch()
-        assert (place.former, place.continued) == (None, False)
+        assert (place.former, place.resumed) == (None, False)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_directory_that_is_named_lasts(tmp_path: Path) -> None:
-    for continued in (False, True):
+    for resumed in (False, True):
         with work_directory.work_directory(tmp_path / "work", lasting=True) as place:
-            assert place.continued == continued
-            Manifest(place.path).note("read/1", "key", {})
+            assert place.resumed == resumed
+            Manifest(place.path).add("read/1", "key", {})
     assert (tmp_path / "work" / "lock").read_bytes() == b""
 
 
@@ -60,7 +60,7 @@ def test_nothing_is_kept_where_nothing_was_done(tmp_path: Path) -> None:
 
 def done_until(mistake: BaseException, work: Path) -> BaseException:
     """Something is done, then this comes."""
-    Manifest(work).note("read/1", "key", {})
+    Manifest(work).add("read/1", "key", {})
     return mistake
 
 
@@ -103,8 +103,8 @@ def test_a_run_that_goes_on_is_not_waited_for(tmp_path: Path) -> None:
 HOLDER = """
 import os, signal, subprocess, sys
 from pathlib import Path
-from homonym.workplace import workplace
-with workplace(Path("work"), lasting=True) as place:
+from homonym.runtime.work_directory import work_directory
+with work_directory(Path("work"), lasting=True) as place:
     script = "import sys, time; sys.stdin.read(); time.sleep(0.5); open('survived', 'w').close()"
     subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, pass_fds=[place.lock])
     os.kill(os.getpid(), signal.SIGKILL)
@@ -167,22 +167,22 @@ def test_what_a_killed_process_had_begun_is_taken_away(tmp_path: Path) -> None:
 
 
 def test_a_record_holds_for_its_key_and_its_files(tmp_path: Path) -> None:
-    ledger = Manifest(tmp_path)
+    manifest = Manifest(tmp_path)
     (tmp_path / "a.bin").write_bytes(b"123")
-    assert not ledger
-    assert ledger.find("read/1", "key") is None
-    ledger.note("read/1", "key", {"rows": 3, "text": "é"}, ["a.bin"])
-    assert ledger
-    assert ledger.find("read/1", "key") == {"rows": 3, "text": "é", "files": ["a.bin"]}
-    assert ledger.find("read/1", "other") is None
-    assert list(ledger.names("read")) == ["read/1"]
+    assert not manifest
+    assert manifest.find("read/1", "key") is None
+    manifest.add("read/1", "key", {"rows": 3, "text": "é"}, ["a.bin"])
+    assert manifest
+    assert manifest.find("read/1", "key") == {"rows": 3, "text": "é", "files": ["a.bin"]}
+    assert manifest.find("read/1", "other") is None
+    assert list(manifest.names("read")) == ["read/1"]
     (tmp_path / "a.bin").write_bytes(b"12")
-    assert ledger.find("read/1", "key") is None
+    assert manifest.find("read/1", "key") is None
     (tmp_path / "a.bin").unlink()
-    assert ledger.find("read/1", "key") is None
-    ledger.forget("read/1")
-    ledger.forget("read/1")
-    assert not ledger
+    assert manifest.find("read/1", "key") is None
+    manifest.remove("read/1")
+    manifest.remove("read/1")
+    assert not manifest
 
 
 @settings(deadline=None)  # it writes to a disk
@@ -227,7 +227,7 @@ def test_digests_tell_parts_apart(parts: list[Any]) -> None:
 )
 def test_batches_hold_every_block_once(sizes: list[int], each: int) -> None:
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    planned = batches(start, np.full(start[-1], each, np.int64))
+    planned = block_batches(start, np.full(start[-1], each, np.int64))
     covered = sorted((batch.first, batch.last) for batch in planned)
     assert covered[0][0] == 0
     assert covered[-1][1] == len(sizes)

@@ -98,7 +98,7 @@ def cluster(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
         --statistics statistics.csv.gz --mentions-in-collection 1821295
     """
     from homonym.cli.terminal import show_summary
-    from homonym.commands.disambiguate import cluster
+    from homonym.commands.cluster import cluster
 
     _call(cluster, show_summary, inputs, options, output=output)
 
@@ -118,7 +118,7 @@ def extract(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
       homonym extract records.jsonl.gz -o mentions.jsonl.gz
     """
     from homonym.cli.terminal import show_summary
-    from homonym.commands.disambiguate import extract
+    from homonym.commands.extract import extract
 
     _call(extract, show_summary, inputs, options, output=output)
 

@@ -17,22 +17,23 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homonym.clustering.arrays import Bags, Integers, ranges, starts
-from homonym.engines.local import require_memory
+from homonym.engines.base import EncodedCollection, RecordsRead
+from homonym.engines.local import LocalCollection, LocalEngine, LocalParts, require_memory
 from homonym.errors import InputError
-from homonym.evaluation.gold import read_gold, unusable
+from homonym.evaluation.gold import Gold
 from homonym.evaluation.matching import ordered_codes
 from homonym.evaluation.table_reader import columns_of, is_export
-from homonym.io.inputs import read_lines, require_rereadable
+from homonym.io.inputs import read_lines
 from homonym.io.outputs import Paths, as_paths
 from homonym.measures.methods import LabelledNames
 from homonym.records.formats.documents import load_object
 from homonym.records.model import BrokenRecordError, Problems
+from homonym.records.reader import Inputs
+from homonym.settings import Settings
 
 if TYPE_CHECKING:
     from homonym.collection.encoded import Encoded
-    from homonym.commands.run import Run
     from homonym.constraints.find import FoundConstraints
-    from homonym.engines.local import LocalEngine
 
 
 @dataclass(frozen=True)
@@ -45,29 +46,26 @@ class Labelling:
     problems: Problems
 
 
-def read_labelled(run: Run, gold: Paths | None, label: str) -> Labelling:
-    """Read a collection of documents or mentions and the labels of its mentions, from itself or from other files."""
-    require_rereadable([*run.inputs.files, *(as_paths(gold) if gold else [])])
-    found = read_gold(gold or run.inputs.files, label)
-    run.warnings += [f"{part}." for part in unusable(found.skipped, found.several)]
-    with run.engine() as engine:
-        read_collection(engine, run)
-        encoded = run.encode(engine)
-        if not encoded.frequencies.types:
-            raise InputError(f"no mention of {run.inputs} has any feature to tell authors apart by.")
-        names, without = _join(encoded, found.table, run, gold)
-    # A sweep keeps the pairs of a block twice, on each thread.
-    require_memory(int(names.mentions.max()), len(names.frequencies.types), run.memory, copies=2 * run.threads)
-    return Labelling(names, found.table.num_rows, without, engine.problems)
-
-
-def read_collection(engine: LocalEngine, run: Run) -> None:
+def read_collection(engine: LocalEngine, inputs: Inputs, settings: Settings) -> RecordsRead[LocalParts]:
     """Read documents, or mentions that bring their own features, whichever the files hold."""
-    kinds = {holds_mentions(path) for path in run.inputs.files}
+    kinds = {holds_mentions(path) for path in inputs.files}
     if len(kinds) > 1:
-        raise InputError(f"{run.inputs} are documents and mentions with bags; give files of one kind.")
-    read = engine.read_mentions if kinds.pop() else engine.read_documents
-    read(run.inputs, run.settings)
+        raise InputError(f"{inputs} are documents and mentions with bags; give files of one kind.")
+    return (engine.read_mentions if kinds.pop() else engine.read_documents)(inputs, settings)
+
+
+def label_names(
+    engine: LocalEngine, collection: EncodedCollection[LocalCollection], inputs: Inputs, gold: Gold, gold_files: Paths
+) -> Labelling:
+    """The names of a collection that have labels, with their constraints if these are known."""
+    if not collection.data.encoded.frequencies.types:
+        raise InputError(f"no mention of {inputs} has any feature to tell authors apart by.")
+    names, without = _join(collection.data, gold.table, inputs, gold_files)
+    # A sweep keeps the pairs of a block twice, on each thread.
+    require_memory(
+        int(names.mentions.max()), len(names.frequencies.types), engine.memory, copies=2 * engine.threads
+    )  # fmt: skip
+    return Labelling(names, gold.table.num_rows, without, collection.problems)
 
 
 def holds_mentions(path: Path) -> bool:
@@ -84,21 +82,24 @@ def holds_mentions(path: Path) -> bool:
     return False
 
 
-def _join(encoded: Encoded, labels: pa.Table, run: Run, gold: Paths | None) -> tuple[LabelledNames, int]:
-    """Keep the names that have labels; also count the labels that belong to no mention."""
+def _join(
+    collection: LocalCollection, labels: pa.Table, inputs: Inputs, gold_files: Paths
+) -> tuple[LabelledNames, int]:
+    """The names that have labels, and the number of labels that belong to no mention."""
+    encoded = collection.encoded
     columns = pq.read_table(encoded.mentions_file, columns=["mention_id", "name"])
     row = pc.index_in(columns["mention_id"], value_set=labels["mention_id"])
     known = pc.fill_null(row, -1).to_numpy()
     if not (known >= 0).any():
-        files = ", ".join(map(str, as_paths(gold or run.inputs.files)))
+        files = ", ".join(map(str, as_paths(gold_files)))
         raise InputError(
-            f"no label in {files} belongs to a mention of {run.inputs.files[0]}; mention_id must be the same in both, "
+            f"no label in {files} belongs to a mention of {inputs.files[0]}; mention_id must be the same in both, "
             f"but the first are {labels['mention_id'][0]} and {columns['mention_id'][0]}."
         )
     # Numbered in the order of the labels themselves: in which order a file gives them must not matter.
     code = ordered_codes(labels["author"])
     author = np.where(known >= 0, code[known], -1).astype(np.int64)
-    names = _labelled_names(encoded, author, columns["name"], run.knowledge)
+    names = _labelled_names(encoded, author, columns["name"], collection.constraints)
     return names, labels.num_rows - int((known >= 0).sum())
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from homonym.collection.bags import BAGS, FEATURES, Occurrences, bag_tables
 from homonym.collection.layout import IDENTIFIER_ROWS, MENTION_ROWS, PARTS, SLOT_BITS
-from homonym.engines.spark.session import settings
+from homonym.engines.spark.session import changed_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -188,7 +188,7 @@ def spark_schema(schema: pa.Schema) -> StructType:
 
 def store(rows: DataFrame, place: str) -> None:
     """Store rows of a joint table, each table in a folder of its own."""
-    with settings(rows.sparkSession, OPEN_FILES):
+    with changed_settings(rows.sparkSession, OPEN_FILES):
         rows.write.mode("overwrite").partitionBy(TABLE).parquet(place)
 
 

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 
 from homonym.collection.layout import SLOT_BITS
 from homonym.collection.parts import Chunk, PartReport, chunks, write_documents, write_mention_table, write_mentions
-from homonym.engines.spark.inputs import MENTIONS, File, Plan
+from homonym.engines.spark.input_plan import MENTIONS, InputPlan, PlannedFile
 from homonym.engines.spark.part_tables import PART_ROWS, part_row, read_tables, rows_of
-from homonym.engines.spark.shipping import Batches
+from homonym.engines.spark.session import Batches
 from homonym.errors import HomonymError, InputError
 from homonym.io.inputs import Source
 from homonym.records.parsing.splitting import Raw
@@ -50,7 +50,7 @@ READ = {
 """What reading gives. Lines are counted in their split; `splits` says how many each has, and what else is counted."""
 
 
-def read_lines(batches: Batches, plan: Plan, settings: Settings) -> Batches:
+def read_lines(batches: Batches, plan: InputPlan, settings: Settings) -> Batches:
     """Lines as Spark cuts them, in columns url, start and line, to parts."""
     split: _Split | None = None
     for batch in batches:
@@ -69,7 +69,7 @@ def read_lines(batches: Batches, plan: Plan, settings: Settings) -> Batches:
 class _Split:
     """One split of one file while it is read."""
 
-    def __init__(self, url: str, start: int, plan: Plan, settings: Settings) -> None:
+    def __init__(self, url: str, start: int, plan: InputPlan, settings: Settings) -> None:
         self.url, self.start, self.settings = url, start, settings
         self.number = plan.number(url)
         self.file = plan.files[self.number]
@@ -102,7 +102,7 @@ class _Split:
         yield from _split_row(self.number, self.start, self.lines, "line")
 
 
-def read_files(batches: Batches, plan: Plan, settings: Settings) -> Batches:
+def read_files(batches: Batches, plan: InputPlan, settings: Settings) -> Batches:
     """Whole files, in columns url and content, to parts."""
     for batch in batches:
         for url, content in zip(batch.column("url").to_pylist(), batch.column("content"), strict=True):
@@ -116,7 +116,7 @@ def read_files(batches: Batches, plan: Plan, settings: Settings) -> Batches:
 
 
 @contextmanager
-def _on_disk(content: pa.Buffer, file: File) -> Iterator[Path]:
+def _on_disk(content: pa.Buffer, file: PlannedFile) -> Iterator[Path]:
     """A file of this content, under its own name: some formats look at that."""
     with tempfile.TemporaryDirectory(prefix="homonym-") as folder:
         path = Path(folder, Path(file.path).name)
@@ -136,7 +136,7 @@ class _Named(Source):
         return self._name
 
 
-def _file(path: Path, file: File, number: int, plan: Plan, settings: Settings) -> Batches:
+def _file(path: Path, file: PlannedFile, number: int, plan: InputPlan, settings: Settings) -> Batches:
     if plan.mentions and path.suffix == ".parquet":
         yield from _split_row(number, 0, 0, "line")
         yield from _mention_table(path, file)
@@ -155,7 +155,7 @@ def _file(path: Path, file: File, number: int, plan: Plan, settings: Settings) -
             yield from _part(chunk, settings, writer, number, 0)
 
 
-def _mention_table(path: Path, file: File) -> Batches:
+def _mention_table(path: Path, file: PlannedFile) -> Batches:
     """A Parquet table of mentions; messages call it by the name that the user knows."""
     with tempfile.TemporaryDirectory(prefix="homonym-") as folder:
         work = Path(folder)
@@ -210,6 +210,6 @@ def _problem_rows(rows: Iterable[tuple[Any, ...]]) -> Batches:
         yield from rows_of("problems", pa.table(found, schema=READ["problems"]), READ)
 
 
-def _require_room(records: int, file: File) -> None:
+def _require_room(records: int, file: PlannedFile) -> None:
     if records > file.room:
         raise InputError(f"{file.name} holds more records than a file of its size can; unpack it first.")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from homonym.collection.counting import EXACT_SUM, UNITS, Duplicate
 from homonym.collection.statistics import GivenStatistics, take_given
 from homonym.engines.spark.part_tables import spark_schema
-from homonym.engines.spark.shipping import Batches, shipped
+from homonym.engines.spark.session import Batches, shipped
 
 if TYPE_CHECKING:
     import duckdb
@@ -91,7 +91,7 @@ GIVEN_ROWS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Types:
+class FeatureTypes:
     """The feature types of a collection: where the numbers of each begin, how many it has, and its mass.
 
     Numbers rise by type and name, but not one by one; N is the number of mentions.
@@ -178,14 +178,14 @@ def count_features(features: DataFrame, given: DataFrame | None) -> DataFrame:
     return counted.select(f.monotonically_increasing_id().alias("id"), *order, "count", "known")
 
 
-def types_of(vocabulary: DataFrame, mass: Mapping[str, float] | None, mentions: int) -> Types:
+def types_of(vocabulary: DataFrame, mass: Mapping[str, float] | None, mentions: int) -> FeatureTypes:
     """Sum up a vocabulary by type; masses may be given."""
     rows = vocabulary.groupBy("type").agg({"id": "min", "*": "count"}).orderBy("type").toArrow()
     names = tuple(rows["type"].to_pylist())
     if mass is None:
         units = vocabulary.mapInArrow(shipped(f"{TASKS}:units"), spark_schema(UNITS_ROWS)).toArrow()
         mass = masses(units)
-    return Types(
+    return FeatureTypes(
         names=names,
         first=rows["min(id)"].to_numpy(),
         features=sum(rows["count(1)"].to_pylist()),
