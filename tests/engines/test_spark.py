@@ -200,6 +200,20 @@ def test_mentions_without_any_feature(session: SparkSession, tmp_path: Path) -> 
 
 
 @needs_spark
+def test_files_without_authors_or_features(session: SparkSession, tmp_path: Path) -> None:
+    """The part of such a file has no mentions, or no features that are left without its duplicates."""
+    nameless = {"id": "x", "title": "Coins", "authors": []}
+    lots = [[nameless], [{"id": str(n), "authors": ["Doe, J", "Roe, R"]} for n in range(3)], [nameless],
+            [{"id": "y", "authors": ["Doe, J"]}, {"id": "0", "authors": ["Doe, J"]}]]  # fmt: skip
+    inputs = [tmp_path / f"{number}.jsonl" for number in range(len(lots))]
+    for path, lot in zip(inputs, lots, strict=True):
+        path.write_bytes(lines(lot))
+    local = disambiguate(inputs, tmp_path / "local.csv")
+    same(local, disambiguate(inputs, tmp_path / "spark.csv", resources=SPARK))
+    assert (local.records, local.mentions, local.problems.counts["duplicate"]) == (5, 7, 2)
+
+
+@needs_spark
 def test_the_first_problem_ends_a_strict_run(session: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_bytes(lines([{"id": str(n), "authors": ["Doe, J"]} for n in range(9)] + [b"{"]))
     said = []

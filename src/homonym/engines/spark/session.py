@@ -1,9 +1,9 @@
 """The Spark session of a run: opened or found, its failures as messages, and how functions reach the workers.
 
 Workers need not have homonym installed: its source travels with each function. A worker that has the same source
-installed uses that. Otherwise the source is unpacked once on each machine, in a folder that lasts. `addArtifacts` and
-`addPyFile` of a zipped package were tried: a package inside a ZIP file cannot keep the compiled kernel next to its
-source, the files are gone after the session, and what was added to a user's session cannot be removed again.
+installed uses that. Otherwise the source is unpacked once on each machine, next to it the compiled kernel. Not
+`addArtifacts(pyfile=True)` or `addPyFile`: Spark puts such files into a new folder for every application, so that every
+run would compile the kernel again on every machine (40 CPU seconds), and they cannot be removed from a user's session.
 """
 
 from __future__ import annotations
