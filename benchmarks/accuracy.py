@@ -25,16 +25,18 @@ from numpy.typing import NDArray
 
 from homonym.calibration.tuning import PAPER_PART, Part
 from homonym.clustering.agglomerative import limits
-from homonym.clustering.arrays import Constraints, Floats, Integers, ranges
+from homonym.clustering.arrays import Floats, Integers, ranges
 from homonym.collection.encoded import Encoded
-from homonym.commands.disambiguate import Summary, cluster, disambiguate
+from homonym.commands.cluster import cluster
+from homonym.commands.disambiguate import disambiguate
 from homonym.commands.evaluate import evaluate
-from homonym.commands.run import Resources, Run
+from homonym.commands.labelled import read_and_encode, read_labels
+from homonym.commands.result import Summary
+from homonym.commands.run import Resources, check_given_statistics, open_local_engine, prepare_run
 from homonym.constraints.found_constraints import find_constraints
-from homonym.engines.local import LocalEngine
 from homonym.evaluation.assessment import Evaluation, assess
 from homonym.evaluation.gold import read_gold
-from homonym.evaluation.labelled_collections import read_labelled
+from homonym.evaluation.labelled_collections import label_names
 from homonym.evaluation.matching import match
 from homonym.evaluation.reliability import BINS, CONFIDENCE
 from homonym.measures.agreement import bcubed, correctly_clustered
@@ -45,7 +47,6 @@ from homonym.measures.methods import Method, RelativeFrequencies, labels_of
 from homonym.measures.scores import NameScores, harmonic
 from homonym.names.compatibility import compatible
 from homonym.names.parse import parse_name
-from homonym.records.reader import Inputs
 from homonym.settings import CONSTRAINTS, DEFAULT_GAMMA, PAPER_LIMIT, Limit, Settings
 from homonym.study.baselines import all_baselines
 
@@ -102,19 +103,15 @@ SETS = (
 )
 
 
-class _Reading(Run):
-    """Reads a collection and keeps what constraints say about it; labelled names alone do not know."""
-
-    def encode(self, engine: LocalEngine, vocabulary: Path | None = None) -> Encoded:
-        """Encode, and look up the constraints of each kind while the collection is there."""
-        encoded = super().encode(engine, vocabulary)
-        self.mentions, self.block_start = len(encoded.mention_owner), encoded.block_start
-        self.blocks = {name: number for number, name in enumerate(encoded.block_names().to_pylist())}
-        self.constraints: dict[str, Constraints | None] = {}
-        for binding in BINDINGS:
-            knowledge = find_constraints(encoded, self.settings.changed(constraints=binding), None)
-            self.constraints[binding] = knowledge.of_blocks(0, len(self.blocks)) if knowledge else None
-        return encoded
+def _bound(names: LabelledNames, encoded: Encoded, settings: Settings, binding: str) -> LabelledNames:
+    """Labelled names with the constraints of one kind."""
+    found = find_constraints(encoded, settings.changed(constraints=binding), None)
+    constraints = found.of_blocks(0, len(encoded.block_start) - 1) if found else None
+    if constraints is None:
+        return names
+    number = {name: block for block, name in enumerate(encoded.block_names().to_pylist())}
+    first = encoded.block_start[np.array([number[key] for key in names.key])]
+    return replace(names, constraints=constraints.of(ranges(first, names.mentions)))
 
 
 class Stated(NamedTuple):
@@ -146,16 +143,14 @@ class Measured:
     @staticmethod
     def of(kind: LabelledSet, data: Path, work: Path) -> Measured:
         """Read a set once: its labelled names, free and with each kind of constraints."""
-        run = _Reading(Inputs.of([data / file for file in kind.inputs]), kind.settings, False, None, None)
-        run.use_statistics(data / kind.statistics if kind.statistics else None, kind.mentions_in_collection)
-        names = read_labelled(run, data / kind.gold, "author").names
-        blocks = np.array([run.blocks[key] for key in names.key])
-        chosen = ranges(run.block_start[blocks], names.mentions)
-        bound = {
-            binding: replace(names, constraints=known.of(chosen)) if known else names
-            for binding, known in run.constraints.items()
-        }
-        return Measured(kind, data, work, names, bound, run.mentions, len(run.blocks))
+        run = prepare_run([data / file for file in kind.inputs], kind.settings)
+        given = check_given_statistics(data / kind.statistics if kind.statistics else None, kind.mentions_in_collection)
+        labels = read_labels(run, data / kind.gold, "author")
+        with open_local_engine(run) as engine:
+            collection = read_and_encode(run, engine, given)
+            names = label_names(engine, collection, run.inputs, labels, data / kind.gold).names
+            bound = {binding: _bound(names, collection.data.encoded, kind.settings, binding) for binding in BINDINGS}
+        return Measured(kind, data, work, names, bound, collection.mentions, collection.blocks)
 
     def figure(self, found: Evaluation) -> float:
         """The figure that this set is judged by."""

@@ -1,9 +1,9 @@
-"""How a whole run grows with its collection, and what it costs beside the least that anybody could do.
+"""How the cost of a run grows with its collection, compared with a minimal pass over the same file.
 
-Each size is generated and disambiguated by the command itself, in a process of its own, under a memory limit; seconds,
-processor time and peak memory by stage come from the log that the run leaves beside its result. Beside it two passes
-over the same file on one core, measured in the same minute: parsing alone, and the bare pass, which parses each line
-and then counts the words of title and abstract (`re.findall` and `Counter`), nothing else.
+Each size is generated and disambiguated by the command itself, in its own process, with a memory limit; seconds, CPU
+seconds and peak memory by stage come from the run log. Two passes over the same file on one core are measured in the
+same minute: parsing alone, and the bare pass, which parses each line and counts the words of title and abstract
+(`re.findall` and `Counter`).
 """
 
 from __future__ import annotations
@@ -35,24 +35,26 @@ Row = dict[str, Any]
 
 
 def run(sizes: tuple[int, ...] = SIZES) -> list[Row]:
-    """A row per size: what the run's log says, and the processor time of both passes."""
+    """One row per size: figures from the run log, and the CPU seconds of both passes."""
     _warm_up()
     return [measure(size) for size in sizes]
 
 
 def _warm_up() -> None:
-    """Compile once, so that the smallest size does not pay for it."""
+    """Compile the kernel, so that the smallest size does not include that."""
     with tempfile.TemporaryDirectory() as directory:
         _disambiguate(_generated(5_000, Path(directory)), Path(directory))
 
 
 def measure(size: int) -> Row:
-    """Generate a corpus, run over it, and pass over it."""
+    """Generate a corpus, disambiguate it, and measure both passes over it."""
     with tempfile.TemporaryDirectory() as directory:
         documents = _generated(size, Path(directory))
-        parsing, bare = processor_time(parse, documents), processor_time(bare_pass, documents)
+        parsing, bare = cpu_seconds_of(parse, documents), cpu_seconds_of(bare_pass, documents)
         log = _disambiguate(documents, Path(directory))
-        bare = (bare + processor_time(bare_pass, documents)) / 2  # before and after: the machine may change its mind
+        bare = (
+            bare + cpu_seconds_of(bare_pass, documents)
+        ) / 2  # before and after, because the speed of the machine varies
         stages = log["stages"]
         return {
             "mentions": stages["read"]["mentions"],
@@ -95,15 +97,15 @@ def bare_pass(documents: Path) -> None:
             Counter(_WORDS.findall(document.get("title", "") + " " + document.get("abstract", "")))
 
 
-def processor_time(work: Callable[[Path], None], documents: Path) -> float:
-    """Seconds of processor time that a pass takes."""
+def cpu_seconds_of(work: Callable[[Path], None], documents: Path) -> float:
+    """CPU seconds of a pass."""
     began = time.process_time()
     work(documents)
     return time.process_time() - began
 
 
 def exponent(sizes: list[float], values: list[float]) -> float:
-    """The power of the size that values grow with: the slope of both logarithms.
+    """The exponent p if values grow with size to the power of p: the slope of the logarithms.
 
     >>> round(exponent([1, 2, 4], [3, 6, 12]), 3), round(exponent([1, 2, 4], [1, 4, 16]), 3)
     (1.0, 2.0)
@@ -112,7 +114,7 @@ def exponent(sizes: list[float], values: list[float]) -> float:
 
 
 def report(rows: list[Row]) -> str:
-    """The rows as a table, with the exponents."""
+    """The rows as a Markdown table, with the fitted exponents."""
     lines = [
         f"| {row['mentions']:,} | {row['documents']:,} | "
         + " | ".join(f"{row['stages'][stage]['seconds']:.1f}" for stage in STAGES)
@@ -122,7 +124,7 @@ def report(rows: list[Row]) -> str:
     ]
     sizes = [float(row["mentions"]) for row in rows]
     grown = {name: exponent(sizes, [row[name] for row in rows]) for name in ("seconds", "cpu")} if len(rows) > 1 else {}
-    said = ", ".join(f"{name} ∝ mentions^{power:.2f}" for name, power in grown.items())
+    fitted = ", ".join(f"{name} ∝ mentions^{power:.2f}" for name, power in grown.items())
     return "\n".join(
         [
             f"| mentions | documents | {' | '.join(STAGES)} | seconds | CPU s | GiB | bare pass, CPU s | CPU ÷ bare | "
@@ -130,13 +132,13 @@ def report(rows: list[Row]) -> str:
             "|" + " ---: |" * (len(STAGES) + 8),
             *lines,
             "",
-            f"Fitted: {said}." if said else "",
+            f"Fitted: {fitted}." if fitted else "",
         ]
     )
 
 
 def draw(rows: list[Row], path: Path = FIGURE) -> None:
-    """Time by stage and peak memory over the number of mentions, as a figure."""
+    """Draw time by stage and peak memory over the number of mentions."""
     import matplotlib as mpl
 
     mpl.use("svg")
@@ -147,7 +149,7 @@ def draw(rows: list[Row], path: Path = FIGURE) -> None:
         {"svg.hashsalt": "growth", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
     ):
         figure, (time_axes, memory_axes) = plt.subplots(1, 2, figsize=(8.5, 3.4), width_ratios=(3, 2))
-        time_axes.loglog(sizes, [row["seconds"] for row in rows], "k-o", label="in all")
+        time_axes.loglog(sizes, [row["seconds"] for row in rows], "k-o", label="total")
         for stage in STAGES:
             time_axes.loglog(sizes, [max(row["stages"][stage]["seconds"], 0.01) for row in rows], ".-", label=stage)
         first = rows[0]["seconds"] / sizes[0]
@@ -164,7 +166,7 @@ def draw(rows: list[Row], path: Path = FIGURE) -> None:
 
 
 def main() -> None:
-    """Measure the sizes that are named, or all; write figure and table."""
+    """Measure the sizes given as arguments, or all; write figure and table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sizes", nargs="*", type=int, default=SIZES)
     rows = run(tuple(parser.parse_args().sizes))

@@ -1,7 +1,7 @@
-"""Interrupted is not lost: a run is killed at twenty random moments, and the same command goes on each time.
+"""Resumed runs: a run is killed at twenty random moments, and the same command resumes it each time.
 
-`python -m benchmarks.interrupted` measures the length of a run, kills others (kill −9, the whole group of processes) at
-moments spread over it, goes on, and compares every byte of what they leave. What is used again, the run's log tells.
+`python -m benchmarks.interrupted` measures the length of a run, kills others (kill −9, the whole process group) at
+moments spread over it, resumes them, and compares every byte of the outputs. The run log says what was reused.
 """
 
 from __future__ import annotations
@@ -30,35 +30,34 @@ STAGES = ("read", "count", "encode", "constrain", "calibrate", "cluster", "write
 
 @dataclass(frozen=True)
 class Kill:
-    """One run that was killed and went on: when, in which stage, what was used again, seconds, and the same or not."""
+    """One run that was killed and resumed: when, in which stage, what was reused, seconds, same outputs or not."""
 
     moment: float
     stage: str
     parts: float
     encoded: bool
-    batches: float
     seconds: float
     same: bool
 
 
 def run(mentions: int = MENTIONS, kills: int = KILLS, seed: int = SEED) -> tuple[float, list[Kill]]:
-    """Seconds of a whole run, and what came of each that was killed."""
+    """Seconds of a complete run, and the outcome of each run that was killed."""
     with tempfile.TemporaryDirectory() as directory:
         folder = Path(directory)
         _command(folder, "generate", "-o", "corpus", "--mentions", str(mentions), "-q").wait()
-        _whole(folder / "first")  # which compiles what is not compiled yet
-        length, expected = _whole(folder / "whole")
+        _complete(folder / "first")  # compiles the kernel
+        length, expected = _complete(folder / "whole")
         moments = _moments(length, kills, seed)
         return length, [_kill(folder / f"{number}", moment, expected) for number, moment in enumerate(moments)]
 
 
 def _moments(length: float, kills: int, seed: int) -> list[float]:
-    """Random moments, one in each of equal parts of a run."""
+    """Random moments, one in each of `kills` equal parts of a run."""
     chance = random.Random(seed)
     return [length * (number + chance.random()) / kills for number in range(kills)]
 
 
-def _whole(folder: Path) -> tuple[float, dict[str, bytes]]:
+def _complete(folder: Path) -> tuple[float, dict[str, bytes]]:
     began = time.perf_counter()
     folder.mkdir()
     status = _disambiguate(folder).wait()
@@ -76,26 +75,26 @@ def _kill(folder: Path, moment: float, expected: dict[str, bytes]) -> Kill:
         os.killpg(running.pid, signal.SIGKILL)
         running.wait()
     stage = _stage(folder)
-    seconds, found = _go_on(folder)
+    seconds, found = _resume(folder)
     log = orjson.loads((folder / "authors.run.json").read_bytes())["stages"]
     left = sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
     shutil.rmtree(folder)
     return Kill(
-        moment, stage, _share(log.get("read", {}), "chunks"), bool(log.get("encode", {}).get("reused")),
-        _share(log.get("cluster", {}), "batches"), seconds, found == expected and not left,
+        moment, stage, _share(log.get("read", {}), "chunks"), bool(log.get("encode", {}).get("reused")), seconds,
+        found == expected and not left,
     )  # fmt: skip
 
 
-def _go_on(folder: Path) -> tuple[float, dict[str, bytes]]:
+def _resume(folder: Path) -> tuple[float, dict[str, bytes]]:
     began = time.perf_counter()
     status = _disambiguate(folder).wait()
     if status:
-        raise RuntimeError(f"the run that went on ended with status {status}")
+        raise RuntimeError(f"the resumed run ended with status {status}")
     return time.perf_counter() - began, _outputs(folder)
 
 
 def _stage(folder: Path) -> str:
-    """The stage in which a run was killed: the one after those that its log has."""
+    """The stage in which a run was killed: the one after those in its log."""
     if (folder / "authors.parquet").exists():
         return "after the result"
     try:
@@ -110,7 +109,7 @@ def _share(facts: dict[str, Any], of: str) -> float:
 
 
 def _outputs(folder: Path) -> dict[str, bytes]:
-    """All that a run leaves, but for its log, which tells times."""
+    """All outputs of a run except its log, which has times."""
     return {name: (folder / name).read_bytes() for name in OUTPUTS if (folder / name).exists()}
 
 
@@ -126,16 +125,16 @@ def _command(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
 
 
 def table(length: float, kills: list[Kill]) -> str:
-    """What came of it, as Markdown."""
+    """The outcomes as a Markdown table."""
     rows = [
         f"| {kill.moment:.1f} | {kill.stage} | {100 * kill.parts:.0f} % | {'yes' if kill.encoded else 'no'} | "
-        f"{100 * kill.batches:.0f} % | {kill.seconds:.1f} | {'yes' if kill.same else '**no**'} |"
+        f"{kill.seconds:.1f} | {'yes' if kill.same else '**no**'} |"
         for kill in kills
     ]
     header = [
-        "| killed after, s | in stage | parts used again | encoding used again | batches used again | "
-        f"then to finish, s (whole run: {length:.1f}) | same bytes |",
-        "| ---: | --- | ---: | --- | ---: | ---: | --- |",
+        "| killed after, s | in stage | parts reused | encoding reused | "
+        f"then to finish, s (complete run: {length:.1f}) | same bytes |",
+        "| ---: | --- | ---: | --- | ---: | --- |",
     ]
     return "\n".join([*header, *rows])
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from homonym.commands.disambiguate import cluster, disambiguate
+from homonym.commands.cluster import cluster
+from homonym.commands.disambiguate import disambiguate
 from homonym.commands.evaluate import evaluate
 from homonym.settings import Settings
 

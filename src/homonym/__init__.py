@@ -1,4 +1,4 @@
-"""Tells authors of the same name apart, without training data.
+"""Author name disambiguation without training data.
 
 >>> import homonym
 >>> sorted(homonym.__all__)[:3]
@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from homonym.commands.calibrate import calibrate
+    from homonym.commands.cluster import cluster
     from homonym.commands.convert import convert
     from homonym.commands.demo import demo
-    from homonym.commands.disambiguate import Summary, cluster, disambiguate, extract
+    from homonym.commands.disambiguate import disambiguate
     from homonym.commands.evaluate import evaluate
+    from homonym.commands.extract import extract
     from homonym.commands.generate import generate
     from homonym.commands.inspect import inspect
+    from homonym.commands.result import Summary
     from homonym.commands.run import Resources
     from homonym.commands.study import study
     from homonym.commands.train import train
@@ -46,20 +49,20 @@ __all__ = [
     "train",
 ]
 
-# Names are imported when they are first used: `homonym --help` must not wait for libraries it does not need.
+# Names are imported on first use, so that `homonym --help` does not load libraries it does not need.
 _HOME = {
     "Corpus": "homonym.synthetic.corpus",
     "HomonymError": "homonym.errors",
     "Resources": "homonym.commands.run",
     "Settings": "homonym.settings",
-    "Summary": "homonym.commands.disambiguate",
+    "Summary": "homonym.commands.result",
     "calibrate": "homonym.commands.calibrate",
-    "cluster": "homonym.commands.disambiguate",
+    "cluster": "homonym.commands.cluster",
     "convert": "homonym.commands.convert",
     "demo": "homonym.commands.demo",
     "disambiguate": "homonym.commands.disambiguate",
     "evaluate": "homonym.commands.evaluate",
-    "extract": "homonym.commands.disambiguate",
+    "extract": "homonym.commands.extract",
     "generate": "homonym.commands.generate",
     "inspect": "homonym.commands.inspect",
     "study": "homonym.commands.study",

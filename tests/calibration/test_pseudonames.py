@@ -29,15 +29,15 @@ from homonym.calibration.single_person_names import PersonPool, find_people
 from homonym.clustering.agglomerative import cluster, limits
 from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies, Integers, starts
 from homonym.collection.encoded import Encoded
-from homonym.commands.disambiguate import Summary, disambiguate, settings_path
-from homonym.commands.disambiguate import cluster as cluster_file
+from homonym.commands.cluster import cluster as cluster_file
+from homonym.commands.disambiguate import disambiguate
 from homonym.commands.generate import generate
-from homonym.commands.run import Resources, Run
+from homonym.commands.result import Summary, settings_path
+from homonym.commands.run import Resources, open_local_engine, prepare_run
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.measures.agreement import bcubed
 from homonym.measures.contingency import contingency
 from homonym.measures.labelled_names import LabelledNames
-from homonym.records.reader import Inputs
 from homonym.settings import DEFAULT_GAMMA, Limit, Settings, load_settings
 from homonym.synthetic.corpus import Corpus
 
@@ -66,10 +66,10 @@ class Ready:
 
 @contextmanager
 def ready(path: Path, run_settings: Settings | None = None, *, documents: bool = True) -> Iterator[Ready]:
-    run = Run(Inputs.of([path]), run_settings, strict=True, resources=Resources(threads=2), listener=None)
-    with run.engine() as engine:
-        (engine.read_documents if documents else engine.read_mentions)(run.inputs, run.settings)
-        encoded = run.encode(engine)
+    run = prepare_run(path, run_settings, strict=True, resources=Resources(threads=2))
+    with open_local_engine(run) as engine:
+        read = (engine.read_documents if documents else engine.read_mentions)(run.inputs, run.settings)
+        encoded = engine.encode(read, None).data.encoded
         author = _labels(encoded, path) if documents else np.zeros(0, np.int64)
         yield Ready(encoded, find_constraints(encoded, run.settings, None), author)
 

@@ -33,15 +33,14 @@ from homonym.calibration.tuning import (
     tune_one,
 )
 from homonym.commands.calibrate import Calibration, calibrate
-from homonym.commands.disambiguate import extract
+from homonym.commands.extract import extract
 from homonym.commands.generate import generate
-from homonym.commands.run import Resources, Run
+from homonym.commands.labelled import read_labelled
+from homonym.commands.run import Resources, prepare_run
 from homonym.errors import InputError, OutputError, SettingsError
-from homonym.evaluation.labelled_collections import read_labelled
 from homonym.measures.bootstrap import size_groups
 from homonym.measures.limit_curves import LimitCurves, curves_of
 from homonym.measures.methods import RelativeFrequencies
-from homonym.records.reader import Inputs
 from homonym.settings import PAPER_LIMIT, Limit, Settings, load_settings
 from homonym.synthetic.corpus import Corpus
 
@@ -327,7 +326,7 @@ def homonym_command(*arguments: str | Path | float, cwd: Path | None = None) -> 
 @pytest.mark.parametrize("variant", ["prob", "max"])
 def test_tuned_limit_is_as_good_as_the_papers_on_training_names(corpus: Path, variant: str) -> None:
     found = calibrate(corpus, corpus, Settings(variant=variant, constraints="none"))
-    run = Run(Inputs.of(corpus), found.settings, False, Resources(threads=2), None)
+    run = prepare_run(corpus, found.settings, resources=Resources(threads=2))
     training = split(read_labelled(run, None, "author").names).training
     all_curves = curves_of(RelativeFrequencies(found.settings), training, 2)
     group = np.unique(size_groups(training.true_size), return_inverse=True)[1]

@@ -26,7 +26,8 @@ from homonym.clustering.arrays import Frequencies
 from homonym.collection import counting, encode
 from homonym.collection.encoded import Encoded
 from homonym.collection.statistics import GivenStatistics, given_statistics, statistics_side_file
-from homonym.commands import disambiguate
+from homonym.commands.cluster import cluster
+from homonym.commands.extract import extract
 from homonym.commands.run import Resources
 from homonym.engines import local
 from homonym.engines.local import LocalEngine
@@ -92,14 +93,12 @@ def collect(
     """Run the engine's steps; bags are gathered for all mentions, or for the first few of them."""
     with tempfile.TemporaryDirectory() as work:
         engine = LocalEngine(Path(work), threads, 1 << 30, Stages())
-        (engine.read_mentions if mentions else engine.read_documents)(Inputs.of(list(paths)), settings)
-        connection = engine.connect()
-        try:
-            answer = engine.encode(connection, given)
+        read = (engine.read_mentions if mentions else engine.read_documents)(Inputs.of(list(paths)), settings)
+        with engine.database() as (connection, duplicates):
+            read = engine.without_duplicates(read, duplicates)
+            answer = engine.count_and_encode(connection, given)
             vocabulary = connection.execute("SELECT type, feature FROM vocabulary ORDER BY id").fetchall()
             missing = counting.features_missing_from_statistics(connection) if given else 0
-        finally:
-            connection.close()
         rows = pq.read_table(answer.mentions_file).drop_columns(["owner", "own_name", "parsed_name"]).to_pylist()
         return Collection(
             frequencies=answer.frequencies,
@@ -108,8 +107,8 @@ def collect(
             bags=spelled_out(answer, vocabulary, len(rows) if gathered is None else gathered),
             blocks=answer.block_start.tolist(),
             stored=len(answer.feature),
-            records=engine.records,
-            problems=[str(problem) for problem in engine.problems.kept],
+            records=read.records,
+            problems=[str(problem) for problem in read.problems.kept],
             missing=missing,
         )
 
@@ -351,11 +350,8 @@ def test_one_author_has_no_co_authors_even_where_the_name_is_one_elsewhere(tmp_p
 def test_types_that_are_not_kept_are_left_out_of_bags(tmp_path: Path) -> None:
     engine = LocalEngine(tmp_path, 1, 1 << 30, Stages())
     engine.read_documents(Inputs.of(written(tmp_path, corpus_of(9))), DEFAULTS)
-    connection = engine.connect()
-    try:
-        answer = engine.encode(connection, None)
-    finally:
-        connection.close()
+    with engine.database() as (connection, _):
+        answer = engine.count_and_encode(connection, None)
     types, starts = answer.frequencies.types, answer.frequencies.type_start
     kept = np.array([kind in {"co", "email"} for kind in types])
     _, every, counts = answer.gather_mentions(slice(None), np.ones(len(types), bool))
@@ -454,7 +450,7 @@ def test_broken_records_and_authors_are_told_and_the_rest_is_used(tmp_path: Path
 def test_an_input_without_mentions_is_one_sentence(tmp_path: Path, raws: list[Raw | str], reason: str) -> None:
     path = written(tmp_path, raws)
     with pytest.raises(InputError, match=reason) as caught:
-        disambiguate.extract(path, tmp_path / "out.jsonl", resources=ONE)
+        extract(path, tmp_path / "out.jsonl", resources=ONE)
     assert str(path) in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
 
@@ -514,7 +510,7 @@ def test_blocks_are_those_of_the_scheme(tmp_path: Path, blocking: Any, blocks: l
 @pytest.mark.parametrize("settings", [DEFAULTS, Settings(year_sigma=0.4), Settings(year_sigma=1e-9, year_reach=100)])
 def test_extracted_mentions_are_the_collection_they_came_from(tmp_path: Path, name: str, settings: Settings) -> None:
     source = written(tmp_path, corpus_of(40))
-    summary = disambiguate.extract(source, tmp_path / name, settings, resources=ONE)
+    summary = extract(source, tmp_path / name, settings, resources=ONE)
     original = collect(source, settings=settings)
     again = collect(tmp_path / name, mentions=True)
     assert again.problems == []
@@ -528,7 +524,7 @@ def test_random_corpora_survive_extraction(tmp_path: Path, corpus: list[Raw]) ->
     source = written(tmp_path, [*corpus, one_usable])
     original = collect(source)
     for name in ("mentions.jsonl", "mentions.parquet"):
-        disambiguate.extract(source, tmp_path / name, resources=ONE)
+        extract(source, tmp_path / name, resources=ONE)
         assert collect(tmp_path / name, mentions=True).comparable() == original.comparable()
 
 
@@ -882,7 +878,7 @@ SUFFIXES = ["statistics.csv", "statistics.csv.gz", "statistics.parquet"]
 @pytest.mark.parametrize("name", SUFFIXES)
 def test_saved_statistics_of_a_run_give_that_run_again(tmp_path: Path, name: str) -> None:
     source = written(tmp_path, corpus_of(60))
-    disambiguate.extract(source, tmp_path / "mentions.jsonl", save_statistics=tmp_path / name, resources=ONE)
+    extract(source, tmp_path / "mentions.jsonl", save_statistics=tmp_path / name, resources=ONE)
     original = collect(source)
     again = collect(source, given=given_statistics(tmp_path / name, None))
     assert again.comparable() == original.comparable()
@@ -895,7 +891,7 @@ def test_equal_runs_save_equal_bytes(tmp_path: Path, name: str) -> None:
     saved = []
     for order in (corpus, corpus[::-1]):
         source = written(tmp_path, order)
-        disambiguate.extract(source, tmp_path / "mentions.jsonl", save_statistics=tmp_path / name, resources=ONE)
+        extract(source, tmp_path / "mentions.jsonl", save_statistics=tmp_path / name, resources=ONE)
         saved.append([(tmp_path / name).read_bytes(), statistics_side_file(tmp_path / name).read_bytes()])
     assert saved[0] == saved[1]
 
@@ -903,7 +899,7 @@ def test_equal_runs_save_equal_bytes(tmp_path: Path, name: str) -> None:
 def saved_and_used_again(folder: Path, features: Iterable[str], name: str) -> int:
     """How many features of a run its own statistics do not know."""
     source = written(folder, [mention(1, co=dict.fromkeys(features, 1.5))])
-    disambiguate.cluster(source, folder / "authors.csv", save_statistics=folder / name, resources=ONE)
+    cluster(source, folder / "authors.csv", save_statistics=folder / name, resources=ONE)
     return collect(source, mentions=True, given=given_statistics(folder / name, None)).missing
 
 

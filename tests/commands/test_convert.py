@@ -10,7 +10,8 @@ import orjson
 import pytest
 
 from homonym.commands.convert import convert
-from homonym.commands.disambiguate import disambiguate, extract
+from homonym.commands.disambiguate import disambiguate
+from homonym.commands.extract import extract
 from homonym.commands.inspect import inspect
 from homonym.commands.run import Resources
 from homonym.engines import local

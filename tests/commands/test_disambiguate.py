@@ -12,8 +12,11 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from homonym.commands.disambiguate import cluster, disambiguate, extract, settings_path
+from homonym.commands.cluster import cluster
+from homonym.commands.disambiguate import disambiguate
+from homonym.commands.extract import extract
 from homonym.commands.generate import generate
+from homonym.commands.result import settings_path
 from homonym.commands.run import Resources
 from homonym.errors import CapacityError, HomonymError, InputError, OutputError, SettingsError
 from homonym.schema import AUTHORS, ROUNDS

@@ -25,8 +25,11 @@ from hypothesis import strategies as st
 
 from homonym.clustering.arrays import Frequencies
 from homonym.collection.encoded import Encoded
-from homonym.commands.disambiguate import Summary, cluster, conflicts_path, disambiguate, extract
+from homonym.commands.cluster import cluster
+from homonym.commands.disambiguate import disambiguate
+from homonym.commands.extract import extract
 from homonym.commands.generate import generate
+from homonym.commands.result import Summary, conflicts_path
 from homonym.commands.run import Resources
 from homonym.constraints.conflicts import write_conflicts
 from homonym.constraints.evidence import UserPairs, read_user_pairs

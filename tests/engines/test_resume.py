@@ -18,16 +18,18 @@ import orjson
 import pyarrow.parquet as pq
 import pytest
 
-from homonym.clustering.agglomerative import Clustering
 from homonym.collection.parts import Chunk, write_documents
-from homonym.commands.disambiguate import Summary, cluster, disambiguate, extract
+from homonym.commands.cluster import cluster
+from homonym.commands.disambiguate import disambiguate
+from homonym.commands.extract import extract
 from homonym.commands.generate import generate
+from homonym.commands.result import Summary
 from homonym.commands.run import Resources
 from homonym.engines import local_checkpoints
 from homonym.errors import HomonymError, InputError, OutputError, SettingsError
 from homonym.records.parsing.splitting import Raw
 from homonym.runtime.checkpoints import Manifest, digest
-from homonym.settings import CLUSTERING, EXTRACTION, UNTUNED, Settings
+from homonym.settings import CLUSTERING, EXTRACTION, Settings
 from homonym.synthetic.corpus import Corpus
 
 #: A guard against hanging, not a measurement.
@@ -58,24 +60,24 @@ def killed_at(times, function):
 """
 RUN = "\nfrom homonym.cli.main import main; main()"
 
-#: At which moment a run is killed, and what is there by then: parts read, the collection encoded, batches clustered.
+# The moment at which a run is killed, as a patch; some moments have parts read or the collection encoded.
 MOMENTS = {
-    "while it reads": "local.LocalEngine._take = killed_at(5, local.LocalEngine._take)",
+    "while it reads": "local._PartReader._add = killed_at(5, local._PartReader._add)",
     "between two files of a part": """
-def moved(place, work):
-    next(path for path in place.rglob("*.parquet")).replace(work / "records.parquet")
+def moved(temporary, work):
+    next(path for path in temporary.rglob("*.parquet")).replace(work / "records.parquet")
     return killed()
-local_checkpoints._moved = moved
+local_checkpoints._move_into_place = moved
 local.SMALL_INPUT = 1 << 40
 """,
     "before a part is noted": """
-Ledger = local_checkpoints.Manifest
-Ledger.note = killed_at(7, Ledger.note)
+Manifest = local_checkpoints.Manifest
+Manifest.add = killed_at(7, Manifest.add)
 local.SMALL_INPUT = 1 << 40
 """,
     "while it counts": "counting.write_vocabulary = counting.count_features = killed_at(1, None)",
-    "when all is encoded": "local.save_encoded = killed_at(1, None)",
-    "while it clusters": "local_checkpoints.keep_answer = killed_at(4, local_checkpoints.keep_answer)",
+    "when all is encoded": "local_checkpoints.save_encoded = killed_at(1, None)",
+    "while it clusters": "local.cluster = killed_at(4, local.cluster)",
     "while it writes": """
 replace = os.replace
 homonym.io.outputs.os.replace = lambda a, b: killed() if str(b).endswith("out.csv") else replace(a, b)
@@ -137,7 +139,7 @@ def test_a_run_that_was_killed_goes_on(
     assert {**results(tmp_path), "errors": done.stderr.encode()} == expected
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
     stages, chunks = log(tmp_path)["stages"], log(tmp_path)["stages"]["read"]["chunks"]
-    read, encoded, clustered = stages["read"]["reused"], stages["encode"].get("reused", 0), stages["cluster"]["reused"]
+    read, encoded = stages["read"]["reused"], stages["encode"].get("reused", 0)
     assert chunks > 9
     assert stages["cluster"]["batches"] > 5
     if moment == "between two files of a part":
@@ -149,10 +151,6 @@ def test_a_run_that_was_killed_goes_on(
     else:
         assert read == chunks
     assert encoded == (moment in {"while it clusters", "while it writes"})
-    if moment == "while it clusters":
-        assert 0 < clustered < stages["cluster"]["batches"]
-    else:
-        assert clustered == (stages["cluster"]["batches"] if moment == "while it writes" else 0)
 
 
 @pytest.fixture
@@ -193,16 +191,14 @@ def plain(documents: Path | list[Path], settings: Settings, **options: Any) -> t
 @pytest.mark.usefixtures("small_pieces")
 def test_changed_settings_redo_only_what_depends_on_them(documents: Path, tmp_path: Path) -> None:
     first = again(documents, tmp_path, Settings(kappa=7))
-    assert (first["read"]["reused"], first["cluster"]["reused"], "seconds" in first["count"]) == (0, 0, True)
+    assert (first["read"]["reused"], "seconds" in first["count"]) == (0, True)
     same = again(documents, tmp_path, Settings(kappa=7))
     assert same["read"]["reused"] == same["read"]["chunks"] == first["read"]["chunks"]
     assert (same["encode"]["reused"], "count" in same) == (1, False)
-    assert same["cluster"]["reused"] == same["cluster"]["batches"]
     for settings in (Settings(kappa=5), Settings(kappa=5, constraints="none")):
         other = again(documents, tmp_path, settings)
         assert other["read"]["reused"] == other["read"]["chunks"]
         assert other["encode"]["reused"] == 1
-        assert other["cluster"]["reused"] == 0
     other = again(documents, tmp_path, Settings(kappa=5, blocking="first-initial"))
     assert other["read"]["reused"] == 0
     assert "count" in other
@@ -243,8 +239,7 @@ def test_another_order_of_files_is_another_input(documents: Path, tmp_path: Path
         ("done/read/*.json", "read", "emptied"), ("done/read/*.json", "read", "other bytes"),
         ("records/*.parquet", "read", "emptied"), ("bags/*.parquet", "read", "cut"),
         ("done/encoded.json", "encode", "other bytes"), ("feature.bin", "encode", "cut"),
-        ("mention_owner.npy", "encode", "emptied"), ("answers/*.npz", "cluster", "cut"),
-        ("answers/*.npz", "cluster", "other bytes"),
+        ("mention_owner.npy", "encode", "emptied"),
     ],
 )  # fmt: skip
 def test_what_is_damaged_is_done_again(
@@ -257,8 +252,7 @@ def test_what_is_damaged_is_done_again(
     file.write_bytes(damaged[damage])
     after = again(documents, tmp_path, Settings(kappa=7))
     assert after["read"]["reused"] == after["read"]["chunks"] - (stage == "read")
-    assert after["encode"].get("reused", 0) == (stage == "cluster" or stage == "read")
-    assert after["cluster"]["reused"] == after["cluster"]["batches"] - (stage == "cluster")
+    assert after["encode"].get("reused", 0) == (stage == "read")
 
 
 @pytest.fixture(scope="module")
@@ -273,26 +267,22 @@ def half_done(documents: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     return folder / "work"
 
 
-def test_rounds_are_kept_where_they_are_asked_for(documents: Path, tmp_path: Path) -> None:
+def test_a_resumed_run_writes_the_same_trace(documents: Path, tmp_path: Path) -> None:
     work = Resources(work=tmp_path / "work")
     settings = Settings(kappa=7)
     disambiguate(documents, tmp_path / "plain.csv", settings, trace=tmp_path / "plain_trace.csv")
     disambiguate(documents, tmp_path / "a.csv", settings, resources=work)
     disambiguate(documents, tmp_path / "b.csv", settings, trace=tmp_path / "trace.csv", resources=work)
-    assert log(tmp_path, "b.run.json")["stages"]["cluster"]["reused"] == 0
-    disambiguate(documents, tmp_path / "c.csv", settings, trace=tmp_path / "again.csv", resources=work)
-    assert log(tmp_path, "c.run.json")["stages"]["cluster"]["reused"] > 0
-    assert (tmp_path / "trace.csv").read_bytes() == (tmp_path / "again.csv").read_bytes()
+    assert log(tmp_path, "b.run.json")["stages"]["encode"]["reused"] == 1
     assert (tmp_path / "trace.csv").read_bytes() == (tmp_path / "plain_trace.csv").read_bytes()
 
 
-def test_pairs_are_a_part_of_what_batches_depend_on(documents: Path, tmp_path: Path) -> None:
+def test_pairs_apply_to_a_resumed_run(documents: Path, tmp_path: Path) -> None:
     again(documents, tmp_path, Settings(kappa=7))
     rows = (tmp_path / "out.csv").read_text().splitlines()[1:]
     first, second = (row.split(",")[0].strip('"') for row in rows[:2])
     (tmp_path / "pairs.csv").write_text(f"mention_a,mention_b,relation\n{first},{second},different\n")
-    assert again(documents, tmp_path, Settings(kappa=7), pairs=tmp_path / "pairs.csv")["cluster"]["reused"] == 0
-    assert again(documents, tmp_path, Settings(kappa=7), pairs=tmp_path / "pairs.csv")["cluster"]["reused"] > 0
+    assert again(documents, tmp_path, Settings(kappa=7), pairs=tmp_path / "pairs.csv")["encode"]["reused"] == 1
 
 
 def test_given_statistics_are_a_part_of_what_is_encoded(documents: Path, tmp_path: Path) -> None:
@@ -343,9 +333,7 @@ def test_mentions_are_kept_too_lines_and_tables(documents: Path, tmp_path: Path)
         (KeyboardInterrupt, None),
     ],
 )
-@pytest.mark.parametrize(
-    "place", ["homonym.collection.encode._store_bags", "homonym.engines.local_checkpoints.keep_answer"]
-)
+@pytest.mark.parametrize("place", ["homonym.collection.encode._store_bags", "homonym.engines.local.cluster"])
 def test_what_the_machine_ends_is_kept(
     documents: Path,
     tmp_path: Path,
@@ -366,7 +354,7 @@ def test_what_the_machine_ends_is_kept(
             go()
     (note,) = ended.value.__notes__
     assert note == (
-        f"What was done is kept in {tmp_path / '.out.csv.work'}: the same command goes on from there, or delete it."
+        f"Finished work is kept in {tmp_path / '.out.csv.work'}: the same command resumes there, or delete it."
     )
     assert [path.name for path in tmp_path.iterdir()] == [".out.csv.work"]
     left = log(tmp_path / ".out.csv.work", "run.json")
@@ -427,28 +415,22 @@ def test_two_runs_at_once_in_one_directory_are_refused(documents: Path, tmp_path
     assert refused == [True]
 
 
-def test_every_setting_is_a_part_of_some_key() -> None:
-    """A setting that no key knew of would let a run go on with what other settings have made."""
+def test_every_setting_of_extraction_is_part_of_the_key_of_a_part() -> None:
+    """A setting that is missing from the key would let a run reuse parts that were made with other settings."""
     changes: dict[str, Any] = {
         "blocking": "initials", "year_sigma": 3.0, "year_reach": 3, "title_weight": 2, "abstract_weight": 0,
         "language": "de", "variant": "max", "joint": True, "scope": "within", "epsilon": 0.1, "gamma": 0.5,
         "weights": "uniform", "alpha": 0.1, "beta": 0.1, "kappa": 3.0,
     }  # fmt: skip
-    # The limit that a target leads to is a part of the key, and so are the constraints that come of the other two.
-    indirect = {"target_precision", "constraints", "identifiers"}
-    assert set(changes) | indirect == set(Settings.model_fields) == {*EXTRACTION, *CLUSTERING}
-    assert set(UNTUNED) <= set(CLUSTERING)
+    others = {"target_precision", "constraints", "identifiers"}
+    assert set(changes) | others == set(Settings.model_fields) == {*EXTRACTION, *CLUSTERING}
     chunk = Chunk("in.jsonl", 0, [Raw(1, b"{}")])
 
-    def keys(settings: Settings) -> tuple[str, str]:
-        read = local_checkpoints.chunk_key(chunk, settings, write_documents, strict=False)
-        return read, local_checkpoints.clustering_key("encoded", settings, hypothetical=False, margins=False)
+    def key(settings: Settings) -> str:
+        return local_checkpoints.chunk_key(chunk, settings, write_documents, strict=False)
 
-    usual = keys(Settings())
     for name, value in changes.items():
-        read, clustered = keys(Settings(**{name: value}))
-        assert (read != usual[0]) == (name in EXTRACTION), name
-        assert (clustered != usual[1]) == (name in CLUSTERING), name
+        assert (key(Settings(**{name: value})) != key(Settings())) == (name in EXTRACTION), name
 
 
 @pytest.mark.parametrize(
@@ -493,25 +475,3 @@ def test_keys_are_the_same_in_another_process(tmp_path: Path, name: str, text: s
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, env=environment)
         assert done.returncode == 0, done.stderr
     assert log(tmp_path)["stages"]["read"] | {"reused": 1, "chunks": 1} == log(tmp_path)["stages"]["read"]
-
-
-def test_an_answer_is_kept_whole(tmp_path: Path) -> None:
-    import numpy as np
-
-    whole = Clustering(
-        block_start=np.array([0, 2]), limit=np.array([0.5]), label=np.array([0, 0], np.int32),
-        rounds=np.array([1], np.int32), merge_round=np.array([1, 0], np.int32), merge_left=np.array([0, 0], np.int32),
-        merge_right=np.array([1, 0], np.int32), merge_score=np.array([0.7, 0.0]), own=np.array([np.nan, 1.0]),
-        other=np.array([1.0, -np.inf]),
-    )  # fmt: skip
-    local_checkpoints.keep_answer(tmp_path, 3, "key", whole, merges=True)
-    assert (
-        local_checkpoints.find_answer(tmp_path, 3, "another")
-        is local_checkpoints.find_answer(tmp_path, 4, "key")
-        is None
-    )
-    found = local_checkpoints.find_answer(tmp_path, 3, "key")
-    assert found
-    for name, array in vars(whole).items():
-        np.testing.assert_array_equal(getattr(found, name), array)
-        assert getattr(found, name).dtype == array.dtype

@@ -21,8 +21,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from homonym.clustering.agglomerative import GIANT_BLOCK
-from homonym.commands.disambiguate import Summary, cluster, conflicts_path, disambiguate, extract, settings_path
+from homonym.commands.cluster import cluster
+from homonym.commands.disambiguate import disambiguate
+from homonym.commands.extract import extract
 from homonym.commands.generate import generate
+from homonym.commands.result import Summary, conflicts_path, settings_path
 from homonym.commands.run import Resources
 from homonym.errors import InputError, SettingsError
 from homonym.settings import Settings
@@ -197,6 +200,20 @@ def test_mentions_without_any_feature(session: SparkSession, tmp_path: Path) -> 
 
 
 @needs_spark
+def test_files_without_authors_or_features(session: SparkSession, tmp_path: Path) -> None:
+    """The part of such a file has no mentions, or no features that are left without its duplicates."""
+    nameless = {"id": "x", "title": "Coins", "authors": []}
+    lots = [[nameless], [{"id": str(n), "authors": ["Doe, J", "Roe, R"]} for n in range(3)], [nameless],
+            [{"id": "y", "authors": ["Doe, J"]}, {"id": "0", "authors": ["Doe, J"]}]]  # fmt: skip
+    inputs = [tmp_path / f"{number}.jsonl" for number in range(len(lots))]
+    for path, lot in zip(inputs, lots, strict=True):
+        path.write_bytes(lines(lot))
+    local = disambiguate(inputs, tmp_path / "local.csv")
+    same(local, disambiguate(inputs, tmp_path / "spark.csv", resources=SPARK))
+    assert (local.records, local.mentions, local.problems.counts["duplicate"]) == (5, 7, 2)
+
+
+@needs_spark
 def test_the_first_problem_ends_a_strict_run(session: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_bytes(lines([{"id": str(n), "authors": ["Doe, J"]} for n in range(9)] + [b"{"]))
     said = []
@@ -225,7 +242,7 @@ def test_without_pyspark_it_says_how_to_get_it(documents: Path, monkeypatch: pyt
 @needs_spark
 @pytest.mark.parametrize("master", ["spark://127.0.0.1:1", "sc://127.0.0.1:1"])
 def test_a_master_that_is_not_there_is_one_sentence(documents: Path, master: str) -> None:
-    with pytest.raises(SettingsError, match=f"nobody answers at {master}; check --master"):
+    with pytest.raises(SettingsError, match=f"no answer from {master}; check --master"):
         disambiguate(documents, documents.with_name("out.csv"), resources=Resources(engine="spark", master=master))
     assert [path.name for path in documents.parent.iterdir()] == ["in.jsonl"]
 
@@ -255,7 +272,7 @@ print(batch.to_pylist(), homonym.__file__)
 def test_the_source_travels_to_a_worker_without_homonym(tmp_path: Path) -> None:
     from pyspark import cloudpickle
 
-    from homonym.engines.spark.shipping import shipped
+    from homonym.engines.spark.session import shipped
 
     # Of a directory in PYTHONPATH only the packages count, not the .pth file that names the source of this checkout.
     python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")

@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from homonym.commands.run import Resources, Run
+from homonym.commands.labelled import read_labelled
+from homonym.commands.run import Resources, Run, prepare_run
 from homonym.errors import InputError
-from homonym.evaluation.labelled_collections import Labelling, read_labelled
+from homonym.evaluation.labelled_collections import Labelling
 from homonym.io.outputs import Paths
 from homonym.measures.labelled_names import MIN_BATCHES, LabelledNames
-from homonym.records.reader import Inputs
 from homonym.schema import BAG
 from tests.study.test_process import Authors, Collection, labelled_names
 from tests.study.test_process import labelled_collections as labelled_draws
@@ -62,7 +62,7 @@ def as_parquet(path: Path, rows: Sequence[Row]) -> Path:
 
 
 def read(inputs: Paths, gold: Paths | None = None, label: str = "author") -> tuple[Labelling, Run]:
-    run = Run(Inputs.of(inputs), None, False, Resources(threads=1), None)
+    run = prepare_run(inputs, resources=Resources(threads=1))
     return read_labelled(run, gold, label), run
 
 

@@ -22,8 +22,8 @@ from rich.console import Console
 from homonym.calibration.limit import SEEDS, CalibratedLimit
 from homonym.cli.terminal import show_summary
 from homonym.commands.demo import Demonstration, demo
-from homonym.commands.disambiguate import Summary
 from homonym.commands.evaluate import evaluate
+from homonym.commands.result import Summary
 from homonym.evaluation.assessment import Evaluation
 from homonym.evaluation.reliability import BINS, Bin, Reliability, measure_reliability
 from homonym.evaluation.rendering import confidence_lines

@@ -11,10 +11,7 @@ import numpy as np
 
 from homonym.calibration.defaults import MAX_NAMES_PER_SIZE, TRAINING_SHARE
 from homonym.clustering.arrays import Integers
-from homonym.commands.run import Run
 from homonym.errors import InputError, SettingsError
-from homonym.evaluation.labelled_collections import Labelling, read_labelled
-from homonym.io.outputs import Paths
 from homonym.measures.bootstrap import group_name, size_groups
 from homonym.measures.contingency import Codes
 from homonym.measures.labelled_names import LabelledNames
@@ -46,14 +43,6 @@ def split(names: LabelledNames, *, share: float = TRAINING_SHARE, most: int = MA
         )
     warnings = _warnings(size_groups(names.true_size), training, test, share)
     return NameSplit(names.select(training), names.select(test), warnings)
-
-
-def read_split(run: Run, gold: Paths | None, label: str, share: float, most: int) -> tuple[Labelling, NameSplit]:
-    """Read labelled names and divide them; what the user should know of that is added to the run's warnings."""
-    found = read_labelled(run, gold, label)
-    names = split(found.names, share=share, most=most)
-    run.warnings += names.warnings
-    return found, names
 
 
 def divide(keys: Sequence[str], true_size: Codes, *, share: float, most: int) -> tuple[Integers, Integers]:

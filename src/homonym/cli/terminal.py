@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from homonym.calibration.limit import CalibratedLimit
     from homonym.commands.calibrate import Calibration
     from homonym.commands.convert import Conversion
-    from homonym.commands.disambiguate import ConstraintSummary, Summary
     from homonym.commands.inspect import Inspection
+    from homonym.commands.result import ConstraintSummary, Summary
     from homonym.commands.study import Study
     from homonym.commands.train import Training
     from homonym.records.model import Problems

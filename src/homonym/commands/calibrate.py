@@ -1,4 +1,4 @@
-"""The limit of a run: found without labels, or tuned on names whose authors are known and judged on others."""
+"""Calibrate: the limit of a collection, found without labels, or tuned on names whose authors are known."""
 
 from __future__ import annotations
 
@@ -6,34 +6,32 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from homonym.calibration.defaults import MAX_NAMES_PER_SIZE, TRAINING_SHARE
-from homonym.calibration.holdout import read_split
+from homonym.calibration.holdout import NameSplit
 from homonym.calibration.limit import CalibratedLimit, calibrate_limit
 from homonym.calibration.tuning import JudgedLimit, TriedChance, tune_limits
-from homonym.collection.encoded import Encoded
-from homonym.commands.run import Resources, Run
-from homonym.constraints.found_constraints import find_constraints
-from homonym.engines.local import LocalEngine
+from homonym.commands.labelled import read_and_encode, read_labels, split_names
+from homonym.commands.run import Resources, Run, check_given_statistics, open_local_engine, prepare_run
+from homonym.engines.local import LocalCollection
 from homonym.errors import SettingsError
-from homonym.evaluation.labelled_collections import read_collection
+from homonym.evaluation.labelled_collections import Labelling, label_names
 from homonym.io.inputs import require_rereadable
 from homonym.io.outputs import Paths, require_writable, write_atomic
 from homonym.messages import listed
 from homonym.records.model import Problems
-from homonym.records.reader import Inputs
 from homonym.records.registry import Columns
 from homonym.runtime.progress import Listener
 from homonym.settings import Limit, Settings
 
-#: What is taken for the truth, unless the user says otherwise.
+# The default label.
 LABEL = "author"
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What `calibrate` found: settings with the chosen limit, and everything that it chose from.
+    """Settings with the chosen limit, and everything that it was chosen from.
 
-    `unlabelled` is what pseudo-names say. Without labels that is chosen; with them, `limits` and `chances` have what
-    was tuned on the training names, and `chosen` names one of the limits.
+    `unlabelled` is the limit that pseudo-names give. Without labels it is chosen; with labels, `limits` and `chances`
+    have what was tuned on the training names, and `chosen` names one of the limits.
     """
 
     settings: Settings
@@ -68,33 +66,46 @@ def calibrate(
     resources: Resources | None = None,
     listener: Listener | None = None,
 ) -> Calibration:
-    """Find the limit α + β·|X| + κ·√|X|/(N + 3000) of a collection; a limit that the settings have is not used.
+    """Find the limit α + β·|X| + κ·√|X|/(N + 3000) of a collection; a limit in the settings is ignored.
 
-    `inputs` are the documents or mentions that are to be clustered. Without labels the limit is found on pseudo-names,
-    made of names that are likely to be one person each. With `gold`, the labels of some mentions (often the same
-    file), a share of the labelled names chooses α, β or κ, and γ unless it is given; the rest judges them, beside what
-    a run takes without labels. Names are clustered whole, as in a real run; labelled mentions alone are measured.
-    Writes the settings with the limit to `output`, for `--settings`.
+    `inputs` are the documents or mentions to cluster. Without labels the limit is found on pseudo-names, made of names
+    that are likely to be one person each. With `gold`, the labels of some mentions (often the same file), a share of
+    the labelled names chooses α, β or κ, and γ unless it is given; the limits are tested on the rest, together with
+    the limit found without labels. Names are clustered completely, as in a real run; only labelled mentions are
+    measured. Writes the settings with the limit to `output`, for `--settings`.
     """
-    settings = _open(settings or Settings())
+    settings = _without_limit(settings or Settings())
     _check(gold, settings, label, training_share, most_names)
-    run = _Calibrating(Inputs.of(inputs, format, columns), settings, strict, resources, listener, rejects)
-    run.use_statistics(statistics, mentions_in_collection)
+    run = prepare_run(
+        inputs, settings, format=format, columns=columns, strict=strict, rejects=rejects, resources=resources,
+        listener=listener,
+    )  # fmt: skip
+    given = check_given_statistics(statistics, mentions_in_collection)
     if output is not None:
         require_writable(Path(output))
-    done = run.from_labels(gold, label, training_share, most_names) if gold else run.without_labels()
+    labels = read_labels(run, gold, label) if gold else None
+    require_rereadable(run.inputs.files)
+    with open_local_engine(run) as engine:
+        collection = read_and_encode(run, engine, given)
+        # Identifiers that are the labels must not be constraints: the limit would be tuned on its own test.
+        collection = engine.constrain(collection, _without_identifier(settings, label) if gold else settings, None)
+        unlabelled = _calibrate_without_labels(run, collection.data)
+        labelling = label_names(engine, collection, run.inputs, labels, gold or []) if labels else None
+    if labelling:
+        calibration = _tune(run, labelling, unlabelled, split_names(run, labelling, training_share, most_names))
+    else:
+        calibration = _without_labels(run, unlabelled, collection.problems)
     if output is not None:
-        write_atomic(Path(output), done.settings.to_toml())
-    return done
+        write_atomic(Path(output), calibration.settings.to_toml())
+    return calibration
 
 
-def _open(settings: Settings) -> Settings:
-    """The same settings without a limit."""
+def _without_limit(settings: Settings) -> Settings:
     return Settings(**settings.model_dump(exclude_unset=True, exclude=set(Limit._fields)))
 
 
 def _check(gold: Paths | None, settings: Settings, label: str, training_share: float, most_names: int) -> None:
-    """Refuse what has no meaning without labels, or none with them."""
+    """Fail on options that have no meaning with labels, or without them."""
     if gold:
         if settings.target_precision is not None:
             raise SettingsError(
@@ -108,73 +119,58 @@ def _check(gold: Paths | None, settings: Settings, label: str, training_share: f
         raise SettingsError(f"{listed(needless)} {verb} with --gold; without labels pseudo-names find the limit.")
 
 
-class _Calibrating(Run):
-    """A run that looks for a limit without labels as soon as its collection is encoded."""
+def _without_identifier(settings: Settings, label: str) -> Settings:
+    """The same settings without one kind of identifier as a constraint."""
+    kinds = [kind for kind in settings.trusted if kind != label]
+    if len(kinds) == len(settings.trusted):
+        return settings
+    if kinds:
+        return settings.changed(identifiers=",".join(kinds))
+    constraints = [kind for kind in settings.constraints.split(",") if kind != "identifiers"]
+    return settings.changed(constraints=",".join(constraints) or "none")
 
-    truth: str | None = None
-    found: CalibratedLimit
 
-    def encode(self, engine: LocalEngine, vocabulary: Path | None = None) -> Encoded:
-        """Count and encode what the engine has read, and find the limit that pseudo-names say."""
-        encoded = super().encode(engine, vocabulary)
-        with self.stages.stage("constrain"):
-            self.knowledge = find_constraints(encoded, self._without_truth(), None)
-        self.warnings += self.knowledge.warnings if self.knowledge else []
-        with self.stages.stage("calibrate"):
-            self.found = calibrate_limit(encoded, self.settings, self.knowledge, self.threads)
-        if self.found.why:
-            self.warnings.append(f"{self.found.why}.")
-        return encoded
+def _calibrate_without_labels(run: Run, collection: LocalCollection) -> CalibratedLimit:
+    with run.stages.stage("calibrate"):
+        found = calibrate_limit(collection.encoded, run.settings, collection.constraints, run.threads)
+    if found.why:
+        run.warnings.append(f"{found.why}.")
+    return found
 
-    def _without_truth(self) -> Settings:
-        """The same settings, but for identifiers that are the truth: they must not help to find it."""
-        kinds = [kind for kind in self.settings.trusted if kind != self.truth]
-        if len(kinds) == len(self.settings.trusted):
-            return self.settings
-        if kinds:
-            return self.settings.changed(identifiers=",".join(kinds))
-        constraints = [kind for kind in self.settings.constraints.split(",") if kind != "identifiers"]
-        return self.settings.changed(constraints=",".join(constraints) or "none")
 
-    def without_labels(self) -> Calibration:
-        """Take what pseudo-names say."""
-        require_rereadable(self.inputs.files)
-        with self.engine() as engine:
-            read_collection(engine, self)
-            self.encode(engine)
-        found = self.found
-        return Calibration(
-            settings=self.settings.with_limit(found.limit),
-            chosen="pseudo-names" if found.names else "default",
-            unlabelled=found,
-            limits=[],
-            chances=[],
-            training_names=0,
-            test_names=0,
-            labels=0,
-            labels_without_mention=0,
-            problems=engine.problems,
-            seconds=self.stages.seconds,
-            warnings=self.warnings,
-        )
+def _without_labels(run: Run, unlabelled: CalibratedLimit, problems: Problems) -> Calibration:
+    """The limit that pseudo-names give."""
+    return Calibration(
+        settings=run.settings.with_limit(unlabelled.limit),
+        chosen="pseudo-names" if unlabelled.names else "default",
+        unlabelled=unlabelled,
+        limits=[],
+        chances=[],
+        training_names=0,
+        test_names=0,
+        labels=0,
+        labels_without_mention=0,
+        problems=problems,
+        seconds=run.stages.seconds,
+        warnings=run.warnings,
+    )
 
-    def from_labels(self, gold: Paths, label: str, training_share: float, most_names: int) -> Calibration:
-        """Tune on a share of the labelled names, and judge on the rest."""
-        self.truth = label
-        labelling, names = read_split(self, gold, label, training_share, most_names)
-        with self.stages.stage("tune"):
-            made = tune_limits(self.settings, self.found.limit if self.found.names else None, names, self.threads)
-        return Calibration(
-            settings=made.settings.with_limit(made.chosen.limit),
-            chosen=made.chosen.kind,
-            unlabelled=self.found,
-            limits=made.limits,
-            chances=made.chances,
-            training_names=len(names.training),
-            test_names=len(names.test),
-            labels=labelling.labels,
-            labels_without_mention=labelling.labels_without_mention,
-            problems=labelling.problems,
-            seconds=self.stages.seconds,
-            warnings=self.warnings,
-        )
+
+def _tune(run: Run, labelling: Labelling, unlabelled: CalibratedLimit, names: NameSplit) -> Calibration:
+    """The limit that is best on the training names, with the scores of all limits on the test names."""
+    with run.stages.stage("tune"):
+        tuned = tune_limits(run.settings, unlabelled.limit if unlabelled.names else None, names, run.threads)
+    return Calibration(
+        settings=tuned.settings.with_limit(tuned.chosen.limit),
+        chosen=tuned.chosen.kind,
+        unlabelled=unlabelled,
+        limits=tuned.limits,
+        chances=tuned.chances,
+        training_names=len(names.training),
+        test_names=len(names.test),
+        labels=labelling.labels,
+        labels_without_mention=labelling.labels_without_mention,
+        problems=labelling.problems,
+        seconds=run.stages.seconds,
+        warnings=run.warnings,
+    )

@@ -1,21 +1,20 @@
-"""Records of any known format to homonym's own documents."""
+"""Convert: records of any known format to homonym's own documents."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from homonym.commands.run import Resources, Run
+from homonym.commands.run import Resources, open_local_engine, prepare_run
 from homonym.io.outputs import Paths
 from homonym.records.model import Problems
-from homonym.records.reader import Inputs
 from homonym.records.registry import Columns
 from homonym.runtime.progress import Listener
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """What `convert` did."""
+    """Counts of what was converted, and problems."""
 
     output: Path
     records: int
@@ -36,7 +35,7 @@ def convert(
     resources: Resources | None = None,
     listener: Listener | None = None,
 ) -> Conversion:
-    """Write records of any known formats as documents, one JSON object per line; those that appear twice once.
+    """Write records of any known format as documents, one JSON object per line, without duplicates.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -48,16 +47,16 @@ def convert(
     from homonym.collection.counting import count_authors
     from homonym.collection.writers import require_documents_path, write_converted
 
-    run = Run(Inputs.of(inputs, format, columns), None, strict, resources, listener, rejects)
-    path = run.output = Path(output)
+    run = prepare_run(
+        inputs, format=format, columns=columns, strict=strict, rejects=rejects, resources=resources, listener=listener
+    )
+    path = Path(output)
     require_documents_path(path)
-    with run.engine() as engine:
-        engine.convert_documents(run.inputs, run.settings)
-        connection = engine.connect()
-        try:
-            with run.stages.stage("write", engine.records) as advance:
+    with open_local_engine(run, path) as engine:
+        read = engine.convert_documents(run.inputs, run.settings)
+        with engine.database() as (connection, duplicates):
+            read = engine.without_duplicates(read, duplicates)
+            with run.stages.stage("write", read.records) as advance:
                 write_converted(connection, engine.work, path, advance)
             mentions = count_authors(connection)
-        finally:
-            connection.close()
-    return Conversion(path, engine.records, mentions, engine.problems, run.stages.seconds, run.warnings)
+    return Conversion(path, read.records, mentions, read.problems, run.stages.seconds, run.warnings)

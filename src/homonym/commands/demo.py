@@ -1,4 +1,4 @@
-"""The demonstration: a generated corpus through every step, to a page that shows what came out."""
+"""Demo: a generated corpus through all steps, and a page that shows the result."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from homonym.commands.disambiguate import Summary, disambiguate, settings_path
+from homonym.commands.disambiguate import disambiguate
+from homonym.commands.result import Summary, settings_path
 from homonym.runtime.progress import Listener, Stages
 from homonym.settings import load_settings
 
@@ -14,13 +15,13 @@ if TYPE_CHECKING:
     from homonym.evaluation.assessment import Evaluation
 
 
-#: Homonyms three times as common as in the Web of Science: enough names of each true size for a figure.
+# Homonyms are three times as common as in the Web of Science, to have enough names of each true size for a figure.
 AMBIGUITY = 3.0
 
 
 @dataclass(frozen=True)
 class Demonstration:
-    """What the demonstration leaves: the run's summary, its evaluation, and the page."""
+    """The summary of the run, its evaluation, and the page."""
 
     summary: Summary
     evaluation: Evaluation
@@ -52,7 +53,7 @@ def demo(
         ],
     )
     title = f"Demonstration: {summary.mentions:,} generated mentions of {summary.blocks:,} names"
-    # Not those it was started with: the limit was found on the way.
+    # These have the limit that was found; those it started with do not.
     used = load_settings(settings_path(summary.output)).spelled_out()
     write_report(evaluation, report, title=title, settings=used, sections=[about])
     return Demonstration(summary, evaluation, report)

@@ -1,4 +1,4 @@
-"""Results against known labels, from files to figures: as objects, JSON, tables or a page."""
+"""Evaluate: a result, or several, against known labels; as objects, JSON or a page."""
 
 from __future__ import annotations
 
@@ -53,12 +53,11 @@ def evaluate(
 ) -> Evaluation | Comparison:
     """Compare a result, or several on the same mentions, with known labels.
 
-    A result has mention_id and author_id (or author, or cluster), as Parquet, CSV or JSON lines; if it has a column
-    `confidence`, of numbers from 0 to 1, what that states is compared with what is right. `gold` are the files
-    that hold the labels and `label` says which: the field author, or any identifier such as orcid. `names` says which
-    mentions share a name; without it the blocks of the first result that has any count, then the names in labelled
-    documents. Figures go to `json` and a page to `output` if named. One path gives an Evaluation, a list of paths a
-    Comparison.
+    A result has mention_id and author_id (or author, or cluster), as Parquet, CSV or JSON lines. If it has a column
+    `confidence`, with numbers from 0 to 1, its reliability is measured. `gold` are the files with the labels; `label`
+    is the field author or a kind of identifier such as orcid. `names` says which mentions share a name; without it
+    names are the blocks of the first result that has blocks, else the names in labelled documents. The figures are
+    written to `json` and a page to `output` if these are named. One path gives an Evaluation, a list a Comparison.
     """
     from homonym.evaluation.gold import read_gold
     from homonym.evaluation.matching import match
@@ -96,10 +95,10 @@ def _several(matched: Matched, labels: Gold, paths: list[Path]) -> Comparison:
 
 
 def _counted(found: Evaluation, i: int, matched: Matched, labels: Gold) -> Evaluation:
-    """Add to the figures of result i what was left out of them, and whether its confidence is true."""
+    """Add to the figures of result i what was left out, and how reliable its confidence is."""
     found = replace(
         found,
-        confidence=_trust(i, matched),
+        confidence=_reliability(i, matched),
         mentions_without_label=matched.without_label[i],
         labels_without_mention=matched.labels_nowhere + matched.lacking[i],
         gold_lines_skipped=labels.skipped,
@@ -108,7 +107,7 @@ def _counted(found: Evaluation, i: int, matched: Matched, labels: Gold) -> Evalu
     return found if matched.names_known else found.without_names()
 
 
-def _trust(i: int, matched: Matched) -> Reliability | None:
+def _reliability(i: int, matched: Matched) -> Reliability | None:
     if not matched.stated[i]:
         return None
     return measure_reliability(

@@ -1,4 +1,4 @@
-"""A corpus on disk: the documents, and beside them what they are made of."""
+"""Generate: a synthetic corpus with known authors, as documents on disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from homonym.synthetic.document_generator import batches
 from homonym.synthetic.population import Population
 from homonym.synthetic.random_draws import Flags
 
-CHUNK = 1 << 18  # authors whose names are looked up at a time when counting
+# Number of authors whose names are counted at a time.
+CHUNK = 1 << 18
 
 
 def generate(
@@ -25,10 +26,10 @@ def generate(
     *,
     advance: Callable[[int], None] | None = None,
 ) -> Path:
-    """Write DIR/documents.jsonl.gz and DIR/corpus.json (parameters and counts); give the documents' path.
+    """Write DIR/documents.jsonl.gz and DIR/corpus.json (parameters and counts); returns the path of the documents.
 
-    `advance` hears of the number of new mentions now and then. Memory holds one batch of documents and a byte per
-    author, whatever the size.
+    `advance` is called with the number of mentions of each batch. Memory holds one batch of documents and one byte per
+    author.
     """
     directory = _directory(Path(output))
     path = directory / "documents.jsonl.gz"
@@ -51,7 +52,7 @@ def generate(
 
 
 def _directory(path: Path) -> Path:
-    """Make the directory, but not its parents: a misspelt path should not grow a tree."""
+    """Make the directory without parents, so that a typing error does not create a tree of directories."""
     try:
         path.mkdir(exist_ok=True)
     except OSError as broken:
@@ -62,9 +63,9 @@ def _directory(path: Path) -> Path:
 
 
 def _counts(population: Population, seen: Flags) -> dict[str, object]:
-    """Count authors, names, and names by number of authors, of those who occur.
+    """Number of authors that occur, of their names, and of names by number of authors.
 
-    Names are those that people have: a mention that lost an initial counts for its author's name.
+    A mention that lost an initial counts for its author's full name.
     """
     authors_of = np.zeros(population.namesakes.names, dtype=np.int32)
     for start in range(0, len(seen), CHUNK):

@@ -1,4 +1,4 @@
-"""What is in files of records: counted as `disambiguate` would read them."""
+"""Inspect: what files of records hold, counted as `disambiguate` reads them."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homonym.commands.run import Resources, Run
+from homonym.commands.run import Resources, open_local_engine, prepare_run
 from homonym.io.outputs import Paths, require_writable, write_json
 from homonym.records.model import Problems
-from homonym.records.reader import Inputs
 from homonym.records.registry import Columns
 from homonym.runtime.progress import Listener
 from homonym.settings import FEATURE_TYPES, Settings
 
 if TYPE_CHECKING:
+    import duckdb
+
     from homonym.collection.counting import Inventory
     from homonym.engines.local import LocalEngine
 
-
+# Number of names in the list of the most frequent ones.
 MOST_FREQUENT = 10
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """What `inspect` found: files by format, counts, the share of mentions with each feature type, problems."""
+    """Number of files by format, counts, the share of mentions that have each feature type, and problems."""
 
     formats: dict[str, int]
     inventory: Inventory
@@ -57,29 +58,30 @@ def inspect(
     resources: Resources | None = None,
     listener: Listener | None = None,
 ) -> Inspection:
-    """Say what is in files of records: how many, whose, with which features and identifiers, and what is wrong.
+    """Count what files of records hold: records, names, features, identifiers, and problems.
 
-    Figures go to `json` if it is named.
+    The figures are written to `json` if it is named.
     """
-    run = Run(Inputs.of(inputs, format, columns), settings, strict, resources, listener, rejects)
+    run = prepare_run(
+        inputs, settings, format=format, columns=columns, strict=strict, rejects=rejects, resources=resources,
+        listener=listener,
+    )  # fmt: skip
     if json is not None:
         require_writable(Path(json))
-    with run.engine() as engine:
-        engine.read_documents(run.inputs, run.settings)
-        inventory, features = _counted(engine)
-    found = Inspection(engine.formats, inventory, features, engine.problems, run.stages.seconds, run.warnings)
+    with open_local_engine(run) as engine:
+        read = engine.read_documents(run.inputs, run.settings)
+        with engine.database() as (connection, duplicates):
+            read = engine.without_duplicates(read, duplicates)
+            inventory, features = _counted(engine, connection)
+    found = Inspection(dict(read.formats), inventory, features, read.problems, run.stages.seconds, run.warnings)
     if json is not None:
         write_json(Path(json), found.as_dict())
     return found
 
 
-def _counted(engine: LocalEngine) -> tuple[Inventory, dict[str, float]]:
+def _counted(engine: LocalEngine, connection: duckdb.DuckDBPyConnection) -> tuple[Inventory, dict[str, float]]:
     from homonym.collection.counting import share_with_features, take_inventory
 
-    connection = engine.connect()
-    try:
-        inventory = take_inventory(connection, MOST_FREQUENT)
-        found = share_with_features(engine.encode(connection, None)) if inventory.mentions else {}
-    finally:
-        connection.close()
-    return inventory, {kind: found.get(kind, 0.0) for kind in FEATURE_TYPES}
+    inventory = take_inventory(connection, MOST_FREQUENT)
+    shares = share_with_features(engine.count_and_encode(connection, None)) if inventory.mentions else {}
+    return inventory, {kind: shares.get(kind, 0.0) for kind in FEATURE_TYPES}

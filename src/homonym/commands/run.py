@@ -1,43 +1,40 @@
-"""What every run over a collection has: its inputs, what it may use of the machine, an engine in a work directory."""
+"""What all commands over a collection share: resources, checked arguments, and the engine in its work directory."""
 
 from __future__ import annotations
 
 import errno
 import os
-import shutil
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
 from homonym.errors import HomonymError, InputError, OutputError, SettingsError
-from homonym.io.outputs import atomic_path, open_atomic, remove_partial, require_writable
+from homonym.io.outputs import Paths, open_atomic, remove_partial, require_writable
 from homonym.messages import counted, first_line
 from homonym.records.reader import Inputs
-from homonym.runtime.progress import Listener, Stages
-from homonym.runtime.run_log import LOG, RunLog, run_log_path
+from homonym.records.registry import Columns
+from homonym.runtime.progress import LOG, Listener, RunLog, Stages, run_log_path
 from homonym.runtime.work_directory import WorkDirectory, temporary_work_directory, work_directory
 from homonym.settings import Settings
 
 if TYPE_CHECKING:
-    from homonym.collection.encoded import Encoded
     from homonym.collection.statistics import GivenStatistics
-    from homonym.constraints.found_constraints import FoundConstraints
+    from homonym.engines.base import AnyEngine, PartsData, RecordsRead
     from homonym.engines.local import LocalEngine
-    from homonym.runtime.checkpoints import Facts
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """What a run may use of this machine; never a matter of results.
+    """What a run may use of this machine; results do not depend on it.
 
-    `threads` is by default every core, `memory` (bytes) half of the machine's. `work` is a directory that all steps are
-    kept in, so that a later run does again only what has changed; by default one beside the output, which is gone when
-    the run has ended well, and otherwise stays for the same call to go on with.
+    `threads` is the number of cores by default, `memory` (bytes) half of the machine's. `work` is a directory for
+    checkpoints: a later run with the same directory redoes only what has changed. By default it is next to the output
+    and removed at the end; if the run is interrupted, it stays and the same call resumes.
 
-    With the `engine` spark the work is done by the machines of a Spark `master`, by default that of the session which
-    is there; `work` must then be a place that all of them see.
+    The `engine` spark works on the machines of a Spark `master`, by default that of the active session; all of them
+    must see `work`.
     """
 
     threads: int | None = None
@@ -48,186 +45,189 @@ class Resources:
 
     def resolved(self) -> tuple[int, int]:
         """Number of threads and bytes of memory, with defaults filled in."""
-        threads = _cores() if self.threads is None else self.threads
-        memory = _memory() // 2 if self.memory is None else self.memory
+        import psutil
+
+        # A container may have fewer cores than the machine; not every system can say.
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        threads = cores if self.threads is None else self.threads
+        memory = psutil.virtual_memory().total // 2 if self.memory is None else self.memory
         if threads < 1 or memory < 1 << 20:
             raise SettingsError("a run needs at least 1 thread and 1 MiB of memory; raise --threads or --memory.")
         return threads, memory
 
 
+@dataclass(frozen=True)
 class Run:
-    """The arguments of one call made plain, and the steps that the calls share."""
+    """The checked arguments of one call, its log, and the warnings so far.
 
-    engines: tuple[str, ...] = ("local",)
-    """The engines that it can use."""
+    `shared_work` is the URL of the work directory, if only Spark can open it.
+    """
 
-    def __init__(
-        self,
-        inputs: Inputs,
-        settings: Settings | None,
-        strict: bool,
-        resources: Resources | None,
-        listener: Listener | None,
-        rejects: str | Path | None = None,
-    ) -> None:
-        self.inputs = inputs
-        self.settings = settings or Settings()
-        self.strict = strict
-        resources = resources or Resources()
-        if resources.engine not in self.engines:
-            raise SettingsError(f"the {resources.engine} engine is for disambiguate and cluster; leave out --engine.")
-        self.threads, self.memory = resources.resolved()
-        self.work = Path(resources.work) if resources.work is not None else None
-        self.output: Path | None = None
-        self.trace: Path | None = None
-        self.stages = Stages(listener)
-        self.given: GivenStatistics | None = None
-        self.save_statistics: Path | None = None
-        self.knowledge: FoundConstraints | None = None
-        self.warnings: list[str] = []
-        self.rejects = Path(rejects) if rejects else None
-        if self.rejects:
-            require_writable(self.rejects)
+    inputs: Inputs
+    settings: Settings
+    strict: bool
+    resources: Resources
+    threads: int
+    memory: int
+    work: Path | None
+    shared_work: str | None
+    rejects: Path | None
+    log: RunLog
+    warnings: list[str] = field(default_factory=list)
 
-    def use_statistics(
-        self,
-        statistics: str | Path | None,
-        mentions_in_collection: int | None,
-        save_statistics: str | Path | None = None,
-    ) -> None:
-        """Take #(f) from elsewhere if it is given, and keep that of this run if a place is."""
-        from homonym.collection.statistics import given_statistics, require_statistics_path
+    @property
+    def stages(self) -> Stages:
+        """The stages of the run."""
+        return self.log.stages
 
-        if save_statistics:
-            self.save_statistics = Path(save_statistics)
-            require_statistics_path(self.save_statistics)
-            require_writable(self.save_statistics)
-        if statistics:
-            self.given = given_statistics(Path(statistics), mentions_in_collection)
-        elif mentions_in_collection is not None:
-            raise SettingsError("--mentions-in-collection goes with --statistics; give both or neither.")
 
-    @contextmanager
-    def engine(self) -> Iterator[LocalEngine]:
-        """The engine in a work directory that nobody else works in; machine failures become sentences."""
-        from homonym.engines.local import LocalEngine
+def prepare_run(
+    inputs: Paths,
+    settings: Settings | None = None,
+    *,
+    format: str | None = None,
+    columns: Columns | None = None,
+    strict: bool = False,
+    rejects: str | Path | None = None,
+    resources: Resources | None = None,
+    listener: Listener | None = None,
+    engines: Sequence[str] = ("local",),
+) -> Run:
+    """Check the arguments of a command before any work is done; `engines` are those that it can use."""
+    resources, settings = resources or Resources(), settings or Settings()
+    shared_work = None
+    if resources.engine == "spark" and "spark" in engines:
+        from homonym.engines.spark.input_plan import is_url, spark_inputs
 
-        with (
-            self._workplace() as place,
-            self._logged(place),
-            machine_failures(place.path),
-            open_atomic(self.rejects) if self.rejects else nullcontext() as rejects,
-        ):
-            engine = LocalEngine(
-                place.path, self.threads, self.memory, self.stages, self.strict, rejects=rejects, lock=place.lock
-            )
+        found = spark_inputs(inputs, format, columns)
+        shared_work = str(resources.work) if is_url(resources.work) else None
+    else:
+        found = Inputs.of(inputs, format, columns)
+    if resources.engine not in engines:
+        raise SettingsError(f"the {resources.engine} engine is for disambiguate and cluster; leave out --engine.")
+    threads, memory = resources.resolved()
+    if rejects:
+        require_writable(Path(rejects))
+    return Run(
+        inputs=found,
+        settings=settings,
+        strict=strict,
+        resources=resources,
+        threads=threads,
+        memory=memory,
+        work=Path(resources.work) if resources.work is not None and not shared_work else None,
+        shared_work=shared_work,
+        rejects=Path(rejects) if rejects else None,
+        log=RunLog.begin(found.files, threads, memory, settings, listener),
+    )
+
+
+def check_given_statistics(statistics: str | Path | None, mentions: int | None) -> GivenStatistics | None:
+    """The statistics that a user gives instead of those of the run."""
+    from homonym.collection.statistics import given_statistics
+
+    if statistics:
+        return given_statistics(Path(statistics), mentions)
+    if mentions is not None:
+        raise SettingsError("--mentions-in-collection goes with --statistics; give both or neither.")
+    return None
+
+
+def check_statistics_output(path: str | Path | None) -> Path | None:
+    """Where to save the statistics of the run, if anywhere."""
+    from homonym.collection.statistics import require_statistics_path
+
+    if not path:
+        return None
+    require_statistics_path(Path(path))
+    require_writable(Path(path))
+    return Path(path)
+
+
+def require_mentions(read: RecordsRead[PartsData], run: Run) -> None:
+    """Fail if the records have no author."""
+    if not read.mentions:
+        raise InputError(f"{run.inputs}: {counted(read.records, 'record')}, but no author to tell from others.")
+
+
+@contextmanager
+def open_engine(run: Run, *outputs: Path | None) -> Iterator[AnyEngine]:
+    """The engine that the resources ask for, in a work directory; the first output is the result."""
+    with _open_work_directory(run, outputs) as work, _open_rejects(run) as rejects:
+        if run.resources.engine == "local":
+            yield _local_engine(run, work, rejects)
+            return
+        from homonym.engines.spark.engine import open_spark_engine
+
+        with open_spark_engine(
+            run.resources.master, work.path, run.shared_work, run.stages,
+            strict=run.strict, rejects=rejects, warnings=run.warnings,
+        ) as engine:  # fmt: skip
             yield engine
-            self.warnings += engine.warnings
-
-    def _workplace(self) -> AbstractContextManager[WorkDirectory]:
-        """The directory that is named, else one beside the output; where there is neither, nobody can go on."""
-        if self.work:
-            return work_directory(self.work, lasting=True)
-        if self.output:
-            return work_directory(self.output.with_name(f".{self.output.name}.work"))
-        return temporary_work_directory()
-
-    @contextmanager
-    def _logged(self, place: WorkDirectory) -> Iterator[None]:
-        """Keep a log: in the work directory after each stage, beside the result when that is there."""
-        log = RunLog.begin(self.inputs.files, self.threads, self.memory, place.path)
-
-        def write(path: Path, *, finished: bool) -> None:
-            log.write(path, self.settings, self.stages, finished=finished)
-
-        def note() -> None:
-            with suppress(OutputError):  # on a full disk there is something more important to say
-                write(place.path / LOG, finished=False)
-
-        if place.former:
-            for output in self._outputs():
-                remove_partial(output, place.former)
-        self.stages.ended = note
-        try:
-            yield
-        finally:
-            self.stages.ended = None
-        if self.output:
-            write(run_log_path(self.output), finished=True)
-        write(place.path / LOG, finished=True)
-
-    def _outputs(self) -> list[Path]:
-        """All files that the run is asked for."""
-        return [path for path in (self.output, self.rejects, self.save_statistics, self.trace) if path]
-
-    def encode(self, engine: LocalEngine, vocabulary: Path | None = None) -> Encoded:
-        """Count and encode what the engine has read; keep the names of the features if a place is given."""
-        if not engine.mentions:
-            raise InputError(f"{self.inputs}: {counted(engine.records, 'record')}, but no author to tell from others.")
-        statistics = engine.work / f"statistics{_suffixes(self.save_statistics)}" if self.save_statistics else None
-        wanted = {path.name for path in (vocabulary, statistics) if path}
-        encoded, facts = engine.recall(self.given, wanted) or self._encode_anew(engine, vocabulary, statistics)
-        self._warn_of_missing(facts["missing"], len(encoded.frequencies.total))
-        if statistics and self.save_statistics:
-            _copy_statistics(statistics, self.save_statistics)
-        return encoded
-
-    def _encode_anew(
-        self, engine: LocalEngine, vocabulary: Path | None, statistics: Path | None
-    ) -> tuple[Encoded, Facts]:
-        """Count and encode, and keep what came of it."""
-        from homonym.collection.counting import features_missing_from_statistics, write_vocabulary
-        from homonym.collection.statistics import save_statistics, statistics_side_file
-
-        connection = engine.connect()
-        files: Set[str] = set()
-        try:
-            encoded = engine.encode(connection, self.given)
-            facts = {"missing": features_missing_from_statistics(connection) if self.given else 0}
-            if vocabulary:
-                write_vocabulary(connection, vocabulary)
-                files |= {vocabulary.name}
-            if statistics:
-                save_statistics(connection, encoded.frequencies, statistics)
-                files |= {statistics.name, statistics_side_file(statistics).name}
-        finally:
-            connection.close()
-        engine.remember(encoded, files, facts)
-        return encoded, facts
-
-    def _warn_of_missing(self, missing: int, features: int) -> None:
-        if missing:
-            self.warnings.append(
-                f"{missing:,} of {features:,} features are not in the statistics; these are counted over this run."
-            )
 
 
-def _suffixes(path: Path) -> str:
-    """What tells the format of statistics."""
-    return next(suffix for suffix in (".csv.gz", ".csv", ".parquet") if path.name.endswith(suffix))
+@contextmanager
+def open_local_engine(run: Run, *outputs: Path | None) -> Iterator[LocalEngine]:
+    """The local engine, for commands that need more than the common steps."""
+    with _open_work_directory(run, outputs) as work, _open_rejects(run) as rejects:
+        yield _local_engine(run, work, rejects)
 
 
-def _copy_statistics(kept: Path, path: Path) -> None:
-    """Copy statistics to where they are wanted, with what they were counted over."""
-    from homonym.collection.statistics import statistics_side_file
+def _local_engine(run: Run, work: WorkDirectory, rejects: IO[bytes] | None) -> LocalEngine:
+    from homonym.engines.local import LocalEngine
 
-    for source, target in ((kept, path), (statistics_side_file(kept), statistics_side_file(path))):
-        with atomic_path(target) as partial:
-            shutil.copyfile(source, partial)
-
-
-def _cores() -> int:
-    # A container may be given fewer cores than the machine has; not every system says so.
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return LocalEngine(
+        work.path, run.threads, run.memory, run.stages, run.strict, rejects, run.warnings, lock=work.lock
+    )  # fmt: skip
 
 
-def _memory() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+def _open_rejects(run: Run) -> AbstractContextManager[IO[bytes] | None]:
+    return open_atomic(run.rejects) if run.rejects else nullcontext()
+
+
+@contextmanager
+def _open_work_directory(run: Run, outputs: Sequence[Path | None]) -> Iterator[WorkDirectory]:
+    """A locked work directory with a log in it; failures of the machine become one sentence."""
+    result, *others = outputs or (None,)
+    with _work_directory(run, result) as work, _logged(run, work, result, others), machine_failures(work.path):
+        yield work
+
+
+def _work_directory(run: Run, output: Path | None) -> AbstractContextManager[WorkDirectory]:
+    """The directory that the user names, else one next to the output; without either the run cannot be resumed."""
+    if run.work:
+        return work_directory(run.work, lasting=True)
+    if output:
+        return work_directory(output.with_name(f".{output.name}.work"))
+    return temporary_work_directory()
+
+
+@contextmanager
+def _logged(run: Run, work: WorkDirectory, output: Path | None, others: Sequence[Path | None]) -> Iterator[None]:
+    """Write the log to the work directory after each stage, and next to the output at the end."""
+    run.log.resume(work.path / LOG)
+
+    def write_unfinished() -> None:
+        with suppress(OutputError):  # on a full disk there will be a more important message
+            run.log.write(work.path / LOG, finished=False)
+
+    if work.former:
+        for path in (output, run.rejects, *others):
+            if path:
+                remove_partial(path, work.former)
+    run.stages.ended = write_unfinished
+    try:
+        yield
+    finally:
+        run.stages.ended = None
+    if output:
+        run.log.write(run_log_path(output), finished=True)
+    run.log.write(work.path / LOG, finished=True)
 
 
 @contextmanager
 def machine_failures(work: Path) -> Iterator[None]:
-    """Turn a full disk or exhausted memory into one sentence, and an interrupted query into the interrupt it is."""
+    """Turn a full disk or exhausted memory into one sentence, and an interrupted query into KeyboardInterrupt."""
     import duckdb
     import pyarrow as pa
 

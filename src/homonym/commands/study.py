@@ -1,4 +1,4 @@
-"""The paper's experiments on anybody's labelled data, with one call: tables, figures, a page, and all of it as JSON."""
+"""Study: the paper's experiments on any labelled data; writes tables, figures, a page, and all values as JSON."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ import orjson
 
 from homonym import __version__
 from homonym.calibration.defaults import MAX_NAMES_PER_SIZE, TRAINING_SHARE
-from homonym.calibration.holdout import NameSplit, read_split
+from homonym.calibration.holdout import NameSplit
 from homonym.calibration.weights import LearnedWeights, learn_weights
-from homonym.commands.run import Resources, Run
+from homonym.commands.labelled import read_labelled, split_names
+from homonym.commands.run import Resources, Run, check_given_statistics, prepare_run
 from homonym.errors import HomonymError, SettingsError
 from homonym.evaluation.labelled_collections import Labelling
 from homonym.io.inputs import expand
@@ -23,7 +24,6 @@ from homonym.io.outputs import Paths, require_directory, write_atomic
 from homonym.measures.bootstrap import group_name, size_groups
 from homonym.measures.contingency import Codes
 from homonym.records.model import Problems
-from homonym.records.reader import Inputs
 from homonym.records.registry import Columns
 from homonym.runtime.progress import Listener
 from homonym.settings import Settings
@@ -34,7 +34,7 @@ from homonym.study.runs import Store, as_the_paper, contents, plan, run_baseline
 
 @dataclass(frozen=True)
 class Study:
-    """What `study` leaves: a directory with a page, tables and figures; and all figures as plain values."""
+    """The directory with page, tables and figures, and all values."""
 
     directory: Path
     report: Path
@@ -63,20 +63,22 @@ def study(
 ) -> Study:
     """Repeat the paper's study on labelled documents or mentions: its tables and figures, and which findings hold.
 
-    Variants, weights and limits are varied; of `settings` the rest counts, but for constraints, which the paper does
-    not have. Labels are in the inputs or in `gold`. Runs that are finished are kept: the same call goes on with an
-    interrupted study.
+    It varies variants, weights and limits, and uses no constraints, as the paper; other `settings` apply. Labels are
+    in the inputs or in `gold`. Finished runs are cached: the same call resumes an interrupted study.
     """
-    papers = as_the_paper(settings or Settings())
-    run = Run(Inputs.of(inputs, format, columns), papers, strict, resources, listener, rejects)
-    run.use_statistics(statistics, mentions_in_collection)
+    run = prepare_run(
+        inputs, as_the_paper(settings or Settings()), format=format, columns=columns, strict=strict, rejects=rejects,
+        resources=resources, listener=listener,
+    )  # fmt: skip
+    given = check_given_statistics(statistics, mentions_in_collection)
     if not 0 < training_share < 1:
         raise SettingsError(
             f"a study needs names for training and for testing: a share of {training_share:g} is neither."
         )
     directory = Path(output)
     require_directory(directory)
-    labelling, names = read_split(run, gold, label, training_share, most_names)
+    labelling = read_labelled(run, gold, label, given)
+    names = split_names(run, labelling, training_share, most_names)
     files = [*run.inputs.files, *(expand(gold)[0] if gold else []), *([Path(statistics)] if statistics else [])]
     store = Store(
         directory / "runs",
@@ -86,7 +88,7 @@ def study(
             "format": format, "columns": dict(columns or {}),
         },
     )  # fmt: skip
-    # Its parents are not made: a misspelt path should not grow a tree.
+    # Without parents, so that a typing error does not create a tree of directories.
     directory.mkdir(exist_ok=True)
     store.directory.mkdir(exist_ok=True)
     values = _results(run, names, store)
@@ -96,13 +98,13 @@ def study(
 
 
 def _results(run: Run, names: NameSplit, store: Store) -> dict[str, Any]:
-    """Make all runs and baselines, or take those that are there, and draw conclusions."""
+    """Make all runs and baselines, or take the cached ones, and test the paper's findings."""
     types = names.test.frequencies.types
     with run.stages.stage("train"):
         learnt = _learnt(run, names, store)
-    weights, said = weightings(types, learnt["weights"] if learnt else None)
+    weights, notes = weightings(types, learnt["weights"] if learnt else None)
     methods, missing = all_baselines(names.test)
-    run.warnings += [*said, *missing]
+    run.warnings.extend([*notes, *missing])
     planned = plan(run.settings, weights)
     runs, others = [], []
     with run.stages.stage("study", len(planned) + len(methods)) as advance:
@@ -125,7 +127,7 @@ def _results(run: Run, names: NameSplit, store: Store) -> dict[str, Any]:
 
 
 def _without_names(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out the figures of single names, which nobody reads."""
+    """The values of a run without those of single names."""
     return {name: value for name, value in values.items() if name != "by_name"}
 
 

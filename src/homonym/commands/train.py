@@ -1,4 +1,4 @@
-"""Feature-type weights of a run, learnt from names whose authors are known."""
+"""Train: the weights of feature types, learned from names whose authors are known."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from homonym.calibration.defaults import MAX_NAMES_PER_SIZE, TRAINING_SHARE, WEIGHT_SEEDS
-from homonym.calibration.holdout import read_split
 from homonym.calibration.weights import LearnedWeights, learn_weights
-from homonym.commands.run import Resources, Run
+from homonym.commands.labelled import read_labelled, split_names
+from homonym.commands.run import Resources, check_given_statistics, prepare_run
 from homonym.io.outputs import Paths, require_writable, write_atomic
 from homonym.records.model import Problems
-from homonym.records.reader import Inputs
 from homonym.records.registry import Columns
 from homonym.runtime.progress import Listener
 from homonym.settings import Settings
@@ -19,7 +18,7 @@ from homonym.settings import Settings
 
 @dataclass(frozen=True)
 class Training:
-    """What `train` found: settings with the learnt weights, and how sure they are."""
+    """Settings with the learned weights, and how reliable these are."""
 
     settings: Settings
     learnt: LearnedWeights
@@ -49,16 +48,20 @@ def train(
     resources: Resources | None = None,
     listener: Listener | None = None,
 ) -> Training:
-    """Learn how much each feature type should count, on the share of the labelled names that `calibrate` tunes on.
+    """Learn the weights of feature types on the share of the labelled names that `calibrate` tunes on.
 
-    Writes the settings with the learnt weights to `output`, for `--settings`. The limit belongs to the weights: tune
-    it afterwards.
+    Writes the settings with the learned weights to `output`, for `--settings`. The limit depends on the weights:
+    calibrate it afterwards.
     """
-    run = Run(Inputs.of(inputs, format, columns), settings, strict, resources, listener, rejects)
-    run.use_statistics(statistics, mentions_in_collection)
+    run = prepare_run(
+        inputs, settings, format=format, columns=columns, strict=strict, rejects=rejects, resources=resources,
+        listener=listener,
+    )  # fmt: skip
+    given = check_given_statistics(statistics, mentions_in_collection)
     if output is not None:
         require_writable(Path(output))
-    found, names = read_split(run, gold, label, training_share, most_names)
+    labelling = read_labelled(run, gold, label, given)
+    names = split_names(run, labelling, training_share, most_names)
     with run.stages.stage("train"):
         learnt = learn_weights(names.training, run.settings, seeds)
     trained = run.settings.changed(weights=learnt.weights)
@@ -67,9 +70,9 @@ def train(
     return Training(
         settings=trained,
         learnt=learnt,
-        labels=found.labels,
-        labels_without_mention=found.labels_without_mention,
-        problems=found.problems,
+        labels=labelling.labels,
+        labels_without_mention=labelling.labels_without_mention,
+        problems=labelling.problems,
         seconds=run.stages.seconds,
         warnings=run.warnings,
     )

@@ -1,54 +1,458 @@
-"""The local engine: read, count, encode, cluster, each step streaming through a work directory."""
+"""The local engine: read, count, encode and cluster on one machine, each step streaming through a work directory."""
 
 from __future__ import annotations
 
 import shutil
 from bisect import bisect_right
-from collections.abc import Iterator, Set
-from contextlib import ExitStack
-from dataclasses import astuple, dataclass, field, replace
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
 
+from homonym.calibration.confidence import Confidence
 from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, needed_bytes
-from homonym.clustering.arrays import starts
+from homonym.clustering.arrays import Integers, starts
 from homonym.collection import counting
-from homonym.collection.counting import Duplicate
 from homonym.collection.encode import encode
-from homonym.collection.encoded import Encoded, load_encoded, save_encoded
-from homonym.collection.parts import Chunk, PartReport, chunks, write_documents, write_lines, write_mentions
-from homonym.collection.statistics import GivenStatistics
-from homonym.constraints.found_constraints import FoundConstraints
+from homonym.collection.encoded import Encoded
+from homonym.collection.parts import Chunk, chunks, write_documents, write_lines, write_mentions
+from homonym.collection.statistics import GivenStatistics, save_statistics, statistics_side_file
+from homonym.constraints.evidence import UserPairs
+from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.engines import local_checkpoints
-from homonym.engines.local_checkpoints import KeptPart, Writer
+from homonym.engines.author_rows import AuthorRows, trace_table
+from homonym.engines.base import (
+    CalibrationSample,
+    ConstraintOutcome,
+    Destination,
+    EncodedCollection,
+    FoundAuthors,
+    FoundDuplicates,
+    RecordsRead,
+    missing_features_warning,
+    reject_duplicates,
+    require_usable,
+    skipped_files_warning,
+)
+from homonym.engines.local_checkpoints import ENCODED, EncodedCheckpoint, PartCheckpoint, PartWriter
 from homonym.errors import CapacityError, InputError
 from homonym.io.inputs import Source, size_of
-from homonym.messages import counted, listed
-from homonym.records.model import KEPT_PROBLEMS, Problem, Problems
+from homonym.io.outputs import atomic_path
+from homonym.io.tables import write_table
+from homonym.records.model import KEPT_PROBLEMS, Problems
 from homonym.records.parsing.splitting import Raw
 from homonym.records.reader import Inputs
 from homonym.records.registry import Records, Unit, format_of
-from homonym.runtime.checkpoints import Facts, Manifest
+from homonym.runtime.checkpoints import Manifest
 from homonym.runtime.process_pool import Task, TaskResult, run_tasks
 from homonym.runtime.progress import Advance, Stages
 from homonym.runtime.thread_pool import map_as_completed
+from homonym.schema import AUTHORS, ROUNDS
 from homonym.settings import Settings
 
 if TYPE_CHECKING:
     import duckdb
 
+# Bytes of input per task: some thousand documents with abstracts.
+CHUNK_BYTES = 8 << 20
+# Below this many bytes of input, starting processes takes longer than it saves.
+SMALL_INPUT = 12 << 20
+# A block that needs more bytes than this is never clustered at the same time as another such block.
+LARGE_BLOCK = 256 << 20
+# Bytes for DuckDB: it works badly with less than the first, and gains little from more than the second.
+DATABASE_MEMORY = (1 << 30, 3 << 29)
 
-#: Occurrences per batch: large enough to keep a call's overhead out of sight, small enough for the cache.
+# The file with type and name of every feature, in the work directory.
+VOCABULARY = "vocabulary.parquet"
+# Used as the format of files that hold mentions with bags.
+MENTIONS = "mentions"
+
+
+class FileStart(NamedTuple):
+    """Sequence number of the first record of a file, its name, and the unit that its records are counted in."""
+
+    sequence: int
+    file: str
+    unit: Unit
+
+
+@dataclass(frozen=True)
+class LocalParts:
+    """The cache keys of all parts and the files they come from, in order; ids of mentions must differ."""
+
+    keys: list[str]
+    files: list[FileStart]
+    holds_mentions: bool
+
+    def locate(self, sequence: int, line: int) -> tuple[str, str, int]:
+        """File, unit and number of a record."""
+        _, file, unit = self.files[bisect_right(self.files, sequence, key=lambda start: start.sequence) - 1]
+        return file, unit, line
+
+
+@dataclass(frozen=True)
+class LocalCollection:
+    """An encoded collection, and its constraints once they are known."""
+
+    encoded: Encoded
+    constraints: FoundConstraints | None = None
+
+
+class LocalAuthors(NamedTuple):
+    """The rows of the result, and the rounds of each batch of blocks if a trace is wanted."""
+
+    rows: AuthorRows
+    rounds: list[pa.Table]
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """The steps of a run on this machine; their files are in `work`.
+
+    Each part and the encoded collection are checkpoints there: a later run reuses them if everything they depend on is
+    the same. `lock` is the open lock file of the directory, which worker processes inherit.
+    """
+
+    work: Path
+    threads: int
+    memory: int
+    stages: Stages
+    strict: bool = False
+    rejects: IO[bytes] | None = None
+    warnings: list[str] = field(default_factory=list)
+    lock: int | None = None
+
+    def read_documents(self, inputs: Inputs, settings: Settings) -> RecordsRead[LocalParts]:
+        """Read documents and extract their features."""
+        reader = _PartReader(self, settings, write_documents)
+        reader.read(inputs, "documents")
+        return reader.finish()
+
+    def convert_documents(self, inputs: Inputs, settings: Settings) -> RecordsRead[LocalParts]:
+        """Read documents and store them as lines of homonym's own format."""
+        reader = _PartReader(self, settings, write_lines)
+        reader.read(inputs, "documents")
+        return reader.finish()
+
+    def read_mentions(self, inputs: Inputs, settings: Settings) -> RecordsRead[LocalParts]:
+        """Read mentions that bring their own features: first the files of lines, then the Parquet tables."""
+        reader = _PartReader(self, settings, write_mentions)
+        lines = [path for path in inputs.files if path.suffix != ".parquet"]
+        if lines:
+            reader.read(replace(inputs, files=lines, format=MENTIONS), MENTIONS)
+        for path in inputs.files:
+            if path.suffix == ".parquet":
+                reader.read_table(path)
+        return reader.finish(holds_mentions=True)
+
+    @contextmanager
+    def database(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, FoundDuplicates]]:
+        """The database over the parts that were read, and the duplicate records, which its queries leave out."""
+        self._remove_database()
+        least, most = DATABASE_MEMORY
+        connection = counting.connect(self.work, min(max(self.memory // 2, least), most), self.threads)
+        try:
+            counting.read_parts(connection, self.work)
+            duplicates = FoundDuplicates(*counting.find_duplicates(connection, KEPT_PROBLEMS))
+            counting.tell_names_apart(connection)
+            yield connection, duplicates
+        finally:
+            connection.close()
+
+    def without_duplicates(self, read: RecordsRead[LocalParts], duplicates: FoundDuplicates) -> RecordsRead[LocalParts]:
+        """The records that were read, duplicates rejected; a duplicate mention is an error in a strict run."""
+        strict = self.strict and read.data.holds_mentions
+        return reject_duplicates(read, duplicates, read.data.locate, strict=strict)
+
+    def count_and_encode(self, connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None) -> Encoded:
+        """Count the features, or take given counts, and encode all bags."""
+        Manifest(self.work).remove(ENCODED)
+        with self.stages.stage("count"):
+            frequencies = counting.count_features(connection, given, self.work)
+        with self.stages.stage("encode"):
+            return encode(connection, frequencies, self.work, self.threads)
+
+    def encode(
+        self,
+        read: RecordsRead[LocalParts],
+        given: GivenStatistics | None,
+        save_statistics: Path | None = None,
+        *,
+        vocabulary: bool = False,
+    ) -> EncodedCollection[LocalCollection]:
+        """Encode what was read, or load the checkpoint of an earlier run; `vocabulary` also writes that file."""
+        statistics = self.work / f"statistics{_statistics_suffix(save_statistics)}" if save_statistics else None
+        wanted = {VOCABULARY} if vocabulary else set()
+        wanted |= {statistics.name, statistics_side_file(statistics).name} if statistics else set()
+        key = local_checkpoints.encoding_key(read.data.keys, given)
+        checkpoint = EncodedCheckpoint.find(self.work, key, wanted)
+        if checkpoint:
+            self.stages.note("encode", reused=1)
+        else:
+            checkpoint = self._encode_anew(read, given, statistics, vocabulary=vocabulary)
+            checkpoint.save(self.work, key, wanted)
+            self._remove_database()
+        if statistics and save_statistics:
+            _copy_statistics(statistics, save_statistics)
+        encoded = checkpoint.encoded
+        self.warnings.extend(missing_features_warning(checkpoint.missing, len(encoded.frequencies.total)))
+        kept = self.without_duplicates(read, checkpoint.duplicates)
+        mentions, blocks = len(encoded.mention_owner), len(encoded.block_start) - 1
+        return EncodedCollection(kept.records, mentions, blocks, kept.problems, LocalCollection(encoded))
+
+    def _encode_anew(
+        self,
+        read: RecordsRead[LocalParts],
+        given: GivenStatistics | None,
+        statistics: Path | None,
+        *,
+        vocabulary: bool,
+    ) -> EncodedCheckpoint:
+        with self.database() as (connection, duplicates):
+            self.without_duplicates(read, duplicates)  # a strict run fails here, before the work of encoding
+            encoded = self.count_and_encode(connection, given)
+            missing = counting.features_missing_from_statistics(connection) if given else 0
+            if vocabulary:
+                counting.write_vocabulary(connection, self.work / VOCABULARY)
+            if statistics:
+                save_statistics(connection, encoded.frequencies, statistics)
+        return EncodedCheckpoint(encoded, duplicates, missing)
+
+    def constrain(
+        self, collection: EncodedCollection[LocalCollection], settings: Settings, pairs: UserPairs | None
+    ) -> EncodedCollection[LocalCollection]:
+        """Find the constraints of all mentions."""
+        encoded = collection.data.encoded
+        with self.stages.stage("constrain"):
+            constraints = find_constraints(encoded, settings, pairs)
+        self.warnings.extend(constraints.warnings if constraints else [])
+        return replace(collection, data=LocalCollection(encoded, constraints))
+
+    def sample(self, collection: EncodedCollection[LocalCollection], settings: Settings) -> CalibrationSample:
+        """All blocks: calibration chooses among them."""
+        return CalibrationSample(collection.data.encoded, collection.data.constraints, None)
+
+    def cluster(
+        self,
+        collection: EncodedCollection[LocalCollection],
+        settings: Settings,
+        confidence: Confidence | None,
+        *,
+        trace: bool,
+    ) -> FoundAuthors[LocalAuthors]:
+        """Cluster all blocks, on several threads."""
+        encoded, constraints = collection.data.encoded, collection.data.constraints
+        label = np.empty(collection.mentions, np.int32)
+        mention_confidence = np.empty(collection.mentions) if confidence else None
+        rounds: dict[int, pa.Table] = {}
+        names = encoded.block_names() if trace else None
+        batches = self._cluster_batches(collection.data, settings, trace=trace, margins=confidence is not None)
+        for first, clustering in batches:
+            mentions = slice(encoded.block_start[first], encoded.block_start[first] + len(clustering.label))
+            label[mentions] = clustering.label
+            if confidence and mention_confidence is not None:
+                mention_confidence[mentions] = confidence.of(clustering)
+            if trace:
+                rounds[first] = trace_table(names, first, clustering)
+        rows = AuthorRows.of(encoded, label, constraints, mention_confidence)
+        mean = None if mention_confidence is None else float(mention_confidence.mean())
+        outcome = ConstraintOutcome(constraints.counts, constraints.conflicts) if constraints else None
+        authors = LocalAuthors(rows, [rounds[first] for first in sorted(rounds)])
+        return FoundAuthors(collection.mentions, rows.authors, mean, outcome, authors)
+
+    def _cluster_batches(
+        self, collection: LocalCollection, settings: Settings, *, trace: bool, margins: bool
+    ) -> Iterator[tuple[int, Clustering]]:
+        """The clustering of each batch of blocks as it completes, with the number of its first block."""
+        encoded, constraints = collection.encoded, collection.constraints
+        used = np.array(settings.weights_for(encoded.frequencies.types)) > 0
+        planned = self._plan_batches(encoded, len(used))
+
+        def work(batch: BlockBatch) -> Clustering:
+            return cluster(
+                encoded.gather(batch.first, batch.last, used),
+                encoded.frequencies,
+                settings,
+                constraints=constraints.of_blocks(batch.first, batch.last) if constraints else None,
+                hypothetical=trace,
+                margins=margins,
+                threads=self.threads,
+            )
+
+        def is_large(batch: BlockBatch) -> bool:
+            return dense_bytes(batch.largest, len(used)) >= LARGE_BLOCK
+
+        with self.stages.stage("cluster", sum(batch.mentions for batch in planned)) as advance:
+            for batch, clustering in map_as_completed(work, planned, self.threads, alone=is_large):
+                advance(batch.mentions)
+                self.stages.note("cluster", batches=1)
+                yield batch.first, clustering
+
+    def _plan_batches(self, encoded: Encoded, types: int) -> list[BlockBatch]:
+        """All batches; fails if the memory does not suffice for one of them."""
+        occurrences = encoded.sizes()
+        planned = block_batches(encoded.block_start, occurrences)
+        filled = starts(occurrences)[encoded.block_start]
+        for batch in planned:
+            features = int(filled[batch.last] - filled[batch.first])
+            require_memory(batch.largest, types, self.memory, occurrences=features, threads=self.threads)
+        return planned
+
+    def write_authors(self, found: FoundAuthors[LocalAuthors], destination: Destination, advance: Advance) -> None:
+        """Write the table of authors, and the trace if one is wanted."""
+        if destination.trace:
+            write_table(destination.trace, ROUNDS, found.data.rounds)
+        write_table(destination.path, AUTHORS, _reported(found.data.rows.tables(), advance))
+
+    def _remove_database(self) -> None:
+        """Remove the database; one of an interrupted run would be in the way."""
+        for path in self.work.glob("*.duckdb*"):
+            path.unlink()
+        shutil.rmtree(self.work / "spill", ignore_errors=True)
+
+
+class _PartReader:
+    """Reads files into parts and adds up what it reads."""
+
+    def __init__(self, engine: LocalEngine, settings: Settings, writer: PartWriter) -> None:
+        self.engine, self.settings, self.writer = engine, settings, writer
+        self.manifest = Manifest(engine.work)
+        self.problems = Problems()
+        self.sequence = self.records = self.mentions = 0
+        self.formats: dict[str, int] = {}
+        self.keys: list[str] = []
+        self.starts: list[FileStart] = []
+        self.files: set[str] = set()
+        self.names: set[str] = set()
+
+    def read(self, inputs: Inputs, kind: str) -> None:
+        """Read files of records chunk by chunk, in several processes if they are large."""
+        engine = self.engine
+        sizes = [size_of(path) for path in inputs.files]
+        total = None if None in sizes else sum(size or 0 for size in sizes)
+        processes = 1 if total is not None and total < SMALL_INPUT else engine.threads
+        with engine.stages.stage("read", total) as advance:
+            tasks = (self._task(chunk) for chunk in self._chunks(inputs, advance))
+            for part in run_tasks(tasks, processes, () if engine.lock is None else (engine.lock,)):
+                self._add(part)
+            engine.stages.note("read", records=self.records, mentions=self.mentions)
+        require_usable(self.records, inputs, kind, self.sequence, self.problems)
+
+    def read_table(self, path: Path) -> None:
+        """Read a Parquet table of mentions."""
+        self.starts.append(FileStart(self.sequence, str(path), "line"))
+        with self.engine.stages.stage("read") as advance:
+            table = local_checkpoints.write_table_checkpoint(path, self.sequence, self.engine.work, advance)
+        self._claim(self.sequence, table.key, table.files)
+        self.engine.stages.note("read", chunks=1, reused=int(table.reused))
+        self.records += table.rows
+        self.mentions += table.rows
+        self.sequence += table.rows
+
+    def finish(self, *, holds_mentions: bool = False) -> RecordsRead[LocalParts]:
+        """Everything that was read; parts of earlier runs that this one does not use are removed."""
+        local_checkpoints.remove_other_parts(self.engine.work, self.files, self.names)
+        parts = LocalParts(self.keys, self.starts, holds_mentions)
+        return RecordsRead(self.records, self.mentions, self.problems, self.formats, parts)
+
+    def _chunks(self, inputs: Inputs, advance: Advance) -> Iterator[Chunk]:
+        sequence, skipped = 0, []
+        for path in inputs.files:
+            with ExitStack() as opened:
+                try:
+                    source = opened.enter_context(Source(path))
+                    first, raws = self._open(source, inputs, sequence)
+                except InputError:
+                    if path not in inputs.incidental:
+                        raise
+                    skipped.append(path)
+                    continue
+                for chunk in chunks(_watched(raws, source, advance), first, CHUNK_BYTES):
+                    yield chunk
+                    sequence = chunk.sequence + len(chunk.raws)
+        self.engine.warnings.extend(skipped_files_warning(skipped, inputs))
+
+    def _open(self, source: Source, inputs: Inputs, sequence: int) -> tuple[Chunk, Iterator[Raw]]:
+        """The raw records of a file, and an empty chunk for them."""
+        if inputs.format == MENTIONS:
+            form, records = MENTIONS, Records(Raw(number, text) for number, text in source.lines())
+        else:
+            found = format_of(source, inputs.format)
+            form, records = found.name, found.open(source, inputs.columns)
+        self.formats[form] = self.formats.get(form, 0) + 1
+        self.starts.append(FileStart(sequence, source.name, records.unit))
+        return Chunk(source.name, sequence, [], form, records.context, records.unit), records.raws
+
+    def _task(self, chunk: Chunk) -> Task | TaskResult:
+        """The task of reading a chunk, or its part if there is a checkpoint."""
+        engine = self.engine
+        key = local_checkpoints.chunk_key(chunk, self.settings, self.writer, strict=engine.strict)
+        part = local_checkpoints.find_part(self.manifest, chunk.sequence, key)
+        self._claim(chunk.sequence, key, part.files if part else [])
+        engine.stages.note("read", chunks=1, reused=int(part is not None))
+        if part:
+            return TaskResult(part)
+        arguments = (self.writer, chunk, self.settings, engine.work, key)
+        return local_checkpoints.write_part_checkpoint, arguments, {"strict": engine.strict}
+
+    def _claim(self, sequence: int, key: str, files: list[str]) -> None:
+        """Note that a part belongs to this run."""
+        self.keys.append(key)
+        self.names.add(local_checkpoints.part_name(sequence))
+        self.files.update(files)
+
+    def _add(self, part: PartCheckpoint) -> None:
+        report = part.report
+        self.files.update(part.files)
+        self.sequence += report.read
+        self.records += report.records
+        self.mentions += report.mentions
+        for problem in report.problems:
+            self.problems.add(problem, strict=self.engine.strict)
+        if self.engine.rejects:
+            self.engine.rejects.writelines(report.rejects)
+
+
+def _watched(raws: Iterator[Raw], source: Source, advance: Advance) -> Iterator[Raw]:
+    """The same records; reports how many bytes of the source were read for them."""
+    done = 0
+    for raw in raws:
+        if (position := source.position) != done:
+            advance(position - done)
+            done = position
+        yield raw
+
+
+def _reported(tables: Iterator[pa.Table], advance: Advance) -> Iterator[pa.Table]:
+    """The same tables; reports the rows of each when the next one is asked for."""
+    for table in tables:
+        yield table
+        advance(len(table))
+
+
+def _statistics_suffix(path: Path) -> str:
+    return next(suffix for suffix in (".csv.gz", ".csv", ".parquet") if path.name.endswith(suffix))
+
+
+def _copy_statistics(source: Path, target: Path) -> None:
+    """Copy statistics and their side file."""
+    for copied, path in ((source, target), (statistics_side_file(source), statistics_side_file(target))):
+        with atomic_path(path) as partial:
+            shutil.copyfile(copied, partial)
+
+
+# Occurrences of features per batch: enough that the overhead of a call does not matter, few enough for the cache.
 BATCH_OCCURRENCES = 1_000_000
-#: A block of more pairs than this, that is of a thousand mentions, is a batch of its own.
+# A block with more pairs than this (a thousand mentions) is a batch of its own.
 ALONE_PAIRS = 1_000_000
 
 
 class BlockBatch(NamedTuple):
-    """The blocks from `first` up to `last`, the number of their mentions, and that of the largest one."""
+    """The blocks from `first` up to `last`, the number of their mentions, and that of the largest block."""
 
     first: int
     last: int
@@ -56,13 +460,12 @@ class BlockBatch(NamedTuple):
     largest: int
 
 
-def batches(block_start: NDArray[np.int64], occurrences: NDArray[np.int64]) -> list[BlockBatch]:
-    """All blocks, those that take longest first; mention x has `occurrences[x]` features.
+def block_batches(block_start: Integers, occurrences: Integers) -> list[BlockBatch]:
+    """All blocks in batches, the most work first; mention x has `occurrences[x]` features.
 
     >>> start = np.array([0, 2, 3, 2003, 2004])
-    >>> batches(start, np.full(2004, 10))
-    [Batch(first=2, last=3, mentions=2000, largest=2000), Batch(first=0, last=2, mentions=3, largest=2), \
-Batch(first=3, last=4, mentions=1, largest=1)]
+    >>> [batch[:3] for batch in block_batches(start, np.full(2004, 10))]
+    [(2, 3, 2000), (0, 2, 3), (3, 4, 1)]
     """
     sizes = np.diff(block_start)
     filled = np.concatenate([[0], np.cumsum(occurrences)])[block_start]
@@ -75,8 +478,8 @@ Batch(first=3, last=4, mentions=1, largest=1)]
     return [batch for _, batch in sorted(found)]
 
 
-def _ranges(filled: NDArray[np.int64], sizes: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Ranges of blocks, in order, cut before and after each large one and where a batch is full."""
+def _ranges(filled: Integers, sizes: Integers) -> list[tuple[int, int]]:
+    """Ranges of blocks in order, cut before and after each large block and where a batch is full."""
     large = np.flatnonzero(sizes**2 > ALONE_PAIRS)
     cuts = np.unique(np.concatenate([large, large + 1, [len(sizes)]]))
     found, first = [], 0
@@ -89,283 +492,13 @@ def _ranges(filled: NDArray[np.int64], sizes: NDArray[np.int64]) -> list[tuple[i
     return found
 
 
-#: Bytes of input per task: some thousand documents with abstracts.
-CHUNK_BYTES = 8 << 20
-#: Below this much input, starting further processes takes longer than it saves.
-SMALL_INPUT = 12 << 20
-#: A block that needs more than this is clustered while no other large one is.
-LARGE_BLOCK = 256 << 20
-#: DuckDB refuses to work well below this, and gains little above.
-DATABASE_MEMORY = (1 << 30, 3 << 29)
-
-#: The name of the record of an encoded collection.
-ENCODED = "encoded"
-MENTIONS = "mentions"
-"""What stands for a format where files hold mentions with bags."""
-
-
-@dataclass
-class LocalEngine:
-    """The steps of a run on this machine; what they leave is in `work`.
-
-    Each piece that is done is noted there, and not done again as long as all that it depends on is the same. `lock` is
-    the open file that keeps others out of the directory.
-    """
-
-    work: Path
-    threads: int
-    memory: int
-    stages: Stages
-    strict: bool = False
-    rejects: IO[bytes] | None = None
-    problems: Problems = field(default_factory=Problems)
-    warnings: list[str] = field(default_factory=list)
-    records: int = 0
-    mentions: int = 0
-    formats: dict[str, int] = field(default_factory=dict)
-    """How many files there were of each format."""
-    lock: int | None = None
-
-    def __post_init__(self) -> None:
-        self._places: list[tuple[int, str, Unit]] = []
-        self._ids_must_differ = False
-        self._ledger = Manifest(self.work)
-        self._keys: list[str] = []
-        self._files: set[str] = set()
-        self._names: set[str] = set()
-        self._duplicates: tuple[int, list[Duplicate]] = (0, [])
-        self._encoding: str | None = None
-
-    def read_documents(self, inputs: Inputs, settings: Settings) -> None:
-        """Read documents and extract their features."""
-        self._read(inputs, settings, write_documents)
-        local_checkpoints.remove_other_parts(self.work, self._files, self._names)
-
-    def convert_documents(self, inputs: Inputs, settings: Settings) -> None:
-        """Read documents and keep them as lines of homonym's own format."""
-        self._read(inputs, settings, write_lines)
-        local_checkpoints.remove_other_parts(self.work, self._files, self._names)
-
-    def read_mentions(self, inputs: Inputs, settings: Settings) -> None:
-        """Read mentions that bring their own features."""
-        self._ids_must_differ = True
-        lines = [path for path in inputs.files if path.suffix != ".parquet"]
-        tables = [path for path in inputs.files if path.suffix == ".parquet"]
-        sequence = self._read(replace(inputs, files=lines, format=MENTIONS), settings, write_mentions) if lines else 0
-        for path in tables:
-            self._places.append((sequence, str(path), "line"))
-            with self.stages.stage("read") as advance:
-                table = local_checkpoints.keep_mention_table(path, sequence, self.work, advance)
-            self._claim(sequence, table.key, table.files)
-            self.stages.note("read", chunks=1, reused=int(table.reused))
-            rows = table.rows
-            self.records, self.mentions, sequence = self.records + rows, self.mentions + rows, sequence + rows
-        local_checkpoints.remove_other_parts(self.work, self._files, self._names)
-
-    def connect(self) -> duckdb.DuckDBPyConnection:
-        """Open the database over what was read, and set duplicate records aside."""
-        self._remove_database()
-        least, most = DATABASE_MEMORY
-        connection = counting.connect(self.work, min(max(self.memory // 2, least), most), self.threads)
-        counting.read_parts(connection, self.work)
-        self._set_aside(*counting.find_duplicates(connection, KEPT_PROBLEMS))
-        counting.tell_names_apart(connection)
-        return connection
-
-    def encode(self, connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None) -> Encoded:
-        """Count the features, or take given counts, and encode all bags."""
-        self._ledger.forget(ENCODED)
-        with self.stages.stage("count"):
-            frequencies = counting.count_features(connection, given, self.work)
-        with self.stages.stage("encode"):
-            return encode(connection, frequencies, self.work, self.threads)
-
-    def recall(self, given: GivenStatistics | None, wanted: Set[str]) -> tuple[Encoded, Facts] | None:
-        """What a former run has encoded of the same parts, if it left all files that are wanted besides."""
-        self._encoding = local_checkpoints.encoding_key(self._keys, given)
-        found = self._ledger.find(ENCODED, self._encoding)
-        if found is None or not wanted <= set(found["files"]):
-            return None
-        number, first = found["duplicates"]
-        self._set_aside(number, [Duplicate(*again) for again in first])
-        self.stages.note("encode", reused=1)
-        return load_encoded(found, self.work), found["facts"]
-
-    def remember(self, encoded: Encoded, wanted: Set[str], facts: Facts) -> None:
-        """Keep what was encoded and the files that were wanted besides; the database is not needed any more."""
-        assert self._encoding
-        number, first = self._duplicates
-        values, files = save_encoded(encoded, self.work)
-        noted = {**values, "duplicates": (number, [astuple(again) for again in first]), "facts": facts}
-        self._ledger.note(ENCODED, self._encoding, noted, [*files, *sorted(wanted)])
-        self._remove_database()
-
-    def cluster(
-        self,
-        encoded: Encoded,
-        settings: Settings,
-        knowledge: FoundConstraints | None = None,
-        *,
-        hypothetical: bool = False,
-        margins: bool = False,
-    ) -> Iterator[tuple[int, Clustering]]:
-        """Cluster all blocks, the longest first: the first block's number and the answer for each batch.
-
-        An answer has its merges only if it is `hypothetical`; otherwise one that was kept has none.
-        """
-        used = np.array(settings.weights_for(encoded.frequencies.types)) > 0
-        occurrences = encoded.sizes()
-        planned = batches(encoded.block_start, occurrences)
-        filled = starts(occurrences)[encoded.block_start]
-        for batch in planned:
-            features = int(filled[batch.last] - filled[batch.first])
-            require_memory(batch.largest, len(used), self.memory, occurrences=features, threads=self.threads)
-        key = self._encoding and local_checkpoints.clustering_key(
-            self._encoding, settings, hypothetical=hypothetical, margins=margins
-        )
-
-        def work(batch: BlockBatch) -> tuple[Clustering, bool]:
-            first, last = batch.first, batch.last
-            constraints = knowledge.of_blocks(first, last) if knowledge else None
-            own_key = key and local_checkpoints.batch_key(key, first, last, constraints)
-            if own_key and (known := local_checkpoints.find_answer(self.work, first, own_key)):
-                return known, True
-            answer = cluster(
-                encoded.gather(first, last, used),
-                encoded.frequencies,
-                settings,
-                constraints=constraints,
-                hypothetical=hypothetical,
-                margins=margins,
-                threads=self.threads,
-            )
-            if own_key:
-                local_checkpoints.keep_answer(self.work, first, own_key, answer, merges=hypothetical)
-            return answer, False
-
-        def is_large(batch: BlockBatch) -> bool:
-            return dense_bytes(batch.largest, len(used)) >= LARGE_BLOCK
-
-        with self.stages.stage("cluster", sum(batch.mentions for batch in planned)) as advance:
-            for batch, (answer, reused) in map_as_completed(work, planned, self.threads, alone=is_large):
-                advance(batch.mentions)
-                self.stages.note("cluster", batches=1, reused=int(reused))
-                yield batch.first, answer
-        if key:
-            local_checkpoints.remove_other_answers(self.work, {batch.first for batch in planned})
-
-    def _read(self, inputs: Inputs, settings: Settings, writer: Writer) -> int:
-        sizes = [size_of(path) for path in inputs.files]
-        total = None if None in sizes else sum(size or 0 for size in sizes)
-        processes = 1 if total is not None and total < SMALL_INPUT else self.threads
-        sequence = 0
-        with self.stages.stage("read", total) as advance:
-            tasks = (self._task(chunk, settings, writer) for chunk in self._chunks(inputs, advance))
-            for part in run_tasks(tasks, processes, () if self.lock is None else (self.lock,)):
-                sequence += part.report.read
-                self._take(part)
-            self.stages.note("read", records=self.records, mentions=self.mentions)
-        if not self.records:
-            first = f" The first problem: {self.problems.kept[0]}" if self.problems.kept else ""
-            what = MENTIONS if inputs.format == MENTIONS else "documents"
-            raise InputError(f"{inputs}: no usable {what} among {counted(sequence, 'record')}.{first}")
-        return sequence
-
-    def _task(self, chunk: Chunk, settings: Settings, writer: Writer) -> Task | TaskResult:
-        """Reading a chunk, or what came of that before."""
-        key = local_checkpoints.chunk_key(chunk, settings, writer, strict=self.strict)
-        part = local_checkpoints.find_part(self._ledger, chunk.sequence, key)
-        self._claim(chunk.sequence, key, part.files if part else [])
-        self.stages.note("read", chunks=1, reused=int(part is not None))
-        if part:
-            return TaskResult(part)
-        return local_checkpoints.write_part_to_keep, (writer, chunk, settings, self.work, key), {"strict": self.strict}
-
-    def _claim(self, sequence: int, key: str, files: list[str]) -> None:
-        """Take a part for one of this run's."""
-        self._keys.append(key)
-        self._names.add(local_checkpoints.part_name(sequence))
-        self._files.update(files)
-
-    def _take(self, part: KeptPart) -> None:
-        report: PartReport = part.report
-        self._files.update(part.files)
-        self.records += report.records
-        self.mentions += report.mentions
-        for problem in report.problems:
-            self.problems.add(problem, strict=self.strict)
-        if self.rejects:
-            self.rejects.writelines(report.rejects)
-
-    def _chunks(self, inputs: Inputs, advance: Advance) -> Iterator[Chunk]:
-        sequence, left_out = 0, []
-        for path in inputs.files:
-            with ExitStack() as opened:
-                try:
-                    source = opened.enter_context(Source(path))
-                    first, raws = self._open(source, inputs, sequence)
-                except InputError:
-                    if path not in inputs.incidental:
-                        raise
-                    left_out.append(path)
-                    continue
-                for chunk in chunks(_watched(raws, source, advance), first, CHUNK_BYTES):
-                    yield chunk
-                    sequence = chunk.sequence + len(chunk.raws)
-        self._warn_of_left_out(left_out, inputs)
-
-    def _open(self, source: Source, inputs: Inputs, sequence: int) -> tuple[Chunk, Iterator[Raw]]:
-        """Give the raw records of a file and an empty chunk for them."""
-        if inputs.format == MENTIONS:
-            form, records = MENTIONS, Records(Raw(number, text) for number, text in source.lines())
-        else:
-            found = format_of(source, inputs.format)
-            form, records = found.name, found.open(source, inputs.columns)
-        self.formats[form] = self.formats.get(form, 0) + 1
-        self._places.append((sequence, source.name, records.unit))
-        return Chunk(source.name, sequence, [], form, records.context, records.unit), records.raws
-
-    def _warn_of_left_out(self, left_out: list[Path], inputs: Inputs) -> None:
-        if not left_out:
-            return
-        if len(left_out) == len(inputs.files):
-            raise InputError(f"{inputs}: no file is in a format that homonym knows; name the format with --format.")
-        names = listed([path.name for path in left_out[:3]] + (["…"] if len(left_out) > 3 else []))
-        self.warnings.append(f"{counted(len(left_out), 'file')} left out, in no format that homonym knows: {names}.")
-
-    def _set_aside(self, duplicates: int, first: list[Duplicate]) -> None:
-        """Count duplicate records out."""
-        self._duplicates = duplicates, first
-        for again in first:
-            self.problems.add(self._duplicate(again), strict=self.strict and self._ids_must_differ)
-        self.problems.counts["duplicate"] += duplicates - len(first)
-        self.records -= duplicates
-
-    def _remove_database(self) -> None:
-        """Take the database away: that of a run which ended too early would be in the way."""
-        for path in self.work.glob("*.duckdb*"):
-            path.unlink()
-        shutil.rmtree(self.work / "spill", ignore_errors=True)
-
-    def _duplicate(self, again: Duplicate) -> Problem:
-        file, unit = self._place(again.sequence)
-        first_file, first_unit = self._place(again.first_sequence)
-        kind, _, value = again.key.partition(":")
-        reason = f"'{value}' is already the {kind} of {first_unit} {again.first_line} of {first_file}"
-        return Problem(file, again.line, "duplicate", reason, unit)
-
-    def _place(self, sequence: int) -> tuple[str, Unit]:
-        _, file, unit = self._places[bisect_right(self._places, sequence, key=lambda place: place[0]) - 1]
-        return file, unit
-
-
 def require_memory(
     largest: int, types: int, memory: int, *, copies: int = 1, occurrences: int | None = None, threads: int = 1
 ) -> None:
-    """Refuse a block that does not fit, before anything is computed.
+    """Fail if a block of `largest` mentions does not fit into the memory.
 
-    Some work holds all pairs of a block, and several copies of them; but to cluster a giant one, only its `occurrences`
-    count.
+    It counts `copies` of all pairs of the block; with `occurrences`, what clustering needs, which keeps no pairs of a
+    giant block.
     """
     needed = copies * dense_bytes(largest, types)
     if occurrences is not None:
@@ -375,12 +508,3 @@ def require_memory(
             f"a block of {largest:,} mentions needs {needed / 2**30:.1f} GiB, but {memory / 2**30:.1f} may be used; "
             "allow more with --memory or use finer blocks with --blocking."
         )
-
-
-def _watched(raws: Iterator[Raw], source: Source, advance: Advance) -> Iterator[Raw]:
-    done = 0
-    for raw in raws:
-        if (position := source.position) != done:
-            advance(position - done)
-            done = position
-        yield raw

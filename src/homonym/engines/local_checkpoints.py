@@ -1,63 +1,52 @@
-"""What is kept of each piece of work, and used again by a run that would do the same.
+"""Checkpoints of the local engine: parts that were read and collections that were encoded, reused by a later run.
 
-A piece has a key: a digest of all that its outcome depends on. That homonym itself is the same is told by its version.
+A checkpoint has a cache key: a digest of everything that its content depends on. The version stands for the code.
 """
 
 from __future__ import annotations
 
-import io
 import os
 import shutil
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from homonym import __version__
-from homonym.clustering.agglomerative import Clustering
-from homonym.clustering.arrays import Constraints
+from homonym.collection.counting import Duplicate
+from homonym.collection.encoded import Encoded, load_encoded, save_encoded
 from homonym.collection.layout import CONVERTED, PARTS
 from homonym.collection.parts import Chunk, PartReport, write_mention_table
 from homonym.collection.statistics import GivenStatistics
+from homonym.engines.base import FoundDuplicates
 from homonym.records.model import Problem
-from homonym.runtime.checkpoints import (
-    Facts,
-    Manifest,
-    digest,
-    digest_of_file,
-    new_digest,
-    read_with_digest,
-    write_with_digest,
-)
+from homonym.runtime.checkpoints import Facts, Manifest, digest, digest_of_file, new_digest
 from homonym.runtime.progress import Advance
 from homonym.runtime.work_directory import WRITING
-from homonym.settings import EXTRACTION, UNTUNED, Settings
+from homonym.settings import EXTRACTION, Settings
 
-#: The folder of the answers in a work directory.
-ANSWERS = "answers"
+# The name of the checkpoint of an encoded collection.
+ENCODED = "encoded"
 
-Writer = Callable[..., PartReport]
+PartWriter = Callable[..., PartReport]
 
 
 @dataclass(frozen=True)
-class KeptPart:
-    """A part that is done: what its chunk gave, and its files."""
+class PartCheckpoint:
+    """A part that is complete: the report on its chunk, and its files."""
 
     report: PartReport
     files: list[str]
 
 
-def chunk_key(chunk: Chunk, settings: Settings, writer: Writer, *, strict: bool) -> str:
-    """All that a part depends on: the chunk with its place, how it is read, and the settings of extraction."""
+def chunk_key(chunk: Chunk, settings: Settings, writer: PartWriter, *, strict: bool) -> str:
+    """The cache key of a part: the chunk and its position, how it is read, and the settings of extraction."""
     chosen = [getattr(settings, name) for name in EXTRACTION]
     about = digest(__version__, writer.__name__, strict, chosen, replace(chunk, raws=[]))
     made = new_digest()
     made.update(about.encode())
-    # Every record passes here: columns are made as quickly as can be.
+    # Every record passes through here, so it is hashed by column.
     numbers, texts, broken = zip(*chunk.raws, strict=True)
     made.update(array("q", numbers).tobytes())
     made.update(array("q", map(len, texts)).tobytes())
@@ -68,28 +57,28 @@ def chunk_key(chunk: Chunk, settings: Settings, writer: Writer, *, strict: bool)
     return made.hexdigest()
 
 
-def find_part(ledger: Manifest, sequence: int, key: str) -> KeptPart | None:
-    """The part of a chunk with this key, if it is done."""
-    facts = ledger.find(part_name(sequence), key)
-    return KeptPart(_report_from(facts["report"]), facts["files"]) if facts else None
+def find_part(manifest: Manifest, sequence: int, key: str) -> PartCheckpoint | None:
+    """The part of a chunk with this key, if it is complete."""
+    facts = manifest.find(part_name(sequence), key)
+    return PartCheckpoint(_report_from(facts["report"]), facts["files"]) if facts else None
 
 
-def write_part_to_keep(
-    writer: Writer, chunk: Chunk, settings: Settings, work: Path, key: str, *, strict: bool
-) -> KeptPart:
-    """Write a part out of sight, give its files their names when all are whole, and note last that it is done."""
-    ledger, name = Manifest(work), part_name(chunk.sequence)
-    with _out_of_sight(work) as place:
-        report = writer(chunk, settings, place, strict=strict)
-        ledger.forget(name)
-        files = _moved(place, work)
-    ledger.note(name, key, {"report": _facts_of(report)}, files)
-    return KeptPart(report, files)
+def write_part_checkpoint(
+    writer: PartWriter, chunk: Chunk, settings: Settings, work: Path, key: str, *, strict: bool
+) -> PartCheckpoint:
+    """Write a part to a temporary folder, move its files into place, and add it to the manifest last."""
+    manifest, name = Manifest(work), part_name(chunk.sequence)
+    with _temporary_folder(work) as folder:
+        report = writer(chunk, settings, folder, strict=strict)
+        manifest.remove(name)
+        files = _move_into_place(folder, work)
+    manifest.add(name, key, {"report": _facts_of(report)}, files)
+    return PartCheckpoint(report, files)
 
 
 @dataclass(frozen=True)
-class KeptTable:
-    """A table of mentions whose parts are done: its rows, their files, the key, and whether that was so before."""
+class TableCheckpoint:
+    """A table of mentions that is stored as parts; `reused` if an earlier run stored it."""
 
     rows: int
     files: list[str]
@@ -97,32 +86,32 @@ class KeptTable:
     reused: bool
 
 
-def keep_mention_table(path: Path, sequence: int, work: Path, advance: Advance) -> KeptTable:
-    """Store a table of mentions as parts, unless the same table is stored there."""
-    ledger, name = Manifest(work), part_name(sequence)
+def write_table_checkpoint(path: Path, sequence: int, work: Path, advance: Advance) -> TableCheckpoint:
+    """Store a table of mentions as parts, unless the same table is stored already."""
+    manifest, name = Manifest(work), part_name(sequence)
     key = digest(__version__, "table", str(path), sequence, digest_of_file(path))
-    if facts := ledger.find(name, key):
+    if facts := manifest.find(name, key):
         advance(facts["rows"])
-        return KeptTable(facts["rows"], facts["files"], key, reused=True)
-    with _out_of_sight(work) as place:
-        rows = write_mention_table(path, sequence, place, advance)
-        ledger.forget(name)
-        files = _moved(place, work)
-    ledger.note(name, key, {"rows": rows}, files)
-    return KeptTable(rows, files, key, reused=False)
+        return TableCheckpoint(facts["rows"], facts["files"], key, reused=True)
+    with _temporary_folder(work) as folder:
+        rows = write_mention_table(path, sequence, folder, advance)
+        manifest.remove(name)
+        files = _move_into_place(folder, work)
+    manifest.add(name, key, {"rows": rows}, files)
+    return TableCheckpoint(rows, files, key, reused=False)
 
 
 def part_name(sequence: int) -> str:
-    """The name of a part's record."""
+    """The name of a part in the manifest."""
     return f"read/{sequence:015d}"
 
 
-def remove_other_parts(work: Path, files: set[str], names: set[str]) -> None:
-    """Take away the parts that this run does not claim: those of an input that was longer, or read differently."""
-    ledger = Manifest(work)
-    for name in list(ledger.names("read")):
+def remove_other_parts(work: Path, files: Set[str], names: Set[str]) -> None:
+    """Remove the parts that this run does not use: those of a longer input, or of one that was read differently."""
+    manifest = Manifest(work)
+    for name in list(manifest.names("read")):
         if name not in names:
-            ledger.forget(name)
+            manifest.remove(name)
     for folder in {*PARTS, CONVERTED, *(file.partition("/")[0] for file in files)}:
         if (work / folder).is_dir():
             for file in os.listdir(work / folder):
@@ -133,28 +122,28 @@ def remove_other_parts(work: Path, files: set[str], names: set[str]) -> None:
 
 
 @contextmanager
-def _out_of_sight(work: Path) -> Iterator[Path]:
-    """A place of this process's own; it stays for the next part, unless something is left in it."""
-    place = work / WRITING / str(os.getpid())
-    place.mkdir(parents=True, exist_ok=True)
+def _temporary_folder(work: Path) -> Iterator[Path]:
+    """A folder of this process. It stays for the next part, unless writing fails."""
+    folder = work / WRITING / str(os.getpid())
+    folder.mkdir(parents=True, exist_ok=True)
     try:
-        yield place
+        yield folder
     except BaseException:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         raise
 
 
-def _moved(place: Path, work: Path) -> list[str]:
-    """Move the files of a part to where they belong."""
+def _move_into_place(temporary: Path, work: Path) -> list[str]:
+    """Move the files of a part to their folders; returns their names relative to the work directory."""
     files = []
-    for folder in sorted(os.listdir(place)):
-        for name in sorted(os.listdir(place / folder)):
+    for folder in sorted(os.listdir(temporary)):
+        for name in sorted(os.listdir(temporary / folder)):
             files.append(f"{folder}/{name}")
             try:
-                os.replace(place / files[-1], work / files[-1])
-            except FileNotFoundError:  # the first of its folder
+                os.replace(temporary / files[-1], work / files[-1])
+            except FileNotFoundError:  # the first file of its folder
                 (work / folder).mkdir(exist_ok=True)
-                os.replace(place / files[-1], work / files[-1])
+                os.replace(temporary / files[-1], work / files[-1])
     return files
 
 
@@ -167,50 +156,33 @@ def _report_from(facts: Facts) -> PartReport:
     return PartReport(**(facts | {"problems": problems, "rejects": [line.encode() for line in facts["rejects"]]}))
 
 
-def encoding_key(parts: list[str], given: GivenStatistics | None) -> str:
-    """All that an encoded collection depends on: the keys of its parts in order, and statistics that were given."""
+@dataclass(frozen=True)
+class EncodedCheckpoint:
+    """An encoded collection, the duplicates that were dropped, and how many features the given statistics lack."""
+
+    encoded: Encoded
+    duplicates: FoundDuplicates
+    missing: int
+
+    @staticmethod
+    def find(work: Path, key: str, files: Set[str]) -> EncodedCheckpoint | None:
+        """The collection with this key, if it is complete and has all of these additional files."""
+        facts = Manifest(work).find(ENCODED, key)
+        if facts is None or not files <= set(facts["files"]):
+            return None
+        number, first = facts["duplicates"]
+        duplicates = FoundDuplicates(number, [Duplicate(*values) for values in first])
+        return EncodedCheckpoint(load_encoded(facts, work), duplicates, facts["missing"])
+
+    def save(self, work: Path, key: str, files: Set[str]) -> None:
+        """Save the collection, with additional files that are in the work directory."""
+        values, own_files = save_encoded(self.encoded, work)
+        duplicates = self.duplicates.number, [astuple(duplicate) for duplicate in self.duplicates.first]
+        facts = {**values, "duplicates": duplicates, "missing": self.missing}
+        Manifest(work).add(ENCODED, key, facts, [*own_files, *sorted(files)])
+
+
+def encoding_key(parts: Sequence[str], given: GivenStatistics | None) -> str:
+    """The cache key of an encoded collection: the keys of its parts in order, and the given statistics."""
     statistics = (digest_of_file(given.path), given.mentions, given.mass) if given else None
-    return digest(__version__, parts, statistics)
-
-
-def clustering_key(encoding: str, settings: Settings, *, hypothetical: bool, margins: bool) -> str:
-    """All that the answers for all blocks depend on, but for constraints, which each batch has its own of."""
-    values = settings.spelled_out()
-    return digest(__version__, encoding, [values[name] for name in UNTUNED], settings.limit, hypothetical, margins)
-
-
-def batch_key(clustering: str, first: int, last: int, constraints: Constraints | None) -> str:
-    """All that the answer for one batch of blocks depends on."""
-    known = [array.tobytes() for array in constraints] if constraints else []
-    return digest(clustering, first, last, *known)
-
-
-def find_answer(work: Path, first: int, key: str) -> Clustering | None:
-    """The answer for the batch that begins with this block, if it is there."""
-    content = read_with_digest(_answer_path(work, first))
-    if content is None or not content.startswith(key.encode()):
-        return None
-    with np.load(io.BytesIO(content[len(key) :]), allow_pickle=False) as arrays:
-        return Clustering(**arrays)
-
-
-def keep_answer(work: Path, first: int, key: str, answer: Clustering, *, merges: bool) -> None:
-    """Keep the answer for a batch; the merges only where somebody wants to know of them."""
-    arrays: dict[str, Any] = {field.name: getattr(answer, field.name) for field in fields(answer)}
-    if not merges:
-        arrays |= {name: array[:0] for name, array in arrays.items() if name.startswith("merge_")}
-    packed = io.BytesIO()
-    np.savez(packed, **arrays)
-    write_with_digest(_answer_path(work, first), key.encode() + packed.getvalue())
-
-
-def remove_other_answers(work: Path, firsts: set[int]) -> None:
-    """Take away the answers of batches that this run does not have."""
-    claimed = {_answer_path(work, first) for first in firsts}
-    for path in (work / ANSWERS).iterdir():
-        if path not in claimed:
-            path.unlink()
-
-
-def _answer_path(work: Path, first: int) -> Path:
-    return work / ANSWERS / f"{first:012d}.npz"
+    return digest(__version__, list(parts), statistics)

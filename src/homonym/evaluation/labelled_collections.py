@@ -16,20 +16,20 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homonym.clustering.arrays import Bags, Integers, ranges, starts
-from homonym.engines.local import require_memory
+from homonym.engines.base import EncodedCollection, RecordsRead
+from homonym.engines.local import LocalCollection, LocalEngine, LocalParts, require_memory
 from homonym.errors import InputError
-from homonym.evaluation.gold import open_annotated, read_gold, unused_labels
+from homonym.evaluation.gold import Gold, open_annotated
 from homonym.evaluation.matching import ordered_codes
-from homonym.io.inputs import require_rereadable
 from homonym.io.outputs import Paths, as_paths
 from homonym.measures.labelled_names import LabelledNames
 from homonym.records.model import Problems
+from homonym.records.reader import Inputs
+from homonym.settings import Settings
 
 if TYPE_CHECKING:
     from homonym.collection.encoded import Encoded
-    from homonym.commands.run import Run
     from homonym.constraints.found_constraints import FoundConstraints
-    from homonym.engines.local import LocalEngine
 
 
 @dataclass(frozen=True)
@@ -42,29 +42,26 @@ class Labelling:
     problems: Problems
 
 
-def read_labelled(run: Run, gold: Paths | None, label: str) -> Labelling:
-    """Read a collection of documents or mentions, and its labels from itself or from other files."""
-    require_rereadable([*run.inputs.files, *(as_paths(gold) if gold else [])])
-    found = read_gold(gold or run.inputs.files, label)
-    run.warnings += [f"{part}." for part in unused_labels(found.skipped, found.several)]
-    with run.engine() as engine:
-        read_collection(engine, run)
-        encoded = run.encode(engine)
-        if not encoded.frequencies.types:
-            raise InputError(f"no mention of {run.inputs} has any feature to tell authors apart by.")
-        names, without = _join(encoded, found.table, run, gold)
-    # A sweep keeps the pairs of a block twice, on each thread.
-    require_memory(int(names.mentions.max()), len(names.frequencies.types), run.memory, copies=2 * run.threads)
-    return Labelling(names, found.table.num_rows, without, engine.problems)
-
-
-def read_collection(engine: LocalEngine, run: Run) -> None:
-    """Read documents, or mentions with bags, depending on the files."""
-    kinds = {holds_mentions(path) for path in run.inputs.files}
+def read_collection(engine: LocalEngine, inputs: Inputs, settings: Settings) -> RecordsRead[LocalParts]:
+    """Read documents, or mentions that bring their own features, whichever the files hold."""
+    kinds = {holds_mentions(path) for path in inputs.files}
     if len(kinds) > 1:
-        raise InputError(f"{run.inputs} are documents and mentions with bags; give files of one kind.")
-    read = engine.read_mentions if kinds.pop() else engine.read_documents
-    read(run.inputs, run.settings)
+        raise InputError(f"{inputs} are documents and mentions with bags; give files of one kind.")
+    return (engine.read_mentions if kinds.pop() else engine.read_documents)(inputs, settings)
+
+
+def label_names(
+    engine: LocalEngine, collection: EncodedCollection[LocalCollection], inputs: Inputs, gold: Gold, gold_files: Paths
+) -> Labelling:
+    """The names of a collection that have labels, with their constraints if these are known."""
+    if not collection.data.encoded.frequencies.types:
+        raise InputError(f"no mention of {inputs} has any feature to tell authors apart by.")
+    names, without = _join(collection.data, gold.table, inputs, gold_files)
+    # A sweep keeps the pairs of a block twice, on each thread.
+    require_memory(
+        int(names.mentions.max()), len(names.frequencies.types), engine.memory, copies=2 * engine.threads
+    )  # fmt: skip
+    return Labelling(names, gold.table.num_rows, without, collection.problems)
 
 
 def holds_mentions(path: Path) -> bool:
@@ -78,21 +75,24 @@ def holds_mentions(path: Path) -> bool:
             return False
 
 
-def _join(encoded: Encoded, labels: pa.Table, run: Run, gold: Paths | None) -> tuple[LabelledNames, int]:
-    """The names that have labels, and the number of labels without a mention."""
+def _join(
+    collection: LocalCollection, labels: pa.Table, inputs: Inputs, gold_files: Paths
+) -> tuple[LabelledNames, int]:
+    """The names that have labels, and the number of labels that belong to no mention."""
+    encoded = collection.encoded
     columns = pq.read_table(encoded.mentions_file, columns=["mention_id", "name"])
     row = pc.index_in(columns["mention_id"], value_set=labels["mention_id"])
     known = pc.fill_null(row, -1).to_numpy()
     if not (known >= 0).any():
-        files = ", ".join(map(str, as_paths(gold or run.inputs.files)))
+        files = ", ".join(map(str, as_paths(gold_files)))
         raise InputError(
-            f"no label in {files} belongs to a mention of {run.inputs.files[0]}; mention_id must be the same in both, "
+            f"no label in {files} belongs to a mention of {inputs.files[0]}; mention_id must be the same in both, "
             f"but the first are {labels['mention_id'][0]} and {columns['mention_id'][0]}."
         )
     # Codes in the order of the labels, so that the order of rows in a file does not matter.
     code = ordered_codes(labels["author"])
     author = np.where(known >= 0, code[known], -1).astype(np.int64)
-    names = _labelled_names(encoded, author, columns["name"], run.knowledge)
+    names = _labelled_names(encoded, author, columns["name"], collection.constraints)
     return names, labels.num_rows - int((known >= 0).sum())
 
 

@@ -1,8 +1,8 @@
-"""What is done already: a record for each finished piece of work, with a key of all that it depends on.
+"""Checkpoints of a run: a manifest of finished pieces of work, each with a cache key of all that it depends on.
 
-A record is written when the files that it speaks of are whole, by a rename, so it is there or it is not. It carries a
-digest of itself and the sizes of its files: one that is damaged, or whose files are, counts as absent, and the piece is
-done again.
+An entry of the manifest is written when its files are complete, by a rename, so it exists or it does not. It carries a
+digest of itself and the sizes of its files. A damaged entry, or one whose files changed, counts as absent, and the
+piece is done again.
 """
 
 from __future__ import annotations
@@ -15,23 +15,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: The folder of the records in a work directory.
+# The folder of the manifest in a work directory.
 DONE = "done"
-#: How names of files end that are still being written.
+# Suffix of files that are still being written.
 PARTIAL = ".partial"
 
 Facts = dict[str, Any]
 
 
 def new_digest() -> hashlib._Hash:
-    """A digest to fill: SHA-256, which processors have instructions for; twice as fast as BLAKE2b where measured."""
+    """An empty SHA-256 digest: processors have instructions for it; twice as fast as BLAKE2b where measured."""
     return hashlib.sha256(usedforsecurity=False)
 
 
 def digest(*parts: object) -> str:
-    """The digest of some values, by their bytes or else by how Python writes them.
-
-    Where one part ends and the next begins is a part of it.
+    """The digest of some values, of their bytes or else of their `repr`; the boundaries between parts count.
 
     >>> digest("ab", "c") == digest("ab", "c"), digest("ab", "c") == digest("a", "bc"), digest(1) == digest("1")
     (True, False, False)
@@ -45,13 +43,13 @@ def digest(*parts: object) -> str:
 
 
 def digest_of_file(path: Path) -> str:
-    """The digest of what a file holds."""
+    """The digest of the content of a file."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, new_digest).hexdigest()
 
 
 def write_durably(path: Path, content: bytes) -> None:
-    """Write a file of the work directory whole or not at all, and onto the disk before it has its name."""
+    """Write a file of the work directory atomically; it is on the disk before it gets its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{os.getpid()}-{threading.get_ident()}.{path.name}{PARTIAL}")
     try:
@@ -65,54 +63,54 @@ def write_durably(path: Path, content: bytes) -> None:
 
 
 def write_with_digest(path: Path, content: bytes) -> None:
-    """Write a file with a digest of itself."""
+    """Write a file that starts with a digest of its content."""
     write_durably(path, digest(content).encode() + b"\n" + content)
 
 
 def read_with_digest(path: Path) -> bytes | None:
-    """What was written sealed; None where it is not there, or not as it was."""
+    """The content of a file written by `write_with_digest`; None if it is missing or damaged."""
     try:
-        seal, end, content = path.read_bytes().partition(b"\n")
+        expected, end, content = path.read_bytes().partition(b"\n")
     except OSError:
         return None
-    return content if end and seal == digest(content).encode() else None
+    return content if end and expected == digest(content).encode() else None
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """The records of one work directory, by name; a name may have one folder in it: `read/000`."""
+    """The finished pieces of work in a work directory, by name; a name may contain one folder: `read/000`."""
 
     work: Path
 
     def find(self, name: str, key: str) -> Facts | None:
-        """What was noted under this name, if it was with this key and its files are still there."""
+        """The facts of an entry, if it has this cache key and its files are unchanged."""
         import orjson
 
         content = read_with_digest(self._path(name))
         if content is None:
             return None
-        record = orjson.loads(content)
-        whole = record["key"] == key and all(size == self._size(file) for file, size in record["files"].items())
-        return {**record["facts"], "files": list(record["files"])} if whole else None
+        entry = orjson.loads(content)
+        valid = entry["key"] == key and all(size == self._size(file) for file, size in entry["files"].items())
+        return {**entry["facts"], "files": list(entry["files"])} if valid else None
 
-    def note(self, name: str, key: str, facts: Facts, files: Iterable[str] = ()) -> None:
-        """Note that a piece is done: what came of it, and its files, named from the work directory on."""
+    def add(self, name: str, key: str, facts: Facts, files: Iterable[str] = ()) -> None:
+        """Add a finished piece of work: facts about it, and its files, relative to the work directory."""
         import orjson
 
         sizes = {file: self._size(file) for file in files}
         write_with_digest(self._path(name), orjson.dumps({"key": key, "files": sizes, "facts": facts}))
 
-    def forget(self, name: str) -> None:
-        """Take a record away, before its files are."""
+    def remove(self, name: str) -> None:
+        """Remove an entry; to be done before its files change."""
         self._path(name).unlink(missing_ok=True)
 
     def names(self, folder: str) -> Iterator[str]:
-        """The names of all records in a folder."""
+        """The names of all entries in a folder."""
         for path in (self.work / DONE / folder).glob("*.json"):
             yield f"{folder}/{path.stem}"
 
     def __bool__(self) -> bool:
-        """Whether anything at all is done."""
+        """Whether there is any entry."""
         return any((self.work / DONE).rglob("*.json"))
 
     def _path(self, name: str) -> Path:

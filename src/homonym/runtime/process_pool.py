@@ -1,8 +1,8 @@
-"""Processes of our own for work that Python itself must do: reading records and extracting features.
+"""A process pool for work that needs the Python interpreter: reading records and extracting features.
 
-Not multiprocessing: its spawned children run the caller's script again, which surprises everybody who calls the library
-from a plain script, and forked children of a process with threads hang. These are fresh Python processes that read
-pickled tasks from standard input and write pickled results to standard output; nobody else speaks to them.
+Not multiprocessing: its spawned children run the caller's script again, which breaks plain scripts that call the
+library, and forked children of a process with threads hang. These are new Python processes that read pickled tasks from
+standard input and write pickled results to standard output.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
 @dataclass(frozen=True)
 class TaskResult:
-    """Instead of a task, a result that is there already: it keeps its place among the others."""
+    """A result that is known already; used instead of a task, to keep its place in the order."""
 
     result: Any
 
 
-#: Tasks that wait for each process: enough never to idle, few enough to keep memory small.
+# Tasks that wait for each process: enough that it is never idle, few enough to keep memory small.
 WAITING_PER_PROCESS = 2
 
-#: A process imports what its parent does: the caller's directory must not come first, as it would with `python -m`.
+# A worker gets the import path of its parent; `python -m` would put the current directory first.
 START = "import sys; sys.path[:] = sys.argv[1:]; from homonym.runtime.process_pool import main; main()"
 
-#: Messages are preceded by their length, so that one that cannot be unpickled does not spoil the next.
+# Each message is preceded by its length, so that one that cannot be unpickled does not affect the next.
 LENGTH = struct.Struct("<Q")
 
 
 def run_tasks(tasks: Iterable[Task | TaskResult], processes: int, hold: tuple[int, ...] = ()) -> Iterator[Any]:
-    """Run tasks and give their results in order: here if there is one process, else in that many of our own.
+    """The results of tasks in order, computed in this process or in several worker processes.
 
-    The processes hold these open files too: a lock among them is not free before all of them have ended.
+    Workers inherit the open files `hold`: a lock among them is not released before all workers have ended.
     """
     if processes <= 1:
         for task in tasks:
@@ -75,7 +75,7 @@ def _do(function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[
 def _workers(
     processes: int, waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None], hold: tuple[int, ...]
 ) -> Iterator[None]:
-    """Processes, each with the thread that speaks to it; all of them end with the block."""
+    """Start worker processes, each with a thread that sends it tasks; all end with the block."""
     command = [sys.executable, "-c", START, *sys.path]
     started: list[subprocess.Popen[bytes]] = []
     threads: list[threading.Thread] = []
@@ -100,14 +100,14 @@ def _workers(
 
 
 def _start(command: list[str], hold: tuple[int, ...]) -> subprocess.Popen[bytes]:
-    # In a session of its own: Ctrl-C is the parent's to answer, which then ends this process.
+    # In its own session: Ctrl-C goes to the parent, which then ends this process.
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, pass_fds=hold
     )
 
 
 def _close(pipe: Any) -> None:
-    with suppress(BrokenPipeError):  # what was still in the pipe was for a process that has ended
+    with suppress(BrokenPipeError):  # the process at the other end has ended
         pipe.close()
 
 
@@ -116,7 +116,7 @@ def _serve(process: subprocess.Popen[bytes], waiting: queue.Queue[tuple[Task, qu
         task, answer = job
         try:
             answer.put(_ask(process, task))
-        except Exception as broken:  # whatever it is, somebody waits for the answer
+        except Exception as broken:  # the caller waits for an answer in any case
             answer.put(broken)
 
 
@@ -153,15 +153,15 @@ def _receive(stream: IO[bytes]) -> bytes:
 def _exactly(stream: IO[bytes], size: int) -> bytes:
     message = stream.read(size)
     if len(message) < size:
-        raise EOFError("the other side has ended")
+        raise EOFError("the other process has ended")
     return message
 
 
 def main() -> None:
-    """Serve tasks from standard input until it closes."""
+    """Run tasks from standard input until it is closed."""
     tasks, answers = sys.stdin.buffer, sys.stdout.buffer
-    sys.stdout = sys.stderr  # a stray print must not end up between the answers
-    # Records are many small objects without cycles: to look for some after every few hundred takes a tenth of the time.
+    sys.stdout = sys.stderr  # a print must not end up among the answers
+    # Records are many small objects without cycles: frequent garbage collection would take a tenth of the time.
     gc.set_threshold(200_000, 20, 100)
     with suppress(EOFError, BrokenPipeError):
         while True:
@@ -169,7 +169,7 @@ def main() -> None:
 
 
 def _answer(message: bytes) -> bytes:
-    """Do a task; what cannot be done or sent is answered with the reason."""
+    """The pickled result of a task, or the exception."""
     try:
         return pickle.dumps(_do(*pickle.loads(message)))
     except Exception as broken:
@@ -177,7 +177,7 @@ def _answer(message: bytes) -> bytes:
 
 
 def _pickled(broken: Exception) -> bytes:
-    # Not every exception can be pickled, or made again from its pickle.
+    # Not every exception can be pickled and unpickled.
     try:
         message = pickle.dumps(broken)
         pickle.loads(message)

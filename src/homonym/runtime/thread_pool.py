@@ -1,4 +1,4 @@
-"""Work on several threads: for compiled code, which does not hold the interpreter's lock."""
+"""Thread pools for compiled code, which releases the interpreter lock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 def map_in_order(
     function: Callable[[Item], Result], items: Iterable[Item], threads: int
 ) -> Iterator[tuple[Item, Result]]:
-    """Apply a function to items on several threads; results come in order and only few wait in memory.
+    """Apply a function to items on several threads; results come in order, and only a few wait in memory.
 
     >>> list(map_in_order(len, ["a", "bc"], 2))
     [('a', 1), ('bc', 2)]
@@ -40,20 +40,19 @@ def map_in_order(
 def map_as_completed(
     function: Callable[[Item], Result], items: Iterable[Item], threads: int, alone: Callable[[Item], bool]
 ) -> Iterator[tuple[Item, Result]]:
-    """Apply a function to items on several threads, begun in order; results come when they are there.
+    """Apply a function to items on several threads, started in order; results come as they complete.
 
-    Of the items that must be `alone` no two are worked on at once. One thread goes through these while the others do
-    the rest, so that nobody waits.
+    No two of the items that must be `alone` run at the same time: one thread does these, the others do the rest.
 
     >>> sorted(map_as_completed(len, ["abc", "de", "f"], 2, alone=lambda item: len(item) > 1))
     [('abc', 3), ('de', 2), ('f', 1)]
     """
-    turns = _Turns(items, alone)
-    # A few results wait for whoever takes them, not all.
+    pending = _Pending(items, alone)
+    # Bounded, so that only a few results wait in memory.
     ended: queue.Queue[tuple[Item, Future[Result]] | None] = queue.Queue(2 * threads)
 
     def serve() -> None:
-        for item in turns:
+        for item in pending:
             future: Future[Result] = Future()
             try:
                 future.set_result(function(item))
@@ -73,15 +72,15 @@ def map_as_completed(
             else:
                 yield done[0], done[1].result()
     finally:
-        turns.stop()
+        pending.stop()
         while serving:
             serving -= ended.get() is None
         for thread in working:
             thread.join()
 
 
-class _Turns(Generic[Item]):
-    """Whose turn is next, for several threads that take turns."""
+class _Pending(Generic[Item]):
+    """The items that are not started yet, shared by several threads."""
 
     def __init__(self, items: Iterable[Item], alone: Callable[[Item], bool]) -> None:
         self._alone: deque[Item] = deque()
@@ -105,7 +104,7 @@ class _Turns(Generic[Item]):
                 self._taken &= not mine
 
     def stop(self) -> None:
-        """Nobody's turn any more."""
+        """Drop all items that are not started yet."""
         with self._lock:
             self._alone.clear()
             self._others.clear()

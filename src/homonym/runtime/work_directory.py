@@ -1,8 +1,8 @@
-"""The directory that a run works in: its own while it works, and kept for the next one if it ends too early.
+"""The work directory of a run: locked while the run works in it, and kept for the next run if it is interrupted.
 
-Only one run at a time may work in a directory. It holds a lock that the kernel gives back when it has ended, however
-it ended; and so do its processes, because what they were writing when their parent was killed must be written, or not,
-before another run begins.
+Only one run at a time may use a directory. It holds a lock that the kernel releases when the run has ended, however it
+ended. Its worker processes hold the lock too: what they are writing when their parent is killed must be complete or
+gone before another run begins.
 """
 
 from __future__ import annotations
@@ -21,101 +21,101 @@ from homonym.errors import InputError, OutputError, SettingsError
 from homonym.io.outputs import require_directory
 from homonym.runtime.checkpoints import DONE, PARTIAL, Manifest
 
-#: Who works here; a directory without it is not one of ours, and is left alone.
+# The lock file, which holds the number of the process; a directory without it is not one of ours.
 LOCK = "lock"
-#: The folder of what is still being written.
+# The folder of files that are still being written.
 WRITING = "writing"
-#: Seconds that the processes of a run that was killed have to end.
+# Seconds to wait for the worker processes of a run that was killed.
 PATIENCE = 60.0
-#: After a mistake in the input or the settings, less work than this is not worth keeping: it is soon done again.
+# After an error in the input or the settings, fewer bytes of work than this are not kept: they are soon done again.
 WORTH_KEEPING = 64 << 20
 
 try:
     import fcntl as _fcntl
 
     fcntl: ModuleType | None = _fcntl
-except ImportError:  # a system without it, where the number in the lock must do
+except ImportError:  # without it, the process number in the lock file decides
     fcntl = None
 
 
 @dataclass(frozen=True)
 class WorkDirectory:
-    """A directory that is ours: `lock` is the open file that says so, None where nobody else can know of it.
+    """A directory that this run owns; `lock` is its open lock file, None if it is temporary.
 
-    `former` is the process that was here before and did not leave by itself, `continued` whether there is work of it.
+    `former` is the process that used it before and did not end normally; `resumed` if there are checkpoints of it.
     """
 
     path: Path
     lock: int | None = None
     former: int | None = None
-    continued: bool = False
+    resumed: bool = False
     lasting: bool = False
 
     @property
-    def kept(self) -> str:
-        """What to say of work that is kept."""
+    def kept_message(self) -> str:
+        """A message for the user of an interrupted run."""
         delete = "" if self.lasting else ", or delete it"
-        return f"What was done is kept in {self.path}: the same command goes on from there{delete}."
+        return f"Finished work is kept in {self.path}: the same command resumes there{delete}."
 
     def remove(self) -> None:
-        """Take everything away, the lock last, so that whoever interrupts this finds a directory of ours."""
+        """Remove everything, the lock file last: if this is interrupted, the rest is still one of our directories."""
         for entry in sorted(self.path.iterdir(), key=lambda entry: (entry.name == LOCK, entry.name != DONE)):
             if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry, ignore_errors=True)
             else:
                 entry.unlink(missing_ok=True)
-        with suppress(OSError):  # somebody put something there meanwhile
+        with suppress(OSError):  # another process has put a file there
             self.path.rmdir()
 
     def bytes(self) -> int:
-        """How much room the work takes."""
+        """The size of all files."""
         return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
 
 
 @contextmanager
 def work_directory(path: Path, *, lasting: bool = False) -> Iterator[WorkDirectory]:
-    """Work in a directory; it is gone afterwards, unless it is to last or the work has ended too early.
+    """Lock a directory and work in it; it is removed afterwards, unless it is `lasting` or the run fails.
 
-    Whoever ends the work is told that it is kept, in a note to the exception.
+    An exception that leaves work behind gets a note that says so.
     """
-    place = _opened(path, lasting=lasting)
+    directory = _open(path, lasting=lasting)
     try:
-        _sweep(path)
-        yield place
+        _remove_unfinished(path)
+        yield directory
     except BaseException as broken:
-        if lasting or place.continued or _is_worth_keeping(place, broken):
-            broken.add_note(place.kept)
+        if lasting or directory.resumed or _is_worth_keeping(directory, broken):
+            broken.add_note(directory.kept_message)
         else:
-            place.remove()
+            directory.remove()
         raise
     else:
         if not lasting:
-            place.remove()
+            directory.remove()
     finally:
-        assert place.lock is not None
-        _leave(place.lock)
+        assert directory.lock is not None
+        _release(directory.lock)
 
 
 @contextmanager
 def temporary_work_directory() -> Iterator[WorkDirectory]:
-    """A directory for work that nobody goes on with; it is gone afterwards."""
+    """A directory for a run that cannot be resumed; it is always removed."""
     with tempfile.TemporaryDirectory(prefix="homonym-", ignore_cleanup_errors=True) as path:
         yield WorkDirectory(Path(path))
 
 
-def _is_worth_keeping(place: WorkDirectory, broken: BaseException) -> bool:
+def _is_worth_keeping(directory: WorkDirectory, broken: BaseException) -> bool:
     mistake = isinstance(broken, InputError | SettingsError)
-    return bool(Manifest(place.path)) and (not mistake or place.bytes() >= WORTH_KEEPING)
+    return bool(Manifest(directory.path)) and (not mistake or directory.bytes() >= WORTH_KEEPING)
 
 
-def _sweep(path: Path) -> None:
-    """Take away what somebody was still writing when he was killed."""
+def _remove_unfinished(path: Path) -> None:
+    """Remove files that a killed run was still writing."""
     shutil.rmtree(path / WRITING, ignore_errors=True)
     for partial in path.rglob(f".*{PARTIAL}"):
         partial.unlink(missing_ok=True)
 
 
-def _opened(path: Path, *, lasting: bool) -> WorkDirectory:
+def _open(path: Path, *, lasting: bool) -> WorkDirectory:
     require_directory(path)
     if path.is_dir() and any(path.iterdir()) and not (path / LOCK).exists():
         raise OutputError(f"{path} is not empty and no work directory of homonym; name another with --work.")
@@ -123,11 +123,11 @@ def _opened(path: Path, *, lasting: bool) -> WorkDirectory:
         path.mkdir(exist_ok=True)
         try:
             lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
-        except FileNotFoundError:  # another run has just ended here and taken the directory away
+        except FileNotFoundError:  # another run has just ended here and removed the directory
             continue
         try:
             _acquire(lock, path)
-            if _is_there(lock, path / LOCK):
+            if _is_current(lock, path / LOCK):
                 break
         except BaseException:
             os.close(lock)
@@ -139,8 +139,8 @@ def _opened(path: Path, *, lasting: bool) -> WorkDirectory:
     return WorkDirectory(path, lock, former, bool(Manifest(path)), lasting)
 
 
-def _is_there(lock: int, path: Path) -> bool:
-    """Whether a lock is that of the directory, and not of one that was taken away meanwhile."""
+def _is_current(lock: int, path: Path) -> bool:
+    """Whether the open lock file is still the one in the directory, which may have been removed meanwhile."""
     try:
         return os.path.samestat(os.fstat(lock), path.stat())
     except FileNotFoundError:
@@ -148,9 +148,9 @@ def _is_there(lock: int, path: Path) -> bool:
 
 
 def _acquire(lock: int, path: Path) -> None:
-    """Take the lock; wait for the processes of a run that was killed, but not for a run that goes on."""
+    """Lock the file; waits for the workers of a run that was killed, but not for a run that is alive."""
     until = time.monotonic() + PATIENCE
-    while not _is_taken(lock):
+    while not _try_lock(lock):
         holder = _holder(lock)
         if (holder and _is_alive(holder)) or time.monotonic() > until:
             by = f" (process {holder})" if holder else ""
@@ -158,8 +158,8 @@ def _acquire(lock: int, path: Path) -> None:
         time.sleep(0.05)
 
 
-def _is_taken(lock: int) -> bool:
-    """Try to take the lock; where there are no locks, whoever is noted in it has it as long as he lives."""
+def _try_lock(lock: int) -> bool:
+    """Whether the file could be locked; where there are no locks, its holder must have ended."""
     if fcntl:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -174,28 +174,24 @@ def _is_taken(lock: int) -> bool:
 
 
 def _holder(lock: int) -> int | None:
-    """The process that is noted in a lock."""
-    noted = os.pread(lock, 20, 0).decode(errors="replace").strip()
-    return int(noted) if noted.isdecimal() else None
+    """The process number in a lock file."""
+    content = os.pread(lock, 20, 0).decode(errors="replace").strip()
+    return int(content) if content.isdecimal() else None
 
 
 def _is_alive(process: int) -> bool:
-    if os.name != "posix":
-        return True  # nobody can be asked there without harm
+    """Whether a process runs; one that was killed may remain as a zombie for a moment."""
+    import psutil
+
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
+        return bool(psutil.Process(process).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
         return False
-    except PermissionError:
-        return True
-    try:  # one who was killed may wait to be noticed by his parent
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (OSError, IndexError):
+    except psutil.AccessDenied:
         return True
 
 
-def _leave(lock: int) -> None:
-    """Give the lock back, and say that nobody is here."""
+def _release(lock: int) -> None:
     with suppress(OSError):
         os.ftruncate(lock, 0)
     os.close(lock)

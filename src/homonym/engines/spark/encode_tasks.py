@@ -1,11 +1,12 @@
-"""Tasks that encode: parts amended, their features numbered for good, and each mention with its bag on its own.
+"""Tasks that encode: amend the parts, give features their final numbers, and make one row per mention with its bag.
 
-Rows of a part come together, those that say something about it before the part itself (see `kind`).
+The rows of a part come together, those about the part before the part itself (see `kind`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 import orjson
@@ -17,39 +18,37 @@ from homonym.clustering.arrays import ranges, starts
 from homonym.collection.bags import FEATURES
 from homonym.collection.layout import SLOT_BITS
 from homonym.engines.spark.part_tables import PACKED, PART_ROWS, Amendments, amended, part_row, rows_of, unpacked
-from homonym.engines.spark.shipping import Batches
+from homonym.engines.spark.session import Batches
 from homonym.engines.spark.spark_counting import whole_groups
 
+# What a row says about its part: the record `sequence` is a duplicate; its new id is `text`; it refers to a document by
+# `names`; the feature `sequence` has the number `number` and the total `total`; the block `text` has the number
+# `number`; and, last, this is the part.
 DUPLICATE, RENAMED, REFERENCED, NUMBER, BLOCK, PART = range(6)
-"""What a row says about its part: the record `sequence` is a duplicate; its new id is `text`; it refers to a document
-by `names`; the feature `sequence` has the number `number` and the total `total`; the block `text` has the
-number `number`; and, last, this is the part."""
 
+# Rows about parts and the parts themselves: amendments, and numbers.
 _ABOUT = [("kind", pa.int32()), ("sequence", pa.int64()), ("text", pa.string())]
 AMENDING = pa.schema([*_ABOUT, ("names", pa.list_(pa.string())), ("holders", pa.int32()), *PART_ROWS])
 NUMBERING = pa.schema([*_ABOUT, ("number", pa.int64()), ("total", pa.float64()), *PART_ROWS])
-"""Rows about parts and the parts themselves: what is to be amended, and how things are numbered."""
 
+# The tables that amending gives: parts, and what their features add to #(f).
 AMENDED = {"parts": PART_ROWS, "features": FEATURES}
-"""What amending gives: parts, and what their features add to #(f)."""
 
+# Mentions with their bags: first the `shared` features of the document, then their own, as bytes of arrays. `own_name`
+# is the feature of the mention's own name among the names of the document, −1 if there is none.
 ENCODED = pa.schema(
     [("task", pa.int32()), ("block_number", pa.int64()), ("block", pa.string()), ("document_id", pa.string()),
      ("position", pa.int32()), ("mention_id", pa.string()), ("name", pa.string()), ("parsed_name", pa.string()),
      ("own_name", pa.int64()), ("shared", pa.int32()), ("feature", pa.binary()), ("count", pa.binary()),
      ("total", pa.binary()), ("identifiers", pa.binary())]
 )  # fmt: skip
-"""Mentions with their bags: first the `shared` features of the document, then their own, as bytes of arrays.
 
-`own_name` is the feature of the mention's own name among the names of the document, −1 where there is none.
-"""
-
-#: Occurrences that are handed to Spark at once: a paper of thousands of authors has millions.
+# Maximum number of occurrences in a batch for Spark: a paper with thousands of authors has millions.
 MOST_OCCURRENCES = 4_000_000
 
 
 def amend(batches: Batches) -> Batches:
-    """Amend parts, where there is anything to amend, and count their features."""
+    """Amend the parts that need it, and count their features."""
     for about, part, read, tables in _parts(batches):
         kind = about["kind"].to_numpy()
         if (kind < PART).any():
@@ -63,12 +62,12 @@ def _amendments(about: pa.Table, kind: NDArray[np.int32]) -> Amendments:
     return Amendments(
         duplicates=duplicate["sequence"].to_numpy(),
         renamed=dict(zip(renamed["sequence"].to_pylist(), renamed["text"].to_pylist(), strict=True)),
-        referenced=_one_by_one(referenced),
+        referenced=_row_per_author(referenced),
     )
 
 
-def _one_by_one(referenced: pa.Table) -> pa.Table:
-    """A row for each author of each document that records refer to."""
+def _row_per_author(referenced: pa.Table) -> pa.Table:
+    """One row for each author of each document that records refer to."""
     names = referenced["names"].combine_chunks()
     row = pc.list_parent_indices(names)
     columns = {name: referenced[name].take(row) for name in ("sequence", "holders")}
@@ -76,7 +75,7 @@ def _one_by_one(referenced: pa.Table) -> pa.Table:
 
 
 def encode(batches: Batches, first_blocks: NDArray[np.int64]) -> Batches:
-    """Give each mention its bag, its block's number, and the task that clusters it; tasks begin at `first_blocks`."""
+    """One row per mention: its bag, the number of its block, and its task; tasks begin at `first_blocks`."""
     for about, _, _, tables in _parts(batches):
         kind = about["kind"].to_numpy()
         numbers, blocks = (about.filter(pa.array(kind == what)) for what in (NUMBER, BLOCK))
@@ -98,7 +97,7 @@ def encode(batches: Batches, first_blocks: NDArray[np.int64]) -> Batches:
 
 
 def _parts(batches: Batches) -> Iterator[tuple[pa.Table, int, int, dict[str, pa.Table]]]:
-    """What is said about each part, its name, how many records it was made of, and its tables."""
+    """The rows about each part, its number, the number of raw records it was made of, and its tables."""
     for group in whole_groups(batches, ("part",), one_by_one=True):
         row = group.slice(len(group) - 1).to_pylist()[0]
         tables = {name: unpacked(row[name]) for name in PACKED}
@@ -114,7 +113,7 @@ def _by_mention(identifiers: pa.Table) -> dict[int, bytes]:
 
 
 class _MentionBags:
-    """The bags of a part with the numbers that their features have for good."""
+    """The bags of a part with the final numbers of their features."""
 
     def __init__(self, tables: dict[str, pa.Table], numbers: pa.Table) -> None:
         features = tables["features"].filter(pc.invert(tables["features"]["again"]))
@@ -128,11 +127,11 @@ class _MentionBags:
         self.owner, self.feature, self.count = (bags[name].to_numpy() for name in ("owner", "feature", "count"))
 
     def slices(self, mentions: pa.Table) -> Iterator[pa.Table]:
-        """The mentions, as many at once as have not too many occurrences."""
+        """The mentions in slices of at most MOST_OCCURRENCES occurrences, or of one mention."""
         filled = np.cumsum(self._lengths(mentions["owner"].to_numpy()).sum(axis=0)) // MOST_OCCURRENCES
-        begin = np.flatnonzero(np.diff(filled, prepend=-1))
-        for first, last in zip(begin, np.append(begin[1:], len(mentions)), strict=True):
-            yield mentions.slice(int(first), int(last - first))
+        cuts = [*np.flatnonzero(np.diff(filled, prepend=-1)).tolist(), len(mentions)]
+        for first, last in pairwise(cuts):
+            yield mentions.slice(first, last - first)
 
     def of(self, owner: NDArray[np.int64]) -> dict[str, pa.Array]:
         """The bags of some mentions, one cell for each."""
@@ -147,7 +146,7 @@ class _MentionBags:
         }
 
     def own_names(self, names: pa.ChunkedArray) -> pa.Array:
-        """The numbers of some names among the co-authors, −1 for those that are not there."""
+        """The numbers of some names among the co-authors, −1 if they are missing."""
         place = pc.index_in(names, self.co_names).to_numpy(zero_copy_only=False)
         known = ~np.isnan(place.astype(np.float64))
         number = np.full(len(place), -1, np.int64)
@@ -165,6 +164,6 @@ class _MentionBags:
 
 
 def _cells(values: NDArray[np.generic], lengths: NDArray[np.int64]) -> pa.Array:
-    """Parts of an array as cells of bytes."""
+    """Consecutive slices of an array as cells of bytes."""
     offsets = (8 * starts(lengths)).astype(np.int32)
     return pa.Array.from_buffers(pa.binary(), len(lengths), [None, pa.py_buffer(offsets), pa.py_buffer(values)])

@@ -1,53 +1,119 @@
-"""The Spark engine: the steps of engines/local.py as jobs over tables that all machines see."""
+"""The Spark engine: the steps of a run as Spark jobs over Parquet tables that all machines see."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import orjson
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from homonym.calibration.confidence import Confidence
+from homonym.calibration.limit import blocks_for_calibration
+from homonym.calibration.single_person_names import BlockSample
 from homonym.clustering.arrays import Frequencies
-from homonym.collection.encoded import Encoded
 from homonym.collection.statistics import GivenStatistics, save_statistics
+from homonym.constraints.conflicts import ConstraintConflict
 from homonym.constraints.evidence import UserPairs, locate_pairs
+from homonym.constraints.found_constraints import ConstraintCounts, find_constraints
+from homonym.constraints.must_link import DOCUMENT, NAME, PAIR
+from homonym.engines.base import (
+    CalibrationSample,
+    ConstraintOutcome,
+    Destination,
+    EncodedCollection,
+    FoundAuthors,
+    FoundDuplicates,
+    RecordsRead,
+    missing_features_warning,
+    reject_duplicates,
+    require_usable,
+)
 from homonym.engines.spark import cluster_tasks, encode_tasks, read_tasks, spark_counting
-from homonym.engines.spark.cluster_tasks import FOUND, Schedule, Tasks, schedule
+from homonym.engines.spark.cluster_tasks import FOUND, ORDER, BlockPairs, ClusterJob, Schedule, excerpt, schedule
 from homonym.engines.spark.encode_tasks import AMENDED, AMENDING, ENCODED, NUMBERING
-from homonym.engines.spark.excerpt import ORDER, BlockPairs, excerpt
-from homonym.engines.spark.inputs import Plan, RecordPositions, Remote, escaped, plan_files, plan_remote
+from homonym.engines.spark.input_plan import (
+    InputPlan,
+    RecordPositions,
+    RemoteInputs,
+    escaped,
+    is_url,
+    plan_files,
+    plan_remote,
+)
 from homonym.engines.spark.part_tables import joint_schema, spark_schema, store, stored
 from homonym.engines.spark.read_tasks import FATAL, READ
-from homonym.engines.spark.shipping import shipped
-from homonym.engines.spark.spark_counting import Types
+from homonym.engines.spark.session import failures_as_messages, open_session, shipped
+from homonym.engines.spark.spark_counting import FeatureTypes
 from homonym.errors import InputError
-from homonym.messages import counted
+from homonym.io.tables import write_table
 from homonym.records.model import KEPT_PROBLEMS, Problems
 from homonym.records.reader import Inputs
-from homonym.runtime.progress import Stages
+from homonym.runtime.progress import Advance, Stages
 from homonym.schema import AUTHORS
 from homonym.settings import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: Rows of the result that the driver holds at once.
+# Maximum number of rows of the result that the driver holds at once.
 RESULT_ROWS = 1_000_000
-#: Rows are fetched by ranges of this many bits.
-PIECE_BITS = 18
+# Rows are fetched by ranges of 2 to the power of this.
+RANGE_BITS = 18
 
 
-@dataclass
+@dataclass(frozen=True)
+class SparkParts:
+    """The plan of the files that were read, and the number of records whose id is not a key (see records/model.py)."""
+
+    plan: InputPlan
+    chosen_ids: int
+
+
+@dataclass(frozen=True)
+class SparkCollection:
+    """The feature types of an encoded collection, the schedule of its blocks, and the user's pairs."""
+
+    types: FeatureTypes
+    schedule: Schedule
+    pairs: BlockPairs = field(default_factory=BlockPairs)
+
+
+@contextmanager
+def open_spark_engine(
+    master: str | None,
+    work: Path,
+    shared_work: str | None,
+    stages: Stages,
+    *,
+    strict: bool,
+    rejects: IO[bytes] | None,
+    warnings: list[str],
+) -> Iterator[SparkEngine]:
+    """An engine in a Spark session; its tables are in the work directory, or at a URL that all machines see."""
+    with open_session(master) as spark, failures_as_messages():
+        folder = work / "spark"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        place = shared_work.rstrip("/") + "/spark" if shared_work else f"file:{folder.absolute()}"
+        try:
+            yield SparkEngine(spark, place, folder, stages, strict, rejects, warnings)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)  # a run on Spark cannot be resumed
+
+
+@dataclass(frozen=True)
 class SparkEngine:
-    """The steps of a run on many machines; what they leave is at `place`, which all of them see, as Parquet.
+    """The steps of a run on many machines; their tables are at `place`, which all machines see, as Parquet.
 
-    `folder` is a directory of the driver's own.
+    `folder` is a directory of the driver.
     """
 
     spark: SparkSession
@@ -56,182 +122,173 @@ class SparkEngine:
     stages: Stages
     strict: bool = False
     rejects: IO[bytes] | None = None
-    problems: Problems = field(default_factory=Problems)
     warnings: list[str] = field(default_factory=list)
-    records: int = 0
-    mentions: int = 0
 
-    def read_documents(self, inputs: Inputs, settings: Settings) -> None:
+    def read_documents(self, inputs: Inputs, settings: Settings) -> RecordsRead[SparkParts]:
         """Read documents and extract their features."""
-        self._read(inputs, settings, mentions=False)
+        return self._read(inputs, settings, mentions=False)
 
-    def read_mentions(self, inputs: Inputs, settings: Settings) -> None:
-        """Read mentions that bring their own features; tables come after lines, as they do locally."""
+    def read_mentions(self, inputs: Inputs, settings: Settings) -> RecordsRead[SparkParts]:
+        """Read mentions that bring their own features: first the files of lines, then the Parquet tables."""
         files = sorted(inputs.files, key=lambda path: path.suffix == ".parquet")
-        self._read(replace(inputs, files=files), settings, mentions=True)
+        return self._read(replace(inputs, files=files), settings, mentions=True)
 
-    def connect(self) -> None:
-        """Set duplicate records aside."""
+    def encode(
+        self, read: RecordsRead[SparkParts], given: GivenStatistics | None, save_statistics: Path | None = None
+    ) -> EncodedCollection[SparkCollection]:
+        """Drop duplicates, count the features or take given counts, number the blocks, and encode all bags."""
         with self.stages.stage("count"):
-            found = spark_counting.find_duplicates(self._table("records"), self._table("keys"), self._at("linked"))
-            found.write.mode("overwrite").parquet(self._at("duplicates"))
-            self._number_of_duplicates = number = self._duplicates.count()
-            first = (
-                spark_counting.first_duplicates(self._duplicates, self._table("records"), KEPT_PROBLEMS)
-                if number
-                else []
-            )
-        for again in first:
-            self.problems.add(self.places.duplicate(again), strict=self.strict and self.plan.mentions)
-        self.problems.counts["duplicate"] += number - len(first)
-        self.records -= number
-
-    def encode(self, given: GivenStatistics | None) -> None:
-        """Count the features, or take given counts, number the blocks, and give each mention its bag."""
+            duplicates = self._find_duplicates()
+        plan = read.data.plan
+        positions = cache(partial(self._positions, plan))
+        kept = reject_duplicates(
+            read, duplicates, lambda *record: positions().locate(*record), strict=self.strict and plan.mentions
+        )
         with self.stages.stage("count"):
-            self._amend()
-            self._number_blocks()
-            self._count(given)
+            self._amend(duplicates.number, read.data.chosen_ids)
+            blocks = self._schedule()
+            types = self._count(given, int(blocks.size.sum()))
         with self.stages.stage("encode"):
-            self._encode()
+            self._encode(blocks)
+        if given:
+            missing = self._vocabulary.where("NOT known").count()
+            self.warnings.extend(missing_features_warning(missing, types.features))
+        if save_statistics:
+            self._save_statistics(types, save_statistics)
+        mentions = int(blocks.size.sum())
+        collection = SparkCollection(types, blocks)
+        return EncodedCollection(kept.records, mentions, len(blocks.size), kept.problems, collection)
 
-    def save_statistics(self, path: Path) -> None:
-        """Save #(f) of the run, through the same database and writer as locally."""
-        import duckdb
+    def constrain(
+        self, collection: EncodedCollection[SparkCollection], settings: Settings, pairs: UserPairs | None
+    ) -> EncodedCollection[SparkCollection]:
+        """Find the blocks of the user's pairs. All other constraints are found by the tasks that cluster."""
+        with self.stages.stage("constrain"):
+            by_block = self._find_blocks(pairs) if pairs else BlockPairs()
+        return replace(collection, data=replace(collection.data, pairs=by_block))
 
-        known = Frequencies(self.types.names, np.empty(0, np.int64), np.empty(0), self.types.mass, self.types.mentions)
-        with duckdb.connect(self.folder / "statistics.duckdb") as connection:
-            connection.execute("CREATE TABLE vocabulary (id BIGINT, type VARCHAR, feature VARCHAR, count DOUBLE)")
-            for rows in _in_pieces(self._vocabulary.select("id", "type", "feature", "count"), "id"):
-                connection.register("rows", rows)
-                connection.execute("INSERT INTO vocabulary SELECT * FROM rows")
-                connection.unregister("rows")
-            save_statistics(connection, known, path)
-
-    def missing_features(self) -> int:
-        """How many features of the run the given statistics do not know."""
-        return self._vocabulary.where("NOT known").count()
-
-    def fetch(self, blocks: NDArray[np.int64]) -> tuple[Encoded, NDArray[np.int64]]:
-        """Some blocks as a collection of their own on the driver, with the numbers that Spark knows them by."""
+    def sample(self, collection: EncodedCollection[SparkCollection], settings: Settings) -> CalibrationSample:
+        """Fetch the blocks that calibration uses to the driver."""
         from pyspark.sql.functions import broadcast
 
-        numbers = self.schedule.number[blocks]
+        sizes = collection.data.schedule.size
+        blocks = blocks_for_calibration(sizes)
+        numbers = collection.data.schedule.number[blocks]
         wanted = self.spark.createDataFrame(pa.table({"block_number": numbers}))
         rows = self._encoded.join(broadcast(wanted), "block_number").orderBy(*ORDER).select(*ENCODED.names).toArrow()
-        return excerpt(rows, self.types, self.folder), numbers
+        encoded = excerpt(rows, collection.data.types, self.folder)
+        constraints = find_constraints(encoded, settings, collection.data.pairs.among(numbers))
+        return CalibrationSample(encoded, constraints, BlockSample(sizes, blocks))
 
-    def place_pairs(self, pairs: UserPairs | None) -> BlockPairs:
-        """Find the blocks of the mentions that a user's pairs name; warns of those that cannot be honoured."""
-        if pairs is None:
-            return BlockPairs()
-        ids = self.spark.createDataFrame(pa.table({"mention_id": sorted({*pairs.a, *pairs.b})}, _IDS))
-        found = self._encoded.select(*ORDER).join(ids, "mention_id").orderBy(*ORDER).select(*ORDER).toArrow()
-        mention_ids, block = found["mention_id"].combine_chunks(), found["block_number"].to_numpy()
-        by_block: dict[int, list[tuple[str, str, bool]]] = {}
-        for same, places in zip((True, False), locate_pairs(mention_ids, block, pairs, self.warnings), strict=True):
-            for a, b in places.tolist():
-                row = (mention_ids[a].as_py(), mention_ids[b].as_py(), same)
-                by_block.setdefault(int(block[a]), []).append(row)
-        return BlockPairs(given=True, by_block=by_block)
-
-    def cluster(self, job: Tasks) -> None:
-        """Cluster all blocks, each task those that the schedule gives it."""
+    def cluster(
+        self,
+        collection: EncodedCollection[SparkCollection],
+        settings: Settings,
+        confidence: Confidence | None,
+        *,
+        trace: bool,
+    ) -> FoundAuthors[None]:
+        """Cluster all blocks, each task those that the schedule assigns to it. There is no trace."""
+        data, blocks = collection.data, collection.data.schedule
+        job = ClusterJob(data.types, settings, data.pairs, confidence, blocks.first_places)
         with self.stages.stage("cluster"):
-            tasks = self._encoded.repartitionById(len(self.schedule.first), "task").sortWithinPartitions(*ORDER)
-            store(self._mapped(tasks, f"{_CLUSTERING}:cluster_blocks", joint_schema(FOUND), job=job), self._at("found"))
-
-    def notes(self) -> list[dict[str, Any]]:
-        """What the batches of all tasks say about themselves, in the order of the result."""
+            tasks = self._encoded.repartitionById(len(blocks.first), "task").sortWithinPartitions(*ORDER)
+            found = self._mapped(tasks, f"{_CLUSTERING}:cluster_blocks", joint_schema(FOUND), job=job)
+            store(found, self._at("found"))
         rows = stored(self.spark, self._at("found"), "notes", FOUND).orderBy("place").toLocalIterator()
-        return [orjson.loads(row["note"]) for row in rows]
+        notes = [orjson.loads(row["note"]) for row in rows]
+        sums = [note["confidence"] for note in notes]
+        return FoundAuthors(
+            mentions=collection.mentions,
+            authors=sum(note["authors"] for note in notes),
+            confidence=None if None in sums else math.fsum(sums) / collection.mentions,
+            constraints=_constraint_outcome(notes, settings),
+            data=None,
+        )
 
-    def results(self) -> Iterator[pa.Table]:
-        """All rows of the result, in order."""
-        for rows in _in_pieces(self._authors, "place"):
-            yield rows.select(AUTHORS.names).cast(AUTHORS)
+    def write_authors(self, found: FoundAuthors[None], destination: Destination, advance: Advance) -> None:
+        """Write the table of authors as a file, or as a directory of Parquet files that are in order."""
+        authors = stored(self.spark, self._at("found"), "authors", FOUND)
+        if not destination.directory:
+            write_table(destination.path, AUTHORS, _result_tables(authors, advance))
+            return
+        ordered = authors.repartitionByRange("place").sortWithinPartitions("place")
+        ordered.select(*AUTHORS.names).write.mode("overwrite").parquet(destination.directory)
 
-    def write_results(self, place: str) -> None:
-        """Write the result as a directory of Parquet files, which are in order like the rows in them."""
-        ordered = self._authors.repartitionByRange("place").sortWithinPartitions("place")
-        ordered.select(*AUTHORS.names).write.mode("overwrite").parquet(place)
-
-    @cached_property
-    def places(self) -> RecordPositions:
-        """Where records stand in their files; asked for only if something is to be said about one."""
-        return RecordPositions.of(self.plan, self._table("splits").toArrow().to_pylist())
-
-    def _read(self, inputs: Inputs, settings: Settings, *, mentions: bool) -> None:
+    def _read(self, inputs: Inputs, settings: Settings, *, mentions: bool) -> RecordsRead[SparkParts]:
         with self.stages.stage("read"):
-            self.plan = self._plan(inputs, mentions=mentions)
-            lines = [file.path for file in self.plan.files if file.by_lines]
-            whole = [file.path for file in self.plan.files if not file.by_lines]
-            arguments = {"plan": self.plan, "settings": settings}
+            plan = self._plan(inputs, mentions=mentions)
+            arguments = {"plan": plan, "settings": settings}
             frames = []
-            if lines:
-                rows = (
-                    self.spark.read.option("lineSep", "\n")
-                    .text(_urls(lines))
-                    .selectExpr(
-                        "_metadata.file_path AS url",
-                        "_metadata.file_block_start AS start",
-                        "CAST(value AS BINARY) AS line",
-                    )
-                )
+            if lines := [file.path for file in plan.files if file.by_lines]:
+                columns = ("_metadata.file_path AS url", "_metadata.file_block_start AS start",
+                           "CAST(value AS BINARY) AS line")  # fmt: skip
+                rows = self.spark.read.option("lineSep", "\n").text(_urls(lines)).selectExpr(*columns)
                 frames.append(self._mapped(rows, f"{_READING}:read_lines", joint_schema(READ), **arguments))
-            if whole:
+            if whole := [file.path for file in plan.files if not file.by_lines]:
                 rows = self.spark.read.format("binaryFile").load(_urls(whole))
                 rows = rows.selectExpr("_metadata.file_path AS url", "content")
                 frames.append(self._mapped(rows, f"{_READING}:read_files", joint_schema(READ), **arguments))
             store(frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1]), self._at("read"))
-            self._take_counts(inputs)
+            return self._read_counts(inputs, plan)
 
-    def _plan(self, inputs: Inputs, *, mentions: bool) -> Plan:
-        if not isinstance(inputs, Remote):
-            return plan_files(inputs, mentions=mentions, warn=self.warnings.append)
+    def _plan(self, inputs: Inputs, *, mentions: bool) -> InputPlan:
+        if not isinstance(inputs, RemoteInputs):
+            return plan_files(inputs, self.warnings, mentions=mentions)
         files = self.spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(list(inputs.urls))
         rows = files.selectExpr("_metadata.file_path AS url", "length").toArrow().to_pylist()
         return plan_remote(inputs, sorted((row["url"], row["length"]) for row in rows), mentions=mentions)
 
-    def _take_counts(self, inputs: Inputs) -> None:
-        """Count what was read, and take what was wrong with it."""
-        self._take_problems()
-        sums = "count(*) AS n", "coalesce(sum(authors), 0) AS m", "count_if(NOT id_is_key) AS named"
+    def _read_counts(self, inputs: Inputs, plan: InputPlan) -> RecordsRead[SparkParts]:
+        problems = self._read_problems(plan)
+        sums = "count(*) AS n", "coalesce(sum(authors), 0) AS m", "count_if(NOT id_is_key) AS chosen"
         row = self._table("records").selectExpr(*sums).toArrow().to_pylist()[0]
-        self.records, self.mentions, self._named_by_hand = row["n"], row["m"], row["named"]
-        if not self.records:
-            read = self._table("parts").selectExpr("coalesce(sum(read), 0) AS n").toArrow()["n"][0].as_py()
-            first = f" The first problem: {self.problems.kept[0]}" if self.problems.kept else ""
-            what = "mentions" if self.plan.mentions else "documents"
-            raise InputError(f"{inputs}: no usable {what} among {counted(read, 'record')}.{first}")
+        if not row["n"]:
+            raw_records = self._table("parts").selectExpr("coalesce(sum(read), 0) AS n").toArrow()["n"][0].as_py()
+            require_usable(0, inputs, "mentions" if plan.mentions else "documents", raw_records, problems)
+        return RecordsRead(row["n"], row["m"], problems, {}, SparkParts(plan, row["chosen"]))
 
-    def _take_problems(self) -> None:
-        problems = self._table("problems")
-        counts = {row["lost"]: row["count"] for row in problems.groupBy("lost").count().toArrow().to_pylist()}
+    def _read_problems(self, plan: InputPlan) -> Problems:
+        """The problems of all records; also writes the rejected records."""
+        found, rows = Problems(), self._table("problems")
+        counts = {row["lost"]: row["count"] for row in rows.groupBy("lost").count().toArrow().to_pylist()}
         if not counts:
-            return
-        ordered = problems.orderBy("sequence", "ordinal")
+            return found
+        ordered = rows.orderBy("sequence", "ordinal")
         if FATAL in counts:
             raise InputError(ordered.where(f"lost = '{FATAL}'").limit(1).toArrow()["reason"][0].as_py())
-        shown = ordered if self.rejects else ordered.limit(KEPT_PROBLEMS)
-        for row in shown.toLocalIterator():
-            problem, reject = self.places.problem(row.asDict())
-            self.problems.add(problem, strict=self.strict)
+        positions = self._positions(plan)
+        for row in (ordered if self.rejects else ordered.limit(KEPT_PROBLEMS)).toLocalIterator():
+            problem, reject = positions.problem(row.asDict())
+            found.add(problem, strict=self.strict)
             if self.rejects:
                 self.rejects.write(reject)
         for lost, number in counts.items():
-            self.problems.counts[lost] = number
+            found.counts[lost] = number
+        return found
 
-    def _amend(self) -> None:
-        """Leave duplicates out of the parts, rename documents, add referenced authors, and count by part."""
+    def _positions(self, plan: InputPlan) -> RecordPositions:
+        """The positions of records in their files; needed only if there is a problem to report."""
+        return RecordPositions.of(plan, self._table("splits").toArrow().to_pylist())
+
+    def _find_duplicates(self) -> FoundDuplicates:
+        records = self._table("records")
+        found = spark_counting.find_duplicates(records, self._table("keys"), self._at("linked"))
+        found.write.mode("overwrite").parquet(self._at("duplicates"))
+        number = self._duplicates.count()
+        first = spark_counting.first_duplicates(self._duplicates, records, KEPT_PROBLEMS) if number else []
+        return FoundDuplicates(number, first)
+
+    def _amend(self, duplicates: int, chosen_ids: int) -> None:
+        """Drop duplicates from the parts, rename documents, add referenced authors; number the blocks."""
         from pyspark.sql import functions as f
 
         records, mentions, references = (self._table(name) for name in ("records", "mentions", "references"))
         about = []
-        if self._number_of_duplicates:
+        if duplicates:
             lost = records.join(self._duplicates.select("sequence"), "sequence")
             about.append(_about(lost, AMENDING, encode_tasks.DUPLICATE, sequence="sequence"))
-        if self._named_by_hand:
+        if chosen_ids:
             names = spark_counting.renamed(records, self._duplicates)
             about.append(_about(names, AMENDING, encode_tasks.RENAMED, sequence="sequence", text="id"))
         if not references.isEmpty():
@@ -246,11 +303,11 @@ class SparkEngine:
             f.monotonically_increasing_id().alias("number"), "block", "size"
         ).write.mode("overwrite").parquet(self._at("blocks"))
 
-    def _number_blocks(self) -> None:
+    def _schedule(self) -> Schedule:
         rows = self.spark.read.parquet(self._at("blocks")).select("number", "size").orderBy("number").toArrow()
-        self.schedule: Schedule = schedule(rows["number"].to_numpy(), rows["size"].to_numpy())
+        return schedule(rows["number"].to_numpy(), rows["size"].to_numpy())
 
-    def _count(self, given: GivenStatistics | None) -> None:
+    def _count(self, given: GivenStatistics | None, mentions: int) -> FeatureTypes:
         import duckdb
 
         elsewhere, mass = None, None
@@ -260,10 +317,9 @@ class SparkEngine:
         features = stored(self.spark, self._at("amended"), "features", AMENDED)
         counted_features = spark_counting.count_features(features, elsewhere)
         counted_features.write.mode("overwrite").parquet(self._at("vocabulary"))
-        mentions = given.mentions if given else int(self.schedule.size.sum())
-        self.types: Types = spark_counting.types_of(self._vocabulary, mass, mentions)
+        return spark_counting.types_of(self._vocabulary, mass, given.mentions if given else mentions)
 
-    def _encode(self) -> None:
+    def _encode(self, blocks_in_tasks: Schedule) -> None:
         features = stored(self.spark, self._at("amended"), "features", AMENDED).where("NOT again")
         known = self._vocabulary.selectExpr("id AS number", "type", "feature", "count AS total")
         numbers = features.select("part", "id", "type", "feature").join(known, ["type", "feature"])
@@ -274,9 +330,33 @@ class SparkEngine:
             _about(blocks, NUMBERING, encode_tasks.BLOCK, text="block", number="number"),
         ]
         rows = _about_parts(stored(self.spark, self._at("amended"), "parts", AMENDED), NUMBERING, about)
-        first = self.schedule.first_numbers
-        encoded = self._mapped(rows, f"{_ENCODING}:encode", ENCODED, first_blocks=first)
+        encoded = self._mapped(rows, f"{_ENCODING}:encode", ENCODED, first_blocks=blocks_in_tasks.first_numbers)
         encoded.write.mode("overwrite").parquet(self._at("encoded"))
+
+    def _save_statistics(self, types: FeatureTypes, path: Path) -> None:
+        """Save #(f) of the run, with the database and the writer of the local engine."""
+        import duckdb
+
+        known = Frequencies(types.names, np.empty(0, np.int64), np.empty(0), types.mass, types.mentions)
+        with duckdb.connect(self.folder / "statistics.duckdb") as connection:
+            connection.execute("CREATE TABLE vocabulary (id BIGINT, type VARCHAR, feature VARCHAR, count DOUBLE)")
+            for rows in _in_ranges(self._vocabulary.select("id", "type", "feature", "count"), "id"):
+                connection.register("rows", rows)
+                connection.execute("INSERT INTO vocabulary SELECT * FROM rows")
+                connection.unregister("rows")
+            save_statistics(connection, known, path)
+
+    def _find_blocks(self, pairs: UserPairs) -> BlockPairs:
+        """The user's pairs by block; warns of pairs that cannot be used."""
+        ids = self.spark.createDataFrame(pa.table({"mention_id": sorted({*pairs.a, *pairs.b})}, _IDS))
+        found = self._encoded.select(*ORDER).join(ids, "mention_id").orderBy(*ORDER).select(*ORDER).toArrow()
+        mention_ids, block = found["mention_id"].combine_chunks(), found["block_number"].to_numpy()
+        by_block: dict[int, list[tuple[str, str, bool]]] = {}
+        for same, places in zip((True, False), locate_pairs(mention_ids, block, pairs, self.warnings), strict=True):
+            for a, b in places.tolist():
+                row = (mention_ids[a].as_py(), mention_ids[b].as_py(), same)
+                by_block.setdefault(int(block[a]), []).append(row)
+        return BlockPairs(given=True, by_block=by_block)
 
     def _mapped(self, rows: DataFrame, task: str, schema: pa.Schema, **arguments: Any) -> DataFrame:
         return rows.mapInArrow(shipped(task, **arguments), spark_schema(schema))
@@ -299,18 +379,14 @@ class SparkEngine:
     def _encoded(self) -> DataFrame:
         return self.spark.read.parquet(self._at("encoded"))
 
-    @property
-    def _authors(self) -> DataFrame:
-        return stored(self.spark, self._at("found"), "authors", FOUND)
-
 
 _READING, _ENCODING, _CLUSTERING = (module.__name__ for module in (read_tasks, encode_tasks, cluster_tasks))
 _IDS = pa.schema([("mention_id", pa.string())])
 
 
 def _urls(paths: list[str]) -> list[str]:
-    """Paths as Spark takes them: what has no scheme is a file that all machines see."""
-    return [escaped(path) if "://" in path else f"file:{escaped(path)}" for path in paths]
+    """Paths as Spark takes them; one without a scheme is a file that all machines see."""
+    return [escaped(path) if is_url(path) else f"file:{escaped(path)}" for path in paths]
 
 
 def _about(rows: DataFrame, schema: pa.Schema, kind: int, **columns: str) -> DataFrame:
@@ -321,9 +397,8 @@ def _about(rows: DataFrame, schema: pa.Schema, kind: int, **columns: str) -> Dat
 
 
 def _about_parts(parts: DataFrame, schema: pa.Schema, about: list[DataFrame]) -> DataFrame:
-    """Parts, each after all that is said about it."""
-    cells = {name: name for name in parts.columns}
-    rows = _about(parts, schema, encode_tasks.PART, **cells)
+    """Parts, each after all rows about it."""
+    rows = _about(parts, schema, encode_tasks.PART, **{name: name for name in parts.columns})
     if not about:
         return rows
     for more in about:
@@ -331,14 +406,47 @@ def _about_parts(parts: DataFrame, schema: pa.Schema, about: list[DataFrame]) ->
     return rows.repartition("part").sortWithinPartitions("part", "kind", "sequence")
 
 
-def _in_pieces(rows: DataFrame, by: str) -> Iterator[pa.Table]:
-    """Rows in the order of a column of whole numbers, so many at a time as the driver can hold."""
+def _result_tables(authors: DataFrame, advance: Advance) -> Iterator[pa.Table]:
+    """All rows of the result, in order."""
+    for rows in _in_ranges(authors, "place"):
+        yield rows.select(AUTHORS.names).cast(AUTHORS)
+        advance(len(rows))
+
+
+def _in_ranges(rows: DataFrame, by: str) -> Iterator[pa.Table]:
+    """Rows in the order of a column of integers, as many at a time as the driver can hold."""
     from pyspark.sql import functions as f
 
-    piece = f.shiftright(by, PIECE_BITS).alias("piece")
-    found = rows.groupBy(piece).count().orderBy("piece").toArrow().to_pylist()
+    number = f.shiftright(by, RANGE_BITS).alias("range")
+    found = rows.groupBy(number).count().orderBy("range").toArrow().to_pylist()
     while found:
         taken = int(np.searchsorted(np.cumsum([row["count"] for row in found]), RESULT_ROWS)) + 1
-        first, last = found[0]["piece"] << PIECE_BITS, found[:taken][-1]["piece"] + 1 << PIECE_BITS
+        first, last = found[0]["range"] << RANGE_BITS, found[:taken][-1]["range"] + 1 << RANGE_BITS
         yield rows.where(f"{by} >= {first} AND {by} < {last}").orderBy(by).toArrow()
         found = found[taken:]
+
+
+def _constraint_outcome(notes: list[dict[str, Any]], settings: Settings) -> ConstraintOutcome | None:
+    """What constraints did in all tasks; None if there were no constraints."""
+    counts = [note["counts"] for note in notes if "counts" in note]
+    if not counts:
+        return None
+    conflicts = (row for note in notes for row in note.get("conflicts", ()))
+    return ConstraintOutcome(
+        ConstraintCounts(
+            links=_added([count["links"] for count in counts], [*settings.trusted, PAIR]),
+            linked=sum(count["linked"] for count in counts),
+            apart=_added([count["apart"] for count in counts], [*settings.trusted, DOCUMENT, NAME, PAIR]),
+        ),
+        [ConstraintConflict(kind, block, tuple(mentions), what) for kind, block, mentions, what in conflicts],
+    )
+
+
+def _added(counts: list[Mapping[str, int]], kinds: list[str]) -> dict[str, int]:
+    """Counts by kind, added up, in the order of the kinds.
+
+    >>> _added([{"name": 1}, {"orcid": 2, "name": 3}], ["orcid", "pair", "name"])
+    {'orcid': 2, 'name': 4}
+    """
+    sums = {kind: sum(count.get(kind, 0) for count in counts) for kind in kinds}
+    return {kind: number for kind, number in sums.items() if number}

@@ -1,4 +1,4 @@
-"""A part as Spark sees it: its bags, mentions and identifiers in a few opaque cells, opened by tasks only."""
+"""Parts as rows of Spark tables: bags, mentions and identifiers are cells of bytes that only tasks open."""
 
 from __future__ import annotations
 
@@ -15,29 +15,27 @@ from numpy.typing import NDArray
 
 from homonym.collection.bags import BAGS, FEATURES, Occurrences, bag_tables
 from homonym.collection.layout import IDENTIFIER_ROWS, MENTION_ROWS, PARTS, SLOT_BITS
-from homonym.engines.spark.session import settings
+from homonym.engines.spark.session import changed_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 
+# The tables of a part that are packed into cells.
 PACKED = {"features": FEATURES, "bags": BAGS, "mentions": MENTION_ROWS, "identifiers": IDENTIFIER_ROWS}
-"""The tables of a part that travel together."""
-
+# One row for each part: the number of raw records it was made of, and its tables.
 PART_ROWS = pa.schema([("part", pa.int64()), ("read", pa.int64()), *((name, pa.binary()) for name in PACKED)])
-"""One row for each part: how many raw records it was made of, and its tables."""
-
+# The feature type of the authors of referenced documents.
 REFERENCES = "ref"
-"""The feature type that the authors of referenced documents belong to."""
 
 
 @dataclass(frozen=True, eq=False)
 class Amendments:
-    """What only the whole collection shows about the records of a part.
+    """Changes to the records of a part that only the whole collection shows.
 
-    `duplicates` are sequences of records to leave out; `renamed` has the new ids of some documents; a row of
-    `referenced` says that an author called `feature` is on a document that the record of `sequence` refers to.
+    `duplicates` are the sequence numbers of records to drop; `renamed` has the new ids of some documents; a row of
+    `referenced` says that an author named `feature` is on a document that the record `sequence` refers to.
     """
 
     duplicates: NDArray[np.int64]
@@ -46,7 +44,7 @@ class Amendments:
 
 
 def read_tables(folder: Path, sequence: int) -> dict[str, pa.Table]:
-    """The tables of one part that was written into a folder."""
+    """The tables of a part that was written to a folder."""
     tables = {}
     for name, schema in PARTS.items():
         path = folder / name / f"{sequence:015d}.parquet"
@@ -61,7 +59,7 @@ def part_row(part: int, read: int, tables: Mapping[str, pa.Table]) -> pa.Table:
 
 
 def unpacked(cell: bytes) -> pa.Table:
-    """A table out of its cell."""
+    """The table in a cell."""
     with pa.ipc.open_stream(cell) as stream:
         return stream.read_all()
 
@@ -75,7 +73,7 @@ def _packed(table: pa.Table) -> bytes:
 
 
 def amended(tables: Mapping[str, pa.Table], part: int, amendments: Amendments) -> dict[str, pa.Table]:
-    """The tables of a part without duplicates, with new ids and with referenced authors; features numbered anew."""
+    """The tables of a part without duplicates, with new ids and referenced authors; features are numbered again."""
     lost = amendments.duplicates
     bags, mentions, identifiers = (_without(tables[name], lost) for name in ("bags", "mentions", "identifiers"))
     types = _occurrences(tables["features"], bags)
@@ -96,14 +94,14 @@ def _without(table: pa.Table, lost: NDArray[np.int64]) -> pa.Table:
 
 
 def _occurrences(features: pa.Table, bags: pa.Table) -> dict[str, Occurrences]:
-    """The bags by type, features that no bag has any more left out."""
+    """The bags by type, without features that are in no bag."""
     named = features.filter(pc.invert(features["again"]))
     kinds = pc.run_end_encode(named["type"].combine_chunks())  # features are in the order of their types
     ends = kinds.run_ends.to_numpy()
     feature = bags["feature"].to_numpy()
     owner, count, holders = (bags[name].to_numpy() for name in ("owner", "count", "holders"))
     types = {}
-    for kind, low, high in zip(kinds.values.to_pylist(), [0, *ends[:-1]], ends, strict=True):
+    for kind, low, high in zip(kinds.values.to_pylist(), [0, *ends][: len(ends)], ends, strict=True):
         of_kind = np.flatnonzero((feature >= low) & (feature < high))
         used, place = np.unique(feature[of_kind], return_inverse=True)
         if len(used):
@@ -113,7 +111,7 @@ def _occurrences(features: pa.Table, bags: pa.Table) -> dict[str, Occurrences]:
 
 
 def _with_referenced(own: Occurrences | None, referenced: pa.Table) -> Occurrences:
-    """The names that records give themselves and those of the documents they refer to, counted together."""
+    """Referenced authors that records name, and those of the documents they refer to, counted together."""
     names = [referenced["feature"].combine_chunks()] + ([own.name] if own else [])
     coded = pa.chunked_array([pa.concat_arrays(names).dictionary_encode()])
     code = coded.combine_chunks().indices.to_numpy().astype(np.int64)
@@ -133,7 +131,7 @@ def _with_referenced(own: Occurrences | None, referenced: pa.Table) -> Occurrenc
 
 
 def _renamed(mentions: pa.Table, renamed: Mapping[int, str]) -> pa.Table:
-    """Mentions under the new ids of their documents."""
+    """Mentions with the new ids of their documents."""
     if not renamed:
         return mentions
     rows = mentions.to_pylist()
@@ -143,17 +141,16 @@ def _renamed(mentions: pa.Table, renamed: Mapping[int, str]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=mentions.schema)
 
 
+# The column that says which table a row belongs to.
 TABLE = "table"
-"""The column that says which table a row belongs to."""
-
-#: So many files may be open for writing at once; else Spark sorts all rows by their table first.
+# Maximum number of files open for writing; with too few, Spark sorts all rows by table first.
 OPEN_FILES = {"spark.sql.maxConcurrentOutputFileWriters": "16"}
 
 Schemas = Mapping[str, pa.Schema]
 
 
 def joint_schema(schemas: Schemas) -> pa.Schema:
-    """The columns of all tables, each once.
+    """One schema with the columns of all tables.
 
     >>> x, y = ("x", pa.int64()), ("y", pa.int8())
     >>> joint_schema({"a": pa.schema([x]), "b": pa.schema([x, y])}).names
@@ -167,7 +164,7 @@ def joint_schema(schemas: Schemas) -> pa.Schema:
 
 
 def rows_of(name: str, table: pa.Table, schemas: Schemas) -> Iterator[pa.RecordBatch]:
-    """Rows of one table as rows of the joint one."""
+    """Rows of one table as rows of the joint schema."""
     joint = joint_schema(schemas)
     table = table.select(schemas[name].names).cast(schemas[name]).combine_chunks()
     for batch in table.to_batches():
@@ -180,20 +177,20 @@ def rows_of(name: str, table: pa.Table, schemas: Schemas) -> Iterator[pa.RecordB
 
 
 def spark_schema(schema: pa.Schema) -> StructType:
-    """A schema as Spark has it."""
+    """A schema in Spark's types."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     return from_arrow_schema(schema)
 
 
 def store(rows: DataFrame, place: str) -> None:
-    """Store rows of a joint table, each table in a folder of its own."""
-    with settings(rows.sparkSession, OPEN_FILES):
+    """Store rows of a joint schema, each table in its own folder."""
+    with changed_settings(rows.sparkSession, OPEN_FILES):
         rows.write.mode("overwrite").partitionBy(TABLE).parquet(place)
 
 
 def stored(spark: SparkSession, place: str, name: str, schemas: Schemas) -> DataFrame:
-    """One of the tables that are stored at a place; empty if it has no rows."""
+    """One of the tables stored at `place`; empty if it has no rows."""
     from pyspark.sql.functions import col
 
     everything = spark.read.schema(spark_schema(joint_schema(schemas))).parquet(place)

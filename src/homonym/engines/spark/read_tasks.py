@@ -1,4 +1,4 @@
-"""Tasks that read: lines, or whole files, to the tables of parts."""
+"""Tasks that read: lines or whole files in, the tables of parts out."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ import pyarrow.compute as pc
 
 from homonym.collection.layout import SLOT_BITS
 from homonym.collection.parts import Chunk, PartReport, chunks, write_documents, write_mention_table, write_mentions
-from homonym.engines.spark.inputs import MENTIONS, File, Plan
+from homonym.engines.spark.input_plan import MENTIONS, InputPlan, PlannedFile
 from homonym.engines.spark.part_tables import PART_ROWS, part_row, read_tables, rows_of
-from homonym.engines.spark.shipping import Batches
+from homonym.engines.spark.session import Batches
 from homonym.errors import HomonymError, InputError
 from homonym.io.inputs import Source
 from homonym.records.parsing.splitting import Raw
 from homonym.records.registry import Records, format_of
 from homonym.settings import Settings
 
-#: Bytes of input per part: the more, the fewer features have to be looked up for each part.
+# Bytes of input per part; with more, fewer features have to be looked up in all parts together.
 PART_BYTES = 8 << 20
 
+# The kind of problem if a file cannot be read at all: the run fails.
 FATAL = "fatal"
-"""What stands for a loss where a file cannot be read at all: the run ends with that."""
 
+# The tables that reading gives. Lines are counted inside their split; `splits` has the number of lines of each.
 READ = {
     "parts": PART_ROWS,
     "records": pa.schema(
@@ -47,11 +48,10 @@ READ = {
     ),
     "splits": pa.schema([("file", pa.int32()), ("start", pa.int64()), ("lines", pa.int64()), ("unit", pa.string())]),
 }  # fmt: skip
-"""What reading gives. Lines are counted in their split; `splits` says how many each has, and what else is counted."""
 
 
-def read_lines(batches: Batches, plan: Plan, settings: Settings) -> Batches:
-    """Lines as Spark cuts them, in columns url, start and line, to parts."""
+def read_lines(batches: Batches, plan: InputPlan, settings: Settings) -> Batches:
+    """Make parts of the lines that Spark reads, in columns url, start and line."""
     split: _Split | None = None
     for batch in batches:
         urls, begin, lines = (batch.column(name).to_pylist() for name in ("url", "start", "line"))
@@ -67,9 +67,9 @@ def read_lines(batches: Batches, plan: Plan, settings: Settings) -> Batches:
 
 
 class _Split:
-    """One split of one file while it is read."""
+    """Collects the lines of one split of a file."""
 
-    def __init__(self, url: str, start: int, plan: Plan, settings: Settings) -> None:
+    def __init__(self, url: str, start: int, plan: InputPlan, settings: Settings) -> None:
         self.url, self.start, self.settings = url, start, settings
         self.number = plan.number(url)
         self.file = plan.files[self.number]
@@ -78,7 +78,7 @@ class _Split:
         self.raws: list[Raw] = []
 
     def add(self, line: bytes) -> bool:
-        """Take a line; says whether a part is full."""
+        """Add a line; returns whether the part is full."""
         self.lines += 1
         if line and not line.isspace():
             self.raws.append(Raw(self.lines, line))
@@ -86,7 +86,7 @@ class _Split:
         return self.filled >= PART_BYTES
 
     def flush(self) -> Batches:
-        """Make a part of what is gathered."""
+        """Make a part of the lines so far."""
         if not self.raws:
             return
         sequence = self.file.base + self.start + self.records
@@ -97,13 +97,13 @@ class _Split:
         yield from _part(chunk, self.settings, self.writer, self.number, self.start)
 
     def end(self) -> Batches:
-        """Make the last part, and say how many lines there were."""
+        """Make the last part, and report the number of lines."""
         yield from self.flush()
         yield from _split_row(self.number, self.start, self.lines, "line")
 
 
-def read_files(batches: Batches, plan: Plan, settings: Settings) -> Batches:
-    """Whole files, in columns url and content, to parts."""
+def read_files(batches: Batches, plan: InputPlan, settings: Settings) -> Batches:
+    """Make parts of whole files, in columns url and content."""
     for batch in batches:
         for url, content in zip(batch.column("url").to_pylist(), batch.column("content"), strict=True):
             number = plan.number(url)
@@ -116,8 +116,8 @@ def read_files(batches: Batches, plan: Plan, settings: Settings) -> Batches:
 
 
 @contextmanager
-def _on_disk(content: pa.Buffer, file: File) -> Iterator[Path]:
-    """A file of this content, under its own name: some formats look at that."""
+def _on_disk(content: pa.Buffer, file: PlannedFile) -> Iterator[Path]:
+    """A temporary file with this content and its own name, which some formats use."""
     with tempfile.TemporaryDirectory(prefix="homonym-") as folder:
         path = Path(folder, Path(file.path).name)
         path.write_bytes(content)
@@ -125,7 +125,7 @@ def _on_disk(content: pa.Buffer, file: File) -> Iterator[Path]:
 
 
 class _Named(Source):
-    """A source that messages call by the name that the user knows."""
+    """A source with the file name that the user knows, for messages."""
 
     def __init__(self, path: Path, name: str) -> None:
         super().__init__(path)
@@ -136,7 +136,7 @@ class _Named(Source):
         return self._name
 
 
-def _file(path: Path, file: File, number: int, plan: Plan, settings: Settings) -> Batches:
+def _file(path: Path, file: PlannedFile, number: int, plan: InputPlan, settings: Settings) -> Batches:
     if plan.mentions and path.suffix == ".parquet":
         yield from _split_row(number, 0, 0, "line")
         yield from _mention_table(path, file)
@@ -155,8 +155,8 @@ def _file(path: Path, file: File, number: int, plan: Plan, settings: Settings) -
             yield from _part(chunk, settings, writer, number, 0)
 
 
-def _mention_table(path: Path, file: File) -> Batches:
-    """A Parquet table of mentions; messages call it by the name that the user knows."""
+def _mention_table(path: Path, file: PlannedFile) -> Batches:
+    """Make parts of a Parquet table of mentions."""
     with tempfile.TemporaryDirectory(prefix="homonym-") as folder:
         work = Path(folder)
         try:
@@ -192,7 +192,7 @@ def _tables(part: int, read: int, tables: dict[str, pa.Table]) -> Batches:
 
 
 def _names(records: pa.Table, mentions: pa.Table) -> pa.Array:
-    """The names of each record's authors, for those that refer to it; mentions stand in the order of the records."""
+    """The names of the authors of each record, for records that refer to it; mentions are in the order of records."""
     named = mentions.filter(mentions["own_name"].is_valid())
     sequence = records["sequence"].to_numpy()
     first = np.searchsorted(named["sequence"].to_numpy(), np.append(sequence, sequence[-1:] + 1))
@@ -210,6 +210,6 @@ def _problem_rows(rows: Iterable[tuple[Any, ...]]) -> Batches:
         yield from rows_of("problems", pa.table(found, schema=READ["problems"]), READ)
 
 
-def _require_room(records: int, file: File) -> None:
+def _require_room(records: int, file: PlannedFile) -> None:
     if records > file.room:
-        raise InputError(f"{file.name} holds more records than a file of its size can; unpack it first.")
+        raise InputError(f"{file.name} holds more records than a file of its size can; decompress it first.")

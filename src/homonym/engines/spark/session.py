@@ -1,17 +1,31 @@
-"""A session of Spark: started or found, with what a run needs of it, and its failures in words."""
+"""The Spark session of a run: opened or found, its failures as messages, and how functions reach the workers.
+
+Workers need not have homonym installed: its source travels with each function. A worker that has the same source
+installed uses that. Otherwise the source is unpacked once on each machine, next to it the compiled kernel. Not
+`addArtifacts(pyfile=True)` or `addPyFile`: Spark puts such files into a new folder for every application, so that every
+run would compile the kernel again on every machine (40 CPU seconds), and they cannot be removed from a user's session.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import io
 import os
+import pickle
 import re
 import shutil
 import socket
 import sys
-from collections.abc import Iterator, Mapping
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+import pyarrow as pa
 
 from homonym.errors import HomonymError, InputError, SettingsError
 from homonym.messages import first_line
@@ -20,25 +34,28 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 INSTALL = "pip install 'homonym[spark]'"
-#: A master that takes longer to answer is not there.
+# Seconds to wait for an answer of a master.
 SECONDS_TO_ANSWER = 5.0
-
+# Options of a session that we start: homonym itself shows progress and problems.
 QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
-"""What a session that we start says besides: nothing. Progress and problems are told by homonym itself."""
+# Files of the package that workers need.
+SOURCE_SUFFIXES = frozenset({".py", ".json", ".txt", ".csv", ".toml", ".typed"})
+
+Batches = Iterator[pa.RecordBatch]
 
 
 @contextmanager
-def session(master: str | None) -> Iterator[SparkSession]:
-    """The session that is there, which stays, or a new one at a master, which ends with the run."""
+def open_session(master: str | None) -> Iterator[SparkSession]:
+    """The active session, which stays open, or a new one at a master, which ends with the run."""
     _require_spark(master)
     from pyspark.sql import SparkSession
 
-    there = SparkSession.getActiveSession()
-    if there is not None:
-        yield there
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        yield active
         return
-    with failures_in_words("no session of Spark can be started"):
-        started = _started(master)
+    with failures_as_messages("no Spark session can be started"):
+        started = _start(master)
     try:
         yield started
     finally:
@@ -46,24 +63,24 @@ def session(master: str | None) -> Iterator[SparkSession]:
 
 
 @contextmanager
-def failures_in_words(what: str = "Spark could not finish the run") -> Iterator[None]:
-    """Turn what Spark throws into one sentence; what homonym itself said in a task, into that."""
+def failures_as_messages(context: str = "Spark could not finish the run") -> Iterator[None]:
+    """Turn an exception of Spark into one sentence; a message of homonym in a task stays as it is."""
     from pyspark.errors import PySparkException
 
     try:
         yield
     except PySparkException as broken:
-        raise _in_words(str(broken), what) from broken
+        raise _as_message(str(broken), context) from broken
     except Exception as broken:
-        # A client of a remote server does without py4j, so its errors cannot be named here.
+        # A Connect client may have no py4j, so its error classes cannot be imported here.
         if type(broken).__module__.partition(".")[0] not in {"py4j", "grpc"}:
             raise
-        raise _in_words(str(broken), what) from broken
+        raise _as_message(str(broken), context) from broken
 
 
 @contextmanager
-def settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
-    """Settings of a session for some of its work; what the user has is back afterwards."""
+def changed_settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+    """Change settings of a session while the block runs."""
     before = {name: spark.conf.get(name, None) for name in wanted}
     for name, value in wanted.items():
         spark.conf.set(name, value)
@@ -90,7 +107,7 @@ def _require_spark(master: str | None) -> None:
 
 
 def _require_answer(master: str) -> None:
-    """Knock at the door: Spark itself would knock for a minute and then say a page about it."""
+    """Fail early if the master cannot be reached: Spark itself would try for a minute and print a page."""
     for place in master.partition("://")[2].partition("/")[0].split(","):
         found = urlsplit(f"//{place.partition(';')[0]}")
         try:
@@ -99,10 +116,10 @@ def _require_answer(master: str) -> None:
         except (OSError, ValueError):
             continue
         return
-    raise SettingsError(f"nobody answers at {master}; check --master and whether Spark runs there.")
+    raise SettingsError(f"no answer from {master}; check --master and whether Spark runs there.")
 
 
-def _started(master: str | None) -> SparkSession:
+def _start(master: str | None) -> SparkSession:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("homonym")
@@ -113,17 +130,17 @@ def _started(master: str | None) -> SparkSession:
     if master is not None:
         builder = builder.master(master)
     if master is not None and master.startswith("local"):
-        # Workers on this machine use this Python, which has all they need, unless somebody says otherwise.
+        # Workers on this machine use this Python, which has all they need, unless the user says otherwise.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     return builder.getOrCreate()
 
 
-def _in_words(text: str, what: str) -> HomonymError:
-    """The sentence that a task ended with, else the first line of what Spark says.
+def _as_message(text: str, context: str) -> HomonymError:
+    """The message of homonym that a task failed with, else the first line of Spark's.
 
-    >>> print(_in_words("An exception\\nhomonym.errors.InputError: a.ris is empty.\\n", "Spark failed"))
+    >>> print(_as_message("An exception\\nhomonym.errors.InputError: a.ris is empty.\\n", "Spark failed"))
     a.ris is empty.
-    >>> print(_in_words("[PATH] not found\\n\\tat org.apache", "Spark failed"))
+    >>> print(_as_message("[PATH] not found\\n\\tat org.apache", "Spark failed"))
     Spark failed: [PATH] not found.
     """
     own = re.findall(r"^homonym\.errors\.\w+: (.+)$", text, flags=re.MULTILINE)
@@ -132,4 +149,83 @@ def _in_words(text: str, what: str) -> HomonymError:
     python = re.findall(r"^(\w[\w.]*(?:Error|Exception): .+)$", text, flags=re.MULTILINE)
     caused = re.findall(r"^Caused by: (.+)$", text, flags=re.MULTILINE)
     reason = (python or caused or [first_line(Exception(text.strip()))])[-1].strip().rstrip(".")
-    return HomonymError(f"{what}: {reason}.")
+    return HomonymError(f"{context}: {reason}.")
+
+
+def shipped(task: str, **arguments: Any) -> Callable[[Batches], Batches]:
+    """A function for `mapInArrow` that calls `module:function` of homonym on a worker, with these arguments."""
+    source, digest = packed_source()
+    module, _, name = task.partition(":")
+    # Pickled here and not by Spark: a worker cannot unpickle them before it has the source.
+    pickled = pickle.dumps(arguments)
+
+    def run(batches: Batches) -> Batches:
+        # Self-contained: Spark sends this function without its module.
+        import hashlib
+        import importlib
+        import importlib.util
+        import io
+        import os
+        import pickle
+        import shutil
+        import sys
+        import tempfile
+        import zipfile
+
+        def digest_of(folder: str) -> str:
+            made = hashlib.sha256()
+            with zipfile.ZipFile(io.BytesIO(source)) as archive:
+                for member in archive.namelist():
+                    try:
+                        with open(os.path.join(folder, member), "rb") as stream:
+                            content = stream.read()
+                    except OSError:
+                        return ""
+                    made.update(f"{member} {len(content)}\n".encode() + content)
+            return made.hexdigest()
+
+        def unpacked() -> str:
+            owner = os.getuid() if hasattr(os, "getuid") else 0
+            place = os.path.join(tempfile.gettempdir(), f"homonym-source-{owner}-{digest[:16]}")
+            if digest_of(place) != digest:
+                fresh = tempfile.mkdtemp(prefix="homonym-source-")
+                with zipfile.ZipFile(io.BytesIO(source)) as archive:
+                    archive.extractall(fresh)
+                try:
+                    os.rename(fresh, place)
+                except OSError:
+                    if digest_of(place) != digest:
+                        return fresh  # another user's files are at that place
+                    shutil.rmtree(fresh, ignore_errors=True)
+            return place
+
+        def find_source() -> None:
+            loaded = sys.modules.get("homonym")
+            found = loaded.__spec__ if loaded else importlib.util.find_spec("homonym")
+            installed = os.path.dirname(os.path.dirname(found.origin)) if found and found.origin else ""
+            if installed and digest_of(installed) == digest:
+                return
+            for module in [known for known in sys.modules if known.partition(".")[0] == "homonym"]:
+                del sys.modules[module]
+            sys.path.insert(0, unpacked())
+
+        if getattr(sys, "homonym_source", None) != digest:
+            find_source()
+            sys.homonym_source = digest  # type: ignore[attr-defined]
+        yield from getattr(importlib.import_module(module), name)(batches, **pickle.loads(pickled))
+
+    return run
+
+
+@cache
+def packed_source() -> tuple[bytes, str]:
+    """The package as a ZIP file, the same bytes for the same source, and a digest of its content."""
+    root = Path(__file__).parents[3]
+    made, packed = hashlib.sha256(), io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted((root / "homonym").rglob("*")):
+            if path.suffix in SOURCE_SUFFIXES and "__pycache__" not in path.parts:
+                member, content = path.relative_to(root).as_posix(), path.read_bytes()
+                archive.writestr(zipfile.ZipInfo(member), content, zipfile.ZIP_DEFLATED)
+                made.update(f"{member} {len(content)}\n".encode() + content)
+    return packed.getvalue(), made.hexdigest()

@@ -1,6 +1,6 @@
-"""What collection/counting.py asks of DuckDB, asked of Spark: duplicates, names, references, #(f), numbers.
+"""collection/counting.py for Spark: duplicates, ids, references, #(f), and the numbers of features.
 
-Sums of counts are made by the same expression of DuckDB as locally, inside of tasks: Spark only adds up whole numbers.
+Counts are summed by the same DuckDB expression as locally, inside tasks; Spark itself only adds up integers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from homonym.collection.counting import EXACT_SUM, UNITS, Duplicate
 from homonym.collection.statistics import GivenStatistics, take_given
 from homonym.engines.spark.part_tables import spark_schema
-from homonym.engines.spark.shipping import Batches, shipped
+from homonym.engines.spark.session import Batches, shipped
 
 if TYPE_CHECKING:
     import duckdb
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 COUNTED = pa.schema([("type", pa.string()), ("feature", pa.string()), ("count", pa.float64())])
+# Integers too large for Spark, as decimal digits.
 UNITS_ROWS = pa.schema([("type", pa.string()), ("units", pa.string())])
-"""Whole numbers too large for Spark, in digits."""
 
 
 def exact_sums(batches: Batches) -> Batches:
-    """#(f) of features whose rows stand together: columns type, feature, count and holders."""
+    """#(f) of features whose rows are adjacent: columns type, feature, count and holders."""
     import duckdb
 
     with duckdb.connect(config={"threads": 1}) as connection:
@@ -42,7 +42,7 @@ def exact_sums(batches: Batches) -> Batches:
 
 
 def units(batches: Batches) -> Batches:
-    """The counts of each type in whole units, summed up over what this task sees."""
+    """The counts of each type in integer units, summed over the rows of this task."""
     import duckdb
 
     with duckdb.connect(config={"threads": 1}) as connection:
@@ -55,7 +55,7 @@ def units(batches: Batches) -> Batches:
 
 
 def whole_groups(batches: Batches, key: tuple[str, ...], *, one_by_one: bool = False) -> Iterator[pa.Table]:
-    """Tables of whole groups, a group being rows of one key that stand together; one may go on in the next batch."""
+    """Tables of whole groups: adjacent rows with the same key, which may continue in the next batch."""
     kept: list[pa.Table] = []
     for batch in batches:
         table = pa.Table.from_batches([batch])
@@ -75,7 +75,7 @@ def whole_groups(batches: Batches, key: tuple[str, ...], *, one_by_one: bool = F
 
 
 def _borders(before: list[pa.Table], table: pa.Table, key: tuple[str, ...]) -> list[int]:
-    """The rows of a table whose key differs from that of the row before."""
+    """The positions of rows whose key differs from that of the row before."""
     rows = pa.concat_tables([*before, table]).select(key)
     differs = np.zeros(max(len(rows) - 1, 0), bool)
     for column in rows.columns:
@@ -86,15 +86,15 @@ def _borders(before: list[pa.Table], table: pa.Table, key: tuple[str, ...]) -> l
 
 TASKS = __name__
 
-#: Rows of given statistics that are handed to Spark at once.
+# Number of rows of given statistics in a batch for Spark.
 GIVEN_ROWS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Types:
-    """The feature types of a collection: where the numbers of each begin, how many it has, and its mass.
+class FeatureTypes:
+    """The feature types of a collection: the first feature number and the mass of each, and N as `mentions`.
 
-    Numbers rise by type and name, but not one by one; N is the number of mentions.
+    Feature numbers rise with type and name, with gaps. `features` is the number of all features.
     """
 
     names: tuple[str, ...]
@@ -105,7 +105,7 @@ class Types:
 
 
 def find_duplicates(records: DataFrame, keys: DataFrame, place: str) -> DataFrame:
-    """The records of documents that came before, with the first one and what shows it; stored at a place."""
+    """The records that repeat an earlier one, with that one and the key they share; stored at `place`."""
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
@@ -129,7 +129,7 @@ def find_duplicates(records: DataFrame, keys: DataFrame, place: str) -> DataFram
 
 
 def first_duplicates(duplicates: DataFrame, records: DataFrame, shown: int) -> list[Duplicate]:
-    """The first of the duplicates, with the lines of both records."""
+    """The first `shown` duplicates, with the lines of both records."""
     again = records.selectExpr("sequence", "line")
     first = records.selectExpr("sequence AS first", "line AS first_line")
     rows = duplicates.join(again, "sequence").join(first, "first").orderBy("sequence").limit(shown)
@@ -138,7 +138,7 @@ def first_duplicates(duplicates: DataFrame, records: DataFrame, shown: int) -> l
 
 
 def renamed(records: DataFrame, duplicates: DataFrame) -> DataFrame:
-    """New ids for different documents that somebody gave the same id, by part and sequence."""
+    """New ids of different documents that have the same id, by part and sequence."""
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
@@ -150,7 +150,7 @@ def renamed(records: DataFrame, duplicates: DataFrame) -> DataFrame:
 
 
 def referenced(references: DataFrame, records: DataFrame, duplicates: DataFrame) -> DataFrame:
-    """The authors of each document of the run that a record refers to, by the part and sequence of the latter."""
+    """The authors of the documents of the run that a record refers to, by part and sequence of that record."""
     lost = duplicates.select("sequence")
     citing = references.join(lost, "sequence", "left_anti")
     cited = records.join(lost, "sequence", "left_anti").where("size(names) > 0").select("id", "names")
@@ -158,7 +158,7 @@ def referenced(references: DataFrame, records: DataFrame, duplicates: DataFrame)
 
 
 def count_features(features: DataFrame, given: DataFrame | None) -> DataFrame:
-    """All features with #(f), numbered in the order of type and name; `known` says whether the number was given."""
+    """All features with #(f), numbered by type and name; `known` if the count was given."""
     from pyspark.sql import functions as f
 
     summed = features.groupBy("type", "feature", "count").agg(f.sum("holders").alias("holders"))
@@ -178,14 +178,14 @@ def count_features(features: DataFrame, given: DataFrame | None) -> DataFrame:
     return counted.select(f.monotonically_increasing_id().alias("id"), *order, "count", "known")
 
 
-def types_of(vocabulary: DataFrame, mass: Mapping[str, float] | None, mentions: int) -> Types:
-    """Sum up a vocabulary by type; masses may be given."""
+def types_of(vocabulary: DataFrame, mass: Mapping[str, float] | None, mentions: int) -> FeatureTypes:
+    """The feature types of a vocabulary; masses may be given."""
     rows = vocabulary.groupBy("type").agg({"id": "min", "*": "count"}).orderBy("type").toArrow()
     names = tuple(rows["type"].to_pylist())
     if mass is None:
         units = vocabulary.mapInArrow(shipped(f"{TASKS}:units"), spark_schema(UNITS_ROWS)).toArrow()
         mass = masses(units)
-    return Types(
+    return FeatureTypes(
         names=names,
         first=rows["min(id)"].to_numpy(),
         features=sum(rows["count(1)"].to_pylist()),
@@ -195,7 +195,7 @@ def types_of(vocabulary: DataFrame, mass: Mapping[str, float] | None, mentions: 
 
 
 def masses(units: pa.Table) -> dict[str, float]:
-    """The mass of each type from whole numbers of units, put together as an exact sum is."""
+    """The mass of each type from integer units, computed like an exact sum."""
     import duckdb
 
     total: dict[str, int] = {}
@@ -209,7 +209,7 @@ def masses(units: pa.Table) -> dict[str, float]:
 def take_statistics(
     spark: SparkSession, given: GivenStatistics, connection: duckdb.DuckDBPyConnection, place: str
 ) -> tuple[DataFrame, dict[str, float]]:
-    """Check given statistics as the local engine does and hand them to Spark; with the masses that belong to them."""
+    """Check given statistics as the local engine does; returns them as a Spark table, and the mass of each type."""
     connection.execute("CREATE OR REPLACE TABLE counted (type VARCHAR, feature VARCHAR, count DOUBLE)")
     take_given(connection, given)
     mode = "overwrite"

@@ -1,0 +1,41 @@
+"""Cluster: mentions with their own bags of features in, one author id for every mention out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from homonym.commands.disambiguate import check_files, find_authors
+from homonym.commands.result import Summary
+from homonym.commands.run import Resources, open_engine, prepare_run
+from homonym.io.outputs import Paths
+from homonym.runtime.progress import Listener
+from homonym.settings import Settings
+
+
+def cluster(
+    inputs: Paths,
+    output: str | Path,
+    settings: Settings | None = None,
+    *,
+    statistics: str | Path | None = None,
+    mentions_in_collection: int | None = None,
+    save_statistics: str | Path | None = None,
+    trace: str | Path | None = None,
+    pairs: str | Path | None = None,
+    rejects: str | Path | None = None,
+    strict: bool = False,
+    resources: Resources | None = None,
+    listener: Listener | None = None,
+) -> Summary:
+    """Find the authors of mentions that bring their own bags of features, of any types.
+
+    `pairs` is a table of the user's decisions: mention_a, mention_b, and the relation `same` or `different`.
+    """
+    run = prepare_run(
+        inputs, settings, strict=strict, rejects=rejects, resources=resources, listener=listener,
+        engines=("local", "spark"),
+    )  # fmt: skip
+    files = check_files(output, trace, save_statistics, statistics, mentions_in_collection, pairs, resources)
+    with open_engine(run, *files.outputs) as engine:
+        read = engine.read_mentions(run.inputs, run.settings)
+        return find_authors(run, engine, read, files)

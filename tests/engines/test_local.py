@@ -1,0 +1,33 @@
+"""Batches of blocks for the threads of the local engine."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from homonym.engines.local import ALONE_PAIRS, BATCH_OCCURRENCES, block_batches
+
+
+@given(
+    sizes=st.lists(st.integers(1, 5) | st.integers(900, 3000), min_size=1, max_size=40),
+    each=st.integers(0, 20_000),
+)
+def test_batches_contain_every_block_once_most_work_first(sizes: list[int], each: int) -> None:
+    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    planned = block_batches(start, np.full(start[-1], each, np.int64))
+    covered = sorted((batch.first, batch.last) for batch in planned)
+    assert covered[0][0] == 0
+    assert covered[-1][1] == len(sizes)
+    assert all(before[1] == after[0] for before, after in pairwise(covered))
+    work = []
+    for batch in planned:
+        own = sizes[batch.first : batch.last]
+        assert (batch.mentions, batch.largest) == (sum(own), max(own))
+        if len(own) > 1:
+            assert max(own) ** 2 <= ALONE_PAIRS
+            assert batch.mentions * each <= BATCH_OCCURRENCES
+        work.append(sum(size**2 for size in own) + batch.mentions * each)
+    assert work == sorted(work, reverse=True)

@@ -1,0 +1,68 @@
+"""The manifest of finished work: entries are valid for their cache key and unchanged files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from homonym.runtime.checkpoints import Manifest, digest, read_with_digest, write_durably, write_with_digest
+
+
+def test_finds_an_entry_by_key_while_its_files_are_unchanged(tmp_path: Path) -> None:
+    manifest = Manifest(tmp_path)
+    (tmp_path / "a.bin").write_bytes(b"123")
+    assert not manifest
+    assert manifest.find("read/1", "key") is None
+    manifest.add("read/1", "key", {"rows": 3, "text": "é"}, ["a.bin"])
+    assert manifest
+    assert manifest.find("read/1", "key") == {"rows": 3, "text": "é", "files": ["a.bin"]}
+    assert manifest.find("read/1", "other") is None
+    assert list(manifest.names("read")) == ["read/1"]
+    (tmp_path / "a.bin").write_bytes(b"12")
+    assert manifest.find("read/1", "key") is None
+    (tmp_path / "a.bin").unlink()
+    assert manifest.find("read/1", "key") is None
+    manifest.remove("read/1")
+    manifest.remove("read/1")
+    assert not manifest
+
+
+@settings(deadline=None)  # it writes to a disk
+@given(content=st.binary(max_size=50), place=st.integers(0, 1000), flipped=st.integers(0, 255))
+@example(content=b"", place=64, flipped=0)
+def test_detects_any_damage_to_a_file_with_digest(content: bytes, place: int, flipped: int) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "file")
+        write_with_digest(path, content)
+        assert read_with_digest(path) == content
+        whole = path.read_bytes()
+        place %= len(whole)
+        rest = bytes([whole[place] ^ flipped]) + whole[place + 1 :] if flipped else b""
+        path.write_bytes(whole[:place] + rest)
+        assert read_with_digest(path) is None
+        path.unlink()
+        assert read_with_digest(path) is None
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    write_durably(tmp_path / "file", b"old")
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_durably(tmp_path / "file", b"new")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_bytes() == b"old"
+
+
+@given(st.lists(st.one_of(st.binary(), st.text(), st.integers(), st.none()), max_size=4))
+def test_digests_depend_on_the_boundaries_of_parts(parts: list[Any]) -> None:
+    assert digest(*parts) == digest(*parts)
+    assert digest(*parts, b"") != digest(*parts)
+    assert digest(parts) != digest(*parts, "more")

@@ -1,0 +1,152 @@
+"""The work directory: locked, removed after a run, kept for one that is resumed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from homonym.errors import OutputError, SettingsError
+from homonym.io.outputs import remove_partial
+from homonym.runtime import work_directory
+from homonym.runtime.checkpoints import Manifest
+
+# A guard against hanging, not a measurement.
+PATIENCE = 120
+
+
+def test_removes_the_directory_after_a_finished_run(tmp_path: Path) -> None:
+    with work_directory.work_directory(tmp_path / "work") as directory:
+        Manifest(directory.path).add("read/1", "key", {})
+        (directory.path / "folder").mkdir()
+        (directory.path / "folder" / "file").touch()
+        assert (directory.former, directory.resumed) == (None, False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_keeps_a_lasting_directory(tmp_path: Path) -> None:
+    for resumed in (False, True):
+        with work_directory.work_directory(tmp_path / "work", lasting=True) as directory:
+            assert directory.resumed == resumed
+            Manifest(directory.path).add("read/1", "key", {})
+    assert (tmp_path / "work" / "lock").read_bytes() == b""
+
+
+def test_removes_the_directory_of_an_interrupted_run_without_checkpoints(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt) as ended, work_directory.work_directory(tmp_path / "work"):
+        raise KeyboardInterrupt
+    assert not hasattr(ended.value, "__notes__")
+    assert not list(tmp_path.iterdir())
+
+
+def checkpoint_then(error: BaseException, work: Path) -> BaseException:
+    """Add a checkpoint to the work directory, and return the exception to raise."""
+    Manifest(work).add("read/1", "key", {})
+    return error
+
+
+def test_an_error_keeps_the_checkpoints_of_an_earlier_run(tmp_path: Path) -> None:
+    for error in (KeyboardInterrupt(), SettingsError("wrong")):
+        with pytest.raises(type(error)) as ended, work_directory.work_directory(tmp_path / "work"):
+            raise checkpoint_then(error, tmp_path / "work")
+        assert f"kept in {tmp_path / 'work'}" in ended.value.__notes__[0]
+    assert Manifest(tmp_path / "work").find("read/1", "key") is not None
+
+
+def test_refuses_a_directory_with_other_files(tmp_path: Path) -> None:
+    (tmp_path / "mine").touch()
+    with pytest.raises(OutputError, match="not empty and no work directory"), work_directory.work_directory(tmp_path):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+    for path in (tmp_path / "mine", tmp_path / "nowhere" / "work"):
+        with pytest.raises(OutputError, match="cannot be a directory"), work_directory.work_directory(path):
+            pass
+
+
+def test_removes_unfinished_files_of_a_killed_run(tmp_path: Path) -> None:
+    with work_directory.work_directory(tmp_path / "work", lasting=True):
+        (tmp_path / "work" / "writing" / "1-2").mkdir(parents=True)
+        (tmp_path / "work" / "done").mkdir()
+        (tmp_path / "work" / "done" / ".1-2.x.json.partial").touch()
+    with work_directory.work_directory(tmp_path / "work", lasting=True):
+        assert sorted(path.name for path in (tmp_path / "work").rglob("*")) == ["done", "lock"]
+
+
+def test_refuses_a_directory_that_a_running_process_uses(tmp_path: Path) -> None:
+    with (
+        work_directory.work_directory(tmp_path / "work"),
+        pytest.raises(OutputError, match=rf"in use by another run \(process {os.getpid()}\); wait"),
+        work_directory.work_directory(tmp_path / "work"),
+    ):
+        pass
+
+
+HOLDER = """
+import os, signal, subprocess, sys
+from pathlib import Path
+from homonym.runtime.work_directory import work_directory
+with work_directory(Path("work"), lasting=True) as directory:
+    script = "import sys, time; sys.stdin.read(); time.sleep(0.5); open('survived', 'w').close()"
+    subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, pass_fds=[directory.lock])
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_waits_for_the_workers_of_a_killed_run(tmp_path: Path) -> None:
+    """A process that outlives its parent may still be writing: no other run begins before it has ended."""
+    holder = subprocess.run([sys.executable, "-c", HOLDER], cwd=tmp_path, timeout=PATIENCE)
+    assert holder.returncode == -signal.SIGKILL
+    with work_directory.work_directory(tmp_path / "work") as directory:
+        assert (tmp_path / "survived").exists()
+        assert directory.former is not None
+
+
+def test_gives_up_waiting_for_workers_that_do_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work_directory, "PATIENCE", 0.2)
+    monkeypatch.setattr(work_directory, "_is_alive", lambda process: False)
+    with (
+        work_directory.work_directory(tmp_path / "work"),
+        pytest.raises(OutputError, match="in use by another run"),
+        work_directory.work_directory(tmp_path / "work"),
+    ):
+        pass
+
+
+def test_without_file_locks_the_process_number_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work_directory, "fcntl", None)
+    with (
+        work_directory.work_directory(tmp_path / "work", lasting=True),
+        pytest.raises(OutputError, match="in use by another run"),
+        work_directory.work_directory(tmp_path / "work"),
+    ):
+        pass
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait(PATIENCE)
+    (tmp_path / "work" / "lock").write_text(f"{ended.pid}\n")
+    with work_directory.work_directory(tmp_path / "work") as directory:
+        assert directory.former == ended.pid
+
+
+def test_a_zombie_process_is_not_alive() -> None:
+    killed = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    assert work_directory._is_alive(killed.pid)
+    killed.kill()
+    until = time.monotonic() + PATIENCE
+    while work_directory._is_alive(killed.pid) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not work_directory._is_alive(killed.pid)
+    killed.communicate(timeout=PATIENCE)
+
+
+def test_removes_partial_outputs_of_a_killed_process(tmp_path: Path) -> None:
+    ours = [".7.partial.out.csv.gz", ".7.partial.out.settings.toml", ".7.partial.out.run.json"]
+    others = [".8.partial.out.csv.gz", ".77.partial.out.csv.gz", "out.csv.gz", ".7.partial.other.csv"]
+    for name in [*ours, *others]:
+        (tmp_path / name).touch()
+    remove_partial(tmp_path / "out.csv.gz", 7)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(others)
