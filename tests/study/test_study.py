@@ -21,9 +21,10 @@ from homonym.commands.run import Resources
 from homonym.commands.study import Study, study
 from homonym.errors import InputError
 from homonym.measures.bootstrap import Estimate
-from homonym.report.figures import Picture
+from homonym.report.figures import DrawnPicture
 from homonym.settings import FEATURE_TYPES, PAPER_LIMIT, Settings, opposed
 from homonym.study import runs as store_module
+from homonym.study import study_figures
 from homonym.study.findings import EQUAL_WITHIN, Finding, Row, _first_is, better, equal, findings, worse
 from homonym.study.runs import Store, as_the_paper, contents, plan, weightings
 from homonym.study.study_figures import run_names
@@ -395,10 +396,10 @@ def written(rows: Rows, path: Path) -> Path:
 
 @pytest.fixture(autouse=True, scope="module")
 def no_pictures() -> Iterator[None]:
-    """Drawing is what takes long; one study is drawn in full, by the command line."""
+    """Drawing is slow; one study is drawn in full, by the command line."""
+    drawn = DrawnPicture("<svg></svg>", b"<svg/>", b"png")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Picture, "element", lambda self: "<svg></svg>")
-        patched.setattr(Picture, "files", lambda self: {".svg": b"<svg/>", ".png": b"png"})
+        patched.setattr(study_figures, "run_tasks", lambda tasks, processes: (drawn for _ in tasks))
         yield
 
 

@@ -192,8 +192,8 @@ def _write(values: dict[str, Any], directory: Path, run: Run) -> Path:
     values |= {"warnings": run.warnings, "seconds": run.stages.seconds}
     with run.stages.stage("draw"):
         write_tables(values, directory / "tables")
-        write_figures(values, directory / "figures")
-        write_study_page(values, directory / "report.html")
+        figures = write_figures(values, directory / "figures", run.threads)
+        write_study_page(values, directory / "report.html", figures)
     with run.stages.stage("write"):
         write_atomic(directory / "study.json", orjson.dumps(values, option=orjson.OPT_INDENT_2))
     return directory / "report.html"
