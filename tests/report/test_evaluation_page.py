@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -106,6 +108,13 @@ def test_strings_from_data_are_escaped_everywhere() -> None:
     assert "script" not in page.tags
     assert page.open == []
     assert page.text.count(NASTY) == 2 + 3 + 3  # title and heading, the section, the setting
+
+
+def test_jinja2_and_matplotlib_are_imported_only_when_a_page_is_written() -> None:
+    modules = "homonym.report.evaluation_page, homonym.study.study_page, homonym.commands.evaluate"
+    code = f"import sys, {modules}; print({{'jinja2', 'matplotlib'}} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
 
 
 def test_the_page_says_what_a_newcomer_needs() -> None:

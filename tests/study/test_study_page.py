@@ -170,6 +170,16 @@ def test_figures_have_the_same_bytes_each_time() -> None:
         assert first.element() == second.drawn().element
 
 
+def test_the_page_has_the_figures_of_the_files_without_their_heading() -> None:
+    picture = overview_picture(FULL)
+    file, page = (ElementTree.fromstring(svg) for svg in (picture.drawn().svg.decode(), picture.element()))
+    texts = [[node.text for node in root.iter() if node.tag.endswith("text")] for root in (file, page)]
+    assert texts[0] != texts[1] == [text for text in texts[0] if text != picture.title]
+    left, top, width, height = map(float, page.attrib["viewBox"].split())
+    assert (left, width, height) == pytest.approx((0, 72 * picture.size[0], 72 * picture.size[1]))
+    assert top + height == pytest.approx(float(file.attrib["viewBox"].split()[3]), abs=0.01)
+
+
 def some_pictures() -> list[Any]:
     return list(all_pictures(study(sizes=("2",), weightings=("uniform",))))
 

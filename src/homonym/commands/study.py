@@ -29,7 +29,8 @@ from homonym.runtime.progress import Listener
 from homonym.settings import Settings
 from homonym.study.baselines import all_baselines
 from homonym.study.findings import findings
-from homonym.study.runs import Store, as_the_paper, contents, plan, run_baseline, run_planned, weightings
+from homonym.study.plan import paper_settings, plan, weightings
+from homonym.study.runs import RunCache, file_digests, run_baseline, run_planned
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def study(
     not have. Labels are in the inputs or in `gold`. Runs that are finished are kept: the same call goes on with an
     interrupted study.
     """
-    papers = as_the_paper(settings or Settings())
+    papers = paper_settings(settings or Settings())
     run = Run(Inputs.of(inputs, format, columns), papers, strict, resources, listener, rejects)
     run.use_statistics(statistics, mentions_in_collection)
     if not 0 < training_share < 1:
@@ -78,10 +79,10 @@ def study(
     require_directory(directory)
     labelling, names = read_split(run, gold, label, training_share, most_names)
     files = [*run.inputs.files, *(expand(gold)[0] if gold else []), *([Path(statistics)] if statistics else [])]
-    store = Store(
+    store = RunCache(
         directory / "runs",
         {
-            "files": contents(files), "mentions": mentions_in_collection, "label": label,
+            "files": file_digests(files), "mentions": mentions_in_collection, "label": label,
             "settings": run.settings.spelled_out(), "share": training_share, "most": most_names,
             "format": format, "columns": dict(columns or {}),
         },
@@ -95,7 +96,7 @@ def study(
     return Study(directory, report, values, labelling.problems, run.warnings)
 
 
-def _results(run: Run, names: NameSplit, store: Store) -> dict[str, Any]:
+def _results(run: Run, names: NameSplit, store: RunCache) -> dict[str, Any]:
     """Make all runs and baselines, or take those that are there, and draw conclusions."""
     types = names.test.frequencies.types
     with run.stages.stage("train"):
@@ -129,7 +130,7 @@ def _without_names(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name != "by_name"}
 
 
-def _learnt(run: Run, names: NameSplit, store: Store) -> dict[str, Any] | None:
+def _learnt(run: Run, names: NameSplit, store: RunCache) -> dict[str, Any] | None:
     def made() -> dict[str, Any]:
         return _training(learn_weights(names.training, run.settings.changed(variant="prob")))
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class OverallRow:
     """One overall measure: its values, those of the baselines, and its meaning in a sentence.
 
-    `value` is F1, K or an error, over mentions; `over_names` is the mean over names. Errors have no precision or recall.
+    `value` is F1, K or an error, over mentions; `over_names` is the mean over names. Errors have no precision and no
+    recall.
     """
 
     label: str
@@ -182,8 +183,8 @@ def _overall_table(found: Evaluation) -> RenderableType:
     columns = ("measure", "preci-\nsion", "recall", "F1", "95 %", "over\nnames", "one per\nname", "all\napart")
     table = empty_table("Over all labelled mentions", columns)
     table.caption = (
-        "95 %: interval from resampled names. Over names: mean over names instead of mentions. One per name, all apart: "
-        "baselines."
+        "95 %: interval from resampled names. Over names: mean over names instead of mentions. One per name, all "
+        "apart: baselines."
     )
     for row in overall_rows(found):
         figures = (row.precision, row.recall, row.value)

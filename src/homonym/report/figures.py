@@ -111,11 +111,12 @@ def _svg(figure: Figure, salt: str, title: str) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     text = StringIO()
-    for part in (figure, *figure.axes):
-        part.patch.set(facecolor="none", edgecolor="none")
+    canvas: Any = FigureCanvasSVG(figure)
+    for patch in (figure.patch, *(axes.patch for axes in figure.axes)):
+        patch.set(facecolor="none", edgecolor="none")
     with mpl.rc_context({"svg.hashsalt": salt}):
         # Not `savefig`, which draws everything twice: first without output, to find the layout.
-        FigureCanvasSVG(figure).print_svg(text, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+        canvas.print_svg(text, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     element = text.getvalue()[text.getvalue().index("<svg") :]
     element = re.sub(r"<metadata>.*?</metadata>\s*", "", element, flags=re.DOTALL)
     element = re.sub(rf'<g id="(?!{HEADING}")[^"]*"', "<g", element)
@@ -194,8 +195,9 @@ def _png_file(figure: Figure) -> bytes:
     figure.set_layout_engine("none")
     figure.patch.set(facecolor="white")
     figure.dpi = FILE_DPI
+    canvas: Any = FigureCanvasAgg(figure)
     image = BytesIO()
-    FigureCanvasAgg(figure).print_png(image, metadata={"Software": None})
+    canvas.print_png(image, metadata={"Software": None})
     return image.getvalue()
 
 
