@@ -159,7 +159,7 @@ def test_renders_results_side_by_side() -> None:
     for part in ("good.parquet", "runs/worse.csv", f"{difference.bcubed_f1:+.3f}", f"{found.first.people_found:,}"):
         assert part in wide
     assert f"{found.results['runs/worse.csv'].by_true_size[3].bcubed.f1:.3f}" in wide
-    assert f"There are {found.first.people:,} people" in wide
+    assert f"True number of authors: {found.first.people:,}." in wide
     assert found.first.people == len(np.unique(author))
     assert found.first.people_found == len(np.unique(good))
 

@@ -26,10 +26,10 @@ from homonym.commands.evaluate import evaluate
 from homonym.commands.result import Summary
 from homonym.evaluation.assessment import Evaluation
 from homonym.evaluation.reliability import BINS, Bin, Reliability, measure_reliability
-from homonym.evaluation.rendering import confidence_lines
+from homonym.evaluation.rendering import reliability_lines
 from homonym.records.model import Problems
-from homonym.report.evaluation_page import CONFIDENCE, render_page
-from homonym.report.figures import true_confidence
+from homonym.report.evaluation_page import render_page
+from homonym.report.figures import reliability_diagram
 from homonym.settings import Limit, Settings
 from tests.commands.test_evaluate import authors_file
 from tests.support.html_page import Page
@@ -167,7 +167,7 @@ def test_ignores_mentions_without_confidence(tmp_path: Path, gold: Path, name: s
     # The fourth is still wrong: mentions without confidence count for the main person of the author.
     assert [(part.mentions, part.true) for part in found.confidence.bins] == [(1, 0.0), (2, 1.0), (1, 1.0)]
     assert found.mentions == 7
-    assert confidence_lines(found)[0].endswith("over 3 bins; 3 mentions without one left out")
+    assert reliability_lines(found)[0].endswith("over 3 bins; 3 mentions without confidence left out")
     assert "3 mentions without a confidence: left out." in render_page(found)
 
 
@@ -190,7 +190,7 @@ def test_without_confidence_everything_is_as_before(tmp_path: Path, gold: Path, 
     found = evaluate(written(tmp_path, name, **columns), gold)
     assert found.confidence is None
     assert "confidence" not in found.as_dict()
-    assert confidence_lines(found) == []
+    assert reliability_lines(found) == []
     assert "onfidence" not in render_page(found)
     assert Evaluation.from_dict(found.as_dict()) == found
     assert found == evaluate(written(tmp_path, "without.parquet", **WITHOUT), gold)
@@ -203,7 +203,7 @@ def test_author_confidence_is_optional(tmp_path: Path, gold: Path) -> None:
     assert "authors" not in found.as_dict()["confidence"]
     page = render_page(found)
     assert "For the confidence of authors" not in page
-    assert true_confidence(found.confidence) in page
+    assert reliability_diagram(found.confidence) in page
 
 
 def test_the_page_has_the_curve_and_says_what_it_means(tmp_path: Path, gold: Path) -> None:
@@ -214,10 +214,11 @@ def test_the_page_has_the_curve_and_says_what_it_means(tmp_path: Path, gold: Pat
     assert page.tags.count("svg") == 3
     text = " ".join(page.text.split())
     for part in (
-        CONFIDENCE,
-        "On average 82.9 % is stated and 85.7 % is right.",
-        "differ by 17.1 percentage points on average, and by 50.0 at most",
-        "For the confidence of authors, the mean over their mentions, it is 10.0 and 25.0.",
+        "Of a hundred mentions with a confidence of 95 %, about 95 should be correct.",
+        "On average, the stated confidence is 82.9 %, and 85.7 % of the mentions are correct.",
+        "The expected calibration error is 17.1 percentage points.",
+        "of the mentions is 50.0.",
+        "For the confidence of authors, the mean over their mentions, these errors are 10.0 and 25.0.",
     ):
         assert part in text
     found = evaluate(written(tmp_path, "a.csv"), gold)
@@ -228,16 +229,16 @@ def test_the_curve_is_reproducible_svg_from_below_the_lowest_share_to_1() -> Non
     high = Reliability((Bin(10, 0.93, 0.95), Bin(90, 0.99, 0.97)))
     low = Reliability((Bin(10, 0.05, 0.95), Bin(90, 0.99, 0.97)))
     for found, bottom, top in ((high, "0.8", "1.00"), (low, "0.0", "1.0"), (Reliability(high.bins, low), "0.0", "1.0")):
-        svg = true_confidence(found)
-        assert svg == true_confidence(found)
+        svg = reliability_diagram(found)
+        assert svg == reliability_diagram(found)
         texts = {element.text for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("text")}
-        assert {f"stated confidence (axis from {bottom} to 1)", "mentions", "as stated", top} <= texts
+        assert {f"stated confidence (axis from {bottom} to 1)", "mentions", "perfect calibration", top} <= texts
         assert ("authors" in texts) == (found.authors is not None)
         assert "currentColor" in svg
 
 
 def test_circles_are_as_large_as_their_bins() -> None:
-    svg = true_confidence(Reliability((Bin(10, 0.9, 0.9), Bin(90, 0.95, 0.95))))
+    svg = reliability_diagram(Reliability((Bin(10, 0.9, 0.9), Bin(90, 0.95, 0.95))))
     outlines = [outline for outline in re.findall(r' d="([^"]*)"', svg) if "C" in outline]
     across = [np.ptp([float(x) for x in re.findall(r"([\d.]+) [\d.]+ \n", outline)]) for outline in outlines]
     assert len(across) == 2
@@ -251,7 +252,7 @@ def run(*arguments: object) -> str:
 
 def test_the_terminal_has_a_line_for_each_result_that_states_a_confidence(tmp_path: Path, gold: Path) -> None:
     ours, theirs = written(tmp_path, "ours.csv"), written(tmp_path, "theirs.csv", **WITHOUT)
-    words = "stated 0.829, true 0.857; off by 0.171 on average, 0.500 at most, over 4 bins"
+    words = "stated 0.829, correct 0.857; expected calibration error 0.171, largest 0.500, over 4 bins"
     assert f"confidence: {words}" in " ".join(run("evaluate", ours, "--gold", gold).split())
     assert "confidence" not in run("evaluate", theirs, "--gold", gold)
     page = tmp_path / "page.html"
@@ -331,6 +332,6 @@ def test_the_demonstration_shows_the_curve_and_the_limit_that_it_found(shown: De
     page, limit, confidence = shown.report.read_text(encoding="utf-8"), shown.summary.limit, shown.evaluation.confidence
     assert confidence is not None
     assert limit is not None
-    assert true_confidence(confidence) in page
+    assert reliability_diagram(confidence) in page
     assert limit != Settings().limit
     assert f"<td>kappa</td><td>{limit.kappa}</td>" in page

@@ -1,8 +1,10 @@
-"""The figures and the page: reproducible, self-contained, and safe against what stands in the data."""
+"""The figures and pages of an evaluation: reproducible, self-contained, and safe with hostile data."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -17,18 +19,18 @@ from hypothesis import strategies as st
 from homonym.evaluation.assessment import Comparison, Evaluation, assess, compare
 from homonym.evaluation.rendering import MEANINGS
 from homonym.report.evaluation_page import (
+    percent_interval,
     points,
     render_comparison,
     render_page,
-    shares,
     write_comparison,
     write_report,
 )
 from homonym.report.figures import clusters_by_true_size, results_by_true_size, spread
-from homonym.report.html import Section, percent
+from homonym.report.page import Section, percent
 from tests.support.html_page import Page
 
-NASTY = "<script>alert('x')</script> & \"quotes\" $title ${style}"
+NASTY = "<script>alert('x')</script> & \"quotes\" {{ title }} {% raw %} </style>"
 
 
 def evaluation(largest: int = 14) -> Evaluation:
@@ -100,12 +102,19 @@ def test_the_page_loads_nothing_and_runs_nothing() -> None:
 
 
 def test_strings_from_data_are_escaped_everywhere() -> None:
-    section = Section(NASTY, [NASTY], header=[NASTY], rows=[[NASTY, 1]], svg="<svg></svg>", caption=NASTY, words=True)
+    section = Section(NASTY, [NASTY, NASTY])
     html = render_page(evaluation(), title=NASTY, settings={NASTY: {NASTY: NASTY}}, sections=[section])
     page = Page(html)
     assert "script" not in page.tags
     assert page.open == []
-    assert page.text.count(NASTY) == 2 + 5 + 3  # title and heading, the section, the setting
+    assert page.text.count(NASTY) == 2 + 3 + 3  # title and heading, the section, the setting
+
+
+def test_jinja2_and_matplotlib_are_imported_only_when_a_page_is_written() -> None:
+    modules = "homonym.report.evaluation_page, homonym.study.study_page, homonym.commands.evaluate"
+    code = f"import sys, {modules}; print({{'jinja2', 'matplotlib'}} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
 
 
 def test_the_page_says_what_a_newcomer_needs() -> None:
@@ -113,15 +122,17 @@ def test_the_page_says_what_a_newcomer_needs() -> None:
     text = " ".join(Page(render_page(found, settings={"variant": "prob", "limit": {"beta": 7.5e-05}})).text.split())
     for part in (
         f"{percent(found.pairwise.precision)} of the pairs of mentions".replace("\xa0", " "),
-        "B-cubed asks for each mention",
-        "The baseline takes everyone of a name for one person",
+        "B-cubed precision asks for each mention",
+        "The baseline puts all mentions of a name into one cluster",
         "under 14 names",
         "Not in the figure: 4 names with more than 10 authors.",
         "limit.beta",
         "7.5e-05",
         "11+",
-        "A 95 % interval says how far",
-        f"F1 of {percent(found.bcubed.f1)} (95 % interval {shares(found.intervals['bcubed_f1'])})".replace("\xa0", " "),
+        "A 95 % interval shows how much a number depends on the names",
+        f"F1 of {percent(found.bcubed.f1)} (95 % interval {percent_interval(found.intervals['bcubed_f1'])})".replace(
+            "\xa0", " "
+        ),
         *(f"{label}: {meaning}" for label, meaning in MEANINGS.values()),
         percent(found.lumping_error).replace("\xa0", " "),
     ):
@@ -167,8 +178,8 @@ def test_the_page_of_several_results_shows_differences_and_sizes(tmp_path: Path)
     text = " ".join(Page((tmp_path / "page.html").read_text(encoding="utf-8")).text.split())
     for part in (
         "3 results were compared on the 120 mentions of 20 names",
-        "The highest B-cubed F1 is that of right.csv, 100 %",
-        "There are 40 people, counted by name.",
+        "right.csv has the highest B-cubed F1, 100 %",
+        "The true number of authors is 40 people, counted separately for each name.",
         points(found.differences["right.csv"].bcubed_f1),
         percent(found.results["lumped.csv"].by_true_size[2].bcubed.f1).replace("\xa0", " "),
         *(label for label, _ in MEANINGS.values()),
@@ -178,7 +189,9 @@ def test_the_page_of_several_results_shows_differences_and_sizes(tmp_path: Path)
 
 def test_the_page_does_not_praise_a_result_that_is_no_better_than_the_baseline() -> None:
     names = np.array([0, 0, 1])
-    assert "no better than taking everyone" in render_page(assess(names, names, names))
+    assert "no better than the baseline, which takes all mentions of a name for one person" in render_page(
+        assess(names, names, names)
+    )
 
 
 def test_the_page_is_written_whole_and_reproducibly(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from homonym.study.baselines import (
     Tanimoto,
     TfIdf,
     all_baselines,
-    connected,
+    connected_components,
     rounded,
 )
 
@@ -167,8 +167,8 @@ def test_long_chains_in_any_order_are_one_component() -> None:
     place = np.random.default_rng(3).permutation(size)
     holder = np.concatenate([place[:-1], place[1:]])
     feature = np.tile(np.arange(size - 1), 2)
-    assert (connected(np.zeros(size, np.int64), holder, feature) == 0).all()
-    assert connected(np.arange(size), holder, feature).tolist() == list(range(size))
+    assert (connected_components(np.zeros(size, np.int64), holder, feature) == 0).all()
+    assert connected_components(np.arange(size), holder, feature).tolist() == list(range(size))
 
 
 @settings(max_examples=200, deadline=None)

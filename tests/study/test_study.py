@@ -21,11 +21,13 @@ from homonym.commands.run import Resources
 from homonym.commands.study import Study, study
 from homonym.errors import InputError
 from homonym.measures.bootstrap import Estimate
-from homonym.report.figures import Picture
+from homonym.report.figures import DrawnPicture
 from homonym.settings import FEATURE_TYPES, PAPER_LIMIT, Settings, opposed
-from homonym.study import runs as store_module
-from homonym.study.findings import EQUAL_WITHIN, Finding, Row, _first_is, better, equal, findings, worse
-from homonym.study.runs import Store, as_the_paper, contents, plan, weightings
+from homonym.study import runs as runs_module
+from homonym.study import study_figures
+from homonym.study.findings import EQUAL_WITHIN, Difference, Finding, _first_is, better, equal, findings, worse
+from homonym.study.plan import paper_settings, plan, weightings
+from homonym.study.runs import RunCache, file_digests
 from homonym.study.study_figures import run_names
 from homonym.synthetic.corpus import Corpus
 
@@ -103,8 +105,8 @@ def test_everything_else_is_as_in_the_paper(base: Settings) -> None:
     for run in plan(base, weightings(FEATURE_TYPES, None)[0]):
         assert run.settings.limit == PAPER_LIMIT[run.settings.variant]
         assert run.settings.constraints == "none"
-    assert as_the_paper(base).spelled_out() == as_the_paper(Settings()).spelled_out()
-    assert as_the_paper(Settings(epsilon=0.5)).epsilon == 0.5
+    assert paper_settings(base).spelled_out() == paper_settings(Settings()).spelled_out()
+    assert paper_settings(Settings(epsilon=0.5)).epsilon == 0.5
 
 
 @pytest.mark.parametrize("base", [Settings(), Settings(variant="max", weights="only-co", alpha=1.0)])
@@ -124,9 +126,9 @@ def test_runs_are_what_they_are_called_whatever_the_settings_say(base: Settings)
 # What is concluded.
 
 
-def row(low: float, high: float, label: str = "") -> Row:
+def row(low: float, high: float, label: str = "") -> Difference:
     """A difference whose replicates are spread evenly, so that nearly all of them lie in its interval."""
-    return Row(label, Estimate((low + high) / 2, np.linspace(low, high, 1000)))
+    return Difference(label, Estimate((low + high) / 2, np.linspace(low, high, 1000)))
 
 
 ABOVE, BELOW, ACROSS = row(0.1, 0.2), row(-0.2, -0.1), row(-0.1, 0.1)
@@ -145,9 +147,9 @@ TINY, HUGE = row(-EQUAL_WITHIN / 2, EQUAL_WITHIN / 2), row(2 * EQUAL_WITHIN, 3 *
         ([row(0, 0)], "undecided"),
     ],
 )
-def test_better_means_every_interval_is_above_0(rows: list[Row], verdict: str) -> None:
+def test_better_means_every_interval_is_above_0(rows: list[Difference], verdict: str) -> None:
     assert better(rows) == verdict
-    turned = [Row(one.label, Estimate(-one.difference.value, -one.difference.replicates)) for one in rows]
+    turned = [Difference(one.label, Estimate(-one.estimate.value, -one.estimate.replicates)) for one in rows]
     assert worse(turned) == verdict
 
 
@@ -162,12 +164,12 @@ def test_better_means_every_interval_is_above_0(rows: list[Row], verdict: str) -
         ([TINY, row(0, 2 * EQUAL_WITHIN)], "undecided"),
     ],
 )
-def test_equal_means_every_interval_is_narrow(rows: list[Row], verdict: str) -> None:
+def test_equal_means_every_interval_is_narrow(rows: list[Difference], verdict: str) -> None:
     assert equal(rows) == verdict
 
 
-def apart(label: str, value: float, *, spread: float = 0.0, seed: int = 0) -> Row:
-    return Row(label, Estimate(value, value + spread * np.random.default_rng(seed).normal(size=1000)))
+def apart(label: str, value: float, *, spread: float = 0.0, seed: int = 0) -> Difference:
+    return Difference(label, Estimate(value, value + spread * np.random.default_rng(seed).normal(size=1000)))
 
 
 @pytest.mark.parametrize(
@@ -181,7 +183,7 @@ def apart(label: str, value: float, *, spread: float = 0.0, seed: int = 0) -> Ro
         ([apart("co", -0.3)], "undecided"),
     ],
 )
-def test_the_first_of_all_must_be_so_by_more_than_chance(rows: list[Row], verdict: str) -> None:
+def test_the_first_of_all_must_be_so_by_more_than_chance(rows: list[Difference], verdict: str) -> None:
     assert _first_is("co", rows) == verdict
 
 
@@ -292,7 +294,7 @@ def test_names_beyond_ten_authors_have_no_say_in_findings() -> None:
         runs["prob-trained"]["by_name"][part] = [
             value - 0.5 * (size > 10) for value, size in zip(runs["prob-trained"]["by_name"][part], SIZES, strict=True)
         ]
-    assert found(runs)["uniform-trained-prob"].rows[0].difference.value == pytest.approx(0)
+    assert found(runs)["uniform-trained-prob"].rows[0].estimate.value == pytest.approx(0)
 
 
 # What is kept.
@@ -311,8 +313,8 @@ class Made:
 
 def test_what_is_finished_is_not_made_again(tmp_path: Path) -> None:
     made = Made()
-    first = Store(tmp_path, {"files": ["a"]}).get("one", {"x": 1}, made)
-    again = Store(tmp_path, {"files": ["a"]}).get("one", {"x": 1}, made)
+    first = RunCache(tmp_path, {"files": ["a"]}).get("one", {"x": 1}, made)
+    again = RunCache(tmp_path, {"files": ["a"]}).get("one", {"x": 1}, made)
     assert made.times == 1
     assert first == again == {"answer": [1, 2.5]}  # as JSON has it, whether it was just made or not
 
@@ -320,22 +322,22 @@ def test_what_is_finished_is_not_made_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("files", "details"), [(["b"], {"x": 1}), (["a"], {"x": 2}), (["a"], None)])
 def test_what_depends_on_anything_else_is_made_again(tmp_path: Path, files: list[str], details: Any) -> None:
     made = Made()
-    Store(tmp_path, {"files": ["a"]}).get("one", {"x": 1}, made)
-    Store(tmp_path, {"files": files}).get("one", details, made)
+    RunCache(tmp_path, {"files": ["a"]}).get("one", {"x": 1}, made)
+    RunCache(tmp_path, {"files": files}).get("one", details, made)
     assert made.times == 2
 
 
 def test_another_version_makes_everything_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Made()
-    Store(tmp_path, {}).get("one", None, made)
-    monkeypatch.setattr(store_module, "__version__", "99")
-    Store(tmp_path, {}).get("one", None, made)
+    RunCache(tmp_path, {}).get("one", None, made)
+    monkeypatch.setattr(runs_module, "__version__", "99")
+    RunCache(tmp_path, {}).get("one", None, made)
     assert made.times == 2
 
 
 @pytest.mark.parametrize("torn", [b"", b'{"fingerprint": "', b"[1]", b"\xff\xfe"])
 def test_a_torn_file_is_made_again(tmp_path: Path, torn: bytes) -> None:
-    made, store = Made(), Store(tmp_path, {})
+    made, store = Made(), RunCache(tmp_path, {})
     whole = store.get("one", None, made)
     (tmp_path / "one.json").write_bytes(torn)
     assert store.get("one", None, made) == whole
@@ -349,14 +351,14 @@ def test_what_fails_is_not_kept(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Store(tmp_path, {}).get("one", None, fails)
+        RunCache(tmp_path, {}).get("one", None, fails)
     assert not list(tmp_path.iterdir())
 
 
 def test_the_same_bytes_are_the_same_input_wherever_they_lie(tmp_path: Path) -> None:
     for name, content in (("a", b"1"), ("b", b"1"), ("c", b"2")):
         (tmp_path / name).write_bytes(content)
-    one, other, different = contents(tmp_path / name for name in "abc")
+    one, other, different = file_digests(tmp_path / name for name in "abc")
     assert one == other != different
 
 
@@ -395,10 +397,10 @@ def written(rows: Rows, path: Path) -> Path:
 
 @pytest.fixture(autouse=True, scope="module")
 def no_pictures() -> Iterator[None]:
-    """Drawing is what takes long; one study is drawn in full, by the command line."""
+    """Drawing is slow; one study is drawn in full, by the command line."""
+    drawn = DrawnPicture("<svg></svg>", b"<svg/>", b"png")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Picture, "element", lambda self: "<svg></svg>")
-        patched.setattr(Picture, "files", lambda self: {".svg": b"<svg/>", ".png": b"png"})
+        patched.setattr(study_figures, "run_tasks", lambda tasks, processes: (drawn for _ in tasks))
         yield
 
 

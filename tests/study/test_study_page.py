@@ -1,4 +1,4 @@
-"""The tables, figures and page of a study: right cells, sound files, and nothing from the data taken for markup."""
+"""The tables, figures and page of a study: correct cells, valid files, and no markup from the data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.study_data import SIZES, study
 
 Study = dict[str, Any]
 FULL = study()
-NASTY = "<script>alert('x')</script> & \"quotes\" $title ${style} $x^2$ 名\x07\n"
+NASTY = "<script>alert('x')</script> & \"quotes\" {{ title }} {% raw %} $x^2$ 名\x07\n"
 
 
 def nothing_at_all() -> Study:
@@ -139,9 +139,10 @@ def test_tables_are_written_in_full_and_read_back(tmp_path: Path) -> None:
 
 def test_every_run_has_its_figures_as_sound_files(tmp_path: Path) -> None:
     made = study(sizes=("1", "5", "11+"), weightings=("uniform", "without-co"))
-    paths = write_figures(made, tmp_path)
-    assert sorted(paths) == sorted(tmp_path.iterdir())
+    elements = write_figures(made, tmp_path, processes=2)
+    paths = sorted(tmp_path.iterdir())
     names = {path.name for path in paths}
+    assert names == {f"{name}{suffix}" for name in elements for suffix in (".svg", ".png")}
     for run in made["runs"]:
         assert f"results-{run['key']}.svg" in names
         drawn = ("1", "5", "11-or-more") if run["main"] else ("1", "5")
@@ -165,8 +166,18 @@ def assert_stands_alone(svg: str) -> None:
 
 def test_figures_have_the_same_bytes_each_time() -> None:
     for first, second in zip(some_pictures(), some_pictures(), strict=True):
-        assert first.files()[".svg"] == second.files()[".svg"]
-        assert first.element() == second.element()
+        assert first.drawn() == second.drawn()
+        assert first.element() == second.drawn().element
+
+
+def test_the_page_has_the_figures_of_the_files_without_their_heading() -> None:
+    picture = overview_picture(FULL)
+    file, page = (ElementTree.fromstring(svg) for svg in (picture.drawn().svg.decode(), picture.element()))
+    texts = [[node.text for node in root.iter() if node.tag.endswith("text")] for root in (file, page)]
+    assert texts[0] != texts[1] == [text for text in texts[0] if text != picture.title]
+    left, top, width, height = map(float, page.attrib["viewBox"].split())
+    assert (left, width, height) == pytest.approx((0, 72 * picture.size[0], 72 * picture.size[1]))
+    assert top + height == pytest.approx(float(file.attrib["viewBox"].split()[3]), abs=0.01)
 
 
 def some_pictures() -> list[Any]:
@@ -192,8 +203,7 @@ def test_edge_cases_have_all_outputs(edge: Callable[[], Study]) -> None:
     assert reader.open == []
     assert_anchors(reader)
     for picture in all_pictures(made):
-        files = picture.files()
-        assert_stands_alone(files[".svg"].decode())
+        assert_stands_alone(picture.drawn().svg.decode())
     assert all(table.csv() for table in all_tables(made))
     assert json.dumps(made) == before
 
@@ -244,8 +254,8 @@ def test_strings_from_data_are_escaped_everywhere(tmp_path: Path) -> None:
     reader = Page(render_study(made))
     assert reader.open == []
     assert "script" not in reader.tags
-    assert reader.text.count("<script>alert('x')</script> & \"quotes\" $title ${style} $x^2$ 名") > 40
-    assert all(re.fullmatch(r"[\w-]+", path.stem) for path in write_figures(made, tmp_path))
+    assert reader.text.count("<script>alert('x')</script> & \"quotes\" {{ title }} {% raw %} $x^2$ 名") > 40
+    assert all(re.fullmatch(r"[\w-]+", name) for name in write_figures(made, tmp_path))
     for path in tmp_path.glob("*.svg"):
         assert_stands_alone(path.read_text(encoding="utf-8"))
     assert len(set(run_names(made).values())) == len(made["runs"])
@@ -262,7 +272,7 @@ def test_the_page_explains_and_says_what_is_seen(page: str) -> None:
         "✗ refuted",
         "true sizes 14 and 21 have no training name",
         "1,821,295 mentions in the whole collection",
-        "25 % of these are for training",
+        "25 % of these are training names",
         "The largest weight is that of aff (.200), the smallest that of year (.020).",
         "stopped at the true number",
         "β 2.4·10⁻⁶",
@@ -277,14 +287,14 @@ def test_sentences_follow_the_numbers() -> None:
     scores = {"precision": 0.8, "recall": 0.9, "f1": 0.847}
     run = {"test": {"by_true_size": {"2": {"bcubed": scores, "oracle_f1": 0.9}}}}
     assert by_size_sentences(run) == (
-        "F1 is .847 for names with 2 authors. At every size above 1 recall is at least as high as precision: people "
-        "are mixed up rather than split. The best possible stop would gain most for names with 2 authors: +.053."
+        "F1 is .847 for names with 2 authors. At every size above 1, recall is at least as high as precision: "
+        "authors are mixed rather than split. The best possible stop would gain most for names with 2 authors: +.053."
     )
     part = {"true_size": 2, "names": 4, "names_at": [4, 4, 4], "clusters": [3, 2, 1], "f1_mean": [0.5, 0.9, 0.7],
             "stops": {"1": 1, "2": 2, "3": 1}}  # fmt: skip
     assert process_sentences(part).replace("\xa0", " ") == (
-        "Mean F1 is highest at 2 clusters (.900). Of 4 names, 2 (50.0 %) stopped at the true number, 1 before it, "
-        "with people split, and 1 after it, with people mixed."
+        "Mean F1 is highest at 2 clusters (.900). Of 4 names, 2 (50.0 %) stopped at the true number, 1 before it "
+        "(authors are split), and 1 after it (authors are mixed)."
     )
 
 

@@ -1,4 +1,4 @@
-"""A page as a browser would see it, for the tests of pages."""
+"""An HTML page as a browser sees it, for the tests of pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 
 class Page(HTMLParser):
-    """Collects what a browser would see, and fails where tags do not match."""
+    """Collects tags, attributes and text, and fails if tags do not match."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

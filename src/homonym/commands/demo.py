@@ -35,7 +35,7 @@ def demo(
     from homonym.commands.evaluate import evaluate
     from homonym.commands.generate import generate
     from homonym.report.evaluation_page import write_report
-    from homonym.report.html import Section
+    from homonym.report.page import Section
     from homonym.synthetic.corpus import Corpus
 
     directory = Path(output)

@@ -29,7 +29,8 @@ from homonym.runtime.progress import Listener
 from homonym.settings import Settings
 from homonym.study.baselines import all_baselines
 from homonym.study.findings import findings
-from homonym.study.runs import Store, as_the_paper, contents, plan, run_baseline, run_planned, weightings
+from homonym.study.plan import paper_settings, plan, weightings
+from homonym.study.runs import RunCache, file_digests, run_baseline, run_planned
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def study(
     in the inputs or in `gold`. Finished runs are cached: the same call resumes an interrupted study.
     """
     run = prepare_run(
-        inputs, as_the_paper(settings or Settings()), format=format, columns=columns, strict=strict, rejects=rejects,
+        inputs, paper_settings(settings or Settings()), format=format, columns=columns, strict=strict, rejects=rejects,
         resources=resources, listener=listener,
     )  # fmt: skip
     given = check_given_statistics(statistics, mentions_in_collection)
@@ -80,10 +81,10 @@ def study(
     labelling = read_labelled(run, gold, label, given)
     names = split_names(run, labelling, training_share, most_names)
     files = [*run.inputs.files, *(expand(gold)[0] if gold else []), *([Path(statistics)] if statistics else [])]
-    store = Store(
+    store = RunCache(
         directory / "runs",
         {
-            "files": contents(files), "mentions": mentions_in_collection, "label": label,
+            "files": file_digests(files), "mentions": mentions_in_collection, "label": label,
             "settings": run.settings.spelled_out(), "share": training_share, "most": most_names,
             "format": format, "columns": dict(columns or {}),
         },
@@ -97,8 +98,8 @@ def study(
     return Study(directory, report, values, labelling.problems, run.warnings)
 
 
-def _results(run: Run, names: NameSplit, store: Store) -> dict[str, Any]:
-    """Make all runs and baselines, or take the cached ones, and test the paper's findings."""
+def _results(run: Run, names: NameSplit, store: RunCache) -> dict[str, Any]:
+    """Make all runs and baselines, or take those that are there, and draw conclusions."""
     types = names.test.frequencies.types
     with run.stages.stage("train"):
         learnt = _learnt(run, names, store)
@@ -131,7 +132,7 @@ def _without_names(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name != "by_name"}
 
 
-def _learnt(run: Run, names: NameSplit, store: Store) -> dict[str, Any] | None:
+def _learnt(run: Run, names: NameSplit, store: RunCache) -> dict[str, Any] | None:
     def made() -> dict[str, Any]:
         return _training(learn_weights(names.training, run.settings.changed(variant="prob")))
 
@@ -194,8 +195,8 @@ def _write(values: dict[str, Any], directory: Path, run: Run) -> Path:
     values |= {"warnings": run.warnings, "seconds": run.stages.seconds}
     with run.stages.stage("draw"):
         write_tables(values, directory / "tables")
-        write_figures(values, directory / "figures")
-        write_study_page(values, directory / "report.html")
+        figures = write_figures(values, directory / "figures", run.threads)
+        write_study_page(values, directory / "report.html", figures)
     with run.stages.stage("write"):
         write_atomic(directory / "study.json", orjson.dumps(values, option=orjson.OPT_INDENT_2))
     return directory / "report.html"

@@ -1,4 +1,4 @@
-"""Evaluations laid out to be read: which rows there are and what they mean, and the tables of the terminal."""
+"""Evaluations for readers: the rows of tables with their meanings, sentences, and the tables of the terminal."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OverallRow:
-    """One overall measure: its figures, what the baselines reach, and what it means in a sentence.
+    """One overall measure: its values, those of the baselines, and its meaning in a sentence.
 
-    `value` is F1, K or an error, over mentions; `over_names` is the mean over names; errors have neither precision nor
+    `value` is F1, K or an error, over mentions; `over_names` is the mean over names. Errors have no precision and no
     recall.
     """
 
@@ -40,47 +40,48 @@ class OverallRow:
 MEANINGS = {
     "bcubed": (
         "B-cubed",
-        "How much of the group that a mention was put into is the same person, and how much of that person is in it.",
+        "For an average mention: the share of its cluster that is by the same author, and the share of the author's "
+        "mentions in that cluster.",
     ),
     "pairwise": (
         "pairs",
-        "How many of the pairs of mentions that were put together belong together, and how many of those that belong "
-        "together were put together.",
+        "The share of the pairs of mentions put together that belong together, and the share of the pairs that belong "
+        "together that were put together.",
     ),
     "pairwise_with_self": (
         "pairs with self",
-        "The same where each mention also pairs with itself, as some papers count.",
+        "The same, but each mention also pairs with itself, as some papers count.",
     ),
     "cluster_level": (
-        "whole people",
-        "How many groups are exactly one person, nothing missing and nobody else in it, and how many people have such "
-        "a group.",
+        "exact clusters",
+        "The share of clusters that are exactly one author, complete and without anyone else, and the share of authors "
+        "that have such a cluster.",
     ),
     "k_metric": (
         "K-metric",
-        "Purity of groups and purity of people, which are B-cubed precision and recall; in the column of F1 stands K, "
-        "the root of their product.",
+        "Purity of clusters and purity of authors, which are B-cubed precision and recall; the column F1 shows K, the "
+        "square root of their product.",
     ),
     "splitting_error": (
         "splitting error",
-        "The share of mentions outside the one group that holds most of their person; 0 is best.",
+        "The share of mentions outside the cluster that holds most mentions of their author; 0 is best.",
     ),
     "lumping_error": (
         "lumping error",
-        "The share of mentions in those groups that are of somebody else; 0 is best.",
+        "The share of mentions in those clusters that belong to another author; 0 is best.",
     ),
 }
-"""What each measure is called and what it says, for somebody who has not read the paper."""
+"""The label of each measure and its meaning, for readers who do not know the paper."""
 
 ACROSS_NAMES = (
     "B-cubed across names",
-    "A person who publishes under two names should be found as one; the difference to plain B-cubed is what grouping "
+    "An author who publishes under two names should be one cluster; the difference from plain B-cubed is what grouping "
     "by name loses.",
 )
 
 
 def overall_rows(found: Evaluation) -> list[OverallRow]:
-    """Give every overall measure with its interval, its mean over names, and what the baselines reach."""
+    """Every overall measure with its interval, its mean over names, and the values of the baselines."""
     rows = [_overall_row(found, key, *words) for key, words in MEANINGS.items()]
     across = found.bcubed_across_names
     return [*rows, OverallRow(*ACROSS_NAMES, across.f1, across.precision, across.recall)]
@@ -97,19 +98,19 @@ def _overall_row(found: Evaluation, key: str, label: str, meaning: str) -> Overa
 
 
 def known_interval(found: Evaluation, key: str) -> Interval | None:
-    """Give an interval that says something: one name drawn again is the same name, and would look like certainty."""
+    """An interval of the evaluation; None for a single name, where resampling names has no effect."""
     return found.intervals.get(key) if found.names > 1 else None
 
 
 def _single(value: float | Scores | KMetric) -> float:
-    """The one figure of a measure: F1, K, or itself."""
+    """The single number of a measure: F1, K, or the error itself."""
     if isinstance(value, Scores):
         return value.f1
     return value.k if isinstance(value, KMetric) else value
 
 
 def summary(found: Evaluation | Comparison) -> str:
-    """Say what was compared and what was not.
+    """What was compared and what was left out.
 
     >>> import numpy as np
     >>> from homonym.evaluation.assessment import assess
@@ -134,14 +135,14 @@ def _left_out(found: Evaluation | Comparison) -> list[str]:
 
 
 def not_used(found: Evaluation) -> list[str]:
-    """Say what of the labels could not be used, and whether names are unknown."""
+    """Which labels could not be used, and whether names are unknown."""
     parts = unused_labels(found.gold_lines_skipped, found.mentions_with_several_labels)
     unknown = "no file says which mentions share a name, so everything counts as one name"
     return parts + ([] if found.names_known else [unknown])
 
 
 def render_table(found: Evaluation | Comparison) -> RenderableType:
-    """Lay an evaluation out for the terminal, overall and by true size; several stand side by side."""
+    """An evaluation for the terminal, overall and by true size; several results are shown side by side."""
     from rich.console import Group
     from rich.text import Text
 
@@ -149,32 +150,32 @@ def render_table(found: Evaluation | Comparison) -> RenderableType:
         tables = (_comparison_table(found), _comparison_by_size(found))
     else:
         tables = (_overall_table(found), _size_table(found))
-    return Group(Text(summary(found)), *tables, *map(Text, confidence_lines(found)))
+    return Group(Text(summary(found)), *tables, *map(Text, reliability_lines(found)))
 
 
-def confidence_lines(found: Evaluation | Comparison) -> list[str]:
-    """Say of each result that states a confidence how true that is."""
+def reliability_lines(found: Evaluation | Comparison) -> list[str]:
+    """The reliability of confidence, one line for each result that states a confidence."""
     if isinstance(found, Comparison):
         return [
-            f"confidence of {label}: {trust_text(one.confidence, one.mentions)}"
+            f"confidence of {label}: {reliability_text(one.confidence, one.mentions)}"
             for label, one in found.results.items()
             if one.confidence
         ]
-    return [f"confidence: {trust_text(found.confidence, found.mentions)}"] if found.confidence else []
+    return [f"confidence: {reliability_text(found.confidence, found.mentions)}"] if found.confidence else []
 
 
-def trust_text(found: Reliability, labelled: int) -> str:
-    """Say in a line how true confidence is, of so many labelled mentions.
+def reliability_text(found: Reliability, labelled: int) -> str:
+    """The reliability of confidence in one line; `labelled` is the number of labelled mentions.
 
     >>> from homonym.evaluation.reliability import Bin
-    >>> trust_text(Reliability((Bin(10, 0.9, 0.8), Bin(10, 1.0, 1.0))), labelled=20)
-    'stated 0.950, true 0.900; off by 0.050 on average, 0.100 at most, over 2 bins'
+    >>> reliability_text(Reliability((Bin(10, 0.9, 0.8), Bin(10, 1.0, 1.0))), labelled=20)
+    'stated 0.950, correct 0.900; expected calibration error 0.050, largest 0.100, over 2 bins'
     """
     without = labelled - found.mentions
     return (
-        f"stated {figure(found.stated)}, true {figure(found.true)}; off by {figure(found.mean_error)} on average, "
-        f"{figure(found.largest_error)} at most, over {counted(len(found.bins), 'bin')}"
-        + (f"; {counted(without, 'mention')} without one left out" if without else "")
+        f"stated {figure(found.stated)}, correct {figure(found.true)}; expected calibration error "
+        f"{figure(found.mean_error)}, largest {figure(found.largest_error)}, over {counted(len(found.bins), 'bin')}"
+        + (f"; {counted(without, 'mention')} without confidence left out" if without else "")
     )
 
 
@@ -182,7 +183,8 @@ def _overall_table(found: Evaluation) -> RenderableType:
     columns = ("measure", "preci-\nsion", "recall", "F1", "95 %", "over\nnames", "one per\nname", "all\napart")
     table = empty_table("Over all labelled mentions", columns)
     table.caption = (
-        "95 %: names drawn again. Over names: mean of names instead of mentions. One per name, all apart: baselines."
+        "95 %: interval from resampled names. Over names: mean over names instead of mentions. One per name, all "
+        "apart: baselines."
     )
     for row in overall_rows(found):
         figures = (row.precision, row.recall, row.value)
@@ -208,7 +210,7 @@ def _size_table(found: Evaluation) -> RenderableType:
 
 
 def mean_over_sizes(found: Evaluation) -> str | None:
-    """Say what F1 is on average over the true sizes up to 10, each counting the same; None if there is none.
+    """F1 averaged over the true sizes up to 10, each counting the same, as a sentence; None if there is none.
 
     >>> import numpy as np
     >>> from homonym.evaluation.assessment import assess
@@ -224,13 +226,13 @@ def mean_over_sizes(found: Evaluation) -> str | None:
 
 def _comparison_table(found: Comparison) -> RenderableType:
     columns = (
-        *("result", "P", "R", "F1\n95 %", "pair\nF1", "sizes'\nmean", "people\nfound"),
+        *("result", "P", "R", "F1\n95 %", "pair\nF1", "sizes'\nmean", "authors\nfound"),
         "F1 - first F1\n95 %",
     )
     table = empty_table("B-cubed (P, R, F1) over all labelled mentions that every result has", columns)
     table.caption = (
-        f"There are {found.first.people:,} people. Sizes' mean: F1 averaged over true sizes 1 to {LARGEST_SHOWN}. "
-        "95 %: names drawn again, the same for every result."
+        f"True number of authors: {found.first.people:,}. Sizes' mean: F1 averaged over true sizes 1 to "
+        f"{LARGEST_SHOWN}. 95 %: interval from resampled names, the same names for every result."
     )
     for row in comparison_rows(found):
         difference = "" if row.difference is None else _over(f"{row.difference:+.3f}", row.interval)
@@ -248,13 +250,13 @@ def _comparison_table(found: Comparison) -> RenderableType:
 
 
 def _over(value: str, known: Interval | None) -> str:
-    """Write a value over its interval."""
+    """A value, and its interval on a second line."""
     return f"{value}\n{interval_text(known)}".rstrip()
 
 
 @dataclass(frozen=True)
 class ComparedRow:
-    """One result beside others; the first has no difference."""
+    """One of several results, with its difference from the first result; the first has no difference."""
 
     label: str
     found: Evaluation
@@ -263,7 +265,7 @@ class ComparedRow:
 
 
 def comparison_rows(found: Comparison) -> list[ComparedRow]:
-    """Give each result with its difference to the first."""
+    """Each result with its difference from the first."""
     several = found.first.names > 1
     differences = {
         label: (one.bcubed_f1, one.interval if several else None) for label, one in found.differences.items()
@@ -272,7 +274,7 @@ def comparison_rows(found: Comparison) -> list[ComparedRow]:
 
 
 def sizes_side_by_side(found: Comparison) -> list[tuple[str, TrueSize, list[TrueSize]]]:
-    """Give the rows by true size: the size, the first result's row, and that of every result."""
+    """The rows by true size: the size, the row of the first result, and the rows of all results."""
     folded = [one.folded() for one in found.results.values()]
     return [(size, row, [rows[size] for rows in folded]) for size, row in folded[0].items()]
 
@@ -285,7 +287,7 @@ def _comparison_by_size(found: Comparison) -> RenderableType:
 
 
 def empty_table(title: str, columns: Sequence[str]) -> Table:
-    """A table without rows for the terminal: the first column is text, the others are figures."""
+    """A table without rows for the terminal: the first column holds text, the others numbers."""
     from rich import box
     from rich.table import Table
 
@@ -296,7 +298,7 @@ def empty_table(title: str, columns: Sequence[str]) -> Table:
 
 
 def figure(value: float | None) -> str:
-    """Write a figure with three digits, and nothing where there is none.
+    """Write a number with three digits; empty for None.
 
     >>> figure(0.97341), figure(None)
     ('0.973', '')
@@ -312,10 +314,10 @@ def interval_text(known: Interval | None) -> str:
     """
     if known is None:
         return ""
-    # A dash beside a minus would be read as one.
+    # A dash next to a minus sign would be misread.
     return ("–" if known[0] >= 0 else " to ").join(map(figure, known))
 
 
 def size_interval(row: TrueSize) -> str:
-    """Write the interval of a true size; one name drawn again is the same name, which says nothing."""
+    """Write the interval of a true size; a dash for a single name, where resampling has no effect."""
     return interval_text(row.bcubed_f1_interval) if row.names > 1 else "–"

@@ -1,8 +1,8 @@
-"""How figures look and how they are written: the house style, labels, and SVG that is inlined or stands alone.
+"""Figures: the common style, SVG for pages and for files, and the figures of an evaluation.
 
-Lines and text that should follow the page's foreground are drawn in `INK` and become `currentColor`, so that one
-figure serves light and dark pages. matplotlib is imported when a figure is drawn, and its global state is not touched.
-A `Picture` can also be written as files of its own: dark ink on white, with a heading.
+Lines and text in the foreground colour of the page are drawn in `INK`, which becomes `currentColor`, so that one figure
+suits light and dark pages. matplotlib is imported when a figure is drawn, and its global settings are not changed.
+A `Picture` can also be written to files: dark ink on white, with a heading.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from html import escape
 from io import BytesIO, StringIO
 from math import floor
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from homonym.evaluation.assessment import Evaluation, TrueSize
 from homonym.evaluation.reliability import Reliability
@@ -27,17 +27,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+# Placeholder for the page's foreground colour, replaced when the SVG is written.
 INK = "#010203"
-"""Stands for the page's foreground colour until the SVG is written."""
 
+# Distinguishable for colour-blind readers, and readable on white and on near-black.
 BLUE, ORANGE, GREY = "#2a85c4", "#d9690f", "#8a8f98"
-"""Told apart by colour-blind readers, and readable on white and on near-black."""
 
+# Ink of figures in files, and resolution of PNG files.
 FILE_INK, FILE_DPI = "#1c2024", 150
-"""How figures in files of their own are written: on white, as large as a page of text wants them."""
 
-LONGEST_LABEL, LONGEST_HEADING, HEADING_SIGNS_PER_INCH = 40, 200, 12.5
-"""How many characters are kept of words from the data, and how many of a heading fit into an inch."""
+# Maximum number of characters of a label and of a heading with words from the data.
+LONGEST_LABEL, LONGEST_HEADING, HEADING_CHARACTERS_PER_INCH = 40, 200, 12.5
+
+# The id of the heading's group in an SVG.
+HEADING = "heading"
 
 STYLE: Any = {
     "svg.fonttype": "none",
@@ -58,11 +61,11 @@ STYLE: Any = {
 }
 
 Label = tuple[str, str]
-"""What a line is called, and its colour."""
+"""The label of a line, and its colour."""
 
 
 def printable(text: str, longest: int = LONGEST_LABEL) -> str:
-    r"""Words from the data as a label: on one line, not too long, and nothing that would break an SVG.
+    r"""Text from the data as a label: on one line, shortened, without characters that would break an SVG.
 
     >>> printable("without\n\x00co")
     'without co'
@@ -73,19 +76,19 @@ def printable(text: str, longest: int = LONGEST_LABEL) -> str:
 
 @contextmanager
 def drawing() -> Iterator[tuple[Figure, Axes]]:
-    """Give an empty figure with axes in the house style."""
+    """Yield an empty figure with axes in the common style."""
     with empty_figure((4.8, 3.0)) as figure:
         yield figure, figure.add_subplot()
 
 
 @contextmanager
 def empty_figure(size: tuple[float, float]) -> Iterator[Figure]:
-    """Give an empty figure in the house style; matplotlib's settings are put back afterwards."""
+    """Yield an empty figure in the common style; matplotlib's settings are restored afterwards."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     with mpl.rc_context(), warnings.catch_warnings():
-        # Words from the data may be in any script: an SVG leaves the choice of a font to the reader's program.
+        # Text from the data may be in any script; the viewer of the SVG chooses the font.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
@@ -93,28 +96,44 @@ def empty_figure(size: tuple[float, float]) -> Iterator[Figure]:
 
 
 def svg_element(figure: Figure, salt: str, title: str) -> str:
-    """Write a figure as an <svg> element for a page; ids depend on the salt, so that two figures share a page."""
-    element = _bare_svg(figure, salt, title)
-    return re.sub(r' (width|height)="[^"]*pt"', "", element, count=2).replace(INK, "currentColor")
+    """The figure as an <svg> element for a page; ids depend on the salt, so that figures can share a page."""
+    return _inline(_svg(figure, salt, title))
 
 
-def _bare_svg(figure: Figure, salt: str, title: str) -> str:
-    """Write a figure as <svg> with its size, without the ids of groups and anything about the time or the program."""
+def _inline(svg: str) -> str:
+    """Let a figure take its size and its ink from the page around it."""
+    return re.sub(r' (width|height)="[^"]*pt"', "", svg, count=2).replace(INK, "currentColor")
+
+
+def _svg(figure: Figure, salt: str, title: str) -> str:
+    """The figure as an <svg> element with its size, without ids of groups (but for the heading) and metadata."""
     import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     text = StringIO()
+    canvas: Any = FigureCanvasSVG(figure)
+    for patch in (figure.patch, *(axes.patch for axes in figure.axes)):
+        patch.set(facecolor="none", edgecolor="none")
     with mpl.rc_context({"svg.hashsalt": salt}):
-        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-        figure.savefig(text, format="svg", transparent=True, metadata=nothing)
+        # Not `savefig`, which draws everything twice: first without output, to find the layout.
+        canvas.print_svg(text, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     element = text.getvalue()[text.getvalue().index("<svg") :]
     element = re.sub(r"<metadata>.*?</metadata>\s*", "", element, flags=re.DOTALL)
-    element = re.sub(r'<g id="[^"]*"', "<g", element)
+    element = re.sub(rf'<g id="(?!{HEADING}")[^"]*"', "<g", element)
     return element.replace("<svg", f'<svg role="img" aria-label="{escape(title)}"', 1)
+
+
+class DrawnPicture(NamedTuple):
+    """A picture in its three forms: for a page (without heading), and as the content of an SVG and a PNG file."""
+
+    element: str
+    svg: bytes
+    png: bytes
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure that is drawn when it is needed: into a page, or into files of its own name."""
+    """A figure to draw: the name of its files, its heading, its size in inches, and a picklable drawing function."""
 
     name: str
     title: str
@@ -122,25 +141,46 @@ class Picture:
     draw: Callable[[Figure], None]
 
     def element(self) -> str:
-        """Draw it as an <svg> element in the colours of the page around it, without a heading."""
-        with empty_figure(self.size) as figure:
+        """Draw the <svg> element for a page only."""
+        with self._drawn() as figure:
+            return self._without_heading(self._svg(figure))
+
+    def drawn(self) -> DrawnPicture:
+        """Draw all three forms; everything is laid out once, which takes most of the time."""
+        with self._drawn() as figure:
+            svg = self._svg(figure)
+            return DrawnPicture(self._without_heading(svg), _svg_file(svg), _png_file(figure))
+
+    @contextmanager
+    def _drawn(self) -> Iterator[Figure]:
+        with empty_figure((self.size[0], self.size[1] + self._heading_height)) as figure:
+            place: dict[str, Any] = {"x": 0.02, "ha": "left", "fontsize": 9.5, "fontweight": "bold", "color": INK}
+            figure.suptitle("\n".join(self._heading_lines), **place).set_gid(HEADING)
             self.draw(figure)
-            return svg_element(figure, self.name, printable(self.title, LONGEST_HEADING))
+            yield figure
 
-    def files(self) -> dict[str, bytes]:
-        """Draw it once, with its heading, as the bytes of an SVG and of a PNG file, by suffix."""
-        title = printable(self.title, LONGEST_HEADING)
-        lines = wrap(title, int(self.size[0] * HEADING_SIGNS_PER_INCH))
-        with empty_figure((self.size[0], self.size[1] + 0.1 + 0.16 * len(lines))) as figure:
-            figure.suptitle("\n".join(lines), x=0.02, ha="left", fontsize=9.5, fontweight="bold", color=INK)
-            self.draw(figure)
-            svg = _svg_file(figure, self.name, title)
-            figure.set_layout_engine("none")  # everything has its place now; finding it takes most of the time
-            return {".svg": svg, ".png": _png_file(figure)}
+    @property
+    def _heading_lines(self) -> list[str]:
+        return wrap(printable(self.title, LONGEST_HEADING), int(self.size[0] * HEADING_CHARACTERS_PER_INCH))
+
+    @property
+    def _heading_height(self) -> float:
+        return 0.1 + 0.16 * len(self._heading_lines)
+
+    def _svg(self, figure: Figure) -> str:
+        return _svg(figure, self.name, printable(self.title, LONGEST_HEADING))
+
+    def _without_heading(self, svg: str) -> str:
+        """Remove the heading and the space above the figure: the page has headings of its own."""
+        svg = re.sub(rf' *<g id="{HEADING}">.*?</g>\n', "", svg, count=1, flags=re.DOTALL)
+        width, height = (72 * inches for inches in self.size)
+        return re.sub(
+            r'viewBox="[^"]*"', f'viewBox="0 {72 * self._heading_height:g} {width:g} {height:g}"', _inline(svg), count=1
+        )
 
 
-def _svg_file(figure: Figure, salt: str, title: str) -> bytes:
-    svg = _bare_svg(figure, salt, title).replace(INK, FILE_INK)
+def _svg_file(svg: str) -> bytes:
+    svg = svg.replace(f'<g id="{HEADING}"', "<g", 1).replace(INK, FILE_INK)
     paper = '<rect width="100%" height="100%" fill="#ffffff"/>'
     svg = re.sub(r"(<svg[^>]*>)", rf"\1\n {paper}", svg, count=1)
     # Not every reader has the font in which the text was measured.
@@ -149,13 +189,20 @@ def _svg_file(figure: Figure, salt: str, title: str) -> bytes:
 
 
 def _png_file(figure: Figure) -> bytes:
+    """The figure on white; it must have been laid out already."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    figure.set_layout_engine("none")
+    figure.patch.set(facecolor="white")
+    figure.dpi = FILE_DPI
+    canvas: Any = FigureCanvasAgg(figure)
     image = BytesIO()
-    figure.savefig(image, format="png", dpi=FILE_DPI, facecolor="white", metadata={"Software": None})
+    canvas.print_png(image, metadata={"Software": None})
     return image.getvalue()
 
 
 def label_ends(axes: Axes, ends: Mapping[Label, float]) -> None:
-    """Write each line's name at its right end, moved apart where the ends are close."""
+    """Write each line's label at its right end; labels that would overlap are moved apart."""
     bottom, top = axes.get_ylim()
     places = spread(list(ends.values()), 0.062 * (top - bottom))
     place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center"}
@@ -164,7 +211,7 @@ def label_ends(axes: Axes, ends: Mapping[Label, float]) -> None:
 
 
 def spread(values: Sequence[float], gap: float) -> list[float]:
-    """Move values apart so that neighbours differ by at least `gap`, keeping their order and each cluster's mean.
+    """Move values apart so that neighbours differ by at least `gap`, keeping their order and mean.
 
     >>> spread([1.0, 1.0, 3.0], 0.5)
     [0.75, 1.25, 3.0]
@@ -182,15 +229,15 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
 
 
 def name_counts(axes: Axes, names: Mapping[float, int]) -> None:
-    """Name the axis of true sizes and write below each place how many names it stands for."""
+    """Label the axis of true sizes, and write the number of names below each size."""
     axes.set_xlabel("true number of authors of the name\nin grey: number of names", labelpad=14)
     place: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "va": "top"}
     for x, count in names.items():
         axes.annotate(f"{count:,}", (x, 0), (0, -15), color=GREY, fontsize=7, ha="center", **place)
 
 
+# The area, in square points, of the circle of a bin that holds all mentions.
 LARGEST_CIRCLE = 400.0
-"""The area, in square points, of the circle of a bin that has all mentions."""
 
 
 def results_by_true_size(evaluation: Evaluation | Mapping[str, Any]) -> str:
@@ -209,22 +256,22 @@ def results_by_true_size(evaluation: Evaluation | Mapping[str, Any]) -> str:
 
 
 def clusters_by_true_size(evaluation: Evaluation | Mapping[str, Any]) -> str:
-    """Draw how many people are found per name, on average, against how many there are."""
+    """Draw the mean number of authors found per name against the true number."""
     rows = _shown(evaluation)
     with drawing() as (figure, axes):
         sizes, found = list(rows), [row.mean_clusters for row in rows.values()]
         axes.plot(sizes, sizes, color=GREY, linewidth=1.2, linestyle=(0, (4, 3)))
         axes.plot(sizes, found, color=INK, linewidth=1.6, marker="o", markersize=4)
         axes.set_ylim(0, 1.06 * max([*sizes, *found, 1]))
-        axes.set_ylabel("people found per name (mean)")
+        axes.set_ylabel("authors found per name (mean)")
         if rows:
-            label_ends(axes, {("found", INK): found[-1], ("as many as there are", GREY): float(sizes[-1])})
+            label_ends(axes, {("found", INK): found[-1], ("true number", GREY): float(sizes[-1])})
         _size_axis(axes, rows)
-        return svg_element(figure, "homonym-clusters", "Mean number of people found by true number of authors")
+        return svg_element(figure, "homonym-clusters", "Mean number of authors found by true number of authors")
 
 
-def true_confidence(found: Reliability) -> str:
-    """Draw the share that is right against the stated confidence, a circle for each bin, as large as its mentions."""
+def reliability_diagram(found: Reliability) -> str:
+    """Draw the observed share of correct mentions against the stated confidence; circles are bins."""
     drawn = {("mentions", BLUE): found, ("authors", ORANGE): found.authors}
     shown = {label: part for label, part in drawn.items() if part}
     with empty_figure((4.8, 3.5)) as figure:
@@ -234,12 +281,12 @@ def true_confidence(found: Reliability) -> str:
         for (_, colour), part in shown.items():
             _circles(axes, part, colour)
         ends = {label: part.bins[-1].true for label, part in shown.items()}
-        label_ends(axes, {("as stated", GREY): 1.0, **ends})
-        return svg_element(figure, "homonym-confidence", "Share of mentions that are right by stated confidence")
+        label_ends(axes, {("perfect calibration", GREY): 1.0, **ends})
+        return svg_element(figure, "homonym-confidence", "Observed share of correct mentions by stated confidence")
 
 
 def _square(axes: Axes, lowest: float) -> None:
-    """Give both axes the same scale, from some tenth below the lowest share to 1."""
+    """Give both axes the same scale, from a tenth below the lowest share to 1."""
     bottom = min(0.8, max(0.0, floor(lowest * 10 - 0.2) / 10))
     steps = range(20, round(bottom * 20) - 1, -1 if bottom > 0.7 else -2 if bottom > 0.4 else -4)
     room = 0.03 * (1 - bottom)
@@ -249,7 +296,7 @@ def _square(axes: Axes, lowest: float) -> None:
         xticks=[step / 20 for step in steps],
         yticks=[step / 20 for step in steps],
         xlabel=f"stated confidence (axis from {bottom:.1f} to 1)",
-        ylabel=f"share that is right (axis from {bottom:.1f} to 1)",
+        ylabel=f"share correct (axis from {bottom:.1f} to 1)",
         aspect="equal",
         axisbelow=True,
     )
@@ -258,7 +305,7 @@ def _square(axes: Axes, lowest: float) -> None:
 
 
 def _circles(axes: Axes, found: Reliability, colour: str) -> None:
-    """Draw the bins, joined by a line so that their order is seen."""
+    """Draw the bins, joined by a line that shows their order."""
     stated, true = [part.stated for part in found.bins], [part.true for part in found.bins]
     areas = [LARGEST_CIRCLE * part.mentions / found.mentions for part in found.bins]
     axes.plot(stated, true, color=colour, linewidth=0.8, alpha=0.5)
@@ -266,7 +313,7 @@ def _circles(axes: Axes, found: Reliability, colour: str) -> None:
 
 
 def _result_lines(axes: Axes, rows: Mapping[int, TrueSize]) -> dict[Label, list[float]]:
-    """Plot the lines, baselines first so that they lie below, and give their values."""
+    """Plot the lines, baselines first so that they are below the others, and return their values."""
     base = [row.baseline_one_cluster for row in rows.values()]
     system = [row.bcubed for row in rows.values()]
     lines = {
@@ -289,7 +336,7 @@ def _result_lines(axes: Axes, rows: Mapping[int, TrueSize]) -> dict[Label, list[
 
 
 def _size_axis(axes: Axes, rows: Mapping[int, TrueSize]) -> None:
-    """Mark the true sizes, with the number of names of each below."""
+    """Mark the true sizes, and the number of names of each."""
     last = max(rows, default=1)
     axes.set_xlim(0.7, last + 0.3)
     axes.set_xticks(range(1, last + 1))

@@ -1,7 +1,7 @@
-"""The baselines: what simple rules and textbook methods make of the same names, for comparison.
+"""Baselines: simple rules and textbook methods on the same names, for comparison.
 
-A rule looks at what mentions share and has no limit, so that each name has a single outcome; the methods that have one
-are in `similarity`.
+A `Rule` joins mentions that share something; it has no limit, so each name has a single outcome. A `Linked` method is
+average linkage over a similarity, with a limit to tune.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from homonym.measures.labelled_names import LabelledNames
 
 
-#: Similarities below it count as this one: tuned limits lie above, and the outcomes of a large name stay few.
+# Smaller similarities are raised to this one: tuned limits are larger, and it bounds the outcomes of a large name.
 LEAST_SIMILARITY = 1e-3
-#: Similarities are rounded to powers of this.
+# Similarities are rounded to powers of this.
 STEP = 1.04
 
 
 class Linked(ThresholdMethod, ABC):
-    """Average linkage over some similarity of vectors; the subclass says which vectors and which similarity."""
+    """Average linkage; a subclass defines the vectors and their similarity."""
 
     title: str
 
@@ -41,14 +41,14 @@ class Linked(ThresholdMethod, ABC):
 
     @abstractmethod
     def similarity(self, dot: Floats, square: Floats, other_square: Floats) -> Floats:
-        """How similar two mentions are, from v(x)·v(y), v(x)² and v(y)²."""
+        """The similarity of two mentions, from v(x)·v(y), v(x)² and v(y)²."""
 
     def missing(self, names: LabelledNames) -> str | None:
-        """Why these names cannot be clustered, if they cannot."""
+        """The reason why these names cannot be clustered, or None."""
         return None if find_spec("scipy") else f"{self.title} needs scipy: install homonym[train]"
 
     def outcomes(self, names: LabelledNames) -> Outcomes:
-        """Cut each name's dendrogram at every similarity, rounded as `rounded` says, at which something is merged."""
+        """Cut the dendrogram of each name at every similarity (see `rounded`) at which clusters are merged."""
         bags = self.vectors(names)
         space, squares = _one_space(names.frequencies), _squares(bags)
         cuts = []
@@ -62,24 +62,24 @@ class Linked(ThresholdMethod, ABC):
 
 @dataclass(frozen=True)
 class TfIdf(Linked):
-    """TF-IDF, cosine similarity and average linkage: what most would try first.
+    """TF-IDF, cosine similarity and average linkage: the obvious first attempt.
 
-    v_f(x) = log(1 + n(f,x)) · log(1 + N/#(f)), similarity = v(x)·v(y) / (|v(x)|·|v(y)|). Counts are damped, as usual:
-    bare ones do worse on all three collections that this was tried on. The usual idf counts the documents with a
-    feature; of the collection only #(f), the sum of its counts, is known, and stands in for them.
+    v_f(x) = log(1 + n(f,x)) · log(1 + N/#(f)), similarity = v(x)·v(y) / (|v(x)|·|v(y)|). Counts are damped by the
+    logarithm because raw counts did worse on all three collections tried. The usual idf needs the number of documents
+    with a feature; only #(f), the sum of its counts, is known and replaces it.
     """
 
     key: str = "tf-idf"
     title: str = "TF-IDF with average linkage"
 
     def vectors(self, names: LabelledNames) -> Bags:
-        """Damp the counts and weigh them by idf."""
+        """The damped counts times idf."""
         bags, frequencies = names.bags, names.frequencies
         idf = np.log1p(frequencies.mentions / frequencies.total[bags.feature])
         return replace(bags, count=np.log1p(bags.count) * idf)
 
     def similarity(self, dot: Floats, square: Floats, other_square: Floats) -> Floats:
-        """Cosine of the angle between two vectors, 0 where one is empty.
+        """Cosine of the angle between two vectors; 0 if one is empty.
 
         >>> TfIdf().similarity(np.array([2.0, 0.0]), np.array([4.0, 0.0]), np.array([4.0, 4.0]))
         array([0.5, 0. ])
@@ -91,13 +91,13 @@ class TfIdf(Linked):
 class Tanimoto(Linked):
     """The share of common features (Gurney, Horlings & van den Besselaar, Scientometrics 2012) and average linkage.
 
-    T(x,y) = v(x)·v(y) / (v(x)² + v(y)² − v(x)·v(y)) with v_f(x) = min(n(f,x), 1): what both have of what either has.
-    Whole counts make it a set; the blurred years keep their fractions, else each mention would have eleven of them.
+    T(x,y) = v(x)·v(y) / (v(x)² + v(y)² − v(x)·v(y)) with v_f(x) = min(n(f,x), 1): the features of both divided by the
+    features of either. Blurred years keep their fractions; otherwise each mention would have eleven years.
 
-    There the records are then parted by community detection, which looks for densely connected groups. Average linkage
-    also asks for similarity throughout a group, and with it this baseline and TF-IDF differ in the similarity alone.
-    Connected components (single linkage) chain two people by one pair of similar records: better on AMiner names, equal
-    on those of Web of Science, worse on PubMed's.
+    The cited paper then applies community detection, which looks for densely connected groups. Average linkage also
+    requires similarity throughout a group, and makes this baseline differ from TF-IDF in the similarity only.
+    Connected components (single linkage) join two people through one pair of similar records: better on AMiner names,
+    equal on Web of Science, worse on PubMed.
     """
 
     key: str = "tanimoto"
@@ -108,7 +108,7 @@ class Tanimoto(Linked):
         return replace(names.bags, count=np.minimum(names.bags.count, 1.0))
 
     def similarity(self, dot: Floats, square: Floats, other_square: Floats) -> Floats:
-        """The Tanimoto coefficient, 0 where both are empty.
+        """The Tanimoto coefficient; 0 if both are empty.
 
         >>> Tanimoto().similarity(np.array([2.0, 0.0]), np.array([2.0, 0.0]), np.array([4.0, 0.0]))
         array([0.5, 0. ])
@@ -117,7 +117,7 @@ class Tanimoto(Linked):
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
-    """Divide, with 0 for 0/0: what has no features is similar to nobody."""
+    """Divide, with 0 for 0/0: a mention without features is similar to none."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
@@ -135,7 +135,7 @@ def _squares(bags: Bags) -> Floats:
 
 
 def _average_linkage(similarity: Floats) -> Floats:
-    """Scipy's table of merges, one fewer than mentions: both clusters, 1 − similarity, size."""
+    """The merges as scipy gives them, one fewer than mentions: both clusters, 1 − similarity, size."""
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 
@@ -148,10 +148,10 @@ def _average_linkage(similarity: Floats) -> Floats:
 def _cut(merges: Floats) -> tuple[Floats, Labels]:
     """All outcomes of a dendrogram, from the highest limit down: the lowest limit of each, and its labels.
 
-    Drawn as a tree, every cluster is a run of neighbouring leaves, and the similarity of a merge stands in the gap that
-    it closes: a limit parts the leaves at the gaps that do not exceed it.
+    In a drawn dendrogram, each cluster is a run of neighbouring leaves, and each merge closes the gap between two
+    leaves. A limit separates the leaves at the gaps whose similarity does not exceed it.
 
-    >>> _cut(np.array([[0, 2, 0.0, 2], [1, 3, 1.0, 3]]))  # 0 and 2 are the same, 1 has nothing in common with them
+    >>> _cut(np.array([[0, 2, 0.0, 2], [1, 3, 1.0, 3]]))  # 0 and 2 are equal, 1 shares nothing with them
     (array([  1.,   0., -inf]), array([0, 1, 2, 0, 1, 0, 0, 0, 0], dtype=int32))
     """
     leaf, gap = _leaves(merges)
@@ -167,7 +167,7 @@ def _cut(merges: Floats) -> tuple[Floats, Labels]:
 
 
 def _leaves(merges: Floats) -> tuple[Integers, Floats]:
-    """The mentions from left to right under a dendrogram, and the similarity at which neighbours are joined."""
+    """The leaves of a dendrogram from left to right, and the similarity at which neighbours are joined."""
     mentions = len(merges) + 1
     size = np.concatenate([np.ones(mentions), merges[:, 3]]).astype(np.int64).tolist()
     position = [0] * (2 * mentions - 1)  # of the leftmost leaf under each cluster
@@ -183,11 +183,11 @@ def _leaves(merges: Floats) -> tuple[Integers, Floats]:
 
 
 def rounded(similarity: Floats) -> Floats:
-    """Round to whole powers of STEP, to at least LEAST_SIMILARITY; what is 0 but for its last bits is 0.
+    """Round to integer powers of STEP, at least LEAST_SIMILARITY; values below the tolerance for ties become 0.
 
-    A large name has then at most 179 outcomes instead of thousands. Steps are relative because the best limits of
+    A large name then has at most 179 outcomes instead of thousands. Steps are relative because the best limits of
     sparse vectors are about .02, where steps of .01 cost a point or two of F1. No fraction lies half-way between two
-    powers, so that what is equal but for its last bits stays equal.
+    powers, so values that differ only in their last bits stay equal.
 
     >>> rounded(np.array([1.0, 0.99, 0.5, 1e-4, 0.0])).round(4)
     array([1.    , 1.    , 0.4936, 0.001 , 0.    ])
@@ -197,7 +197,7 @@ def rounded(similarity: Floats) -> Floats:
 
 
 def numbered(smallest: Integers, start: Integers) -> Labels:
-    """Number the clusters of each block by first occurrence, given the place of the smallest member of each one's.
+    """Number the clusters of each block by first occurrence, given the smallest member of each mention's cluster.
 
     >>> numbered(np.array([0, 1, 0, 3, 3]), np.array([0, 3, 5]))
     array([0, 1, 0, 0, 0], dtype=int32)
@@ -208,17 +208,17 @@ def numbered(smallest: Integers, start: Integers) -> Labels:
 
 
 class Baseline(Method, Protocol):
-    """A method that may ask for more than a collection has."""
+    """A method that may need data which a collection does not have."""
 
     def missing(self, names: LabelledNames) -> str | None:
-        """Why these names cannot be clustered, in a sentence, if they cannot."""
+        """The reason why these names cannot be clustered, or None."""
 
 
 class Rule(ThresholdMethod, ABC):
-    """A clustering without a limit; the subclass says who belongs together."""
+    """A clustering without a limit; a subclass defines which mentions belong together."""
 
     def missing(self, names: LabelledNames) -> str | None:
-        """Why these names cannot be clustered, in a sentence, if they cannot."""
+        """The reason why these names cannot be clustered, or None."""
         return None
 
     @abstractmethod
@@ -226,7 +226,7 @@ class Rule(ThresholdMethod, ABC):
         """The first mention of each mention's cluster."""
 
     def outcomes(self, names: LabelledNames) -> Outcomes:
-        """The one outcome of each name, whatever the limit."""
+        """The single outcome of each name, for any limit."""
         block_start = names.bags.block_start
         label = numbered(self.smallest(names), block_start)
         return Outcomes(np.arange(len(names) + 1), np.full(len(names), -np.inf), block_start, label)
@@ -234,7 +234,7 @@ class Rule(ThresholdMethod, ABC):
 
 @dataclass(frozen=True)
 class OneCluster(Rule):
-    """Everyone of a name is one person: recall 1."""
+    """All mentions of a name are one person: recall 1."""
 
     key: str = "one-cluster"
     title: str = "one cluster per name"
@@ -246,7 +246,7 @@ class OneCluster(Rule):
 
 @dataclass(frozen=True)
 class Singletons(Rule):
-    """Every mention is another person: precision 1."""
+    """Every mention is a different person: precision 1."""
 
     key: str = "singletons"
     title: str = "every mention apart"
@@ -258,7 +258,7 @@ class Singletons(Rule):
 
 @dataclass(frozen=True)
 class SameFullName(Rule):
-    """Mentions of a name are one person if their given names are spelled alike, as far as they are spelled out.
+    """Mentions of a name are one person if their full names are equal.
 
     A mention without a readable name stays alone.
     """
@@ -267,25 +267,25 @@ class SameFullName(Rule):
     title: str = "same full name"
 
     def missing(self, names: LabelledNames) -> str | None:
-        """Names as they are written."""
+        """Needs names as written."""
         return None if any(names.written) else f"{self.title}: these mentions carry no names"
 
     def smallest(self, names: LabelledNames) -> Integers:
-        """Number the different full names; each is a feature of its mentions."""
+        """Connected components, with the full name as the only feature."""
         read = [(x, parse_name(written)) for x, written in enumerate(names.written) if written]
         full = [(x, name.full_key) for x, name in read if name.surname]
         numbers = {name: number for number, name in enumerate(dict.fromkeys(name for _, name in full))}
         feature = np.array([numbers[name] for _, name in full], np.int64)
-        return connected(names.block, np.array([x for x, _ in full], np.int64), feature)
+        return connected_components(names.block, np.array([x for x, _ in full], np.int64), feature)
 
 
-#: What mentions have or lack, by feature type.
+# Feature types in messages.
 CARRIED = {"email": "e-mail addresses", "aff": "affiliations", "co": "co-authors"}
 
 
 @dataclass(frozen=True)
 class Sharing(Rule):
-    """Mentions of a name that share a feature of some types are one person, and so is who is linked through others.
+    """Mentions of a name that share a feature of some types, directly or through other mentions, are one person.
 
     A mention without such a feature stays alone.
     """
@@ -295,15 +295,15 @@ class Sharing(Rule):
     types: tuple[str, ...]
 
     def missing(self, names: LabelledNames) -> str | None:
-        """All of its feature types: without one of them it would be another rule under a wrong title."""
+        """Needs all of its feature types, because the title names them."""
         lacking = [CARRIED[kind] for kind in self.types if not _of_types(names, (kind,)).any()]
         return f"{self.title}: these mentions carry no {' or '.join(lacking)}" if lacking else None
 
     def smallest(self, names: LabelledNames) -> Integers:
-        """Connected components over the features of these types."""
+        """Connected components, over the features of these types."""
         chosen = _of_types(names, self.types)
         holder = np.repeat(np.arange(len(names.author)), np.diff(names.bags.bag_start))
-        return connected(names.block, holder[chosen], names.bags.feature[chosen])
+        return connected_components(names.block, holder[chosen], names.bags.feature[chosen])
 
 
 BASELINES: tuple[Baseline, ...] = (
@@ -320,18 +320,18 @@ BASELINES: tuple[Baseline, ...] = (
 
 
 def all_baselines(names: LabelledNames) -> tuple[list[Method], list[str]]:
-    """The baselines that these names can be clustered with, and for each of the others a sentence that says why not."""
+    """The baselines that these names allow, and for each of the others the reason why not."""
     missing = [(baseline, baseline.missing(names)) for baseline in BASELINES]
     return [baseline for baseline, why in missing if why is None], [why for _, why in missing if why is not None]
 
 
-def connected(block: Integers, holder: Integers, feature: Any) -> Integers:
-    """The first mention that each mention is linked with, if those of a block that hold the same feature are linked.
+def connected_components(block: Integers, holder: Integers, feature: Any) -> Integers:
+    """The first mention of each mention's connected component; mentions of a block with a common feature are linked.
 
-    `holder` and `feature` are the occurrences. The first of a component is passed on from mention to mention along
-    shared features, and from each to all that have been joined with it so far, so that long chains take few rounds.
+    `holder` and `feature` are the occurrences. Each round passes the smallest mention along shared features and then
+    compresses paths, so that long chains take few rounds.
 
-    >>> connected(np.zeros(4, np.int64), np.array([1, 2, 2, 3]), np.array([7, 7, 8, 8]))
+    >>> connected_components(np.zeros(4, np.int64), np.array([1, 2, 2, 3]), np.array([7, 7, 8, 8]))
     array([0, 1, 1, 1])
     """
     holder, group_start = _grouped(block, holder, feature)
@@ -349,7 +349,7 @@ def connected(block: Integers, holder: Integers, feature: Any) -> Integers:
 
 
 def _grouped(block: Integers, holder: Integers, feature: Any) -> tuple[Integers, Integers]:
-    """The holders of the same feature of the same block one after the other, and where each such group begins."""
+    """The holders grouped by block and feature, and the start of each group."""
     order = np.lexsort((feature, block[holder]))
     holder, feature = holder[order], feature[order]
     same = (np.diff(block[holder]) == 0) & (np.diff(feature) == 0)
@@ -357,7 +357,7 @@ def _grouped(block: Integers, holder: Integers, feature: Any) -> tuple[Integers,
 
 
 def _of_types(names: LabelledNames, kinds: tuple[str, ...]) -> Any:
-    """Which occurrences are of some feature types."""
+    """A mask of the occurrences of these feature types."""
     frequencies, feature = names.frequencies, names.bags.feature
     chosen = np.zeros(len(feature), bool)
     for t, kind in enumerate(frequencies.types):

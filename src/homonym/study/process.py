@@ -1,6 +1,6 @@
-"""The clustering watched round by round: precision, recall and number of clusters, beyond convergence to one cluster.
+"""The process of merging, round by round: precision, recall and number of clusters, from singletons to one cluster.
 
-Labelled mentions alone are measured; a cluster counts if it holds one.
+Only labelled mentions are measured, and only clusters that contain one are counted.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from numpy.typing import NDArray
 from homonym.clustering.agglomerative import Clustering
 from homonym.clustering.arrays import Floats, Integers
 from homonym.measures.agreement import bcubed
-from homonym.measures.contingency import contingency
+from homonym.measures.bootstrap import LARGEST_SHOWN, group_name, size_groups
+from homonym.measures.contingency import Codes, contingency
 from homonym.measures.labelled_names import LabelledNames
 
-#: Sums of fractions are not exact: what is this close is equal.
+# Sums of fractions are not exact; values closer than this are equal.
 EQUAL = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Process:
-    """The states that the clustering of each name passed through, name after name, from singletons to one cluster.
+    """The states of the clustering of each name, from singletons to one cluster, name after name.
 
-    `name`, `clusters`, `precision` (B-cubed), `recall` have an entry for each state; `stop` is the state of each name
-    in which the method stopped: what follows is hypothetical.
+    `name`, `clusters`, `precision` and `recall` (B-cubed) have one entry per state. `stop` is the index of the state in
+    which the method stopped, one per name; later states are hypothetical.
     """
 
     name: Integers
@@ -48,15 +49,15 @@ class Process:
         return len(self.stop)
 
     def max_recall(self) -> Floats:
-        """The highest recall of each name while precision is perfect: the start has perfect precision."""
+        """The highest recall of each name at perfect precision, which the first state always has."""
         return self._best(self.recall, self.precision >= 1 - EQUAL)
 
     def max_precision(self) -> Floats:
-        """The highest precision of each name once recall is perfect: the end has perfect recall."""
+        """The highest precision of each name at perfect recall, which the last state always has."""
         return self._best(self.precision, self.recall >= 1 - EQUAL)
 
     def oracle(self) -> Integers:
-        """The state of each name with the best F1, the first of equals: where somebody who knows would stop."""
+        """The index of the state with the highest F1 of each name, the first of equals: the best possible stop."""
         best = self._best(self.f1, np.ones(len(self.name), bool))
         states = np.flatnonzero(self.f1 >= best[self.name] - EQUAL)
         found: Integers = states[np.searchsorted(self.name[states], np.arange(self.names))]
@@ -69,7 +70,7 @@ class Process:
 
 
 def follow(names: LabelledNames, clustering: Clustering) -> Process:
-    """Replay the merges of a clustering that was continued to one cluster, and measure every state."""
+    """Replay the merges of a clustering that was continued to one cluster, and measure each state."""
     parts = list(_states(names, clustering))
     name, step, clusters, precision, recall = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     order = np.lexsort((step, name))
@@ -91,7 +92,7 @@ def concatenate_processes(parts: Sequence[Process]) -> Process:
 
 
 def _states(names: LabelledNames, clustering: Clustering) -> Iterator[tuple[Any, ...]]:
-    """After each round, the states of those names that had it."""
+    """Yield the states after each round, for the names that had a merge in it."""
     start, block = names.bags.block_start, names.block
     merges = np.argsort(clustering.merge_round, kind="stable")
     bounds = np.searchsorted(clustering.merge_round[merges], np.arange(1, clustering.merge_round.max(initial=0) + 2))
@@ -105,12 +106,12 @@ def _states(names: LabelledNames, clustering: Clustering) -> Iterator[tuple[Any,
         had = np.zeros(len(names), bool)
         had[block[made]] = True
         active = active[had[block[active]]]
-        _follow_chains(cluster, np.flatnonzero(had[block]))
+        _compress_paths(cluster, np.flatnonzero(had[block]))
         yield _measured(names, active, cluster, step)
 
 
-def _follow_chains(cluster: Integers, mentions: Integers) -> None:
-    """Let each mention point at the smallest of its cluster, which points at itself."""
+def _compress_paths(cluster: Integers, mentions: Integers) -> None:
+    """Let each mention point to the smallest mention of its cluster (path compression)."""
     while True:
         further = cluster[cluster[mentions]]
         if (further == cluster[mentions]).all():
@@ -124,3 +125,32 @@ def _measured(names: LabelledNames, mentions: Integers, cluster: Integers, step:
     scores = bcubed(table).by_name()
     which = np.unique(block)
     return which, np.full(len(which), step), table.clusters, scores.precision, scores.recall
+
+
+def processes_by_size(process: Process, true_size: Codes) -> dict[str, dict[str, Any]]:
+    """The process averaged over the names of each true size, as plain values; "11+" has no single true size."""
+    group = size_groups(true_size)
+    return {
+        group_name(size): {"true_size": size if size <= LARGEST_SHOWN else None, **_averaged(process, group == size)}
+        for size in np.unique(group).tolist()
+    }
+
+
+def _averaged(process: Process, wanted: NDArray[np.bool_]) -> dict[str, Any]:
+    """Averages over the states with the same number of clusters, from many clusters to one."""
+    states = wanted[process.name]
+    clusters, place, names_at = np.unique(process.clusters[states], return_inverse=True, return_counts=True)
+    columns: dict[str, Any] = {"names": int(wanted.sum()), "clusters": clusters[::-1].tolist()}
+    columns["names_at"] = names_at[::-1].tolist()
+    for name, values in (("precision", process.precision), ("recall", process.recall), ("f1", process.f1)):
+        mean = np.bincount(place, weights=values[states]) / names_at
+        square = np.bincount(place, weights=values[states] ** 2) / names_at
+        deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
+        columns |= {f"{name}_mean": _short(mean[::-1]), f"{name}_sd": _short(deviation[::-1])}
+    stops, times = np.unique(process.clusters[process.stop[wanted]], return_counts=True)
+    return columns | {"stops": dict(zip(map(str, stops.tolist()), times.tolist(), strict=True))}
+
+
+def _short(values: NDArray[np.float64]) -> list[float]:
+    # Six digits are more than a figure shows and keep the file small.
+    return [round(value, 6) for value in values.tolist()]

@@ -1,4 +1,4 @@
-"""What is seen in a study, as sentences; every number in them is computed from the results."""
+"""Numbers and sentences about a study's results; every number in a sentence is computed from the results."""
 
 from __future__ import annotations
 
@@ -6,15 +6,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from homonym.messages import counted
-from homonym.report.html import percent
-from homonym.study.results_view import Run, Study, by_size, found, interval_of, oracle_mean
-from homonym.study.study_figures import Process, best_point, stops_of
+from homonym.report.page import percent
+from homonym.study.results_view import (
+    RunResults,
+    StudyResults,
+    by_size,
+    interval_of,
+    lookup,
+    mean_f1,
+    oracle_mean,
+)
+from homonym.study.study_figures import AveragedProcess, best_point, stops_of
 
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def decimal(value: float | None) -> str:
-    """Write a score between 0 and 1; what is not quite all or nothing is never rounded to it.
+    """Write a score between 0 and 1; only exactly 0 and 1 are written as such.
 
     >>> decimal(0.9351), decimal(0.99996), decimal(1.0), decimal(0.0001), decimal(None)
     ('.935', '>.999', '1', '<.001', '–')
@@ -34,9 +42,14 @@ def signed(value: float | None) -> str:
     """
     if value is None:
         return "–"
-    figure = f"{abs(value):.3f}".removeprefix("0")
-    sign = "±" if figure == ".000" else "+" if value > 0 else "−"
-    return f"{sign}{figure}"
+    number = f"{abs(value):.3f}".removeprefix("0")
+    sign = "±" if number == ".000" else "+" if value > 0 else "−"
+    return f"{sign}{number}"
+
+
+def signed_interval(interval: Sequence[float] | None) -> str:
+    """Write the interval of a difference; empty if there is none."""
+    return f"[{signed(interval[0])}, {signed(interval[1])}]" if interval else ""
 
 
 def small(value: float | None) -> str:
@@ -53,18 +66,18 @@ def small(value: float | None) -> str:
     return f"{float(mantissa):g}·10{str(int(exponent)).translate(SUPERSCRIPTS)}"
 
 
-def limit_words(limit: Mapping[str, float]) -> str:
+def limit_text(limit: Mapping[str, float]) -> str:
     """Write a limit by its parts that are not 0.
 
-    >>> limit_words({"alpha": 0.0, "beta": 2.4e-6}), limit_words({"alpha": 0.0, "beta": 0.0})
+    >>> limit_text({"alpha": 0.0, "beta": 2.4e-6}), limit_text({"alpha": 0.0, "beta": 0.0})
     ('β 2.4·10⁻⁶', '0')
     """
     parts = (("α", limit["alpha"]), ("β", limit["beta"]))
     return ", ".join(f"{sign} {small(value)}" for sign, value in parts if value) or "0"
 
 
-def between(low: float | None, high: float | None) -> str:
-    """Write an interval of scores, nothing if there is none."""
+def interval_text(low: float | None, high: float | None) -> str:
+    """Write an interval of scores; empty if there is none."""
     return "" if low is None or high is None else f"[{decimal(low)}, {decimal(high)}]"
 
 
@@ -74,66 +87,68 @@ def f1_with_interval(scores: Any) -> str:
     >>> f1_with_interval({"f1": 0.93, "interval": [0.921, 0.94]})
     '.930 [.921, .940]'
     """
-    return f"{decimal(found(scores, 'f1'))} {between(*interval_of(scores))}".rstrip()
+    return f"{decimal(lookup(scores, 'f1'))} {interval_text(*interval_of(scores))}".rstrip()
 
 
-def mean_f1(run: Run) -> float | None:
-    """The mean F1 of a run over the true sizes."""
-    value: float | None = found(run, "test", "mean_over_sizes", "f1")
-    return value
+def true_authors(size: str) -> str:
+    """Write a true size with its noun.
+
+    >>> true_authors("1"), true_authors("10"), true_authors("11+")
+    ('1 author', '10 authors', '11 or more authors')
+    """
+    return "11 or more authors" if size.endswith("+") else counted(int(size), "author")
 
 
-def best_of(runs: Sequence[Run]) -> Run | None:
-    """The run with the highest mean F1; the first of them if several have it."""
-    return max((run for run in runs if mean_f1(run) is not None), key=lambda run: mean_f1(run) or 0.0, default=None)
-
-
-def quoted(run: Run) -> str:
-    """A run's title as part of a sentence."""
+def quoted(run: RunResults) -> str:
+    """The title of a run in quotation marks."""
     return f"“{run['title']}”"
 
 
-def short(run: Run) -> str:
-    """A run's title as part of a table, where it is clear that weights are meant.
+def short_title(run: RunResults) -> str:
+    """The title of a run in a table, where it is clear that weights are meant.
 
-    >>> short({"title": "prob, uniform weights"})
+    >>> short_title({"title": "prob, uniform weights"})
     'prob, uniform'
     """
     title: str = run["title"]
     return title.removesuffix(" weights")
 
 
-def mean_sentence(run: Run) -> str:
-    """Say how well a run does on average."""
-    return f"{quoted(run)} with a mean F1 of {f1_with_interval(run['test'].get('mean_over_sizes'))}"
+def best_of(runs: Sequence[RunResults]) -> RunResults | None:
+    """The run with the highest mean F1; the first one if several share it."""
+    return max((run for run in runs if mean_f1(run) is not None), key=lambda run: mean_f1(run) or 0.0, default=None)
 
 
-def best_sentence(study: Study) -> str:
-    """Say which run is the best, and how far it is from the worst and from the baselines."""
+def best_sentence(study: StudyResults) -> str:
+    """Which run is best, which is worst, and what the baselines reach."""
     ranked = sorted((run for run in study["runs"] if mean_f1(run) is not None), key=lambda run: -(mean_f1(run) or 0.0))
     if not ranked:
-        return "No run has test names with ten authors or fewer, so there is no mean to compare."
-    text = f"The best of {counted(len(ranked), 'run')} is {mean_sentence(ranked[0])}"
-    text += f"; the worst is {mean_sentence(ranked[-1])}." if len(ranked) > 1 else "."
+        return "No run has test names with ten authors or fewer, so there is no mean F1 to compare."
+    text = f"The best of {counted(len(ranked), 'run')} is {_with_mean(ranked[0])}"
+    text += f"; the worst is {_with_mean(ranked[-1])}." if len(ranked) > 1 else "."
     bases = [f"{quoted(base)} reaches {decimal(mean_f1(base))}" for base in study["baselines"]]
     return f"{text} For comparison: {'; '.join(bases)}." if bases else text
 
 
-def finding_sentence(study: Study, key: str) -> str:
-    """Quote a finding with its verdict, if the study has it."""
+def _with_mean(run: RunResults) -> str:
+    return f"{quoted(run)} with a mean F1 of {f1_with_interval(run['test'].get('mean_over_sizes'))}"
+
+
+def finding_sentence(study: StudyResults, key: str) -> str:
+    """A finding with its verdict; empty if the study does not have it."""
     one = next((finding for finding in study["findings"] if finding["key"] == key), None)
     return f"“{one['claim']}” Here this is {one['verdict']}: {one['measured']}." if one else ""
 
 
-def by_size_sentences(run: Run) -> str:
-    """Say what the figure of a run's results shows: the ends of the F1 line, its balance, and what the stop loses."""
+def by_size_sentences(run: RunResults) -> str:
+    """What the figure of a run's results shows: both ends of the F1 line, its balance, and what the stop loses."""
     rows = by_size(run)
     if not rows:
         return "This run has no test names."
     first, last = next(iter(rows)), list(rows)[-1]
-    text = f"F1 is {decimal(rows[first]['bcubed']['f1'])} for names with {authors(first)}"
+    text = f"F1 is {decimal(rows[first]['bcubed']['f1'])} for names with {true_authors(first)}"
     if last != first:
-        text += f" and {decimal(rows[last]['bcubed']['f1'])} for names with {authors(last)}"
+        text += f" and {decimal(rows[last]['bcubed']['f1'])} for names with {true_authors(last)}"
     return f"{text}. {_balance(rows)} {_lost(rows)}".rstrip()
 
 
@@ -143,9 +158,9 @@ def _balance(rows: Mapping[str, Mapping[str, Any]]) -> str:
     if not shared:
         return ""
     if higher == len(shared):
-        return "At every size above 1 precision is higher than recall: people are split rather than mixed up."
+        return "At every size above 1, precision is higher than recall: authors are split rather than mixed."
     if higher == 0:
-        return "At every size above 1 recall is at least as high as precision: people are mixed up rather than split."
+        return "At every size above 1, recall is at least as high as precision: authors are mixed rather than split."
     return f"Precision is higher than recall at {higher} of the {counted(len(shared), 'size')} above 1."
 
 
@@ -154,64 +169,53 @@ def _lost(rows: Mapping[str, Mapping[str, Any]]) -> str:
     if not lost:
         return ""
     most = max(lost, key=lambda size: lost[size])
-    return f"The best possible stop would gain most for names with {authors(most)}: {signed(lost[most])}."
+    return f"The best possible stop would gain most for names with {true_authors(most)}: {signed(lost[most])}."
 
 
-def authors(size: str) -> str:
-    """Write a true size with its noun.
-
-    >>> authors("1"), authors("10"), authors("11+")
-    ('1 author', '10 authors', '11 or more authors')
-    """
-    return "11 or more authors" if size.endswith("+") else counted(int(size), "author")
-
-
-def process_sentences(part: Process) -> str:
-    """Say where the names of one true size stopped, and where F1 is highest on the way."""
+def process_sentences(part: AveragedProcess) -> str:
+    """Where the names of one true size stopped, and where F1 is highest."""
     total = sum(part["stops"].values())
     best = best_point(part)
     text = f"Mean F1 is highest at {counted(best[0], 'cluster')} ({decimal(best[1])}). " if best else ""
     stops = stops_of(part)
     if stops is None or not total:
-        return f"{text}{counted(total, 'name')} stopped somewhere on the way."
+        return f"{text}The bars show where {counted(total, 'name')} stopped."
     return (
         f"{text}Of {counted(total, 'name')}, {stops.exact:,} ({percent(stops.exact / total)}) stopped at the true "
-        f"number, {stops.too_many:,} before it, with people split, and {stops.too_few:,} after it, with people mixed."
+        f"number, {stops.too_many:,} before it (authors are split), and {stops.too_few:,} after it (authors are mixed)."
     )
 
 
-def stopping_sentences(runs: Sequence[Run]) -> str:
-    """Say how much F1 the best possible stops would gain for each run."""
+def stopping_sentences(runs: Sequence[RunResults]) -> str:
+    """How much F1 the best possible stops would gain for each run."""
     gains = [
-        f"{quoted(run)}: {decimal(mean)} at our stop, {decimal(best)} at the best possible one ({signed(best - mean)})"
+        f"{quoted(run)}: {decimal(mean)} at our stop, {decimal(best)} at the best possible stop ({signed(best - mean)})"
         for run in runs
         if (mean := mean_f1(run)) is not None and (best := oracle_mean(run)) is not None
     ]
-    return f"Averaged over the true sizes 1 to 10 — {'; '.join(gains)}." if gains else ""
+    return f"Averaged over the true sizes 1 to 10: {'; '.join(gains)}." if gains else ""
 
 
-def tuning_sentence(runs: Sequence[Run]) -> str:
-    """Say what tuning both parts of the limit gains over the better of one part alone, on test names."""
+def tuning_sentence(runs: Sequence[RunResults]) -> str:
+    """What tuning both parts of the limit gains over the better single part, on test names."""
     gains = {}
     for run in runs:
-        f1 = {kind: found(run, "tuning", kind, "test_f1") for kind in ("alpha", "beta", "both")}
+        f1 = {kind: lookup(run, "tuning", kind, "test_f1") for kind in ("alpha", "beta", "both")}
         if None not in f1.values():
             gains[quoted(run)] = f1["both"] - max(f1["alpha"], f1["beta"])
-    if not gains:
-        return ""
     each = "; ".join(f"{title}: {signed(gain)}" for title, gain in gains.items())
-    return f"What tuning both parts gains on test names over the better of one part alone — {each}."
+    return f"Gain on test names from tuning both parts instead of the better one alone: {each}." if gains else ""
 
 
-def weights_sentence(study: Study) -> str:
-    """Say what the training of the weights found."""
+def weights_sentence(study: StudyResults) -> str:
+    """What the training of the weights found."""
     learned, trained = study.get("training"), study["weights"].get("trained")
     if not learned or not trained:
         return "No weights were trained in this study."
     most, least = max(trained, key=lambda kind: trained[kind]), min(trained, key=lambda kind: trained[kind])
     return (
         f"The trained weights come from {counted(learned['pairs'], 'pair')} of mentions of training names, sampled "
-        f"{counted(learned['seeds'], 'time')}; the classifier decides {percent(learned['accuracy'])} of the pairs "
-        f"rightly (standard deviation over samples {percent(learned['accuracy_sd'])}). The largest weight is that of "
+        f"{counted(learned['seeds'], 'time')}. The classifier decides {percent(learned['accuracy'])} of the pairs "
+        f"correctly (standard deviation over samples {percent(learned['accuracy_sd'])}). The largest weight is that of "
         f"{most} ({decimal(trained[most])}), the smallest that of {least} ({decimal(trained[least])})."
     )

@@ -1,30 +1,32 @@
-"""The figures of a study: results by true size, all runs in one view, and our stops against the best possible ones.
+"""The figures of a study: all runs in one view, results by true size, stops, and the process of merging.
 
-The course of the clustering has a module of its own, `study_process`. Colour tells the measure (precision blue, recall
-orange, F1 in ink), the kind of line tells what was measured.
+Colour shows the measure (precision blue, recall orange, F1 in ink); the line style shows what was measured.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from math import ceil, floor, isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from homonym.io.outputs import write_atomic
 from homonym.report.figures import BLUE, GREY, INK, ORANGE, Picture, label_ends, name_counts, printable
+from homonym.runtime.process_pool import Task, run_tasks
 from homonym.study.results_view import (
     SHOWN_SIZES,
-    Run,
-    Study,
+    RunResults,
+    StudyResults,
     by_size,
-    everything,
-    found,
-    in_order,
     interval_of,
+    lookup,
+    main_runs,
     ordered_runs,
+    runs_and_baselines,
     shown_sizes,
+    sorted_sizes,
 )
 
 if TYPE_CHECKING:
@@ -32,27 +34,32 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-Process = Mapping[str, Any]
+AveragedProcess = Mapping[str, Any]
+"""The process of merging, averaged over the names of one true size, as in study.json."""
 
+# A mean is drawn only where it covers this many names and this share of them (half of the names if there are few).
 FEWEST_NAMES, SMALLEST_SHARE = 3, 0.05
-"""A mean is drawn from where it is one of so many names and of this share of them, or of half of a few names."""
 
+# Above this number of clusters the axis is logarithmic, because the relevant part is near its right end.
 LONGEST_LINEAR = 60
-"""Beyond so many clusters the axis is logarithmic, because what matters happens near its right end."""
 
 CURVES = (("precision", BLUE), ("recall", ORANGE), ("F1", INK))
 
 
-def process_picture(run: Run, size: str, name: str) -> Picture:
-    """The course of the clustering for the names of one true size: means with deviations, and where names stopped."""
-    part = run["process"][size]
+def process_picture(run: RunResults, size: str, name: str) -> Picture:
+    """The process of merging for the names of one true size: means with deviations, and where names stopped."""
     title = f"{run['title']}: names with {size} author{'' if size == '1' else 's'}"
-    file = f"process-{name}-{size.replace('+', '-or-more')}"
-    return Picture(file, title, (5.2, 3.3), lambda figure: _draw_process(figure, part))
+    draw = partial(_draw_process, part=run["process"][size])
+    return Picture(process_file_name(name, size), title, (5.2, 3.3), draw)
 
 
-def first_drawn(part: Process) -> int:
-    """The place in the course from which enough names contribute.
+def process_file_name(run_name: str, size: str) -> str:
+    """The file name, without suffix, of the process of a run for one true size."""
+    return f"process-{run_name}-{size.replace('+', '-or-more')}"
+
+
+def first_drawn(part: AveragedProcess) -> int:
+    """The index of the first state to which enough names contribute.
 
     >>> first_drawn({"names": 60, "names_at": [1, 2, 4, 31, 60]})
     2
@@ -61,7 +68,7 @@ def first_drawn(part: Process) -> int:
     return next((i for i, names in enumerate(part["names_at"]) if names >= enough), len(part["names_at"]))
 
 
-def _draw_process(figure: Figure, part: Process) -> None:
+def _draw_process(figure: Figure, part: AveragedProcess) -> None:
     start = first_drawn(part)
     clusters = part["clusters"][start:] or [1]
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
@@ -78,7 +85,7 @@ def _draw_process(figure: Figure, part: Process) -> None:
         _label_true_size(above, part["true_size"])
 
 
-def _draw_curves(axes: Axes, part: Process, start: int) -> None:
+def _draw_curves(axes: Axes, part: AveragedProcess, start: int) -> None:
     ends: dict[tuple[str, str], float] = {}
     for label, colour in CURVES:
         given, deviations = (part[f"{label.lower()}_{kind}"][start:] for kind in ("mean", "sd"))
@@ -99,7 +106,7 @@ def _draw_curves(axes: Axes, part: Process, start: int) -> None:
 
 
 def _band(mean: float | None, deviation: float | None) -> tuple[float, float]:
-    """One standard deviation to both sides, inside what a score can be; of one name there is none."""
+    """One standard deviation to both sides, cut to [0, 1]; a single name has no deviation."""
     if mean is None:
         return nan, nan
     return max(0.0, mean - (deviation or 0.0)), min(1.0, mean + (deviation or 0.0))
@@ -113,7 +120,7 @@ def _label_true_size(axes: Axes, size: int) -> None:
     axes.annotate("true number", (size, 0), (-3, 4), textcoords="offset points", color=GREY, rotation=90, ha="right")
 
 
-def _draw_stops(axes: Axes, part: Process, left: int) -> None:
+def _draw_stops(axes: Axes, part: AveragedProcess, left: int) -> None:
     stops = {int(clusters): names for clusters, names in part["stops"].items()}
     shown = {clusters: names for clusters, names in sorted(stops.items()) if clusters <= left}
     axes.bar([k - 0.4 for k in shown], list(shown.values()), width=0.8, align="edge", color=INK, alpha=0.55)
@@ -141,15 +148,15 @@ def _mark_clusters(axes: Axes, clusters: Sequence[int]) -> None:
 
 
 class Stops(NamedTuple):
-    """How many names stopped at the true number of clusters, before it (too many clusters) and after it."""
+    """Number of names that stopped at the true number of clusters, before it (too many clusters), and after it."""
 
     exact: int
     too_many: int
     too_few: int
 
 
-def stops_of(part: Process) -> Stops | None:
-    """Count the stops against the true number of clusters, if there is one.
+def stops_of(part: AveragedProcess) -> Stops | None:
+    """Count stops at, before and after the true number of clusters; None if the names have different true sizes.
 
     >>> stops_of({"true_size": 5, "stops": {"3": 4, "5": 31, "6": 9}})
     Stops(exact=31, too_many=9, too_few=4)
@@ -163,7 +170,7 @@ def stops_of(part: Process) -> Stops | None:
     return Stops(exact, too_many, sum(stops.values()) - exact - too_many)
 
 
-def best_point(part: Process) -> tuple[int, float] | None:
+def best_point(part: AveragedProcess) -> tuple[int, float] | None:
     """The number of clusters with the highest mean F1 among those drawn, and that F1."""
     start = first_drawn(part)
     drawn = zip(part["clusters"][start:], part["f1_mean"][start:], strict=True)
@@ -171,15 +178,15 @@ def best_point(part: Process) -> tuple[int, float] | None:
     return (max(points)[1], max(points)[0]) if points else None
 
 
+# The place of "11+" on the axis: a little apart from 10, because it stands for many sizes.
 BEYOND = 11.4
-"""Where "11+" stands: a little apart from 10, because it is many sizes."""
 
+# Maximum number of runs in the figure of stops.
 PANELS = 8
-"""How many runs the figure of stops shows at most."""
 
 
 class PlotLine(NamedTuple):
-    """A line of the figure of results: its label and colour, where its values stand, and how it looks."""
+    """A line of the figure of results: its label and colour, the keys of its values in study.json, and its style."""
 
     label: str
     colour: str
@@ -201,37 +208,41 @@ LINES = (
 )
 
 
-def write_figures(study: Study, directory: Path | str) -> list[Path]:
-    """Write every figure as SVG and as PNG into a directory, which is made if need be."""
+def write_figures(study: StudyResults, directory: Path | str, processes: int = 1) -> dict[str, str]:
+    """Write every figure as SVG and as PNG into a directory, which is created if missing.
+
+    Returns the <svg> elements for the page by name. Figures are drawn in several processes because matplotlib takes
+    0.2 seconds of CPU time for one, and a study has some 200.
+    """
     place = Path(directory)
     place.mkdir(parents=True, exist_ok=True)
-    return [path for picture in all_pictures(study) for path in _written(picture, place)]
+    pictures = list(all_pictures(study))
+    elements = {}
+    tasks: list[Task] = [(Picture.drawn, (picture,), {}) for picture in pictures]
+    for picture, drawn in zip(pictures, run_tasks(tasks, processes), strict=True):
+        write_atomic(place / f"{picture.name}.svg", drawn.svg)
+        write_atomic(place / f"{picture.name}.png", drawn.png)
+        elements[picture.name] = drawn.element
+    return elements
 
 
-def _written(picture: Picture, place: Path) -> list[Path]:
-    files = {place / f"{picture.name}{suffix}": content for suffix, content in picture.files().items()}
-    for path, content in files.items():
-        write_atomic(path, content)
-    return list(files)
+def all_pictures(study: StudyResults) -> Iterator[Picture]:
+    """Every figure of a study: the two views of all runs, then each run's results and its process by true size.
 
-
-def all_pictures(study: Study) -> Iterator[Picture]:
-    """Give every figure of a study: the two views of all runs, then each run's results and its course by true size.
-
-    Of main runs the course is drawn for every size, of the others for a few.
+    The process is drawn for every true size of a main run, and for a few true sizes of the other runs.
     """
     yield overview_picture(study)
     if study["runs"]:
         yield stopping_picture(study)
-    names = run_names(study)
+    names, bottom = run_names(study), lowest_shown(study)
     for run in ordered_runs(study):
-        yield results_picture(run, names[run["key"]], lowest_shown(study))
-        for size in in_order(run["process"]) if run["main"] else shown_sizes(run, SHOWN_SIZES):
+        yield results_picture(run, names[run["key"]], bottom)
+        for size in sorted_sizes(run["process"]) if run["main"] else shown_sizes(run, SHOWN_SIZES):
             yield process_picture(run, size, names[run["key"]])
 
 
-def run_names(study: Study) -> dict[str, str]:
-    """A name for files and anchors for each run's key: plain characters only, no two alike.
+def run_names(study: StudyResults) -> dict[str, str]:
+    """A distinct file name for each run's key, made of plain characters only.
 
     >>> run_names({"runs": [{"key": "only-a/b"}, {"key": "only-a:b"}]})
     {'only-a/b': 'only-a-b', 'only-a:b': 'only-a-b-2'}
@@ -246,26 +257,27 @@ def run_names(study: Study) -> dict[str, str]:
     return names
 
 
-def lowest_shown(study: Study) -> float:
-    """Where the axes of results begin: below everything drawn in any run, so that runs can be compared by eye."""
+def lowest_shown(study: StudyResults) -> float:
+    """The lower end of the axes of results: the same for all runs, so that they can be compared by eye."""
     rows = [row for run in study["runs"] for row in by_size(run).values()]
-    values = [value for row in rows for line in LINES if (value := found(row, *line.keys)) is not None]
+    values = [value for row in rows for line in LINES if (value := lookup(row, *line.keys)) is not None]
     return min(0.8, max(0.0, floor(min(values, default=0.0) * 10 - 0.2) / 10))
 
 
-def results_picture(run: Run, name: str, bottom: float) -> Picture:
+def results_picture(run: RunResults, name: str, bottom: float) -> Picture:
     """Results by true size: at our stop, at the best possible one, at the extremes, and of one cluster per name."""
     title = f"Results by true number of authors: {run['title']}"
-    return Picture(f"results-{name}", title, (5.2, 3.9), lambda figure: _draw_results(figure, run, bottom))
+    return Picture(f"results-{name}", title, (5.2, 3.9), partial(_draw_results, run=run, bottom=bottom))
 
 
-def _draw_results(figure: Figure, run: Run, bottom: float) -> None:
+def _draw_results(figure: Figure, run: RunResults, bottom: float) -> None:
     axes, rows = figure.add_subplot(), by_size(run)
     places = [place_of(size) for size in rows]
     ends: dict[tuple[str, str], float] = {}
-    usual = {"linewidth": 1.3} | ({"marker": "_", "markersize": 9} if len(rows) == 1 else {})  # one point is no line
+    # A single point would not be visible as a line.
+    usual = {"linewidth": 1.3} | ({"marker": "_", "markersize": 9} if len(rows) == 1 else {})
     for line in LINES:
-        values = numbers(found(row, *line.keys) for row in rows.values())
+        values = numbers(lookup(row, *line.keys) for row in rows.values())
         axes.plot(places, values, color=line.colour, clip_on=False, **{**usual, **line.look})
         if places and not isnan(values[-1]):
             ends[line.label, line.colour] = values[-1]
@@ -298,25 +310,24 @@ def _size_places(axes: Axes, sizes: Mapping[str, Any]) -> None:
 
 
 def place_of(size: str) -> float:
-    """Where a true size stands on its axis."""
+    """The place of a true size on its axis."""
     return BEYOND if size.endswith("+") else float(size)
 
 
 def numbers(values: Any) -> list[float]:
-    """Numbers to be drawn; what is missing leaves a gap."""
+    """Numbers to draw; NaN, which leaves a gap, for missing ones."""
     return [nan if value is None else float(value) for value in values]
 
 
-def stopping_picture(study: Study) -> Picture:
-    """F1 at our stop beside F1 at the best possible stop, one panel for each main run."""
-    runs = [run for run in ordered_runs(study) if run["main"]] or ordered_runs(study)
-    runs = runs[:PANELS]
+def stopping_picture(study: StudyResults) -> Picture:
+    """F1 at our stop and at the best possible stop, one panel for each main run."""
+    runs = main_runs(study)[:PANELS]
     size = (5.2, 0.6 + 1.55 * ceil(len(runs) / 2))
     title = "F1 at our stop and at the best possible stop"
-    return Picture("stopping", title, size, lambda figure: _draw_stopping(figure, runs))
+    return Picture("stopping", title, size, partial(_draw_stopping, runs=runs))
 
 
-def _draw_stopping(figure: Figure, runs: Sequence[Run]) -> None:
+def _draw_stopping(figure: Figure, runs: Sequence[RunResults]) -> None:
     panels = figure.subplots(ceil(len(runs) / 2), min(2, len(runs)), sharex=True, sharey=True, squeeze=False).flat
     bottom = _lowest_stop(runs)
     for axes, run in zip(panels, runs, strict=False):
@@ -324,7 +335,7 @@ def _draw_stopping(figure: Figure, runs: Sequence[Run]) -> None:
         axes.set_ylim(bottom, 1.0 + 0.04 * (1 - bottom))
     for axes in list(panels)[len(runs) :]:
         axes.remove()
-    _size_places(figure.axes[0], dict.fromkeys(in_order({size for run in runs for size in by_size(run)})))
+    _size_places(figure.axes[0], dict.fromkeys(sorted_sizes({size for run in runs for size in by_size(run)})))
     figure.supxlabel("true number of authors of the name", fontsize=8.5)
     figure.supylabel("B-cubed F1", fontsize=8.5)
     figure.axes[0].legend(frameon=False, fontsize=8)
@@ -332,8 +343,8 @@ def _draw_stopping(figure: Figure, runs: Sequence[Run]) -> None:
 
 def _stopping_panel(axes: Axes, rows: Mapping[str, Mapping[str, Any]], title: str) -> None:
     places = [place_of(size) for size in rows]
-    ours = numbers(found(row, "bcubed", "f1") for row in rows.values())
-    best = numbers(found(row, "oracle_f1") for row in rows.values())
+    ours = numbers(lookup(row, "bcubed", "f1") for row in rows.values())
+    best = numbers(lookup(row, "oracle_f1") for row in rows.values())
     axes.fill_between(places, ours, best, color=ORANGE, alpha=0.25, linewidth=0)
     axes.plot(places, best, color=ORANGE, linewidth=1.2, marker="D", markersize=3, label="best possible stop")
     axes.plot(places, ours, color=INK, linewidth=1.6, marker="o", markersize=3.4, label="our stop")
@@ -344,7 +355,7 @@ def _stopping_panel(axes: Axes, rows: Mapping[str, Mapping[str, Any]], title: st
     axes.set_axisbelow(True)
 
 
-def _lowest_stop(runs: Sequence[Run]) -> float:
+def _lowest_stop(runs: Sequence[RunResults]) -> float:
     rows = [row for run in runs for row in by_size(run).values()]
     values = [
         value for row in rows for value in (row["bcubed"]["f1"], *interval_of(row["bcubed"])) if value is not None
@@ -352,16 +363,16 @@ def _lowest_stop(runs: Sequence[Run]) -> float:
     return max(0.0, floor(min(values, default=0.0) * 20 - 0.2) / 20)
 
 
-def overview_picture(study: Study) -> Picture:
+def overview_picture(study: StudyResults) -> Picture:
     """The mean F1 of every run, weightings in the order of their better variant, and of the baselines."""
     lines = overview_lines(study)
     size = (5.2, 1.0 + 0.235 * max(2, len(lines)))
     title = "Mean F1 over the true sizes 1 to 10, on test names"
-    return Picture("overview", title, size, lambda figure: _draw_overview(figure, lines))
+    return Picture("overview", title, size, partial(_draw_overview, lines=lines))
 
 
 class Point(NamedTuple):
-    """A dot of the overview: whose, where, and from where to where its interval goes."""
+    """A dot of the overview: variant or baseline, F1, and its interval."""
 
     kind: str
     f1: float
@@ -369,24 +380,24 @@ class Point(NamedTuple):
     high: float
 
 
-def overview_lines(study: Study) -> list[tuple[str, list[Point]]]:
-    """The lines of the overview: label and dots, runs of one weighting together, best first, baselines last."""
+def overview_lines(study: StudyResults) -> list[tuple[str, list[Point]]]:
+    """The lines of the overview, best first, baselines last: a label, and a dot for each run of the weighting."""
     lines: dict[str, list[Point]] = {}
-    for run in everything(study):
+    for run in runs_and_baselines(study):
         if (point := _point(run)) is not None:
             lines.setdefault(_line_label(run), []).append(point)
     return sorted(lines.items(), key=lambda line: (line[1][0].kind == "baseline", -max(dot.f1 for dot in line[1])))
 
 
-def _point(run: Run) -> Point | None:
+def _point(run: RunResults) -> Point | None:
     mean = run["test"].get("mean_over_sizes")
-    if (f1 := found(mean, "f1")) is None:
+    if (f1 := lookup(mean, "f1")) is None:
         return None
     low, high = interval_of(mean)
     return Point(run.get("variant", "baseline"), f1, f1 if low is None else low, f1 if high is None else high)
 
 
-def _line_label(run: Run) -> str:
+def _line_label(run: RunResults) -> str:
     if "variant" not in run:
         return printable(run["title"])
     marks = ["within"] * (run["scope"] == "within") + ["joint"] * bool(run["joint"])
@@ -394,12 +405,12 @@ def _line_label(run: Run) -> str:
     return printable(", ".join([run["weights"], *marks]))
 
 
+# Colour, marker and vertical shift of a dot.
 DOTS: Mapping[str, tuple[str, str, float]] = {
     "prob": (BLUE, "o", -0.14),
     "max": (ORANGE, "s", 0.14),
     "baseline": (GREY, "D", 0.0),
 }
-"""Colour, mark and vertical shift of a dot."""
 
 
 def _draw_overview(figure: Figure, lines: Sequence[tuple[str, list[Point]]]) -> None:

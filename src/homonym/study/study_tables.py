@@ -14,17 +14,17 @@ from typing import Any
 
 from homonym.io.outputs import write_atomic
 from homonym.study.results_view import (
-    Run,
-    Study,
+    RunResults,
+    StudyResults,
     by_size,
-    everything,
     feature_types,
-    found,
-    in_order,
     interval_of,
+    lookup,
     oracle_mean,
     ordered_runs,
+    runs_and_baselines,
     sizes_of,
+    sorted_sizes,
 )
 
 Cell = str | int | float | None
@@ -36,16 +36,15 @@ INTERVAL = ("low", "high")
 
 @dataclass(frozen=True)
 class StudyTable:
-    """A table as values: what its file is called, what it shows, the names of its columns, and its rows.
+    """A table as values: the name of its file, its column names, and its rows.
 
-    >>> print(StudyTable("sums", "Sums", ("a, b", "sum"), [("1, 2", 3), ("x", None)]).csv(), end="")
+    >>> print(StudyTable("sums", ("a, b", "sum"), [("1, 2", 3), ("x", None)]).csv(), end="")
     "a, b",sum
     "1, 2",3
     x,
     """
 
     name: str
-    title: str
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
 
@@ -58,7 +57,7 @@ class StudyTable:
         return text.getvalue()
 
 
-def write_tables(study: Study, directory: Path | str) -> list[Path]:
+def write_tables(study: StudyResults, directory: Path | str) -> list[Path]:
     """Write every table of a study as a CSV file into a directory, which is made if need be."""
     place = Path(directory)
     place.mkdir(parents=True, exist_ok=True)
@@ -71,62 +70,62 @@ def _written(table: StudyTable, place: Path) -> Path:
     return path
 
 
-def all_tables(study: Study) -> list[StudyTable]:
+def all_tables(study: StudyResults) -> list[StudyTable]:
     """Give every table of a study."""
     makers = (names_by_true_size, weights, training, results_by_true_size, measured_by_true_size, runs, baselines,
               tuning, process, stops, findings, finding_rows)  # fmt: skip
     return [make(study) for make in makers]
 
 
-def names_by_true_size(study: Study) -> StudyTable:
+def names_by_true_size(study: StudyResults) -> StudyTable:
     """The paper's table 1: how many names of each true size there are, and how many were used for what."""
     split = study["split"]["by_true_size"]
-    counts = {size: [split[size][part] for part in ("training", "test", "all")] for size in in_order(split)}
+    counts = {size: [split[size][part] for part in ("training", "test", "all")] for size in sorted_sizes(split)}
     counts["all sizes"] = [sum(column) for column in zip(*counts.values(), strict=True)] or [0, 0, 0]
     rows = [
         (size, training, test, training + test, every, (training + test) / every if every else None)
         for size, (training, test, every) in counts.items()
     ]
     header = ("true_size", "training", "test", "training_and_test", "all", "share_used")
-    return StudyTable("names_by_true_size", "Names by true number of authors", header, rows)
+    return StudyTable("names_by_true_size", header, rows)
 
 
-def weights(study: Study) -> StudyTable:
+def weights(study: StudyResults) -> StudyTable:
     """The paper's table 2: the weight of each feature type in each weighting."""
     rows = [(kind, *(values.get(kind, 0.0) for values in study["weights"].values())) for kind in feature_types(study)]
-    return StudyTable("weights", "Weights of the feature types", ("feature_type", *study["weights"]), rows)
+    return StudyTable("weights", ("feature_type", *study["weights"]), rows)
 
 
-def training(study: Study) -> StudyTable:
+def training(study: StudyResults) -> StudyTable:
     """What the classifier learned about each feature type, and how much that varies with the sample of pairs."""
     learned = study.get("training") or {}
     kept = [kind for kind in feature_types(study) if kind in learned.get("mean", {})]
     columns = ("coefficients", "mean", "sd")
     rows = [(kind, *(learned[column].get(kind) for column in columns)) for kind in kept]
     header = ("feature_type", "coefficient", "weight_mean", "weight_sd")
-    return StudyTable("training", "Weights learned from pairs of mentions", header, rows)
+    return StudyTable("training", header, rows)
 
 
-def results_by_true_size(study: Study) -> StudyTable:
+def results_by_true_size(study: StudyResults) -> StudyTable:
     """The paper's table 3: precision, F1 and recall of every run by true size, in both of its measures."""
     sizes = sizes_of(study)
     rows = [
         (*_run_columns(run), label, score, *(_at(run, size, measure, column) for size in sizes))
-        for run in everything(study)
+        for run in runs_and_baselines(study)
         for label, measure in MEASURES
         for score, column in SCORES
     ]
     header = ("run", "variant", "weights", "alpha", "beta", "measure", "score", *sizes)
-    return StudyTable("results_by_true_size", "Results by true number of authors", header, rows)
+    return StudyTable("results_by_true_size", header, rows)
 
 
-def _run_columns(run: Run) -> tuple[Cell, ...]:
+def _run_columns(run: RunResults) -> tuple[Cell, ...]:
     limit = run.get("limit") or {}
     return run["key"], run.get("variant"), run.get("weights"), limit.get("alpha"), limit.get("beta")
 
 
-def _at(run: Run, size: str, measure: str, column: str) -> Cell:
-    cell: Cell = found(run["test"]["by_true_size"], size, measure, column)
+def _at(run: RunResults, size: str, measure: str, column: str) -> Cell:
+    cell: Cell = lookup(run["test"]["by_true_size"], size, measure, column)
     return cell
 
 
@@ -144,19 +143,19 @@ SIZE_COLUMNS = {
 }
 
 
-def measured_by_true_size(study: Study) -> StudyTable:
+def measured_by_true_size(study: StudyResults) -> StudyTable:
     """Everything measured at the stop by run and true size: what the figures of results show."""
     rows = [
         (run["key"], size, row["names"], row.get("mean_clusters"), *interval_of(row["bcubed"]), *_size_cells(row))
-        for run in everything(study)
+        for run in runs_and_baselines(study)
         for size, row in by_size(run).items()
     ]
     header = ("run", "true_size", "names", "mean_clusters", "f1_low", "f1_high", *SIZE_COLUMNS)
-    return StudyTable("measured_by_true_size", "Everything measured, by true number of authors", header, rows)
+    return StudyTable("measured_by_true_size", header, rows)
 
 
 def _size_cells(row: Mapping[str, Any]) -> Iterator[Cell]:
-    return (found(row, *keys) for keys in SIZE_COLUMNS.values())
+    return (lookup(row, *keys) for keys in SIZE_COLUMNS.values())
 
 
 OVERALL_HEADER = ("mean_f1", "mean_f1_low", "mean_f1_high", "precision", "recall", "f1", "f1_low", "f1_high",
@@ -165,12 +164,12 @@ OVERALL_HEADER = ("mean_f1", "mean_f1_low", "mean_f1_high", "precision", "recall
 
 def _overall(test: Mapping[str, Any]) -> tuple[Cell, ...]:
     mean, scores = test.get("mean_over_sizes"), test["bcubed"]
-    pairs = (found(test, measure, "f1") for measure in ("pairwise_with_self", "pairwise"))
+    pairs = (lookup(test, measure, "f1") for measure in ("pairwise_with_self", "pairwise"))
     three = (scores["precision"], scores["recall"], scores["f1"])
-    return found(mean, "f1"), *interval_of(mean), *three, *interval_of(scores), *pairs
+    return lookup(mean, "f1"), *interval_of(mean), *three, *interval_of(scores), *pairs
 
 
-def runs(study: Study) -> StudyTable:
+def runs(study: StudyResults) -> StudyTable:
     """All runs: settings, limit, and results over all test names."""
     kept = ("title", "scope", "joint", "gamma", "main", "limit_kind")
     rows = [
@@ -178,16 +177,16 @@ def runs(study: Study) -> StudyTable:
         for run in ordered_runs(study)
     ]
     header = ("run", "variant", "weights", "alpha", "beta", *kept, *OVERALL_HEADER, "mean_oracle_f1")
-    return StudyTable("runs", "All runs", header, rows)
+    return StudyTable("runs", header, rows)
 
 
-def baselines(study: Study) -> StudyTable:
+def baselines(study: StudyResults) -> StudyTable:
     """The simple methods that any other has to beat."""
     rows = [(base["key"], base["title"], base["threshold"], *_overall(base["test"])) for base in study["baselines"]]
-    return StudyTable("baselines", "Baselines", ("baseline", "title", "threshold", *OVERALL_HEADER), rows)
+    return StudyTable("baselines", ("baseline", "title", "threshold", *OVERALL_HEADER), rows)
 
 
-def tuning(study: Study) -> StudyTable:
+def tuning(study: StudyResults) -> StudyTable:
     """The limit tuned as a constant (α), per mention (β) and as both, and what each gives on training and test."""
     kept = ("alpha", "beta", "training_f1", "test_f1")
     rows = [
@@ -199,10 +198,10 @@ def tuning(study: Study) -> StudyTable:
         for kind, tuned in (run.get("tuning") or {}).items()
     ]
     header = ("run", "tuned", "used", *kept, "test_f1_low", "test_f1_high", "spread_low", "spread_high")
-    return StudyTable("tuning", "Tuning of the limit", header, rows)
+    return StudyTable("tuning", header, rows)
 
 
-def process(study: Study) -> StudyTable:
+def process(study: StudyResults) -> StudyTable:
     """Precision, recall and F1 at every number of clusters on the way down to one, by run and true size."""
     columns = [f"{measure}_{part}" for measure in ("precision", "recall", "f1") for part in ("mean", "sd")]
     rows = [
@@ -210,42 +209,36 @@ def process(study: Study) -> StudyTable:
         for run, size, part in _processes(study)
         for values in zip(*(part[column] for column in ("clusters", "names_at", *columns)), strict=True)
     ]
-    return StudyTable(
-        "process", "The course of the clustering", ("run", "true_size", "clusters", "names", *columns), rows
-    )
+    return StudyTable("process", ("run", "true_size", "clusters", "names", *columns), rows)
 
 
-def stops(study: Study) -> StudyTable:
+def stops(study: StudyResults) -> StudyTable:
     """How many names stopped at which number of clusters, by run and true size."""
     rows = [
         (run["key"], size, int(clusters), names)
         for run, size, part in _processes(study)
         for clusters, names in sorted(part["stops"].items(), key=lambda stop: int(stop[0]))
     ]
-    return StudyTable("stops", "Where the clustering stopped", ("run", "true_size", "stopped_at", "names"), rows)
+    return StudyTable("stops", ("run", "true_size", "stopped_at", "names"), rows)
 
 
-def _processes(study: Study) -> Iterator[tuple[Run, str, Mapping[str, Any]]]:
+def _processes(study: StudyResults) -> Iterator[tuple[RunResults, str, Mapping[str, Any]]]:
     for run in ordered_runs(study):
-        for size in in_order(run["process"]):
+        for size in sorted_sizes(run["process"]):
             yield run, size, run["process"][size]
 
 
-def findings(study: Study) -> StudyTable:
+def findings(study: StudyResults) -> StudyTable:
     """What the paper claims, and what was found here."""
     columns = ("key", "claim", "verdict", "measured")
-    return StudyTable(
-        "findings", "Findings", columns, [tuple(one[key] for key in columns) for one in study["findings"]]
-    )
+    return StudyTable("findings", columns, [tuple(one[key] for key in columns) for one in study["findings"]])
 
 
-def finding_rows(study: Study) -> StudyTable:
+def finding_rows(study: StudyResults) -> StudyTable:
     """The differences on which the findings rest, with 95 % intervals."""
     rows = [
         (one["key"], what, difference, *(interval or (None, None)))
         for one in study["findings"]
         for what, difference, interval in one.get("rows") or ()
     ]
-    return StudyTable(
-        "finding_rows", "Differences behind the findings", ("key", "compared", "difference", *INTERVAL), rows
-    )
+    return StudyTable("finding_rows", ("key", "compared", "difference", *INTERVAL), rows)

@@ -1,0 +1,92 @@
+"""HTML pages from the Jinja2 templates in `templates/`: self-contained, without scripts, for light and dark screens.
+
+Page modules compute plain values (rows, cards, sentences); templates hold the prose and lay the values out. Templates
+escape every value. Only `macros.html.j2` marks something as safe: the SVG figures that this package draws.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from homonym import __version__
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+class Section(NamedTuple):
+    """An additional section of a page: a heading and paragraphs of plain text."""
+
+    heading: str
+    paragraphs: Sequence[str]
+
+
+class Table(NamedTuple):
+    """A table of a page: column names and rows of values, which are written as they are."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[object]]
+
+
+class PageFigure(NamedTuple):
+    """A figure of a page: an <svg> element drawn by this package, and its caption."""
+
+    svg: str
+    caption: str
+
+
+def render_template(template: str, values: Mapping[str, Any]) -> str:
+    """Render the page `templates/<template>` with these values."""
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    # Imported here because most commands write no page.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("homonym.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_keep_percent_sign,
+    )
+    environment.globals["version"] = __version__
+    return environment
+
+
+def _keep_percent_sign(value: object) -> object:
+    r"""Put a no-break space between a number and its percent sign; markup is left alone.
+
+    >>> _keep_percent_sign("95 % of 7 names")
+    '95\xa0% of 7 names'
+    """
+    return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", value) if type(value) is str else value
+
+
+def percent(value: float) -> str:
+    r"""Write a share in percent; only exactly 0 and 1 are written as 0 and 100.
+
+    >>> percent(0.9734), percent(0.99996), percent(1.0), percent(0.0001)
+    ('97.3\xa0%', '>99.9\xa0%', '100\xa0%', '<0.1\xa0%')
+    """
+    number = f"{100 * value:.0f}" if value in (0.0, 1.0) else f"{100 * value:.1f}"
+    return {"100.0": ">99.9", "0.0": "<0.1"}.get(number, number) + "\N{NO-BREAK SPACE}%"
+
+
+def dotted(settings: Mapping[str, object], prefix: str = "") -> Iterable[tuple[str, str]]:
+    """Yield nested settings as pairs of dotted name and value.
+
+    >>> list(dotted({"limit": {"alpha": 0.0, "beta": 7.5e-05}, "variant": "prob"}))
+    [('limit.alpha', '0.0'), ('limit.beta', '7.5e-05'), ('variant', 'prob')]
+    """
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from dotted(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", str(value)
