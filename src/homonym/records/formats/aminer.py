@@ -21,13 +21,14 @@ from homonym.records.parsing.json_fields import (
     identifier,
     indexed_text,
     listed,
+    load_record,
     orcid,
     plain,
     repeated,
     whole_name,
     without_separators,
 )
-from homonym.records.parsing.json_stream import load_record, names_in, open_json, open_json_members
+from homonym.records.parsing.json_stream import names_in, open_json, open_json_members
 from homonym.records.parsing.splitting import Raw
 from homonym.records.registry import Columns, Format, Records
 

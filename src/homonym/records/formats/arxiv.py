@@ -13,8 +13,8 @@ from homonym.records.fields.affiliations import addresses
 from homonym.records.fields.markup import to_text
 from homonym.records.fields.people import is_nobody
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
-from homonym.records.parsing.json_fields import member
-from homonym.records.parsing.json_stream import load_record, names_in, open_json
+from homonym.records.parsing.json_fields import load_record, member
+from homonym.records.parsing.json_stream import names_in, open_json
 from homonym.records.registry import Columns, Format, Records
 
 _SNAPSHOT = frozenset({"authors_parsed", "journal-ref", "report-no", "update_date", "submitter", "versions"})

@@ -14,8 +14,17 @@ from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import addresses
 from homonym.records.fields.markup import plain_text
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
-from homonym.records.parsing.json_fields import dicts, distinct, identifier, listed, orcid, split_name, whole_name
-from homonym.records.parsing.json_stream import load_record, names_in, open_json
+from homonym.records.parsing.json_fields import (
+    dicts,
+    distinct,
+    identifier,
+    listed,
+    load_record,
+    orcid,
+    split_name,
+    whole_name,
+)
+from homonym.records.parsing.json_stream import names_in, open_json
 from homonym.records.registry import Columns, Format, Records
 
 #: Names in works; nothing inside of a work has two of them.

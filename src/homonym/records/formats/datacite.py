@@ -16,12 +16,13 @@ from homonym.records.parsing.json_fields import (
     distinct,
     identifier,
     listed,
+    load_record,
     plain,
     repeated,
     split_name,
     whole_name,
 )
-from homonym.records.parsing.json_stream import load_record, names_in, open_json
+from homonym.records.parsing.json_stream import names_in, open_json
 from homonym.records.registry import Columns, Format, Records
 
 _ONLY_HERE = frozenset({"creators", "titles", "publicationYear", "nameIdentifiers", "nameType", "relatedIdentifiers"})

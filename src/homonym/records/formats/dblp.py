@@ -10,8 +10,8 @@ from typing import Any
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
-from homonym.records.parsing.json_fields import dicts, listed, member
-from homonym.records.parsing.json_stream import load_record, open_json
+from homonym.records.parsing.json_fields import dicts, listed, load_record, member
+from homonym.records.parsing.json_stream import open_json
 from homonym.records.parsing.splitting import decoded
 from homonym.records.parsing.xml_stream import (
     STRAY,

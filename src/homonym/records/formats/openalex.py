@@ -18,6 +18,7 @@ from homonym.records.parsing.json_fields import (
     distinct,
     indexed_text,
     listed,
+    load_record,
     member,
     orcid,
     repeated,
@@ -26,7 +27,7 @@ from homonym.records.parsing.json_fields import (
     whole_name,
     without_separators,
 )
-from homonym.records.parsing.json_stream import load_record, names_in, open_json
+from homonym.records.parsing.json_stream import names_in, open_json
 from homonym.records.registry import Columns, Format, Records
 
 #: Names in works; nothing inside of a work has two of them.

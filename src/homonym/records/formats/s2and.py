@@ -16,8 +16,8 @@ from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import addresses
 from homonym.records.fields.people import is_nobody
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
-from homonym.records.parsing.json_fields import distinct, identifier, listed, plain, split_name
-from homonym.records.parsing.json_stream import load_record, names_in, open_json_members
+from homonym.records.parsing.json_fields import distinct, identifier, listed, load_record, plain, split_name
+from homonym.records.parsing.json_stream import names_in, open_json_members
 from homonym.records.parsing.splitting import Raw
 from homonym.records.registry import Columns, Format, Records
 

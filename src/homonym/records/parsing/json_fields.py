@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -12,7 +13,8 @@ import orjson
 from homonym.records.fields import identifiers
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import is_nobody
-from homonym.records.model import Note
+from homonym.records.model import BrokenRecordError, Note
+from homonym.records.parsing.splitting import decoded
 
 # Tabs and line ends of the web pages that some affiliations were taken from.
 _SEPARATORS = re.compile(r"#(?:TAB|N|R)#")
@@ -21,6 +23,49 @@ _SEPARATORS = re.compile(r"#(?:TAB|N|R)#")
 _MOST_WORDS = 100_000
 
 _SUFFIX = re.compile(r"(?:jr|sr|junior|senior|i{2,3}|iv|v|md|phd|m\.d|ph\.d)\.?", re.IGNORECASE)
+
+
+def load(text: bytes) -> Any:
+    r"""Parse JSON, and what Python and other programs write as JSON although it is not. Raises ValueError.
+
+    >>> load(b'{"year": NaN, "title": "a\tb", "name": "J\xfcrgen \\ud800"}')
+    {'year': None, 'title': 'a\tb', 'name': 'Jürgen ?'}
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as broken:
+        try:
+            value = json.loads(decoded(text), strict=False, parse_constant=lambda name: None)
+            # Encoding replaces unpaired surrogates, which orjson rejects.
+            return orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            raise broken from None
+
+
+def load_record(text: bytes) -> dict[str, Any]:
+    """Parse one record, which must be a JSON object.
+
+    >>> load_record(b'[1]')
+    Traceback (most recent call last):
+    homonym.records.model.BrokenRecordError: expected a JSON object, got list
+    """
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        try:
+            value = load(text)
+        except ValueError as broken:
+            raise BrokenRecordError(json_error(broken)) from None
+    if not isinstance(value, dict):
+        raise BrokenRecordError(f"expected a JSON object, got {type(value).__name__}")
+    return value
+
+
+def json_error(broken: ValueError) -> str:
+    """Human-readable reason why a text is not JSON."""
+    if not isinstance(broken, json.JSONDecodeError):
+        return f"not valid JSON ({broken})"
+    return f"not valid JSON ({broken.msg} at character {broken.pos + 1})"
 
 
 def listed(value: Any) -> list[Any]:
