@@ -1,7 +1,7 @@
-"""Synthetic documents as libraries export them: what the readers are tested and timed with.
+"""Synthetic documents as files of every format, with which the readers are tested and timed.
 
-Layouts follow real exports: their headers and trailers, wrapped lines, abbreviated names, escapes. What stands in them
-is invented.
+Layouts follow real exports: their headers and trailers, wrapped lines, abbreviated names, escapes. The contents are
+generated.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from homonym.synthetic.author_mentions import orcid
 from homonym.synthetic.corpus import Corpus
 from homonym.synthetic.document_generator import documents as generated
 
-#: So many works are cited by a document at most, as in real ones.
+# Maximum number of works that a document cites.
 REFERENCES = 30
 
 SENTENCE = ' Effects of 5% and more (p < 0.05) were found at 37 °C for "early" models & x_max of Ångström.'
@@ -38,7 +38,7 @@ SUFFIXES = ("Jr.", "III", "II")
 
 @dataclass(frozen=True)
 class Export:
-    """How one source writes its files: a header, one record after the other, a trailer."""
+    """How one source writes its files: a header, the records, a trailer."""
 
     format: str
     suffix: str
@@ -52,7 +52,7 @@ class Export:
         return self.framed(map(self.record, documents))
 
     def framed(self, records: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the pieces of a file whose records are written already."""
+        """Yield the pieces of a file from records that are already written."""
         yield self.header
         for place, record in enumerate(records):
             yield self.between + record if place else record
@@ -60,9 +60,9 @@ class Export:
 
 
 def documents(mentions: int, seed: int = 0) -> Iterator[Document]:
-    """Yield generated documents, with more identifiers and stranger names than the generator gives them.
+    """Yield generated documents, with more identifiers and more unusual names than the generator gives them.
 
-    No document has two authors of one surname and first initial: which of them is meant, no format could tell.
+    No document has two authors with the same surname and first initial, because formats cannot tell these apart.
 
     >>> document = next(documents(1000))
     >>> document.ids["wos"], document.authors[0].name
@@ -71,14 +71,14 @@ def documents(mentions: int, seed: int = 0) -> Iterator[Document]:
     cited: deque[str] = deque(maxlen=REFERENCES)
     for given in generated(Corpus(mentions=mentions, seed=seed, variants=0)):
         document, _ = parse_document(orjson.dumps(given))
-        if document.referenced_authors:  # of which the generator gives few
+        if document.referenced_authors:  # the generator gives only a few
             cited.extend(document.referenced_authors)
             document.referenced_authors = list(dict.fromkeys(cited))
         yield _completed(document)
 
 
 def renumbered(record: bytes, old: int, new: int) -> bytes:
-    """A written record as that of another document: with other identifiers."""
+    """A written record with the identifiers of another document."""
     return record.replace(b"%d" % (FIRST_NUMBER + old), b"%d" % (FIRST_NUMBER + new))
 
 
@@ -101,7 +101,7 @@ def _completed(document: Document) -> Document:
 
 
 def _complete(author: Author, person: int) -> None:
-    """Give a person a name of some peculiarity, the mail address that goes with it, and identifiers."""
+    """Add identifiers to an author, and make some names unusual, with the e-mail address to match."""
     name = Name.of(author.name)
     if person % 13 == 1:
         name = name._replace(family=f"{name.family}-{SECOND_FAMILIES[person % len(SECOND_FAMILIES)]}")

@@ -1,11 +1,12 @@
-"""Reading exports to documents, beside merely parsing the same files with the library underneath.
+"""How fast exports are read to documents, compared with parsing alone.
 
     python -m benchmarks.reading              synthetic exports of every format
-    python -m benchmarks.reading DIRECTORY    also the real exports in a directory
-    python -m benchmarks.reading --memory     the most memory that converting 100 MB and 1 GB takes
+    python -m benchmarks.reading DIRECTORY    the real exports in a directory
+    python -m benchmarks.reading --memory     peak memory of converting 100 MB and 1 GB
 
-Both are timed in turns, in seconds of one core, and the best of several is taken. Bare is: for JSON orjson on each
-record, for XML lxml over the file, for tables csv. Text has no library, there the time by author mention counts.
+Reading and parsing alone are timed alternately, in CPU seconds of one core; the best of several runs counts. Parsing
+alone means orjson on each record (JSON), lxml over the file (XML) or csv (tables). Text formats have no parsing
+library; for them the time per author mention counts.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from io import TextIOWrapper
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
+import psutil
 from lxml import etree
 
 from benchmarks.exports import EXPORTS, Export, documents, renumbered
@@ -34,7 +37,7 @@ MEGABYTES = 35
 MENTIONS = 60_000
 REPEATS = 3
 
-#: A pass over a small file is repeated until this many seconds are measured.
+# Minimum measured time; a small file is read repeatedly.
 LEAST_SECONDS = 0.2
 
 LIMITS = {"json": 10.0, "xml": 3.0}
@@ -61,7 +64,7 @@ Step = Callable[[], object]
 
 
 class Row(NamedTuple):
-    """What reading one file took."""
+    """The measurements of one file: sizes, and seconds to read, to read without caches, and to parse only."""
 
     name: str
     format: str
@@ -74,32 +77,32 @@ class Row(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """Megabytes per second."""
+        """Speed in MB/s."""
         return self.bytes / self.seconds / 1e6
 
     @property
     def microseconds(self) -> float:
-        """Time by mention."""
-        return self.by_mention(self.seconds)
+        """Microseconds per mention."""
+        return self.per_mention(self.seconds)
 
-    def by_mention(self, seconds: float) -> float:
-        """Microseconds for each mention."""
+    def per_mention(self, seconds: float) -> float:
+        """A time in seconds as microseconds per mention."""
         return 1e6 * seconds / max(1, self.mentions)
 
     @property
     def ratio(self) -> float | None:
-        """How many times as long as merely parsing it takes."""
+        """Time to read relative to the time to parse only."""
         return self.seconds / self.bare if self.bare else None
 
     @property
     def limit(self) -> str:
-        """What is asked for."""
+        """The limit for this format."""
         most = LIMITS.get(KINDS.get(self.format, "text"))
         return f"≤ {most:.0f}×" if most else f"≤ {MOST_MICROSECONDS:.0f} µs"
 
     @property
-    def kept(self) -> bool:
-        """Whether the limit is kept."""
+    def is_within_limit(self) -> bool:
+        """Whether reading is fast enough."""
         most = LIMITS.get(KINDS.get(self.format, "text"))
         return (self.ratio or 0) <= most if most else self.microseconds <= MOST_MICROSECONDS
 
@@ -129,7 +132,7 @@ def _synthetic(name: str, export: Export, written: list[Document], directory: Pa
 
 
 def repeated(records: list[bytes], numbers: list[int], size: int) -> Iterator[bytes]:
-    """Yield records, over and over with other identifiers, until they have a size."""
+    """Yield the records repeatedly, each time with new identifiers, up to a total size in bytes."""
     for turn in count():
         for record, number in zip(records, numbers, strict=True):
             yield renumbered(record, number, number + turn * 1_000_000) if turn else record
@@ -144,7 +147,7 @@ def _write(path: Path, pieces: Iterable[bytes]) -> None:
 
 
 def measure(path: Path, name: str, *, cold: bool = False) -> Row | None:
-    """Time the reading of a file and its bare parsing in turns; None if its format is not known."""
+    """Time the reading of a file; None if its format is not recognised."""
     form = _format(path)
     if form is None:
         return None
@@ -157,7 +160,7 @@ def measure(path: Path, name: str, *, cold: bool = False) -> Row | None:
 def _sample(path: Path, name: str) -> Row | None:
     try:
         return measure(path, name, cold=True)
-    except Exception as broken:  # one file that cannot be read is no reason to show nothing of the others
+    except Exception as broken:  # one unreadable file must not end the benchmark
         print(f"{name}: {broken}", file=sys.stderr)
         return None
 
@@ -168,13 +171,13 @@ def _format(path: Path) -> Format | None:
 
 
 def read(path: Path, form: Format, *, cold: bool = False) -> tuple[int, int]:
-    """Read a file to documents, and count these and their mentions.
+    """The number of documents in a file and of their mentions.
 
-    A small file is read over and over, so that after the first pass all its names and places are remembered, which in a
-    large file they are in part; if it is to be read cold, they are forgotten before.
+    A small file is read repeatedly, so that after the first pass all its names and addresses are cached, unlike those
+    of a large file. A cold reading clears the caches first.
     """
     if cold:
-        _forget()
+        _clear_caches()
     records = mentions = 0
     with Source(path) as source:
         opened = form.open(source, {})
@@ -185,7 +188,7 @@ def read(path: Path, form: Format, *, cold: bool = False) -> tuple[int, int]:
     return records, mentions
 
 
-def _forget() -> None:
+def _clear_caches() -> None:
     for name, module in sys.modules.items():
         if name.startswith("homonym.records."):
             for function in vars(module).values():
@@ -194,7 +197,7 @@ def _forget() -> None:
 
 
 def fastest(steps: Sequence[Step | None]) -> list[Any]:
-    """The best time of each step, None for none; they take turns, so that what else the machine does meets them all."""
+    """The best time of each step; they alternate, so that other load on the machine affects all of them."""
     times: list[list[float]] = [[] for _ in steps]
     for _ in range(REPEATS):
         for step, found in zip(steps, times, strict=True):
@@ -249,7 +252,7 @@ def _parse_table(path: Path, form: Format) -> None:
 
 
 def run_memory() -> list[tuple[str, list[tuple[int, float, float]]]]:
-    """For each of some formats, by megabytes: seconds to convert, and the most MiB that all its processes had."""
+    """For each large format and file size in MB: seconds to convert, and peak memory of all processes in MiB."""
     return [(name, [_converted(name, EXPORTS[name], size) for size in SIZES]) for name in LARGE]
 
 
@@ -265,54 +268,44 @@ def _converted(name: str, export: Export, megabytes: int) -> tuple[int, float, f
 
 
 def _watched(arguments: list[str]) -> tuple[float, float]:
-    """Run homonym; give seconds, and the most MiB that it and all its children had at a time."""
-    began, most = time.perf_counter(), 0
+    """Run homonym; return seconds, and the peak memory of all its processes in MiB."""
+    began, peak = time.perf_counter(), 0
     command = [sys.executable, "-c", "from homonym.cli.main import main; main()", *arguments, "--quiet"]
     with subprocess.Popen(command) as process:
         while process.poll() is None:
-            most = max(most, sum(map(_memory, _family(process.pid))))
+            with suppress(psutil.NoSuchProcess):
+                peak = max(peak, _memory(psutil.Process(process.pid)))
             time.sleep(0.05)
     if process.returncode:
         raise SystemExit(f"homonym {' '.join(arguments)} failed")
-    return time.perf_counter() - began, most / 1024
+    return time.perf_counter() - began, peak / (1 << 20)
 
 
-def _family(process: int) -> Iterator[int]:
-    yield process
-    try:
-        tasks = list(Path(f"/proc/{process}/task").iterdir())
-        children = [int(child) for task in tasks for child in (task / "children").read_text().split()]
-    except OSError:  # it has just ended
-        return
-    for child in children:
-        yield from _family(child)
-
-
-def _memory(process: int) -> int:
-    """KiB of a process; what it shares with others counts in proportion."""
-    try:
-        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
+def _memory(process: psutil.Process) -> int:
+    """Memory of a process and all its descendants in bytes; shared memory counts in proportion (PSS)."""
+    total = 0
+    for member in [process, *process.children(recursive=True)]:
+        with suppress(psutil.Error):  # it has just ended
+            total += member.memory_full_info().pss
+    return total
 
 
 def table(rows: list[Row]) -> str:
-    """The rows as a table."""
+    """The rows as a Markdown table."""
     lines = ["| export | MB | mentions | MB/s | µs per mention | cold | times bare parsing | limit | |",
              "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]  # fmt: skip
     for row in rows:
         ratio = f"{row.ratio:.1f}" if row.ratio else "–"
-        cold = f"{row.by_mention(row.cold):.1f}" if row.cold else "–"
+        cold = f"{row.per_mention(row.cold):.1f}" if row.cold else "–"
         lines.append(
             f"| {row.name} | {row.bytes / 1e6:.2f} | {row.mentions:,} | {row.rate:.1f} | {row.microseconds:.1f} "
-            f"| {cold} | {ratio} | {row.limit} | {'' if row.kept else 'missed'} |"
+            f"| {cold} | {ratio} | {row.limit} | {'' if row.is_within_limit else 'missed'} |"
         )
     return "\n".join(lines)
 
 
 def memory_table(rows: list[tuple[str, list[tuple[int, float, float]]]]) -> str:
-    """The memory of each format as a table."""
+    """The memory of each format as a Markdown table."""
     heads = " | ".join(f"{size:,} MB: MiB | seconds" for size in SIZES)
     lines = [f"| export | {heads} |", "| --- |" + " ---: |" * 2 * len(SIZES)]
     for name, sizes in rows:
@@ -322,7 +315,7 @@ def memory_table(rows: list[tuple[str, list[tuple[int, float, float]]]]) -> str:
 
 
 def main() -> None:
-    """Measure what is asked for and show it."""
+    """Run the benchmark that the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.reading", description="How fast exports are read.")
     parser.add_argument("samples", nargs="?", type=Path, help="a directory with real exports")
     parser.add_argument("--memory", action="store_true", help="measure memory over large files instead")

@@ -1,1 +1,1 @@
-"""Writers of the files that libraries export, one module for each kind."""
+"""Writers of synthetic exports, one module for each kind of file."""

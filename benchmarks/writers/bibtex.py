@@ -1,4 +1,4 @@
-"""BibTeX, as reference managers write it."""
+"""Writer of BibTeX in the style of reference managers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ESCAPES = str.maketrans({"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r
 
 
 def escaped(text: str) -> str:
-    """Text with the characters that mean something else in LaTeX escaped.
+    """Text with the special characters of LaTeX escaped.
 
     >>> escaped("R&D")
     'R\\\\&D'
@@ -23,7 +23,7 @@ def escaped(text: str) -> str:
 
 
 def latex(text: str) -> str:
-    r"""Text in the letters that LaTeX always had.
+    r"""Text in ASCII, with LaTeX macros for all other letters.
 
     >>> print(latex("Šéß & Łódź"))
     {\v S}{\'e}{\ss} \& {\L}{\'o}d{\'z}
@@ -40,7 +40,7 @@ def _letter(letter: str) -> str:
 
 
 def write_bibtex(document: Document) -> bytes:
-    """An entry as reference managers write it: accents as macros, keywords parted by commas."""
+    """An entry with accents as macros and keywords separated by commas."""
     names = [Name.of(author.name) for author in document.authors]
     written = [", ".join(filter(None, (name.family, name.suffix, name.given))) for name in names]
     fields = {

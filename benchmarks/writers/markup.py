@@ -1,4 +1,4 @@
-"""XML of PubMed and DBLP."""
+"""Writers of the XML of PubMed and DBLP."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _xml(tag: str, text: str, attributes: str = "") -> str:
 
 
 def write_pubmed(document: Document) -> bytes:
-    """An article as PubMed sends it: on one line, letters beyond ASCII as numbers."""
+    """An article of PubMed on one line, in ASCII with character references."""
     half = (len(document.keywords) + 1) // 2
     pmid, doi = document.ids["pmid"], document.ids["doi"]
     year = _xml("Year", str(document.year)) + "<Month>Mar</Month>" if document.year else ""
@@ -91,6 +91,6 @@ def _dblp_author(author: Author) -> str:
 
 
 def _entity(found: re.Match[str]) -> str:
-    """A letter as DBLP has it: the entities of Latin-1 by their names, other letters by their numbers."""
+    """A letter in the notation of DBLP: a named entity for Latin-1, otherwise a character reference."""
     number = ord(found[0])
     return f"&{codepoint2name[number]};" if number < 256 else f"&#{number};"

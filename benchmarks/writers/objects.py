@@ -1,4 +1,4 @@
-"""JSON of OpenAlex, Crossref and DataCite."""
+"""Writers of the JSON of OpenAlex, Crossref and DataCite."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from homonym.records.model import Author, Document
 
 
 def write_openalex(document: Document) -> bytes:
-    """A work as a line of its own."""
+    """A work of OpenAlex on one line."""
     work, doi = f"https://openalex.org/{document.ids['openalex']}", f"https://doi.org/{document.ids['doi']}"
     last = len(document.authors) - 1
     places: dict[str, list[int]] = {}
@@ -80,12 +80,12 @@ def _authorship(author: Author, position: str) -> dict[str, Any]:
 
 
 def _escaped_json(record: dict[str, Any]) -> bytes:
-    """JSON as Crossref sends it, in ASCII and with slashes escaped."""
+    """JSON in the style of Crossref, in ASCII with escaped slashes."""
     return json.dumps(record, separators=(",", ":")).replace("/", "\\/").encode()
 
 
 def write_crossref(document: Document) -> bytes:
-    """A work as it stands in an answer of the interface."""
+    """A work in a response of the Crossref API."""
     doi, date = document.ids["doi"], {"date-parts": [[document.year, 3, 15]]}
     cited = [
         {"key": f"ref{place}", "author": name.replace(", ", " "), "volume-title": "Syntheses", "year": "1999"}
@@ -133,7 +133,7 @@ def _contributor(author: Author, place: int) -> dict[str, Any]:
 
 
 def write_datacite(document: Document) -> bytes:
-    """A record as it stands on a page of the interface."""
+    """A record on a page of the DataCite API."""
     doi = document.ids["doi"]
     subjects = [f"FOS: {name}" for name in document.categories] + document.keywords
     attributes = {

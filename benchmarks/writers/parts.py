@@ -1,4 +1,4 @@
-"""What the writers share: names in their parts, identifiers, addresses, wrapped lines."""
+"""Shared by the writers: parts of names, identifiers, addresses, wrapped lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from homonym.records.model import Author, Document
 
-#: How each source calls the document of a number; all names hold the number itself, so that it can be replaced.
+# Patterns of document ids by source; all contain the number itself, so that it can be replaced.
 DOCUMENT_IDS = {
     "doi": "10.5555/synth.{}",
     "pmid": "{}",
@@ -23,7 +23,7 @@ _GIVEN_PARTS = re.compile(r"([\s-]?)([^\s-])[^\s-]*")
 
 
 class Name(NamedTuple):
-    """A person's name in its parts, and as sources put them together."""
+    """The parts of a person's name, and the notations of the sources."""
 
     family: str
     given: str
@@ -31,7 +31,7 @@ class Name(NamedTuple):
 
     @classmethod
     def of(cls, name: str) -> Name:
-        """Take "Family, Given, Suffix" apart."""
+        """The parts of "Family, Given, Suffix"."""
         return cls(*name.split(", "))
 
     def __str__(self) -> str:
@@ -39,12 +39,12 @@ class Name(NamedTuple):
 
     @property
     def natural(self) -> str:
-        """The name in the order in which it is spoken: "Jane W. Doe Jr."."""
+        """The name in natural order: "Jane W. Doe Jr."."""
         return " ".join(filter(None, (self.given, self.family, self.suffix)))
 
     @property
     def medline(self) -> Name:
-        """The name without dots, as MEDLINE has it."""
+        """The name without dots, as in MEDLINE."""
         return Name(self.family, self.given.replace(".", ""), self.suffix.replace(".", ""))
 
     @property
@@ -59,18 +59,18 @@ class Name(NamedTuple):
 
 
 def known_as(kind: str, document: str) -> str:
-    """What a source calls the document that the generator gave this id."""
+    """The id in a source of a document with this generated id."""
     return DOCUMENT_IDS[kind].format(FIRST_NUMBER + int(document[1:]))
 
 
 def corresponding(document: Document) -> Author | None:
-    """The author to whom letters are sent: one with an e-mail address, else the first with an affiliation."""
+    """The corresponding author: the first with address and e-mail address, otherwise the first with an address."""
     placed = [author for author in document.authors if author.affiliations]
     return next((author for author in placed if author.emails), placed[0] if placed else None)
 
 
 def wrapped(text: str, indent: str, width: int = 72) -> str:
-    """Text in lines of about a width, those after the first indented."""
+    """Text wrapped to lines of about a width; `indent` joins the lines."""
     return indent.join(_WRAPPED[width].findall(text))
 
 
@@ -84,7 +84,7 @@ def addresses(document: Document) -> dict[str, list[Author]]:
 
 
 def medline_places(author: Author) -> list[str]:
-    """The addresses of an author as MEDLINE prints them, e-mail and all."""
+    """The addresses of an author in the notation of MEDLINE, with e-mail addresses."""
     mail = "".join(f" Electronic address: {email}." for email in author.emails)
     if not author.affiliations:
         return [mail.strip()] if mail else []

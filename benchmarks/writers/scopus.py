@@ -1,4 +1,4 @@
-"""Scopus: tables in the layout of today."""
+"""Writer of Scopus tables in the current layout."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ SCOPUS_COLUMNS = (
 
 
 def scopus_short(name: Name) -> str:
-    """A name as it stands in Scopus' lists of authors."""
+    """A name in the notation of Scopus' lists of authors."""
     return ", ".join(filter(None, (f"{name.family} {name.dotted}", name.suffix)))
 
 
 def scopus_comma(name: Name) -> str:
-    """A name as it stands in Scopus' RIS files."""
+    """A name in the notation of Scopus' RIS files."""
     return ", ".join(filter(None, (name.family, name.dotted, name.suffix)))
 
 
 def scopus_reference(name: str) -> str:
-    """The author of a cited work, "Doe, JW", as Scopus abbreviates him or her."""
+    """The author of a cited work, "Doe, JW", in the notation of Scopus."""
     family, initials = name.split(", ")
     return f"{family} {''.join(f'{letter}.' for letter in initials)}"
 
 
 def row(cells: Iterable[str]) -> bytes:
-    """A line of a table, every cell between quotation marks."""
+    """A line of a table with all cells quoted."""
     line = io.StringIO()
     csv.writer(line, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow(cells)
     return line.getvalue().encode()

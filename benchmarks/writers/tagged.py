@@ -1,4 +1,4 @@
-"""RIS of Ovid and of Scopus, and MEDLINE text."""
+"""Writers of RIS in the styles of Ovid and Scopus, and of MEDLINE text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from benchmarks.writers.parts import Name, addresses, corresponding, medline_pla
 from benchmarks.writers.scopus import scopus_comma
 from homonym.records.model import Author, Document
 
-_GOES_ON = " \n      "
+_CONTINUATION = " \n      "
 
 
 def _tagged(fields: Iterable[tuple[str, str]]) -> str:
@@ -16,18 +16,20 @@ def _tagged(fields: Iterable[tuple[str, str]]) -> str:
 
 
 def ovid_name(name: str) -> str:
-    """A name as Ovid has it: without a dot at the end."""
+    """A name in the notation of Ovid, without a dot at the end."""
     return name.removesuffix(".")
 
 
 def write_ovid(document: Document) -> bytes:
-    """A record of Ovid, which names the owner of an address and of each ORCID."""
+    """A record of Ovid, which names the author of an address and of each ORCID."""
     writer = corresponding(document)
-    known = [author for author in document.authors if "orcid" in author.ids]
+    identified = [author for author in document.authors if "orcid" in author.ids]
     pairs = [
-        f"ORCID: http://orcid.org/{author.name}; ORCID: http://orcid.org/{author.ids['orcid']}" for author in known
+        f"ORCID: http://orcid.org/{author.name}; ORCID: http://orcid.org/{author.ids['orcid']}" for author in identified
     ]
-    stated = [*writer.affiliations[:-1], ", ".join([writer.affiliations[-1], *writer.emails])] if writer else []
+    writer_addresses = (
+        [*writer.affiliations[:-1], ", ".join([writer.affiliations[-1], *writer.emails])] if writer else []
+    )
     place = int(document.id[1:]) + 1
     fields = [
         ("TY", "JOUR"),
@@ -41,13 +43,13 @@ def write_ovid(document: Document) -> bytes:
         *(("KW", f"*{word}") for word in document.keywords),
         *(("M1", f"{name} (1999). On syntheses. Synthetic Studies, 12, 34") for name in document.referenced_authors),
         ("JF", document.venue),
-        *(("AD", f"{writer.name}: {address}") for address in stated if writer),
+        *(("AD", f"{writer.name}: {address}") for address in writer_addresses if writer),
     ]
     return f"{place}.\n{_tagged(fields)}ER  -\nNL  - Synth Stud\n\nLink to the full text\n\n".encode()
 
 
 def write_scopus_ris(document: Document) -> bytes:
-    """A record of Scopus, which lists addresses without saying whose they are."""
+    """A record of Scopus, which lists addresses without the names of their authors."""
     names = [Name.of(author.name) for author in document.authors]
     link = f"https://www.scopus.com/inward/record.uri?eid={document.ids['scopus']}&doi={document.ids['doi']}"
     fields = [
@@ -70,7 +72,7 @@ def write_scopus_ris(document: Document) -> bytes:
 
 
 def write_nbib(document: Document) -> bytes:
-    """A record of PubMed in MEDLINE's own format."""
+    """A record of PubMed in MEDLINE text."""
     half = (len(document.keywords) + 1) // 2
     fields = [
         ("PMID", document.ids["pmid"]),
@@ -91,7 +93,7 @@ def write_nbib(document: Document) -> bytes:
         ("PST", "ppublish"),
         ("SO", f"Synth Stud. 2024 Mar 15;12(3):34-56. doi: {document.ids['doi']}."),
     ]
-    lines = [f"{tag:4}- {wrapped(value, _GOES_ON, 80)}\n" for tag, value in fields if value]
+    lines = [f"{tag:4}- {wrapped(value, _CONTINUATION, 80)}\n" for tag, value in fields if value]
     return "".join([*lines, "\n"]).encode()
 
 

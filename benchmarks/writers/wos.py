@@ -1,4 +1,4 @@
-"""Web of Science: plain text, tables and BibTeX."""
+"""Writers of the Web of Science formats: plain text, tables and BibTeX."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LINE_EACH = frozenset("AU AF C1 CR".split())
 
 
 def wos_fields(document: Document) -> dict[str, list[str]]:
-    """What the Web of Science has in each field, as a list of entries."""
+    """Field tag to entries of a Web of Science record."""
     names = [Name.of(author.name) for author in document.authors]
     writer = corresponding(document)
     half = (len(document.keywords) + 1) // 2
@@ -30,7 +30,10 @@ def wos_fields(document: Document) -> dict[str, list[str]]:
         "DE": document.keywords[:half],
         "ID": document.keywords[half:],
         "AB": [document.abstract],
-        "C1": [f"[{'; '.join(author.name for author in who)}] {what}" for what, who in addresses(document).items()],
+        "C1": [
+            f"[{'; '.join(author.name for author in authors)}] {address}"
+            for address, authors in addresses(document).items()
+        ],
         "RP": [f"{_short(writer)} (corresponding author), {writer.affiliations[0]}."] if writer else [],
         "EM": [email for author in document.authors for email in author.emails],
         "RI": _identified(document, "researcherid"),
@@ -89,7 +92,10 @@ _WOS_BIBTEX = {
 def write_wos_bibtex(document: Document) -> bytes:
     """An entry of the Web of Science."""
     fields = wos_fields(document)
-    named = [f"{'; '.join(author.name for author in who)}, {what}." for what, who in addresses(document).items()]
+    named = [
+        f"{'; '.join(author.name for author in authors)}, {address}."
+        for address, authors in addresses(document).items()
+    ]
     fields["RP"] = [entry.replace("(corresponding a", "(Corresponding A") for entry in fields.get("RP", ())] + named
     fields["CR"] = [f"{entry}." for entry in fields.get("CR", ())]
     lines = [

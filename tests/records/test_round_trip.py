@@ -1,4 +1,4 @@
-"""Documents written as sources export them and read back: what a format can carry arrives as it was."""
+"""Documents are written in the layout of each source and read back; every field that the format has must be equal."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from homonym.records.model import Author, Document
 from homonym.records.reader import read_documents
 from homonym.records.registry import format_of
 
-#: Those at the beginning of a corpus cite nothing.
+# The first documents of a corpus cite nothing.
 FIRST, HOW_MANY = 700, 60
 
 TEXT = ("wos", "wos-tab", "wos-bibtex", "bibtex", "ovid-ris", "scopus-ris", "nbib", "scopus")
 
 
 class Carried(NamedTuple):
-    """What an export has of a document: its fields, and kinds of identifiers; and in what form."""
+    """The fields and identifiers of a document that an export has, and their notation."""
 
     fields: str
     ids: str
@@ -99,7 +99,7 @@ CARRIED = {
     ),
 }  # fmt: skip
 
-#: What a source calls other documents.
+# The kind of id by which a source refers to other documents.
 REFERENCES = {"pubmed": "pmid", "dblp": "dblp", "openalex": "openalex", "crossref": "doi", "datacite": "doi"}
 
 
@@ -109,33 +109,33 @@ def originals() -> tuple[Document, ...]:
 
 
 def expected(document: Document, export: str) -> Document:
-    """What should come back of a document."""
+    """The document that should be read back."""
     carried = CARRIED[export]
-    kept = Document("", [_author(author, document, carried) for author in document.authors])
+    result = Document("", [_author(author, document, carried) for author in document.authors])
     for field in carried.fields.split():
-        setattr(kept, field, getattr(document, field))
-    kept.id = carried.id.format(**document.ids) or document.id
-    kept.id_is_key = bool(carried.id)
-    kept.ids = {kind: document.ids[kind] for kind in carried.ids.split()}
-    kept.title = carried.title.format(kept.title) if kept.title else ""
-    kept.venue = carried.venue(kept.venue)
-    kept.referenced_authors = [carried.cited(name) for name in kept.referenced_authors]
-    if kept.references:
-        kept.references = [known_as(REFERENCES[export], other) for other in kept.references]
-    return kept
+        setattr(result, field, getattr(document, field))
+    result.id = carried.id.format(**document.ids) or document.id
+    result.id_is_key = bool(carried.id)
+    result.ids = {kind: document.ids[kind] for kind in carried.ids.split()}
+    result.title = carried.title.format(result.title) if result.title else ""
+    result.venue = carried.venue(result.venue)
+    result.referenced_authors = [carried.cited(name) for name in result.referenced_authors]
+    if result.references:
+        result.references = [known_as(REFERENCES[export], other) for other in result.references]
+    return result
 
 
 def _author(author: Author, document: Document, carried: Carried) -> Author:
     name = carried.name(Name.of(author.name))
-    kept = Author(author.position, name, ids={k: v for k, v in author.ids.items() if k in carried.person_ids.split()})
+    result = Author(author.position, name, ids={k: v for k, v in author.ids.items() if k in carried.person_ids.split()})
     for field in carried.of_authors.split():
         if field not in carried.only_corresponding.split() or author is corresponding(document):
-            setattr(kept, field, list(getattr(author, field)))
-    return kept
+            setattr(result, field, list(getattr(author, field)))
+    return result
 
 
 def comparable(document: Document, export: str) -> Document:
-    """A document without what its export does not say: whose affiliations are, or the order of an author's own."""
+    """A document without information that its export lacks: owners of affiliations, or their order."""
     for author in document.authors:
         if CARRIED[export].without_owners:
             author.affiliations = []
@@ -150,15 +150,15 @@ def check(path: Path, export: str, given: Sequence[Document] | None = None) -> N
     read = [comparable(reading.document, export) for reading in readings if reading.document]
     wanted = [comparable(expected(document, export), export) for document in given or originals()]
     assert [document.id for document in read] == [document.id for document in wanted]
-    for wrote, back in zip(wanted, read, strict=True):
-        assert back == wrote
+    for original, back in zip(wanted, read, strict=True):
+        assert back == original
 
 
 def written(export: str) -> bytes:
     return b"".join(EXPORTS[export].write(originals()))
 
 
-def test_the_documents_have_what_is_to_be_carried() -> None:
+def test_generated_documents_have_all_tested_fields() -> None:
     names = [author.name for document in originals() for author in document.authors]
     assert any(not name.isascii() for name in names)
     assert any(name.count(",") == 2 for name in names)
@@ -172,7 +172,7 @@ def test_the_documents_have_what_is_to_be_carried() -> None:
 
 
 @pytest.mark.parametrize("export", CARRIED)
-def test_what_is_written_is_read(export: str, tmp_path: Path) -> None:
+def test_reads_written_documents(export: str, tmp_path: Path) -> None:
     path = tmp_path / f"export.{EXPORTS[export].suffix}"
     path.write_bytes(written(export))
     with Source(path) as source:
@@ -181,7 +181,7 @@ def test_what_is_written_is_read(export: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("export", CARRIED)
-def test_what_is_packed_is_read_and_no_suffix_is_needed(export: str, tmp_path: Path) -> None:
+def test_reads_compressed_files_without_suffix(export: str, tmp_path: Path) -> None:
     for pack in (gzip.compress, bz2.compress, zstd):
         path = tmp_path / "export"
         path.write_bytes(pack(written(export)))
@@ -194,7 +194,7 @@ def zstd(content: bytes) -> bytes:
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
 @pytest.mark.parametrize("export", TEXT)
-def test_text_in_utf_16_is_read(export: str, encoding: str, tmp_path: Path) -> None:
+def test_reads_utf_16(export: str, encoding: str, tmp_path: Path) -> None:
     path = tmp_path / "export"
     path.write_bytes(written(export).decode("utf-8-sig").encode(encoding))
     check(path, export)
@@ -202,7 +202,7 @@ def test_text_in_utf_16_is_read(export: str, encoding: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
 @pytest.mark.parametrize("export", TEXT)
-def test_western_text_is_read(export: str, encoding: str, tmp_path: Path) -> None:
+def test_reads_western_encodings(export: str, encoding: str, tmp_path: Path) -> None:
     form = EXPORTS[export]
     western = [document for document in originals() if is_western(form.record(document))]
     assert len(western) > HOW_MANY / 3
@@ -217,7 +217,7 @@ def is_western(record: bytes) -> bool:
 
 @pytest.mark.parametrize("export", TEXT)
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
-def test_any_line_ends_are_read(export: str, end: bytes, tmp_path: Path) -> None:
+def test_reads_any_line_ends(export: str, end: bytes, tmp_path: Path) -> None:
     path = tmp_path / "export"
     path.write_bytes(written(export).replace(b"\r\n", b"\n").replace(b"\n", end))
     check(path, export)

@@ -419,7 +419,7 @@ class _Columns:
                 continue
             self._require(pa.types.is_string(field.type))
             column = _or_null(column)
-            found = [identifiers.valid(field.name, text) for text in column.drop_null().to_pylist()]
+            found = [identifiers.normalise(field.name, text) for text in column.drop_null().to_pylist()]
             self._require(None not in found)
             places.append(np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False)))
             kinds += [field.name] * len(found)

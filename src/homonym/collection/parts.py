@@ -303,7 +303,7 @@ def _write_identifiers(ids: pa.ChunkedArray, sequence: int, work: Path, path: Pa
     for place, entries in enumerate(ids.to_pylist()):
         for entry in entries or ():
             kind, value = entry["kind"], entry["id"]
-            valid = identifiers.valid(kind, value) if kind else None
+            valid = identifiers.normalise(kind, value) if kind else None
             if valid is None:
                 raise InputError(f"{path}, row {row + place + 1}: {value!r} is no {kind}; correct or remove it.")
             found.append((((sequence + place) << SLOT_BITS) + 1, kind, valid))

@@ -29,6 +29,7 @@ from homonym.evaluation.table_reader import (
 from homonym.io.inputs import expand, require_files
 from homonym.io.outputs import Paths
 from homonym.messages import counted
+from homonym.records.fields.identifiers import bare_orcid
 from homonym.schema import GOLD
 
 AUTHOR = "author"
@@ -38,8 +39,6 @@ AUTHOR_COLUMNS = ("author", "author_id")
 """Columns that may hold that label, the first one present counts."""
 
 EXPECTED = "expected documents or mentions as JSON lines, or CSV, TSV or Parquet with mention_id and author"
-
-_ORCID = re.compile(r"(?:(?:https?://)?(?:www\.)?orcid\.org/|orcid:)?(\d{4}-\d{4}-\d{4}-\d{3}[\dx])/?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -103,8 +102,7 @@ def plain_identifier(value: object) -> str | None:
     ('0000-0002-1825-009X', 'H-1234-2011')
     """
     text = (as_text(value) or "").strip()
-    orcid = _ORCID.fullmatch(text)
-    return orcid[1].upper() if orcid else text or None
+    return bare_orcid(text) or text or None
 
 
 def identifiers(values: Iterable[object]) -> list[str]:

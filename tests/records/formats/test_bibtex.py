@@ -1,4 +1,4 @@
-r"""BibTeX as programs write it: every entry is found again, whatever happened to its neighbours."""
+r"""BibTeX in the styles of many programs, and damage that must not affect neighbouring entries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.io.inputs import Source
-from homonym.records.fields.markup import to_text
+from homonym.records.fields.markup import latex_to_text
 from homonym.records.formats.bibtex import FORMAT, _raws
 from homonym.records.model import BrokenRecordError, Document, Parsed, Problem
 from homonym.records.reader import read_documents
@@ -73,8 +73,8 @@ def names(authors: str) -> list[str]:
         ("\\", ""),
     ],
 )
-def test_latex(latex: str, text: str) -> None:
-    assert to_text(latex) == text
+def test_converts_latex_to_text(latex: str, text: str) -> None:
+    assert latex_to_text(latex) == text
 
 
 # Names
@@ -116,24 +116,24 @@ def test_latex(latex: str, text: str) -> None:
         ("Gonz&aacute;lez, A. and O{\\textquoteright}Hara, B.", ["González, A.", "O’Hara, B."]),
     ],
 )
-def test_names(authors: str, expected: list[str]) -> None:
+def test_reads_names_in_all_notations(authors: str, expected: list[str]) -> None:
     assert names(authors) == expected
 
 
-def test_positions_count_persons_and_keep_those_of_unusable_names() -> None:
+def test_positions_count_persons_and_unusable_names() -> None:
     document, notes = parsed("@a{k, author = {{The Group} and Doe, J and ?? and Roe, R}}")
     assert [(author.position, author.name) for author in document.authors] == [(0, "Doe, J"), (2, "Roe, R")]
-    assert notes == [("author", "'??' is no name")]
+    assert notes == [("author", "'??' is not a name")]
 
 
-def test_several_authors_in_one_are_one_mention_and_its_co_authors() -> None:
+def test_authors_without_and_become_one_mention_with_coauthors() -> None:
     document, notes = parsed("@a{k, author = {Doe, J; Roe, R}}")
     assert [author.name for author in document.authors] == ["Doe, J"]
     assert document.other_authors == ["Roe, R"]
     assert len(notes) == 1
 
 
-def test_homonym_numbers_of_dblp_are_identifiers() -> None:
+def test_dblp_homonym_numbers_become_identifiers() -> None:
     author, other = one("author = {Wei Wang 0012 and Wei Wang}").authors
     assert (author.name, author.ids) == ("Wei Wang", {"dblp": "Wei Wang 0012"})
     assert other.ids == {}
@@ -142,7 +142,7 @@ def test_homonym_numbers_of_dblp_are_identifiers() -> None:
 # Fields
 
 
-def test_values_in_all_ways_of_writing() -> None:
+def test_reads_values_in_all_notations() -> None:
     document = one('TITLE = "A {"}quoted{"} title",\nyear=1999 , Journal = {X {Y {Z {{deep}}}}}, month = jan')
     assert (document.title, document.year, document.venue) == ('A "quoted" title', 1999, "X Y Z deep")
 
@@ -161,7 +161,7 @@ def test_values_in_all_ways_of_writing() -> None:
         ("year = {in press}", None),
     ],
 )
-def test_year(fields: str, year: int | None) -> None:
+def test_reads_year(fields: str, year: int | None) -> None:
     assert one(fields).year == year
 
 
@@ -185,7 +185,7 @@ def test_year(fields: str, year: int | None) -> None:
         ("biburl = {https://dblp.org/rec/conf/x/Y07.bib}", {"dblp": "conf/x/Y07"}),
     ],
 )
-def test_identifiers_of_documents(fields: str, ids: dict[str, str]) -> None:
+def test_reads_document_identifiers(fields: str, ids: dict[str, str]) -> None:
     assert one(fields).ids == ids
 
 
@@ -202,12 +202,12 @@ def test_identifiers_of_documents(fields: str, ids: dict[str, str]) -> None:
         ("DBLP:conf/x/Y07", "", "DBLP:conf/x/Y07", True),
     ],
 )
-def test_names_of_documents(key: str, fields: str, name: str, is_key: bool) -> None:
+def test_document_id_is_accession_number_or_citation_key(key: str, fields: str, name: str, is_key: bool) -> None:
     document = one(fields, key=key)
     assert (document.id, document.id_is_key) == (name, is_key)
 
 
-def test_keywords_are_parted_by_what_parts_them() -> None:
+def test_splits_keywords_at_semicolons_else_commas() -> None:
     assert one("keywords = {a, b c,b c}").keywords == ["a", "b c"]
     assert one("keywords = {a; b, c}, author_keywords = {d;  e}").keywords == ["d", "e", "a", "b, c"]
     assert one("keywords = {x}, mendeley-tags = {x,y}, mendeley-groups = {Folder}").keywords == ["x", "y"]
@@ -224,16 +224,16 @@ def test_keywords_are_parted_by_what_parts_them() -> None:
         ("school = {Univ}", "Univ"),
     ],
 )
-def test_venue(fields: str, venue: str) -> None:
+def test_reads_venue(fields: str, venue: str) -> None:
     assert one(fields).venue == venue
 
 
-def test_editors_are_no_authors_and_an_entry_needs_neither() -> None:
+def test_editors_are_not_authors_and_authors_are_optional() -> None:
     document = one("editor = {Doe, J}, title = {T}, subtitle = {S}", kind="proceedings")
     assert (document.authors, document.title) == ([], "T: S")
 
 
-def test_scopus() -> None:
+def test_reads_scopus_entry() -> None:
     document = one(
         "author={Doe, J. and Roe, R.},\naffiliation={Univ X, City},\nsource={Scopus},\n"
         "correspondence_address1={Roe, R.; Univ X; email: xyz@example.org},\n"
@@ -245,7 +245,7 @@ def test_scopus() -> None:
     assert document.referenced_authors == ["Poe, E.", "Coe-Loe, F.G.", "Van Noe, H.", "Kumar R.", "Singh A.B."]
 
 
-def test_addresses_that_belong_to_nobody_in_particular_are_left() -> None:
+def test_ignores_addresses_without_clear_author() -> None:
     document = one("author = {Doe, J. and Roe, R.}, affiliation = {Univ X; Univ Y}")
     assert [author.affiliations for author in document.authors] == [[], []]
     assert one("author = {Doe, J.}, affiliation = {Univ X; Univ Y}").authors[0].affiliations == ["Univ X", "Univ Y"]
@@ -287,7 +287,7 @@ Unique-ID = {WOS:000111},
 """
 
 
-def test_web_of_science() -> None:
+def test_reads_web_of_science_entry() -> None:
     document, notes = parsed(SAVED)
     doe, roe, poe, li = document.authors
     assert [author.name for author in document.authors] == [
@@ -310,7 +310,7 @@ def test_web_of_science() -> None:
     assert [lost for lost, _ in notes] == ["field", "field"]  # B-1-2010, and a wrong check digit
 
 
-def test_double_braces_of_older_exports() -> None:
+def test_reads_double_braces_of_older_exports() -> None:
     text = SAVED.replace("= {", "= {{").replace("},\n", "}},\n").replace("Author = {{", "Author = {", 1)
     text = text.replace("Li, Xu}},", "Li, Xu},", 1)
     document, _ = parsed(text)
@@ -332,21 +332,21 @@ def test_double_braces_of_older_exports() -> None:
         ("vanderpoe@x.de", 2),
     ],
 )
-def test_owners_of_e_mails(email: str, owner: int | None) -> None:
+def test_finds_owners_of_emails(email: str, owner: int | None) -> None:
     authors = "Doe, Jane K. and Roe, Richard and van der Poe, Eva and Li, Xu"
     document = one(f"author = {{{authors}}}, author-email = {{{email} second@z.it}}")
     owners = [number for number, author in enumerate(document.authors) if email in author.emails]
     assert owners == ([] if owner is None else [owner])
 
 
-def test_a_single_unclear_e_mail_is_that_of_the_corresponding_author() -> None:
+def test_single_unclear_email_belongs_to_corresponding_author() -> None:
     fields = "author = {Doe, J. and Roe, R.}, unique-id = {WOS:1}, affiliation = {Roe, R (Reprint Author), Univ X.},"
     document = one(fields + "author-email = {office@x.de}")
     assert [author.emails for author in document.authors] == [[], ["office@x.de"]]
     assert [author.emails for author in one(fields + "author-email = {office@x.de a@b.c}").authors] == [[], []]
 
 
-def test_addresses_without_names_are_those_of_all_if_there_is_only_one() -> None:
+def test_single_address_without_names_belongs_to_all_authors() -> None:
     fields = "author = {Doe, J. and Roe, R.}, unique-id = {ISI:1}, affiliation = {Doe, J (Reprint Author), Univ X.\n"
     document = one(fields + "   Univ Y, Town.}")
     assert [author.affiliations for author in document.authors] == [["Univ X", "Univ Y, Town"], ["Univ Y, Town"]]
@@ -355,7 +355,7 @@ def test_addresses_without_names_are_those_of_all_if_there_is_only_one() -> None
 
 
 @pytest.mark.parametrize("suffix", ["Jr", "Jr.", "Sr", "II", "III", "IV"])
-def test_what_is_behind_the_given_name_is_no_part_of_the_address(suffix: str) -> None:
+def test_suffix_of_name_is_not_part_of_address(suffix: str) -> None:
     document = one(
         f"author = {{Kato, Carla, {suffix} and Roe, R. and Poe, Eva, {suffix}}}, unique-id = {{WOS:1}},\n"
         f"affiliation = {{Kato, Carla, {suffix}, Univ X, Town.\n   Roe, R.; Poe, Eva, {suffix}, Univ Y, Town.\n"
@@ -368,13 +368,13 @@ def test_what_is_behind_the_given_name_is_no_part_of_the_address(suffix: str) ->
     ]
 
 
-def test_cited_authors_in_latex() -> None:
+def test_reads_cited_authors_in_latex() -> None:
     cited = r"M{\"u}ller J, 1999, X.\n   O{\'Brien} K (ed), 2000, Y.\n   'tHooft G., 2001, Z.".replace("\\n", "\n")
     document = one(f"unique-id = {{WOS:1}}, cited-references = {{{cited}}}")
     assert document.referenced_authors == ["Müller J", "'tHooft G."]
 
 
-def test_wrapped_addresses() -> None:
+def test_joins_wrapped_addresses() -> None:
     document = one(
         "author = {Doe, Jane and Roe, Richard and Poe, E.}, unique-id = {WOS:1},\n affiliation = {Doe, Jane;\n"
         "   Roe, Richard, Univ X, St\n   Town, Land\n   Poe, E., Univ Y, Land}"
@@ -388,7 +388,7 @@ GOOD = "@article{good,\n  author = {Doe, Jane},\n  title = {Good},\n  year = 200
 NEXT = "@book{next,\n  author = {Roe, R.},\n  title = {Next}\n}\n"
 
 
-def test_what_is_no_entry_is_passed_over(read: Read) -> None:
+def test_ignores_comments_and_remarks(read: Read) -> None:
     header = "% Encoding: UTF-8\n\nThis file was made by hand.\n"
     trailer = "@Comment{jabref-meta: databaseType:bibtex;}\n@preamble{ {\\foo} }\n@comment{ x\n"
     documents, problems = read(header + GOOD + "some remark\n" + NEXT + trailer)
@@ -396,7 +396,7 @@ def test_what_is_no_entry_is_passed_over(read: Read) -> None:
 
 
 @pytest.mark.parametrize("delimiters", ["{}", "()"])
-def test_abbreviations(read: Read, delimiters: str) -> None:
+def test_expands_abbreviations(read: Read, delimiters: str) -> None:
     begin, end = delimiters[0], delimiters[1]
     text = f'@string{begin}a_b = "Annals"{end}\n@STRING{begin}long = a_b # " of " # {{X}}{end}\n'
     documents, problems = read(
@@ -407,7 +407,7 @@ def test_abbreviations(read: Read, delimiters: str) -> None:
     assert problems == []
 
 
-def test_abbreviations_do_not_grow_without_end(read: Read) -> None:
+def test_rejects_exponentially_growing_abbreviations(read: Read) -> None:
     doubling = "".join(f"@string{{a{n + 1} = a{n} # a{n}}}\n" for n in range(60))
     documents, _ = read('@string{a0 = "ha"}\n' + doubling + "@misc{x, title = a60}\n@misc{y, title = a3}")
     assert len(documents[0].title) < 10_000
@@ -417,23 +417,23 @@ def test_abbreviations_do_not_grow_without_end(read: Read) -> None:
 
 
 @pytest.mark.parametrize("ends", ["\r\n", "\r"])
-def test_line_ends(read: Read, ends: str) -> None:
+def test_reads_any_line_ends(read: Read, ends: str) -> None:
     documents, problems = read((GOOD + NEXT).replace("\n", ends))
     assert ([document.title for document in documents], problems) == (["Good", "Next"], [])
 
 
-def test_entries_in_one_line(read: Read) -> None:
+def test_reads_several_entries_in_one_line(read: Read) -> None:
     documents, problems = read(" @article{a, title={X}, year={2000}} @article{b, title={Y}}@misc{c,title={Z}}")
     assert ([document.title for document in documents], problems) == (["X", "Y", "Z"], [])
 
 
-def test_at_signs_in_text_do_not_cut(read: Read) -> None:
+def test_at_signs_in_text_do_not_start_entries(read: Read) -> None:
     text = "@article{a,\n abstract = {we\n@article is\n@home (see x, y)\n and me@article{x} },\n title = {T}\n}\n"
     documents, problems = read(text + NEXT)
     assert ([document.title for document in documents], problems) == (["T", "Next"], [])
 
 
-def test_unknown_types_and_same_keys(read: Read) -> None:
+def test_reads_unknown_types_and_repeated_keys(read: Read) -> None:
     documents, _ = read("@mytype{k,\n title = {A}}\n@mytype{k,\n title = {B}}\n@xdata{q, title = {no}}\n")
     assert [document.title for document in documents] == ["A", "B"]
 
@@ -443,7 +443,7 @@ DAMAGED: list[tuple[str, str]] = [
     ("@article{bad,\n title = {cut of", "does not end"),
     ("@article{bad,\n title = {all},\n year", "does not end"),
     ("@article{bad,\n title = {all},\n year = {1999}\n", "does not end"),
-    ("@article{bad,\n title = {one} many},\n year = {1999}\n}\n", "is no field"),
+    ("@article{bad,\n title = {one} many},\n year = {1999}\n}\n", "is not a field"),
     ("@article{bad,\n title = {early},}\n year = {1999}\n}\n", "closes the entry"),
     ('@article{bad,\n title = "never,\n year = 1999\n}\n', "does not end"),
     ("Xarticle{bad,\n title = {lost},\n}\n", "lost its|does not begin"),
@@ -453,7 +453,7 @@ DAMAGED: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("damaged", "reason"), DAMAGED)
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_damaged_entry_spoils_only_itself(read: Read, damaged: str, reason: str, place: int) -> None:
+def test_damaged_entry_does_not_affect_neighbours(read: Read, damaged: str, reason: str, place: int) -> None:
     entries = [GOOD, NEXT]
     entries.insert(place, damaged)
     documents, problems = read("\n".join(entries))
@@ -464,20 +464,20 @@ def test_a_damaged_entry_spoils_only_itself(read: Read, damaged: str, reason: st
     assert any(part in problems[0].reason for part in reason.split("|"))
 
 
-def test_escaped_braces_and_quotes_in_quotes_and_missing_commas() -> None:
+def test_reads_escaped_braces_nested_quotes_and_missing_commas() -> None:
     fields = 'title = {c \\} d}\n author = {Doe, J}\n journal = "x "y" z",\n note = {a \\{ b}, doi = {10.1000/x}'
     document, notes = parsed("@article{k,\n" + fields + "\n}")
     assert (document.title, document.authors[0].name, document.venue) == ("c } d", "Doe, J", 'x "y" z')
     assert (document.ids, notes) == ({"doi": "10.1000/x"}, [])
 
 
-def test_lines_are_numbered(read: Read) -> None:
+def test_entries_are_numbered_by_line(read: Read) -> None:
     _, problems = read(GOOD + "\n@misc{cut,\n title = {\n" + NEXT)
     assert [problem.line for problem in problems] == [7]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
-def test_encodings(read: Read, encoding: str) -> None:
+def test_reads_other_encodings(read: Read, encoding: str) -> None:
     documents, _ = read("@article{k,\n author = {Müller, Jürgen}\n}\n".encode(encoding))
     assert documents[0].authors[0].name == "Müller, Jürgen"
 
@@ -503,7 +503,7 @@ def test_encodings(read: Read, encoding: str) -> None:
         ("", False),
     ],
 )
-def test_recognition(tmp_path: Path, text: str, expected: bool) -> None:
+def test_recognises_bibtex(tmp_path: Path, text: str, expected: bool) -> None:
     path = tmp_path / "any"
     path.write_bytes(text.encode())
     with Source(path) as source:
@@ -534,7 +534,7 @@ PIECES += [
         st.binary(max_size=200), st.lists(st.sampled_from(PIECES), max_size=60).map(lambda p: "".join(p).encode())
     )
 )
-def test_whatever_comes_is_read_or_broken(text: bytes) -> None:
+def test_parsing_any_bytes_raises_only_broken_record(text: bytes) -> None:
     for record in (text, b"@article{k, " + text, b"@article{k, author={A, B}, affiliation={" + text + b"}}"):
         with contextlib.suppress(BrokenRecordError):
             FORMAT.parse(record, None)
@@ -542,7 +542,7 @@ def test_whatever_comes_is_read_or_broken(text: bytes) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, len(SAVED) - 1), st.integers(0, 255))
-def test_a_flipped_byte_spoils_one_entry(place: int, byte: int) -> None:
+def test_flipped_byte_affects_one_entry(place: int, byte: int) -> None:
     flipped = bytearray(SAVED.encode())
     flipped[place] = byte
     titles = []
@@ -555,6 +555,6 @@ def test_a_flipped_byte_spoils_one_entry(place: int, byte: int) -> None:
     assert {"Good", "Next"} <= set(titles)
 
 
-def test_keywords_in_fields_of_their_own() -> None:
+def test_joins_repeated_keywords_fields() -> None:
     assert one('title = "T", keywords = "a, b", keywords = "c", keywords = {d}').keywords == ["a, b", "c", "d"]
     assert one("title = {T}, title = {U}").title == "T"

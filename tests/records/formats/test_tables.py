@@ -1,4 +1,4 @@
-"""Scopus' exports and other tables: every layout, and damage that spoils only the row it is in."""
+"""Scopus exports and other tables: all layouts, and damage that must not affect neighbouring rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 
 from homonym.errors import InputError
 from homonym.io.inputs import InputLine, Source
-from homonym.records.formats import scopus, scopus_names, table, table_authors, table_columns
+from homonym.records.fields.references import scopus_cited_authors
+from homonym.records.formats import scopus, table, table_authors, table_columns
 from homonym.records.model import Author, BrokenRecordError, Document
 from homonym.records.parsing.delimited import UNCLOSED, Header, cells_of, gather, row_cells
 from homonym.records.parsing.splitting import Raw
@@ -77,7 +78,7 @@ def numbered(row: dict[str, Any], count: int) -> list[dict[str, Any]]:
 
 
 class Read:
-    """What came of a file."""
+    """The documents and problems of a file."""
 
     def __init__(self, readings: list[Reading]) -> None:
         self.documents = [reading.document for reading in readings if reading.document]
@@ -114,7 +115,7 @@ def names_of(document: Document) -> list[str]:
 # Scopus
 
 
-def test_new_layout(read: Reads) -> None:
+def test_reads_new_scopus_layout(read: Reads) -> None:
     found = read(written([NEW]))
     document = found.one
     assert not found.problems
@@ -140,7 +141,7 @@ def test_new_layout(read: Reads) -> None:
     )
 
 
-def test_old_layout(read: Reads) -> None:
+def test_reads_old_scopus_layout(read: Reads) -> None:
     document = read(written([OLD], quoting=csv.QUOTE_MINIMAL)).one
     first, second = document.authors
     assert (first.name, second.name) == ("Zed Q.", "Mo-Yo A.B., Jr.")
@@ -153,21 +154,21 @@ def test_old_layout(read: Reads) -> None:
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_saved_again(read: Reads, separator: str, encoding: str, end: str) -> None:
+def test_reads_scopus_saved_by_spreadsheet(read: Reads, separator: str, encoding: str, end: str) -> None:
     text = written([NEW, {**NEW, "EID": "2-s2.0-5", "Authors": "Müller Ö."}], separator=separator, quoting=0, end=end)
     found = read(text.encode(encoding))
     assert found.ids == ["2-s2.0-900001", "2-s2.0-5"]
     assert not found.problems
 
 
-def test_old_mac_and_a_line_for_excel(read: Reads) -> None:
+def test_reads_old_mac_line_ends_and_excel_separator_line(read: Reads) -> None:
     rows = [{**row, "Abstract": "one line"} for row in numbered(OLD, 3)]
     assert read(written(rows, end="\r")).ids == ["2-s2.0-1", "2-s2.0-2", "2-s2.0-3"]
     found = read("sep=;\n" + written(rows, separator=";"))
     assert (len(found.documents), found.problems) == (3, [])
 
 
-def test_latin_1(read: Reads) -> None:
+def test_reads_latin_1(read: Reads) -> None:
     assert names_of(read(written([{**OLD, "Authors": "Müller Ö."}]).encode("latin-1")).one) == ["Müller Ö."]
 
 
@@ -180,14 +181,14 @@ def test_latin_1(read: Reads) -> None:
         ["Authors", "Title", "Year", "Source title", "Cited by", "DOI", "Link", "Document Type"],
     ],
 )
-def test_reduced_exports(read: Reads, ticked: list[str]) -> None:
+def test_reads_exports_with_few_columns(read: Reads, ticked: list[str]) -> None:
     document = read(written([{name: NEW.get(name, "") for name in ticked}])).one
     assert len(document.authors) == 2
     assert document.id == ("2-s2.0-900001" if {"EID", "Link"} & set(ticked) else "t.csv:2")
     assert all(author.ids for author in document.authors) == bool({"Author(s) ID", "Author full names"} & set(ticked))
 
 
-def test_no_authors_and_no_abstract(read: Reads) -> None:
+def test_ignores_placeholders_for_authors_and_abstract(read: Reads) -> None:
     rows = [
         {**NEW, "Authors": "[No author name available]", "Author full names": "[No author name available]"},
         {**NEW, "Authors": "", "Author full names": "", "Author(s) ID": "[No author id found]"},
@@ -197,13 +198,13 @@ def test_no_authors_and_no_abstract(read: Reads) -> None:
     assert all("pmid" not in document.ids for document in found.documents)
 
 
-def test_ids_that_do_not_fit_the_authors(read: Reads) -> None:
+def test_notes_wrong_number_of_author_ids(read: Reads) -> None:
     found = read(written([{**OLD, "Author(s) ID": "7001;7002;7003"}]))
     assert all(not author.ids for author in found.one.authors)
     assert [problem.reason for problem in found.problems] == ["3 author ids for 2 authors"]
 
 
-def test_affiliations_without_names(read: Reads) -> None:
+def test_assigns_affiliations_without_names_only_if_unambiguous(read: Reads) -> None:
     alone = {**OLD, "Authors": "Zed Q.", "Author(s) ID": "1", "Authors with affiliations": ""}
     shared = {**OLD, "Affiliations": "Univ. of Hay", "Authors with affiliations": ""}
     unclear = {**OLD, "Authors with affiliations": ""}
@@ -218,7 +219,7 @@ def test_affiliations_without_names(read: Reads) -> None:
     [
         ("Zed, Q.; Hay; Mo-Yo, A.B.; Univ. of Felt, Oz; email: x@felt.example", [[], ["x@felt.example"]]),
         ("Q. Zed; Hay, Oz; email: q@hay.example, z@hay.example", [["q@hay.example", "z@hay.example"], []]),
-        ("Quentin Zed; Hay; email: q@hay.example", [[], []]),  # as nobody is listed
+        ("Quentin Zed; Hay; email: q@hay.example", [[], []]),  # not a listed author
         ("Univ. of Felt, Oz; email: x@felt.example", [[], []]),
         (
             "Zed, Quentin; email: q@hay.example; Mo-Yo, Anna; email: x@felt.example",
@@ -226,17 +227,17 @@ def test_affiliations_without_names(read: Reads) -> None:
         ),
     ],
 )
-def test_addresses_for_correspondence(read: Reads, correspondence: str, expected: list[list[str]]) -> None:
+def test_assigns_correspondence_emails(read: Reads, correspondence: str, expected: list[list[str]]) -> None:
     document = read(written([{**NEW, "Correspondence Address": correspondence}])).one
     assert [author.emails for author in document.authors] == expected
 
 
-def test_an_address_of_one_of_two_who_are_written_alike_is_nobodys(read: Reads) -> None:
+def test_ignores_email_of_ambiguous_name(read: Reads) -> None:
     row = {**OLD, "Authors": "Li Y., Li Y.", "Correspondence Address": "Y. Li; Univ. of Hay; email: li@hay.example"}
     assert [author.emails for author in read(written([row])).one.authors] == [[], []]
 
 
-def test_emails_in_affiliations(read: Reads) -> None:
+def test_reads_emails_in_affiliations(read: Reads) -> None:
     places = "Zed Q., Univ. of Hay, Oz, email: q@hay.example; Mo-Yo A.B., Institute of Felt, Oz."
     document = read(written([{**NEW, "Authors with affiliations": places, "Affiliations": ""}])).one
     assert [author.affiliations for author in document.authors] == [["Univ. of Hay, Oz"], ["Institute of Felt, Oz"]]
@@ -253,11 +254,11 @@ def test_emails_in_affiliations(read: Reads) -> None:
             [["A, Rome", "Box 5, Rome"], ["B"], []],
         ),  # a semicolon in an address
         ("Doe, J., A; Li, Y.; Li, Y.", [["A"], [], []]),
-        ("D'Oe J., A; Lí Y., B; Lí Y., C", [["A"], ["B"], ["C"]]),  # spelled in another way, but all there
+        ("D'Oe J., A; Lí Y., B; Lí Y., C", [["A"], ["B"], ["C"]]),  # spelled differently, but complete
     ],
 )
-def test_affiliations_by_author(cell: str, expected: list[list[str]]) -> None:
-    assert scopus_names.affiliations(cell, [], ["Doe J.", "Li Y.", "Li Y."]) == expected
+def test_splits_affiliations_by_author(cell: str, expected: list[list[str]]) -> None:
+    assert scopus.affiliations_by_author(cell, [], ["Doe J.", "Li Y.", "Li Y."]) == expected
 
 
 @pytest.mark.parametrize(
@@ -278,11 +279,11 @@ def test_affiliations_by_author(cell: str, expected: list[list[str]]) -> None:
         ("", []),
     ],
 )
-def test_referenced_authors(cell: str, expected: list[str]) -> None:
-    assert scopus_names.referenced(cell) == expected
+def test_reads_cited_authors(cell: str, expected: list[str]) -> None:
+    assert scopus_cited_authors(cell) == expected
 
 
-def test_joined_files_repeat_the_header(read: Reads) -> None:
+def test_skips_repeated_headers(read: Reads) -> None:
     first, second = written(numbered(NEW, 2)), written([OLD | {"Author full names": ""}])
     columns = list(NEW)
     second = written([{name: OLD.get(name, "") for name in columns}])
@@ -291,7 +292,7 @@ def test_joined_files_repeat_the_header(read: Reads) -> None:
     assert not found.problems
 
 
-def test_a_cell_of_many_authors(read: Reads) -> None:
+def test_reads_cell_of_thousands_of_authors(read: Reads) -> None:
     many = 20_000
     row = {
         **OLD,
@@ -325,7 +326,7 @@ DAMAGES: dict[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("damage", list(DAMAGES))
 @pytest.mark.parametrize("quoting", [csv.QUOTE_ALL, csv.QUOTE_MINIMAL])
 @pytest.mark.parametrize("abstract", ["one line", "two\nlines, of, which\n\nnone is a row"])
-def test_a_damaged_row_spoils_only_itself(read: Reads, damage: str, quoting: int, abstract: str) -> None:
+def test_damaged_row_does_not_affect_neighbours(read: Reads, damage: str, quoting: int, abstract: str) -> None:
     rows = [written([{**row, "Abstract": abstract}], quoting=quoting).split("\n", 1) for row in numbered(NEW, 7)]
     bodies = [body.rstrip("\n") for _, body in rows]
     bodies[2] = DAMAGES[damage](bodies[2])
@@ -336,7 +337,7 @@ def test_a_damaged_row_spoils_only_itself(read: Reads, damage: str, quoting: int
     assert all(problem.line >= 4 for problem in found.broken)
 
 
-def test_a_truncated_file(read: Reads) -> None:
+def test_reports_truncated_last_row(read: Reads) -> None:
     content = written(numbered(NEW, 3))
     found = read(content[:-300])
     assert found.ids == ["2-s2.0-1", "2-s2.0-2"]
@@ -344,20 +345,20 @@ def test_a_truncated_file(read: Reads) -> None:
     assert found.broken[0].line == 6
 
 
-def test_columns_are_counted(read: Reads) -> None:
+def test_rejects_rows_with_wrong_number_of_columns(read: Reads) -> None:
     content = written(numbered(OLD, 1)) + "a,b,c\n" + ",".join(["x"] * len(OLD)) + ",,,\n"
     found = read(content)
-    assert len(found.documents) == 2, "empty cells behind a row are no fault"
+    assert len(found.documents) == 2, "empty cells after a row are no error"
     assert [problem.reason for problem in found.broken] == [f"has 3 columns, the header {len(OLD)}"]
 
 
-def test_a_stray_mark_in_a_tab_separated_text(read: Reads) -> None:
+def test_reads_stray_quotation_mark_in_tsv(read: Reads) -> None:
     found = read('id\ttitle\tauthors\tyear\n1\t"Open\tDoe, J\t2001\n2\t5" pipes\tRoe, A\t2002\n3\tx\tPoe, B\t2003\n')
     assert found.ids == ["1", "2", "3"] or (found.ids == ["2", "3"] and len(found.broken) == 1)
     assert found.documents[-2].title == '5" pipes'
 
 
-def test_lines_in_a_cell_that_look_like_rows() -> None:
+def test_joins_lines_of_a_cell_that_look_like_rows() -> None:
     header = Header(("a", "b", "c", "d", "e"), ",")
     lines = [b'1,2,3,4,"prose', b"one, two, three, four, five", b'six",', b"", b'x,y"', b"1,2,3,4,5"]
     raws = list(gather([InputLine(number, text) for number, text in enumerate(lines, 1) if text], header))
@@ -370,7 +371,7 @@ def test_lines_in_a_cell_that_look_like_rows() -> None:
 
 @given(st.lists(st.lists(st.text(alphabet='ab ,;"\n\té|'), min_size=3, max_size=3), min_size=1, max_size=6))
 @settings(max_examples=100, deadline=None)
-def test_what_csv_writes_is_read(rows: list[list[str]]) -> None:
+def test_reads_what_csv_module_writes(rows: list[list[str]]) -> None:
     header = Header(("x", "y", "z"), ",")
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
@@ -415,7 +416,7 @@ def test_cells_agree_with_the_csv_module(row: str, separator: str) -> None:
         ("PT J\nAU Doe, J\n", None),
     ],
 )
-def test_recognition(tmp_path: Path, content: str, form: str | None) -> None:
+def test_recognises_tables(tmp_path: Path, content: str, form: str | None) -> None:
     path = tmp_path / "x"
     path.write_text(content, encoding="utf-8")
     with Source(path) as source:
@@ -426,7 +427,7 @@ def test_recognition(tmp_path: Path, content: str, form: str | None) -> None:
 # Tables of documents
 
 
-def test_usual_columns(read: Reads) -> None:
+def test_recognises_usual_columns(read: Reads) -> None:
     row = {
         "Key": "k1",
         "Author": "Doe, Jane; Roe, A",
@@ -444,7 +445,7 @@ def test_usual_columns(read: Reads) -> None:
     assert (document.keywords, document.abstract, document.id_is_key) == (["a", "b", "c"], "", True)
 
 
-def test_mapped_columns(read: Reads) -> None:
+def test_reads_columns_named_by_user(read: Reads) -> None:
     content = written([{"Nr": "5", "Wer": "Doe, J/Roe, A", "Was": "T", "Wann": "12 May 1999", "id": "other"}])
     columns = {"id": "Nr", "authors": "wer", "title": "Was", "year": "Wann", "separator": "/"}
     document = read(content, "table", **columns).one
@@ -454,15 +455,15 @@ def test_mapped_columns(read: Reads) -> None:
 @pytest.mark.parametrize(
     ("content", "columns", "message"),
     [
-        ("a,b\n1,2\n", {}, r"no column is known to hold authors; it has 'a', 'b'.*--columns authors=Names,id=Key"),
+        ("a,b\n1,2\n", {}, r"no column is recognised as authors; it has 'a', 'b'.*--columns authors=Names,id=Key"),
         ("authors,title\n", {"authors": "Names"}, r"has no column 'Names' for authors; it has 'authors', 'title'"),
-        ("authors,title\n", {"autors": "authors"}, r"no field 'autors'.*choose among id, title"),
+        ("authors,title\n", {"autors": "authors"}, r"no field 'autors'.*choose one of id, title"),
         ("id,authors,author_name\n", {}, r"authors and author_name may both hold the authors"),
-        ("author_name,title\n", {}, r"each row has one author, but no column says of which document"),
-        ("only one column\n", {}, r"is no table"),
+        ("author_name,title\n", {}, r"each row has one author, but no column identifies the document"),
+        ("only one column\n", {}, r"is not a table"),
     ],
 )
-def test_unclear_columns(read: Reads, content: str, columns: Columns, message: str) -> None:
+def test_rejects_unclear_columns(read: Reads, content: str, columns: Columns, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read(content, "table", **columns)
 
@@ -483,18 +484,18 @@ def test_unclear_columns(read: Reads, content: str, columns: Columns, message: s
         (["[Anonymous]", "Doe, J; N/A; …"], [["[Anonymous]"], ["Doe, J"]]),
     ],
 )
-def test_lists_of_authors(read: Reads, cells: list[str], expected: list[list[str]]) -> None:
+def test_splits_lists_of_authors(read: Reads, cells: list[str], expected: list[list[str]]) -> None:
     rows = [{"id": number, "title": "t", "authors": cell} for number, cell in enumerate(cells)]
     assert [names_of(document) for document in read(written(rows)).documents] == expected
 
 
-def test_nothing_is_evaluated(read: Reads) -> None:
+def test_does_not_evaluate_code(read: Reads) -> None:
     found = read(written([{"id": 1, "title": "t", "authors": "[{'name': print('x')}]"}]))
     assert found.one.authors == []
     assert "neither JSON" in found.problems[0].reason
 
 
-def test_columns_beside_the_authors(read: Reads) -> None:
+def test_reads_other_columns_of_authors(read: Reads) -> None:
     row = {
         "UT (Unique WOS ID)": "WOS:000001",
         "Article Title": "T",
@@ -508,10 +509,10 @@ def test_columns_beside_the_authors(read: Reads) -> None:
     assert found.one.ids == {"wos": "000001"}
     assert (jane.affiliations, amy.affiliations) == (["Univ. A, Oz", "Univ. B, Oz"], ["Univ. A, Oz"])
     assert (jane.ids, amy.ids) == ({"orcid": "0000-0002-1825-0097"}, {"researcherid": "A-1000-2010"})
-    assert [problem.reason for problem in found.problems] == ["'0000-0002-1825-0098' is no orcid"]
+    assert [problem.reason for problem in found.problems] == ["'0000-0002-1825-0098' is not a valid ORCID"]
 
 
-def test_columns_in_the_order_of_the_authors(read: Reads) -> None:
+def test_assigns_parallel_columns_in_order(read: Reads) -> None:
     row = {
         "id": "1",
         "title": "T",
@@ -531,7 +532,7 @@ def test_columns_in_the_order_of_the_authors(read: Reads) -> None:
 # Tables of authors
 
 
-def test_a_row_for_each_author(read: Reads) -> None:
+def test_reads_one_row_per_author(read: Reads) -> None:
     content = (
         "doc_id,title,author_name,affiliation,email,orcid,author,block,position\n"
         'p1,,"Roe, A","Univ. ""C"",\nOz",,,a2,roe,10\n'
@@ -553,13 +554,13 @@ def test_a_row_for_each_author(read: Reads) -> None:
     assert [(p.lost, p.line) for p in found.problems] == [("record", 5), ("author", 2)]
 
 
-def test_names_in_two_columns_and_rows_without_position(read: Reads) -> None:
+def test_joins_names_in_two_columns(read: Reads) -> None:
     found = read("doi,First Name,Last Name\n10.9999/a,Jane,Doe\n10.9999/a,,Roe\n10.9999/b,A,Poe\n")
     assert [names_of(document) for document in found.documents] == [["Doe, Jane", "Roe"], ["Poe, A"]]
     assert [document.ids["doi"] for document in found.documents] == ["10.9999/a", "10.9999/b"]
 
 
-def test_one_author_in_a_column_author(read: Reads) -> None:
+def test_reads_single_authors_in_column_author(read: Reads) -> None:
     rows = "p1,T,Jane Doe\np1,T,A Roe\np2,U,B Poe\n"
     assert [names_of(d) for d in read(f"paper_id,title,author\n{rows}").documents] == [["Jane Doe", "A Roe"], ["B Poe"]]
 
@@ -588,7 +589,7 @@ def stored(rows: list[dict[str, Any]], path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
-def test_lists_of_objects(tmp_path: Path, name: str) -> None:
+def test_reads_lists_of_objects(tmp_path: Path, name: str) -> None:
     found = Read(list(read_documents(stored(PEOPLE, tmp_path / name), None)))
     assert found.ids == ["p1", f"{name}:2", "p3"]
     assert found.documents[0].authors == [Author(0, "Doe, J", ["A"])]
@@ -596,7 +597,7 @@ def test_lists_of_objects(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
-def test_rows_of_authors(tmp_path: Path, name: str) -> None:
+def test_groups_rows_of_authors(tmp_path: Path, name: str) -> None:
     rows = [{"id": number // 2, "author_name": f"Doe {number}", "year": 2000.0} for number in range(3000)]
     found = Read(list(read_documents(stored(rows, tmp_path / name), "table", {"id": "id"})))
     assert len(found.documents) == 1500
@@ -604,18 +605,18 @@ def test_rows_of_authors(tmp_path: Path, name: str) -> None:
     assert found.documents[7].year == 2000
 
 
-def test_lists_of_texts(tmp_path: Path) -> None:
+def test_reads_lists_of_texts(tmp_path: Path) -> None:
     rows = [{"id": "1", "authors": ["Doe, J", "Roe, A"], "affiliations": [["A", "B"], []], "title": "T"}]
     document = Read(list(read_documents(stored(rows, tmp_path / "t.parquet")))).one
     assert [author.affiliations for author in document.authors] == [["A", "B"], []]
 
 
-def test_own_results_are_no_documents(tmp_path: Path) -> None:
+def test_does_not_recognise_own_results(tmp_path: Path) -> None:
     with Source(stored([{"mention_id": "m", "author": "a", "title": "x"}], tmp_path / "t.parquet")) as source:
         assert not table.FORMAT.recognises(source)
 
 
-def test_binary_tables_must_be_whole_files(tmp_path: Path) -> None:
+def test_rejects_compressed_or_truncated_parquet(tmp_path: Path) -> None:
     whole = stored(PEOPLE, tmp_path / "t.parquet").read_bytes()
     (tmp_path / "t.parquet.gz").write_bytes(gzip.compress(whole))
     with pytest.raises(InputError, match="unpack it first"):
@@ -625,7 +626,7 @@ def test_binary_tables_must_be_whole_files(tmp_path: Path) -> None:
         list(read_documents(tmp_path / "cut.parquet", "table"))
 
 
-# Whatever comes
+# Any input
 
 SCOPUS = Header(tuple(OLD), ",")
 TABLES = [
@@ -644,14 +645,14 @@ TABLES = [
 ]
 
 
-def test_contexts_can_be_sent_to_other_processes() -> None:
+def test_contexts_can_be_pickled() -> None:
     for context in (SCOPUS, *TABLES):
         assert pickle.loads(pickle.dumps(context)) == context
 
 
 @given(st.binary(max_size=200) | st.text(alphabet='"",; a\n[{}]', max_size=80).map(str.encode))
 @settings(max_examples=100, deadline=None)
-def test_bytes_never_raise_anything_else(text: bytes) -> None:
+def test_parsing_any_bytes_raises_only_broken_record(text: bytes) -> None:
     for parse, context in [(scopus.parse, SCOPUS), *((table.parse, each) for each in TABLES)]:
         with suppress(BrokenRecordError):
             parse(text, context)  # type: ignore[operator]
@@ -683,7 +684,7 @@ CELLS = st.lists(
 
 @given(st.lists(CELLS, min_size=len(OLD), max_size=len(OLD)))
 @settings(max_examples=100, deadline=None)
-def test_cells_never_raise_anything_else(cells: list[str]) -> None:
+def test_parsing_any_cells_raises_only_broken_record(cells: list[str]) -> None:
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow(cells)
     parsed = scopus.parse(text.getvalue().rstrip("\n").encode(), SCOPUS)
@@ -702,25 +703,25 @@ JSON = st.recursive(
 
 @given(JSON)
 @settings(max_examples=100, deadline=None)
-def test_values_never_raise_anything_else(value: Any) -> None:
+def test_parsing_any_values_raises_only_broken_record(value: Any) -> None:
     for context in TABLES[2:]:
         for rows in ({"a": value, "y": value, "e": value}, [{"id": value, "a": value}] * 2):
             with suppress(BrokenRecordError):
                 table.parse(orjson.dumps(rows), context)
 
 
-def test_names_in_any_text_end() -> None:
+def test_name_patterns_are_fast_on_any_text() -> None:
     for text in ("," * 50_000, "a and " * 50_000, "; A." * 50_000, "A., " * 50_000, "'" * 50_000, "[" * 50_000):
         for separator in (None, table_authors.COMMAS, table_authors.FUSED):
             table_authors.names_in(text, separator)
         table_authors.separator_in([text])
         table_columns.texts_of(f"({text}")
         table_columns.items_of(f"['{text}]")
-        scopus_names.referenced(text)
-        scopus_names.listed(text)
+        scopus_cited_authors(text)
+        scopus.short_names(text)
 
 
-def test_scopus_initials_before_the_whole_name(read: Reads) -> None:
+def test_removes_initials_before_full_scopus_names(read: Reads) -> None:
     whole = {**NEW, "Authors": "Q., Zed, Quentin; A.B., Mo-Yo, Anna Bella"}
     whole["Authors with affiliations"] = (
         "Q., Zed, Quentin, Institute of Felt, Oz; A.B., Mo-Yo, Anna Bella, Univ. of Hay, Oz"
@@ -737,7 +738,7 @@ def test_scopus_initials_before_the_whole_name(read: Reads) -> None:
 # Tables of databases and publishers
 
 
-def test_table_of_pubmed_has_semicolons_only_around_groups(read: Reads) -> None:
+def test_reads_pubmed_table_with_semicolons_around_groups(read: Reads) -> None:
     row = {"PMID": "1", "Title": "T", "Authors": "Ash A, de Oak Elm BC, Fir D 3rd.", "DOI": "10.9999/1"}
     rows = [row, {**row, "PMID": "2", "DOI": "", "Authors": "WOOD Study Group; Ash A, Yew E."}]
     first, second = read(written([*rows, {**row, "PMID": "3", "DOI": "", "Authors": "Ash A."}])).documents[:2]
@@ -745,7 +746,7 @@ def test_table_of_pubmed_has_semicolons_only_around_groups(read: Reads) -> None:
     assert [(author.position, author.name) for author in second.authors] == [(0, "Ash A"), (1, "Yew E")]
 
 
-def test_semicolons_part_names_where_most_cells_have_them_so(read: Reads) -> None:
+def test_splits_at_semicolons_if_most_cells_have_them(read: Reads) -> None:
     rows = [{"Title": "A", "Authors": "Ash, A B; Oak, C"}, {"Title": "B", "Authors": "Ash Bo, Cy DE"}]
     found = read(written([*rows, {"Title": "C", "Authors": "Fir, D; Yew, E"}])).documents
     assert [len(document.authors) for document in found] == [2, 1, 2]
@@ -765,11 +766,11 @@ def test_semicolons_part_names_where_most_cells_have_them_so(read: Reads) -> Non
         ("[{'name': __import__('os')}]", []),
     ],
 )
-def test_lists_of_names_as_programs_write_them(read: Reads, cell: str, expected: list[str]) -> None:
+def test_splits_lists_of_names_in_program_notations(read: Reads, cell: str, expected: list[str]) -> None:
     assert names_of(read(written([{"Title": "T", "Year": "2001", "Authors": cell}])).one) == expected
 
 
-def test_table_of_dimensions(read: Reads) -> None:
+def test_reads_dimensions_table(read: Reads) -> None:
     row = {
         "Publication ID": "pub.7",
         "Title": "T",
@@ -788,7 +789,7 @@ def test_table_of_dimensions(read: Reads) -> None:
     ]
 
 
-def test_table_of_openalex(read: Reads) -> None:
+def test_reads_openalex_table(read: Reads) -> None:
     row = {
         "id": "https://openalex.org/W7",
         "title": "T",
@@ -806,7 +807,7 @@ def test_table_of_openalex(read: Reads) -> None:
     ]
 
 
-def test_table_of_embase(read: Reads) -> None:
+def test_reads_embase_table(read: Reads) -> None:
     row = {
         "Title": "T",
         "Author Names": "Ash A.B., Oak-Elm C.",
@@ -823,7 +824,7 @@ def test_table_of_embase(read: Reads) -> None:
     ]
 
 
-def test_table_of_ieee_with_places_of_nobody(read: Reads) -> None:
+def test_reads_ieee_table_with_empty_affiliations(read: Reads) -> None:
     row = {
         "Document Title": "T",
         "Authors": "A. Ash; B. Oak; C. Fir",
@@ -836,7 +837,7 @@ def test_table_of_ieee_with_places_of_nobody(read: Reads) -> None:
     assert [author.affiliations for author in found.one.authors] == [[], ["Mill, Oz"], []]
 
 
-def test_table_of_springer_has_nothing_between_names(read: Reads) -> None:
+def test_reads_springer_table_without_separators(read: Reads) -> None:
     row = {
         "Item Title": "T",
         "Item DOI": "10.9999/s",
@@ -849,12 +850,12 @@ def test_table_of_springer_has_nothing_between_names(read: Reads) -> None:
     assert names_of(found) == ["Anna Ash", "Bob van Oak", "Mia McFir", "Xiao-Li Wu"]
 
 
-def test_groups_keep_other_columns_in_order(read: Reads) -> None:
+def test_groups_do_not_shift_parallel_columns(read: Reads) -> None:
     row = {"Title": "T", "Authors": "Ash, A; Bureau of Trees; Oak, B", "Affiliations": "Mill; Bureau; Felt"}
     found = read(written([row])).one
     assert [(author.position, author.affiliations) for author in found.authors] == [(0, ["Mill"]), (1, ["Felt"])]
 
 
-def test_names_of_columns_in_other_languages(read: Reads) -> None:
+def test_recognises_columns_in_other_languages(read: Reads) -> None:
     found = read(written([{"Autoren": "Ash, A; Oak, B", "Titel": "T", "Jahr": "2001"}], separator=";")).one
     assert (found.title, found.year, names_of(found)) == ("T", 2001, ["Ash, A", "Oak, B"])

@@ -1,4 +1,4 @@
-"""RIS and MEDLINE text: what exporters write, what damage does, and how the formats are told."""
+"""RIS and MEDLINE text: the styles of many sources, damage, and recognition of the formats."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Read = Callable[[str | bytes], tuple[list[Document], list[str]]]
 
 @pytest.fixture
 def read(tmp_path: Path) -> Read:
-    """Write a file and read it as whatever it shows to be."""
+    """Write a file and read it in the format that is detected."""
 
     def documents_and_problems(text: str | bytes) -> tuple[list[Document], list[str]]:
         path = tmp_path / "export.txt"
@@ -105,7 +105,7 @@ def test_ris_years(read: Read, lines: list[str], year: int | None) -> None:
     assert one(read, *lines).year == year
 
 
-def test_ris_year_that_is_none_is_noted(read: Read) -> None:
+def test_ris_notes_invalid_year(read: Read) -> None:
     (document,), problems = read(ris_record("PY  - in press"))
     assert document.year is None
     assert problems == ["1: field: year 'in press' is not a year"]
@@ -153,12 +153,12 @@ def test_ris_author_lists(read: Read, lines: list[str], expected: list[str]) -> 
         "International Panel on Names (IPN)",
     ],
 )
-def test_ris_nobody_and_groups_are_no_mentions(read: Read, nobody: str) -> None:
+def test_ris_skips_placeholders_and_groups(read: Read, nobody: str) -> None:
     document = one(read, f"AU  - {nobody}", "AU  - Doe, J.")
     assert [(author.position, author.name) for author in document.authors] == [(0, "Doe, J.")]
 
 
-def test_ris_author_without_name_is_noted_and_keeps_its_place() -> None:
+def test_ris_notes_author_without_name() -> None:
     parsed = ris.FORMAT.parse(
         ris_record("AU  - Doe, J.", "AU  - ", "AU  - " + 301 * "x", "AU  - Roe, A.").encode(), None
     )
@@ -168,16 +168,16 @@ def test_ris_author_without_name_is_noted_and_keeps_its_place() -> None:
     assert notes == [("author", "author 1 has no name"), ("author", "author 2 has no name")]
 
 
-# RIS: who is where
+# RIS: addresses and identifiers of authors
 
 
-def test_ris_addresses_only_where_it_is_clear_whose_they_are(read: Read) -> None:
+def test_ris_assigns_addresses_only_if_unambiguous(read: Read) -> None:
     single = one(read, "AU  - Doe, J.", "AD  - Univ A, Rome, Italy.", "AD  - Univ B")
     assert single.authors[0].affiliations == ["Univ A, Rome, Italy", "Univ B"]
     shared = one(read, "AU  - Doe, J.", "AU  - Roe, A.", "AD  - Univ A")
     assert [author.affiliations for author in shared.authors] == [["Univ A"], ["Univ A"]]
     for unclear in (
-        ["AD  - Univ A", "AD  - Univ B"],  # as many as authors, but both may be of one
+        ["AD  - Univ A", "AD  - Univ B"],  # as many as authors, but both may belong to one
         ["AD  - Univ A, Rome; Univ B, Bari"],
         ["AD  - Univ A", "AD  - Univ B", "AD  - Univ C"],
     ):
@@ -189,7 +189,7 @@ def test_ris_addresses_only_where_it_is_clear_whose_they_are(read: Read) -> None
     assert [author.affiliations for author in twice.authors] == [["Univ A"], ["Univ A"]]
 
 
-def test_ris_addresses_between_authors_are_of_the_one_before(read: Read) -> None:
+def test_ris_assigns_addresses_to_author_before(read: Read) -> None:
     lines = ["AU  - Doe, J.", "AD  - Univ A,", "      Rome", "Univ B", "AU  - Roe, A.", "AU  - NAMES Study Group"]
     document = one(read, *lines, "AD  - The group's office", "AU  - Poe, E.,", "AD  - Univ A, Rome. poe@a.example")
     assert [author.affiliations for author in document.authors] == [["Univ A, Rome", "Univ B"], [], ["Univ A, Rome"]]
@@ -245,7 +245,7 @@ def test_ris_of_scopus_has_references_in_a_note(read: Read) -> None:
     assert one(read, "AU  - Moe, M.", note).referenced_authors == ["Doe, J.K.", "Roe, R.", "Poe, E."]
 
 
-def test_ris_types_that_are_not_in_the_first_line(read: Read) -> None:
+def test_ris_reads_records_with_type_after_other_fields(read: Read) -> None:
     text = "".join(
         f"DB  - X\nAB  - NA\nTI  - Title {n}\nTY  - JOUR\nAU  - Doe, J.\nDO  - 10.1000/{n}\nER  - \n\n" for n in "123"
     )
@@ -256,7 +256,7 @@ def test_ris_types_that_are_not_in_the_first_line(read: Read) -> None:
     assert ([document.title for document in documents], len(problems)) == (["Title 3"], 1)
 
 
-def test_ris_orcids_elsewhere_and_wrong_ones(read: Read) -> None:
+def test_ris_reads_orcids_in_other_fields_and_notes_invalid_ones(read: Read) -> None:
     (document,), problems = read(
         ris_record(
             "AU  - Doe, Jane (ORCID: 0000-0002-1825-0097)",
@@ -270,8 +270,8 @@ def test_ris_orcids_elsewhere_and_wrong_ones(read: Read) -> None:
         {"orcid": "0000-0002-1694-233X"},
     ]
     assert problems == [
-        "1: field: '0000-0002-1825-0098' is no ORCID",
-        "1: field: ORCID 0000-0001-5109-3700 is of 'Stranger, A', not of an author",
+        "1: field: '0000-0002-1825-0098' is not a valid ORCID",
+        "1: field: ORCID 0000-0001-5109-3700 follows 'Stranger, A', which is not an author of this record",
     ]
 
 
@@ -328,7 +328,7 @@ def test_ris_of_web_of_science_has_lone_carriage_returns(read: Read) -> None:
     (document,), problems = read(text)
     assert problems == []
     assert (document.id, document.ids["wos"]) == ("WOS:000000000000001", "000000000000001")
-    # The Web of Science lists, and counts, authors who are not known.
+    # The Web of Science lists "[Anonymous]" as an author.
     assert names(document) == ["Doe, J", "[Anonymous]"]
     assert document.authors[0].affiliations == []
 
@@ -389,7 +389,7 @@ def test_ris_titles_and_venues_of_books(read: Read) -> None:
         ("ER  - ", "ER-"),
     ],
 )
-def test_ris_other_ways_to_write_lines(read: Read, written: str, instead: str) -> None:
+def test_ris_reads_other_line_layouts(read: Read, written: str, instead: str) -> None:
     text = ris_record("AU  - Doe, J", "PY  - 2001") + ris_record("AU  - Roe, A-B", "PY  - 2002", number=2)
     documents, problems = read(text.replace(written, instead))
     assert problems == []
@@ -399,13 +399,13 @@ def test_ris_other_ways_to_write_lines(read: Read, written: str, instead: str) -
     ]
 
 
-def test_ris_in_small_letters(read: Read) -> None:
+def test_ris_reads_lower_case_tags(read: Read) -> None:
     documents, problems = read("ty  - jour\nau  - Doe, J\nti  - On names\ner  - \n\nty  - jour\nau  - Roe, A\ner  - \n")
     assert problems == []
     assert [names(document) for document in documents] == [["Doe, J"], ["Roe, A"]]
 
 
-def test_ris_sentences_are_no_tags(read: Read) -> None:
+def test_ris_does_not_mistake_sentences_for_tags(read: Read) -> None:
     document = one(
         read,
         "AU  - Doe, J",
@@ -420,7 +420,7 @@ def test_ris_sentences_are_no_tags(read: Read) -> None:
     assert document.keywords == ["x"]
 
 
-def test_ris_header_and_remarks_between_records(read: Read) -> None:
+def test_ris_ignores_header_and_remarks(read: Read) -> None:
     text = "Provider: A Library\nContent: text/plain\n\nRecord #1 of 2\n" + ris_record("AU  - Doe, J")
     text += "Record #2 of 2\nProvider: A Library\n" + ris_record("AU  - Roe, A", number=2) + "End of export\n"
     documents, problems = read(text)
@@ -432,39 +432,39 @@ def test_ris_record_numbers_are_lines(read: Read) -> None:
     assert [problem.partition(":")[0] for problem in read(text)[1]] == ["1", "8"]
 
 
-def test_ris_missing_marks_spoil_no_neighbour(read: Read) -> None:
+def test_ris_missing_marks_do_not_affect_neighbours(read: Read) -> None:
     three = [ris_record(f"AU  - Doe{number}, J", number=number) for number in (1, 2, 3)]
     whole, _ = read("".join(three))
     without_type, problems = read(three[0] + three[1].replace("TY  -", "T\xe9  -") + three[2])
     assert (without_type, problems) == (whole, [])
     without_end, problems = read(three[0] + three[1].replace("ER  - ", "") + three[2])
     assert without_end == whole
-    assert problems == ["7: field: the end mark ER is missing, what stood before it may be lost"]
+    assert problems == ["7: field: the end mark ER is missing; fields before it may be lost"]
     headless, problems = read("KW  - rest of a record\nER  - \n" + three[1] + three[2])
     assert headless == whole[1:]
     assert problems == ["1: record: cut off before its beginning"]
 
 
-def test_ris_cut_end(read: Read) -> None:
+def test_ris_reports_truncated_last_record(read: Read) -> None:
     healthy = ris_record("AU  - Doe, J")
     documents, problems = read(healthy + "TY  - JOUR\nTI  - Cut\nAU  - Roe, A\nAU  - Zh")
     assert [names(document) for document in documents] == [["Doe, J"], ["Roe, A"]]
-    assert problems == ["7: field: the end mark ER is missing, what stood before it may be lost"]
+    assert problems == ["7: field: the end mark ER is missing; fields before it may be lost"]
     documents, problems = read(healthy + "TY  - JOUR\nTI  - Cut\nAU  - Ro")
     assert [names(document) for document in documents] == [["Doe, J"]]
     assert problems == ["7: record: cut off before its end mark ER"]
 
 
-def test_ris_empty_record_and_rubbish_are_reported(read: Read) -> None:
+def test_ris_reports_empty_records_and_garbage(read: Read) -> None:
     healthy = ris_record("AU  - Doe, J")
     documents, problems = read("TY  - JOUR\nER  - \n" + healthy)
-    assert (len(documents), problems) == (1, ["1: record: nothing but its type"])
+    assert (len(documents), problems) == (1, ["1: record: has no field but its type"])
     documents, problems = read("rubbish " * 500 + "\n" + healthy)
     assert (len(documents), problems) == (1, ["1: record: text without any tag"])
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
-def test_encodings(read: Read, encoding: str) -> None:
+def test_reads_other_encodings(read: Read, encoding: str) -> None:
     (document,), _ = read(ris_record("AU  - Müller, Jürgen").encode(encoding))
     assert names(document) == ["Müller, Jürgen"]
     (document,), _ = read(nbib_record("FAU - Müller, Jürgen").encode(encoding))
@@ -546,7 +546,7 @@ def test_nbib_numbered_addresses(read: Read) -> None:
     assert document.authors[0].affiliations == ["Univ A, Rome", "Univ B, Bari"]
 
 
-def test_nbib_nobody_is_no_mention(read: Read) -> None:
+def test_nbib_skips_placeholders(read: Read) -> None:
     (document,), problems = read(nbib_record("FAU - Anonymous", "AU  - Anonymous", "FAU - Doe, J", "AU  - Doe J"))
     assert (names(document), problems) == (["Doe, J"], [])
 
@@ -571,7 +571,7 @@ def test_nbib_doi_of_the_citation(read: Read) -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_nbib_damaged_beginning_spoils_no_neighbour(read: Read, end: str) -> None:
+def test_nbib_damaged_beginning_does_not_affect_neighbours(read: Read, end: str) -> None:
     three = [nbib_record(f"FAU - Doe, {letter}", number=number) for number, letter in enumerate("ABC", 1)]
     whole, _ = read("".join(three))
     documents, problems = read((three[0] + three[1].replace("PMID", "PM\xe9D") + three[2]).replace("\n", end))
@@ -581,17 +581,17 @@ def test_nbib_damaged_beginning_spoils_no_neighbour(read: Read, end: str) -> Non
     assert problems == ["10: field: the PMID is missing or no number"]
 
 
-def test_nbib_cut_end(read: Read) -> None:
+def test_nbib_reports_truncated_last_record(read: Read) -> None:
     healthy = nbib_record("FAU - Doe, J")
     documents, problems = read(healthy + "PMID- 2\nOWN - NLM\nTI  - Cut\nFAU - Roe, A\nAU  - Roe A\nFAU - Zh")
     assert [names(document) for document in documents] == [["Doe, J"], ["Roe, A"]]
-    assert problems == ["10: field: the end mark SO is missing, what stood before it may be lost"]
+    assert problems == ["10: field: the end mark SO is missing; fields before it may be lost"]
     documents, problems = read(healthy + "PMID- 2\nOWN - NLM\nTI  - Cu")
     assert [names(document) for document in documents] == [["Doe, J"]]
     assert problems == ["10: record: cut off before its end mark SO"]
 
 
-# Which format it is
+# Recognition
 
 
 @pytest.mark.parametrize(
@@ -608,7 +608,7 @@ def test_nbib_cut_end(read: Read) -> None:
         (nbib_record("FAU - Doe, J", "JID - 1").replace("PMID", "PMxD"), "nbib"),
     ],
 )
-def test_recognised(tmp_path: Path, text: str, name: str) -> None:
+def test_recognises_format(tmp_path: Path, text: str, name: str) -> None:
     assert recognises(tmp_path / "a.txt", text) == name
 
 
@@ -625,13 +625,13 @@ def test_recognised(tmp_path: Path, text: str, name: str) -> None:
         "",
     ],
 )
-def test_not_recognised(tmp_path: Path, form: Format, text: str) -> None:
+def test_does_not_recognise_other_files(tmp_path: Path, form: Format, text: str) -> None:
     (tmp_path / "a.txt").write_text(text)
     with Source(tmp_path / "a.txt") as source:
         assert not form.recognises(source)
 
 
-def test_each_is_not_the_other(tmp_path: Path) -> None:
+def test_recognises_ris_and_medline_exclusively(tmp_path: Path) -> None:
     lines = ["FAU - Doe, J", "AU  - Doe J", "AD  - Univ A", "AB  - On names", "LA  - eng"]
     for text, form in (ris_record(*lines[1:]), nbib.FORMAT), (nbib_record(*lines), ris.FORMAT):
         (tmp_path / "a.txt").write_text(text)
@@ -639,7 +639,7 @@ def test_each_is_not_the_other(tmp_path: Path) -> None:
             assert not form.recognises(source)
 
 
-# Never anything but a broken record
+# Any input
 
 TAGS = [
     "TY",
@@ -676,7 +676,7 @@ LINES = st.tuples(st.sampled_from([*TAGS, "PMID", "SO", "CN"]), st.sampled_from(
 
 @given(st.lists(LINES.map("".join) | st.text()).map("\n".join).map(str.encode) | st.binary())
 @settings(max_examples=100, deadline=None)
-def test_parse_raises_nothing_else(text: bytes) -> None:
+def test_parsing_any_bytes_raises_only_broken_record(text: bytes) -> None:
     for form in ris.FORMAT, nbib.FORMAT:
         try:
             parsed = form.parse(text, None)
@@ -689,7 +689,7 @@ def test_parse_raises_nothing_else(text: bytes) -> None:
 
 @given(st.integers(0, 5000), st.integers(1, 255), st.sampled_from(["ris", "nbib"]))
 @settings(max_examples=100, deadline=None)
-def test_one_wrong_byte_spoils_one_record(place: int, change: int, name: str) -> None:
+def test_wrong_byte_affects_one_record(place: int, change: int, name: str) -> None:
     lines = ["AU  - Doe, J", "AD  - Univ A", "PY  - 2001"], ["FAU - Doe, J", "AU  - Doe J", "AD  - Univ A"]
     records = [
         ris_record(*lines[0], number=number) if name == "ris" else nbib_record(*lines[1], number=number)
@@ -716,7 +716,7 @@ def _documents(name: str, text: bytes) -> list[Document]:
     return documents
 
 
-def test_an_indented_record_is_not_lost_in_silence() -> None:
+def test_notes_indented_record() -> None:
     text = b"TY  - JOUR\nAU  - Doe, J\nTI  - On\nER  - \n\n  TY  - JOUR\n  AU  - Roe, R\n  TI  - Off\n  ER  - \n"
     parsed = format_named("ris").parse(text, None)
     assert parsed is not None

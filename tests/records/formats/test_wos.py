@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.io.inputs import Source
-from homonym.records.fields.affiliations import addresses_in, owners
-from homonym.records.formats.wos_document import People
+from homonym.records.fields.affiliations import email_owners, emails_in
+from homonym.records.fields.people import FullNameIndex
 from homonym.records.formats.wos_tab import layout_of
 from homonym.records.model import Author, BrokenRecordError, Document
 from homonym.records.reader import Reading, read_documents
@@ -129,7 +129,7 @@ def record(**fields: str) -> str:
 
 
 def cells_of(text: str) -> dict[str, str]:
-    """The cells of the row that stands for a record in plain text."""
+    """The cells of the table row that corresponds to a record in plain text."""
     cells: dict[str, str] = {}
     tag = ""
     for line in text.splitlines():
@@ -157,10 +157,10 @@ def by_name(document: Document) -> dict[str, Author]:
     return {author.name: author for author in document.authors}
 
 
-# What is carried over
+# Fields
 
 
-def test_names_are_the_full_ones_in_their_order(full: Document) -> None:
+def test_reads_full_names_in_order(full: Document) -> None:
     assert [(author.position, author.name) for author in full.authors] == [
         (0, "Mueller, Juergen K."),
         (1, "Li, Xu"),
@@ -169,7 +169,7 @@ def test_names_are_the_full_ones_in_their_order(full: Document) -> None:
     ]
 
 
-def test_addresses_go_to_the_authors_that_are_named_before_them(full: Document) -> None:
+def test_assigns_addresses_to_named_authors(full: Document) -> None:
     authors = by_name(full)
     first = "Univ Ahausen, Dept Geol, Ahausen, Germany"
     assert authors["Mueller, Juergen K."].affiliations == [first, "Inst C, Cville, France"]
@@ -178,15 +178,15 @@ def test_addresses_go_to_the_authors_that_are_named_before_them(full: Document) 
     assert authors["O'Hara, Pat, Jr."].affiliations == ["Univ B, Btown, Ireland", "Univ D, Dport, USA"]
 
 
-def test_emails_go_to_the_authors_whose_names_they_hold(full: Document) -> None:
+def test_assigns_emails_by_name(full: Document) -> None:
     assert {author.name: author.emails for author in full.authors if author.emails} == {
         "Mueller, Juergen K.": ["jmueller@a.de"],
         "Li, Xiao-Ming": ["xiaoming99@b.ie"],
     }
 
 
-def test_identifiers_go_to_the_authors_that_are_written_so(full: Document) -> None:
-    # "Li, Xin" may be either Li; ", XI" is nobody.
+def test_assigns_identifiers_by_name(full: Document) -> None:
+    # "Li, Xin" may be either Li; ", XI" matches no author.
     assert {author.name: author.ids for author in full.authors if author.ids} == {
         "Mueller, Juergen K.": {"researcherid": "A-1234-2010", "orcid": "0000-0002-1825-0097"},
         "Li, Xu": {"researcherid": "AAB-2345-2020"},
@@ -194,11 +194,11 @@ def test_identifiers_go_to_the_authors_that_are_written_so(full: Document) -> No
     }
 
 
-def test_a_wrong_orcid_is_noted(tmp_path: Path) -> None:
-    assert reasons(readings(tmp_path, FULL)) == ["'0000-0002-1825-0098' of \"O'Hara, Patricia\" is no ORCID"]
+def test_notes_invalid_orcid(tmp_path: Path) -> None:
+    assert reasons(readings(tmp_path, FULL)) == ["'0000-0002-1825-0098' of \"O'Hara, Patricia\" is not a valid ORCID"]
 
 
-def test_fields_of_the_document(full: Document) -> None:
+def test_reads_document_fields(full: Document) -> None:
     assert full.id == "WOS:000111122200001"
     assert full.id_is_key
     assert full.ids == {"doi": "10.1000/wells.1", "wos": "000111122200001", "pmid": "7654321"}
@@ -211,29 +211,29 @@ def test_fields_of_the_document(full: Document) -> None:
     assert full.references == []
 
 
-def test_old_records_have_categories_in_another_field_and_the_year_of_early_access() -> None:
+def test_reads_research_areas_and_early_access_year() -> None:
     document = parsed(record(SC="Geology; Water", EA="FEB 2026", UT="ISI:A1997XU12300001"))
     assert (document.categories, document.year) == (["Geology", "Water"], 2026)
     assert (document.id, document.ids["wos"]) == ("ISI:A1997XU12300001", "A1997XU12300001")
 
 
-def test_a_number_of_medline_is_that_of_pubmed() -> None:
+def test_medline_number_becomes_pmid() -> None:
     assert parsed(record(UT="MEDLINE:12345678")).ids == {"pmid": "12345678"}
 
 
 @pytest.mark.parametrize("nobody", ["", "Anonymous", "[No author name available]", "et al."])
-def test_a_document_may_have_no_authors(nobody: str) -> None:
+def test_reads_document_without_authors(nobody: str) -> None:
     assert parsed(record(AU=nobody, CA="Well Study Grp", BE="Editor, E")).authors == []
 
 
-def test_the_anonymous_author_that_is_listed_counts_as_one() -> None:
+def test_keeps_listed_anonymous_author() -> None:
     assert [author.name for author in parsed(record(AU="[Anonymous]", AF="[Anonymous]")).authors] == ["[Anonymous]"]
 
 
-def test_what_is_no_name_is_noted(tmp_path: Path) -> None:
+def test_notes_author_without_letters(tmp_path: Path) -> None:
     found = readings(tmp_path, record(AU="Doe, J\n   , .\n   Roe, R"), "wos")
     assert [a.name for _, document, _ in found if document for a in document.authors] == ["Doe, J", "Roe, R"]
-    assert reasons(found) == ["author 1 ', .' is no name"]
+    assert reasons(found) == ["author 1 ', .' is not a name"]
 
 
 NEW_CITED = ["Doe, JA", "van Roe, R. P.", "Poe", "Moe, Y-Z"]
@@ -251,7 +251,7 @@ NEW_CITED = ["Doe, JA", "van Roe, R. P.", "Poe", "Moe, Y-Z"]
         ("", []),
     ],
 )
-def test_who_is_cited(cited: str, names: list[str]) -> None:
+def test_reads_cited_authors(cited: str, names: list[str]) -> None:
     assert parsed(record(CR=cited)).referenced_authors == names
 
 
@@ -270,27 +270,27 @@ def test_who_is_cited(cited: str, names: list[str]) -> None:
         ("", None),
     ],
 )
-def test_whom_a_name_means(name: str, author: int | None) -> None:
+def test_full_name_index_finds_author(name: str, author: int | None) -> None:
     fulls = ["Muller, Ulf", "Müller, Ute", "Li, Xu", "Li, Xiao-Ming", "Roe, Rita M."]
     shorts = ["Muller, Ulf", "Müller, Ute", "Li, Xu", "Li, XM", "Roe, RM"]
     names = list(zip(fulls, shorts, strict=True))
-    assert People(names).find(name) == author
-    assert People(names + [(f"Author, {n}", f"Author, {n}") for n in range(100)]).find(name) == author
+    assert FullNameIndex(names).find(name) == author
+    assert FullNameIndex(names + [(f"Author, {n}", f"Author, {n}") for n in range(100)]).find(name) == author
 
 
-def test_references_in_a_cell(tmp_path: Path) -> None:
+def test_reads_references_in_a_cell(tmp_path: Path) -> None:
     cited = "Doe J, 1999, A &amp; B; [Anonymous], 2000; M&#252;ller J, 2001, DOI 10.1000/1;2; Poe E"
     found = documents(tmp_path, table(cells_of(SMALL.format(n=1)) | {"CR": cited}))
     assert found[0].referenced_authors == ["Doe J", "Müller J", "Poe E"]
 
 
-def test_very_many_authors_and_identifiers_do_not_take_long() -> None:
+def test_reads_thousands_of_authors_quickly() -> None:
     names = "\n   ".join(f"Doe{n}, Jane" for n in range(4000))
     identifiers = "; ".join(f"Roe{n}, Rita/A-1234-2010" for n in range(4000))
     assert len(parsed(record(AU=names, RI=identifiers)).authors) == 4000
 
 
-def test_a_book_has_its_authors_where_no_others_are_named() -> None:
+def test_reads_book_authors() -> None:
     assert [a.name for a in parsed(record(AU="", BA="Doe, J", BF="Doe, Jane")).authors] == ["Doe, Jane"]
     assert [a.name for a in parsed(record(BA="Roe, R")).authors] == ["Doe, J"]
 
@@ -304,12 +304,12 @@ def test_a_book_has_its_authors_where_no_others_are_named() -> None:
         ([], ["Doe, Jane"], ["Doe, Jane"]),
     ],
 )
-def test_lists_of_names_that_differ_in_length(short: list[str], full: list[str], names: list[str]) -> None:
+def test_pairs_name_lists_of_different_length(short: list[str], full: list[str], names: list[str]) -> None:
     document = parsed(record(AU="\n   ".join(short), AF="\n   ".join(full)))
     assert [author.name for author in document.authors] == names
 
 
-def test_the_short_name_is_known_where_only_it_is_right() -> None:
+def test_finds_authors_by_short_name() -> None:
     document = parsed(record(AU="Muller, J\n   Doe, J", AF="Mueller, Jan\n   Doe, Jane", RI="MULLER, J./A-1234-2010"))
     assert document.authors[0].ids == {"researcherid": "A-1234-2010"}
 
@@ -329,7 +329,9 @@ def test_the_short_name_is_known_where_only_it_is_right() -> None:
         ("Doe, J\n   Roe, R", "[Doe, J; Ro", [[], []]),
     ],
 )
-def test_addresses_without_names(authors: str, addresses: str, expected: list[list[str]]) -> None:
+def test_assigns_addresses_without_names_only_if_unambiguous(
+    authors: str, addresses: str, expected: list[list[str]]
+) -> None:
     assert [a.affiliations for a in parsed(record(AU=authors, C1=addresses)).authors] == expected
 
 
@@ -348,7 +350,7 @@ def test_addresses_without_names(authors: str, addresses: str, expected: list[li
         ("Doe, J (reprint author), Univ A, doe@a.org.", [["Univ A"], []]),
     ],
 )
-def test_reprint_addresses(reprint: str, expected: list[list[str]]) -> None:
+def test_assigns_reprint_addresses(reprint: str, expected: list[list[str]]) -> None:
     authors = parsed(record(AU="Doe, J\n   Roe, R", RP=reprint)).authors
     assert [author.affiliations for author in authors] == expected
     assert [author.emails for author in authors] == [["doe@a.org"] if "@" in reprint else [], []]
@@ -364,12 +366,12 @@ def test_reprint_addresses(reprint: str, expected: list[list[str]]) -> None:
         ("doe@a.cn", "Roe, R (corresponding author), Univ A.", [["doe@a.cn"], []]),
     ],
 )
-def test_an_email_without_a_name(emails: str, reprint: str, expected: list[list[str]]) -> None:
+def test_single_unclear_email_belongs_to_reprint_author(emails: str, reprint: str, expected: list[list[str]]) -> None:
     authors = parsed(record(AU="Doe, J\n   Roe, R", EM=emails, RP=reprint)).authors
     assert [author.emails for author in authors] == expected
 
 
-def test_all_emails_of_the_only_author_are_hers() -> None:
+def test_single_author_gets_all_emails() -> None:
     assert parsed(record(EM="x1@a.org, x2@a.org;x1@a.org")).authors[0].emails == ["x1@a.org", "x2@a.org"]
 
 
@@ -390,50 +392,50 @@ def test_all_emails_of_the_only_author_are_hers() -> None:
         ("12@x.de", None),
     ],
 )
-def test_whose_email_it_is(address: str, owner: int | None) -> None:
+def test_finds_owner_of_email(address: str, owner: int | None) -> None:
     names = ["Li, Na", "Li, Wei", "Schmidtbauer, Berta", "Garcia Lopez, Clara", "Ößwald, Jürgen"]
-    assert owners([address], [(name, name) for name in names]) == [owner]
+    assert email_owners([address], [(name, name) for name in names]) == [owner]
 
 
-def test_long_lists_of_emails_are_given_up() -> None:
+def test_does_not_compare_too_many_emails() -> None:
     names = [("Doe, J", "Doe, J")] * 2000
-    assert owners(["doe@x.org"] * 2000, names) == [None] * 2000
+    assert email_owners(["doe@x.org"] * 2000, names) == [None] * 2000
 
 
-def test_what_is_no_address() -> None:
-    assert addresses_in("a@b; @c.org; d@e.org@f.org; g.h@i.org.") == ["g.h@i.org"]
+def test_finds_no_email_in_other_texts() -> None:
+    assert emails_in("a@b; @c.org; d@e.org@f.org; g.h@i.org.") == ["g.h@i.org"]
 
 
-# Files as they come
+# Files
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "latin-1"])
-def test_line_ends_and_encodings(tmp_path: Path, full: Document, end: str, encoding: str) -> None:
+def test_reads_any_line_ends_and_encodings(tmp_path: Path, full: Document, end: str, encoding: str) -> None:
     text = (HEAD + FULL + "\n" + SMALL.format(n=1) + "\nEF").replace("\n", end)
     found = readings(tmp_path, text.encode(encoding))
     assert [document for _, document, _ in found if document] == [full, parsed(SMALL.format(n=1))]
     assert [raw.number for raw, document, _ in found if document] == [3, 3 + FULL.count("\n") + 1]
 
 
-def test_files_one_after_another(tmp_path: Path) -> None:
+def test_reads_joined_files(tmp_path: Path) -> None:
     one, two = (HEAD + SMALL.format(n=n) + "\nEF" for n in (1, 2))
     assert len(documents(tmp_path, one + "\n\ufeff" + two)) == 2
     assert len(documents(tmp_path, one + "\ufeff" + two + "\n")) == 2
     assert reasons(readings(tmp_path, one + "\n" + two)) == []
 
 
-def test_records_without_blank_lines_and_without_header(tmp_path: Path) -> None:
+def test_reads_records_without_blank_lines_and_header(tmp_path: Path) -> None:
     assert len(documents(tmp_path, SMALL.format(n=1) + SMALL.format(n=2).rstrip())) == 2
 
 
-def test_lines_that_have_lost_their_indentation() -> None:
+def test_reads_lines_without_indentation() -> None:
     document = parsed(record(AU="Doe, J\nRoe, R\n  Poe, P", TI="A title\nof two lines"))
     assert [author.name for author in document.authors] == ["Doe, J", "Roe, R", "Poe, P"]
     assert document.title == "A title of two lines"
 
 
-def test_a_field_that_comes_twice_goes_on() -> None:
+def test_joins_repeated_fields() -> None:
     document = parsed("PT J\nAU Doe, J\nAU Roe, R\nTI One\nTI title\nUT WOS:1\nER")
     assert ([author.name for author in document.authors], document.title) == (["Doe, J", "Roe, R"], "One title")
 
@@ -442,31 +444,31 @@ def test_a_field_that_comes_twice_goes_on() -> None:
 
 
 @pytest.mark.parametrize("damage", ["xx J", "P\0 J", "\ufffd", ""])
-def test_a_damaged_first_line(tmp_path: Path, damage: str) -> None:
+def test_damaged_first_line_does_not_affect_neighbours(tmp_path: Path, damage: str) -> None:
     text = HEAD + SMALL.format(n=1) + "\n" + SMALL.format(n=2).replace("PT J", damage) + "\n" + SMALL.format(n=3)
     assert [document.id[-1] for document in documents(tmp_path, text)] == ["1", "2", "3"]
 
 
-def test_a_damaged_last_line(tmp_path: Path) -> None:
+def test_damaged_last_line_does_not_affect_neighbours(tmp_path: Path) -> None:
     found = readings(tmp_path, SMALL.format(n=1).replace("\nER", "\nEQ") + SMALL.format(n=2))
     assert [document.id[-1] for _, document, _ in found if document] == ["1", "2"]
     assert reasons(found) == ["the end mark ER is missing"]
 
 
-def test_a_damaged_field_does_not_become_part_of_the_one_before(tmp_path: Path) -> None:
+def test_damaged_field_is_not_joined_to_previous_field(tmp_path: Path) -> None:
     found = readings(tmp_path, SMALL.format(n=1).replace("AF Roe", "aF Roe"))
     assert [author.name for _, document, _ in found if document for author in document.authors] == ["Roe, R"]
     assert reasons(found) == ["the line 'aF Roe, Rita' begins with no field tag"]
 
 
-def test_two_records_that_have_run_together_are_not_one(tmp_path: Path) -> None:
+def test_rejects_records_that_have_run_together(tmp_path: Path) -> None:
     both = SMALL.format(n=1).replace("\nER", "\nEQ") + SMALL.format(n=2).replace("PT J", "xx")
     found = readings(tmp_path, both + SMALL.format(n=3))
     assert [document.id[-1] for _, document, _ in found if document] == ["3"]
-    assert reasons(found) == ["two records have run into each other (several numbers UT)"]
+    assert reasons(found) == ["two records have run together (several accession numbers UT)"]
 
 
-def test_the_last_record_may_be_cut_off_anywhere(tmp_path: Path) -> None:
+def test_reports_truncated_last_record(tmp_path: Path) -> None:
     whole = HEAD + SMALL.format(n=1) + "\n"
     for length in range(3, len(SMALL) - 6):
         found = readings(tmp_path, whole + SMALL[:length], "wos")
@@ -474,13 +476,13 @@ def test_the_last_record_may_be_cut_off_anywhere(tmp_path: Path) -> None:
         assert len(reasons(found)) == 1
 
 
-def test_a_record_cut_off_before_another(tmp_path: Path) -> None:
+def test_reports_truncated_record_before_another(tmp_path: Path) -> None:
     found = readings(tmp_path, FULL[:900] + "\n" + HEAD + SMALL.format(n=1))
     assert [document.id[-1] for _, document, _ in found if document] == ["1"]
     assert reasons(found) == ["cut off before its end mark ER"]
 
 
-def test_what_is_no_record_is_said(tmp_path: Path) -> None:
+def test_reports_text_that_is_no_record(tmp_path: Path) -> None:
     found = readings(tmp_path, "some words\n" + SMALL.format(n=1) + "\nother words", "wos")
     assert [bool(document) for _, document, _ in found] == [False, True, False]
     assert reasons(found) == ["has no field of a Web of Science record"] * 2
@@ -493,7 +495,7 @@ def test_what_is_no_record_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1"])
-def test_a_table_gives_the_same_documents(tmp_path: Path, full: Document, end: str, encoding: str) -> None:
+def test_table_gives_same_documents_as_plain_text(tmp_path: Path, full: Document, end: str, encoding: str) -> None:
     small = SMALL.format(n=1)
     found = readings(tmp_path, table(cells_of(FULL), cells_of(small), end=end).encode(encoding))
     assert [document for _, document, _ in found if document] == [full, parsed(small)]
@@ -501,28 +503,28 @@ def test_a_table_gives_the_same_documents(tmp_path: Path, full: Document, end: s
 
 
 @pytest.mark.parametrize("delimiter", ["\t", ",", ";"])
-def test_a_spreadsheet_saved_as_text(tmp_path: Path, full: Document, delimiter: str) -> None:
+def test_reads_spreadsheet_saved_as_text(tmp_path: Path, full: Document, delimiter: str) -> None:
     cells = cells_of(FULL)
     rows = [list(LONG_NAMES.values()), [cells.get(tag, "") for tag in LONG_NAMES]]
     text = "\r\n".join(delimiter.join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows)
     assert documents(tmp_path, text) == [full]
 
 
-def test_quotation_marks(tmp_path: Path) -> None:
+def test_removes_spreadsheet_quotation_marks(tmp_path: Path) -> None:
     cells = cells_of(SMALL.format(n=1))
     titles = ['"The ""deep"" well"', 'The "deep" well', '5" wells']
     found = documents(tmp_path, table(*({**cells, "TI": title} for title in titles)))
     assert [document.title for document in found] == ['The "deep" well', 'The "deep" well', '5" wells']
 
 
-def test_tables_one_after_another(tmp_path: Path) -> None:
+def test_reads_joined_tables(tmp_path: Path) -> None:
     one, two = (cells_of(SMALL.format(n=n)) for n in (1, 2))
     assert len(documents(tmp_path, table(one) + "\ufeff" + table(two))) == 2
     other = table(two, columns=list(reversed(COLUMNS)))
     assert [document.id[-1] for document in documents(tmp_path, table(one) + other + table(one))] == ["1", "2", "1"]
 
 
-def test_a_row_that_is_cut_off(tmp_path: Path) -> None:
+def test_rejects_truncated_row(tmp_path: Path) -> None:
     text = table(cells_of(SMALL.format(n=1)), cells_of(SMALL.format(n=2)), end="\n")
     start = text.index("\n", text.index("\n") + 1) + 1
     for length in range(start + 1, text.index("\t", text.index("WOS:000222222200002"))):
@@ -532,35 +534,35 @@ def test_a_row_that_is_cut_off(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [("Small\t", "Small "), ("Small", "Sm\tall")])
-def test_a_row_whose_cells_have_moved(tmp_path: Path, change: tuple[str, str]) -> None:
+def test_rejects_shifted_row(tmp_path: Path, change: tuple[str, str]) -> None:
     text = table(cells_of(SMALL.format(n=1)), cells_of(SMALL.format(n=2)))
     found = readings(tmp_path, text.replace(*change, 1))
     assert [document.id[-1] for _, document, _ in found if document] == ["2"]
     assert "not in the column UT" in reasons(found)[0]
 
 
-def test_a_header_that_has_run_into_its_first_row(tmp_path: Path) -> None:
+def test_reports_header_joined_to_first_row(tmp_path: Path) -> None:
     text = table(cells_of(SMALL.format(n=1)), cells_of(SMALL.format(n=2)), end="\n").replace("\n", "\x0b", 1)
     found = readings(tmp_path, text)
     assert [document.id[-1] for _, document, _ in found if document] == ["2"]
-    assert reasons(found) == ["the line of field names and the record after it have run together"]
+    assert reasons(found) == ["the header line and the record after it have run together"]
 
 
-def test_a_header_that_has_run_into_the_row_before_it(tmp_path: Path) -> None:
+def test_reads_header_joined_to_previous_row(tmp_path: Path) -> None:
     one, two, three = (cells_of(SMALL.format(n=n)) for n in (1, 2, 3))
     text = table(one, two, end="\n")[:-1] + table(three, end="\n")
     assert [document.id[-1] for document in documents(tmp_path, text)] == ["1", "2", "3"]
 
 
-def test_a_second_header_that_has_run_into_its_row(tmp_path: Path) -> None:
+def test_reports_second_header_joined_to_row(tmp_path: Path) -> None:
     one, two = (cells_of(SMALL.format(n=n)) for n in (1, 2))
     found = readings(tmp_path, table(one, end="\n") + table(two, one, end="\n").replace("\n", "\x0b", 1))
     assert [document.id[-1] for _, document, _ in found if document] == ["1", "1"]
-    assert reasons(found) == ["the line of field names and the record after it have run together"]
+    assert reasons(found) == ["the header line and the record after it have run together"]
 
 
 @pytest.mark.parametrize("delimiter", ["\t", ",", ";"])
-def test_a_line_end_of_old_within_a_row(delimiter: str) -> None:
+def test_reads_carriage_return_within_row(delimiter: str) -> None:
     layout = layout_of(delimiter.join(["AU", "AF", "TI", "UT"]))
     assert layout
     row = delimiter.join(["Doe", "Doe", "On\rwells", "WOS:1"])
@@ -569,17 +571,17 @@ def test_a_line_end_of_old_within_a_row(delimiter: str) -> None:
     assert (document.title, document.id) == ("On wells", "WOS:1")
 
 
-def test_rows_without_a_header(tmp_path: Path) -> None:
+def test_rejects_rows_without_header(tmp_path: Path) -> None:
     text = table(cells_of(SMALL.format(n=1))).split("\r\n", 1)[1]
-    assert reasons(readings(tmp_path, text, "wos-tab")) == ["no line of field names comes before it"]
+    assert reasons(readings(tmp_path, text, "wos-tab")) == ["no header line comes before it"]
 
 
-def test_the_layout_travels_to_other_processes() -> None:
+def test_layout_can_be_pickled() -> None:
     layout = layout_of("\t".join(COLUMNS))
     assert pickle.loads(pickle.dumps(layout)) == layout
 
 
-def test_a_cell_of_very_many_references(tmp_path: Path) -> None:
+def test_reads_cell_of_thousands_of_references(tmp_path: Path) -> None:
     cells = cells_of(SMALL.format(n=1)) | {"CR": "; ".join(["Doe J, 1999, WELLS"] * 10_000)}
     names = ",".join(f'"{name}"' for name in LONG_NAMES.values())
     row = ",".join(f'"{cells.get(tag, "")}"' for tag in LONG_NAMES)
@@ -610,7 +612,7 @@ def test_a_cell_of_very_many_references(tmp_path: Path) -> None:
         ("", None),
     ],
 )
-def test_detection(tmp_path: Path, content: str, name: str | None) -> None:
+def test_detects_format(tmp_path: Path, content: str, name: str | None) -> None:
     path = tmp_path / "a.dat"
     path.write_text(content, encoding="utf-8", newline="")
     with Source(path) as source:
@@ -619,7 +621,7 @@ def test_detection(tmp_path: Path, content: str, name: str | None) -> None:
         assert name is None or getattr(detect_format(source), "name", None) == name
 
 
-# Anything may come
+# Any input
 
 
 def parses(name: str, text: bytes, context: object = None) -> None:
@@ -634,13 +636,13 @@ PIECES = st.sampled_from(
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=40), st.binary(max_size=6))
-def test_parsing_text_fails_in_one_way_only(pieces: list[str], more: bytes) -> None:
+def test_parsing_any_text_raises_only_broken_record(pieces: list[str], more: bytes) -> None:
     parses("wos", "".join(pieces).encode("utf-8", "replace") + more)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=40), st.binary(max_size=6), st.sampled_from("\t,;"))
-def test_parsing_rows_fails_in_one_way_only(cells: list[str], more: bytes, delimiter: str) -> None:
+def test_parsing_any_row_raises_only_broken_record(cells: list[str], more: bytes, delimiter: str) -> None:
     layout = layout_of("\t".join(COLUMNS))
     assert layout
     parses("wos-tab", delimiter.join(cells).encode("utf-8", "replace") + more, layout._replace(delimiter=delimiter))
@@ -648,7 +650,7 @@ def test_parsing_rows_fails_in_one_way_only(cells: list[str], more: bytes, delim
 
 
 @pytest.mark.parametrize("name", ["wos", "wos-tab"])
-def test_a_changed_byte_harms_one_record_only(tmp_path: Path, name: str) -> None:
+def test_changed_byte_affects_one_record(tmp_path: Path, name: str) -> None:
     smalls = [SMALL.format(n=n) for n in range(5)]
     text = HEAD + "\n".join(smalls) if name == "wos" else table(*map(cells_of, smalls), end="\n")
     healthy = documents(tmp_path, text)
@@ -658,7 +660,7 @@ def test_a_changed_byte_harms_one_record_only(tmp_path: Path, name: str) -> None
         damaged[dice.randrange(len(text) // 3, len(text))] ^= 1 << dice.randrange(8)
         found = readings(tmp_path, bytes(damaged), name)
         read = [document for _, document, _ in found if document]
-        # A changed line end may part one record from the next, or join two rows of a table.
+        # A changed line end may cut a record, or join two rows of a table.
         assert sum(document in read for document in healthy) >= len(healthy) - (1 if name == "wos" else 2)
         assert len(read) >= len(healthy) or reasons(found)
 
@@ -667,7 +669,7 @@ def test_a_changed_byte_harms_one_record_only(tmp_path: Path, name: str) -> None
 @pytest.mark.parametrize(
     "unit", ["[", "(", "; ", "[a; ", "/", "10.1234.", "a@", "&", "<", " ", "A, B (reprint author) "]
 )
-def test_no_text_takes_long(field: str, unit: str) -> None:
+def test_parses_pathological_text_quickly(field: str, unit: str) -> None:
     layout = layout_of("\t".join(COLUMNS))
     assert layout
     text = unit * 20_000

@@ -1,9 +1,9 @@
-"""Affiliations of authors, and the e-mail addresses that stand in them."""
+"""Affiliations of authors, the e-mail addresses in them, and which author of a record an e-mail address belongs to."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -12,19 +12,25 @@ from anyascii import anyascii
 from homonym.records.fields.markup import plain_text
 from homonym.records.model import Author
 
-#: So many pairs of address and author are compared; beyond that nobody has written the list by hand.
+# Maximum number of pairs of e-mail address and author that are compared.
 MOST_PAIRS = 1_000_000
 
-#: A shorter word stands by chance in other words, as "li" does in "elisa".
-TELLING_LETTERS = 4
+# Minimum length of a word that counts anywhere in an e-mail address; shorter ones occur by chance ("li" in "elisa").
+_LONG_WORD = 4
 
-#: A shorter login fits by chance too many names.
+# Minimum length of a login; shorter ones match too many names by chance.
 _LOGIN_LETTERS = 3
 
-#: The length to which systems of old cut the names of their users.
+# Old systems cut user names to this length.
 _CUT_LETTERS = 8
 
-# Bounded and possessive, so that no text makes the search slow; what stands before is no part of a longer word.
+# Maximum number of e-mail addresses that are read from one address shared by several authors.
+_MOST_SHARED_EMAILS = 20
+
+# Addresses up to this length are cached: authors of one document, and documents of one file, share them.
+_CACHED_LENGTH = 1000
+
+# Bounded and possessive, so that no text makes the search slow; the lookbehind excludes parts of longer words.
 _PATTERN = r"(?<![\w.+@-])[\w.+&/=~'-]{0,63}[\w+-]@[\w-]{1,63}+(?:\.[\w-]{1,63}+){1,8}+(?!@)"
 _EMAIL = re.compile(_PATTERN)
 _ANNOUNCED = re.compile(
@@ -33,101 +39,181 @@ _ANNOUNCED = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[a-z]+")
+_NUMBERED = re.compile(r"\[?\b\d{1,2}\] ?")
 
 
-class _Words(NamedTuple):
-    """A name in small letters: its surname in one piece, the long words of both its parts, all given names."""
+def emails_in(text: str) -> list[str]:
+    """The distinct e-mail addresses in a text.
 
-    surname: str
-    surnames: tuple[str, ...]
-    telling: tuple[str, ...]
-    given: tuple[str, ...]
-
-
-def addresses_in(text: str) -> list[str]:
-    """The e-mail addresses in a text, each once.
-
-    >>> addresses_in("a.b@x.org; <c@y.edu>., a.b@x.org, nobody@")
+    >>> emails_in("a.b@x.org; <c@y.edu>., a.b@x.org, nobody@")
     ['a.b@x.org', 'c@y.edu']
     """
     return list(dict.fromkeys(_EMAIL.findall(text))) if "@" in text else []
 
 
-def without_addresses(text: str) -> str:
-    """A text without the e-mail addresses in it and the words that announce them.
+def address_and_emails(text: str) -> tuple[str, tuple[str, ...]]:
+    """An address without the e-mail addresses in it, and the e-mail addresses.
 
-    >>> without_addresses("Univ Lodz, Poland. Electronic address: m.nowak@uni.example.")
-    'Univ Lodz, Poland. '
+    >>> address_and_emails("Univ Lodz, Poland. Electronic address: m.nowak@uni.example.")
+    ('Univ Lodz, Poland', ('m.nowak@uni.example',))
     """
-    return _ANNOUNCED.sub("", text)
+    return _cached_address(text) if len(text) < _CACHED_LENGTH else _address(text)
 
 
-def owners(addresses: Sequence[str], names: Sequence[tuple[str, str]]) -> list[int | None]:
-    """The author of each address: the only one of whose name most letters stand in it, if there is such a one.
+def _address(text: str) -> tuple[str, tuple[str, ...]]:
+    address = plain_text(text)
+    if "@" not in address:
+        return address.strip(" .,;:"), ()
+    return _ANNOUNCED.sub("", address).strip(" .,;:"), tuple(emails_in(address))
 
-    Every author has a full name and a short one. What counts are surnames, parts of them and given names of four and
-    more letters, and shorter surnames that stand alone. Where several authors are alike, short given names and the
-    usual logins decide (initials and surname in either order, cut to eight letters or not); where no name stands in
-    the address, only the logins.
+
+_cached_address = lru_cache(maxsize=1 << 13)(_address)
+
+
+def affiliations_and_emails(values: Iterable[Any]) -> tuple[list[str], list[str]]:
+    """The distinct affiliations among values, and the distinct e-mail addresses in them; only texts are used.
+
+    >>> affiliations_and_emails(["MIT. jane@x.org", None, "MIT"])
+    (['MIT'], ['jane@x.org'])
+    """
+    found = [address_and_emails(value) for value in values if isinstance(value, str)]
+    affiliations = dict.fromkeys(address for address, _ in found if address)
+    return list(affiliations), list(dict.fromkeys(email for _, emails in found for email in emails))
+
+
+def numbered_addresses(text: str) -> list[str]:
+    """The addresses in one line that numbers them.
+
+    >>> numbered_addresses("1] Univ A, Rome. [2] Univ B, Bari."), numbered_addresses("Univ A [3] Rome")
+    (['Univ A, Rome. ', 'Univ B, Bari.'], ['Univ A [3] Rome'])
+    """
+    return _NUMBERED.split(text)[1:] if text.startswith(("1]", "[1]")) else [text]
+
+
+def add_address(author: Author, text: str) -> None:
+    """Add an address to the affiliations of an author, and the e-mail addresses in it to the author's e-mails."""
+    address, emails = address_and_emails(text)
+    if address:
+        author.affiliations.append(address)
+    if emails:
+        author.emails.extend(emails)
+
+
+def add_shared_address(authors: list[Author], text: str) -> None:
+    """Add an address to all authors; an e-mail address in it is added to the author it is named after."""
+    if len(authors) == 1:
+        add_address(authors[0], text)
+        return
+    address, emails = address_and_emails(text)
+    for author in authors:
+        add_address(author, address)
+    add_emails(authors, emails[:_MOST_SHARED_EMAILS], [(author.name, "") for author in authors])
+
+
+def add_emails(
+    authors: list[Author],
+    emails: Sequence[str],
+    names: Sequence[tuple[str, str]],
+    corresponding: Collection[int] = (),
+) -> None:
+    """Add each e-mail address to the author it is named after.
+
+    The only address of a record that matches no author is added to the only corresponding author. `names` are the full
+    and the short name of each author, `corresponding` the numbers of the corresponding authors.
+    """
+    if len(authors) == 1:
+        authors[0].emails.extend(emails)
+        return
+    for email, owner in zip(emails, email_owners(emails, names), strict=True):
+        if owner is None and len(emails) == len(corresponding) == 1:
+            owner = min(corresponding)
+        if owner is not None:
+            authors[owner].emails.append(email)
+
+
+def remove_repeats(authors: list[Author]) -> list[Author]:
+    """The authors, with each affiliation and e-mail address of an author once."""
+    for author in authors:
+        if len(author.affiliations) > 1:
+            author.affiliations = list(dict.fromkeys(author.affiliations))
+        if len(author.emails) > 1:
+            author.emails = list(dict.fromkeys(author.emails))
+    return authors
+
+
+class _NameWords(NamedTuple):
+    """A name in lower case: its surname in one piece, the long words of surname and given names, all given names."""
+
+    surname: str
+    long_surnames: tuple[str, ...]
+    long_given: tuple[str, ...]
+    given: tuple[str, ...]
+
+
+def email_owners(emails: Sequence[str], names: Sequence[tuple[str, str]]) -> list[int | None]:
+    """The author each e-mail address belongs to: the only one with the most letters of the name in the address.
+
+    Every author has a full name and a short one. Surnames, parts of them and given names count if they have four or
+    more letters; a shorter surname counts as a separate word. Ties are broken by short given names and by the usual
+    logins (initials and surname in either order, possibly cut to eight letters). If no name occurs in the address, only
+    the logins count.
 
     >>> names = [("Wang, Xin", "Wang, X"), ("Wang, Li", "Wang, L"), ("Kovac, Marina", "Kovac, M"), ("Marin, U", "")]
-    >>> owners(["xwang2@x.edu", "wang@x.edu", "marina.k@x.edu", "office@x.edu"], names)
+    >>> email_owners(["xwang2@x.edu", "wang@x.edu", "marina.k@x.edu", "office@x.edu"], names)
     [0, None, 2, None]
-    >>> owners(["jpw@x.edu", "shisw@x.edu"], [("Walker, Jeffrey P.", "Walker, JP"), ("Shi, Shaowei", "Shi, SW")])
+    >>> email_owners(["jpw@x.edu", "shisw@x.edu"], [("Walker, Jeffrey P.", "Walker, JP"), ("Shi, Shaowei", "Shi, SW")])
     [0, 1]
     """
-    if len(addresses) * len(names) > MOST_PAIRS:
-        return [None] * len(addresses)
-    authors = [_words(full) for full, _ in names]
-    return [_owner(address.partition("@")[0], authors, names) for address in addresses]
+    if len(emails) * len(names) > MOST_PAIRS:
+        return [None] * len(emails)
+    authors = [_name_words(full) for full, _ in names]
+    return [_email_owner(email.partition("@")[0], authors, names) for email in emails]
 
 
-def _owner(local: str, authors: Sequence[_Words], names: Sequence[tuple[str, str]]) -> int | None:
-    tokens = _WORD.findall(_ascii(local))
-    letters = "".join(tokens)
+def _email_owner(mailbox: str, authors: Sequence[_NameWords], names: Sequence[tuple[str, str]]) -> int | None:
+    words = _WORD.findall(_ascii(mailbox))
+    letters = "".join(words)
     if not letters:
         return None
-    scores = _letters_found(authors, letters, tokens)
+    scores = _letters_found(authors, letters, words)
     most = max(scores, default=0)
     if most and scores.count(most) == 1:
         return scores.index(most)
-    best = [number for number, score in enumerate(scores) if score == most]
-    short = tokens if most else []
-    details = [_most_details(names[number], letters, short) for number in best]
+    tied = [number for number, score in enumerate(scores) if score == most]
+    details = [_details_found(names[number], letters, words if most else []) for number in tied]
     finest = max(details, default=0)
-    return best[details.index(finest)] if finest and details.count(finest) == 1 else None
+    return tied[details.index(finest)] if finest and details.count(finest) == 1 else None
 
 
-def _most_details(names: tuple[str, str], letters: str, tokens: list[str]) -> int:
-    full, short = names
-    found = _details_found(_words(full), letters, tokens)
-    return max(found, _details_found(_words(short), letters, tokens)) if short and short != full else found
-
-
-def _letters_found(authors: Sequence[_Words], letters: str, tokens: list[str]) -> list[int]:
+def _letters_found(authors: Sequence[_NameWords], letters: str, words: list[str]) -> list[int]:
+    """For each author, the number of letters of long words of the name that occur in an e-mail address."""
     scores = []
-    for surname, surnames, telling, _ in authors:
+    for surname, long_surnames, long_given, _ in authors:
         found = 0
-        if len(surname) < TELLING_LETTERS:
-            found = TELLING_LETTERS if surname in tokens else 0
+        if len(surname) < _LONG_WORD:
+            found = _LONG_WORD if surname in words else 0
         elif surname in letters:
             found = len(surname)
-        elif surnames:
-            found = sum([len(word) for word in surnames if word in letters])
-        for word in telling:
+        elif long_surnames:
+            found = sum([len(word) for word in long_surnames if word in letters])
+        for word in long_given:
             if word in letters:
                 found += len(word)
         scores.append(found)
     return scores
 
 
-def _details_found(author: _Words, letters: str, tokens: list[str]) -> int:
-    if _is_login(author, letters):
-        return 2 * len(letters)
-    return sum(len(word) for word in author.given if 1 < len(word) < TELLING_LETTERS and word in tokens)
+def _details_found(names: tuple[str, str], letters: str, words: list[str]) -> int:
+    """The score of an author by login and short given names: of the full name or the short one, whichever is more."""
+    scores = []
+    for name in names if names[1] else names[:1]:
+        author = _name_words(name)
+        short_words = (word for word in author.given if 1 < len(word) < _LONG_WORD and word in words)
+        scores.append(2 * len(letters) if _is_login(author, letters) else sum(map(len, short_words)))
+    return max(scores)
 
 
-def _is_login(author: _Words, letters: str) -> bool:
+def _is_login(author: _NameWords, letters: str) -> bool:
     surname, given = author.surname, author.given
     if not surname or not given or len(letters) < _LOGIN_LETTERS:
         return False
@@ -140,7 +226,7 @@ def _is_login(author: _Words, letters: str) -> bool:
 
 @lru_cache(maxsize=1 << 13)
 def _logins(surname: str, given: tuple[str, ...]) -> frozenset[str]:
-    """The names under which systems know a person."""
+    """The usual user names of a person."""
     initials = "".join([word[0] for word in given])
     logins = []
     for front in (initials, initials[0], "".join(given), given[0]):
@@ -150,103 +236,14 @@ def _logins(surname: str, given: tuple[str, ...]) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _words(name: str) -> _Words:
-    """The words of a name; without a comma all of them may be the surname."""
+def _name_words(name: str) -> _NameWords:
+    """The words of a name; without a comma all of them count as surname."""
     front, _, back = _ascii(name).partition(",")
     surnames, given = _WORD.findall(front), _WORD.findall(back)
-    telling = tuple([word for word in given if len(word) >= TELLING_LETTERS])
-    long = tuple([word for word in surnames if len(word) >= TELLING_LETTERS]) if len(surnames) > 1 else ()
-    return _Words("".join(surnames), long, telling, tuple(given))
+    long_given = tuple([word for word in given if len(word) >= _LONG_WORD])
+    long_surnames = tuple([word for word in surnames if len(word) >= _LONG_WORD]) if len(surnames) > 1 else ()
+    return _NameWords("".join(surnames), long_surnames, long_given, tuple(given))
 
 
 def _ascii(text: str) -> str:
     return (text if text.isascii() else anyascii(text)).lower()
-
-
-#: Of one address; beyond, it is a list that says nothing of whose each is.
-MOST_EMAILS = 20
-
-#: Longer ones do not repeat.
-_REPEATING = 1000
-
-_NUMBERED = re.compile(r"\[?\b\d{1,2}\] ?")
-
-
-def address_and_emails(text: str) -> tuple[str, tuple[str, ...]]:
-    """An address without the e-mail addresses in it, and these.
-
-    >>> address_and_emails("Univ Lodz, Poland. Electronic address: m.nowak@uni.example.")
-    ('Univ Lodz, Poland', ('m.nowak@uni.example',))
-    """
-    return _kept_address(text) if len(text) < _REPEATING else _address(text)
-
-
-def _address(text: str) -> tuple[str, tuple[str, ...]]:
-    address = plain_text(text)
-    if "@" not in address:
-        return address.strip(" .,;:"), ()
-    return without_addresses(address).strip(" .,;:"), tuple(addresses_in(address))
-
-
-# Authors of one document, and documents of one file, share addresses.
-_kept_address = lru_cache(maxsize=1 << 13)(_address)
-
-
-def addresses(values: Iterable[Any]) -> tuple[list[str], list[str]]:
-    """The affiliations among values and the e-mail addresses in them, each once.
-
-    >>> addresses(["MIT. jane@x.org", None, "MIT"])
-    (['MIT'], ['jane@x.org'])
-    """
-    affiliations: dict[str, None] = {}
-    emails: dict[str, None] = {}
-    for value in values:
-        if isinstance(value, str):
-            address, found = address_and_emails(value)
-            if address:
-                affiliations[address] = None
-            for email in found:
-                emails[email] = None
-    return list(affiliations), list(emails)
-
-
-def numbered_addresses(text: str) -> list[str]:
-    """The addresses in one line that numbers them.
-
-    >>> numbered_addresses("1] Univ A, Rome. [2] Univ B, Bari."), numbered_addresses("Univ A [3] Rome")
-    (['Univ A, Rome. ', 'Univ B, Bari.'], ['Univ A [3] Rome'])
-    """
-    return _NUMBERED.split(text)[1:] if text.startswith(("1]", "[1]")) else [text]
-
-
-def give_address(author: Author, text: str) -> None:
-    """Add an address and the e-mail addresses in it to its author."""
-    address, emails = address_and_emails(text)
-    if address:
-        author.affiliations.append(address)
-    author.emails.extend(emails)
-
-
-def give_shared_address(authors: list[Author], text: str) -> None:
-    """Add an address to all authors; an e-mail address in it goes to the one whose name it shows."""
-    if len(authors) == 1:
-        give_address(authors[0], text)
-        return
-    address, emails = address_and_emails(text)
-    for author in authors:
-        give_address(author, address)
-    for email, owner in zip(
-        emails, owners(emails[:MOST_EMAILS], [(author.name, "") for author in authors]), strict=False
-    ):
-        if owner is not None:
-            authors[owner].emails.append(email)
-
-
-def distinct(authors: list[Author]) -> list[Author]:
-    """The authors, each address and e-mail address of theirs once."""
-    for author in authors:
-        if len(author.affiliations) > 1:
-            author.affiliations = list(dict.fromkeys(author.affiliations))
-        if len(author.emails) > 1:
-            author.emails = list(dict.fromkeys(author.emails))
-    return authors

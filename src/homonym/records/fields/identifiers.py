@@ -1,4 +1,7 @@
-"""Identifiers of people and documents, in the one way in which they are compared; None for what is none."""
+"""Identifiers of people and documents: every pattern that finds one, and its normal form.
+
+Each function takes a text that holds an identifier and returns the normal form, or None if there is no valid one.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,39 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-_ORCID = re.compile(r"(\d{4})[-\s‐‑–]?(\d{4})[-\s‐‑–]?(\d{4})[-\s‐‑–]?(\d{3}[\dXx])(?!\d)")
+from homonym.records.model import Note
+
+# An ORCID has four groups of four digits. The last digit is a check digit, where X means ten.
+_ORCID_GROUPS = (r"\d{4}", r"\d{4}", r"\d{4}", r"\d{3}[\dXx]")
+_ORCID = re.compile(r"[-\s‐‑–]?".join(f"({group})" for group in _ORCID_GROUPS) + r"(?!\d)")
+_HYPHENATED_ORCID = "-".join(_ORCID_GROUPS)
+_ORCID_IN_PROSE = re.compile(rf"((?=000){_HYPHENATED_ORCID})")
+_ORCID_LABEL = re.compile(r"(?:ORCID(?: iD)?:?|https?://(?:www\.)?orcid\.org/)", re.IGNORECASE)
+_ONLY_ORCID = re.compile(rf"(?:(?:https?://)?(?:www\.)?orcid\.org/|orcid:)?({_HYPHENATED_ORCID})/?", re.IGNORECASE)
+
+# An ORCID behind a name, with its label, address and brackets: "Doe, Jane (ORCID: 0000-0002-1825-0097)".
+LABELLED_ORCID = re.compile(
+    r"[\s,;(\[]{0,4}+(?:orcid(?: id)?[:\s]{0,4}+)?(?:https?://)?(?:orcid\.org/)?"
+    rf"\b{'-?'.join(_ORCID_GROUPS)}\b[)\]\s]{{0,4}}+",
+    re.IGNORECASE,
+)
+
 _RESEARCHER_ID = re.compile(r"\b([A-Z]{1,4}-\d{4}-(?:19|20)\d{2})\b")
-# The look behind comes after the digits that it is about: a pattern that begins with letters is searched much faster.
+# The lookbehind follows the digits it is about: a pattern that begins with literal characters is searched much faster.
 _DOI = re.compile(r"10\.(?<![\w.]10\.)\d{4,9}(?:\.\d{1,9}){0,4}/\S+")
-_EID = re.compile(r"\b2-s2\.0-\d+")
+_EID = re.compile(r"(?<!\d)2-s2\.0-\d+")
 _DIGITS = re.compile(r"\d+")
+
+# The number of a document in arXiv, without its version, in both notations; to be compiled with IGNORECASE.
+ARXIV_NUMBER = r"\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z-]{2,9})?/\d{7}"
+
+# Prefix of the identifiers in tables and dumps of OpenAlex.
+OPENALEX_PREFIX = "https://openalex.org/"
 
 
 @lru_cache(maxsize=1 << 14)
 def orcid(text: str) -> str | None:
-    """The ORCID in a text, if its check digit is right.
+    """The first ORCID in a text, with hyphens, if its check digit is right.
 
     >>> orcid("https://orcid.org/0000-0002-1825-0097"), orcid("0000-0002-1694-233x"), orcid("0000-0002-1825-0098")
     ('0000-0002-1825-0097', '0000-0002-1694-233X', None)
@@ -32,6 +57,35 @@ def orcid(text: str) -> str | None:
     return "-".join(found.groups()).upper() if digits[15] == ("X" if check == 10 else str(check)) else None
 
 
+def bare_orcid(text: str) -> str | None:
+    """The ORCID that a whole text is, with or without its address; the check digit is not checked.
+
+    >>> bare_orcid("https://orcid.org/0000-0002-1825-009x"), bare_orcid("see 0000-0002-1825-0097")
+    ('0000-0002-1825-009X', None)
+    """
+    found = _ONLY_ORCID.fullmatch(text)
+    return found[1].upper() if found else None
+
+
+def split_at_orcids(text: str) -> list[tuple[str, str]]:
+    """Each hyphenated ORCID in a text, as it is written there, with the text before it.
+
+    >>> split_at_orcids("Doe, J; ORCID: 0000-0002-1825-0097, Roe, A 0000-0002-1694-233x")
+    [('Doe, J; ORCID: ', '0000-0002-1825-0097'), (', Roe, A ', '0000-0002-1694-233x')]
+    """
+    parts = _ORCID_IN_PROSE.split(text) if "000" in text else []
+    return list(zip(parts[:-1:2], parts[1::2], strict=True))
+
+
+def without_orcid_label(text: str) -> str:
+    """The text before an ORCID without the label, address, brackets and punctuation that announce the ORCID.
+
+    >>> without_orcid_label("Doe, Jane (ORCID: ")
+    'Doe, Jane'
+    """
+    return _ORCID_LABEL.sub("", text).strip(" ,;:/()[]")
+
+
 @lru_cache(maxsize=1 << 14)
 def researcher_id(text: str) -> str | None:
     """The ResearcherID in a text.
@@ -44,7 +98,7 @@ def researcher_id(text: str) -> str | None:
 
 
 def number(text: str) -> str | None:
-    """An identifier that is a number, such as that of an author in Scopus or of an article in PubMed.
+    """The first number in a text without leading zeros, such as that of an author in Scopus or an article in PubMed.
 
     >>> number("https://pubmed.ncbi.nlm.nih.gov/0031712796"), number("PMID: 7"), number("none")
     ('31712796', '7', None)
@@ -53,18 +107,27 @@ def number(text: str) -> str | None:
     return (found[0].lstrip("0") or None) if found else None
 
 
-def scopus(text: str) -> str | None:
-    """The number of an author in Scopus, or the identifier (EID) of a document, which also has numbers in front.
+def scopus_document(text: str) -> str | None:
+    """The identifier (EID) of a document in Scopus.
 
-    >>> scopus("AU-ID(57094712500)"), scopus("https://www.scopus.com/record.uri?eid=2-s2.0-0022268505&x=1"), scopus("-")
-    ('57094712500', '2-s2.0-0022268505', None)
+    >>> scopus_document("https://www.scopus.com/record.uri?eid=2-s2.0-0022268505&x=1"), scopus_document("57094712500")
+    ('2-s2.0-0022268505', None)
     """
     found = _EID.search(text)
-    return found[0] if found else number(text)
+    return found[0] if found else None
+
+
+def scopus(text: str) -> str | None:
+    """The identifier (EID) of a document in Scopus, or the number of an author.
+
+    >>> scopus("AU-ID(57094712500)"), scopus("eid=2-s2.0-0022268505"), scopus("-")
+    ('57094712500', '2-s2.0-0022268505', None)
+    """
+    return scopus_document(text) or number(text)
 
 
 def doi(text: str) -> str | None:
-    """The DOI in a text, without its address and in small letters.
+    """The first DOI in a text, without its address and in lower case.
 
     >>> doi("https://doi.org/10.1000/ABC.123"), doi("doi: 10.1000/x;"), doi("(10.1000/y(1))."), doi("11.1000/x")
     ('10.1000/abc.123', '10.1000/x', '10.1000/y(1)', None)
@@ -73,12 +136,12 @@ def doi(text: str) -> str | None:
     if found is None:
         return None
     bare = found[0].rstrip(".,;\"'>").lower()
-    # A DOI may hold brackets, or stand in them.
+    # A DOI may contain brackets, or be enclosed in them.
     return bare[:-1] if bare.endswith(")") and bare.count(")") > bare.count("(") else bare
 
 
 def web_of_science(text: str) -> str | None:
-    """The accession number of a record in the Web of Science, without the name of its database.
+    """The accession number of a Web of Science record, without the name of its database.
 
     >>> web_of_science("WOS:001309723000001"), web_of_science("ISI:A1997XU12300001"), web_of_science("")
     ('001309723000001', 'A1997XU12300001', None)
@@ -94,16 +157,35 @@ _KINDS: dict[str, Callable[[str], str | None]] = {
     "pmid": number,
     "wos": web_of_science,
 }
+# How messages call the kinds of identifiers.
+TITLES = {"orcid": "ORCID", "researcherid": "ResearcherID", "scopus": "Scopus id", "doi": "DOI", "pmid": "PubMed id"}
 
 
-def valid(kind: str, value: object) -> str | None:
-    """An identifier as it is compared, checked where there is a rule for its kind; else as it is written.
+def normalise(kind: str, value: object) -> str | None:
+    """The normal form of an identifier of a kind, None if it is invalid; the text itself for kinds without a rule.
 
-    >>> valid("ORCID", "0000-0002-1825-0098"), valid("dblp", "Wei Wang 0012"), valid("scopus", 7003)
+    >>> normalise("ORCID", "0000-0002-1825-0098"), normalise("dblp", "Wei Wang 0012"), normalise("scopus", 7003)
     (None, 'Wei Wang 0012', '7003')
     """
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     text = str(value).strip()
-    rule = _KINDS.get(re.sub(r"[-_\s]", "", kind).lower())
+    rule = _KINDS.get(kind) or _KINDS.get(re.sub(r"[-_\s]", "", kind).lower())
     return (rule(text) if rule else text) or None
+
+
+def add(ids: dict[str, str], kind: str, text: str, notes: list[Note]) -> None:
+    """Add the normal form of an identifier to `ids`; note a text that is not valid, and ignore an empty one.
+
+    >>> add(ids := {}, "doi", "https://doi.org/10.1000/X", []), ids
+    (None, {'doi': '10.1000/x'})
+    >>> add({}, "orcid", "0000-0002-1825-0098", notes := []), notes
+    (None, [('field', "'0000-0002-1825-0098' is not a valid ORCID")])
+    """
+    text = text.removeprefix(OPENALEX_PREFIX)
+    if not text:
+        return
+    if normal := normalise(kind, text):
+        ids[kind] = normal
+    else:
+        notes.append(("field", f"{text!r} is not a valid {TITLES.get(kind, kind)}"))

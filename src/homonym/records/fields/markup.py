@@ -1,4 +1,4 @@
-"""Titles, abstracts and names with HTML, JATS or MathML in them, as plain text."""
+"""Titles, abstracts and names with HTML, JATS, MathML or LaTeX in them, as plain text."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import html
 import re
 import unicodedata
 from functools import cache, lru_cache
+from importlib.resources import files
 from typing import Any
 
-#: Text that was escaped by one system and then again by the next has been seen; more than this has not.
+# Maximum number of times that a text is unescaped: systems escape what others have escaped already.
 _ROUNDS = 3
 
+# From this length on, it is faster to look for white space that must be collapsed than to collapse it.
 _LONG = 200
 _UNEVEN = ("\n", "  ", "\t", "\r", "\xa0", "\u2009", "\u3000", "\x0b", "\x0c", "\x1f", "\u2028", "\u2003", "\u2002")
 
-# Tags that stand inside of words: x<sub>2</sub> is x2. All other tags part words.
+# Tags that occur inside of words: x<sub>2</sub> is x2. All other tags separate words.
 _INLINE = (
     r"a|abbr|b|bdi|big|bold|cite|code|em|emph|ext-link|fn|font|i|inf|ins|it|italic|monospace|named-content|overline"
     r"|mfrac|mi|mn|mo|mrow|msqrt|msub|msubsup|msup|mtext|roman|rm|s|sans-serif|sc|scp|small|smallcap|smallcaps|span|strike|strong|styled-content|sub|sup|tt|u|underline"
@@ -28,7 +30,7 @@ _BLOCK = (
 )
 _MATHS = r"(?:mml|m|ns\d{1,2}):[a-z]+"
 
-# What may be a tag ends before the next "<", so that text full of unclosed tags costs no more than any other.
+# A tag ends before the next "<", so that text full of unclosed tags costs no more than any other.
 _TAG = re.compile(r"<(?:!\[CDATA\[|[/A-Za-z?!][^<>]*+>)")
 _REST = r"(?:\s+[\w:-]+\s*=[^<>]*|\s*/?\s*)>"
 _WITHIN = re.compile(rf"</?(?:{_MATHS}|(?:[a-z]+:)?(?:{_INLINE})){_REST}", re.IGNORECASE)
@@ -36,14 +38,14 @@ _BETWEEN = re.compile(
     rf"</?(?:(?:[a-z]+:)?(?:{_BLOCK})|(?:jats|ce|sb|xhtml):[\w-]+){_REST}|<!--.*>|<!\[CDATA\[|<\?.*>",
     re.IGNORECASE | re.DOTALL,
 )
-# TeX comes beside the same formula in MathML, with the whole preamble of a LaTeX document.
+# The same formula follows in MathML; the TeX has the whole preamble of a LaTeX document.
 _TEX = re.compile(r"<(?:jats:)?tex-math\b[^<>]*+>[^<]*+</(?:jats:)?tex-math\s*>", re.IGNORECASE)
 
 
 def plain_text(text: str) -> str:
-    """Text without tags, its entities decoded and its white space collapsed.
+    """Text without tags, with entities decoded and white space collapsed.
 
-    Only what is known as a tag is taken for one: other things stand between angle brackets too.
+    Only known tags are removed: angle brackets have other uses.
 
     >>> plain_text("<jats:title>On  CO<sub>2</sub></jats:title><jats:p>J&uuml;rgen &amp;amp; S&#246;hne</jats:p>")
     'On CO2 Jürgen & Söhne'
@@ -52,13 +54,13 @@ def plain_text(text: str) -> str:
     """
     if "<" in text or "&" in text:
         text = _without_markup(text)
-    return even(text)
+    return collapse_spaces(text)
 
 
-def even(text: str) -> str:
-    """Text with its white space collapsed. Most abstracts are so already, and to see that takes a tenth of the time.
+def collapse_spaces(text: str) -> str:
+    """Text with its white space collapsed.
 
-    >>> even(" On\\n  air ")
+    >>> collapse_spaces(" On\\n  air ")
     'On air'
     """
     if len(text) < _LONG:
@@ -91,7 +93,7 @@ def _replacement(found: re.Match[str]) -> str:
 
 @lru_cache(maxsize=1 << 10)
 def _spacing(tag: str) -> str:
-    """What stands in the place of a tag; itself if it is none."""
+    """The replacement of a tag; the text itself if it is not a known tag."""
     if _WITHIN.fullmatch(tag):
         return ""
     return " " if _BETWEEN.fullmatch(tag) else tag
@@ -104,79 +106,34 @@ def _unescaped(text: str) -> str:
         return text
 
 
-_COMBINING = {
-    "`": "\u0300",
-    "'": "\u0301",
-    "^": "\u0302",
-    "~": "\u0303",
-    "=": "\u0304",
-    "u": "\u0306",
-    ".": "\u0307",
-    '"': "\u0308",
-    "r": "\u030a",
-    "H": "\u030b",
-    "v": "\u030c",
-    "G": "\u030f",
-    "U": "\u030e",
-    "d": "\u0323",
-    "c": "\u0327",
-    "k": "\u0328",
-    "b": "\u0331",
-}
+# Macros that only separate words.
+_SPACES = frozenset("hfill linebreak newline par quad qquad sep space".split())
 
-#: What the macro library does not know, or knows as something else than text needs.
-_SYMBOLS = {
-    "LaTeX": "LaTeX",
-    "P": "¶",
-    "S": "§",
-    "TeX": "TeX",
-    "approx": "≈",
-    "celsius": "°C",
-    "circ": "°",
-    "colon": ":",
-    "copyright": "©",
-    "degree": "°",
-    "gt": ">",
-    "i": "ı",
-    "j": "ȷ",
-    "lt": "<",
-    "micro": "µ",
-    "sim": "~",
-    "slash": "/",
-    "textasciicircum": "^",
-    "textbar": "|",
-    "textgreater": ">",
-    "textless": "<",
-    "textquotedbl": '"',
-    "textunderscore": "_",
-    "upmu": "µ",
-} | dict.fromkeys(("hfill", "linebreak", "newline", "par", "quad", "qquad", "sep", "space"), " ")
-
-# Braces and dollars that are meant, kept apart from those of the markup until that is gone.
+# Escaped braces and dollars, until those of the markup are removed.
 _OPEN, _CLOSE, _DOLLAR = "\ue000", "\ue001", "\ue002"
 _CHARACTERS = {"{": _OPEN, "}": _CLOSE, "$": _DOLLAR, "#": "#"} | dict.fromkeys(" \t\n\\,;:~", " ")
 
 _LETTER = r"(\\[ij](?![A-Za-z])[ \t]*+|[^\W\d_])"
 _ACCENT = re.compile(rf"""\\(?:(["'`^~=.])\s*+|([cvuHdbrkGU])(?:\s++|(?=[{{\\])))(\{{?)\s*+{_LETTER}(?:\s*+(\}}))?""")
-# The three that exports escape in ordinary sentences; mostly nothing else is there.
+# The characters that exports escape in ordinary sentences; most texts have no other macros.
 _ESCAPED = re.compile(r"\\([&%_])")
 _MACRO = re.compile(r"\\(?:([A-Za-z]++)\*?+[ \t]*+(?:\n[ \t]*+)?(?:\{\})?|(.)|$)", re.DOTALL)
-_ENTITY = re.compile(r"&#?\w{1,30};")
+ENTITY = re.compile(r"&#?\w{1,30};")
 _SINGLE = re.compile(r"\{([^\x00-\x7f])\}")
 _LATEX_MATHS = re.compile(r"\$([^$]*+)\$")
 _SCRIPTS = re.compile(r"[_^]")
 
 
-def to_text(value: str) -> str:
-    r"""Plain text: no macros, braces, HTML or line ends.
+def latex_to_text(value: str) -> str:
+    r"""Plain text without LaTeX macros, braces, HTML and line ends.
 
-    >>> to_text(r"{\"U}ber {{GaN}} \& H$_2$O:~Core\textendash{}Shell {\v Z}i\v{z}ek, \O{}rsted, S{\'{\i}}")
+    >>> latex_to_text(r"{\"U}ber {{GaN}} \& H$_2$O:~Core\textendash{}Shell {\v Z}i\v{z}ek, \O{}rsted, S{\'{\i}}")
     'Über GaN & H2O: Core–Shell Žižek, Ørsted, Sí'
-    >>> to_text("``Quoted{''} pages 5--10 of R&amp;D, <i>in vivo</i>")
+    >>> latex_to_text("``Quoted{''} pages 5--10 of R&amp;D, <i>in vivo</i>")
     '“Quoted” pages 5–10 of R&D, in vivo'
     """
     text = without_braces(without_macros(value)) if _is_latex(value) else value
-    if "\n" in text:  # as wrapped in the Web of Science, which is quicker undone than any line ends
+    if "\n" in text:  # wrapped as in the Web of Science; this is faster than collapsing all white space
         text = text.replace("\n   ", " ")
     if "<" in text or "&" in text or "\n" in text or "\t" in text or "  " in text or not text.isascii():
         return plain_text(text)
@@ -184,7 +141,7 @@ def to_text(value: str) -> str:
 
 
 def _is_latex(text: str) -> bool:
-    """Tell text with something of LaTeX in it; one look after the other is faster than any pattern."""
+    """Whether a text may have LaTeX in it; these tests are faster than any pattern."""
     return (
         "\\" in text
         or "{" in text
@@ -198,7 +155,7 @@ def _is_latex(text: str) -> bool:
 
 
 def without_macros(value: str) -> str:
-    r"""Text whose macros are characters, with the braces that group it.
+    r"""Text with macros replaced by characters; braces that group remain.
 
     >>> without_macros(r"{S{\'a}nchez}, M. and {\'A}d{\'a}m Jr")
     '{Sánchez}, M. and Ádám Jr'
@@ -221,33 +178,33 @@ def without_macros(value: str) -> str:
 
 
 def without_braces(text: str) -> str:
-    """Text that `without_macros` gave, without the braces that group it."""
+    """The result of `without_macros` without its braces."""
     text = text.replace("{", "").replace("}", "")
     return text if text.isascii() else text.replace(_OPEN, "{").replace(_CLOSE, "}").replace(_DOLLAR, "$")
 
 
-def text_lines(value: str) -> list[str]:
-    r"""The lines of a value that has one item in each, as plain text.
+def latex_lines(value: str) -> list[str]:
+    r"""The lines of a value that has one item per line, as plain text.
 
-    >>> text_lines("A \\& B.\n   C.\n  ")
+    >>> latex_lines("A \\& B.\n   C.\n  ")
     ['A & B.', 'C.']
     """
     text = without_braces(without_macros(value))
-    if "<" in text or _ENTITY.search(text):
+    if "<" in text or ENTITY.search(text):
         return [line for each in text.splitlines() if (line := plain_text(each))]
     return [line for each in text.splitlines() if (line := each.strip())]
 
 
 def _accent(found: re.Match[str]) -> str:
     mark, word, opening, letter, closing = found.groups()
-    # Where an accent stands before a longer group, it is on the first letter and the group goes on.
-    around = ("", "") if opening and closing else (opening or "", closing or "")
-    return around[0] + _accented(mark or word, letter.strip("\\ \t")) + around[1]
+    accented = _accented(mark or word, letter.strip("\\ \t"))
+    # An accent before a longer group belongs to its first letter; the group keeps its braces.
+    return accented if opening and closing else f"{opening}{accented}{closing or ''}"
 
 
 @cache
 def _accented(mark: str, letter: str) -> str:
-    return unicodedata.normalize("NFC", letter + _COMBINING[mark])
+    return unicodedata.normalize("NFC", letter + chr(int(_macro_table("accent")[mark], 16)))
 
 
 def _macro(found: re.Match[str]) -> str:
@@ -257,16 +214,26 @@ def _macro(found: re.Match[str]) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def _symbol(name: str) -> str:
-    """What a macro without arguments stands for; empty if it only says how text looks."""
-    if name in _SYMBOLS:
-        return _SYMBOLS[name]
+    """The text that a macro without arguments stands for; empty if it only changes how text looks."""
+    if name in _SPACES:
+        return " "
+    if own := _macro_table("symbol").get(name):
+        return own
     meaning = getattr(_library().get_macro_spec(name), "simplify_repl", None)
     return meaning if isinstance(meaning, str) and len(meaning) <= 3 and "%" not in meaning else ""
 
 
 @cache
+def _macro_table(kind: str) -> dict[str, str]:
+    """Accents (as code points), or symbols that pylatexenc lacks or has with a text that does not suit us."""
+    table = files("homonym.records.fields").joinpath("latex_macros.tsv").read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in table.splitlines())
+    return {macro: text for row_kind, macro, text in rows if row_kind == kind}
+
+
+@cache
 def _library() -> Any:
-    from pylatexenc.latex2text import get_default_latex_context_db  # most files never need it
+    from pylatexenc.latex2text import get_default_latex_context_db  # slow to import, and rarely needed
 
     return get_default_latex_context_db()
 

@@ -1,4 +1,4 @@
-"""Which author of a record a name elsewhere in it means: behind an address, an e-mail or an identifier."""
+"""Names of people in records: placeholders, groups, notations, and which author of a record a name refers to."""
 
 from __future__ import annotations
 
@@ -10,20 +10,99 @@ from anyascii import anyascii
 
 _NOT_LETTERS = re.compile(r"[^a-z0-9]+")
 
-#: What sources write in the place of an author's name, folded.
-_NOBODY = frozenset(
+# What sources write where an author's name is missing, folded.
+_PLACEHOLDERS = frozenset(
     "anon anonymous author authors etal na nana nan noauthor noauthors noauthorlisted noauthorslisted noauthorgiven "
     "noauthornameavailable noauthornamesavailable noauthorsavailable noauthorshipindicated none notavailable "
     "notspecified null others andothers unknown unknownauthor unknownunknown authorunknown various".split()
 ) | {""}
-_LONGEST_NOBODY = 60
+_LONGEST_PLACEHOLDER = 60
+
+# Suffixes of names, in lower case, as they follow a comma.
+SUFFIXES = frozenset({"jr", "jr.", "sr", "sr.", "ii", "iii", "iv", "2nd", "3rd"})
+
+_GROUP = re.compile(
+    r"\b(?:academ(?:y|ie)|agency|alliance|association|bureau|cent(?:er|re)s?|clinic|collaborat(?:ion|ive|ors)|college"
+    r"|commission|committee|company|conference|consortium|corporation|council|department|federation|foundation|gmbh"
+    r"|government|group|hospital|inc|initiative|institut[eo]?|investigators|laborator(?:y|ies)|limited|ltd|ministry"
+    r"|museum|national|network|office|organi[sz]ation|panel|partnership|program(?:me)?|project|registry|research|school"
+    r"|secretariat|services?|society|stud(?:y|ies)|survey|task force|team|trial|trust|union|universit(?:y|é|ät|à|at)"
+    r"|universidade?|working party)\b",
+    re.IGNORECASE,
+)
+_SMALL_WORDS = (" of ", " for ", " the ", " and ", " für ")
+_INITIAL = re.compile(r"(?:^|[\s.-])[^\W\d_]\.")
+_COUNTRY = ("U.S. ", "U.K. ", "U.N. ")
+_INITIALS_FIRST = re.compile(r"((?:[^\W\d_]\.[ -]?){1,5}+)(\S.*)")
+
+# FullNameIndex compares a name with up to this number of authors one by one; with more, it folds all names once.
+_FEW_AUTHORS = 30
+
+
+def is_placeholder(name: str) -> bool:
+    """Whether a whole name only says that the name is missing; the Web of Science lists "[Anonymous]" as an author.
+
+    >>> [is_placeholder(name) for name in ("", "[No author name available]", "et al.", "Unknown", "N/A N/A")]
+    [True, True, True, True, True]
+    >>> [is_placeholder(name) for name in ("[Anonymous]", "Na, Li", "Null, J", "Author, A", "李")]
+    [False, False, False, False, False]
+    """
+    if len(name) > _LONGEST_PLACEHOLDER or ("," in name and not name.startswith("No ")):
+        return False
+    return folded(name) in _PLACEHOLDERS and name != "[Anonymous]"
+
+
+def is_group(name: str) -> bool:
+    """Whether the words of a name show an organisation or a group; "Surname, Given" is always a person.
+
+    >>> [is_group(name) for name in ("World Health Organization", "U.S. Geological Survey", "Bank of England,")]
+    [True, True, True]
+    >>> [is_group(name) for name in ("Doe, Jane", "W. H. Center", "In Ho Kim", "Nguyen The Anh", "ATLAS Team, The")]
+    [False, False, False, False, False]
+    """
+    if name.count(" ") > 1 and any(map(name.__contains__, _SMALL_WORDS)):
+        return True
+    if "," in name[:-1] or " " not in name or not _GROUP.search(name):
+        return False
+    return name.startswith(_COUNTRY) or _INITIAL.search(name) is None
+
+
+def surname_first(name: str) -> str:
+    """A name that begins with initials, with its surname first; any other name unchanged.
+
+    >>> surname_first("J.-P. van Doe"), surname_first("Doe, J.")
+    ('van Doe, J.-P.', 'Doe, J.')
+    """
+    found = _INITIALS_FIRST.fullmatch(name.strip())
+    return f"{found[2]}, {found[1].strip()}" if found else name
+
+
+@lru_cache(maxsize=1 << 14)
+def folded(text: str) -> str:
+    """A text in lower-case ASCII letters and digits, without accents, punctuation and spaces.
+
+    >>> folded("O'Brien-Łukasz, J.")
+    'obrienlukaszj'
+    """
+    return _NOT_LETTERS.sub("", (text if text.isascii() else anyascii(text)).lower())
+
+
+@lru_cache(maxsize=1 << 14)
+def surname_and_initial(name: str) -> str:
+    """Surname and first initial, folded, of a name that is written surname first.
+
+    >>> surname_and_initial("Müller, Jürgen K."), surname_and_initial("van der Berg J")
+    ('muller, j', 'vanderbergj')
+    """
+    surname, comma, given = name.partition(",")
+    return f"{folded(surname)}, {folded(given)[:1]}" if comma else folded(name)
 
 
 class AuthorIndex:
-    """The authors of one record, by every name that the record has for them.
+    """The authors of one record, found by every form of their names that the record has.
 
-    A name means the author who is written so, whatever its case, accents and punctuation; else the only one with that
-    surname and first initial.
+    A name refers to the author whose name is the same apart from case, accents and punctuation; otherwise to the only
+    author with its surname and first initial.
 
     >>> authors = AuthorIndex([("Müller, Jürgen K.", "Muller, JK"), ("Müller, Ute",), ("Li, X",), ("Li, Xu",)])
     >>> authors.find("MULLER, JÜRGEN K"), authors.find("Muller, J"), authors.find("Li, X."), authors.find("Li, Xin")
@@ -33,49 +112,67 @@ class AuthorIndex:
     def __init__(self, names: Sequence[Iterable[str]]) -> None:
         self._exact: dict[str, int] = {}
         self._short: dict[str, int | None] = {}
-        for author, aliases in enumerate(names):
-            for alias in aliases:
-                self._exact.setdefault(folded(alias), author)
-                short = shortened(alias)
-                known = self._short.setdefault(short, author)
-                if known != author:
+        for author, forms in enumerate(names):
+            for form in forms:
+                self._exact.setdefault(folded(form), author)
+                short = surname_and_initial(form)
+                if self._short.setdefault(short, author) != author:
                     self._short[short] = None
 
     def find(self, name: str) -> int | None:
-        """The number of the author that a name means, if it means one."""
+        """The number of the author that a name refers to; None if there is none, or more than one."""
         exact = self._exact.get(folded(name))
-        return self._short.get(shortened(name)) if exact is None else exact
+        return self._short.get(surname_and_initial(name)) if exact is None else exact
 
 
-def is_nobody(name: str) -> bool:
-    """Whether a whole name only says that there is none; "[Anonymous]", whom the Web of Science lists, is somebody.
+class FullNameIndex(AuthorIndex):
+    """The authors of one record that has a full and a short name of each, as those of the Web of Science.
 
-    >>> [is_nobody(name) for name in ("", "[No author name available]", "et al.", "Unknown", "N/A N/A")]
-    [True, True, True, True, True]
-    >>> [is_nobody(name) for name in ("[Anonymous]", "Na, Li", "Null, J", "Author, A", "李")]
-    [False, False, False, False, False]
+    Mostly a record writes a name the same way everywhere, or abbreviates it; all names are folded only when one is
+    written differently. Surname and initial are then compared with full names only: short names leave out accents and
+    parts of surnames, so that different people share them more often.
+
+    >>> people = FullNameIndex([("Doe, Jane K.", "Doe, JK"), ("Roe, Rita", "Roe, R")])
+    >>> [people.find(name) for name in ("Roe, R", "Doe, J", "Doe, Jane", "DOE, JANE K", "Doe, Jim", "Poe, E")]
+    [1, 0, 0, 0, 0, None]
     """
-    if len(name) > _LONGEST_NOBODY or ("," in name and not name.startswith("No ")):
-        return False
-    return folded(name) in _NOBODY and name != "[Anonymous]"
 
+    def __init__(self, names: list[tuple[str, str]]) -> None:
+        self._names = names
+        self._is_folded = False
+        self._as_written: dict[str, int] = {}
+        for author, (full, _) in enumerate(names):
+            self._as_written.setdefault(full, author)
+        for author, (_, short) in enumerate(names):
+            self._as_written.setdefault(short, author)
 
-@lru_cache(maxsize=1 << 14)
-def folded(text: str) -> str:
-    """A text without case, accents, punctuation and spaces.
+    def find(self, name: str) -> int | None:
+        """The number of the author that a name refers to; None if there is none, or more than one."""
+        found = self._as_written.get(name)
+        if found is None and len(self._names) <= _FEW_AUTHORS:
+            found = self._find_abbreviated(name)
+        return self._find_folded(name) if found is None else found
 
-    >>> folded("O'Brien-Łukasz, J.")
-    'obrienlukaszj'
-    """
-    return _NOT_LETTERS.sub("", (text if text.isascii() else anyascii(text)).lower())
+    def find_all(self, names: str) -> list[int]:
+        """The numbers of the authors that the names in a list with semicolons refer to."""
+        found = [self.find(name) for part in names.split(";") if (name := part.strip())]
+        return [author for author in found if author is not None]
 
+    def _find_abbreviated(self, name: str) -> int | None:
+        """The only author with that surname and initial, unless the given names contradict each other."""
+        surname, comma, given = name.partition(", ")
+        beginning = f"{surname}{comma}{given[:1]}"
+        found = [author for author, (full, _) in enumerate(self._names) if full.startswith(beginning)]
+        if len(found) != 1 or not given:
+            return None
+        full = self._names[found[0]][0]
+        return found[0] if given.isupper() or full.startswith(name) or name.startswith(full) else None
 
-@lru_cache(maxsize=1 << 14)
-def shortened(name: str) -> str:
-    """Surname and first initial of a name that is written surname first, folded.
-
-    >>> shortened("Müller, Jürgen K."), shortened("van der Berg J")
-    ('muller, j', 'vanderbergj')
-    """
-    surname, comma, given = name.partition(",")
-    return f"{folded(surname)}, {folded(given)[:1]}" if comma else folded(name)
+    def _find_folded(self, name: str) -> int | None:
+        if not self._is_folded:
+            super().__init__([(full,) for full, _ in self._names])
+            for author, (full, short) in enumerate(self._names):
+                if short != full and (form := folded(short)):
+                    self._exact.setdefault(form, author)
+            self._is_folded = True
+        return super().find(name)

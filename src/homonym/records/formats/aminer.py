@@ -12,7 +12,7 @@ import orjson
 from homonym.errors import InputError
 from homonym.io.inputs import STANDARD_INPUT, Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import addresses, owners
+from homonym.records.fields.affiliations import affiliations_and_emails, email_owners
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import folded
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
@@ -216,7 +216,7 @@ def _affiliations(value: Any) -> tuple[list[str], list[str]]:
     text = without_separators(text)
     if "&" in text:
         text = plain_text(text)  # entities have semicolons too
-    return addresses(text.replace("|", ";").split(";"))
+    return affiliations_and_emails(text.replace("|", ";").split(";"))
 
 
 def _give_email(email: str, authors: list[Author]) -> None:
@@ -225,7 +225,7 @@ def _give_email(email: str, authors: list[Author]) -> None:
     All authors of a paper often have the same text there, with the addresses of all: an address belongs to the one
     whose name is in it, else to the only one who has it.
     """
-    owner = 0 if len(authors) == 1 else owners([email], [_either_order(author.name) for author in authors])[0]
+    owner = 0 if len(authors) == 1 else email_owners([email], [_either_order(author.name) for author in authors])[0]
     if owner is not None:
         authors[owner].emails.append(email)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import addresses
-from homonym.records.fields.markup import to_text
-from homonym.records.fields.people import is_nobody
+from homonym.records.fields.affiliations import affiliations_and_emails
+from homonym.records.fields.markup import latex_to_text
+from homonym.records.fields.people import is_placeholder
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import load_record, member
 from homonym.records.parsing.json_stream import names_in, open_json
@@ -33,9 +33,7 @@ _FROM_API = re.compile(
     rb'"(?:id|entry_id|arxiv_id|link|url|pdf_url)"\s*:\s*"https?:(?:\\?/){2}(?:\w+\.)?arxiv\.org\\?/'
 )
 
-_NUMBER = re.compile(
-    r"(?:^|[/:\s])(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Za-z-]{2,9})?/\d{7})(?:v\d+)?(?:\.pdf)?$", re.IGNORECASE
-)
+_NUMBER = re.compile(rf"(?:^|[/:\s])({identifiers.ARXIV_NUMBER})(?:v\d+)?(?:\.pdf)?$", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 #: Family name, given names, suffix; affiliations follow.
@@ -134,7 +132,7 @@ def _authors(raw: dict[str, Any], notes: list[Note]) -> list[Author]:
     authors = []
     for position, (name, places) in enumerate(people):
         if name:
-            affiliations, emails = addresses(_places(places, written)) if places else ([], [])
+            affiliations, emails = affiliations_and_emails(_places(places, written)) if places else ([], [])
             authors.append(Author(position, name, affiliations, emails, None, None, {}))
         else:
             notes.append(("author", f"author {position} has no name"))
@@ -162,7 +160,7 @@ def _name(family: str, given: str = "", suffix: str = "") -> str:
     """A name as plain text; nothing if it names nobody."""
     name = family + ", " + given if family and given else family or given or ""
     name = _plain(name + ", " + suffix if suffix else name).strip(" ,")
-    return "" if is_nobody(name) else name
+    return "" if is_placeholder(name) else name
 
 
 def _written_authors(text: str) -> list[tuple[str, list[str]]]:
@@ -176,7 +174,7 @@ def _written_authors(text: str) -> list[tuple[str, list[str]]]:
         for piece in map(str.strip, _BETWEEN_NAMES.split(outside)):
             if people and _SUFFIX.fullmatch(piece):
                 people[-1] = (f"{people[-1][0]}, {piece}", people[-1][1])
-            elif not is_nobody(piece):
+            elif not is_placeholder(piece):
                 people.append((_ON_BEHALF.sub("", piece, count=1), []))
         if people and inside:
             people[-1][1].append(inside)
@@ -224,7 +222,7 @@ def _plain(value: Any) -> str:
     if not isinstance(value, str):
         return ""
     if "\\" in value or "$" in value or "{" in value or "~" in value or "<" in value or "&" in value:
-        return to_text(value)
+        return latex_to_text(value)
     return _one_line(value)
 
 
@@ -240,7 +238,7 @@ def _abstract(value: Any) -> str:
     if not isinstance(value, str):
         return ""
     if "<" in value or "&" in value or ("\\" in value and _IN_WORDS.search(value)):
-        return to_text(value)
+        return latex_to_text(value)
     return _one_line(value)
 
 

@@ -1,4 +1,4 @@
-"""BibTeX entries into their fields, whatever was done to their braces."""
+"""The parser of BibTeX entries: from text to fields, also where braces, quotes or commas are damaged."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from functools import lru_cache
 
 from homonym.records.model import BrokenRecordError, Note
 
-#: What begins like an entry, but is no document and is not looked into.
+# Types of entries that are not documents and are not parsed.
 NOT_DOCUMENTS = frozenset({"comment", "preamble", "set", "xdata"})
 
-NO_ENTRY = "this is no entry: it does not begin with '@type{key,'"
+NO_ENTRY = "is not an entry: it does not begin with '@type{key,'"
 
 _NAME = r"([A-Za-z_\x80-\uffff][A-Za-z0-9_:+./\x80-\uffff-]*+)\s*+=\s*+"
 _VALUE = r'["{\w]'
 
-# All repetitions are possessive: what does not match is not tried again in other ways.
+# All repetitions are possessive, so that the patterns never backtrack.
 _BEGINNING = re.compile(r"\s*+@\s*+([A-Za-z][\w-]*+)\s*+([{(])")
 _KEYS = {"{": re.compile(r"\s*+([^,\n}]*+),?"), "(": re.compile(r"\s*+([^,\n)]*+),?")}
 _ENDS = {"{": re.compile(r"[\s,]*+\}"), "(": re.compile(r"[\s,]*+\)")}
@@ -32,39 +32,39 @@ _UNESCAPED_BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _QUOTE_OR_BRACES = re.compile(r'["{}]')
 _FOLLOWS = re.compile(rf"\s*+(?:[,#}})]|{_NAME})")
 
-#: An entry in which more than this has to be mended is no entry.
-_MOST_MENDED = 10
+# Maximum number of damaged fields in an entry; with more, the entry is broken.
+_MOST_DAMAGED = 10
 
-#: More keywords in fields of their own are not gathered.
+# Maximum length of keywords that are joined from several fields.
 _LONGEST_KEYWORDS = 10_000
 
-#: Abbreviations that are made of each other grow without end; no title or journal is so long.
+# Maximum length of a value that is joined with "#": abbreviations that use each other can grow without limit.
 _LONGEST_JOINED = 1 << 14
 
 
 @dataclass
 class Entry:
-    """One entry as it is written: its values still in LaTeX, what could not be read noted."""
+    """One entry with its values still in LaTeX, and notes on what could not be read."""
 
     kind: str
     key: str = ""
     fields: dict[str, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
 
-    def mend(self, note: str) -> None:
-        """Note what was wrong with a field."""
-        if len(self.notes) == _MOST_MENDED:
-            raise BrokenRecordError("its braces and fields are in disorder")
+    def note_damage(self, note: str) -> None:
+        """Note what is wrong with a field; the entry is broken if there is too much."""
+        if len(self.notes) == _MOST_DAMAGED:
+            raise BrokenRecordError("has too many damaged fields")
         self.notes.append(("field", note))
 
 
 @lru_cache(maxsize=1 << 12)
-def _folded(name: str) -> str:
+def _normal_name(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
 def parse_entry(text: str, macros: Mapping[str, str], begin: int = 0) -> tuple[Entry, int]:
-    """Read the entry at a place in a text; tell where it ends.
+    """The entry at a place in a text, and where it ends.
 
     >>> entry, end = parse_entry('@Article{doe99, title = "On {x}" # ieee, Year = 1999,}', {"ieee": " in IEEE"})
     >>> entry.kind, entry.key, entry.fields
@@ -78,18 +78,18 @@ def parse_entry(text: str, macros: Mapping[str, str], begin: int = 0) -> tuple[E
         return entry, len(text)
     if entry.kind != "string" and not _FIELD_AHEAD.match(text, place):
         key = _KEYS[delimiter].match(text, place)
-        assert key is not None  # an empty one is one, too
+        assert key is not None  # the pattern also matches an empty key
         entry.key, place = key[1].strip(), key.end()
-    if text.rfind("\nUnique-ID") > 0 and (fields := _laid_out(text[place:])):
+    if text.rfind("\nUnique-ID") > 0 and (fields := _wos_fields(text[place:])):
         entry.fields = fields
         return entry, len(text)
     return entry, _read_fields(text, place, _ENDS[delimiter], entry, macros)
 
 
-def _laid_out(text: str) -> dict[str, str] | None:
-    """Read an entry as the Web of Science writes it, every field in braces and on lines of its own; None if it is not.
+def _wos_fields(text: str) -> dict[str, str] | None:
+    """The fields of an entry in the layout of the Web of Science, each in braces and on its own lines; else None.
 
-    Its entries are the longest by far, and this takes half the time.
+    These entries are the longest by far, and this is twice as fast as the general way.
     """
     *parts, end = _FIELD_END.split(text)
     if end.strip() != "}":
@@ -106,12 +106,12 @@ def _laid_out(text: str) -> dict[str, str] | None:
 
 @lru_cache(maxsize=1 << 10)
 def _field_name(text: str) -> str:
-    """The folded name in front of a value; empty if it is none."""
-    return _folded(text.strip()) if _WHOLE_NAME.fullmatch(text) else ""
+    """The normal form of the name before a value; empty if it is not a name."""
+    return _normal_name(text.strip()) if _WHOLE_NAME.fullmatch(text) else ""
 
 
-def _keep(fields: dict[str, str], name: str, value: str) -> None:
-    """Add a field; the first of several counts, but ScienceDirect once gave each keyword a field of its own."""
+def _add_field(fields: dict[str, str], name: str, value: str) -> None:
+    """Add a field unless its name exists; several fields "keywords", as ScienceDirect used to write, are joined."""
     if fields.setdefault(name, value) is not value and name == "keywords" and len(fields[name]) < _LONGEST_KEYWORDS:
         fields[name] += f"; {value}"
 
@@ -123,34 +123,34 @@ def _read_fields(text: str, place: int, end: re.Pattern[str], entry: Entry, macr
             name, begin = found[1], found.end()
             close = _closing(text, begin) if text.startswith("{", begin) else None
             following = _FIELD_NAME.match(text, close + 1) if close else None
-            if following:  # as nearly always; everything else is looked at closer
-                _keep(entry.fields, _folded(name), text[begin + 1 : close])
+            if following:  # as nearly always; other values are read by _Value
+                _add_field(entry.fields, _normal_name(name), text[begin + 1 : close])
                 found = following
                 continue
             value, place = _Value(text, begin, macros, entry).read(name)
-            _keep(entry.fields, _folded(name), value)
+            _add_field(entry.fields, _normal_name(name), value)
         elif found := end.match(text, place):
             place = found.end()
             if not _FIELD_AHEAD.match(text, place):
                 return place
-            entry.mend("a brace closes the entry before its last field")
+            entry.note_damage("a brace closes the entry before its last field")
         else:
             place = _skip(text, place, entry)
         found = _FIELD_NAME.match(text, place)
 
 
 def _skip(text: str, place: int, entry: Entry) -> int:
-    """Go on at the next field, or give up where there is none and the entry does not end."""
+    """The place of the next field; an entry that neither has one nor ends is broken."""
     found = _NEXT_FIELD.search(text, place)
     if found is None:
-        raise BrokenRecordError("the entry does not end: it was cut off, or a brace is missing")
-    entry.mend(f"{' '.join(text[place : min(found.end(), place + 60)].split())!r} is no field")
+        raise BrokenRecordError("the entry does not end: it is cut off, or a brace is missing")
+    entry.note_damage(f"{' '.join(text[place : min(found.end(), place + 60)].split())!r} is not a field")
     return found.end()
 
 
 @dataclass
 class _Value:
-    """One value, in pieces that are joined by #."""
+    """Reads one value, in pieces that are joined by "#"."""
 
     text: str
     place: int
@@ -172,17 +172,17 @@ class _Value:
             begin = self.place + 1
             end = self._end_of_braces() if first == "{" else self._end_of_quotes()
             if end is None:
-                raise BrokenRecordError(f"its field {name!r} does not end: it was cut off, or a brace is missing")
+                raise BrokenRecordError(f"its field {name!r} does not end: it is cut off, or a brace is missing")
             self.place = end + 1
             return self.text[begin:end]
         bare = _BARE.match(self.text, self.place)
         if bare is None:
             return ""
         self.place = bare.end()
-        return self.macros.get(_folded(bare[0]), bare[0])
+        return self.macros.get(_normal_name(bare[0]), bare[0])
 
     def _end_of_braces(self) -> int | None:
-        """Count braces as BibTeX does, which knows no escape; if that does not end well, as LaTeX does."""
+        """The closing brace as BibTeX counts braces (without escapes); if no field can end there, as LaTeX does."""
         end = _closing(self.text, self.place)
         if end is None or not _FOLLOWS.match(self.text, end + 1):
             escaped = _closing_unescaped(self.text, self.place)
@@ -191,7 +191,7 @@ class _Value:
         return end
 
     def _end_of_quotes(self) -> int | None:
-        """The first quote outside of braces behind which the value can end; quotes in quotes have been seen."""
+        """The first quote outside of braces after which a value can end; some exports have quotes within quotes."""
         depth = 0
         for found in _QUOTE_OR_BRACES.finditer(self.text, self.place + 1):
             if found[0] != '"':
@@ -202,7 +202,7 @@ class _Value:
 
 
 def _closing(text: str, place: int) -> int | None:
-    """Where the brace at a place is closed, every brace counted."""
+    """The place of the brace that closes the one at a place; escaped braces count."""
     end = text.find("}", place)
     if end > 0 and text.find("{", place + 1, end) < 0:
         return end
@@ -216,7 +216,7 @@ def _closing(text: str, place: int) -> int | None:
 
 
 def _closing_unescaped(text: str, place: int) -> int | None:
-    """Where the brace at a place is closed if braces behind a backslash are characters."""
+    """The place of the brace that closes the one at a place; escaped braces do not count."""
     depth = 0
     for found in _UNESCAPED_BRACES.finditer(text, place):
         if found[0] == "{":
@@ -229,5 +229,5 @@ def _closing_unescaped(text: str, place: int) -> int | None:
 
 
 def has_fields(text: str, begin: int = 0) -> bool:
-    """Tell whether a text outside of entries looks like one whose beginning is lost."""
+    """Whether a text outside of entries looks like an entry without its beginning."""
     return _NEXT_FIELD.search(text, begin) is not None

@@ -1,28 +1,32 @@
-"""The people of a BibTeX entry: its author list, and what the Web of Science and Scopus say of them in other fields."""
+"""The authors of a BibTeX entry: the author list, and their addresses, e-mail addresses and identifiers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import addresses_in, distinct, give_address, owners
-from homonym.records.fields.markup import even, plain_text, text_lines, to_text, without_braces, without_macros
-from homonym.records.fields.people import is_nobody
-from homonym.records.formats.ris import is_group
-from homonym.records.formats.wos_document import People
+from homonym.records.fields.affiliations import add_address, add_emails, emails_in, remove_repeats
+from homonym.records.fields.markup import (
+    collapse_spaces,
+    latex_lines,
+    latex_to_text,
+    plain_text,
+    without_braces,
+    without_macros,
+)
+from homonym.records.fields.people import SUFFIXES, FullNameIndex, is_group, is_placeholder
 from homonym.records.model import Author, Note
 
-#: A longer text is no name, but a list in which "and" is missing.
+# Maximum length of a name; a longer text is a list in which "and" is missing.
 _LONGEST_NAME = 250
 
-_SUFFIXES = frozenset({"jr", "jnr", "sr", "snr", "ii", "iii", "iv", "v", "2nd", "3rd", "4th"})
+_SUFFIXES = SUFFIXES | {"jnr", "snr", "v", "4th"}
 _AND_OR_BRACE = re.compile(r"[{}]|(?:^| )and(?= |$)", re.IGNORECASE)
 _AND = re.compile(r" and(?= |\Z)", re.IGNORECASE)
 _USUAL = re.compile(r"[^\W\d_][^,;=<&{}]{0,80}, [^\W\d_][^,;=<&{}]{0,80}")
-_GROUP = re.compile(r".*\b(?:collaboration|consortium|committee|investigators|study group|working group)", re.I)
+_COLLABORATION = re.compile(r".*\b(?:collaboration|consortium|committee|investigators|study group|working group)", re.I)
 _INITIALS = re.compile(r"[^,]+, *(?:[^\W\d_a-z]\.[ -]?){1,4}")
 _FAMILY_IN_BRACES = re.compile(r"([^{},]+) \{([^{},]+)\}")
 _LABELLED = re.compile(r"\b(family|given|prefix|suffix) ?= ?(\{[^{}]*\}|[^,]*)", re.IGNORECASE)
@@ -30,14 +34,11 @@ _HOMONYM = re.compile(r"([^,\d]+) (\d{4})")
 _LETTER = re.compile(r"[^\W\d_]")
 
 _CORRESPONDING = re.compile(r"\((?:corresponding|reprint) author\)", re.IGNORECASE)
-_IDENTIFIERS = (
-    ("researcherid-numbers", "researcherid", identifiers.researcher_id),
-    ("orcid-numbers", "orcid", identifiers.orcid),
-)
+_AUTHOR_IDS = {"researcherid-numbers": "researcherid", "orcid-numbers": "orcid"}
 
 
 def authors_of(value: str, notes: list[Note]) -> tuple[list[Author], list[str]]:
-    r"""The persons of an author field, and further names that are stuck to one of them.
+    r"""The persons in an author field, and the further names in pieces that hold several authors without "and".
 
     >>> authors, _ = authors_of(r"Ba{-}Quy V{\u o} and {de la Mata}, Jr, M. AND {European Commission} and others", [])
     >>> [author.name for author in authors]
@@ -46,24 +47,24 @@ def authors_of(value: str, notes: list[Note]) -> tuple[list[Author], list[str]]:
     authors: list[Author] = []
     others: list[str] = []
     position = 0
-    for piece in _pieces(even(without_macros(value))):
+    for piece in _pieces(collapse_spaces(without_macros(value))):
         if _USUAL.fullmatch(piece):
             authors.append(Author(position, piece))
             position += 1
             continue
-        name, stuck, problem = _person(piece)
+        name, further, problem = _person(piece)
         if problem:
             notes.append(problem)
         if name:
             dblp = _HOMONYM.fullmatch(name)
             authors.append(Author(position, dblp[1] if dblp else name, ids={"dblp": name} if dblp else {}))
         position += bool(name or problem)
-        others += stuck
+        others += further
     return authors, others
 
 
 def _pieces(text: str) -> list[str]:
-    """Cut an author list at each "and" that stands outside of braces."""
+    """The pieces of an author list between each "and" outside of braces."""
     if "{" not in text:
         return [piece for part in _AND.split(f" {text}") if (piece := part.strip(" ,;"))]
     if text[0] == "{" and text[-1] == "}":
@@ -82,7 +83,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _unwrapped(text: str) -> str:
-    """A list of persons in a second pair of braces, which else would be one corporate author."""
+    """An author list without a second pair of braces around it, which would make it one corporate author."""
     inside = text[1:-1]
     names = _AND.split(f" {inside}") if "{" not in inside and "}" not in inside else []
     return inside if len(names) > 1 and all("," in name for name in names) else text
@@ -90,7 +91,7 @@ def _unwrapped(text: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def _person(piece: str) -> tuple[str, tuple[str, ...], Note | None]:
-    """The name of a person, empty for what is none; names that are stuck to it; and what is wrong with it."""
+    """The name of a person (empty if it is none), further names in the same piece, and what is wrong with it."""
     name = piece
     if "{" in name:
         if _is_corporate(name):
@@ -100,17 +101,17 @@ def _person(piece: str) -> tuple[str, tuple[str, ...], Note | None]:
         name = _from_labels(name)
     name = plain_text(without_braces(name)).strip(" ,;")
     if not _LETTER.search(name) or len(name) > _LONGEST_NAME:
-        return "", (), ("author", f"{name[:60]!r} is no name")
-    if is_nobody(name) or ("," not in name and (_GROUP.match(name) or is_group(name))):
+        return "", (), ("author", f"{name[:60]!r} is not a name")
+    if is_placeholder(name) or ("," not in name and (_COLLABORATION.match(name) or is_group(name))):
         return "", (), None
     if ";" in name:
         first, *others = [part.strip() for part in name.split(";") if part.strip()]
-        return first, tuple(others), ("field", f"{name!r} are several authors without 'and'; only the first is taken")
+        return first, tuple(others), ("field", f"{name!r} has several authors without 'and'; only the first is taken")
     return _in_order(name), (), None
 
 
 def _is_corporate(name: str) -> bool:
-    """Tell a name that is wholly in braces; initials behind a comma are a person's all the same."""
+    """Whether a name is entirely in braces, unless it is a surname with initials."""
     if name[0] != "{" or name[-1] != "}":
         return False
     inside = name[1:-1]
@@ -118,7 +119,7 @@ def _is_corporate(name: str) -> bool:
 
 
 def _family_first(name: str) -> str:
-    """Turn "Gabriel {García Márquez}", whose braces tell the family name."""
+    """The family name first where braces mark it: "Gabriel {García Márquez}"."""
     if "family" in name.lower() and "=" in name:
         return _from_labels(name)
     found = _FAMILY_IN_BRACES.fullmatch(name)
@@ -126,7 +127,7 @@ def _family_first(name: str) -> str:
 
 
 def _from_labels(name: str) -> str:
-    """Read biblatex's "family=Doe, given=Jane, prefix=van"."""
+    """A name in the notation of biblatex, "family=Doe, given=Jane, prefix=van"."""
     parts = {found[1].lower(): found[2].strip("{} ") for found in _LABELLED.finditer(name)}
     if "family" not in parts:
         return name
@@ -135,7 +136,7 @@ def _from_labels(name: str) -> str:
 
 
 def _in_order(name: str) -> str:
-    """Put BibTeX's "von Last, Jr, First" into the order "Family, Given, Suffix"."""
+    """BibTeX's "von Last, Jr, First" in the order "Family, Given, Suffix"."""
     parts = [part.strip() for part in name.split(",")]
     if len(parts) == 3 and not (_is_suffix(parts[2]) and not _is_suffix(parts[1])):
         parts = [parts[0], parts[2], parts[1]]
@@ -146,121 +147,106 @@ def _is_suffix(text: str) -> bool:
     return text.rstrip(".").lower() in _SUFFIXES
 
 
-def add_people(authors: list[Author], fields: dict[str, str], notes: list[Note]) -> None:
-    """Give the authors what other fields of the entry say of them: addresses, e-mails, identifiers."""
+def add_author_details(authors: list[Author], fields: dict[str, str], notes: list[Note]) -> None:
+    """Add addresses, e-mail addresses and identifiers from other fields of the entry to the authors."""
     if not authors:
         return
-    people = People([(author.name, author.name) for author in authors])
+    names = [(author.name, author.name) for author in authors]
+    index = FullNameIndex(names)
     corresponding: set[int] = set()
     if value := fields.get("affiliation") or fields.get("affiliations"):
         if "unique-id" in fields or _CORRESPONDING.search(value):
-            corresponding = _add_addresses(authors, value, people)
+            corresponding = _add_addresses(authors, value, index)
         else:
             _add_common_address(authors, value)
     address = fields.get("correspondence-address") or fields.get("correspondence-address1") or ""
     if address:
-        corresponding |= _corresponding(address, people)
+        corresponding |= _corresponding(address, index)
     if value := fields.get("author-email") or fields.get("email") or address:
-        _add_emails(authors, addresses_in(to_text(value)), corresponding)
-    for field, kind, valid in _IDENTIFIERS:
+        add_emails(authors, emails_in(latex_to_text(value)), names, corresponding)
+    for field, kind in _AUTHOR_IDS.items():
         if value := fields.get(field):
-            _add_identifiers(authors, people, _Identifiers(kind, valid, to_text(value)), notes)
-    distinct(authors)
+            _add_author_ids(authors, index, kind, latex_to_text(value), notes)
+    remove_repeats(authors)
 
 
-#: So many of the words between commas may be a name: mostly two, with "Jr." three, or only one.
+# Possible numbers of parts between commas in a name: mostly two, three with "Jr.", or one.
 _NAME_SIZES = (2, 3, 1)
 
 
 class _Address(NamedTuple):
-    people: list[int]
+    """An address, the numbers of its authors, and whether these are the corresponding ones."""
+
+    authors: list[int]
     text: str
     is_corresponding: bool = False
 
 
-def _add_addresses(authors: list[Author], value: str, people: People) -> set[int]:
-    """Assign the addresses of the Web of Science; tell the corresponding authors."""
-    addresses = _addresses(text_lines(value), people)
+def _add_addresses(authors: list[Author], value: str, index: FullNameIndex) -> set[int]:
+    """Add the addresses of the Web of Science; return the numbers of the corresponding authors."""
+    addresses = _addresses(latex_lines(value), index)
     if len(authors) == 1 or sum(not address.is_corresponding for address in addresses) == 1:
-        # Until 2008 addresses came without names: the only one is that of all.
-        everybody = list(range(len(authors)))
-        addresses = [address if address.people else address._replace(people=everybody) for address in addresses]
+        # Until 2008 addresses came without names: a single one belongs to all authors.
+        everyone = list(range(len(authors)))
+        addresses = [address if address.authors else address._replace(authors=everyone) for address in addresses]
     for numbers, text, _ in addresses:
         for number in numbers:
-            give_address(authors[number], text)
-    return {number for address in addresses if address.is_corresponding for number in address.people}
+            add_address(authors[number], text)
+    return {number for address in addresses if address.is_corresponding for number in address.authors}
 
 
-def _addresses(lines: list[str], people: People) -> list[_Address]:
-    """The addresses, put together again where a line of one was wrapped."""
+def _addresses(lines: list[str], index: FullNameIndex) -> list[_Address]:
+    """The addresses, with wrapped lines joined."""
     whole: list[str] = []
     for line in lines:
         before = whole[-1][-1] if whole else "."
-        if before == "." or (before not in ",;" and _address(line, people).people):
+        if before == "." or (before not in ",;" and _address(line, index).authors):
             whole.append(line)
         else:
             whole[-1] += f" {line}"
-    return [_address(text, people) for text in whole]
+    return [_address(text, index) for text in whole]
 
 
-def _address(line: str, people: People) -> _Address:
-    """Part "Doe, J; Roe, R, Univ X, City" into authors and address; as a whole if it names no author."""
+def _address(line: str, index: FullNameIndex) -> _Address:
+    """The authors and the address in "Doe, J; Roe, R, Univ X, City"; no authors if the line names none."""
     if "(" in line and (marked := _CORRESPONDING.search(line)):
-        return _Address(people.found(line[: marked.start()]), line[marked.end() :], is_corresponding=True)
-    before, parted, last = line.rpartition(";")
+        return _Address(index.find_all(line[: marked.start()]), line[marked.end() :], is_corresponding=True)
+    before, separator, last = line.rpartition(";")
     words = last.split(",", 3)
     for size in (3, 2) if len(words) == 4 and _is_suffix(words[2].strip()) else _NAME_SIZES:
-        person = people.find(",".join(words[:size]).strip()) if len(words) > size else None
-        if person is not None or (parted and size > 1):
-            found = people.found(before) if parted else []
-            return _Address(found if person is None else [*found, person], ",".join(words[size:]))
+        author = index.find(",".join(words[:size]).strip()) if len(words) > size else None
+        if author is not None or (separator and size > 1):
+            found = index.find_all(before) if separator else []
+            return _Address(found if author is None else [*found, author], ",".join(words[size:]))
     return _Address([], line)
 
 
 def _add_common_address(authors: list[Author], value: str) -> None:
-    """Scopus does not say whose addresses they are: only a single one, or that of a single author, is certain."""
-    addresses = to_text(value).split(";")
+    """Add the addresses of Scopus, which name no authors, if there is one address or one author."""
+    addresses = latex_to_text(value).split(";")
     if len(addresses) > 1 and len(authors) > 1:
         return
     for author in authors:
         for address in addresses:
-            give_address(author, address)
+            add_address(author, address)
 
 
-def _corresponding(address: str, people: People) -> set[int]:
-    """Whom an address of Scopus begins with: "Doe, J.; Univ X; email: …", or newer "J. Doe; …"."""
-    name = to_text(address).partition(";")[0]
+def _corresponding(address: str, index: FullNameIndex) -> set[int]:
+    """The authors that an address of Scopus begins with: "Doe, J.; Univ X; email: …" or, newer, "J. Doe; …"."""
+    name = latex_to_text(address).partition(";")[0]
     given, _, family = name.rpartition(" ")
-    found = [people.find(name), people.find(f"{family}, {given}")]
+    found = [index.find(name), index.find(f"{family}, {given}")]
     return {number for number in found if number is not None}
 
 
-def _add_emails(authors: list[Author], emails: list[str], corresponding: set[int]) -> None:
-    """Give each e-mail to the author it is named after; a single one else to the only corresponding author."""
-    if len(authors) == 1:
-        authors[0].emails += emails
-        return
-    for email, owner in zip(emails, owners(emails, [(author.name, "") for author in authors]), strict=True):
-        if owner is None and len(emails) == len(corresponding) == 1:
-            owner = min(corresponding)
-        if owner is not None:
-            authors[owner].emails.append(email)
-
-
-class _Identifiers(NamedTuple):
-    kind: str
-    valid: Callable[[str], str | None]
-    text: str
-
-
-def _add_identifiers(authors: list[Author], people: People, given: _Identifiers, notes: list[Note]) -> None:
-    """Read "Doe, Jane/0000-0002-1825-0097 Roe, R/…"; a second identifier of an author is left."""
-    name, *rest = given.text.split("/")
+def _add_author_ids(authors: list[Author], index: FullNameIndex, kind: str, text: str, notes: list[Note]) -> None:
+    """Add the identifiers in "Doe, Jane/0000-0002-1825-0097 Roe, R/…"; of several, an author keeps the first."""
+    name, *rest = text.split("/")
     for piece in rest:
         written, _, following = piece.partition(" ")
-        identifier = given.valid(written)
+        identifier = identifiers.normalise(kind, written)
         if identifier is None:
-            notes.append(("field", f"{written!r} of {name.strip()} is no {given.kind}"))
-        elif (number := people.find(name.strip())) is not None:
-            authors[number].ids.setdefault(given.kind, identifier)
+            notes.append(("field", f"{written!r} of {name.strip()} is not a valid {identifiers.TITLES[kind]}"))
+        elif (number := index.find(name.strip())) is not None:
+            authors[number].ids.setdefault(kind, identifier)
         name = following

@@ -11,7 +11,7 @@ from typing import Any
 
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import addresses
+from homonym.records.fields.affiliations import affiliations_and_emails
 from homonym.records.fields.markup import plain_text
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import (
@@ -152,7 +152,7 @@ def _name(entry: Any) -> str:
 def _affiliations(value: Any) -> tuple[list[str], list[str]]:
     if not value:
         return [], []
-    return addresses([item.get("name") if isinstance(item, dict) else item for item in listed(value)])
+    return affiliations_and_emails([item.get("name") if isinstance(item, dict) else item for item in listed(value)])
 
 
 def _title(raw: dict[str, Any], notes: list[Note]) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import addresses
-from homonym.records.fields.people import is_nobody
+from homonym.records.fields.affiliations import affiliations_and_emails
+from homonym.records.fields.people import is_placeholder
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import (
     dicts,
@@ -127,12 +127,14 @@ def _affiliations(value: Any) -> tuple[list[str], list[str]]:
     """Places, and the e-mail addresses that stand among them."""
     if not value:
         return [], []
-    places, emails = addresses([place.get("name") if isinstance(place, dict) else place for place in listed(value)])
+    places, emails = affiliations_and_emails(
+        [place.get("name") if isinstance(place, dict) else place for place in listed(value)]
+    )
     return [place for place in places if not _is_unknown(place)], emails
 
 
 def _is_unknown(text: str) -> bool:
-    return text.startswith(_NOT_KNOWN) or (len(text) <= _LONGEST_UNKNOWN and is_nobody(text))
+    return text.startswith(_NOT_KNOWN) or (len(text) <= _LONGEST_UNKNOWN and is_placeholder(text))
 
 
 def _ids(entries: Any, notes: list[Note]) -> dict[str, str]:

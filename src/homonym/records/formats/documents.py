@@ -172,7 +172,7 @@ def _ids(raw: dict[str, Any], notes: list[Note]) -> dict[str, str]:
         single = given[0] if isinstance(given, list) and given else given
         if single is None or single == "":
             continue
-        valid = identifiers.valid(kind, single)
+        valid = identifiers.normalise(kind, single)
         if valid is None:
             notes.append(("field", f"{single!r} is no {kind}"))
         else:
@@ -302,7 +302,7 @@ def _mention_ids(raw: Any, notes: list[Note]) -> dict[str, str]:
         return {}
     found = {}
     for kind, value in (raw or {}).items():
-        valid = identifiers.valid(kind, value)
+        valid = identifiers.normalise(kind, value)
         if valid is not None:
             found[kind] = valid
         elif value not in (None, ""):

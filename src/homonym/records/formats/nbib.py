@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import distinct, give_address, numbered_addresses
+from homonym.records.fields.affiliations import add_address, numbered_addresses, remove_repeats
 from homonym.records.fields.markup import plain_text
-from homonym.records.fields.people import is_nobody
+from homonym.records.fields.people import is_placeholder
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, split_at
 from homonym.records.parsing.tagged_lines import (
@@ -142,7 +142,7 @@ def _authors(fields: list[Field], notes: list[Note]) -> list[Author]:
             _give_id(author, value, notes)
     for value in early if authors else ():
         _give_addresses(authors[0], value)
-    return distinct([author for author in authors if author.name])
+    return remove_repeats([author for author in authors if author.name])
 
 
 def _author(value: str, position: int, notes: list[Note]) -> Author:
@@ -150,12 +150,12 @@ def _author(value: str, position: int, notes: list[Note]) -> Author:
     if not is_name(name):
         notes.append(("author", f"author {position} has no name"))
         name = ""
-    return Author(position, "" if is_nobody(name) else name)
+    return Author(position, "" if is_placeholder(name) else name)
 
 
 def _give_addresses(author: Author, value: str) -> None:
     for address in numbered_addresses(value):
-        give_address(author, address)
+        add_address(author, address)
 
 
 def _give_id(author: Author, value: str, notes: list[Note]) -> None:
@@ -164,7 +164,7 @@ def _give_id(author: Author, value: str, notes: list[Note]) -> None:
     kind = kind.lower() or "orcid"
     if kind not in {"orcid", "researcherid"}:
         return
-    if valid := identifiers.valid(kind, number):
+    if valid := identifiers.normalise(kind, number):
         author.ids.setdefault(kind, valid)
     else:
         notes.append(("field", f"{number!r} is no {'ORCID' if kind == 'orcid' else 'ResearcherID'}"))

@@ -10,27 +10,20 @@ import orjson
 
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import give_address
-from homonym.records.fields.markup import to_text
+from homonym.records.fields.affiliations import add_address
+from homonym.records.fields.markup import latex_to_text
 from homonym.records.formats import arxiv
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, decoded
 from homonym.records.parsing.xml_stream import Leaf, LeafReader, cut_records, is_xml, leaf_text, prefixes_of, start_of
 from homonym.records.registry import Columns, Format, Records
 
-_ARXIV = re.compile(
-    r"(?:^oai:arxiv\.org:|arxiv\.org/abs/|^arxiv:)((?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z-]{2,9})?/\d{7}))", re.IGNORECASE
-)
+_ARXIV = re.compile(rf"(?:^oai:arxiv\.org:|arxiv\.org/abs/|^arxiv:)({identifiers.ARXIV_NUMBER})", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)((?:1[4-9]|20)\d\d)(?:\d{4})?(?!\d)")
 _WORDS = re.compile(r"[^\W\d_]{2} [^\W\d_]{2}")
 
 # The years of a person's life, as library catalogues add them to the name.
 _LIFE = re.compile(r"[,\s]{0,4}+\(?(?:b\. ?|born )?1\d{3} ?[-–] ?(?:\d{4})?\)?\.?$")
-_ORCID = re.compile(
-    r"[\s,;(\[]{0,4}+(?:orcid(?: id)?[:\s]{0,4}+)?(?:https?://)?(?:orcid\.org/)?"
-    r"\b\d{4}-?\d{4}-?\d{4}-?\d{3}[\dX]\b[)\]\s]{0,4}+",
-    re.IGNORECASE,
-)
 _PERSON = re.compile(r"[^,\d]{1,40}, ?[^,\d]{1,40}|[^\W\d_][^\s,\d]*(?: [^\s,\d]+){1,4}")
 _PLACE = re.compile(
     r"univ|instit|depart|dept|college|school|facult|academ|hospital|clinic|cent(?:er|re|ro)\b|laborat|ministr|council"
@@ -102,7 +95,7 @@ def _field(prefixed: str) -> str:
 
 
 def _plain_dublin_core(text: str) -> str:
-    return to_text(text) if "\\" in text or "$" in text else text
+    return latex_to_text(text) if "\\" in text or "$" in text else text
 
 
 def _arxiv_number(names: list[str]) -> str:
@@ -157,7 +150,7 @@ def _dublin_core_authors(creators: list[tuple[str, str]], notes: list[Note]) -> 
         for name in names:
             authors.append(author := Author(len(authors), name))
             for place in places:
-                give_address(author, place)
+                add_address(author, place)
         if len(names) == 1 and (given := orcid or attributes):
             _add_orcid(authors[-1], given, notes)
     return authors
@@ -167,7 +160,7 @@ def _add_orcid(author: Author, given: str, notes: list[Note]) -> None:
     """Add an ORCID from the text of a creator or from one of its attributes, if there is any."""
     if valid := identifiers.orcid(given):
         author.ids["orcid"] = valid
-    elif _ORCID.search(given):
+    elif identifiers.LABELLED_ORCID.search(given):
         notes.append(("field", f"{given.strip()!r} is no ORCID"))
 
 
@@ -181,8 +174,9 @@ def people_in(text: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
     ((('Doe, Jo',), (), ' [0000-0002-1825-0097]'), ((), (), ''))
     """
     text = leaf_text(text)
-    orcid = _ORCID.search(text)
-    pieces = [piece.strip() for piece in (_ORCID.sub(";", text) if orcid else text).split(";") if piece.strip()]
+    orcid = identifiers.LABELLED_ORCID.search(text)
+    without = identifiers.LABELLED_ORCID.sub(";", text) if orcid else text
+    pieces = [piece.strip() for piece in without.split(";") if piece.strip()]
     if not pieces or _NOBODY.fullmatch(pieces[0]):
         return (), (), ""
     if len(pieces) > 1 and _are_people(pieces):
@@ -307,7 +301,7 @@ def _name(*parts: str) -> str:
 
 def _plain(text: str) -> str:
     text = leaf_text(text)
-    return to_text(text) if "\\" in text or "$" in text else text
+    return latex_to_text(text) if "\\" in text or "$" in text else text
 
 
 def _snapshot_paper(fields: dict[str, Any]) -> Parsed:

@@ -11,7 +11,7 @@ from typing import Any
 
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import addresses
+from homonym.records.fields.affiliations import affiliations_and_emails
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import (
     dicts,
@@ -47,7 +47,7 @@ _TYPICAL = frozenset(
 _INDEX = "abstract_inverted_index"
 _ADDRESS = re.compile(rb"openalex\.org\\?/W\d")
 
-_PREFIX = "https://openalex.org/"
+_PREFIX = identifiers.OPENALEX_PREFIX
 _ID = re.compile(r"(?:^|/)([AWaw]\d+)\W*$")
 
 #: Entries for authors that are not known or were deleted: no persons.
@@ -140,7 +140,7 @@ def _author(position: int, entry: Any, notes: list[Note]) -> Author | None:
     name = _name(entry.get("raw_author_name")) or _name(person.get("display_name"))
     if not name:
         return None
-    affiliations, emails = addresses(_affiliations(entry))
+    affiliations, emails = affiliations_and_emails(_affiliations(entry))
     return Author(position, name, affiliations, emails, None, None, _person_ids(entry, person, notes))
 
 
@@ -226,9 +226,9 @@ def _ids(raw: dict[str, Any], work: str) -> dict[str, str]:
     if not isinstance(known, dict):
         known = {}
     found = {"openalex": work} if work else {}
-    if doi := identifiers.valid("doi", raw.get("doi") or known.get("doi")):
+    if doi := identifiers.normalise("doi", raw.get("doi") or known.get("doi")):
         found["doi"] = doi
-    if "pmid" in known and (pmid := identifiers.valid("pmid", known["pmid"])):
+    if "pmid" in known and (pmid := identifiers.normalise("pmid", known["pmid"])):
         found["pmid"] = pmid
     return found
 

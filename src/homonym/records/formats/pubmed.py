@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import give_address, numbered_addresses
+from homonym.records.fields.affiliations import add_address, numbered_addresses
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.xml_stream import (
     Element,
@@ -160,7 +160,7 @@ def _name(family: str, given: str, suffix: str) -> str:
 
 def _add_address(author: Author, place: Element) -> None:
     for address in numbered_addresses(text_of(place)):
-        give_address(author, address)
+        add_address(author, address)
 
 
 def _add_orcid(author: Author, given: str, notes: list[Note]) -> None:

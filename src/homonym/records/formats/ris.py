@@ -1,4 +1,10 @@
-"""RIS, as reference managers, databases and publishers write it; no two of them agree on its tags."""
+"""RIS, as reference managers (EndNote, Zotero, Mendeley), databases (Scopus, Ovid, Embase) and publishers export it.
+
+Each source uses the tags differently; this module knows the habits of the large ones. Taken are authors with their
+addresses, e-mail addresses and ORCIDs, the title, abstract, year, venue, keywords, identifiers and cited authors.
+
+RIS is parsed here and not by rispy, which silently merges or loses damaged records; here damage stays in its record.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +16,10 @@ from urllib.parse import unquote
 
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import distinct, give_address, give_shared_address
+from homonym.records.fields.affiliations import add_address, add_shared_address, remove_repeats
 from homonym.records.fields.markup import plain_text
-from homonym.records.fields.people import AuthorIndex, is_nobody
-from homonym.records.formats import scopus_names
+from homonym.records.fields.people import AuthorIndex, is_group, is_placeholder, surname_first
+from homonym.records.fields.references import scopus_cited_authors
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, split_at
 from homonym.records.parsing.tagged_lines import (
@@ -33,40 +39,251 @@ from homonym.records.registry import Columns, Format, Records
 
 _AUTHOR_TAGS = ("AU", "A1")
 
-_GROUP = re.compile(
-    r"\b(?:academ(?:y|ie)|agency|alliance|association|bureau|cent(?:er|re)s?|clinic|collaborat(?:ion|ive|ors)|college"
-    r"|commission|committee|company|conference|consortium|corporation|council|department|federation|foundation|gmbh"
-    r"|government|group|hospital|inc|initiative|institut[eo]?|investigators|laborator(?:y|ies)|limited|ltd|ministry"
-    r"|museum|national|network|office|organi[sz]ation|panel|partnership|program(?:me)?|project|registry|research|school"
-    r"|secretariat|services?|society|stud(?:y|ies)|survey|task force|team|trial|trust|union|universit(?:y|é|ät|à|at)"
-    r"|universidade?|working party)\b",
-    re.IGNORECASE,
-)
-_SMALL_WORDS = (" of ", " for ", " the ", " and ", " für ")
-_INITIAL = re.compile(r"(?:^|[\s.-])[^\W\d_]\.")
-_COUNTRY = ("U.S. ", "U.K. ", "U.N. ")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?[\s-]?){1,4}")
-_ORCID = re.compile(r"(000\d-\d{4}-\d{4}-\d{3}[\dXx])")
-_ORCID_WORDS = re.compile(r"(?:ORCID(?: iD)?:?|https?://(?:www\.)?orcid\.org/)", re.IGNORECASE)
 
-# Bounded and possessive throughout: addresses can be long. "Doe, J.: address", "Doe, J., e-mail", "J. Doe, address".
+# "Doe, J.: address", "Doe, J., e-mail", "J. Doe, address". Bounded and possessive throughout: addresses can be long.
 _NAMED = re.compile(
     r"([^:;@()]{2,60}+): ?"
     r"|([^,;@]{2,40}+,[^,;@]{1,40}+), (?=[^\s,]{1,80}@)"
     r"|((?:[^\W\d_]\.[ -]?){1,5}+[^,.;:@]{2,40}+)[,;] "
 )
-_INITIALS_FIRST = re.compile(r"((?:[^\W\d_]\.[ -]?){1,5}+)(\S.*)")
 _BRACKETED = re.compile(r"\(([^()]{2,5000}+)\) ?(?=\S)")
 _CORRESPONDENCE = re.compile(r"Correspondence Address: ([^;@]{2,80}+); ?")
 _NEXT_ADDRESS = re.compile(r"\n(?=\S)|; ?")
 
-
-#: A name that stands before an address is not longer.
+# Maximum length of a name before an address.
 _LONGEST_BEFORE_ADDRESS = 80
 
 
-class _Index:
-    """The authors by name; other spellings are looked for only where a name is not written as in the list."""
+class _Marks(NamedTuple):
+    """Patterns of tags in upper or in lower case: first and last field of a record, and fields of authors and titles.
+
+    Each pattern begins with letters and looks behind only then, which makes the search much faster. Tags with one
+    blank or none occur, too; then something must follow that does not occur in sentences.
+    """
+
+    beginning: re.Pattern[bytes]
+    end: re.Pattern[bytes]
+    author: re.Pattern[bytes]
+    title: re.Pattern[bytes]
+
+
+def _marks(ty: bytes, er: bytes, a: bytes, t: bytes) -> _Marks:
+    first_in_line = rb"(?<![^\r\n]..)"
+    return _Marks(
+        re.compile(ty + first_in_line + rb"(?:  -|[ \t]{0,4}-[ \t]*[A-Za-z]{3})", re.DOTALL),
+        re.compile(er + first_in_line + rb"(?:  -[^\r\n]*|[ \t]{0,4}-[ \t]*(?=[\r\n]|\Z))[\r\n]*", re.DOTALL),
+        re.compile(a + rb"(?:[U1]|u)" + first_in_line + rb"[ \t]{1,4}-", re.DOTALL),
+        re.compile(t + rb"(?:[I1]|i)" + first_in_line + rb"[ \t]{1,4}-", re.DOTALL),
+    )
+
+
+_CAPITAL, _SMALL = _marks(b"TY", b"ER", b"A", b"T"), _marks(b"ty", b"er", b"a", b"t")
+_AFTER_END = re.compile(rb"(?<=\nER  -\n)|(?<=\nER  - \n)|(?<=\nER  -\r\n)|(?<=\nER  - \r\n)")
+_ANY_TAG = re.compile(rb"([A-Z][A-Z0-9])  - (?<![^\r\n].{6})", re.DOTALL)
+_LONG_TAG = re.compile(
+    rb"(?:PMID|STAT|OWN |FAU |JID )- (?<![^\r\n].{6})", re.DOTALL
+)  # only MEDLINE has these, next to short tags
+
+_TAG = re.compile(r"\n([A-Z][A-Z0-9])  -[ \t]?")
+_LAX_END = re.compile(r"\n(?:ER|er)[ \t]{0,4}-[ \t]*\n")
+_KNOWN_TAGS = (
+    "A[1-4UDBIN]|BT|C[1-8ANPRTY]|D[ABOP]|E[DPRT]|ID|IS|J[12AFIO]|K[W1]|L[1-4AB]|M[1-3]|N[12]|OP|P[BMPY]|RP|S[ENOPT]"
+    "|T[1-3AIY]|U[1-5R]|VL|VO|Y[12R]"
+)
+_LAX_TAG = re.compile(rf"\n((?:{_KNOWN_TAGS})(?=[ \t]+-|-[ \t\n]))[ \t]*-[ \t]*", re.IGNORECASE)
+
+_YEAR = re.compile(r"\d{4}")
+_ARXIV = re.compile(rf"arxiv\.org/(?:abs|pdf)/({identifiers.ARXIV_NUMBER})", re.IGNORECASE)
+_PUBMED = re.compile(r"(?:pubmed(?:\.ncbi\.nlm\.nih\.gov)?/|PMID:? ?(?:NLM)?|PUBMED )(\d{4,8})\b")
+_PUBMED_WORDS = ("pubmed", "PMID", "PUBMED")
+_PMID_TAGS = {"Scopus": "C2", "Embase": "C5", "MEDLINE": "AN", "Medline": "AN", "PubMed": "AN", "NLM": "AN"}
+_VIEW = re.compile(r"[?#&].*|/(?:abstract|e?pdf|full(?:text)?|html|meta)$", re.DOTALL)
+_REFERENCES = "References: "
+_CITED = re.compile(r"([^\W\d][^,()&]{1,40}+, [A-Z]{1,4})\b[^()]{0,300}+\((?:1[89]|20)\d\d")
+
+
+def _recognises(source: Source) -> bool:
+    for marks in _CAPITAL, _SMALL:
+        if mark := marks.beginning.search(source.head):
+            return not source.head[: mark.start()].lstrip().startswith((b"<", b"{", b"[", b"@"))
+    return len(set(_ANY_TAG.findall(source.head))) >= 4 and not _LONG_TAG.search(source.head)
+
+
+def _open(source: Source, columns: Columns) -> Records:
+    small = _SMALL.beginning.search(source.head) and not _CAPITAL.beginning.search(source.head)
+    marks = _SMALL if small else _CAPITAL
+    cut = _AFTER_END if _has_types_inside(source.head) else marks.beginning
+    return Records(part for raw in split_at(source.blocks(), cut) for part in _cut_after_ends(raw, marks))
+
+
+def _has_types_inside(head: bytes) -> bool:
+    """Whether most records have their type (TY) after other fields, as R packages write them."""
+    places = [mark.start() for mark in _CAPITAL.beginning.finditer(head)]
+    inside = sum(_ANY_TAG.match(_last_line(head[:place][-2000:])) is not None for place in places)
+    return 2 * inside > len(places)
+
+
+def _last_line(text: bytes) -> bytes:
+    """The last line of a text, with a blank for its line end; empty if it is the last field of a record."""
+    line = text.removesuffix(b"\n").removesuffix(b"\r").rpartition(b"\n")[2]
+    return b"" if line.startswith(b"ER") else line + b" "
+
+
+def _cut_after_ends(raw: Raw, marks: _Marks) -> Iterator[Raw]:
+    """Cut a record off from the next one if that lacks its type; remarks after an end mark stay where they are."""
+    ends = [] if raw.broken else [mark.end() for mark in marks.end.finditer(raw.text)]
+    last = _last_author_or_title(raw.text, ends[0], marks) if ends and ends[0] < len(raw.text) else 0
+    return cut_at(raw, [end for end in ends if end <= last])
+
+
+def _last_author_or_title(text: bytes, start: int, marks: _Marks) -> int:
+    """The place of the last field of an author or a title, which only a record has."""
+    return max((mark.start() for kind in (marks.author, marks.title) for mark in kind.finditer(text, start)), default=0)
+
+
+def _parse(text: bytes, context: None) -> Parsed | None:
+    lines = lines_of(text)
+    fields, finished = _fields(lines)
+    if not fields:
+        require_header(lines)
+        return None
+    if not finished:
+        fields = without_cut_line(fields, text)
+    tags = by_tag(fields)
+    notes: list[Note] = []
+    authors = authors_of(fields, tags, notes)
+    title = first(tags, "TI", "T1", "BT", "CT", "ST", "TT")
+    if not finished:
+        check_unfinished("ER", title, len(authors), notes)
+    if not title and not authors and "TY" not in tags:
+        raise BrokenRecordError("cut off before its beginning")
+    if len(tags.get("TY", ())) > 1:
+        raise BrokenRecordError("two records, as an end mark ER is missing")
+    if len(tags) < 2:
+        raise BrokenRecordError("has no field but its type")
+    if " TY  - " in lines:
+        notes.append(("record", "the indented record after it is not read (remove the blanks before its tags)"))
+    return _document(tags, title, authors, notes), notes
+
+
+def _document(tags: Tags, title: str, authors: list[Author], notes: list[Note]) -> Document:
+    ids = _ids(tags)
+    return Document(
+        id=_id(tags, ids),
+        authors=authors,
+        title=title,
+        abstract=_abstract(tags),
+        year=_year(tags, notes),
+        venue=_venue(tags, title),
+        keywords=_keywords(tags),
+        referenced_authors=_referenced_authors(tags),
+        ids=ids,
+        id_is_key=bool(ids),
+    )
+
+
+def _fields(lines: str) -> tuple[list[Field], bool]:
+    """The fields before the end mark, and whether there is one; text after it is ignored."""
+    end = lines.find("\nER  -")
+    if end < 0 and (mark := _LAX_END.search(lines)):
+        end = mark.start()
+    inside = lines if end < 0 else lines[:end]
+    fields = split_fields(inside, _TAG)
+    if len(fields) < 4 or fields[0][0] != "TY":
+        lax = [(tag.upper(), value) for tag, value in split_fields(inside, _LAX_TAG)]
+        fields = max(fields, lax, key=len)
+    return fields, end >= 0
+
+
+def _abstract(tags: Tags) -> str:
+    found = (plain_text(" ".join(tags.get(tag, ()))) for tag in ("AB", "N2"))
+    return next((text for text in found if text not in ("", "NA")), "")  # R writes NA for missing values
+
+
+def _year(tags: Tags, notes: list[Note]) -> int | None:
+    """The year of publication, from "2019//", "2019/05/01/Spring" or "May 2019"."""
+    for tag in "PY", "Y1", "YR", "DA":
+        for value in tags.get(tag, ()):
+            if (found := _YEAR.search(value)) and (year := publication_year(found[0], [])):
+                return year
+    return publication_year(first(tags, "PY", "Y1", "YR"), notes)
+
+
+def _venue(tags: Tags, title: str) -> str:
+    """The journal, book or meeting, full names first."""
+    venues = (first(tags, tag) for tag in ("JF", "T2", "JO", "BT", "SO", "JA", "JI", "J2", "J9", "J1", "T3"))
+    return next((venue for venue in venues if venue and venue != title), "")
+
+
+def _keywords(tags: Tags) -> list[str]:
+    """Keywords, one per field or line or separated by semicolons; Ovid marks the main ones with a star."""
+    given = plain_text(";".join(tags.get("KW", ())).replace("\n", ";"))
+    return list(filter(None, dict.fromkeys([word.strip("* ") for word in given.split(";")])))
+
+
+def _referenced_authors(tags: Tags) -> list[str]:
+    """First authors of the references in Ovid's PsycInfo (one per field), all authors of those in Scopus (one note)."""
+    cited = [found[1] for value in tags.get("M1", ()) if (found := _CITED.match(value))]
+    for value in tags.get("N1", ()):
+        if value.startswith(_REFERENCES):
+            cited += scopus_cited_authors(value[len(_REFERENCES) :].replace("\n", " "))
+    return list(dict.fromkeys(cited)) if cited else cited
+
+
+def _ids(tags: Tags) -> dict[str, str]:
+    accession = first(tags, "AN", "UT")
+    addresses = " ".join(value.strip() for tag in ("UR", "L2") for value in tags.get(tag, ()))
+    arxiv = _ARXIV.search(addresses) if "xiv.org" in addresses else None
+    found = {
+        "wos": identifiers.web_of_science(accession) if accession.startswith(("WOS:", "ISI:")) else None,
+        "scopus": identifiers.scopus_document(addresses),
+        "doi": _doi(tags),
+        "pmid": _pmid(tags, accession, addresses),
+        "pmcid": other if (other := first(tags, "C2").upper()).startswith("PMC") else None,
+        "arxiv": arxiv[1].lower() if arxiv else None,
+    }
+    return {kind: value for kind, value in found.items() if value}
+
+
+def _doi(tags: Tags) -> str | None:
+    """The DOI, from its own field, from the beginning of a field for remarks, or from an address of the document."""
+    for tag in "DO", "DI", "L3", "M3", "N1", "UR", "L2":
+        for value in tags.get(tag, ()):
+            if tag in ("M3", "N1") and not value.lower().startswith(("doi", "http", "10.")):
+                continue
+            if ("/" in value or "%" in value) and len(value) < 1000 and (doi := identifiers.doi(unquote(value))):
+                return _VIEW.sub("", doi) if tag in ("UR", "L2") else doi
+    return None
+
+
+def _pmid(tags: Tags, accession: str, addresses: str) -> str | None:
+    """The PubMed number; each database, and each tool that imports from it, has another field for it."""
+    source = first(tags, "DB") + first(tags, "DP")
+    for database, tag in _PMID_TAGS.items() if source else ():
+        if database in source and (number := first(tags, tag)).isdigit():
+            return identifiers.number(number)
+    if "Ovid MEDLINE" in source and (number := first(tags, "ID")).isdigit():
+        return identifiers.number(number)
+    if own := first(tags, "PM"):
+        return identifiers.number(own)
+    other_places = f"{addresses} {first(tags, 'C3')} {accession} {first(tags, 'N1')[:1000]}"
+    if not any(map(other_places.__contains__, _PUBMED_WORDS)):
+        return None
+    noted = _PUBMED.search(other_places)
+    return identifiers.number(noted[1]) if noted else None
+
+
+def _id(tags: Tags, ids: dict[str, str]) -> str:
+    """A public identifier of the record, otherwise the key that the exporting tool gave it."""
+    if "wos" in ids:
+        return f"WOS:{ids['wos']}"
+    public = (ids.get(kind) for kind in ("scopus", "doi", "pmid", "pmcid", "arxiv"))
+    return next(filter(None, public), "") or first(tags, "AN", "ID", "U2", "LB")
+
+
+class _AuthorsByName:
+    """The authors of a record by their names; other spellings are compared only if the exact one is not found."""
 
     def __init__(self, authors: list[Author]) -> None:
         self._places: dict[str, int] = {}
@@ -75,7 +292,7 @@ class _Index:
         self._authors = authors
 
     def beginning(self, address: str) -> tuple[int | None, str]:
-        """The author whose name an address begins with, and the rest: Ovid's "Doe, Jane A. Department, Town"."""
+        """The author whose name an address begins with, and the rest, as in Ovid's "Doe, Jane A. Department, Town"."""
         end = address.find(". ", 0, _LONGEST_BEFORE_ADDRESS)
         while end > 0:
             place = self._places.get(address[:end], self._places.get(address[: end + 1]))
@@ -85,17 +302,17 @@ class _Index:
         return None, address
 
     def find(self, name: str) -> int | None:
-        """The place of the author that a name means."""
+        """The number of the author that a name refers to."""
         place = self._places.get(name, self._places.get(name.removesuffix(".")))
-        return self._others.find(name) if place is None else place
+        return self._spellings.find(name) if place is None else place
 
     @cached_property
-    def _others(self) -> AuthorIndex:
+    def _spellings(self) -> AuthorIndex:
         return AuthorIndex([(author.name,) for author in self._authors])
 
 
 def authors_of(fields: list[Field], tags: Tags, notes: list[Note]) -> list[Author]:
-    """The persons among the authors, with what the record says of each."""
+    """The authors that are persons, with their addresses and identifiers."""
     authors: list[Author] = []
     for position, (name, orcid) in enumerate(_names(tags)):
         if not is_name(name):
@@ -103,29 +320,29 @@ def authors_of(fields: list[Field], tags: Tags, notes: list[Note]) -> list[Autho
             continue
         authors.append(Author(position, name))
         if orcid:
-            _give_orcid(authors[-1], orcid, notes)
+            _add_orcid(authors[-1], orcid, notes)
     if authors and not tags.keys().isdisjoint(("AD", "AI", "OI", "M1", "N1")):
-        index = _Index(authors)
-        _give_identifiers(authors, index, tags, notes)
-        _give_named_addresses(authors, index, tags)
-        _give_addresses(authors, index, fields, tags)
-    return distinct(authors)
+        index = _AuthorsByName(authors)
+        _add_orcids(authors, index, tags, notes)
+        _add_named_addresses(authors, index, tags)
+        _add_unnamed_addresses(authors, index, fields, tags)
+    return remove_repeats(authors)
 
 
 def _names(tags: Tags) -> Iterator[tuple[str, str]]:
-    """Names of persons and the ORCID behind each. Some exports give all authors twice, as AU and as A1."""
-    known: set[str] = set()
+    """The names of persons, each with the ORCID behind it. Some exports list all authors twice, as AU and as A1."""
+    listed: set[str] = set()
     for tag in [tag for tag in tags if tag in _AUTHOR_TAGS]:
         entries = [_without_orcid(entry) for value in tags[tag] for entry in _entries(plain_text(value))]
         for name, orcid in entries:
-            if not name or not (is_nobody(name) or is_group(name) or name in known):
+            if not name or not (is_placeholder(name) or is_group(name) or name in listed):
                 yield name.rstrip(", "), orcid
         if "AU" in tags and "A1" in tags:
-            known.update(name for name, _ in entries)
+            listed.update(name for name, _ in entries)
 
 
 def _entries(text: str) -> list[str]:
-    """The authors in one field, of which there should be one.
+    """The authors in one field, which should have only one.
 
     >>> _entries("Doe, J.; Roe, A."), _entries("Doe, John, Jr."), _entries("Doe, John and Roe, Ann")
     (['Doe, J.', 'Roe, A.'], ['Doe, John, Jr.'], ['Doe, John', 'Roe, Ann'])
@@ -159,107 +376,88 @@ def _without_orcid(text: str) -> tuple[str, str]:
     >>> _without_orcid("Doe, Jane (ORCID: 0000-0002-1825-0097)")
     ('Doe, Jane', '0000-0002-1825-0097')
     """
-    found = _ORCID.search(text) if "000" in text else None
-    return (_before_orcid(text[: found.start()]), found[1]) if found else (text, "")
+    found = identifiers.split_at_orcids(text)
+    return (identifiers.without_orcid_label(found[0][0]), found[0][1]) if found else (text, "")
 
 
-def _before_orcid(text: str) -> str:
-    return _ORCID_WORDS.sub("", text).strip(" ,;:/()[]")
-
-
-def is_group(name: str) -> bool:
-    """Tell a body or group from a person, as far as its words do; a name of surname and given name is a person's.
-
-    >>> [is_group(name) for name in ("World Health Organization", "U.S. Geological Survey", "Bank of England,")]
-    [True, True, True]
-    >>> [is_group(name) for name in ("Doe, Jane", "W. H. Center", "In Ho Kim", "Nguyen The Anh", "ATLAS Team, The")]
-    [False, False, False, False, False]
-    """
-    if name.count(" ") > 1 and any(map(name.__contains__, _SMALL_WORDS)):
-        return True
-    if "," in name[:-1] or " " not in name or not _GROUP.search(name):
-        return False
-    return name.startswith(_COUNTRY) or _INITIAL.search(name) is None
-
-
-def _give_orcid(author: Author, text: str, notes: list[Note]) -> None:
+def _add_orcid(author: Author, text: str, notes: list[Note]) -> None:
     if orcid := identifiers.orcid(text):
         author.ids.setdefault("orcid", orcid)
     else:
-        notes.append(("field", f"{text!r} is no ORCID"))
+        notes.append(("field", f"{text!r} is not a valid ORCID"))
 
 
-def _give_identifiers(authors: list[Author], index: _Index, tags: Tags, notes: list[Note]) -> None:
-    """Read "Doe, J; ORCID: 0000-…, Roe, A; ORCID: 0000-…": each ORCID belongs to the name before it.
+def _add_orcids(authors: list[Author], index: _AuthorsByName, tags: Tags, notes: list[Note]) -> None:
+    """Add the ORCIDs of "Doe, J; ORCID: 0000-…, Roe, A; ORCID: 0000-…", each to the author before it.
 
-    Ovid writes "http://orcid.org/" before the name as well.
+    Ovid also writes "http://orcid.org/" before the name.
     """
     for value in (value for tag in ("AI", "OI") for value in tags.get(tag, ())):
-        parts = _ORCID.split(plain_text(value))
-        for before, orcid in zip(parts[::2], parts[1::2], strict=False):
-            owner = index.find(name) if (name := _before_orcid(before[-200:])) else 0 if len(authors) == 1 else None
+        for before, orcid in identifiers.split_at_orcids(plain_text(value)):
+            name = identifiers.without_orcid_label(before[-200:])
+            owner = index.find(name) if name else 0 if len(authors) == 1 else None
             if owner is None:
-                notes.append(("field", f"ORCID {orcid} is of {name or 'nobody'!r}, not of an author"))
+                notes.append(("field", f"ORCID {orcid} follows {name!r}, which is not an author of this record"))
             else:
-                _give_orcid(authors[owner], orcid, notes)
+                _add_orcid(authors[owner], orcid, notes)
 
 
-def _give_named_addresses(authors: list[Author], index: _Index, tags: Tags) -> None:
-    """Give addresses that begin with names: Embase's "(Doe J., e-mail; Roe A.) address", Scopus' for correspondence."""
+def _add_named_addresses(authors: list[Author], index: _AuthorsByName, tags: Tags) -> None:
+    """Add addresses that begin with names: Embase's "(Doe J., e-mail; Roe A.) address", Scopus' for correspondence."""
     for value in tags.get("M1", ()):
         if value[:1] == "(" and (found := _BRACKETED.match(value)):
-            _give_bracketed(authors, index, found[1], value[found.end() :])
+            _add_bracketed(authors, index, found[1], value[found.end() :])
     for value in tags.get("N1", ()):
         if (found := _CORRESPONDENCE.match(value)) and (owner := index.find(surname_first(found[1]))) is not None:
-            give_address(authors[owner], value[found.end() :])
+            add_address(authors[owner], value[found.end() :])
 
 
-def _give_addresses(authors: list[Author], index: _Index, fields: list[Field], tags: Tags) -> None:
-    """Give addresses that name nobody only where it is clear whose they are.
+def _add_unnamed_addresses(authors: list[Author], index: _AuthorsByName, fields: list[Field], tags: Tags) -> None:
+    """Add addresses without names, but only if it is clear which authors they belong to.
 
-    Scopus and the Web of Science list the different addresses of a document: even where these are as many as the
-    authors, two of them may be one author's. Only an address that stands between authors is of the one before it.
+    Scopus and the Web of Science list the distinct addresses of a document. Even if there are as many as authors, two
+    of them may belong to one author. An address between two author fields belongs to the author before it.
     """
     given = tags.get("AD", ())
-    if given and len(authors) > 1 and _each_has_its_own(fields):
-        _give_to_those_before(authors, index, fields)
+    if given and len(authors) > 1 and _addresses_follow_authors(fields):
+        _add_to_author_before(authors, index, fields)
         return
-    addresses = [address for value in given for address in _unnamed(authors, index, value)]
+    addresses = [address for value in given for address in _unassigned(authors, index, value)]
     if len(authors) == 1 or len(addresses) == 1:
         for address in addresses:
-            give_shared_address(authors, address)
+            add_shared_address(authors, address)
 
 
-def _each_has_its_own(fields: list[Field]) -> bool:
-    """Whether addresses stand between authors, and behind the first of them; authors given twice do not count."""
+def _addresses_follow_authors(fields: list[Field]) -> bool:
+    """Whether address fields are between author fields, after the first author; not if authors are listed twice."""
     order = [tag for tag, _ in fields if tag == "AD" or tag in _AUTHOR_TAGS]
     first = order.index("AD")
     return first > 0 and len({*order}) == 2 == len({*order[first:]})
 
 
-def _give_to_those_before(authors: list[Author], index: _Index, fields: list[Field]) -> None:
+def _add_to_author_before(authors: list[Author], index: _AuthorsByName, fields: list[Field]) -> None:
     owner = None
     for tag, value in fields:
         if tag in _AUTHOR_TAGS:
             owner = index.find(_without_orcid(plain_text(value))[0].rstrip(", "))
         elif tag == "AD":
-            for address in _unnamed(authors, index, value):
+            for address in _unassigned(authors, index, value):
                 if owner is not None:
-                    give_address(authors[owner], address)
+                    add_address(authors[owner], address)
 
 
-def _give_bracketed(authors: list[Author], index: _Index, names: str, address: str) -> None:
+def _add_bracketed(authors: list[Author], index: _AuthorsByName, names: str, address: str) -> None:
     for entry in names.split(";"):
         name, _, email = entry.strip().partition(", ")
         if "@" not in email:  # then the comma is one of the name
             name, email = entry.strip(), ""
         if (owner := index.find(name)) is not None:
-            give_address(authors[owner], f"{address} {email}")
+            add_address(authors[owner], f"{address} {email}")
 
 
-def _unnamed(authors: list[Author], index: _Index, value: str) -> list[str]:
-    """The addresses of a field, less those that name their author, which are given to him or her."""
-    unnamed = []
+def _unassigned(authors: list[Author], index: _AuthorsByName, value: str) -> list[str]:
+    """Add the addresses of a field that begin with an author's name to that author; return the others."""
+    others = []
     several = _NEXT_ADDRESS.split(value) if ";" in value or "\n" in value else [value]
     for address in filter(None, map(str.strip, several)):
         named = _NAMED.match(address) if ":" in address or "@" in address or address[1:2] == "." else None
@@ -269,247 +467,10 @@ def _unnamed(authors: list[Author], index: _Index, value: str) -> list[str]:
         if owner is None:
             owner, rest = index.beginning(address)
         if owner is None:
-            unnamed.append(address)
+            others.append(address)
         else:
-            give_address(authors[owner], rest)
-    return unnamed
-
-
-def surname_first(name: str) -> str:
-    """A name that begins with initials, the other way round; any other as it is.
-
-    >>> surname_first("J.-P. van Doe"), surname_first("Doe, J.")
-    ('van Doe, J.-P.', 'Doe, J.')
-    """
-    found = _INITIALS_FIRST.fullmatch(name.strip())
-    return f"{found[2]}, {found[1].strip()}" if found else name
-
-
-class _Marks(NamedTuple):
-    """Where records begin and end, and what only a record has, in a file of capitals or of small letters.
-
-    Each looks behind only after its letters, so that the search runs over all else at full speed. One blank and none
-    are seen too; then something must follow that no sentence has.
-    """
-
-    beginning: re.Pattern[bytes]
-    end: re.Pattern[bytes]
-    author: re.Pattern[bytes]
-    title: re.Pattern[bytes]
-
-
-def _marks(ty: bytes, er: bytes, a: bytes, t: bytes) -> _Marks:
-    first_in_line = rb"(?<![^\r\n]..)"
-    return _Marks(
-        re.compile(ty + first_in_line + rb"(?:  -|[ \t]{0,4}-[ \t]*[A-Za-z]{3})", re.DOTALL),
-        re.compile(er + first_in_line + rb"(?:  -[^\r\n]*|[ \t]{0,4}-[ \t]*(?=[\r\n]|\Z))[\r\n]*", re.DOTALL),
-        re.compile(a + rb"(?:[U1]|u)" + first_in_line + rb"[ \t]{1,4}-", re.DOTALL),
-        re.compile(t + rb"(?:[I1]|i)" + first_in_line + rb"[ \t]{1,4}-", re.DOTALL),
-    )
-
-
-_CAPITAL, _SMALL = _marks(b"TY", b"ER", b"A", b"T"), _marks(b"ty", b"er", b"a", b"t")
-_BEHIND_END = re.compile(rb"(?<=\nER  -\n)|(?<=\nER  - \n)|(?<=\nER  -\r\n)|(?<=\nER  - \r\n)")
-_ANY_TAG = re.compile(rb"([A-Z][A-Z0-9])  - (?<![^\r\n].{6})", re.DOTALL)
-_LONG_TAG = re.compile(rb"(?:PMID|STAT|OWN |FAU |JID )- (?<![^\r\n].{6})", re.DOTALL)  # MEDLINE has the short ones too
-
-_TAG = re.compile(r"\n([A-Z][A-Z0-9])  -[ \t]?")
-_LAX_END = re.compile(r"\n(?:ER|er)[ \t]{0,4}-[ \t]*\n")
-_KNOWN_TAGS = (
-    "A[1-4UDBIN]|BT|C[1-8ANPRTY]|D[ABOP]|E[DPRT]|ID|IS|J[12AFIO]|K[W1]|L[1-4AB]|M[1-3]|N[12]|OP|P[BMPY]|RP|S[ENOPT]"
-    "|T[1-3AIY]|U[1-5R]|VL|VO|Y[12R]"
-)
-_LAX_TAG = re.compile(rf"\n((?:{_KNOWN_TAGS})(?=[ \t]+-|-[ \t\n]))[ \t]*-[ \t]*", re.IGNORECASE)
-
-_YEAR = re.compile(r"\d{4}")
-_EID = re.compile(r"2-s2\.0-\d+")
-_ARXIV = re.compile(r"arxiv\.org/(?:abs|pdf)/([a-z.-]+/\d{7}|\d{4}\.\d{4,5})", re.IGNORECASE)
-_PUBMED = re.compile(r"(?:pubmed(?:\.ncbi\.nlm\.nih\.gov)?/|PMID:? ?(?:NLM)?|PUBMED )(\d{4,8})\b")
-_PUBMED_WORDS = ("pubmed", "PMID", "PUBMED")
-_PMID_TAGS = {"Scopus": "C2", "Embase": "C5", "MEDLINE": "AN", "Medline": "AN", "PubMed": "AN", "NLM": "AN"}
-_VIEW = re.compile(r"[?#&].*|/(?:abstract|e?pdf|full(?:text)?|html|meta)$", re.DOTALL)
-_REFERENCES = "References: "
-_CITED = re.compile(r"([^\W\d][^,()&]{1,40}+, [A-Z]{1,4})\b[^()]{0,300}+\((?:1[89]|20)\d\d")
-
-
-def _recognises(source: Source) -> bool:
-    for marks in _CAPITAL, _SMALL:
-        if mark := marks.beginning.search(source.head):
-            return not source.head[: mark.start()].lstrip().startswith((b"<", b"{", b"[", b"@"))
-    return len(set(_ANY_TAG.findall(source.head))) >= 4 and not _LONG_TAG.search(source.head)
-
-
-def _open(source: Source, columns: Columns) -> Records:
-    small = _SMALL.beginning.search(source.head) and not _CAPITAL.beginning.search(source.head)
-    marks = _SMALL if small else _CAPITAL
-    cut = _BEHIND_END if _has_types_inside(source.head) else marks.beginning
-    return Records(part for raw in split_at(source.blocks(), cut) for part in _parted(raw, marks))
-
-
-def _has_types_inside(head: bytes) -> bool:
-    """Whether most records have their type not in the first line, as R packages write them; one may be damaged."""
-    places = [mark.start() for mark in _CAPITAL.beginning.finditer(head)]
-    inside = sum(_ANY_TAG.match(_last_line(head[:place][-2000:])) is not None for place in places)
-    return 2 * inside > len(places)
-
-
-def _last_line(text: bytes) -> bytes:
-    """The line before, with its end cut off; nothing if that is the end of a record or blank."""
-    line = text.removesuffix(b"\n").removesuffix(b"\r").rpartition(b"\n")[2]
-    return b"" if line.startswith(b"ER") else line + b" "
-
-
-def _parted(raw: Raw, marks: _Marks) -> Iterator[Raw]:
-    """Part a record from a next one whose type is missing; remarks behind an end mark stay where they are."""
-    ends = [] if raw.broken else [mark.end() for mark in marks.end.finditer(raw.text)]
-    last = _last_of_a_record(raw.text, ends[0], marks) if ends and ends[0] < len(raw.text) else 0
-    return cut_at(raw, [end for end in ends if end <= last])
-
-
-def _last_of_a_record(text: bytes, start: int, marks: _Marks) -> int:
-    """Where the last line begins that only a record has."""
-    return max((mark.start() for kind in (marks.author, marks.title) for mark in kind.finditer(text, start)), default=0)
-
-
-def _parse(text: bytes, context: None) -> Parsed | None:
-    lines = lines_of(text)
-    fields, finished = _fields(lines)
-    if not fields:
-        require_header(lines)
-        return None
-    if not finished:
-        fields = without_cut_line(fields, text)
-    tags = by_tag(fields)
-    notes: list[Note] = []
-    authors = authors_of(fields, tags, notes)
-    title = first(tags, "TI", "T1", "BT", "CT", "ST", "TT")
-    if not finished:
-        check_unfinished("ER", title, len(authors), notes)
-    if not title and not authors and "TY" not in tags:
-        raise BrokenRecordError("cut off before its beginning")
-    if len(tags.get("TY", ())) > 1:
-        raise BrokenRecordError("two records, as an end mark ER is missing")
-    if len(tags) < 2:
-        raise BrokenRecordError("nothing but its type")
-    if " TY  - " in lines:
-        notes.append(("record", "the indented record behind it is not read (take away the blanks before its tags)"))
-    return _document(tags, title, authors, notes), notes
-
-
-def _document(tags: Tags, title: str, authors: list[Author], notes: list[Note]) -> Document:
-    ids = _ids(tags)
-    return Document(
-        id=_id(tags, ids),
-        authors=authors,
-        title=title,
-        abstract=_abstract(tags),
-        year=_year(tags, notes),
-        venue=_venue(tags, title),
-        keywords=_keywords(tags),
-        referenced_authors=_referenced_authors(tags),
-        ids=ids,
-        id_is_key=bool(ids),
-    )
-
-
-def _fields(lines: str) -> tuple[list[Field], bool]:
-    """The fields up to the end mark, and whether there is one; what comes behind it are remarks."""
-    end = lines.find("\nER  -")
-    if end < 0 and (mark := _LAX_END.search(lines)):
-        end = mark.start()
-    inside = lines if end < 0 else lines[:end]
-    fields = split_fields(inside, _TAG)
-    if len(fields) < 4 or fields[0][0] != "TY":
-        lax = [(tag.upper(), value) for tag, value in split_fields(inside, _LAX_TAG)]
-        fields = max(fields, lax, key=len)
-    return fields, end >= 0
-
-
-def _abstract(tags: Tags) -> str:
-    found = (plain_text(" ".join(tags.get(tag, ()))) for tag in ("AB", "N2"))
-    return next((text for text in found if text not in ("", "NA")), "")  # R writes NA where there is nothing
-
-
-def _year(tags: Tags, notes: list[Note]) -> int | None:
-    """The year of publication: "2019//", "2019/05/01/Spring", "May 2019"; other dates of a record are no help."""
-    for tag in "PY", "Y1", "YR", "DA":
-        for value in tags.get(tag, ()):
-            if (found := _YEAR.search(value)) and (year := publication_year(found[0], [])):
-                return year
-    return publication_year(first(tags, "PY", "Y1", "YR"), notes)
-
-
-def _venue(tags: Tags, title: str) -> str:
-    """The journal, book or meeting, full names first."""
-    venues = (first(tags, tag) for tag in ("JF", "T2", "JO", "BT", "SO", "JA", "JI", "J2", "J9", "J1", "T3"))
-    return next((venue for venue in venues if venue and venue != title), "")
-
-
-def _keywords(tags: Tags) -> list[str]:
-    """One keyword a field, a line, or between semicolons; Ovid marks the main ones with a star."""
-    given = plain_text(";".join(tags.get("KW", ())).replace("\n", ";"))
-    return list(filter(None, dict.fromkeys([word.strip("* ") for word in given.split(";")])))
-
-
-def _referenced_authors(tags: Tags) -> list[str]:
-    """First authors of the references that Ovid's PsycInfo gives in full, and all that Scopus gives in one."""
-    cited = [found[1] for value in tags.get("M1", ()) if (found := _CITED.match(value))]
-    for value in tags.get("N1", ()):
-        if value.startswith(_REFERENCES):
-            cited += scopus_names.referenced(value[len(_REFERENCES) :].replace("\n", " "))
-    return list(dict.fromkeys(cited)) if cited else cited
-
-
-def _ids(tags: Tags) -> dict[str, str]:
-    accession = first(tags, "AN", "UT")
-    addresses = " ".join(value.strip() for tag in ("UR", "L2") for value in tags.get(tag, ()))
-    eid = _EID.search(addresses)
-    arxiv = _ARXIV.search(addresses) if "xiv.org" in addresses else None
-    found = {
-        "wos": identifiers.web_of_science(accession) if accession.startswith(("WOS:", "ISI:")) else None,
-        "scopus": eid[0] if eid else None,
-        "doi": _doi(tags),
-        "pmid": _pmid(tags, accession, addresses),
-        "pmcid": other if (other := first(tags, "C2").upper()).startswith("PMC") else None,
-        "arxiv": arxiv[1].lower() if arxiv else None,
-    }
-    return {kind: value for kind, value in found.items() if value}
-
-
-def _doi(tags: Tags) -> str | None:
-    """The DOI: in its own field, alone in one for other things, or in an address of the document."""
-    for tag in "DO", "DI", "L3", "M3", "N1", "UR", "L2":
-        for value in tags.get(tag, ()):
-            if tag in ("M3", "N1") and not value.lower().startswith(("doi", "http", "10.")):
-                continue
-            if ("/" in value or "%" in value) and len(value) < 1000 and (doi := identifiers.doi(unquote(value))):
-                return _VIEW.sub("", doi) if tag in ("UR", "L2") else doi
-    return None
-
-
-def _pmid(tags: Tags, accession: str, addresses: str) -> str | None:
-    """The number in PubMed: each database has a field of its own for it, and so have those who import from it."""
-    source = first(tags, "DB") + first(tags, "DP")
-    for database, tag in _PMID_TAGS.items() if source else ():
-        if database in source and (number := first(tags, tag)).isdigit():
-            return identifiers.number(number)
-    if "Ovid MEDLINE" in source and (number := first(tags, "ID")).isdigit():
-        return identifiers.number(number)
-    if own := first(tags, "PM"):
-        return identifiers.number(own)
-    places_of_others = f"{addresses} {first(tags, 'C3')} {accession} {first(tags, 'N1')[:1000]}"
-    if not any(map(places_of_others.__contains__, _PUBMED_WORDS)):
-        return None
-    noted = _PUBMED.search(places_of_others)
-    return identifiers.number(noted[1]) if noted else None
-
-
-def _id(tags: Tags, ids: dict[str, str]) -> str:
-    """What the record is known by, else what somebody called it."""
-    if "wos" in ids:
-        return f"WOS:{ids['wos']}"
-    known = (ids.get(kind) for kind in ("scopus", "doi", "pmid", "pmcid", "arxiv"))
-    return next((value for value in known if value), "") or first(tags, "AN", "ID", "U2", "LB")
+            add_address(authors[owner], rest)
+    return others
 
 
 FORMAT = Format(name="ris", title="RIS", recognises=_recognises, open=_open, parse=_parse)

@@ -13,8 +13,8 @@ import orjson
 from homonym.errors import InputError
 from homonym.io.inputs import STANDARD_INPUT, Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import addresses
-from homonym.records.fields.people import is_nobody
+from homonym.records.fields.affiliations import affiliations_and_emails
+from homonym.records.fields.people import is_placeholder
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import distinct, identifier, listed, load_record, plain, split_name
 from homonym.records.parsing.json_stream import names_in, open_json_members
@@ -165,8 +165,8 @@ def _names(entries: Any) -> dict[int, str]:
 
 
 def _unsigned(names: dict[int, str], notes: list[Note]) -> list[Author]:
-    notes += [("author", f"author {place} has no name") for place, name in names.items() if is_nobody(name)]
-    return [Author(place, name) for place, name in names.items() if not is_nobody(name)]
+    notes += [("author", f"author {place} has no name") for place, name in names.items() if is_placeholder(name)]
+    return [Author(place, name) for place, name in names.items() if not is_placeholder(name)]
 
 
 def _signed(signatures: list[Any], names: dict[int, str], notes: list[Note]) -> tuple[list[Author], set[int]]:
@@ -195,10 +195,10 @@ def _author(signature: Any, info: Any, listed_name: str, notes: list[Note]) -> A
         notes.append(("author", "a signature without 'author_info'"))
         return None
     name = _name(info) or plain(signature.get("given_name")) or listed_name
-    if is_nobody(name):
+    if is_placeholder(name):
         notes.append(("author", f"signature {signature.get('signature_id')!r} has no name"))
         return None
-    affiliations, emails = addresses(listed(info.get("affiliations")))
+    affiliations, emails = affiliations_and_emails(listed(info.get("affiliations")))
     email = identifier(info.get("email"))
     if "@" in email and email not in emails:
         emails.insert(0, email)
@@ -217,7 +217,7 @@ def _ids(signature: dict[str, Any], notes: list[Note]) -> dict[str, str]:
     if kind is None:
         return {}
     for given in listed(signature.get("sourced_author_ids")):
-        if valid := identifiers.valid(kind, given):
+        if valid := identifiers.normalise(kind, given):
             return {kind: valid}
         notes.append(("field", f"{given!r} is no {kind}"))
     return {}

@@ -1,29 +1,29 @@
-"""Scopus: CSV exports in the old and the new layout, and with any choice of columns.
+"""Scopus: files from "Export > CSV", in the old and the new layout, with any choice of columns.
 
-The new layout parts names by semicolons and has a column of full names with ids, the old one parts them by commas:
-"Doe J., Roe A.B.". The columns that were not ticked are missing.
+The new layout separates names by semicolons and has a column of full names with author ids; the old one separates them
+by commas: "Doe J., Roe A.B.". Taken are authors with ids, affiliations and e-mail addresses, the title, abstract,
+year, source, keywords, identifiers and the authors of references; columns that were not exported may be missing.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 from homonym.errors import InputError
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import addresses_in, distinct, give_address
+from homonym.records.fields.affiliations import add_address, emails_in, remove_repeats
 from homonym.records.fields.markup import plain_text
-from homonym.records.fields.people import AuthorIndex
-from homonym.records.formats import scopus_names
-from homonym.records.formats.table_columns import identify
+from homonym.records.fields.people import SUFFIXES, AuthorIndex, is_placeholder
+from homonym.records.fields.references import scopus_cited_authors
 from homonym.records.model import Author, Document, Note, Parsed, publication_year
 from homonym.records.parsing.delimited import Header, find_header, is_header, row_cells, rows
 from homonym.records.registry import Columns, Format, Records
 
-#: Columns that no other export has under these names, and those that tell only together.
-_TELLING = frozenset({"Author(s) ID", "Authors with affiliations", "EID"})
+# Columns that only Scopus has, and columns that identify Scopus only in combination.
+_OWN = frozenset({"Author(s) ID", "Authors with affiliations", "EID"})
 _USUAL = frozenset(
     {"Source title", "Art. No.", "Page start", "Page count", "Cited by", "Author Keywords", "Index Keywords"}
     | {"Abbreviated Source Title", "Publication Stage", "Correspondence Address", "Author full names", "PubMed ID"}
@@ -31,61 +31,47 @@ _USUAL = frozenset(
 )
 _PEOPLE = frozenset({"Authors", "Author full names"})
 _WORK = frozenset({"Title", "Year", "Source title", "Link", "DOI"})
-_WEB_OF_SCIENCE = frozenset({"Article Title", "UT (Unique WOS ID)", "Keywords Plus"})  # its tables have like names
+_WEB_OF_SCIENCE = frozenset({"Article Title", "UT (Unique WOS ID)", "Keywords Plus"})  # which has similar columns
 
-#: A header is one of the first lines, or so wide that it can be nothing else, as where lines are out of order.
+# A header is one of the first lines or, where lines are out of order, has at least this number of known columns.
 _FIRST_LINES, _WIDE = 5, 12
 
 _NOTHING = frozenset({"", "NA", "[No abstract available]", "[No author name available]", "[No author id found]"})
-_EID = re.compile(r"\b2-s2\.0-\d+")
 _INITIALS_FIRST = re.compile(r"((?:[^\W\d_]{1,2}\.[- ]?)++)(\S.*)")
 _LONGEST_NAME = 60
+_INITIALS = re.compile(r"[^\W\d_]{1,2}\.(?:[- ]?[^\W\d_]{1,2}\.)*+")
+
+# Since August 2025 some exports have "J.A., Doe, Jane A." in place of "Doe J.A.".
+_INITIALS_TWICE = re.compile(r"(?:[^\W\d_]{1,2}\.[- ]?){1,6}+, (?=[^,]{2,60}+, [^,]{1,60}+$)")
 
 
-class _Cells(NamedTuple):
-    """The columns that are read, by their place; -1 where one is missing."""
-
-    authors: int
-    full_names: int
-    author_ids: int
-    title: int
-    year: int
-    venue: int
-    doi: int
-    link: int
-    affiliations: int
-    with_affiliations: int
-    abstract: int
-    author_keywords: int
-    index_keywords: int
-    references: int
-    correspondence: int
-    pubmed: int
-    eid: int
-
-
-_NAMES = (
+# The columns that are read, in lower case.
+_COLUMNS = (
     "authors", "author full names", "author(s) id", "title", "year", "source title", "doi", "link", "affiliations",
     "authors with affiliations", "abstract", "author keywords", "index keywords", "references",
     "correspondence address", "pubmed id", "eid",
 )  # fmt: skip
 
+Row = dict[str, str]
+"""Column to cell of one row, for all columns that are read; the cells of missing columns are empty."""
+
 
 @lru_cache(maxsize=8)
-def _places(header: Header) -> _Cells:
+def _places(header: Header) -> tuple[int, ...]:
+    """The places of the columns that are read; -1 for a missing column."""
     names = [name.lower() for name in header.names]
-    return _Cells._make(names.index(name) if name in names else -1 for name in _NAMES)
+    return tuple([names.index(name) if name in names else -1 for name in _COLUMNS])
 
 
 def _is_scopus(names: tuple[str, ...]) -> bool:
     found = frozenset(names)
     if not found & _PEOPLE or not found & _WORK or found & _WEB_OF_SCIENCE:
         return False
-    return bool(found & _TELLING) or len(found & _USUAL) >= 3
+    return bool(found & _OWN) or len(found & _USUAL) >= 3
 
 
 def _is_wide(names: tuple[str, ...]) -> bool:
-    return _is_scopus(names) and len({*names} & (_TELLING | _USUAL | _PEOPLE | _WORK)) >= _WIDE
+    return _is_scopus(names) and len({*names} & (_OWN | _USUAL | _PEOPLE | _WORK)) >= _WIDE
 
 
 def _header(source: Source) -> Header | None:
@@ -102,14 +88,14 @@ def _open(source: Source, columns: Columns) -> Records:
     header = _header(source)
     if header is None:
         raise InputError(
-            f"{source.name} does not begin with the names of Scopus' columns (Authors, Title, Year, …, EID); "
+            f"{source.name} has no header with the columns of Scopus (Authors, Title, Year, …, EID); "
             "export it again as CSV, or read it with --format table."
         )
     return Records(rows(source, header), "line", header)
 
 
 def parse(text: bytes, header: Header) -> Parsed | None:
-    """One row to a document.
+    """The document in one row; None for a repeated header.
 
     >>> header = Header(("Authors", "Author(s) ID", "Title", "Year", "EID"), ",")
     >>> document, _ = parse(b'"Doe J., Roe A.B., Jr.","7;8;",On names,2010,2-s2.0-1', header)
@@ -119,71 +105,66 @@ def parse(text: bytes, header: Header) -> Parsed | None:
     cells = row_cells(text, header)
     if is_header(cells, header):
         return None
-    cells.append("")  # which is at place -1
-    at = _places(header)
+    cells.append("")  # at place -1, for missing columns
+    row: Row = {name: cells[place] for name, place in zip(_COLUMNS, _places(header), strict=True)}
     notes: list[Note] = []
-    ids = _ids(cells, at, notes)
+    ids = _ids(row, notes)
+    keywords = plain_text(f"{_given(row['author keywords'])};{_given(row['index keywords'])}").split(";")
     document = Document(
-        id=ids.get("scopus") or cells[at.eid].strip(),
-        authors=_authors(cells, at, notes),
-        title=plain_text(cells[at.title]),
-        abstract=plain_text(_given(cells[at.abstract])),
-        year=publication_year(_given(cells[at.year]), notes),
-        venue=plain_text(_given(cells[at.venue])),
-        keywords=_keywords(_given(cells[at.author_keywords]), _given(cells[at.index_keywords])),
-        referenced_authors=scopus_names.referenced(cells[at.references]),
+        id=ids.get("scopus") or row["eid"].strip(),
+        authors=_authors(row, notes),
+        title=plain_text(row["title"]),
+        abstract=plain_text(_given(row["abstract"])),
+        year=publication_year(_given(row["year"]), notes),
+        venue=plain_text(_given(row["source title"])),
+        keywords=list(dict.fromkeys(filter(None, map(str.strip, keywords)))),
+        referenced_authors=scopus_cited_authors(row["references"]),
         ids=ids,
     )
     return document, notes
 
 
 def _given(cell: str) -> str:
+    """The text of a cell; empty if it only says that there is none."""
     text = cell.strip()
     return "" if text in _NOTHING else text
 
 
-def _ids(cells: list[str], at: _Cells, notes: list[Note]) -> dict[str, str]:
-    found = _EID.search(cells[at.eid].strip() or cells[at.link])
-    ids = {"scopus": found[0]} if found else {}
-    if doi := _given(cells[at.doi]):
-        identify(ids, "doi", doi, notes)
-    if pmid := _given(cells[at.pubmed]):
-        identify(ids, "pmid", pmid, notes)
+def _ids(row: Row, notes: list[Note]) -> dict[str, str]:
+    eid = identifiers.scopus_document(row["eid"].strip() or row["link"])
+    ids = {"scopus": eid} if eid else {}
+    identifiers.add(ids, "doi", _given(row["doi"]), notes)
+    identifiers.add(ids, "pmid", _given(row["pubmed id"]), notes)
     return ids
 
 
-def _keywords(author: str, index: str) -> list[str]:
-    found = dict.fromkeys(map(str.strip, plain_text(f"{author};{index}").split(";")))
-    return list(filter(None, found))
-
-
-def _authors(cells: list[str], at: _Cells, notes: list[Note]) -> list[Author]:
-    short = scopus_names.listed(plain_text(cells[at.authors]))
-    full = scopus_names.full(plain_text(cells[at.full_names]))
-    if len(full) < len(short):  # one of the two cells is damaged: the longer one has everybody
+def _authors(row: Row, notes: list[Note]) -> list[Author]:
+    short = short_names(plain_text(row["authors"]))
+    full = _full_names(plain_text(row["author full names"]))
+    if len(full) < len(short):  # one of the two cells is damaged; the longer one has all authors
         full = []
-    names = [name for name, _ in full] or list(map(scopus_names.without_initials_before, short))
-    numbers = _numbers(cells[at.author_ids], [number for _, number in full] or [""] * len(short), notes)
+    names = [name for name, _ in full] or list(map(_without_initials_before, short))
+    numbers = _numbers(row["author(s) id"], [number for _, number in full] or [""] * len(short), notes)
     authors = [Author(place, name, ids=_scopus_id(numbers[place])) for place, name in enumerate(names)]
     if len(short) != len(names):
         short = names
     if authors:
-        _affiliate(authors, short, plain_text(cells[at.with_affiliations]), plain_text(cells[at.affiliations]))
-        if "@" in cells[at.correspondence]:
-            _correspond(authors, short, cells[at.correspondence])
-    return distinct(authors)
+        _add_affiliations(authors, short, row)
+        if "@" in row["correspondence address"]:
+            _add_corresponding_emails(authors, short, row["correspondence address"])
+    return remove_repeats(authors)
 
 
-def _numbers(cell: str, beside: list[str], notes: list[Note]) -> list[str]:
-    """The ids of the authors: those beside their names, else those of the column of ids if it has one for each."""
-    if all(beside):
-        return beside
+def _numbers(cell: str, in_names: list[str], notes: list[Note]) -> list[str]:
+    """The ids of the authors: those behind their names, otherwise those in the column of ids if it has one for each."""
+    if all(in_names):
+        return in_names
     numbers = [number.strip() for number in _given(cell).rstrip("; ").split(";")]
-    if len(numbers) == len(beside):
-        return [number or other for number, other in zip(beside, numbers, strict=True)]
+    if len(numbers) == len(in_names):
+        return [number or other for number, other in zip(in_names, numbers, strict=True)]
     if numbers != [""]:
-        notes.append(("field", f"{len(numbers)} author ids for {len(beside)} authors"))
-    return beside
+        notes.append(("field", f"{len(numbers)} author ids for {len(in_names)} authors"))
+    return in_names
 
 
 def _scopus_id(number: str) -> dict[str, str]:
@@ -191,34 +172,33 @@ def _scopus_id(number: str) -> dict[str, str]:
     return {"scopus": valid} if valid else {}
 
 
-def _affiliate(authors: list[Author], names: list[str], with_names: str, affiliations: str) -> None:
-    """Give the authors their affiliations. A list without names says whose they are only if it leaves no choice."""
-    known = [text.strip() for text in affiliations.split(";") if text.strip()]
-    if with_names:
-        for author, own in zip(authors, scopus_names.affiliations(with_names, known, names), strict=True):
-            for text in own:
-                give_address(author, text)
-    elif len(authors) == 1 or len(known) == 1:
-        for author in authors:
-            for text in known:
-                give_address(author, text)
+def _add_affiliations(authors: list[Author], names: list[str], row: Row) -> None:
+    """Add the affiliations to their authors; without names, only if there is one author or one affiliation."""
+    distinct = [text for part in plain_text(row["affiliations"]).split(";") if (text := part.strip())]
+    if with_names := plain_text(row["authors with affiliations"]):
+        by_author = affiliations_by_author(with_names, distinct, names)
+    else:
+        by_author = [distinct if len(authors) == 1 or len(distinct) == 1 else []] * len(authors)
+    for author, affiliations in zip(authors, by_author, strict=True):
+        for text in affiliations:
+            add_address(author, text)
 
 
-def _correspond(authors: list[Author], names: list[str], cell: str) -> None:
-    """Give the addresses in "J. Doe; University of X; email: jd@x.org; A. Roe; …" to those before them."""
-    people = _ScopusPeople(authors, names)
+def _add_corresponding_emails(authors: list[Author], names: list[str], cell: str) -> None:
+    """Add the e-mail addresses in "J. Doe; University of X; email: jd@x.org; A. Roe; …" to the authors before them."""
+    index = _ScopusAuthors(authors, names)
     current, may_follow = 0 if len(authors) == 1 else None, True
     for part in map(str.strip, cell.split(";")):
         if "@" in part:
             if current is not None:
-                authors[current].emails += addresses_in(part)
+                authors[current].emails += emails_in(part)
             may_follow = True
         elif len(part) <= _LONGEST_NAME and (may_follow or part[-1:] == "." or _INITIALS_FIRST.match(part)):
-            current, may_follow = people.find(_family_first(part), otherwise=current), False
+            current, may_follow = index.find(_family_first(part), otherwise=current), False
 
 
-class _ScopusPeople:
-    """The authors by the names in a list; other spellings are looked for only where a name is not written so."""
+class _ScopusAuthors:
+    """The authors of a record by their short names; other spellings are compared only if the exact one is not found."""
 
     def __init__(self, authors: list[Author], names: list[str]) -> None:
         self._authors, self._names = authors, names
@@ -227,15 +207,15 @@ class _ScopusPeople:
             self._places[name] = None if name in self._places else place
 
     def find(self, name: str, otherwise: int | None) -> int | None:
-        """The author that a name means; None if it means several, and what is given otherwise if it is no author's."""
+        """The author that a name refers to; None if there are several, `otherwise` if there is none."""
         short = name.replace(",", "", 1)
         if short in self._places:
             return self._places[short]
-        found = self._others.find(name)
+        found = self._spellings.find(name)
         return otherwise if found is None else found
 
     @cached_property
-    def _others(self) -> AuthorIndex:
+    def _spellings(self) -> AuthorIndex:
         both = zip(self._authors, self._names, strict=True)
         return AuthorIndex([(author.name, _with_comma(name)) for author, name in both])
 
@@ -246,9 +226,160 @@ def _with_comma(name: str) -> str:
 
 
 def _family_first(name: str) -> str:
-    """Turn a name as it stands in addresses into one as it stands in lists: "J.-C. Doe" is "Doe, J.-C."."""
+    """A name in the notation of addresses, "J.-C. Doe", in that of lists, "Doe, J.-C."."""
     found = _INITIALS_FIRST.match(name)
     return f"{found[2]}, {found[1].strip()}" if found else _with_comma(name)
+
+
+def short_names(cell: str) -> list[str]:
+    """The names in the column of authors, separated by semicolons or, until 2022, by commas.
+
+    >>> short_names("Doe J.; Roe A.B."), short_names("Doe, J., Roe, A.B.")
+    (['Doe J.', 'Roe A.B.'], ['Doe, J.', 'Roe, A.B.'])
+    >>> short_names("Doe J., Roe A.B., Jr., Poe E.-A.")
+    ['Doe J.', 'Roe A.B., Jr.', 'Poe E.-A.']
+    """
+    if ";" in cell:
+        names = [part.strip() for part in cell.split(";")]
+    elif _INITIALS_TWICE.match(cell):
+        names = [cell.strip()]
+    else:
+        names = []
+        for part in cell.split(","):
+            part = part.strip()
+            if names and (part.lower() in SUFFIXES or (names[-1][-1:] != "." and _INITIALS.fullmatch(part))):
+                names[-1] += f", {part}"
+            else:
+                names.append(part)
+    return [name for name in names if not is_placeholder(name)]
+
+
+def _without_initials_before(name: str) -> str:
+    """A name without the initials that some exports put before it.
+
+    >>> _without_initials_before("J.A., Doe, Jane A."), _without_initials_before("Doe, J.")
+    ('Doe, Jane A.', 'Doe, J.')
+    """
+    return _INITIALS_TWICE.sub("", name) if "., " in name else name
+
+
+def _full_names(cell: str) -> list[tuple[str, str]]:
+    """The names in the column of full names, each with the id behind it.
+
+    >>> _full_names("Doe, Jane (57); Roe, Amy")
+    [('Doe, Jane', '57'), ('Roe, Amy', '')]
+    """
+    authors = []
+    for part in cell.split(";"):
+        name, _, number = part.strip().rpartition(" (")
+        if not (name and number[-1:] == ")" and number[:-1].isdecimal()):
+            name, number = part.strip(), ""
+        if not is_placeholder(name):
+            authors.append((name, number[:-1]))
+    return authors
+
+
+def affiliations_by_author(cell: str, distinct: Sequence[str], names: Sequence[str]) -> list[list[str]]:
+    """The affiliations of each author, from the column that has them behind the authors' names.
+
+    Several affiliations of one author are joined by commas; the list of distinct affiliations shows where each ends.
+
+    >>> cell = "Doe, J., Univ. A, Rome, Dept. B, Oslo; Roe, A.; Poe, E., Dept. B, Oslo"
+    >>> affiliations_by_author(cell, ["Univ. A, Rome", "Dept. B, Oslo"], ["Doe J.", "Roe A.", "Poe E."])
+    [['Univ. A, Rome', 'Dept. B, Oslo'], [], ['Dept. B, Oslo']]
+    """
+    found: list[list[str]] = [[] for _ in names]
+    entries, splitter, others, place = cell.split("; "), _AffiliationSplitter(distinct), None, -1
+    for number, entry in enumerate(entries):
+        name = names[place + 1] if place + 1 < len(names) else ""
+        if name and entry.startswith(name) and entry[len(name) : len(name) + 2] in ("", ", "):  # as almost always
+            place, entry = place + 1, entry[len(name) + 2 :]
+        else:
+            others = others or _NamesBeforeAffiliations(names)
+            place, entry = others.split(entry, place, number if len(entries) == len(names) else None)
+        if place >= 0:
+            found[place] += splitter.split(entry)
+    return found
+
+
+class _NamesBeforeAffiliations:
+    """Recognises the names of authors before affiliations, in any notation."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._keys = [_name_key(name) for name in names]
+        self._places = dict(zip(reversed(self._keys), range(len(names) - 1, -1, -1), strict=True))
+
+    def split(self, entry: str, before: int, in_order: int | None) -> tuple[int, str]:
+        """The author of an entry, and the affiliations in it: the next author if possible, else any that it names.
+
+        An entry that begins with no author's name continues the affiliation of the author before.
+        """
+        parts = entry.split(", ", 3)
+        place = before + 1
+        taken = _name_length(parts, self._keys[place]) if place < len(self._keys) else 0
+        if not taken and (other := self._named(parts)):
+            place, taken = other
+        elif not taken and in_order is not None and (taken := _any_name_length(parts)):
+            place = in_order  # though spelled differently
+        return (place, ", ".join(parts[taken:])) if taken else (before, entry)
+
+    def _named(self, parts: list[str]) -> tuple[int, int] | None:
+        key = ""
+        for size, part in enumerate(parts[:3], 1):
+            key += part.replace(" ", "")
+            if key in self._places:
+                return self._places[key], size
+        return None
+
+
+def _name_length(parts: list[str], key: str) -> int:
+    """The number of parts that a name takes: one in "Doe J., Rome", two in "Doe, J., Rome", three with "Jr."."""
+    first = parts[0].replace(" ", "")
+    if first == key:
+        return 1
+    if not key.startswith(first) or len(parts) == 1:
+        return 0
+    second = first + parts[1].replace(" ", "")
+    return 2 if second == key else 3 if len(parts) > 2 and second + parts[2] == key else 0
+
+
+def _any_name_length(parts: list[str]) -> int:
+    return 1 if parts[0][-1:] == "." else 2 if len(parts) > 1 and _INITIALS.fullmatch(parts[1]) else 0
+
+
+def _name_key(name: str) -> str:
+    """Family name and initials without separators, equal for "Doe J., Jr." and "Doe, J., Jr."."""
+    family, comma, given = name.partition(", ")
+    if comma and "." not in family and not _INITIALS.match(given):
+        given = "".join(f"{word[0]}." for word in given.split())
+    return (family + given).replace(" ", "").replace(",", "")
+
+
+class _AffiliationSplitter:
+    """Splits the affiliations of one author, by means of the distinct affiliations of the document."""
+
+    def __init__(self, distinct: Sequence[str]) -> None:
+        self._distinct = frozenset(distinct)
+
+    @cached_property
+    def _by_beginning(self) -> dict[str, list[str]]:
+        table: dict[str, list[str]] = {}
+        for text in sorted(self._distinct, key=len, reverse=True):
+            table.setdefault(text.partition(",")[0], []).append(text)
+        return table
+
+    def split(self, text: str) -> list[str]:
+        """The affiliations in a text that joins them with commas."""
+        parts, rest = [], text.strip(" ,")
+        while rest:
+            part = rest if rest in self._distinct else self._first_of(rest)
+            parts.append(part)
+            rest = rest[len(part) :].lstrip(" ,")
+        return parts
+
+    def _first_of(self, rest: str) -> str:
+        candidates = self._by_beginning.get(rest.partition(",")[0], ())
+        return next((text for text in candidates if rest.startswith(f"{text},")), rest)
 
 
 FORMAT = Format(name="scopus", title="Scopus CSV", recognises=_recognises, open=_open, parse=parse)

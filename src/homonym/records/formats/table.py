@@ -1,7 +1,7 @@
-"""Tables of documents or of their authors: CSV, TSV, Parquet and Arrow, with any columns.
+"""Tables with any columns: CSV, TSV, Parquet and Arrow files, such as exports of Dimensions, Embase or Zotero.
 
-A row is a document with a list of its authors, or one author of a document; then the rows of one document follow each
-other. Which columns hold what is told by their names, or by the user.
+A row is a document with a list of its authors, or one author of a document; then the rows of one document are adjacent.
+Columns are recognised by their usual names, or named by the user (`--columns`); all fields of a document are taken.
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ import orjson
 from homonym.errors import InputError
 from homonym.io.inputs import HEAD_BYTES, MOST_RECORD_BYTES, InputLine, Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.people import is_nobody
+from homonym.records.fields.people import is_placeholder
 from homonym.records.formats import table_authors
 from homonym.records.formats.table_authors import FUSED, Values, separator_in
 from homonym.records.formats.table_columns import (
-    OPENALEX,
     SEPARATOR,
     are_documents,
+    column_key,
     fields_of,
-    folded,
-    identify,
     items_of,
     key_of,
     may_be_one_author,
@@ -41,19 +39,19 @@ from homonym.records.parsing.splitting import TOO_LONG, Raw
 from homonym.records.parsing.tagged_lines import LONGEST_HEADER
 from homonym.records.registry import Columns, Format, Records
 
-#: The header is one of these lines; Dimensions, for one, begins with a line about itself.
+# The header is one of this number of first lines: Dimensions begins with a line about itself.
 _HEADER_LINES = 5
 
-#: So many rows are looked at to see how lists are written.
+# Number of rows that are examined for the notation of lists.
 _FIRST_ROWS = 1000
 
 Rows = Iterable[dict[str, Any] | str]
-"""Column to cell for each row; a text says why rows are missing."""
+"""Column to cell for each row; a text in place of a row says why rows are missing."""
 
-# Of Parquet and Arrow.
+# First bytes of Parquet and Arrow files.
 _MAGIC = (b"PAR1", b"ARROW1")
 
-# Of SpringerLink, which puts nothing between the names of authors.
+# Columns of SpringerLink, which writes lists of authors without any separator.
 _SPRINGER = frozenset({"itemtitle", "itemdoi", "authors", "contenttype"})
 
 # Embase has no column for the year: "Cancer (2004) 102:4 (253-258)".
@@ -64,7 +62,7 @@ _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 
 @dataclass(frozen=True)
 class TableLayout:
-    """How to read the rows of one table: where its fields are, and whether a row is a document or one author."""
+    """How to read the rows of one table: the column of each field, and whether a row is a document or one author."""
 
     fields: dict[str, str]
     names: tuple[str, ...]
@@ -89,7 +87,7 @@ def _is_binary(source: Source) -> bool:
 
 def _recognises(source: Source) -> bool:
     if _is_binary(source):
-        from homonym.records.parsing import arrow_tables  # which takes a while to import
+        from homonym.records.parsing import arrow_tables  # slow to import
 
         names = arrow_tables.column_names(source)
         return names is None or are_documents(names)
@@ -109,39 +107,39 @@ def _open(source: Source, columns: Columns) -> Records:
         from homonym.records.parsing import arrow_tables
 
         names = arrow_tables.require_column_names(source)
-        table = _table(names, None, columns, source.name, partial(arrow_tables.rows, source))
+        table = _layout_of(names, None, columns, source.name, partial(arrow_tables.rows, source))
         wanted = [name for name in names if name in set(table.fields.values())]
         return Records(_object_raws(arrow_tables.rows(source, wanted), table), "record", table)
     header = _header(source, columns) or find_header(source, lambda names: True, lines=_HEADER_LINES)
     if header is None:
-        raise InputError(f"{source.name} is no table: its first lines name no columns; check the file and --format.")
-    table = _table(header.names, header.separator, columns, source.name, lambda _: _head_rows(source, header))
+        raise InputError(f"{source.name} is not a table: its first lines have no header; check the file and --format.")
+    table = _layout_of(header.names, header.separator, columns, source.name, lambda _: _head_rows(source, header))
     raws = _without_preface(rows(source, header), header)
     return Records(_grouped(raws, table) if table.by_author else raws, "line", table)
 
 
 def _without_preface(raws: Iterator[Raw], header: Header) -> Iterator[Raw]:
-    """The rows, less the few lines before the header in which some exports speak of themselves."""
-    before: list[Raw] = []
+    """The rows without the lines before the header in which some exports describe themselves."""
+    first: list[Raw] = []
     for raw in islice(raws, _HEADER_LINES):
-        before.append(raw)
-        if _names_columns(raw, header):
-            before = before[-1:] if sum(len(raw.text) for raw in before[:-1]) < LONGEST_HEADER else before
+        first.append(raw)
+        if _is_header_row(raw, header):
+            first = first[-1:] if sum(len(raw.text) for raw in first[:-1]) < LONGEST_HEADER else first
             break
-    return chain(before, raws)
+    return chain(first, raws)
 
 
-def _names_columns(raw: Raw, header: Header) -> bool:
+def _is_header_row(raw: Raw, header: Header) -> bool:
     try:
         return not raw.broken and is_header(row_cells(raw.text, header), header)
     except BrokenRecordError:
         return False
 
 
-def _table(
+def _layout_of(
     names: tuple[str, ...], separator: str | None, columns: Columns, file: str, rows_of: Callable[[list[str]], Rows]
 ) -> TableLayout:
-    """Settle how a table is read, from its columns and, where these leave it open, its first rows."""
+    """The layout of a table, from its columns and, where these are not enough, from its first rows."""
     fields = fields_of(names, columns, file)
     list_separator = columns.get(SEPARATOR)
     if "authors" in fields and not (list_separator and "authors" in columns):
@@ -151,13 +149,13 @@ def _table(
             fields["name"] = fields.pop("authors")
         else:
             list_separator = list_separator or separator_in(row.get(fields["authors"]) for row in sample)
-            if list_separator is None and set(map(folded, names)) >= _SPRINGER:
+            if list_separator is None and set(map(column_key, names)) >= _SPRINGER:
                 list_separator = FUSED
     return TableLayout(fields, names, separator, list_separator, by_author="authors" not in fields)
 
 
 def _repeats(sample: list[dict[str, Any]], fields: dict[str, str]) -> bool:
-    """Whether rows that follow each other are of one document."""
+    """Whether adjacent rows belong to one document."""
     keys = [text_of(row.get(fields[key_of(fields) or ""])) for row in sample]
     return any(key and key == following for key, following in pairwise(keys))
 
@@ -175,10 +173,10 @@ def _head_rows(source: Source, header: Header) -> Iterator[dict[str, Any]]:
 
 
 def _grouped(raws: Iterable[Raw], table: TableLayout) -> Iterator[Raw]:
-    """Put the rows of one document together; those that are no rows are set aside by themselves."""
+    """Join the rows of each document; broken rows are passed on by themselves."""
     place = table.places[key_of(table.fields) or ""]
     group: list[Raw] = []
-    known, size = "", 0
+    previous, size = "", 0
     for raw in raws:
         try:
             cells = row_cells(raw.text, table.header)
@@ -189,11 +187,11 @@ def _grouped(raws: Iterable[Raw], table: TableLayout) -> Iterator[Raw]:
             yield raw
         elif not is_header(cells, table.header):
             key = cells[place].strip()
-            if group and (not key or key != known or size > MOST_RECORD_BYTES):
+            if group and (not key or key != previous or size > MOST_RECORD_BYTES):
                 yield _joined(group)
                 group, size = [], 0
             group.append(raw)
-            known, size = key, size + len(raw.text)
+            previous, size = key, size + len(raw.text)
     if group:
         yield _joined(group)
 
@@ -203,7 +201,7 @@ def _joined(group: list[Raw]) -> Raw:
 
 
 def _object_raws(found: Rows, table: TableLayout) -> Iterator[Raw]:
-    """Rows of Parquet and Arrow as JSON: one for each document, numbered by its first row."""
+    """Rows of Parquet and Arrow files as JSON: one text per document, numbered by its first row."""
     key = table.fields[key_of(table.fields) or "authors"] if table.by_author else ""
     group: list[dict[str, Any]] = []
     start = 0
@@ -229,7 +227,7 @@ def _dumped(number: int, rows: Any) -> Raw:
     try:
         text = orjson.dumps(rows, default=_as_text, option=orjson.OPT_NON_STR_KEYS)
     except (TypeError, RecursionError) as broken:
-        return Raw(number, b"", f"holds what is no text, number or list ({broken})")
+        return Raw(number, b"", f"holds values that are not text, numbers or lists ({broken})")
     return Raw(number, text, TOO_LONG if len(text) > MOST_RECORD_BYTES else "")
 
 
@@ -238,7 +236,7 @@ def _as_text(value: Any) -> str:
 
 
 def parse(text: bytes, table: TableLayout) -> Parsed | None:
-    """One row, or the rows of one document, to a document.
+    """The document in one row or in the rows of one document.
 
     >>> table = TableLayout({"id": "Key", "authors": "Names"}, ("Key", "Names"), ",", None, by_author=False)
     >>> [author.name for author in parse(b'7,"Doe, Jane; Roe, A"', table)[0].authors]
@@ -285,14 +283,14 @@ def _objects(text: bytes) -> list[dict[str, Any]]:
 
 
 def _authors_of_rows(found: list[Values], notes: list[Note]) -> list[Author]:
-    """One author of each row, in the order of the positions if all rows have one, else of the rows."""
+    """One author per row, in the order of positions if all rows have one, otherwise in the order of rows."""
     given = [text_of(row.get("position")) for row in found]
     if all(text.isdecimal() and len(text) < 10 for text in given):
         found = [row for _, row in sorted(zip(map(int, given), found, strict=True), key=itemgetter(0))]
     authors = []
     for position, row in enumerate(found):
         name = table_authors.name_of(row)
-        if not is_nobody(name):
+        if not is_placeholder(name):
             authors.append(table_authors.author_of(position, name, row, notes))
         elif not name and len(found) > 1:
             notes.append(("author", f"author {position} has no name"))
@@ -304,7 +302,7 @@ def _document(values: Values, authors: list[Author], notes: list[Note]) -> Docum
     if "year" not in values and (found := _IN_SOURCE.search(venue)):
         venue, year = venue[: found.start()], found[1]
     document = Document(
-        id=text_of(values.get("id")).removeprefix(OPENALEX),
+        id=text_of(values.get("id")).removeprefix(identifiers.OPENALEX_PREFIX),
         authors=authors,
         title=text_of(values.get("title")),
         abstract=text_of(values.get("abstract")),
@@ -312,21 +310,21 @@ def _document(values: Values, authors: list[Author], notes: list[Note]) -> Docum
         venue=venue,
         categories=texts_of(values.get("categories")),
         keywords=list(dict.fromkeys(texts_of(values.get("keywords")) + texts_of(values.get("index_keywords")))),
-        references=[cited.removeprefix(OPENALEX) for cited in texts_of(values.get("references"))],
-        referenced_authors=_people(values.get("referenced_authors")),
+        references=[cited.removeprefix(identifiers.OPENALEX_PREFIX) for cited in texts_of(values.get("references"))],
+        referenced_authors=_names(values.get("referenced_authors")),
     )
-    _identify(document, values, notes)
+    _add_ids(document, values, notes)
     return document
 
 
-def _identify(document: Document, values: Values, notes: list[Note]) -> None:
-    """Add identifiers of the document; without an id of its own it is known by one of them."""
+def _add_ids(document: Document, values: Values, notes: list[Note]) -> None:
+    """Add identifiers of the document; one of them becomes its id if it has none."""
     for kind in ("doi", "pmid"):
-        identify(document.ids, kind, text_of(values.get(kind)), notes)
+        identifiers.add(document.ids, kind, text_of(values.get(kind)), notes)
     if document.id.startswith(("WOS:", "2-s2.0-")):
         kind = "wos" if document.id[0] == "W" else "scopus"
-        document.ids[kind] = identifiers.valid(kind, document.id) or document.id
-    if text_of(values.get("id")).startswith(OPENALEX):
+        document.ids[kind] = identifiers.normalise(kind, document.id) or document.id
+    if text_of(values.get("id")).startswith(identifiers.OPENALEX_PREFIX):
         document.ids["openalex"] = document.id
     document.id = document.id or document.ids.get("pmid") or document.ids.get("doi") or ""
 
@@ -337,9 +335,8 @@ def _year(value: Any) -> str:
     return found[0] if found else text
 
 
-def _people(value: Any) -> list[str]:
-    items = items_of(value)
-    return [name for item in items if (name := text_of(item))]
+def _names(value: Any) -> list[str]:
+    return [name for item in items_of(value) if (name := text_of(item))]
 
 
 FORMAT = Format(

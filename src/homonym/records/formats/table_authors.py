@@ -1,4 +1,4 @@
-"""The authors in a row of a table, and what other columns say of them."""
+"""The authors in the rows of a table: lists of names, and the columns with their affiliations and identifiers."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from homonym.records.fields.affiliations import address_and_emails, addresses_in, give_address
+from homonym.records.fields import identifiers
+from homonym.records.fields.affiliations import add_address, address_and_emails, emails_in
 from homonym.records.fields.markup import plain_text
-from homonym.records.fields.people import AuthorIndex, is_nobody
-from homonym.records.formats.ris import is_group, surname_first
-from homonym.records.formats.table_columns import identify, items_of, text_of, written_list
+from homonym.records.fields.people import SUFFIXES, AuthorIndex, is_group, is_placeholder, surname_first
+from homonym.records.formats.table_columns import items_of, text_of, written_list
 from homonym.records.model import Author, Note
 
-#: In one text, commas between "Doe JA", and semicolons only before and behind groups, as PubMed writes its lists.
+# Separator of PubMed's lists: commas between "Doe JA", and semicolons only around groups.
 COMMAS = ", "
 
-#: No separator at all, as SpringerLink writes its lists: "Jane DoeRichard Roe".
+# Separator of SpringerLink's lists, which have none: "Jane DoeRichard Roe".
 FUSED = "fused"
 
 _SEPARATORS = (";", "|", "//", " and ")
-_SUFFIXES = frozenset({"jr", "jr.", "sr", "sr.", "ii", "iii", "iv", "2nd", "3rd"})
 _INITIALS = re.compile(r"(?:[^\W\d_a-z]\.?[- ]?){1,4}")
 _PUBMED_END = re.compile(r"\s[A-Z]{1,4}\.$")  # its lists end with a full stop
 _MEDLINE_NAME = re.compile(r"[^\W\d_][^,;.\d]{0,60} [A-Z]{1,3}(?: (?:Jr|Sr|2nd|3rd|[45]th|I{2,3}))?\.?")
@@ -33,7 +32,7 @@ _ELLIPSIS = re.compile(r"\s?(?:…|\.{3})$")
 
 
 def separator_in(cells: Iterable[Any]) -> str | None:
-    """What parts the names in a column of lists, as far as its first cells show; None if only commas can.
+    """The separator between the names in a column of lists, judged by its first cells; None if it can only be a comma.
 
     >>> separator_in(["Doe, J", "Doe, J; Roe, A"]), separator_in(["Doe, J and Roe, A"]), separator_in(["J Doe, A Roe"])
     (';', ' and ', None)
@@ -48,7 +47,7 @@ def separator_in(cells: Iterable[Any]) -> str | None:
 
 
 def _is_medline_list(text: str) -> bool:
-    """Whether commas part the names, though there may be groups before or behind semicolons."""
+    """Whether commas separate the names, possibly with semicolons around groups."""
     return any("," in part and _all_medline(part.split(",")) for part in text.split(";"))
 
 
@@ -68,26 +67,26 @@ def names_in(cell: str, separator: str | None) -> list[str]:
     """
     text = _ELLIPSIS.sub("", plain_text(cell))
     if separator == COMMAS:
-        return [name for part in text.rstrip(".").split(";") for name in _parted_by_commas(part.strip())]
+        return [name for part in text.rstrip(".").split(";") for name in _names_between_commas(part.strip())]
     if separator == FUSED:
         return _FUSED.split(text)
     if separator == " and " and _is_comma_list(text):
         separator, text = None, text.replace(", and ", ", ").replace(" and ", ", ")
     elif separator is None:
         separator = next((mark for mark in (";", "|") if mark in text), None)
-    names = text.split(separator) if separator else _parted_by_commas(text)
+    names = text.split(separator) if separator else _names_between_commas(text)
     return [name.strip(" ,;") for name in names]
 
 
 def _is_comma_list(text: str) -> bool:
-    """Whether "and" only stands before the last name: "J. Doe, A. Roe and B. Poe"; not so "Doe, J and Roe, A"."""
+    """Whether "and" only precedes the last name, as in "J. Doe, A. Roe and B. Poe", unlike "Doe, J and Roe, A"."""
     first, *others = text.split(" and ")
     if not others:
         return "," in text and _all_medline(text.split(","))
     return len(others) == 1 and "," not in others[0] and ("," in first) and " " in others[0].strip()
 
 
-def _parted_by_commas(text: str) -> list[str]:
+def _names_between_commas(text: str) -> list[str]:
     if "&" in text and not is_group(text):
         text = _AND.sub(", ", text)
     if text.count(".") == 1 and _PUBMED_END.search(text):
@@ -95,7 +94,7 @@ def _parted_by_commas(text: str) -> list[str]:
     parts: list[str] = []
     for part in text.split(","):
         part = part.strip()
-        if parts and part.lower() in _SUFFIXES:
+        if parts and part.lower() in SUFFIXES:
             parts[-1] += f", {part}"
         elif part:
             parts.append(part)
@@ -104,7 +103,7 @@ def _parted_by_commas(text: str) -> list[str]:
     if len(parts) % 2 == 0 and all(_INITIALS.fullmatch(part) for part in parts[1::2]):
         return _paired(parts)
     if len(parts) > 3 and len(parts) % 2 == 0 and all(" " not in family for family in parts[::2]):
-        return _paired(parts)  # "Doe, Jane, Roe, Richard": as a list of names they would be of one word each
+        return _paired(parts)  # "Doe, Jane, Roe, Richard": otherwise the names would have one word each
     return parts
 
 
@@ -113,7 +112,7 @@ def _paired(parts: list[str]) -> list[str]:
 
 
 Values = Mapping[str, Any]
-"""Field to cell, of one row."""
+"""Field to cell of one row."""
 
 _BRACKETED = re.compile(r"\[([^\[\]]*+)\]([^\[\]]*+)")
 _BEHIND_BRACKETS = re.compile(r"\)\s?;\s?(?=[^();]{2,100}+\()")
@@ -135,7 +134,7 @@ _PERSON = {
 
 
 def author_list(values: Values, separator: str | None, notes: list[Note]) -> list[Author]:
-    """The authors of a row that has all of a document."""
+    """The authors of a row that describes a whole document."""
     cell = values.get("authors")
     authors: list[Author] = []
     places: list[int] = []
@@ -146,14 +145,14 @@ def author_list(values: Values, separator: str | None, notes: list[Note]) -> lis
         name = name_of(person)
         if isinstance(entry, str) and is_group(name):
             groups += 1
-        elif not is_nobody(name):
+        elif not is_placeholder(name):
             authors.append(author_of(place - groups, name, person, notes))
             places.append(place)
         elif not name and isinstance(cell, list):
             notes.append(("author", f"author {place - groups} has no name"))
     if authors:
         _add_parallel(authors, places, len(entries), values, notes)
-        _correspond(authors, text_of(values.get("correspondence")))
+        _add_corresponding(authors, text_of(values.get("correspondence")))
     return authors
 
 
@@ -163,16 +162,16 @@ def _entries(cell: Any, separator: str | None, notes: list[Note]) -> list[Any]:
     if isinstance(cell, list):
         return cell
     text = (cell if isinstance(cell, str) else text_of(cell)).strip()
-    if text[:1] in {"[", "{"} and text[-1:] in {"]", "}"} and not is_nobody(text.strip("[]")):
+    if text[:1] in {"[", "{"} and text[-1:] in {"]", "}"} and not is_placeholder(text.strip("[]")):
         items = written_list(text if text[0] == "[" else f"[{text}]")
         if items is None:
-            notes.append(("field", "the list of authors is neither JSON nor names between separators"))
+            notes.append(("field", "the list of authors is neither JSON nor names with separators"))
         return items or []
     return [name for name in names_in(text, separator) if name]
 
 
 def _person(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """An author given as an object, its parts under our names for them."""
+    """An author given as an object, with our names of its fields."""
     person = {field: next((entry[key] for key in keys if entry.get(key)), None) for field, keys in _PERSON.items()}
     if isinstance(person["ids"], dict):
         person |= {kind: person["ids"].get(kind) or person.get(kind) for kind in _IDS}
@@ -180,23 +179,23 @@ def _person(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def name_of(person: Values) -> str:
-    """A name that stands in one cell, or in two."""
+    """A name from one cell, or from one for the family name and one for given names."""
     family, given = text_of(person.get("family")), text_of(person.get("given"))
     return text_of(person.get("name")) or (f"{family}, {given}" if family and given else family or given)
 
 
 def author_of(position: int, name: str, person: Values, notes: list[Note]) -> Author:
-    """One author, with what the row or object says about this one."""
+    """One author with the affiliations, e-mail addresses, identifiers and labels of a row or object."""
     author = Author(
         position, name, label=text_of(person.get("author")) or None, block=text_of(person.get("block")) or None
     )
     if cell := person.get("affiliations"):
-        affiliate(author, items_of(cell))
+        add_affiliations(author, items_of(cell))
     if cell := person.get("emails"):
-        author.emails += [address for item in items_of(cell) for address in addresses_in(text_of(item))]
+        author.emails += [address for item in items_of(cell) for address in emails_in(text_of(item))]
     for kind in _IDS:
         if cell := person.get(kind):
-            identify(author.ids, kind, text_of(cell), notes)
+            identifiers.add(author.ids, kind, text_of(cell), notes)
     return author
 
 
@@ -206,14 +205,14 @@ def _organisation(item: Any) -> str:
     )
 
 
-def affiliate(author: Author, items: Iterable[Any]) -> None:
-    """Add affiliations, the e-mail addresses in them where they belong."""
+def add_affiliations(author: Author, items: Iterable[Any]) -> None:
+    """Add affiliations, given as texts or objects, and the e-mail addresses in them."""
     for item in items:
-        give_address(author, _organisation(item))
+        add_address(author, _organisation(item))
 
 
-def _correspond(authors: list[Author], text: str) -> None:
-    """Give the address for letters, "J. Doe, University, e-mail" or "Doe J.; University", to the author it names."""
+def _add_corresponding(authors: list[Author], text: str) -> None:
+    """Add the correspondence address, "J. Doe, University, e-mail" or "Doe J.; University", to the author it names."""
     name = re.split(r"[,;]", text, maxsplit=1)[0]
     owner = AuthorIndex([[author.name] for author in authors]).find(surname_first(name)) if "@" in text else None
     if owner is not None:
@@ -223,26 +222,29 @@ def _correspond(authors: list[Author], text: str) -> None:
 
 
 def _add_parallel(authors: list[Author], places: list[int], total: int, values: Values, notes: list[Note]) -> None:
-    """Add what other columns say about the authors, each in the same order."""
+    """Add the values of other columns that list one value per author, in the same order."""
     for field in ("affiliations", "emails", *_IDS, "author", "block"):
         cell = values.get(field)
         if not cell:
             continue
-        if field == "affiliations" and isinstance(cell, str) and _give_bracketed(authors, plain_text(cell)):
+        if field == "affiliations" and isinstance(cell, str) and _add_bracketed(authors, plain_text(cell)):
             continue
         items = items_of(cell, "" if field == "affiliations" or _has_names(cell) else ",")
-        if not any(map(_holds, items)):
+        if not any(map(_is_given, items)):
             continue
         if len(items) == total - 1 and isinstance(cell, str) and cell.rstrip().endswith((";", "|")):
-            items = [*items, ""]  # which the last author has
-        if len(items) == total and not _named(items, field):
+            items = [*items, ""]  # the value of the last author is empty
+        if len(items) == total and not _named_items(items, field):
             items = [items[place] for place in places]
         for author, item in _assigned(authors, items, field, notes):
             _add(author, field, item, notes)
 
 
-def _give_bracketed(authors: list[Author], text: str) -> bool:
-    """Give "Doe, Jane (University A; University B); Roe, A (…)", as Dimensions writes it; tell whether it is such."""
+def _add_bracketed(authors: list[Author], text: str) -> bool:
+    """Add the affiliations of "Doe, Jane (University A; University B); Roe, A (…)", as Dimensions writes them.
+
+    Returns false if the text is not written so.
+    """
     if text[-1:] != ")" or "(" not in text:
         return False
     parts = [entry.partition("(") for entry in _BEHIND_BRACKETS.split(text[:-1])]
@@ -252,10 +254,10 @@ def _give_bracketed(authors: list[Author], text: str) -> bool:
         return False
     for name, bracket, inside in parts:
         found = index.find(name.strip())
-        if found is None:  # a bracket within the addresses of the one before
+        if found is None:  # a bracket within the addresses of the author before
             inside = f"{name}{bracket}{inside}"
         owner = owner if found is None else found
-        affiliate(authors[owner], inside.split(";"))
+        add_affiliations(authors[owner], inside.split(";"))
     return True
 
 
@@ -263,13 +265,13 @@ def _has_names(cell: Any) -> bool:
     return isinstance(cell, str) and "/" in cell and "://" not in cell
 
 
-def _holds(item: Any) -> bool:
+def _is_given(item: Any) -> bool:
     return bool(text_of(item)) or isinstance(item, dict)
 
 
 def _assigned(authors: list[Author], items: list[Any], field: str, notes: list[Note]) -> list[tuple[Author, Any]]:
-    """Which author each item is of: by the name in it, by order, or because there is no choice."""
-    named = _named(items, field)
+    """The author of each item: by the name in it, by order, or because there is only one author or affiliation."""
+    named = _named_items(items, field)
     if named:
         index = AuthorIndex([[author.name] for author in authors])
         return [(authors[place], item) for name, item in named if (place := index.find(name)) is not None]
@@ -283,8 +285,8 @@ def _assigned(authors: list[Author], items: list[Any], field: str, notes: list[N
     return []
 
 
-def _named(items: list[Any], field: str) -> list[tuple[str, str]]:
-    """Items that say whose they are, as in the Web of Science: "Doe, Jane/A-1000-2010", "[Doe, J; Roe, A] Univ. X"."""
+def _named_items(items: list[Any], field: str) -> list[tuple[str, str]]:
+    """Items with names, as in the Web of Science: "Doe, Jane/A-1000-2010", "[Doe, J; Roe, A] Univ. X"."""
     if not all(isinstance(item, str) for item in items):
         return []
     if field == "affiliations":
@@ -292,18 +294,18 @@ def _named(items: list[Any], field: str) -> list[tuple[str, str]]:
         return [(name, address.strip(" ;")) for names, address in found for name in names.split(";")]
     if field not in _IDS:
         return []
-    parted = [item.strip().rpartition("/") for item in items]
-    return [(name, own) for name, slash, own in parted if slash and "." not in name.rpartition("/")[2]]
+    pairs = [item.strip().rpartition("/") for item in items]
+    return [(name, own) for name, slash, own in pairs if slash and "." not in name.rpartition("/")[2]]
 
 
 def _add(author: Author, field: str, item: Any, notes: list[Note]) -> None:
     if field == "affiliations":
-        affiliate(author, item if isinstance(item, list) else [item])
+        add_affiliations(author, item if isinstance(item, list) else [item])
     elif field == "emails":
-        author.emails += addresses_in(text_of(item))
+        author.emails += emails_in(text_of(item))
     elif field == "author":
         author.label = text_of(item) or None
     elif field == "block":
         author.block = text_of(item) or None
     else:
-        identify(author.ids, field, text_of(item), notes)
+        identifiers.add(author.ids, field, text_of(item), notes)

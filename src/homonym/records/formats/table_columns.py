@@ -1,4 +1,7 @@
-"""Which column of a table holds which field of a document: as the user says, else as columns are usually named."""
+"""The columns of a table: which field of a document each holds, and how the values in its cells are read.
+
+The user names the columns, or they are recognised by their usual names, which `table_columns.tsv` lists.
+"""
 
 from __future__ import annotations
 
@@ -7,60 +10,17 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import orjson
 
 from homonym.errors import InputError
 from homonym.messages import listed
-from homonym.records.fields import identifiers
 from homonym.records.fields.markup import plain_text
-from homonym.records.model import Note
 
-#: Fields and what their columns are called, case and all but letters and digits ignored; the first name found counts.
-USUAL: Mapping[str, tuple[str, ...]] = {
-    field: tuple(names.split())
-    for field, names in {
-        "id": "id docid documentid paperid articleid recordid workid publicationid pubid eid utuniquewosid ut lensid "
-        "corpusid accessionnumber itemid key",
-        "title": "title articletitle documenttitle papertitle worktitle itemtitle ti titel titulo título titre",
-        "abstract": "abstract ab abstracttext abstractnote",
-        "year": "year publicationyear pubyear py yearpublished publishedyear publicationdate datepublished pubdate "
-        "date jahr año ano année annee",
-        "venue": "venue journal journaltitle journalname sourcetitle publicationtitle publicationname containertitle "
-        "journalbook booktitle so publication conference source sourcetitleanthologytitle "
-        "primarylocationsourcedisplayname zeitschrift revista revue "
-        "títulodelafuente",
-        "categories": "categories category subjects subjectareas subjectarea woscategories wc fieldsofstudy "
-        "researchareas fieldsofresearchanzsrc2020 foranzsrccategories primarytopicsubfielddisplayname "
-        "primarytopicfielddisplayname concepts",
-        "keywords": "keywords keyword authorkeywords de keywordsdisplayname tags manualtags",
-        "index_keywords": "indexkeywords keywordsplus automatictags ieeeterms meshterms mesh topicsdisplayname",
-        "authors": "authorfullnames af authors authornames authorlist authorslist au creators "
-        "authorshipsrawauthorname authorshipsauthordisplayname autoren autores auteurs author creator autor auteur",
-        "affiliations": "authorsrawaffiliation authorsaffiliations affiliations affiliation authoraffiliations "
-        "authoraffiliation addresses c1 authorshipsrawaffiliationstrings authorinstitutionnames institutions "
-        "institution organization organisation org address",
-        "emails": "emails email emailaddresses emailaddress authoremails authoremail em",
-        "orcid": "orcid orcids orcidid authororcid authororcids authorshipsauthororcid oi",
-        "researcherid": "researcherid researcherids ri",
-        "scopus": "scopusid scopusids scopusauthorid scopusauthorids authorsid",
-        "openalex": "authorshipsauthorid",
-        "correspondence": "correspondenceaddress",
-        "author": "label authorlabel goldauthor goldlabel trueauthor",
-        "block": "block blockkey",
-        "doi": "doi di itemdoi digitalobjectidentifier",
-        "pmid": "pmid pubmedid pm idspmid",
-        "references": "referencedworks referenceids references",
-        "referenced_authors": "referencedauthors citedauthors",
-        "name": "authorname authorfullname name fullname personname",
-        "family": "lastname surname family familyname authorlastname authorsurname",
-        "given": "firstname given givenname givennames forename forenames authorfirstname",
-        "position": "position authorposition authororder authorsequence sequence",
-    }.items()
-}
-
-#: What stands between the names of one cell; not a column, but given like one.
+# Key under which the user gives the separator between the names of one cell, next to the names of columns.
 SEPARATOR = "separator"
 
 _WORK = frozenset({"title", "year", "doi", "pmid", "venue", "abstract"})
@@ -70,85 +30,96 @@ _ANY_NAME = frozenset({"name", "fullname"})
 _IGNORED = re.compile(r"[\W_]+")
 
 
-def folded(name: str) -> str:
-    """A column's name as it is compared.
+@cache
+def usual_names() -> Mapping[str, tuple[str, ...]]:
+    """The usual names of the column of each field, as `column_key` writes them; the first that a table has counts."""
+    table = files("homonym.records.formats").joinpath("table_columns.tsv").read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in table.splitlines()[1:])
+    return {field: tuple(names.split()) for field, names in rows}
 
-    >>> folded("Publication Year"), folded("Author(s)"), folded("article_title")
+
+def column_key(name: str) -> str:
+    """The letters and digits of the name of a column, in lower case.
+
+    >>> column_key("Publication Year"), column_key("Author(s)"), column_key("article_title")
     ('publicationyear', 'authors', 'articletitle')
     """
     return _IGNORED.sub("", name).lower()
 
 
 def usual_fields(names: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
-    """Field to column, for all fields that the names of the columns tell.
+    """Field to column, for all columns that have a usual name and are not taken.
 
     >>> usual_fields(["DocID", "Author Names", "PY", "remarks"])
     {'id': 'DocID', 'year': 'PY', 'authors': 'Author Names'}
     """
-    known: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for name in names:
         if name not in taken:
-            known.setdefault(folded(name), name)
-    if {"au", "ti"} <= known.keys():  # tags of the Web of Science, among which ID means keywords
-        known["keywordsplus"] = known.pop("id", known.get("keywordsplus", ""))
-    found = {field: next((known[usual] for usual in USUAL[field] if known.get(usual)), "") for field in USUAL}
+            columns.setdefault(column_key(name), name)
+    if {"au", "ti"} <= columns.keys():  # tags of the Web of Science, where ID means keywords
+        columns["keywordsplus"] = columns.pop("id", columns.get("keywordsplus", ""))
+    found = {field: next(filter(None, map(columns.get, usual)), None) for field, usual in usual_names().items()}
     return {field: name for field, name in found.items() if name}
 
 
 def are_documents(names: Iterable[str]) -> bool:
-    """Whether a table with such columns is one of documents; a table of mentions is a result or labels of homonym's.
+    """Whether a table with such columns holds documents; a table of mentions is a result of homonym, or labels.
 
     >>> are_documents(["Title", "Authors"]), are_documents(["id", "name"]), are_documents(["mention_id", "author"])
     (True, False, False)
     """
     names = list(names)
     fields = usual_fields(names)
-    if any(folded(name) == "mentionid" for name in names):
+    if any(column_key(name) == "mentionid" for name in names):
         return False
     work = _WORK & fields.keys()
     if "authors" in fields:
-        return bool(work) or ("id" in fields and folded(fields["authors"]) not in _ONE_AUTHOR)
+        return bool(work) or ("id" in fields and column_key(fields["authors"]) not in _ONE_AUTHOR)
     keyed = any(key in fields for key in _KEYS)
-    if "name" in fields and folded(fields["name"]) not in _ANY_NAME:
+    if "name" in fields and column_key(fields["name"]) not in _ANY_NAME:
         return keyed and bool(work | ({"affiliations", "orcid", "position", "author"} & fields.keys()))
     return keyed and ("name" in fields or "family" in fields) and bool({"title", "doi", "pmid"} & fields.keys())
 
 
 def fields_of(names: tuple[str, ...], columns: Mapping[str, str], file: str) -> dict[str, str]:
-    """Field to column: those that the user names, then the usual ones; either `authors` or `name` is among them."""
+    """Field to column, from the user or by the usual names; either `authors` or `name` (or `family`) is among them."""
     given = {field: _column(field, name, names, file) for field, name in columns.items() if field != SEPARATOR}
     fields = usual_fields(names, taken=given.values()) | given
     by_document, by_mention = "authors" in fields, "name" in fields or "family" in fields
     if by_document and by_mention:
-        _settle(fields, given, names, file)
+        _choose_author_columns(fields, given, names, file)
     elif not by_document and not by_mention:
-        raise InputError(f"{file}: no column is known to hold authors; it has {_shown(names)}. {_ADVICE}")
+        raise InputError(f"{file}: no column is recognised as authors; it has {_shown(names)}. {_ADVICE}")
     if "authors" not in fields and not any(key in fields for key in _KEYS):
         raise InputError(
-            f"{file}: each row has one author, but no column says of which document; it has {_shown(names)}. {_ADVICE}"
+            f"{file}: each row has one author, but no column identifies the document; it has {_shown(names)}. {_ADVICE}"
         )
     return fields
 
 
-def _settle(fields: dict[str, str], given: Mapping[str, str], names: tuple[str, ...], file: str) -> None:
-    """Leave one of two kinds of columns: the one the user names; a column `author` beside one of names is a label."""
-    mentioned = {"name", "family"} & given.keys()
-    if ("authors" in given) == bool(mentioned) and folded(fields["authors"]) not in _ONE_AUTHOR:
-        seen = [fields[field] for field in ("authors", "name", "family") if field in fields]
-        raise InputError(f"{file}: {listed(seen)} may both hold the authors; it has {_shown(names)}. {_ADVICE}")
+def _choose_author_columns(fields: dict[str, str], given: Mapping[str, str], names: tuple[str, ...], file: str) -> None:
+    """Drop the columns of lists of authors or those of single authors.
+
+    The columns that the user names remain. A column `author` next to one of names is a label.
+    """
+    names_given = not given.keys().isdisjoint({"name", "family"})
+    if ("authors" in given) == names_given and column_key(fields["authors"]) not in _ONE_AUTHOR:
+        candidates = [fields[field] for field in ("authors", "name", "family") if field in fields]
+        raise InputError(f"{file}: {listed(candidates)} may both hold the authors; it has {_shown(names)}. {_ADVICE}")
     if "authors" in given:
         for field in ("name", "family", "given"):
             fields.pop(field, None)
     else:
         column = fields.pop("authors")
-        if folded(column) == "author":
+        if column_key(column) == "author":
             fields.setdefault("author", column)
 
 
 def _column(field: str, name: str, names: tuple[str, ...], file: str) -> str:
-    if field not in USUAL:
-        raise InputError(f"there is no field {field!r} that a column could hold; choose among {listed(list(USUAL))}.")
-    alike = [column for column in names if folded(column) == folded(name)]
+    if field not in usual_names():
+        raise InputError(f"there is no field {field!r} for a column; choose one of {listed(list(usual_names()))}.")
+    alike = [column for column in names if column_key(column) == column_key(name)]
     if name not in names and len(alike) != 1:
         raise InputError(f"{file} has no column {name!r} for {field}; it has {_shown(names)}. {_ADVICE}")
     return name if name in names else alike[0]
@@ -163,29 +134,26 @@ def _shown(names: tuple[str, ...]) -> str:
 
 
 def may_be_one_author(fields: Mapping[str, str]) -> bool:
-    """Whether rows may be authors though their column is named like that of a list: `paper_id, author, affiliation`."""
-    return folded(fields.get("authors", "")) in _ONE_AUTHOR and key_of(fields) is not None
+    """Whether rows may be single authors though the column may also hold lists: `paper_id, author, affiliation`."""
+    return column_key(fields.get("authors", "")) in _ONE_AUTHOR and key_of(fields) is not None
 
 
 def key_of(fields: Mapping[str, str]) -> str | None:
-    """The field whose value the rows of one document have in common."""
+    """The field that identifies the document of a row."""
     return next((key for key in _KEYS if key in fields), None)
 
-
-#: Before the identifiers of OpenAlex in its tables; they are known without.
-OPENALEX = "https://openalex.org/"
 
 _NOTHING = frozenset({"", "na", "n/a", "nan", "none", "null", "<na>", "nat"})
 _QUOTED = re.compile(r"""'([^'\\]*+(?:\\.[^'\\]*+)*+)'|"([^"\\]*+(?:\\.[^"\\]*+)*+)\"""")
 _PYTHON_WORD = re.compile(r": (?:None|True|False)(?=[,}])")
 _OUTSIDE_BRACKETS = re.compile(r",(?![^()]{0,200}+\))")
 
-#: Longer cells are not taken for what Python prints.
+# Maximum length of a cell that is parsed as a list printed by Python.
 _LONGEST_PRINTED = 100_000
 
 
 def text_of(value: Any) -> str:
-    """A cell as plain text; of a list its first, and nothing where it says that there is nothing.
+    """A cell as plain text; the first item of a list, and empty for placeholders such as "NaN".
 
     >>> text_of(" On  x "), text_of(2010.0), text_of(["a", "b"]), text_of("NaN"), text_of({})
     ('On x', '2010', 'a', '', '')
@@ -203,7 +171,7 @@ def text_of(value: Any) -> str:
 
 
 def texts_of(value: Any) -> list[str]:
-    """A cell as a list of texts, parted by semicolons, else bars, else commas.
+    """A cell as a list of texts, separated by semicolons, otherwise by bars, otherwise by commas.
 
     >>> texts_of("a; b, c"), texts_of("a, b"), texts_of('["a, b"]'), texts_of([1, None])
     (['a', 'b, c'], ['a', 'b'], ['a, b'], ['1'])
@@ -213,7 +181,7 @@ def texts_of(value: Any) -> list[str]:
 
 
 def items_of(value: Any, otherwise: str = "") -> list[Any]:
-    """A cell as a list whose empty places count; what is written as JSON is read as such."""
+    """A cell as a list, including empty items: a list in JSON, or a text with semicolons, bars or `otherwise`."""
     if isinstance(value, list):
         return value
     text = value if isinstance(value, str) else text_of(value)
@@ -228,7 +196,7 @@ def items_of(value: Any, otherwise: str = "") -> list[Any]:
 
 
 def written_list(text: str) -> list[Any] | None:
-    """A list in JSON, or of texts as Python prints it; nothing is evaluated."""
+    """A list in JSON, or a list of texts or objects as Python prints it; no code is evaluated."""
     try:
         items = orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -245,8 +213,8 @@ def _in_json(word: re.Match[str]) -> str:
 
 
 def _printed_objects(text: str) -> list[Any] | None:
-    """A list of objects as Python prints it, of texts and numbers only: `[{'name': "Pat O'Neil"}]`."""
-    if '"' not in text and "\\" not in text:  # then only its marks and some words differ from JSON
+    """A list of objects with texts and numbers as Python prints it: `[{'name': "Pat O'Neil"}]`."""
+    if '"' not in text and "\\" not in text:  # then only quotation marks and some words differ from JSON
         with suppress(orjson.JSONDecodeError):
             items = orjson.loads(_PYTHON_WORD.sub(_in_json, text).replace("'", '"'))
             return items if isinstance(items, list) else None
@@ -255,18 +223,7 @@ def _printed_objects(text: str) -> list[Any] | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            items = ast.literal_eval(text)  # which evaluates nothing but texts, numbers and lists
+            items = ast.literal_eval(text)  # which evaluates only literals
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
     return items if isinstance(items, list) else None
-
-
-def identify(ids: dict[str, str], kind: str, text: str, notes: list[Note]) -> None:
-    """Add an identifier if it is one."""
-    text = text.removeprefix(OPENALEX)
-    if not text:
-        return
-    if valid := identifiers.valid(kind, text):
-        ids[kind] = valid
-    else:
-        notes.append(("field", f"{text!r} is no {kind}"))

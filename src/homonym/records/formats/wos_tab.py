@@ -1,7 +1,8 @@
-"""Web of Science, tab-delimited: a line of field tags, then a line for each record.
+"""Web of Science, tables: files from "Export > Tab Delimited File", or from "Export > Excel" saved as text.
 
-The columns may also have the long names of the spreadsheet that the Web of Science offers, saved as text: with tabs,
-commas or semicolons between the cells.
+A header line is followed by one line per record. The columns are named by field tags (`AU`, `TI`) or by the long names
+of the spreadsheet ("Article Title"); tabs, commas or semicolons separate the cells. The same fields are taken as from
+the plain text, see `wos`, whose `document_of` makes the documents.
 """
 
 from __future__ import annotations
@@ -9,68 +10,41 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
 from typing import NamedTuple
 
 from homonym.io.inputs import MOST_RECORD_BYTES, Source
 from homonym.records.fields.markup import plain_text
-from homonym.records.formats.wos import from_first_line
-from homonym.records.formats.wos_document import WANTED, document_of
+from homonym.records.formats.wos import WANTED, document_of, from_first_line
 from homonym.records.model import BrokenRecordError, Parsed
 from homonym.records.parsing.splitting import Raw, decoded, split_at
 from homonym.records.registry import Columns, Format, Records
 
-#: The spreadsheet's names of the fields that are read.
-_LONG_NAMES = {
-    "authors": "AU",
-    "author full names": "AF",
-    "book authors": "BA",
-    "book author full names": "BF",
-    "article title": "TI",
-    "source title": "SO",
-    "abstract": "AB",
-    "author keywords": "DE",
-    "keywords plus": "ID",
-    "addresses": "C1",
-    "reprint addresses": "RP",
-    "email addresses": "EM",
-    "researcher ids": "RI",
-    "orcids": "OI",
-    "cited references": "CR",
-    "wos categories": "WC",
-    "web of science categories": "WC",
-    "research areas": "SC",
-    "publication year": "PY",
-    "early access date": "EA",
-    "doi": "DI",
-    "pubmed id": "PM",
-    "ut (unique wos id)": "UT",
-    "ut (unique id)": "UT",
-}
-
-# Fields of which a table of another source has at most a few under these names, as Scopus has "Author full names".
+# Fields of which tables of other sources have only a few under these names, as Scopus has "Author full names".
 _OWN = frozenset("AF TI ID C1 RP EM RI OI WC SC PM".split())
 
-#: So many fields make a line a header, so that the damage of one name does not hide it.
+# Minimum number of known fields in a header; a few names may be damaged.
 _FEWEST = 4
 
-#: A header is shorter; longer lines are rows.
+# Maximum length of a header; longer lines are rows.
 _LONGEST_HEADER = 3000
 
-#: So much of the first line tells whether it comes again, where files have been joined.
+# Number of characters by which a repetition of the first line is recognised, where files have been joined.
 _BEGINNING = 12
 
 _DELIMITERS = ("\t", ",", ";")
 _TAG = re.compile(r"[A-Z][A-Z0-9]")
 _OLD_MAC_LINE = re.compile(rb"\r(?=[^\r\n])")
 
-NO_HEADER = "no line of field names comes before it"
-RUN_TOGETHER = "the line of field names and the record after it have run together"
+NO_HEADER = "no header line comes before it"
+RUN_TOGETHER = "the header line and the record after it have run together"
 
 
 class Layout(NamedTuple):
-    """Where the fields stand in a row: what parts its cells, the place of each field, how many cells there are.
+    """The delimiter of a table, the column of each field that is read, and the number of columns.
 
-    A row with fewer than `fewest` cells was cut off within what is read.
+    A row with fewer than `fewest` cells lacks fields that are read.
     """
 
     delimiter: str
@@ -80,7 +54,7 @@ class Layout(NamedTuple):
 
 
 def layout_of(line: str) -> Layout | None:
-    r"""Tell what stands in which column; None for a line that is no header.
+    r"""The layout that a header line describes; None for any other line.
 
     >>> layout_of("PT\tAU\tAF\tTI\tUT")
     Layout(delimiter='\t', places={'AU': 1, 'AF': 2, 'TI': 3, 'UT': 4}, width=5, fewest=5)
@@ -91,12 +65,12 @@ def layout_of(line: str) -> Layout | None:
     for delimiter in _DELIMITERS:
         if line.count(delimiter) >= _FEWEST - 1:
             cells = [cell.strip() for cell in _cells(line.lstrip("\ufeff"), delimiter)]
-            if layout := _of_tags(cells, delimiter) or _of_names(cells, delimiter):
+            if layout := _layout_of_tags(cells, delimiter) or _layout_of_names(cells, delimiter):
                 return layout
     return None
 
 
-def _of_tags(cells: list[str], delimiter: str) -> Layout | None:
+def _layout_of_tags(cells: list[str], delimiter: str) -> Layout | None:
     places = {cell: place for place, cell in enumerate(cells) if cell in WANTED}
     if len(places) < _FEWEST:
         return None
@@ -106,12 +80,19 @@ def _of_tags(cells: list[str], delimiter: str) -> Layout | None:
     return _layout(delimiter, places, width)
 
 
-def _of_names(cells: list[str], delimiter: str) -> Layout | None:
-    names = [_LONG_NAMES.get(cell.lower(), "") for cell in cells]
-    places = {name: place for place, name in enumerate(names) if name}
-    is_ours = "UT" in places or len(_OWN.intersection(places)) >= _FEWEST
+def _layout_of_names(cells: list[str], delimiter: str) -> Layout | None:
+    tags = [_tags_by_name().get(cell.lower(), "") for cell in cells]
+    places = {tag: place for place, tag in enumerate(tags) if tag}
+    is_wos = "UT" in places or len(_OWN.intersection(places)) >= _FEWEST
     width = max((place for place, cell in enumerate(cells, 1) if cell), default=0)
-    return _layout(delimiter, places, width) if is_ours and len(places) >= _FEWEST else None
+    return _layout(delimiter, places, width) if is_wos and len(places) >= _FEWEST else None
+
+
+@cache
+def _tags_by_name() -> dict[str, str]:
+    """The field tags by the long names of their columns in spreadsheets, in lower case."""
+    table = files("homonym.records.formats").joinpath("wos_columns.tsv").read_text(encoding="utf-8")
+    return dict(line.split("\t") for line in table.splitlines()[1:])
 
 
 def _layout(delimiter: str, places: dict[str, int], width: int) -> Layout:
@@ -126,7 +107,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 
 def _separated(line: str, delimiter: str) -> list[str]:
-    if len(line) > csv.field_size_limit():  # a cell may hold more references than the library expects
+    if len(line) > csv.field_size_limit():  # a cell with many references exceeds the default limit
         csv.field_size_limit(MOST_RECORD_BYTES)
     try:
         return next(csv.reader([line.replace("\r", " ")], delimiter=delimiter), [])
@@ -135,7 +116,7 @@ def _separated(line: str, delimiter: str) -> list[str]:
 
 
 def _unquoted(cell: str) -> str:
-    """A cell as it was before a spreadsheet put it between quotation marks; other marks are the author's own."""
+    """A cell without the quotation marks of a spreadsheet; marks that do not enclose the cell belong to its text."""
     if len(cell) > 1 and cell[0] == cell[-1] == '"':
         return cell[1:-1].replace('""', '"')
     return cell
@@ -146,7 +127,7 @@ def _recognises(source: Source) -> bool:
 
 
 def _first_layout(head: bytes) -> Layout | None:
-    """The header of a file, wherever it stands: it is the first line unless lines have been sorted."""
+    """The layout by the first header line of a file, which is the first line unless the lines have been sorted."""
     first, *others = re.split(rb"[\r\n]+", head.lstrip(b"\r\n"))
     likely = (line for line in others if len(line) < _LONGEST_HEADER and b"UT" in line and b"AU" in line.upper())
     return next((layout for line in (first, *likely) if (layout := layout_of(decoded(line)))), None)
@@ -164,7 +145,7 @@ def _lines(source: Source) -> Iterator[Raw]:
 
 
 def _rows(lines: Iterator[Raw], first: Layout | None) -> Iterator[Raw]:
-    r"""The rows of a table; where another header has come, each with that header before it.
+    r"""The rows of a table; each row after a different header line is preceded by that header line.
 
     >>> lines = [b"AU\tAF\tTI\tUT", b"A\tA\tx\t1", b"UT\tAU\tAF\tTI", b"2\tB\tB\ty"]
     >>> [raw.text for raw in _rows(map(Raw, range(4), lines), layout_of("AU\tAF\tTI\tUT"))]
@@ -185,7 +166,7 @@ def _rows(lines: Iterator[Raw], first: Layout | None) -> Iterator[Raw]:
 
 
 def _may_be_header(line: bytes, beginning: bytes) -> bool:
-    """Pass over rows, which are long or have the number of a record; the first line may be both, run together."""
+    """Whether to test a line for a header. Rows are long or have an accession number; the first line may have both."""
     if line.startswith(beginning):
         return True
     return len(line) < _LONGEST_HEADER and b"WOS:" not in line and b"ISI:" not in line
@@ -203,10 +184,10 @@ def _parse(text: bytes, context: Layout | None) -> Parsed:
     cells = _cells(row, layout.delimiter)
     if len(cells) < layout.fewest:
         raise BrokenRecordError(f"cut off: the row has {len(cells)} of {layout.width} fields")
-    if len(cells) > 1.5 * layout.width and sum(map(_is_number, cells)) > 1:
-        raise BrokenRecordError("two records have run into each other (several numbers WOS:…)")
+    if len(cells) > 1.5 * layout.width and sum(map(_is_accession_number, cells)) > 1:
+        raise BrokenRecordError("two records have run together (several accession numbers WOS:…)")
     if _is_shifted(cells, layout):
-        raise BrokenRecordError("its number (WOS:…) is not in the column UT, so other cells are not in theirs either")
+        raise BrokenRecordError("its accession number (WOS:…) is not in the column UT, so the cells are shifted")
     return document_of(_fields(cells, layout), [], "; ")
 
 
@@ -218,17 +199,17 @@ def _fields(cells: list[str], layout: Layout) -> dict[str, str]:
 
 
 def _is_shifted(cells: list[str], layout: Layout) -> bool:
-    """Whether a cell was lost or has come to it, as the place of the number tells."""
+    """Whether a cell is missing or too many: the accession number is in the wrong column."""
     place = layout.places.get("UT")
-    return place is not None and not _is_number(cells[place]) and any(map(_is_number, cells))
+    return place is not None and not _is_accession_number(cells[place]) and any(map(_is_accession_number, cells))
 
 
-def _is_number(cell: str) -> bool:
+def _is_accession_number(cell: str) -> bool:
     return cell.startswith(("WOS:", "ISI:"))
 
 
 def _addresses(cell: str) -> Iterator[str]:
-    """The addresses in a cell, each with the names before it, which are parted by ";" as well.
+    """The addresses in a cell, each with the names before it, which are also separated by ";".
 
     >>> list(_addresses("[Doe, J; Li, X] Univ X, Y; Univ Z"))
     ['[Doe, J; Li, X] Univ X, Y', 'Univ Z']

@@ -1,7 +1,7 @@
-"""Tables of text: lines to rows, a line end in a quoted cell notwithstanding, and rows to cells.
+"""Delimited text (CSV, TSV): lines to rows, which may have line ends in quoted cells, and rows to cells.
 
-A row that is cut or has a quotation mark too many opens a cell that nothing closes. What is gathered then is not
-believed unless it is a row in every respect; else its first line is set aside and the next one is tried as a beginning.
+A row that is cut or has a stray quotation mark opens a cell that is never closed. Lines are therefore joined to a row
+only if the result is well-formed; otherwise the first line is rejected and the next one is tried as the start of a row.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ SEPARATORS = (",", ";", "\t", "|")
 
 UNCLOSED = "a quoted cell is not closed, or the row is cut"
 
-#: So many lines that are rows by themselves do not stand in one quoted cell; poetry and lists of two columns may.
+# With this number of lines that look like rows, a quoted cell counts as unclosed; such rows have at least 5 columns.
 _ROWS_IN_A_CELL, _FEWEST_COLUMNS = 3, 5
 
-_FOR_EXCEL = re.compile(rb'"?sep=."?', re.IGNORECASE)
+_EXCEL_SEPARATOR = re.compile(rb'"?sep=."?', re.IGNORECASE)
 
 _CSV_FIELD_LIMIT = 1 << 17
 
 
 class Header(NamedTuple):
-    """The names of the columns, and what stands between them."""
+    """The names of the columns, and the separator between them."""
 
     names: tuple[str, ...]
     separator: str
@@ -39,7 +39,7 @@ class Header(NamedTuple):
 def find_header(
     source: Source, accepts: Callable[[tuple[str, ...]], bool], *, lines: int | None = None
 ) -> Header | None:
-    """The first line of the beginning whose cells are accepted as names of columns; of several readings the widest."""
+    """The first line of the head whose cells are accepted as names of columns, with the separator that gives most."""
     beginning = [line for line in source.head.split(line_end(source.head)) if line.strip()]
     return next((header for line in beginning[:lines] if (header := _read_header(decoded(line), accepts))), None)
 
@@ -60,7 +60,7 @@ def _read_header(line: str, accepts: Callable[[tuple[str, ...]], bool]) -> Heade
 
 
 def line_end(head: bytes) -> bytes:
-    r"""What ends the lines of a file: \r only where spreadsheets of old Macs have written it.
+    r"""The line end of a file: \r in files of old Mac spreadsheets, otherwise \n, also for \r\n.
 
     >>> line_end(b"a\r\nb"), line_end(b"a\rb\r")
     (b'\n', b'\r')
@@ -69,19 +69,21 @@ def line_end(head: bytes) -> bytes:
 
 
 def rows(source: Source, header: Header) -> Iterator[Raw]:
-    """The rows of a file, each with the number of its first line; header lines are among them."""
+    """The rows of a file, including headers, each with the number of its first line."""
     lines = physical_lines(source)
-    # Excel begins some tables with a line that tells itself how to read them.
-    return gather((line for line in lines if line.number > 1 or not _FOR_EXCEL.fullmatch(line.text.strip())), header)
+    # Excel begins some tables with a line "sep=;".
+    return gather(
+        (line for line in lines if line.number > 1 or not _EXCEL_SEPARATOR.fullmatch(line.text.strip())), header
+    )
 
 
 def physical_lines(source: Source) -> Iterator[InputLine]:
-    """The lines of a file that are not blank, without their ends, whichever these are."""
+    """The lines of a file that are not blank, without their line ends."""
     return starmap(InputLine, source.lines(line_end(source.head)))
 
 
 def gather(lines: Iterable[InputLine], header: Header) -> Iterator[Raw]:
-    r"""Put the lines together that one row has been parted into; what belongs to no row is set aside.
+    r"""Join the lines of each row; lines that belong to no row are yielded as broken.
 
     >>> lines = [b'1,"two', b'lines",x', b'2,"cut he', b'3,Three,x']
     >>> [raw[1:] for raw in gather(map(InputLine, range(4), lines), Header(("id", "title", "venue"), ","))]
@@ -99,22 +101,22 @@ def gather(lines: Iterable[InputLine], header: Header) -> Iterator[Raw]:
             lost.append(line)
             continue
         if lost:
-            yield _set_aside(lost)
+            yield _broken(lost)
             lost = []
         yield row
     if lost:
-        yield _set_aside(lost)
+        yield _broken(lost)
 
 
 def _row_from(
     line: InputLine, waiting: deque[InputLine], upcoming: Iterator[InputLine], header: Header, *, lenient: bool
 ) -> Raw | None:
-    """The row that begins with a line; None if none does. Lines looked at in vain wait to be looked at again."""
+    """The row that begins with a line, or None; further lines that were examined in vain go to `waiting`."""
     number, text = line
     if len(text) > MOST_RECORD_BYTES:
         return Raw(number, text[:1000], TOO_LONG)
     if text.count(b'"') % 2 == 0:
-        # A row of too few or too many cells is a matter of its own, unless it may be a piece of what is being lost.
+        # A row with the wrong number of cells is reported later, unless it may continue a broken row.
         return Raw(number, text) if lenient or _columns(text, header) == len(header.names) else None
     if _is_complete(text, header):
         return Raw(number, text)
@@ -143,7 +145,7 @@ def _gathered(line: InputLine, waiting: deque[InputLine], upcoming: Iterator[Inp
     return None
 
 
-def _set_aside(lost: list[InputLine]) -> Raw:
+def _broken(lost: list[InputLine]) -> Raw:
     return Raw(lost[0].number, b"\n".join(line.text for line in lost), UNCLOSED)
 
 
@@ -152,7 +154,7 @@ def _columns(row: bytes, header: Header) -> int:
 
 
 def _is_complete(line: bytes, header: Header) -> bool:
-    """Whether a line with an odd mark is a row nevertheless: `1,5" pipes,2010`."""
+    """Whether a line with an odd number of quotation marks is a row: `1,5" pipes,2010`."""
     try:
         cells = _strict_cells(decoded(line).rstrip("\r"), header.separator)
     except csv.Error:
@@ -161,14 +163,14 @@ def _is_complete(line: bytes, header: Header) -> bool:
 
 
 def _all_quoted(row: str, separator: str) -> list[str]:
-    """The cells of a row in which all are quoted, even if one has a mark too many: `"1","5" pipes","2010"`."""
+    """The cells of a row in which all are quoted, even if one has a stray mark: `"1","5" pipes","2010"`."""
     if not (row[:1] == '"' == row[-1:]):
         return []
     return [cell.replace('""', '"') for cell in row[1:-1].split(f'"{separator}"')]
 
 
 def _is_well_formed(row: bytes, header: Header) -> bool:
-    """Whether quotation marks stand only at the ends of cells, and the cells are as many as the columns."""
+    """Whether quotation marks are only at the ends of cells, and there are as many cells as columns."""
     separator = header.separator.encode()
     first, *between, last = row.split(b'"')[::2]
     return (
@@ -180,7 +182,7 @@ def _is_well_formed(row: bytes, header: Header) -> bool:
 
 
 def _is_whole_row(line: bytes, header: Header) -> bool:
-    """Whether a line in an open cell looks like a row of its own; in prose, commas are followed by blanks."""
+    """Whether a line in an open cell looks like a row; in prose, commas are followed by blanks."""
     columns = len(header.names)
     if columns < _FEWEST_COLUMNS or _columns(line, header) != columns:
         return False
@@ -201,11 +203,11 @@ def cells_of(row: str, separator: str) -> list[str]:
     try:
         return _lenient_cells(row, separator)
     except csv.Error as broken:
-        raise BrokenRecordError(f"not a row of a table ({broken})") from None
+        raise BrokenRecordError(f"is not a row of a table ({broken})") from None
 
 
 def _cut_at_marks(row: str, separator: str) -> list[str] | None:
-    """The cells of a row without faults, several times as fast as the csv module; None where there is one."""
+    """The cells of a well-formed row, several times as fast as the csv module; None for any other row."""
     parts = row.split('"')
     cells = parts[0].split(separator)
     if cells.pop() or len(parts) % 2 == 0:
@@ -215,7 +217,7 @@ def _cut_at_marks(row: str, separator: str) -> list[str] | None:
         if between == separator:
             cells.append(begun + text)
             begun = ""
-        elif not between:  # two marks, which mean one
+        elif not between:  # a doubled mark stands for one
             begun += f'{text}"'
         else:
             nothing, *plain = between.split(separator)
@@ -238,7 +240,7 @@ def _strict_cells(row: str, separator: str) -> list[str]:
 
 
 class _Limit:
-    """Lets the csv module read cells of any length, such as the affiliations of three thousand authors, for a while."""
+    """Temporarily raises the csv module's limit of cell length, for the affiliations of thousands of authors."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -253,7 +255,7 @@ class _Limit:
 
 
 def row_cells(text: bytes, header: Header) -> list[str]:
-    """The cells of one raw row, as many as there are columns; a row of another number of cells is broken."""
+    """The cells of one raw row, one per column; a row with another number of cells is broken."""
     row = decoded(text).rstrip("\r\n")
     names, separator = header
     wanted = len(names)
@@ -264,13 +266,13 @@ def row_cells(text: bytes, header: Header) -> list[str]:
         return cells[:wanted]
     if len(other := _all_quoted(row, separator)) == wanted:
         return other
-    if separator == "\t" and row.count("\t") == wanted - 1:  # where many write no quotation marks but as part of a text
+    if separator == "\t" and row.count("\t") == wanted - 1:  # in TSV, quotation marks are often part of the text
         return row.split("\t")
     raise BrokenRecordError(f"has {len(cells)} columns, the header {wanted}")
 
 
 def is_header(cells: list[str], header: Header) -> bool:
-    """Whether a row is the header once more, as where files have been joined."""
+    """Whether a row repeats the header, as where files have been joined."""
     if cells[0].strip('\ufeff" ') != header.names[0].strip('"'):
         return False
     return tuple(map(str.strip, cells[1:])) == header.names[1:]

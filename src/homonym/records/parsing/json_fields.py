@@ -12,7 +12,7 @@ import orjson
 
 from homonym.records.fields import identifiers
 from homonym.records.fields.markup import plain_text
-from homonym.records.fields.people import is_nobody
+from homonym.records.fields.people import is_placeholder
 from homonym.records.model import BrokenRecordError, Note
 from homonym.records.parsing.splitting import decoded
 
@@ -218,7 +218,7 @@ def whole_name(value: str) -> str:
     ('Jürgen Müller', '', '')
     """
     name = plain_text(value).strip(" ,;")
-    return "" if is_nobody(name) else name
+    return "" if is_placeholder(name) else name
 
 
 def split_name(family: Any, given: Any = None, suffix: Any = None) -> str:
@@ -238,7 +238,7 @@ def split_name(family: Any, given: Any = None, suffix: Any = None) -> str:
 @lru_cache(maxsize=1 << 14)
 def _split_name(family: Any, given: Any, suffix: Any) -> str:
     family, given, suffix = plain(family).strip(" ,;"), plain(given).strip(" ,;"), plain(suffix).strip(" ,;")
-    if is_nobody(given) and is_nobody(family):
+    if is_placeholder(given) and is_placeholder(family):
         return ""
     if "," in family and given:
         family, suffix = _without_comma(family, suffix)

@@ -1,7 +1,7 @@
-"""Files into raw records, without reading them whole and without understanding them.
+"""Cuts a stream of bytes into raw records without parsing them.
 
-A record reaches from one mark of a beginning to the next. So a damaged record spoils only itself, and records can be
-parsed elsewhere, by several processes.
+A record reaches from one match of a pattern to the next. So damage stays in its record, and records can be parsed in
+other processes.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import NamedTuple
 
 from homonym.io.inputs import MOST_RECORD_BYTES
 
-#: The longest mark of a beginning, which may be cut by the end of a block.
+# Maximum length of a match, which the end of a block may cut.
 MARK_BYTES = 256
 
-TOO_LONG = f"longer than {MOST_RECORD_BYTES >> 20} MiB, which no record is"
+TOO_LONG = f"longer than {MOST_RECORD_BYTES >> 20} MiB, the maximum length of a record"
 
 
 class Raw(NamedTuple):
-    """One record as it stands in its file: where it begins, its bytes, and why it is unusable if that is known already.
+    """One record as in its file: its number, its bytes, and why it is broken.
 
-    The number counts lines or records, as its format says.
+    The number counts lines or records, see `registry.Unit`. `broken` is empty for records that can be parsed.
     """
 
     number: int
@@ -32,9 +32,9 @@ class Raw(NamedTuple):
 
 
 def split_at(blocks: Iterable[bytes], beginning: re.Pattern[bytes]) -> Iterator[Raw]:
-    r"""Cut a stream where a pattern matches; what stands before the first match comes first.
+    r"""Cut a stream before each match of a pattern; the text before the first match comes first.
 
-    Numbers are those of lines, whether these end in \n, \r\n or \r.
+    Records are numbered by their first lines, whether these end with \n, \r\n or \r.
 
     >>> [(raw.number, raw.text) for raw in split_at([b"FN x\nPT a\nER\n\nP", b"T b"], re.compile(rb"^PT ", re.M))]
     [(1, b'FN x\n'), (2, b'PT a\nER\n\n'), (5, b'PT b')]
@@ -43,11 +43,11 @@ def split_at(blocks: Iterable[bytes], beginning: re.Pattern[bytes]) -> Iterator[
     for block in chain(blocks, [None]):
         buffer += block or b""
         start = 0
-        # A mark at the very beginning of the buffer begins the record that is being gathered.
+        # A match at the very beginning of the buffer begins the record that is already in it.
         for mark in beginning.finditer(buffer, max(searched, 1)):
             end = mark.start()
             if block is not None and end > len(buffer) - MARK_BYTES:
-                break  # it may go on in the next block
+                break  # it may continue in the next block
             record = buffer[start:end]
             if not record.isspace():
                 yield Raw(line, record, TOO_LONG if overlong else "")
@@ -68,7 +68,7 @@ def _lines_in(record: bytes) -> int:
 
 
 def decoded(text: bytes) -> str:
-    """Give text as UTF-8; bytes that are not are taken for the letters they are in Western Windows and Latin-1 text.
+    """Text decoded as UTF-8; bytes that are not valid UTF-8 are decoded as Windows-1252 or Latin-1.
 
     >>> decoded("Müller".encode()), decoded("Müller".encode("latin-1")), decoded(b"\\x93x\\x94")
     ('Müller', 'Müller', '“x”')
@@ -77,7 +77,7 @@ def decoded(text: bytes) -> str:
 
 
 def western(error: UnicodeError) -> tuple[str, int]:
-    """Read the bytes that are no UTF-8 one by one, as Windows does."""
+    """Error handler that decodes invalid bytes one by one as Windows-1252, otherwise as Latin-1."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     wrong = error.object[error.start : error.end]

@@ -1,4 +1,4 @@
-"""Records of tagged lines: a tag at the beginning of a line, then a value, which may go on in the next lines."""
+"""Records of tagged lines (RIS, MEDLINE): a tag at the beginning of a line, and a value that may take several lines."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from homonym.records.model import BrokenRecordError, Note
 from homonym.records.parsing.splitting import Raw, decoded
 
 Field = tuple[str, str]
-"""A tag and its value, line ends and all."""
+"""A tag and its value, including line ends."""
 
 Tags = dict[str, list[str]]
 """The values of each tag."""
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
-#: What has no tag at all and is longer than this is no header of a file.
+# Maximum length of a text without tags before the records of a file.
 LONGEST_HEADER = 2000
 
-#: The longest real ones, of nobles and of Brazilians, have about 100 letters.
+# Maximum length of a name; the longest real ones, of nobles and of Brazilians, have about 100 letters.
 LONGEST_NAME = 300
 
 
 def cut_at(raw: Raw, places: Iterable[int]) -> Iterator[Raw]:
-    r"""Cut a raw record where others begin in it, as far as that is known only from its inside.
+    r"""Cut a raw record at places where other records begin in it.
 
     >>> [part[:2] for part in cut_at(Raw(7, b"TY a\r\nER\r\nAU b"), [10])]
     [(7, b'TY a\r\nER\r\n'), (9, b'AU b')]
@@ -42,7 +42,7 @@ def cut_at(raw: Raw, places: Iterable[int]) -> Iterator[Raw]:
 
 
 def lines_of(text: bytes) -> str:
-    r"""The text of a record with one kind of line end, one before its first line and one behind its last.
+    r"""The decoded text of a record, with \n before each line and after the last one.
 
     >>> lines_of(b"TY  - JOUR\r\nWE  - a\rAN  - b")
     '\nTY  - JOUR\nWE  - a\nAN  - b\n'
@@ -54,7 +54,7 @@ def lines_of(text: bytes) -> str:
 
 
 def split_fields(lines: str, tag: re.Pattern[str]) -> list[Field]:
-    r"""Cut lines where a pattern, which begins with a line end and has one group for the tag, matches.
+    r"""The fields in a text; the pattern of a tag begins with a line end and has one group for the tag.
 
     >>> split_fields("\n1.\nTI  - On\n names\nER  - \n", re.compile(r"\n([A-Z]{2})  - ?"))
     [('TI', 'On\n names'), ('ER', '\n')]
@@ -72,7 +72,7 @@ def by_tag(fields: Iterable[Field]) -> Tags:
 
 
 def first(tags: Tags, *wanted: str) -> str:
-    """The first value that is not empty, as plain text: all values of the first tag that has one come before others.
+    """The first value that is not empty, as plain text, of the first of the wanted tags that has one.
 
     >>> first({"T2": [" Nature"], "JF": ["  "], "JO": ["Nat."]}, "JF", "T2", "JO")
     'Nature'
@@ -85,23 +85,23 @@ def first(tags: Tags, *wanted: str) -> str:
 
 
 def without_cut_line(fields: list[Field], raw: bytes) -> list[Field]:
-    """The fields of a record that has no end mark, less a last one that ends with the file: it may be cut."""
+    """The fields of a record without an end mark; the last one is dropped if the file ends within it."""
     return fields if raw.endswith((b"\n", b"\r")) else fields[:-1]
 
 
 def check_unfinished(mark: str, title: str, names: int, notes: list[Note]) -> None:
-    """Take a record without its end mark if it has the most important things, and say so; else it is broken."""
+    """Note that a record has no end mark; without title and authors, it is broken."""
     if not title or not names:
         raise BrokenRecordError(f"cut off before its end mark {mark}")
-    notes.append(("field", f"the end mark {mark} is missing, what stood before it may be lost"))
+    notes.append(("field", f"the end mark {mark} is missing; fields before it may be lost"))
 
 
 def require_header(text: str) -> None:
-    """Accept text without any tag between records if it is short: exports begin and end with a few such lines."""
+    """Raise an error for a long text without tags; exports begin and end with a few such lines."""
     if len(text) > LONGEST_HEADER:
         raise BrokenRecordError("text without any tag")
 
 
 def is_name(text: str) -> bool:
-    """Tell a name, which has letters and is not endless."""
+    """Whether a text may be a name: it has letters and is not too long."""
     return len(text) <= LONGEST_NAME and (text[:1].isalpha() or any(map(str.isalpha, text)))
