@@ -7,8 +7,8 @@ To add a format:
    a `Document`. Files are split in one process, in order; records are parsed in many processes.
 2. Add its name to `MODULES` below. Files are offered to the formats in this order: a format with unmistakable marks
    comes before one that recognises many files.
-3. Add a generated export to `benchmarks/exports.py`: tests and benchmarks then read, damage and time it like the others.
-   Describe in `docs/formats.md` how to get such files.
+3. Add a generated export to `benchmarks/exports.py`: tests and benchmarks then read, damage and time it like the
+   others. Describe in `docs/formats.md` how to get such files.
 
 A format module is imported on first use, so that commands that read no records start quickly.
 """

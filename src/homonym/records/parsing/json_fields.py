@@ -267,7 +267,7 @@ def orcid(value: Any, notes: list[Note]) -> dict[str, str]:
     """The ORCID of a person as {"orcid": …}, also if it is given in a list. An invalid one is noted.
 
     >>> orcid(["http://orcid.org/0000-0002-1825-0097"], []), orcid("0000-0002-1825-0098", notes := []), notes
-    ({'orcid': '0000-0002-1825-0097'}, {}, [('field', "'0000-0002-1825-0098' is no orcid")])
+    ({'orcid': '0000-0002-1825-0097'}, {}, [('field', "'0000-0002-1825-0098' is not a valid ORCID")])
     """
     if isinstance(value, list):
         value = next((item for item in value if item), None)
@@ -275,5 +275,5 @@ def orcid(value: Any, notes: list[Note]) -> dict[str, str]:
         return {}
     if isinstance(value, str) and (found := identifiers.orcid(value)):
         return {"orcid": found}
-    notes.append(("field", f"{value!r:.100} is no orcid"))
+    notes.append(("field", f"{value!r:.100} is not a valid ORCID"))
     return {}

@@ -1,7 +1,7 @@
 """Splits XML files into record elements at their tags, and parses one element at a time.
 
-A file is never parsed as a whole, so a damaged record costs only itself. Nothing around the records is read: no DOCTYPE,
-no entity definitions, nothing outside the file.
+A file is never parsed as a whole, so a damaged record costs only itself. Nothing around the records is read: no
+DOCTYPE, no entity definitions, nothing outside the file.
 """
 
 from __future__ import annotations
@@ -239,9 +239,9 @@ def first_text(children: dict[str, list[Element]], *names: str) -> str:
 class LeafReader:
     """Reads the elements of a record that have no children, in document order.
 
-    Most records have no markup in their texts. One regular expression reads them in a third of the time of a parser; all
-    other records go to the parser. `containers` names the elements that have children; the content of any other element
-    is text.
+    Most records have no markup in their texts. One regular expression reads them in a third of the time of a parser;
+    all other records go to the parser. `containers` names the elements that have children; the content of any other
+    element is text.
 
     >>> LeafReader("r", "h").read(b"<r><h><x:id a='1'>7</x:id></h></r>")
     [('x:id', " a='1'", '7'), ('', '', ''), ('', '', '')]
