@@ -408,7 +408,7 @@ def test_the_second_of_two_records_with_one_id_leaves_no_trace(tmp_path: Path) -
     assert found.records == 2
     assert found.problems == [
         f"{tmp_path / 'b.jsonl'}, line 2: '1' is already the id of line 1 of {tmp_path / 'a.jsonl'}; "
-        "this duplicate was set aside."
+        "this duplicate was rejected."
     ]
 
 
@@ -585,7 +585,7 @@ def test_lines_and_tables_go_together(tmp_path: Path) -> None:
     found = collect(table, lines, mentions=True)
     assert (found.counts(), found.frequencies.mentions) == ({"co": {"A": 6}}, 3)
     assert found.problems == [
-        f"{table}, line 2: 'm1' is already the id of line 1 of {lines}; this duplicate was set aside."
+        f"{table}, line 2: 'm1' is already the id of line 1 of {lines}; this duplicate was rejected."
     ]
 
 

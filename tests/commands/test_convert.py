@@ -52,7 +52,7 @@ def test_a_document_in_two_files_and_formats_is_read_once(tmp_path: Path) -> Non
     assert [document["title"] for document in documents(done.output)] == ["On coins", "On trees", "On stones"]
     assert done.problems.counts["duplicate"] == 1
     assert str(done.problems.kept[0]) == (
-        f"{second}, line 1: '10.1000/abc' is already the doi of line 1 of {first}; this duplicate was set aside."
+        f"{second}, line 1: '10.1000/abc' is already the doi of line 1 of {first}; this duplicate was rejected."
     )
 
 

@@ -429,6 +429,6 @@ def test_every_problem_is_counted_and_the_first_are_kept() -> None:
 
 def test_a_problem_is_a_sentence_with_its_place() -> None:
     problem = Problem("in.jsonl", 7, "author", "author 1 has no name")
-    assert str(problem) == "in.jsonl, line 7: author 1 has no name; this author was set aside."
-    with pytest.raises(InputError, match=r"in\.jsonl, line 7: author 1 has no name; mend it"):
+    assert str(problem) == "in.jsonl, line 7: author 1 has no name; this author was rejected."
+    with pytest.raises(InputError, match=r"in\.jsonl, line 7: author 1 has no name; correct it"):
         Problems().add(problem, strict=True)

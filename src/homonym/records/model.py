@@ -1,4 +1,8 @@
-"""What a record becomes, whatever format it comes in."""
+"""The record model: what every format returns, and the problems that are reported on the way.
+
+A format returns a `Document` with its `Author` entries, and a `Note` for each author or field that it could not use. It
+raises `BrokenRecordError` if the whole record is unusable. The reader adds the place and makes a `Problem` of each.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +11,22 @@ from typing import Any, Literal, get_args
 
 from homonym.errors import InputError
 
+# What a problem costs.
 Loss = Literal["record", "author", "field", "duplicate"]
 
 LOSSES: tuple[Loss, ...] = get_args(Loss)
 
-#: So many problems are kept with their place; beyond that they are only counted.
+# Maximum number of problems that are kept with their place. All others are only counted.
 KEPT_PROBLEMS = 1000
 
 
 class BrokenRecordError(Exception):
-    """One record that cannot be used; the message says why. Never leaves the reading of its line."""
+    """A record cannot be used; the message says why. The reader catches it and reports a `Problem`."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that was set aside: a whole record, one author of it, or one field."""
+    """One rejected record, author, field or duplicate, with its place and the reason."""
 
     file: str
     line: int
@@ -31,24 +36,24 @@ class Problem:
 
     @property
     def place(self) -> str:
-        """Where it stands."""
+        """File and line, or file and record."""
         return f"{self.file}, {self.unit} {self.line}"
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.reason}; this {self.lost} was set aside."
+        return f"{self.place}: {self.reason}; this {self.lost} was rejected."
 
 
 @dataclass
 class Problems:
-    """All problems of a run: every one counted, the first thousand kept."""
+    """All problems of a run: the number of each kind of loss, and the first KEPT_PROBLEMS in full."""
 
     counts: dict[Loss, int] = field(default_factory=lambda: dict.fromkeys(LOSSES, 0))
     kept: list[Problem] = field(default_factory=list)
 
     def add(self, problem: Problem, *, strict: bool = False) -> None:
-        """Count a problem, or end the run with it where nothing may be lost."""
+        """Count a problem. With `strict`, raise InputError instead."""
         if strict:
-            raise InputError(f"{problem.place}: {problem.reason}; mend it or run without --strict.")
+            raise InputError(f"{problem.place}: {problem.reason}; correct it or run without --strict.")
         self.counts[problem.lost] += 1
         if len(self.kept) < KEPT_PROBLEMS:
             self.kept.append(problem)
@@ -57,10 +62,11 @@ class Problems:
         return sum(self.counts.values())
 
 
-#: A year outside is a typing error or a placeholder such as 0 or 9999.
+# Years outside this range are typing errors or placeholders such as 0 or 9999.
 FIRST_YEAR, LAST_YEAR = 1000, 2200
 
 Note = tuple[Loss, str]
+"""What was lost inside a record that is otherwise used, and why."""
 
 
 @dataclass(slots=True)
@@ -74,17 +80,16 @@ class Author:
     label: str | None = None
     block: str | None = None
     ids: dict[str, str] = field(default_factory=dict)
-    """Identifiers of the person by kind (orcid, researcherid, scopus, …): labels, never features."""
+    """Identifiers of the person by kind (orcid, researcherid, scopus, …). They are labels, never features."""
 
 
 @dataclass(slots=True)
 class Document:
-    """One bibliographic record, as far as it matters for telling its authors apart.
+    """One bibliographic record, with the fields that help to disambiguate its authors.
 
-    `id` may be empty: then the file and the place in it are its name. `ids` are what other sources know the document by
-    (doi, pmid, wos, …): a document that appears twice is read once. `id_is_key` is false where the id is only a name
-    that somebody chose, such as the citation key of a BibTeX entry, which other documents may have too.
-    `other_authors` are names on the document that are no mentions, but co-authors.
+    If `id` is empty, the reader makes one from the file name and the place. `ids` are the identifiers of the document
+    in other sources (doi, pmid, wos, …); documents that share one are duplicates. `id_is_key` is false if `id` may not
+    be unique, as the citation key of a BibTeX entry. `other_authors` are co-authors that are not mentions.
     """
 
     id: str
@@ -103,11 +108,11 @@ class Document:
 
 
 Parsed = tuple[Document, list[Note]]
-"""A document, and which author or field of its record could not be used."""
+"""A document, and notes on the authors and fields of its record that could not be used."""
 
 
 def publication_year(value: Any, notes: list[Note]) -> int | None:
-    """The year that a number or the beginning of a text gives; what is none is noted.
+    """The year in a number or at the beginning of a text. Anything else is noted and gives None.
 
     >>> publication_year("2014-03", []), publication_year(9999, notes := []), notes
     (2014, None, [('field', 'year 9999 is not a year')])

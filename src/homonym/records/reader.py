@@ -1,4 +1,4 @@
-"""Files of any format to documents, one record at a time, with what was wrong on the way."""
+"""Reads files of any format into documents, one record at a time, and reports the problems of each record."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from homonym.records.registry import Columns, Format, Unit, format_named, format
 
 @dataclass(frozen=True)
 class Inputs:
-    """The files of a run, their format if it is given, and how a table's columns are called.
+    """The input files of a run, their format if the user named one, and the column names of tables.
 
-    Those that are `incidental` stood in a named directory: they are left out if they are in no known format.
+    `incidental` files were found in a directory that the user named. They are skipped if their format is unknown.
     """
 
     files: list[Path]
@@ -30,10 +30,10 @@ class Inputs:
 
     @classmethod
     def of(cls, paths: Paths, format_name: str | None = None, columns: Columns | None = None) -> Inputs:
-        """Find the files that are named, by themselves, by directory or by pattern."""
+        """Find the files that the user named directly, by directory or by pattern."""
         files, incidental = expand(paths)
         if not files:
-            raise InputError("no input was named; name at least one file.")
+            raise InputError("no input; name at least one file.")
         require_files([file for file in files if file not in incidental])
         if columns and format_name not in {None, "table"}:
             raise SettingsError(f"--columns names the columns of a table; the format {format_name} has its own.")
@@ -47,7 +47,7 @@ class Inputs:
 
 
 class Reading(NamedTuple):
-    """What came of one raw record: a document unless it was unusable or no record at all, and its problems."""
+    """The result of one raw record: its document and its problems; no document if it is broken or not a record."""
 
     raw: Raw
     document: Document | None
@@ -55,7 +55,7 @@ class Reading(NamedTuple):
 
 
 def read_documents(path: Path, format_name: str | None = None, columns: Columns | None = None) -> Iterator[Reading]:
-    """Read a file record by record.
+    """Read a file record by record. The format is detected from the content unless it is named.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -72,20 +72,20 @@ def read_documents(path: Path, format_name: str | None = None, columns: Columns 
 
 
 def parse_raw_record(raw: Raw, form: Format, context: Any, file: str, unit: Unit) -> Reading:
-    """Parse one record; whatever is wrong with it is said and spoils nothing else."""
+    """Parse one record. Everything wrong with it becomes a problem of this record only."""
     try:
         if raw.broken:
             raise BrokenRecordError(raw.broken)
         parsed = form.parse(raw.text, context)
     except BrokenRecordError as broken:
         return Reading(raw, None, [Problem(file, raw.number, "record", str(broken), unit)])
-    except Exception as strange:  # a format nobody foresaw must not end a run over millions of good records
-        reason = f"not understood as {form.title} ({type(strange).__name__}: {strange})"
+    except Exception as error:  # an unforeseen record must not end a run over millions of good ones
+        reason = f"not understood as {form.title} ({type(error).__name__}: {error})"
         return Reading(raw, None, [Problem(file, raw.number, "record", reason, unit)])
     if parsed is None:
         return Reading(raw, None, [])
     document, notes = parsed
-    if form.name != "documents":  # where the place in the list is the position, whether the others are usable or not
+    if form.name != "documents":  # that format counts unusable authors as well
         for position, author in enumerate(document.authors):
             author.position = position
     if not document.id:

@@ -1,7 +1,16 @@
-"""The formats that records come in: one module for each, and how a file tells which it is.
+"""The table of file formats, and the detection of the format of a file.
 
-A format opens a file as a stream of raw records (in one process, in order) and parses one of them at a time (in many).
-Its module is imported when a file is looked at, so that commands which read nothing start quickly.
+To add a format:
+
+1. Write `records/formats/NAME.py`. It defines `FORMAT`, a `Format` with three functions: `recognises` detects the
+   format from the first bytes of a file, `open` splits the file into raw records, and `parse` turns one raw record into
+   a `Document`. Files are split in one process, in order; records are parsed in many processes.
+2. Add its name to `MODULES` below. Files are offered to the formats in this order: a format with unmistakable marks
+   comes before one that recognises many files.
+3. Add a generated export to `benchmarks/exports.py`: tests and benchmarks then read, damage and time it like the
+   others. Describe in `docs/formats.md` how to get such files.
+
+A format module is imported on first use, so that commands that read no records start quickly.
 """
 
 from __future__ import annotations
@@ -21,12 +30,12 @@ from homonym.records.parsing.splitting import Raw
 Unit = Literal["line", "record"]
 
 Columns = Mapping[str, str]
-"""Which column of a table holds which field of a document."""
+"""Field of a document -> column of a table."""
 
 
 @dataclass(frozen=True)
 class Records:
-    """The raw records of one file, what their numbers count, and what is needed to parse them (it can be pickled)."""
+    """The raw records of one file, what their numbers count, and the context that `parse` needs (must be picklable)."""
 
     raws: Iterator[Raw]
     unit: Unit = "line"
@@ -35,10 +44,10 @@ class Records:
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """One format: how it is told, opened and parsed.
+    """One file format: how to detect it, to split a file into raw records and to parse one of them.
 
-    `parse` gives None for what is no record, such as the end of a file; it raises BrokenRecordError for a record that
-    cannot be used.
+    `parse` returns None for text that is not a record, such as the footer of a file, and raises BrokenRecordError for a
+    record that cannot be used.
     """
 
     name: str
@@ -48,7 +57,7 @@ class Format:
     parse: Callable[[bytes, Any], Parsed | None]
 
 
-#: Name and module of every format, in the order in which a file is offered to them: what has clear marks comes first.
+# Name and module of every format, in the order of detection.
 MODULES = {
     "wos": "wos",
     "wos-tab": "wos_tab",
@@ -75,7 +84,7 @@ NAMES = tuple(MODULES)
 
 @cache
 def format_named(name: str) -> Format:
-    """The format of a name."""
+    """The format with this name."""
     if name not in MODULES:
         raise SettingsError(f"there is no format {name!r}; choose one of {listed(list(NAMES))}.")
     found = import_module(f"homonym.records.formats.{MODULES[name]}").FORMAT
@@ -84,16 +93,16 @@ def format_named(name: str) -> Format:
 
 
 def detect_format(source: Source) -> Format | None:
-    """The format of an input, told by its content."""
+    """The format of a file, detected from its content; None if no format recognises it."""
     return next((form for form in map(format_named, NAMES) if form.recognises(source)), None)
 
 
 def format_of(source: Source, name: str | None = None) -> Format:
-    """The format of an input: the one that is asked for, else the one it shows."""
+    """The named format, or the one detected from the content."""
     found = format_named(name) if name else detect_format(source)
     if found is None:
         raise InputError(
-            f"{source.name} is in none of the formats that homonym knows; name the right one with --format "
-            f"({', '.join(NAMES)}), or make a table of it."
+            f"{source.name} is in none of the formats that homonym reads; name one with --format "
+            f"({', '.join(NAMES)}), or convert the file to a table."
         )
     return found

@@ -1,4 +1,4 @@
-"""Files of JSON records: split whatever their shape and damage; and what works of OpenAlex and Crossref become."""
+"""Splitting JSON files of any shape, damaged or not; and reading works of OpenAlex and Crossref."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from homonym.records.formats.crossref import parse_work as parse_crossref
 from homonym.records.formats.openalex import parse_work as parse_openalex
 from homonym.records.model import BrokenRecordError, Document
 from homonym.records.parsing import json_stream
-from homonym.records.parsing.json_stream import load_record, names_in, open_json, open_json_members
+from homonym.records.parsing.json_fields import load_record
+from homonym.records.parsing.json_stream import names_in, open_json, open_json_members
 from homonym.records.parsing.splitting import Raw
 
 NAMES = ("id", "title", "authors")
 
 
 class Memory(Source):
-    """A source that stands in memory and comes in blocks of any size."""
+    """A source in memory that yields blocks of any size."""
 
     def __init__(self, content: bytes, size: int = 1 << 20) -> None:
         super().__init__(Path("memory.json"))
@@ -39,7 +40,7 @@ class Memory(Source):
 
 
 def record(number: int, *, title: str = 'Ein \\ {Titel} ["x"]', nested: int = 2) -> dict[str, Any]:
-    """An invented record with what splitting may stumble over: brackets and quotes in text, objects like itself."""
+    """A record with difficulties for splitting: brackets and quotes in texts, nested objects with the same names."""
     authors = [{"id": f"A{number}-{place}", "name": f"Möller, {place}"} for place in range(nested)]
     return {"id": f"W{number}", "doi": None, "title": title, "authors": authors, "ids": {"a": {"b": [[], {}]}}}
 
@@ -76,12 +77,12 @@ SHAPES = {
 
 
 def raws(content: bytes | str, names: tuple[str, ...] = NAMES, size: int = 1 << 20) -> list[Raw]:
-    """Split a content."""
+    """Split a file with this content."""
     return list(open_json(Memory(content.encode() if isinstance(content, str) else content, size), names).raws)
 
 
 def values(found: list[Raw]) -> list[Any]:
-    """What the sound ones of raw records say."""
+    """The values of the raw records that are valid."""
     sound = []
     for raw in found:
         with suppress(BrokenRecordError):
@@ -93,16 +94,15 @@ def values(found: list[Raw]) -> list[Any]:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("names", [NAMES, ()])
-def test_every_shape_gives_its_records(shape: str, names: tuple[str, ...]) -> None:
-    found = raws(SHAPES[shape], names)
+def test_reads_the_records_of_every_shape(shape: str) -> None:
+    found = raws(SHAPES[shape])
     assert values(found) == RECORDS
     assert not [raw.broken for raw in found if raw.broken]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("size", [1, 7, 100])
-def test_borders_of_blocks_do_not_matter(shape: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_block_size_does_not_change_the_records(shape: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_stream, "WINDOW_BYTES", 16)
     assert raws(SHAPES[shape], size=size) == raws(SHAPES[shape])
     assert values(raws(SHAPES[shape], size=size)) == RECORDS
@@ -117,26 +117,26 @@ def test_borders_of_blocks_do_not_matter(shape: str, size: int, monkeypatch: pyt
         ("pages, one a line", "record", [1, 2, 3, 4]),
     ],
 )
-def test_numbers_are_those_of_lines_where_records_are_lines(shape: str, unit: str, numbers: list[int]) -> None:
-    records = open_json(Memory(SHAPES[shape].encode()))
+def test_numbers_count_lines_if_records_are_lines(shape: str, unit: str, numbers: list[int]) -> None:
+    records = open_json(Memory(SHAPES[shape].encode()), NAMES)
     assert records.unit == unit
     assert [raw.number for raw in records.raws] == numbers
 
 
-def test_a_first_record_longer_than_the_head_is_read_whole() -> None:
+def test_reads_a_first_record_longer_than_the_head() -> None:
     items = [record(1, nested=20_000), record(2), record(3, title="x" * 200_000)]
     text = [json.dumps(item) for item in items]
     for content in "\n".join(text), "[" + ",".join(text) + "]", '{"items":[' + ", ".join(text) + "]}":
-        assert values(raws(content, ())) == items
+        assert values(raws(content)) == items
 
 
-def test_a_single_record_and_a_wrapped_one_are_records() -> None:
+def test_reads_a_single_record_alone_or_in_a_wrapper() -> None:
     for content in MINIFIED[0], json.dumps(RECORDS[0], indent=2), json.dumps({"data": RECORDS[0]}):
-        assert values(raws(content, ())) == RECORDS[:1]
+        assert values(raws(content)) == RECORDS[:1]
 
 
 @pytest.mark.parametrize("indent", [None, 2])
-def test_records_and_pages_under_names_of_their_own_are_found(indent: int | None) -> None:
+def test_finds_records_and_pages_under_unknown_names(indent: int | None) -> None:
     works = {f"10.1000/{number}": each for number, each in enumerate(RECORDS)}
     pages = {str(number): {"meta": {"count": 1}, "results": [each]} for number, each in enumerate(RECORDS)}
     lists = {"found": RECORDS[:2], "groups": [{"key": "a", "count": 1}], "more": {"old": RECORDS[2:]}}
@@ -145,13 +145,13 @@ def test_records_and_pages_under_names_of_their_own_are_found(indent: int | None
         assert (values(found), [raw.broken for raw in found if raw.broken]) == (RECORDS, [])
 
 
-def test_a_record_far_inside_of_an_unknown_member_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finds_a_record_far_inside_an_unknown_member(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_stream, "WINDOW_BYTES", 64)
     far = {"first": RECORDS[0], "notes": {"log": ["x" * 50] * 9}, "rest": {"log": ["x" * 50] * 9, "found": RECORDS[1:]}}
     assert values(raws(json.dumps(far), NAMES)) == RECORDS
 
 
-def test_what_is_nearly_json_is_read() -> None:
+def test_reads_text_that_is_nearly_json() -> None:
     line = b'{"id": NaN, "title": "a\tb", "authors": [], "name": "J\xfcrgen"}'
     assert (
         values(raws(b"[" + line + b", " + line + b"]"))
@@ -171,7 +171,7 @@ DAMAGED_SHAPES = [
 
 
 @pytest.mark.parametrize("shape", DAMAGED_SHAPES)
-def test_a_wrong_byte_costs_no_record_but_its_own(shape: str) -> None:
+def test_wrong_byte_costs_only_its_own_record(shape: str) -> None:
     content = SHAPES[shape].encode()
     spans = {raw.text: content.index(raw.text) for raw in raws(content)}
     for place in range(0, len(content), 3):
@@ -183,7 +183,7 @@ def test_a_wrong_byte_costs_no_record_but_its_own(shape: str) -> None:
 
 
 @pytest.mark.parametrize("shape", DAMAGED_SHAPES)
-def test_a_lost_byte_costs_no_record_but_its_own(shape: str) -> None:
+def test_lost_byte_costs_only_its_own_record(shape: str) -> None:
     content = SHAPES[shape].encode()
     spans = {raw.text: content.index(raw.text) for raw in raws(content)}
     for place in range(1, len(content), 5):
@@ -192,11 +192,10 @@ def test_a_lost_byte_costs_no_record_but_its_own(shape: str) -> None:
         assert [text for text in found if text in sound] == sound, place
 
 
-@pytest.mark.parametrize("names", [NAMES, ()])
-def test_a_damaged_record_is_kept_and_reported(names: tuple[str, ...]) -> None:
+def test_reports_a_damaged_record_with_number_and_text() -> None:
     long = json.dumps(record(3, nested=300))
     text = [MINIFIED[0], MINIFIED[1], long.replace('"A3-7"', '"A3-7', 1), MINIFIED[3], json.dumps(record(5))]
-    found = raws("[" + ",".join(text) + "]", names)
+    found = raws("[" + ",".join(text) + "]")
     assert [bool(raw.broken) for raw in found] == [False, False, True, False, False]
     assert found[2].number == 3
     assert found[2].text.rstrip(b",") == text[2].encode()
@@ -204,7 +203,7 @@ def test_a_damaged_record_is_kept_and_reported(names: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("shape", ["list", "dump", "Crossref answer"])
-def test_an_end_that_is_missing_is_reported(shape: str) -> None:
+def test_reports_a_missing_end(shape: str) -> None:
     content = SHAPES[shape].encode()
     last = content.index(b"W4")
     within = raws(content[: last + 9])
@@ -215,20 +214,35 @@ def test_an_end_that_is_missing_is_reported(shape: str) -> None:
     assert "before its list is closed" in behind[-1].broken
 
 
-def test_what_is_no_record_is_reported() -> None:
+def test_reports_values_that_are_not_records() -> None:
     found = raws(f"[1, {MINIFIED[0]}, null, {MINIFIED[1]}]")
     assert [bool(raw.broken) for raw in found] == [True, False, True, False]
     assert values(found) == RECORDS[:2]
 
 
-def test_lines_that_were_joined_are_parted() -> None:
+@pytest.mark.parametrize("bracket", [",", " ", "[", "]", "x"])
+def test_reports_a_record_whose_opening_bracket_is_lost(bracket: str) -> None:
+    found = raws("[" + ",".join([MINIFIED[0], bracket + MINIFIED[1][1:], MINIFIED[2]]) + "]")
+    assert [bool(raw.broken) for raw in found] == [False, True, False]
+    assert values([raw for raw in found if not raw.broken]) == [RECORDS[0], RECORDS[2]]
+
+
+def test_gives_up_after_too_many_objects_that_are_not_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_stream, "_MOST_TRIALS", 10)
+    junk = '{"a": 1} ' * 20
+    found = raws(f'[{MINIFIED[0]}, {{"id": ] {junk} {MINIFIED[1]}]')
+    assert [bool(raw.broken) for raw in found] == [False, True]
+    assert found[1].text.endswith(MINIFIED[1].encode() + b"]")
+
+
+def test_splits_lines_that_were_joined() -> None:
     for between in b"X", b"", b"]", b"}", b"\x0b":
         lines = [text.encode() for text in MINIFIED]
         found = raws(b"\n".join([lines[0], lines[1] + between + lines[2], lines[3]]))
         assert values(found) == RECORDS, between
 
 
-def test_a_broken_line_is_passed_on() -> None:
+def test_broken_line_is_reported_when_parsed() -> None:
     found = raws("\n".join([MINIFIED[0], MINIFIED[1][:30], MINIFIED[2]]))
     assert [raw.number for raw in found] == [1, 2, 3]
     with pytest.raises(BrokenRecordError, match="not valid JSON"):
@@ -238,22 +252,22 @@ def test_a_broken_line_is_passed_on() -> None:
 @pytest.mark.parametrize(
     "text", ['{"id":"', '{"a":', "[", '"', "{", '}{"', '{"a":[{', '"a{",', "\\", '{"id":1,"title":2}\n{"'], ids=repr
 )
-def test_what_only_looks_like_json_ends_soon(text: str) -> None:
+def test_junk_like_json_is_read_in_bounded_time(text: str) -> None:
     for before in "", "[" + MINIFIED[0] + ",", MINIFIED[0] + "\n" + MINIFIED[1] + "\n":
         found = raws(before + text * (20_000 // len(text)))
         assert any(raw.broken for raw in found) or len(found) > 2 or text == "["
 
 
-def test_a_record_without_end_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_a_record_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_stream, "MOST_RECORD_BYTES", 1 << 18)
     content = "[" + MINIFIED[0] + ',{"id": "W2", "title": "' + "x" * (1 << 20) + '"},' + MINIFIED[2] + "]"
     for size in 1 << 14, 1 << 20, 1 << 21:
         found = raws(content, size=size)
         assert values(found) == [RECORDS[0], RECORDS[2]]
-        assert "which no record is" in found[1].broken
+        assert "maximum length of a record" in found[1].broken
 
 
-def test_members_of_an_object_of_objects() -> None:
+def test_reads_members_of_an_object_of_objects() -> None:
     content = json.dumps({f"p{number}": item for number, item in enumerate(RECORDS)}, indent=2).encode()
     found = list(open_json_members(Memory(content, 50), NAMES))
     assert [(member.number, member.name, load_record(member.text)) for member in found] == [
@@ -270,7 +284,7 @@ def test_members_of_an_object_of_objects() -> None:
 
 
 @pytest.mark.parametrize("indent", [None, 2])
-def test_damage_inside_of_a_member_costs_no_other_member(indent: int | None) -> None:
+def test_damage_inside_a_member_costs_only_that_member(indent: int | None) -> None:
     content = json.dumps({f"p{number}": item for number, item in enumerate(RECORDS)}, indent=indent).encode()
     spans = {
         member.name: (content.index(member.text), member.text) for member in open_json_members(Memory(content), NAMES)
@@ -284,7 +298,7 @@ def test_damage_inside_of_a_member_costs_no_other_member(indent: int | None) -> 
                 assert [member for member in found if member in sound] == sound, (place, damaged)
 
 
-def test_members_are_parsed_once_and_given_with_their_text() -> None:
+def test_members_have_text_and_value() -> None:
     content = b'{"a": {"x": 1}, "b": [1], "c": {"x": 2}}'
     found = list(open_json_members(Memory(content)))
     assert [(member.name, member.value, bool(member.broken)) for member in found] == [
@@ -424,7 +438,7 @@ def test_openalex_work_of_2022() -> None:
     assert [(author.name, author.affiliations, author.ids) for author in document.authors] == [
         ("Bülters, Timo", ["Uni Bonn"], {"openalex": "A3"})
     ]
-    assert notes == [("field", "'https://orcid.org/x' is no orcid")]
+    assert notes == [("field", "'https://orcid.org/x' is not a valid ORCID")]
 
 
 @pytest.mark.parametrize(
@@ -451,7 +465,7 @@ def boxed(value: Any) -> Any:
     return [boxed(inner) for inner in value] if isinstance(value, list) else {} if value is None else [value]
 
 
-def test_openalex_works_that_r_wrote() -> None:
+def test_reads_openalex_works_written_by_r() -> None:
     assert openalex(boxed(WORK)) == openalex(WORK)
     simplified = boxed(WORK) | {"abstract_inverted_index": WORK["abstract_inverted_index"]}
     assert openalex(simplified) == openalex(WORK)
@@ -462,13 +476,13 @@ def test_openalex_references_in_any_form() -> None:
     assert openalex({**WORK, "referenced_works": works})[0].references == ["W7", "W8", "W9"]
 
 
-def test_openalex_names_nobody() -> None:
+def test_openalex_placeholders_are_not_authors() -> None:
     for name in "Anonymous", "[No author name available]", "Unknown", " ":
         work = {**WORK, "authorships": [{"author": {"display_name": name}}, WORK["authorships"][1]]}
         assert [author.position for author in openalex(work)[0].authors] == [1]
 
 
-def test_openalex_says_what_is_missing() -> None:
+def test_openalex_notes_what_is_missing() -> None:
     notes = openalex({**WORK, "is_authors_truncated": True, "authorships": WORK["authorships"][:1]})[1]
     assert [lost for lost, _ in notes] == ["field"]
     assert openalex({"id": "https://openalex.org/W3"})[0].authors == []
@@ -521,10 +535,10 @@ def test_crossref_work() -> None:
     assert document.categories == ["General Things", "Art"]
     assert document.references == ["10.1000/def", "10.1000/ghi"]
     assert document.referenced_authors == ["Smith J."]
-    assert notes == [("field", "'0000-0002-1825-0098' is no orcid"), ("author", "author 4 has no name")]
+    assert notes == [("field", "'0000-0002-1825-0098' is not a valid ORCID"), ("author", "author 4 has no name")]
 
 
-def test_crossref_authors_are_persons_in_their_order() -> None:
+def test_crossref_authors_are_persons_in_order() -> None:
     authors = crossref(ARTICLE)[0].authors
     assert [(author.position, author.name) for author in authors] == [
         (0, "Doe, Jane"),
@@ -549,7 +563,7 @@ def test_crossref_authors_are_persons_in_their_order() -> None:
         ("Doe", ["x"], "Doe"),
     ],
 )
-def test_nobody_is_no_author_but_na_and_null_are_surnames(family: str, given: str | None, name: str) -> None:
+def test_placeholders_are_not_authors_but_na_and_null_are_surnames(family: str, given: str | None, name: str) -> None:
     document, notes = crossref({"DOI": "10.1000/x", "author": [{"family": family, "given": given}]})
     assert [author.name for author in document.authors] == [name] * bool(name)
     assert [lost for lost, _ in notes] == ["author"] * (not name)
@@ -582,7 +596,7 @@ def test_csl_of_reference_managers() -> None:
     assert notes == []
 
 
-def test_crossref_says_what_is_no_work() -> None:
+def test_crossref_rejects_what_is_not_a_work() -> None:
     for line in b'{"status": "failed"}', b"[1]", b'{"DOI": "10.1000/x"', b"":
         with pytest.raises(BrokenRecordError):
             parse_crossref(line)
@@ -595,7 +609,7 @@ PARSERS: dict[str, Any] = {"openalex": (parse_openalex, [WORK, OLD_WORK]), "cros
 
 
 @pytest.mark.parametrize("name", PARSERS)
-def test_a_file_is_recognised_by_its_content(name: str) -> None:
+def test_detects_the_format_from_the_content(name: str) -> None:
     _, works = PARSERS[name]
     others = [form for form in map(registry.format_named, PARSERS) if form.name != name]
     for work in works:
@@ -606,7 +620,7 @@ def test_a_file_is_recognised_by_its_content(name: str) -> None:
             assert not any(form.recognises(Memory(head)) for form in others)
 
 
-def test_other_json_is_not_recognised() -> None:
+def test_does_not_recognise_other_json() -> None:
     document = {"id": "W1", "title": "x", "authors": [{"name": "A", "ids": {"openalex": "A1"}}], "year": 2001}
     author = {"id": "https://openalex.org/A1", "display_name": "Jane Doe", "works_count": 3, "cited_by_count": 7}
     datacite = {"data": [{"id": "10.1/x", "attributes": {"doi": "10.1/x", "creators": [], "publisher": "Z"}}]}
@@ -619,7 +633,7 @@ def test_other_json_is_not_recognised() -> None:
         assert not names_in(text)
 
 
-def test_words_of_an_indexed_abstract_are_no_names_of_fields() -> None:
+def test_words_of_an_inverted_index_are_not_field_names() -> None:
     head = b'{"title": "x", "index": {"creators": [1], "titles" : [ 0, 7], "author":[3]}, "date-parts": [[2014]]}'
     assert names_in(head) == {"title", "index", "date-parts"}
 
@@ -650,7 +664,7 @@ def _replaced(value: Any, path: tuple[Any, ...], by: Any) -> Any:
 @pytest.mark.parametrize("name", PARSERS)
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
-def test_whatever_stands_in_a_field_is_read_or_refused(name: str, data: st.DataObject) -> None:
+def test_any_field_value_is_read_or_rejected(name: str, data: st.DataObject) -> None:
     parse, works = PARSERS[name]
     work = data.draw(st.sampled_from(works))
     path = data.draw(st.sampled_from(list(_places(work))))
@@ -668,7 +682,7 @@ def test_whatever_stands_in_a_field_is_read_or_refused(name: str, data: st.DataO
 @pytest.mark.parametrize("name", PARSERS)
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_damaged_bytes_are_read_or_refused(name: str, data: st.DataObject) -> None:
+def test_damaged_bytes_are_read_or_rejected(name: str, data: st.DataObject) -> None:
     parse, works = PARSERS[name]
     line = bytearray(json.dumps(works[0], ensure_ascii=False).encode())
     for _ in range(data.draw(st.integers(1, 3))):

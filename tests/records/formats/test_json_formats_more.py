@@ -403,7 +403,7 @@ def test_a_record_of_datacite() -> None:
     assert [(a.position, a.name) for a in document.authors] == [(0, "Doe, Jo"), (1, "Roe, Ann"), (3, "Poe, C.")]
     assert [author.affiliations for author in document.authors] == [["Ice Lab, Oslo"], ["Snow Lab"], []]
     assert [author.ids for author in document.authors] == [{}, {"orcid": "0000-0002-1825-0097"}, {}]
-    assert notes == [("field", "'https://orcid.org/0000-0002-1825-0098' is no orcid")]
+    assert notes == [("field", "'https://orcid.org/0000-0002-1825-0098' is not a valid ORCID")]
 
 
 def test_organisations_are_told_by_their_identifiers_and_unknown_names_are_counted() -> None:
@@ -440,13 +440,13 @@ def test_pages_lines_and_single_records(tmp_path: Path, content: bytes) -> None:
     path = written(tmp_path, "page.json", content)
     documents, problems = read(path)
     assert [document.id for document in documents] == ["10.5072/ice.2"] * 2
-    assert problems == ["'https://orcid.org/0000-0002-1825-0098' is no orcid"] * 2
+    assert problems == ["'https://orcid.org/0000-0002-1825-0098' is not a valid ORCID"] * 2
     assert format_name(tmp_path, content) == "datacite"
 
 
 def test_what_is_no_record_of_datacite() -> None:
     assert datacite.parse_record(b'{"id": "ice.lab", "type": "clients", "attributes": {"name": "Ice Lab"}}') is None
-    with pytest.raises(BrokenRecordError, match="no DataCite record"):
+    with pytest.raises(BrokenRecordError, match="not a DataCite record"):
         datacite.parse_record(b'{"id": 1}')
 
 
@@ -630,7 +630,7 @@ def test_a_data_set(tmp_path: Path, prefix: str) -> None:
     assert (first.authors[0].emails, first.authors[0].block) == (["jo@ice.no"], "j doe")
     assert (first.authors[0].affiliations, first.venue, first.categories) == (["Ice Lab"], "ICE", ["Ice"])
     assert (first.references, first.year, third.authors) == (["2", "3"], 2001, [])
-    assert problems == ["'1' is no orcid"]
+    assert problems == ["'1' is not a valid ORCID"]
 
 
 def test_papers_without_signatures(tmp_path: Path) -> None:
@@ -651,7 +651,7 @@ def test_the_other_files_of_a_data_set_give_no_records(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["signatures.json", "clusters.json"])
 def test_signatures_without_papers_are_an_error(tmp_path: Path, name: str) -> None:
     data_set(tmp_path).unlink()
-    with pytest.raises(InputError, match="no papers lie beside it"):
+    with pytest.raises(InputError, match="no papers in its folder"):
         read(tmp_path / name)
 
 
@@ -669,7 +669,7 @@ def test_what_cannot_be_joined_is_reported(tmp_path: Path) -> None:
     assert problems == [
         "clusters.json, record 1: no list 'signature_ids'",
         "signatures.json, record 7: no 'paper_id' or 'author_info'",
-        "'1' is no orcid",
+        "'1' is not a valid ORCID",
         "signatures on the paper '99', which is not among the papers",
     ]
 

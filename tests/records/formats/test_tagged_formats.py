@@ -527,7 +527,7 @@ def test_nbib_full_record(read: Read) -> None:
     assert (doe.emails, doe.ids) == (["jane@a.example"], {"orcid": "0000-0002-1825-0097"})
     assert (roe.affiliations, roe.ids) == ([], {})
     assert (zhou.affiliations, zhou.ids) == ([], {"orcid": "0000-0002-1694-233X"})
-    assert problems == ["2: field: '0000-0002-1825-0098' is no ORCID"]
+    assert problems == ["2: field: '0000-0002-1825-0098' is not a valid ORCID"]
 
 
 def test_nbib_old_records_have_one_address_and_short_names(read: Read) -> None:
@@ -578,7 +578,7 @@ def test_nbib_damaged_beginning_does_not_affect_neighbours(read: Read, end: str)
     assert [document for document in documents if document.ids] == [whole[0], whole[2]]
     assert names(documents[1]) == ["Doe, B"]
     assert (documents[1].id, documents[1].id_is_key) == ("export.txt:10", False)
-    assert problems == ["10: field: the PMID is missing or no number"]
+    assert problems == ["10: field: the PMID is missing or not a number"]
 
 
 def test_nbib_reports_truncated_last_record(read: Read) -> None:

@@ -129,7 +129,7 @@ def test_pubmed_article(read: Callable[..., list[Reading]]) -> None:
     first = document.authors[0]
     assert (first.ids, first.emails) == ({"orcid": ORCID}, ["ase@ice.example"])
     assert first.affiliations == ["Ice Lab, Oslo, Norway", "Snow Lab, Oslo"]
-    assert found == ["'0000-0002-1825-0098' is no ORCID", "author 3 has no name"]
+    assert found == ["'0000-0002-1825-0098' is not a valid ORCID", "author 3 has no name"]
     assert (second.title, second.year, second.venue) == ("Is og sne.", 2003, "Acta Nix")
     assert second.authors[0].affiliations == ["Old Lab, Rome"]
     assert second.authors[0].emails == ["roe@old.example"]
@@ -183,9 +183,9 @@ def test_pubmed_says_when_an_article_lacks_its_parts(read: Callable[..., list[Re
     citation = "<MedlineCitation><PMID>1</PMID></MedlineCitation>"
     articles = f"<PubmedArticle></PubmedArticle><PubmedArticle>{citation}</PubmedArticle>"
     assert reasons(read(f"<PubmedArticleSet>{articles}<PubmedBookArticle></PubmedBookArticle></PubmedArticleSet>")) == [
-        "there is no MedlineCitation in it",
-        "there is no Article in it",
-        "there is no BookDocument in it",
+        "no MedlineCitation",
+        "no Article",
+        "no BookDocument",
     ]
 
 
@@ -223,7 +223,7 @@ def test_dblp_records(read: Callable[..., list[Reading]]) -> None:
     assert (article.year, article.venue, article.references) == (2020, "Ice J.", ["conf/snow/Poe99"])
     assert [author.name for author in article.authors] == ["Jörg Døe", "Wei Wang", "Al Roe 1"]
     assert [author.ids for author in article.authors] == [{"orcid": ORCID}, {"dblp": "Wei Wang 0012"}, {}]
-    assert reasons(readings) == ["'0000-0002-1825-0098' is no ORCID"]
+    assert reasons(readings) == ["'0000-0002-1825-0098' is not a valid ORCID"]
     assert (paper.venue, paper.authors[0].ids) == ("SNOW", {"dblp-pid": "12/3456"})
     assert (proceedings.authors, proceedings.title) == ([], "Proc. of SNOW")
     assert thesis.authors[0].affiliations == ["Univ. of Thulé"]
@@ -287,7 +287,7 @@ def test_dblp_hits_that_are_damaged_or_persons(read: Callable[..., list[Reading]
     assert [document.id for document in documents(broken)] == ["conf/fog/Doe18"]
     assert "not well-formed" in reasons(broken)[0]
     person = '{"result": {"hits": {"hit": [{"@score": "1", "@id": "2", "info": {"author": "Ed Poe", "url": "x"}}]}}}'
-    assert reasons(read(person)) == ["a person or a venue, no publication (use the search for publications)"]
+    assert reasons(read(person)) == ["a person or a venue, not a publication (search for publications)"]
 
 
 def test_dblp_damage(read: Callable[..., list[Reading]]) -> None:
@@ -498,7 +498,7 @@ def test_harvest_damage(read: Callable[..., list[Reading]]) -> None:
     assert [document.id for document in documents(readings)] == ["oai:x:0", "oai:x:2"]
     mismatch, unknown, cut = reasons(readings)
     assert mismatch.startswith("not well-formed XML (Opening and ending tag mismatch: title")
-    assert unknown == "its metadata are marc, neither arXiv nor Dublin Core (harvest them as oai_dc)"
+    assert unknown == "metadata format marc is neither arXiv nor Dublin Core (harvest as oai_dc)"
     assert cut == "cut off before </record>"
 
 
@@ -552,7 +552,7 @@ def test_aminer_xml_damage(read: Callable[..., list[Reading]]) -> None:
     first, second = documents(readings)
     assert (first.authors[1].label, first.year) == ("Jo Doe/1", 2001)
     assert [author.label for author in second.authors] == [None, None]
-    assert reasons(readings) == ["none of the authors is Jo Doe, whom label 2 is for", "cut off before </publication>"]
+    assert reasons(readings) == ["label 2 is for Jo Doe, who is not among the authors", "cut off before </publication>"]
     assert reasons(read(person("Jo Doe", "<publication><id>1</id></publication>"))) == ["neither title nor authors"]
     assert reasons(read(text.replace("<publication>", "<publicashion>", 1)))[0].startswith("the rest of a record")
 

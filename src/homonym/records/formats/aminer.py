@@ -1,4 +1,8 @@
-"""AMiner: citation networks (versions 10 to 14), Open Academic Graph, labelled papers for name disambiguation."""
+"""AMiner JSON: citation networks (versions 10 to 14), Open Academic Graph, and labelled papers for name disambiguation.
+
+The files are downloaded from aminer.cn. Taken are title, abstract, year, venue, keywords, references, DOI, and per
+author name, affiliations, e-mail, AMiner id and ORCID. Labels are read from the files of labels in the same folder.
+"""
 
 from __future__ import annotations
 
@@ -21,29 +25,30 @@ from homonym.records.parsing.json_fields import (
     identifier,
     indexed_text,
     listed,
+    load_record,
     orcid,
     plain,
     repeated,
     whole_name,
     without_separators,
 )
-from homonym.records.parsing.json_stream import load_record, names_in, open_json, open_json_members
+from homonym.records.parsing.json_stream import names_in, open_json, open_json_members
 from homonym.records.parsing.splitting import Raw
 from homonym.records.registry import Columns, Format, Records
 
-# How a file of labels begins, also one without authors: {name: [paper, …]}; and what is in no such file.
+# How a file of labels begins, also one without authors: {name: [paper, …]}; and names that no such file has.
 _LABELS_HEAD = re.compile(rb'\s*\{\s*"[^"]{1,99}"\s*:\s*(?:\{\s*"[^"]{1,99}"\s*:\s*)?\[\s*"\w{6,40}(?:-\d+)?"\s*[,\]]')
 _FIELDS = frozenset({"title", "authors", "id", "name", "display_name", "DOI"})
 _PLACED = re.compile(r"(.+)-(\d{1,4})", re.DOTALL)
 
-#: Under these names what a paper is called where it stands, and its labels, are put into its record.
+# Names under which the key and the labels of a paper are added to its record.
 KEY, LABELS = "homonym:key", "homonym:labels"
 
 
 def papers_by_id(source: Source, names: Collection[str]) -> Iterator[Raw]:
-    """Papers of an object that has them by their ids, with their labels, where these lie beside.
+    """The papers of an object {id: paper}, with their labels from the files of labels in the same folder.
 
-    By `names`, of which every paper has two, they are found again after damage.
+    Every paper has at least two of `names`, see `open_json_members`.
     """
     labels: dict[str, list[Any]] = {}
     for file in _label_files(source.path):
@@ -55,7 +60,7 @@ def papers_by_id(source: Source, names: Collection[str]) -> Iterator[Raw]:
 
 
 def _label_files(papers: Path) -> list[Path]:
-    """The files with the labels of a file of papers, by the names that AMiner gives them."""
+    """The files of labels that belong to a file of papers, by AMiner's file names."""
     if papers == STANDARD_INPUT:
         return []
     if papers.name.startswith("pubs_raw"):
@@ -66,7 +71,7 @@ def _label_files(papers: Path) -> list[Path]:
 
 
 def _read_labels(file: Path, labels: dict[str, list[Any]]) -> Iterator[Raw]:
-    """Gather the labels of each paper; yield what is none."""
+    """Collect the labels of each paper; yield broken ones."""
     with Source(file) as source:
         for number, name, text, authors, broken in open_json_members(source):
             if broken:
@@ -85,17 +90,17 @@ def has_labels(source: Source) -> bool:
 
 
 def require_papers(source: Source) -> None:
-    """Fail if a file of labels was named and no papers lie beside it."""
+    """Raise InputError if a file of labels is read and there is no file of papers in its folder."""
     files = () if source.path == STANDARD_INPUT else source.path.parent.glob("*pub*.json*")
     if all(file.name.startswith("name_to_pubs") for file in files):
         raise InputError(
             f"{source.name} has labels of AMiner and no papers; put the file of papers (…pub.json, pubs_raw.json) into "
-            "the same folder and name that."
+            "the same folder and read that file."
         )
 
 
 def label_authors(authors: list[Author], labels: Any, notes: list[Note]) -> None:
-    """Give each label to the author at its place, or to the only one with its name.
+    """Assign each label to the author at its place, or to the only author with its name.
 
     >>> authors = [Author(0, "Wang, Wei"), Author(1, "Li Guo")]
     >>> label_authors(authors, [("wei_wang", "a1", None), ("guo_li", "a2", 1), ("jo_doe", "a3", None)], notes := [])
@@ -118,12 +123,12 @@ def label_authors(authors: list[Author], labels: Any, notes: list[Note]) -> None
 
 
 def _forms(name: str) -> set[str]:
-    """A name as it is compared, the family name first, last or in reverse: "wei_wang" is also "Wang, Wei"."""
+    """Comparable forms of a name with the family name first, last or in reverse: "wei_wang" is also "Wang, Wei"."""
     words = [word for word in map(folded, name.replace(",", " ").split()) if word]
     return {"".join(words), "".join(words[-1:] + words[:-1]), "".join(words[1:] + words[:1]), "".join(words[::-1])}
 
 
-# Keys that only AMiner's papers have, that they have besides others, and that only homonym's own documents have.
+# Names that only AMiner's papers have, names typical of them, and names of homonym's own documents.
 _CERTAIN = frozenset(
     {"n_citation", "fos", "indexed_abstract", "InvertedIndex", "org", "orgs", "name_d", "page_start", "page_end"}
 )
@@ -138,7 +143,7 @@ _BY_ID = re.compile(
 )
 _NAMES = ("title", "authors", "year", "venue", "abstract", "keywords", "n_citation", "references", "lang", "doc_type")
 
-# A MongoDB shell writes what JSON does not know.
+# Calls that a MongoDB shell writes, which are not JSON.
 _MONGO = re.compile(rb'\b(?:NumberInt|NumberLong|ObjectId|ISODate)\(\s*("[^"()]*"|[-\d.]+)\s*\)')
 
 
@@ -156,7 +161,7 @@ def parse_record(text: bytes, context: object = None) -> Parsed:
     """
     raw = load_record(text)
     if "title" not in raw and "authors" not in raw:
-        raise BrokenRecordError("neither 'title' nor 'authors': this is no paper of AMiner")
+        raise BrokenRecordError("neither 'title' nor 'authors': not a paper of AMiner")
     notes: list[Note] = []
     doi = identifiers.doi(raw["doi"]) if isinstance(raw.get("doi"), str) else None
     document = Document(
@@ -184,7 +189,7 @@ def _authors(entries: Any, notes: list[Note]) -> list[Author]:
         given = entry.get("name") or entry.get("name_zh")
         name = whole_name(given) if isinstance(given, str) else ""
         if not name:
-            authors.append(Author(position, ""))  # an author all the same, who keeps the place in the list
+            authors.append(Author(position, ""))  # keeps the place in the list
             continue
         affiliations, emails = _affiliations(entry.get("org") or entry.get("orgs"))
         author = Author(position, name, affiliations, [], None, None, _ids(entry, notes))
@@ -194,7 +199,7 @@ def _authors(entries: Any, notes: list[Note]) -> list[Author]:
             holders.setdefault(email, []).append(author)
         authors.append(author)
     for email, holding in holders.items():
-        _give_email(email, holding)
+        _assign_email(email, holding)
     return authors
 
 
@@ -208,21 +213,21 @@ def _ids(entry: dict[str, Any], notes: list[Note]) -> dict[str, str]:
 
 
 def _affiliations(value: Any) -> tuple[list[str], list[str]]:
-    """Places of one author, and e-mail addresses: several stand in a list, or in one text with semicolons or bars."""
+    """Affiliations and e-mail addresses of one author, from a list or from a text with semicolons or bars."""
     if not value:
         return [], []
     text = value if isinstance(value, str) else "; ".join(one for one in listed(value) if isinstance(one, str))
     text = without_separators(text)
     if "&" in text:
-        text = plain_text(text)  # entities have semicolons too
+        text = plain_text(text)  # entities contain semicolons
     return affiliations_and_emails(text.replace("|", ";").split(";"))
 
 
-def _give_email(email: str, authors: list[Author]) -> None:
-    """Give an address to whom it belongs of those in whose places it stands.
+def _assign_email(email: str, authors: list[Author]) -> None:
+    """Assign an e-mail address to its owner among the authors whose affiliations contain it.
 
-    All authors of a paper often have the same text there, with the addresses of all: an address belongs to the one
-    whose name is in it, else to the only one who has it.
+    Often all authors of a paper have the same text, with the addresses of all. The owner is the author whose name is in
+    the address, or the only author who has it.
     """
     owner = 0 if len(authors) == 1 else email_owners([email], [_either_order(author.name) for author in authors])[0]
     if owner is not None:
@@ -230,7 +235,7 @@ def _give_email(email: str, authors: list[Author]) -> None:
 
 
 def _either_order(name: str) -> tuple[str, str]:
-    """A name with its last word as the surname, and with its first.
+    """A name with its last word as the surname, and with its first word as the surname.
 
     >>> _either_order("Wei Wang"), _either_order("Doe, Jo")
     (('Wang, Wei', 'Wei, Wang'), ('Doe, Jo', 'Doe, Jo'))
@@ -249,12 +254,12 @@ def _venue(value: Any) -> str:
 
 
 def _keywords(raw: dict[str, Any]) -> list[str]:
-    """Keywords and fields of study, a vocabulary so large that it is one of keywords."""
+    """Keywords, and fields of study, which are as specific as keywords."""
     return distinct(_words(raw.get("keywords")) + _words(raw.get("fos")))
 
 
 def _words(value: Any) -> list[Any]:
-    """A list of texts or of objects with names; or one text parted by semicolons."""
+    """The items of a list of texts or of objects with names, or of one text with semicolons."""
     if not value:
         return []
     if isinstance(value, str):
@@ -271,12 +276,12 @@ def _identifier(value: Any) -> str:
 
 
 def _bare(value: Any) -> Any:
-    """A value that MongoDB exported with its type: {"$oid": "53e9"}, {"$numberInt": "2005"}."""
+    """A value without its MongoDB type: {"$oid": "53e9"}, {"$numberInt": "2005"}."""
     return next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else value
 
 
 def _recognises(source: Source) -> bool:
-    """One key that only AMiner has or two that it has more than others, and none of homonym's own."""
+    """One name that only AMiner has, or two typical ones; and none of homonym's own."""
     names = names_in(source.head)
     if "title" not in names or not _OWN.isdisjoint(names):
         return has_labels(source)
@@ -288,14 +293,14 @@ def _open(source: Source, columns: Columns) -> Records:
         require_papers(source)
         return Records(iter(()), "record")
     if _MONGO.search(source.head):
-        source = _Mended(source)
+        source = _MongoSource(source)
     if 2 * len(_BY_ID.findall(source.head)) > len(_TITLE.findall(source.head)):
         return Records(papers_by_id(source, _NAMES), "record")
     return open_json(source, _NAMES)
 
 
-class _Mended(Source):
-    """A file of a MongoDB shell as JSON: NumberInt(5) is 5."""
+class _MongoSource(Source):
+    """A file from a MongoDB shell, converted to JSON: NumberInt(5) becomes 5."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source.path)
@@ -303,7 +308,7 @@ class _Mended(Source):
         self._given = source
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield the whole input; what may be cut by the end of a block, behind its last comma, waits for the next."""
+        """Yield the converted input. Text after the last comma of a block waits for the next one: it may be cut."""
         rest = b""
         for block in self._given.blocks():
             whole, comma, begun = (rest + block).rpartition(b",")

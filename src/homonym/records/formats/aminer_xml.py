@@ -1,7 +1,8 @@
-"""AMiner's name-disambiguation set: a file of publications for each ambiguous name, with who of that name wrote them.
+"""AMiner's name-disambiguation data set: one file per ambiguous name, with labelled publications.
 
-The files look like XML, but titles have unescaped & and < in them. So no parser is used: the elements have no others in
-them, and the text of one reaches to the next tag that is known.
+The set is downloaded from aminer.cn. Taken are title, abstract, year, venue, authors, and for the author that the file
+is about label, block and affiliation. The files look like XML, but titles contain unescaped & and <, so no XML parser
+is used: no element has children, and a text ends at the next known tag.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _MARK = re.compile(rb"<(?:FullName|personID|jconf)\s*>", re.IGNORECASE)
 _TAG = re.compile(rf"<(/?)({_NAMES.decode()}|FullName|FirstName|LastName|publication|person)\s*>", re.IGNORECASE)
 _FULL_NAME = re.compile(rb"<FullName\s*>([^<>]{1,200})</FullName", re.IGNORECASE)
 
-_NOTHING = {"", "null", "none", "nan"}
+_EMPTY_VALUES = {"", "null", "none", "nan"}
 
 
 def parse_publication(record: bytes, name: str) -> Parsed:
@@ -45,7 +46,7 @@ def parse_publication(record: bytes, name: str) -> Parsed:
     notes: list[Note] = []
     number = fields.get("id", "")
     document = Document(
-        # The same paper stands in the files of all ambiguous names on it, each time with another label.
+        # A paper is in the files of all its ambiguous names, each time with another label.
         id=f"{name}/{number}" if number and name else number,
         authors=_authors(fields.get("authors", ""), notes),
         title=fields.get("title", ""),
@@ -59,12 +60,12 @@ def parse_publication(record: bytes, name: str) -> Parsed:
 
 
 def _fields(text: str) -> dict[str, str]:
-    """The first text of each element, up to the next tag."""
+    """The first non-empty text of each element, up to the next known tag."""
     pieces = _TAG.split(text)  # text, then "/" or "", name, text, …
     fields: dict[str, str] = {}
     for closing, name, content in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
         value = plain_text(content.removeprefix("<![CDATA[").removesuffix("]]>"))
-        if not closing and value.lower() not in _NOTHING:
+        if not closing and value.lower() not in _EMPTY_VALUES:
             fields.setdefault(name.lower(), value)
     return fields
 
@@ -80,11 +81,11 @@ def _authors(text: str, notes: list[Note]) -> list[Author]:
 
 
 def _add_label(authors: list[Author], name: str, fields: dict[str, str], notes: list[Note]) -> None:
-    """Give the author whom the file is about, its label, its block and its affiliation."""
+    """Set label, block and affiliation of the author that the file is about."""
     author = _named(authors, name)
     if author is None:
         if "label" in fields:
-            notes.append(("field", f"none of the authors is {name}, whom label {fields['label']} is for"))
+            notes.append(("field", f"label {fields['label']} is for {name}, who is not among the authors"))
         return
     author.block = name
     if "label" in fields:
@@ -94,7 +95,7 @@ def _add_label(authors: list[Author], name: str, fields: dict[str, str], notes: 
 
 
 def _named(authors: list[Author], name: str) -> Author | None:
-    """The author of a name; else the only one with its first letter and its last word.
+    """The author with this name, or the only one with its first letter and last word.
 
     >>> _named([Author(0, "Li Wei"), Author(1, "J. DOE")], "Jo Doe").position, _named([Author(0, "Al Doe")], "Jo Doe")
     (1, None)
@@ -115,7 +116,7 @@ def _recognises(source: Source) -> bool:
 
 
 def _open(source: Source, columns: Columns) -> Records:
-    """Where files of several names were put together, each publication gets the name that was last given before it."""
+    """In concatenated files of several names, each publication gets the last name before it."""
     found = _FULL_NAME.search(source.head)
     stem = "" if source.path == STANDARD_INPUT else source.path.name.partition(".xml")[0]
     name = plain_text(decoded(found[1])) if found else stem
@@ -140,10 +141,10 @@ def _publications(source: Source, name: bytes) -> Iterator[Raw]:
             current = plain_text(decoded(later[1])).encode()
 
 
-def _parse(text: bytes, context: str) -> Parsed:
-    return parse_publication(text, context)
-
-
 FORMAT = Format(
-    name="aminer-xml", title="AMiner name-disambiguation XML", recognises=_recognises, open=_open, parse=_parse
+    name="aminer-xml",
+    title="AMiner name-disambiguation XML",
+    recognises=_recognises,
+    open=_open,
+    parse=parse_publication,
 )

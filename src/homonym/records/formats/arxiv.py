@@ -1,4 +1,8 @@
-"""arXiv: the metadata snapshot (JSON lines), and lists of papers made from its API."""
+"""arXiv JSON: the metadata snapshot (from Kaggle), unarXive, and lists of papers that scripts save from arXiv's API.
+
+Taken are title, abstract, year of the first version, journal reference, categories, arXiv number, DOI, and per author
+name, affiliations and e-mail. Harvests in XML are read by `oai_pmh`.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +17,13 @@ from homonym.records.fields.affiliations import affiliations_and_emails
 from homonym.records.fields.markup import latex_to_text
 from homonym.records.fields.people import is_placeholder
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
-from homonym.records.parsing.json_fields import member
-from homonym.records.parsing.json_stream import load_record, names_in, open_json
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.parsing.json_fields import load_record, member
+from homonym.records.parsing.json_stream import names_in, open_json
+from homonym.records.registry import Format
 
 _SNAPSHOT = frozenset({"authors_parsed", "journal-ref", "report-no", "update_date", "submitter", "versions"})
-_NAMES = (
-    "authors",
-    "authors_parsed",
-    "title",
-    "abstract",
-    "summary",
-    "categories",
-    "published",
-    "metadata",
-    "paper_id",
+_NAMES = frozenset(
+    {"authors", "authors_parsed", "title", "abstract", "summary", "categories", "published", "metadata", "paper_id"}
 )
 _FROM_API = re.compile(
     rb'"(?:id|entry_id|arxiv_id|link|url|pdf_url)"\s*:\s*"https?:(?:\\?/){2}(?:\w+\.)?arxiv\.org\\?/'
@@ -36,10 +32,10 @@ _FROM_API = re.compile(
 _NUMBER = re.compile(rf"(?:^|[/:\s])({identifiers.ARXIV_NUMBER})(?:v\d+)?(?:\.pdf)?$", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
-#: Family name, given names, suffix; affiliations follow.
+# An entry of authors_parsed has family name, given names and suffix; affiliations follow.
 _NAME_PARTS = 3
 
-# LaTeX in words: an accent, a letter of its own or a change of type.
+# LaTeX inside words: an accent, a special letter or a font change.
 _IN_WORDS = re.compile(
     r"""\\(?:["'`^~=.]\s*+[{\\A-Za-z]|[cvuHkrb][{ ]|(?:ss|ae|AE|oe|OE|aa|AA|[oOlLij]|em|it|bf|tt|emph|text\w{2})\b)"""
 )
@@ -66,7 +62,7 @@ def parse_record(text: bytes, context: object = None) -> Parsed:
     if isinstance(raw.get("metadata"), dict):  # unarXive: papers with their full text
         raw = {"abstract": member(raw, "abstract", "text")} | raw["metadata"]
     if "authors" not in raw and "authors_parsed" not in raw:
-        raise BrokenRecordError("neither 'authors_parsed' nor 'authors': this is no arXiv record")
+        raise BrokenRecordError("neither 'authors_parsed' nor 'authors': not an arXiv record")
     notes: list[Note] = []
     number = _number(raw)
     ids = {"arxiv": number} if number else {}
@@ -86,7 +82,7 @@ def parse_record(text: bytes, context: object = None) -> Parsed:
 
 
 def _number(raw: dict[str, Any]) -> str:
-    """The number of a paper without version and address; case matters in none of its parts."""
+    """The arXiv number of a paper without version and address."""
     for key in ("id", "arxiv_id", "entry_id", "link", "url", "pdf_url"):
         value = raw.get(key)
         if isinstance(value, str) and (found := _NUMBER.search(value.strip())):
@@ -95,7 +91,7 @@ def _number(raw: dict[str, Any]) -> str:
 
 
 def _year(raw: dict[str, Any], number: str) -> int | None:
-    """The year of the first version: as it is dated, else as the number begins."""
+    """The year of the first version, from its date or from the arXiv number."""
     versions = raw.get("versions")
     if isinstance(versions, list) and versions and isinstance(versions[0], dict):
         created = str(versions[0].get("created"))
@@ -140,31 +136,31 @@ def _authors(raw: dict[str, Any], notes: list[Note]) -> list[Author]:
 
 
 def _parsed_author(entry: Any) -> tuple[str, list[Any]]:
-    """One of `authors_parsed`: family name, given names, suffix, then affiliations."""
+    """Name and affiliations of an entry of `authors_parsed`: family name, given names, suffix, affiliations."""
     if not isinstance(entry, list):
         return _listed_author(entry)
     try:
         return (_name(*entry), []) if len(entry) == _NAME_PARTS else (_name(*entry[:_NAME_PARTS]), entry[_NAME_PARTS:])
-    except TypeError:  # no parts, or such as are no texts
+    except TypeError:  # parts are missing or not texts
         return "", []
 
 
 def _listed_author(entry: Any) -> tuple[str, list[Any]]:
-    """One of a list of names, or of objects with a name."""
+    """Name and affiliations of an entry that is a name or an object with a name."""
     name, places = (entry.get("name"), entry.get("affiliation")) if isinstance(entry, dict) else (entry, None)
     return _name(name) if isinstance(name, str) else "", places if isinstance(places, list) else [places]
 
 
 @lru_cache(maxsize=1 << 14)
 def _name(family: str, given: str = "", suffix: str = "") -> str:
-    """A name as plain text; nothing if it names nobody."""
+    """A name as plain text; empty for placeholders such as "et al."."""
     name = family + ", " + given if family and given else family or given or ""
     name = _plain(name + ", " + suffix if suffix else name).strip(" ,")
     return "" if is_placeholder(name) else name
 
 
 def _written_authors(text: str) -> list[tuple[str, list[str]]]:
-    """Names in one text, "A. Doe (Ice Lab), B. Roe Jr. and C. Poe": what stands in brackets behind one is its place.
+    """Names in one text such as "A. Doe (Ice Lab), B. Roe Jr. and C. Poe", each with its affiliations in brackets.
 
     >>> _written_authors("A. Doe (Ice Lab, Oslo (Norway)), B. Roe, Jr. and C. P\\\\'oe, et al")
     [('A. Doe', ['Ice Lab, Oslo (Norway)']), ('B. Roe, Jr.', []), ('C. Póe', [])]
@@ -182,7 +178,7 @@ def _written_authors(text: str) -> list[tuple[str, list[str]]]:
 
 
 def _bracketed(text: str) -> list[tuple[str, str]]:
-    """Pieces of a text, each with what stands in brackets behind it; brackets within brackets stay."""
+    """Pieces of a text, each with the text in brackets after it. Nested brackets stay."""
     pieces, depth, start, opened = [], 0, 0, 0
     for bracket in re.finditer(r"[()]", text):
         at = bracket.start()
@@ -198,7 +194,7 @@ def _bracketed(text: str) -> list[tuple[str, str]]:
 
 
 def _places(places: list[Any], written: Any) -> list[str]:
-    """Places as they are given; marks such as "1 and 2" are looked up in the list behind the authors.
+    """Affiliations; marks such as "1 and 2" are replaced by their entries in the list after the authors.
 
     >>> _places(["1 and 2", "Fog Lab"], "A. Doe (1 and 2) ((1) Ice Lab, (2) Snow Lab)")
     ['Ice Lab', 'Snow Lab', 'Fog Lab']
@@ -213,12 +209,12 @@ def _places(places: list[Any], written: Any) -> list[str]:
 
 
 def _legend(authors: str) -> dict[str, str]:
-    """The list of places behind the authors: "…, C. Poe (1) ((1) Ice Lab, Oslo, (2) Snow Lab)"."""
+    """The list of affiliations after the authors: "…, C. Poe (1) ((1) Ice Lab, Oslo, (2) Snow Lab)"."""
     return {mark: _plain(place).strip(" ,;") for mark, place in _LEGEND.findall("(" + authors.partition("((")[2])}
 
 
 def _plain(value: Any) -> str:
-    """A text without LaTeX, markup and line ends; most have nothing but the last."""
+    """A text without LaTeX, markup and line ends. Most texts have only line ends."""
     if not isinstance(value, str):
         return ""
     if "\\" in value or "$" in value or "{" in value or "~" in value or "<" in value or "&" in value:
@@ -227,14 +223,14 @@ def _plain(value: Any) -> str:
 
 
 def _one_line(value: str) -> str:
-    """A text with single spaces; nearly all have only line ends to be replaced, which is quickly done."""
+    """A text with white space collapsed. Nearly all need only their line ends replaced, which is fast."""
     text = value.replace("\n", " ").strip()
     simple = text.isascii() and "  " not in text and "\t" not in text and "\r" not in text
     return text if simple else " ".join(text.split())
 
 
 def _abstract(value: Any) -> str:
-    """An abstract. Where nothing but formulas is LaTeX in it, they stay as they are: they are many, and no words."""
+    """An abstract. If only formulas are LaTeX, they stay: there are many, and they are not words."""
     if not isinstance(value, str):
         return ""
     if "<" in value or "&" in value or ("\\" in value and _IN_WORDS.search(value)):
@@ -243,15 +239,17 @@ def _abstract(value: Any) -> str:
 
 
 def _recognises(source: Source) -> bool:
-    """Two keys of the snapshot, or papers that name themselves by an address at arXiv."""
+    """Two names of the snapshot, or papers whose id is an address at arXiv."""
     names = names_in(source.head)
     if "authors_parsed" in names or len(_SNAPSHOT & names) > 1:
         return True
     return "authors" in names and _FROM_API.search(source.head) is not None
 
 
-def _open(source: Source, columns: Columns) -> Records:
-    return open_json(source, _NAMES)
-
-
-FORMAT = Format(name="arxiv", title="arXiv metadata JSON", recognises=_recognises, open=_open, parse=parse_record)
+FORMAT = Format(
+    name="arxiv",
+    title="arXiv metadata JSON",
+    recognises=_recognises,
+    open=lambda source, columns: open_json(source, _NAMES),
+    parse=parse_record,
+)

@@ -1,6 +1,7 @@
-"""Works of Crossref: answers of its interface, files of its public dumps, and works one per line.
+"""Crossref works: answers of its REST API, files of its public data dumps, and works one per line.
 
-What reference managers export as CSL JSON has nearly the same names and is read too.
+CSL JSON, which reference managers export, has nearly the same names and is read too. Taken are title, abstract, year,
+venue, subjects, keywords, DOI, cited DOIs and first authors, and per author name, affiliations, e-mail and ORCID.
 """
 
 from __future__ import annotations
@@ -14,11 +15,20 @@ from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import affiliations_and_emails
 from homonym.records.fields.markup import plain_text
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
-from homonym.records.parsing.json_fields import dicts, distinct, identifier, listed, orcid, split_name, whole_name
-from homonym.records.parsing.json_stream import load_record, names_in, open_json
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.parsing.json_fields import (
+    dicts,
+    distinct,
+    identifier,
+    listed,
+    load_record,
+    orcid,
+    split_name,
+    whole_name,
+)
+from homonym.records.parsing.json_stream import names_in, open_json
+from homonym.records.registry import Format
 
-#: Names in works; nothing inside of a work has two of them.
+# Every work has two of these names; no object inside a work has (see `open_json`).
 _NAMES = frozenset(
     {"title", "issued", "publisher", "indexed", "prefix", "member", "container-title", "created", "deposited"}
     | {"reference-count", "references-count", "is-referenced-by-count", "score", "published"}
@@ -33,10 +43,10 @@ _TYPICAL = frozenset(
     {"family", "given", "sequence", "issued", "publisher", "ISSN", "title", "author", "status", "items"}
 )
 
-#: Where the year of publication stands, in the order in which it is looked for.
+# Fields with the year of publication, in order of preference.
 _DATES = ("issued", "published-print", "published-online", "published", "posted", "created")
 
-#: What CSL keeps apart from a family name that it belongs to.
+# Parts of a family name that CSL stores separately.
 _PARTICLES = ("non-dropping-particle", "dropping-particle")
 
 _HEADING = re.compile(
@@ -61,7 +71,7 @@ def parse_work(line: bytes, context: object = None) -> Parsed:
     """
     raw = load_record(line)
     if not any(raw.get(name) for name in ("DOI", "title", "author")):
-        raise BrokenRecordError("this is not a work of Crossref: it has neither DOI nor title nor author")
+        raise BrokenRecordError("neither DOI nor title nor author: not a work of Crossref")
     notes: list[Note] = []
     doi = _doi(raw.get("DOI"))
     cited = dicts(raw.get("reference"))
@@ -77,7 +87,7 @@ def parse_work(line: bytes, context: object = None) -> Parsed:
         references=_references(cited),
         referenced_authors=_referenced(cited),
         ids={"doi": doi} if doi else {},
-        id_is_key=bool(doi),  # reference managers name an item without a DOI as they like
+        id_is_key=bool(doi),  # ids that reference managers choose may not be unique
     )
     return document, notes
 
@@ -93,7 +103,7 @@ def _doi(value: Any) -> str:
 
 
 def _first(value: Any, name: str, notes: list[Note]) -> str:
-    """The first text of a list; CSL has the text alone."""
+    """The first text of a list, or a single text, as in CSL."""
     for item in listed(value):
         if isinstance(item, str) and (found := plain_text(item)):
             return found
@@ -103,7 +113,7 @@ def _first(value: Any, name: str, notes: list[Note]) -> str:
 
 
 def _authors(entries: Any, notes: list[Note]) -> list[Author]:
-    """The persons in the order of the list, which is that of the work; "sequence" only marks the first of them."""
+    """The persons in the order of the list. The field "sequence" only marks the first one."""
     if not isinstance(entries, list):
         if entries is not None:
             notes.append(("field", f"author must be a list, got {type(entries).__name__}"))
@@ -124,7 +134,7 @@ def _authors(entries: Any, notes: list[Note]) -> list[Author]:
 
 
 def _is_group(entry: Any) -> bool:
-    """Whether an entry is of an organisation: these have their name in one piece."""
+    """Whether an entry is an organisation: it has its name in one piece."""
     if not isinstance(entry, dict) or entry.get("family") or entry.get("given"):
         return False
     return bool(entry.get("name") or entry.get("literal"))
@@ -162,7 +172,7 @@ def _abstract(value: Any, notes: list[Note]) -> str:
 
 
 def _year(raw: dict[str, Any], notes: list[Note]) -> int | None:
-    """The year of the first date that has one: date-parts may be empty or [[null]]."""
+    """The year of the first date that has one; date-parts may be empty or [[null]]."""
     wrong: list[Note] = []
     for name in _DATES:
         if name in raw and (year := publication_year(_first_part(raw[name]), wrong)):
@@ -192,20 +202,22 @@ def _references(cited: list[dict[str, Any]]) -> list[str]:
 
 
 def _referenced(cited: list[dict[str, Any]]) -> list[str]:
-    """The first authors of references, each once, as they are given."""
+    """The distinct first authors of the references."""
     names = [item["author"] for item in cited if "author" in item]
     return [*filter(None, dict.fromkeys(whole_name(name) for name in names if isinstance(name, str)))]
 
 
 def _recognises(source: Source) -> bool:
-    """Two names of works that are Crossref's alone, or one and two that are typical."""
+    """Two names that only Crossref has, or one and two typical ones."""
     names = names_in(source.head)
     only_here = len(_ONLY_HERE & names)
     return only_here > 1 or (only_here == 1 and len(_TYPICAL & names) > 1)
 
 
-def _open(source: Source, columns: Columns) -> Records:
-    return open_json(source, _NAMES)
-
-
-FORMAT = Format(name="crossref", title="Crossref works", recognises=_recognises, open=_open, parse=parse_work)
+FORMAT = Format(
+    name="crossref",
+    title="Crossref works",
+    recognises=_recognises,
+    open=lambda source, columns: open_json(source, _NAMES),
+    parse=parse_work,
+)

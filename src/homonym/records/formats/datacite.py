@@ -1,4 +1,8 @@
-"""DataCite: pages of its API, its public data file and single records, all JSON."""
+"""DataCite JSON: pages of its REST API, its public data file, and single records.
+
+Taken are title, abstract, year, venue, subjects as categories and keywords, DOI, arXiv number, cited DOIs, and per
+person name, affiliations, e-mail, ORCID, ResearcherID and Scopus id. Organisations among the creators are left out.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +20,14 @@ from homonym.records.parsing.json_fields import (
     distinct,
     identifier,
     listed,
+    load_record,
     plain,
     repeated,
     split_name,
     whole_name,
 )
-from homonym.records.parsing.json_stream import load_record, names_in, open_json
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.parsing.json_stream import names_in, open_json
+from homonym.records.registry import Format
 
 _ONLY_HERE = frozenset({"creators", "titles", "publicationYear", "nameIdentifiers", "nameType", "relatedIdentifiers"})
 _TYPE = re.compile(rb'"type"\s*+:\s*+"dois"')
@@ -37,10 +42,10 @@ _PERSON_SCHEMES: dict[str, tuple[str, Callable[[str], str | None]]] = {
 _GROUPS = ("Organizational", "Organization")
 _GROUP_SCHEMES = frozenset({"ror", "grid", "crossref funder id", "crossref funder"})
 
-#: So begins what DataCite writes where a value is obligatory and not known: "(:unav)", "(:unkn)", "(:tba)", …
+# DataCite's codes for unknown values of required fields begin so: "(:unav)", "(:unkn)", "(:tba)", …
 _NOT_KNOWN = "(:"
 
-#: Other ways to say so are not longer: "not available", "unknown", "none".
+# Maximum length of other texts for unknown values: "not available", "unknown", "none".
 _LONGEST_UNKNOWN = 16
 
 _CITING = ("References", "Cites")
@@ -48,7 +53,7 @@ _ARXIV = "10.48550/arxiv."
 
 
 def parse_record(text: bytes, context: object = None) -> Parsed | None:
-    """Read one record; what an API page holds besides (repositories, links) is none.
+    """Read one record; None for the other objects of an API page (repositories, links).
 
     >>> document, notes = parse_record(
     ...     b'{"id": "10.5072/X", "attributes": {"titles": [{"title": "On\\\\n  Ice"}], "publicationYear": 2019,'
@@ -66,7 +71,7 @@ def parse_record(text: bytes, context: object = None) -> Parsed | None:
     if "creators" not in record and "titles" not in record:
         if raw.get("type", "dois") != "dois":
             return None
-        raise BrokenRecordError("neither 'creators' nor 'titles': this is no DataCite record")
+        raise BrokenRecordError("neither 'creators' nor 'titles': not a DataCite record")
     return _document(record, identifier(raw.get("id")))
 
 
@@ -107,8 +112,8 @@ def _authors(creators: Any, notes: list[Note]) -> list[Author]:
 
 
 def _is_group(creator: dict[str, Any]) -> bool:
-    """Tell an organisation; where the type of a name is not given, by an identifier that only organisations have."""
-    if kind := creator.get("nameType") or creator.get("type"):  # as tools of DataCite's call it
+    """Whether a creator is an organisation, by its type or by an identifier that only organisations have."""
+    if kind := creator.get("nameType") or creator.get("type"):  # "type" in the output of some DataCite tools
         return kind in _GROUPS
     return any(_scheme(given) in _GROUP_SCHEMES for given in dicts(creator.get("nameIdentifiers")))
 
@@ -123,7 +128,7 @@ def _name(creator: dict[str, Any]) -> str:
 
 
 def _affiliations(value: Any) -> tuple[list[str], list[str]]:
-    """Places, and the e-mail addresses that stand among them."""
+    """Affiliations, and the e-mail addresses among them."""
     if not value:
         return [], []
     places, emails = affiliations_and_emails(
@@ -147,7 +152,7 @@ def _ids(entries: Any, notes: list[Note]) -> dict[str, str]:
         if valid := rule(value):
             found.setdefault(kind, valid)
         else:
-            notes.append(("field", f"{value!r} is no {kind}"))
+            notes.append(("field", f"{value!r} is not a valid {identifiers.TITLES[kind]}"))
     return found
 
 
@@ -156,7 +161,7 @@ def _scheme(given: dict[str, Any]) -> str:
 
 
 def _title(titles: Any) -> str:
-    """The title itself; alternative, translated and subtitles have a type."""
+    """The main title: alternative titles, translations and subtitles have a type."""
     given = dicts(titles, "title")
     for title in given:
         if not title.get("titleType"):
@@ -172,7 +177,7 @@ def _abstract(descriptions: Any) -> str:
 
 
 def _subjects(subjects: Any) -> tuple[list[str], list[str]]:
-    """Categories, which are those of the OECD's Fields of Science ("FOS: Mathematics"), and free keywords."""
+    """Categories, which are OECD Fields of Science ("FOS: Mathematics"), and free keywords."""
     names = distinct([subject.get("subject") for subject in dicts(subjects, "subject")])
     categories = [name[4:].strip() for name in names if name.startswith("FOS:")]
     return categories, [name for name in names if not name.startswith("FOS:")] if categories else names
@@ -206,13 +211,15 @@ def _year_issued(dates: Any) -> int | None:
 
 
 def _recognises(source: Source) -> bool:
-    """Two of its marks must be there, so that a damaged one matters as little as one that others have too."""
+    """Two of its names, so that neither a damaged name nor one of another format decides."""
     found = len(_ONLY_HERE & names_in(source.head))
     return found > 1 or (found == 1 and _TYPE.search(source.head) is not None)
 
 
-def _open(source: Source, columns: Columns) -> Records:
-    return open_json(source, _NAMES)
-
-
-FORMAT = Format(name="datacite", title="DataCite JSON", recognises=_recognises, open=_open, parse=parse_record)
+FORMAT = Format(
+    name="datacite",
+    title="DataCite JSON",
+    recognises=_recognises,
+    open=lambda source, columns: open_json(source, _NAMES),
+    parse=parse_record,
+)

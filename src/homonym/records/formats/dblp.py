@@ -1,4 +1,8 @@
-"""DBLP: the XML dump of its records, the XML of single records and of persons, and answers of its search."""
+"""DBLP: its XML dump, the XML of single records and persons, and answers of its search API (XML or JSON).
+
+Taken are title, year, venue, cited DBLP keys, DOI, arXiv number, and per author name, ORCID and DBLP's own identifiers:
+the person id, and the number that distinguishes persons of the same name.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,8 @@ from typing import Any
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
-from homonym.records.parsing.json_fields import dicts, listed, member
-from homonym.records.parsing.json_stream import load_record, open_json
+from homonym.records.parsing.json_fields import dicts, listed, load_record, member
+from homonym.records.parsing.json_stream import open_json
 from homonym.records.parsing.splitting import decoded
 from homonym.records.parsing.xml_stream import (
     STRAY,
@@ -26,23 +30,23 @@ from homonym.records.parsing.xml_stream import (
 )
 from homonym.records.registry import Columns, Format, Records
 
-#: The start of a hit in XML, and what stands only in hits.
-BEGINNING = re.compile(rb"<(info)(?=[\s>])")
-INSIDE = re.compile(rb"<(?:authors?|title|year|key)[\s>]|</info>")
+# Start tag of a search hit in XML, and tags that occur only inside hits.
+_HIT_START = re.compile(rb"<(info)(?=[\s>])")
+_INSIDE_HITS = re.compile(rb"<(?:authors?|title|year|key)[\s>]|</info>")
 
-#: Names in hits in JSON; nothing inside of a hit has two of them.
-NAMES = ("@score", "@id", "info")
+# Every hit in JSON has two of these names; no object inside a hit has (see `open_json`).
+_HIT_NAMES = ("@score", "@id", "info")
 
 _XML = re.compile(rb"<hits\s[^<>]{0,200}>|<hit\s[^<>]{0,200}>")
 _JSON = re.compile(rb'"@score"\s*+:')
 _HIT = re.compile(rb'<info>|"info"\s*+:\s*+\{')
 
-#: Fields of records that have another name in hits.
+# Field names in hits -> field names in records.
 _NAMES_IN_RECORDS = {"venue": "journal", "doi": "ee"}
 
 
 def is_answer(head: bytes) -> bool:
-    """Whether a file is an answer of the search.
+    """Whether a file is an answer of the search API.
 
     >>> is_answer(b'<hits total="1"><hit id="7"><info>'), is_answer(b'{"@score": "3", "info": {'), is_answer(b"<info>")
     (True, True, False)
@@ -64,7 +68,7 @@ def hit_fields(hit: bytes) -> tuple[str, list[Leaf]]:
         (_NAMES_IN_RECORDS.get(name, name), attributes, text) for name, attributes, text in found if name != "key"
     ]
     if not key and not any(name == "title" for name, _, _ in fields):
-        raise BrokenRecordError("a person or a venue, no publication (use the search for publications)")
+        raise BrokenRecordError("a person or a venue, not a publication (search for publications)")
     return key, fields
 
 
@@ -88,7 +92,7 @@ _KINDS = rb"article|inproceedings|proceedings|book|incollection|phdthesis|master
 _BEGINNING = re.compile(rb"<(" + _KINDS + rb")(?=[\s>])")
 _INSIDE = re.compile(rb"<(?:author|editor|title|year|pages|ee)[\s>]|</(?:" + _KINDS + rb")>|\skey\s*=")
 
-# A root or a key of DBLP: <article> alone also begins other formats, and the DTD speaks of all these elements.
+# A root element or a key of DBLP. <article> alone is not enough: other formats have it too.
 _MARK = re.compile(
     rb"<dblp(?:person)?[\s>]|<!DOCTYPE\s+dblp(?:person)?[\s>]|<(?:" + _KINDS + rb")\s[^<>]{0,200}?\bkey\s*=\s*[\"']"
     rb"(?:journals|conf|books|phd|homepages|series|reference|persons|tr|ms|data|www)/"
@@ -99,29 +103,29 @@ _USUAL = frozenset({"title", "year", "journal", "booktitle", "ee"})
 _TAKEN = _USUAL | {"cite", "school", "note"}
 _CONTROLS = dict.fromkeys(range(0x20))
 
-_PID = re.compile(r"""\bpid\s*=\s*["']([^"']*+)""")
-_NAMESAKES = re.compile(rb"<(?:www|person)\s[^<>]*?\bpubltype\s*=\s*[\"']disambiguation")
-_ORCID = re.compile(r"""\borcid\s*=\s*["']([^"']*+)""")
+_PID_ATTRIBUTE = re.compile(r"""\bpid\s*=\s*["']([^"']*+)""")
+_SAME_NAME_PAGE = re.compile(rb"<(?:www|person)\s[^<>]*?\bpubltype\s*=\s*[\"']disambiguation")
+_ORCID_ATTRIBUTE = re.compile(r"""\borcid\s*=\s*["']([^"']*+)""")
 _NUMBERED = re.compile(r"(.*\S) \d{4}")
 _ARXIV = re.compile(r"arxiv\.org/abs/([\w.-]+(?:/\d{7})?)|10\.48550/arxiv\.([\w.-]+(?:/\d{7})?)", re.IGNORECASE)
 
-#: What DBLP calls the page of any person, which says nothing of the person.
+# Title of the page of any person.
 _HOME_PAGE = "Home Page"
 
-#: What stands for cited works that DBLP does not have.
+# Placeholder for cited works that are not in DBLP.
 _NOT_IN_DBLP = "..."
 
 
-def parse_record(record: bytes) -> Parsed | None:
-    """Read one record element of DBLP; a page that lists all persons of one name is none.
+def parse_record(record: bytes, context: object = None) -> Parsed | None:
+    """Read one record element of DBLP; None for a page that lists all persons of one name.
 
-    The number that tells namesakes apart is an identifier, not a part of the name.
+    The number that distinguishes persons of the same name is an identifier, not a part of the name.
 
     >>> document, _ = parse_record(b'<article key="journals/x/1"><author>Wei Wang 0012</author></article>')
     >>> document.id, document.authors[0].name, document.authors[0].ids
     ('journals/x/1', 'Wei Wang', {'dblp': 'Wei Wang 0012'})
     """
-    if _NAMESAKES.match(record):
+    if _SAME_NAME_PAGE.match(record):
         return None
     key, fields = _fields(record)
     return _document(key, fields)
@@ -154,12 +158,12 @@ def _document(key: str, fields: list[Leaf]) -> Parsed:
         ids=_document_ids(key, others.get("ee", ())),
     )
     if not others.keys() <= _USUAL:
-        _add_rarities(document, others)
+        _add_rare_fields(document, others)
     return document, notes
 
 
 def plain_fields(record: bytes) -> tuple[str, list[Leaf]] | None:
-    """The key and the fields of a record that is a row of elements, as nearly all are, in half the time of a parser.
+    """The key and the fields of a record without nested elements, in half the time of a parser; None for others.
 
     >>> plain_fields(b'<www key="homepages/x"><title>On <i>x</i></title></www>')
     ('homepages/x', [('title', '', 'On x')])
@@ -168,7 +172,7 @@ def plain_fields(record: bytes) -> tuple[str, list[Leaf]] | None:
     """
     text = decoded(record)
     fields = _FIELD.findall(text)
-    if text.count("<") != 2 * len(fields) + 2:  # there are more tags than those of the fields and of the record itself
+    if text.count("<") != 2 * len(fields) + 2:  # more tags than those of the fields and of the record
         text = _MARKUP.sub("", text)
         fields = _FIELD.findall(text)
         if text.count("<") != 2 * len(fields) + 2:
@@ -180,7 +184,7 @@ def plain_fields(record: bytes) -> tuple[str, list[Leaf]] | None:
 
 
 def parsed_fields(record: bytes) -> tuple[str, list[Leaf]]:
-    """The key and the fields of any record, read by a parser."""
+    """The key and the fields of any record, by an XML parser."""
     element = element_of(record)
     return element.get("key", ""), [(child.tag, written_attributes(child), text_of(child)) for child in element]
 
@@ -203,20 +207,17 @@ def _authors(fields: list[tuple[str, str]], notes: list[Note]) -> list[Author]:
 
 @lru_cache(maxsize=1 << 14)
 def _name(text: str) -> tuple[str, str]:
-    """The name of a person, and with the number that DBLP gives to namesakes if there is one."""
+    """The name of a person without and, if there is one, with DBLP's number for persons of the same name."""
     given = even_text(text).translate(_CONTROLS)
     numbered = _NUMBERED.fullmatch(given)
     return (numbered[1], given) if numbered else (given, "")
 
 
 def _add_ids(author: Author, attributes: str, notes: list[Note]) -> None:
-    if pid := _PID.search(attributes):
+    if pid := _PID_ATTRIBUTE.search(attributes):
         author.ids["dblp-pid"] = pid[1]
-    if orcid := _ORCID.search(attributes):
-        if valid := identifiers.orcid(orcid[1]):
-            author.ids["orcid"] = valid
-        else:
-            notes.append(("field", f"{orcid[1]!r} is no ORCID"))
+    if orcid := _ORCID_ATTRIBUTE.search(attributes):
+        identifiers.add(author.ids, "orcid", orcid[1], notes)
 
 
 def _title(fields: dict[str, list[str]]) -> str:
@@ -242,8 +243,8 @@ def _document_ids(key: str, links: Iterable[str]) -> dict[str, str]:
     return ids
 
 
-def _add_rarities(document: Document, fields: dict[str, list[str]]) -> None:
-    """Add what few records have: cited works, the school of a thesis, where the person of a page works."""
+def _add_rare_fields(document: Document, fields: dict[str, list[str]]) -> None:
+    """Add what few records have: cited works, the school of a thesis, the affiliation of a person page."""
     cited = map(even_text, fields.get("cite", ()))
     document.references = [key for key in cited if key and key != _NOT_IN_DBLP]
     places = [place for text in fields.get("school", []) + fields.get("note", []) if (place := even_text(text))]
@@ -261,12 +262,8 @@ def _open(source: Source, columns: Columns) -> Records:
     if not is_answer(source.head):
         return Records(cut_records(source.blocks(), _BEGINNING, _INSIDE))
     if is_xml(source.head):
-        return Records(cut_records(source.blocks(), BEGINNING, INSIDE))
-    return open_json(source, NAMES)
+        return Records(cut_records(source.blocks(), _HIT_START, _INSIDE_HITS))
+    return open_json(source, _HIT_NAMES)
 
 
-def _parse(text: bytes, context: None) -> Parsed | None:
-    return parse_record(text)
-
-
-FORMAT = Format(name="dblp", title="DBLP XML", recognises=_recognises, open=_open, parse=_parse)
+FORMAT = Format(name="dblp", title="DBLP XML", recognises=_recognises, open=_open, parse=parse_record)

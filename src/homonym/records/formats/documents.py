@@ -1,4 +1,8 @@
-"""homonym's own document format: one JSON object per line; a list of them or one after another is read too."""
+"""homonym's own formats, JSON: documents, and mentions with bags of features.
+
+A file has one object per line; lists of objects and concatenated objects are read too. `homonym convert` writes
+documents, `homonym extract` writes mentions. All their fields are used.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +20,18 @@ from homonym.records.parsing.json_stream import names_in, open_json
 from homonym.records.parsing.splitting import Raw
 from homonym.records.registry import Columns, Format, Records
 
-#: Names in documents; nothing inside of a document has two of them.
+# Every document has these names; no object inside a document has both (see `open_json`).
 _NAMES = ("id", "authors")
 
-# Mentions with bags have the second: then it can be said what they are.
+# Mentions with bags have the second name; they are recognised here to be rejected with a clear reason.
 _MARK = re.compile(rb'"(?:authors|mention_id)"\s*+:')
 
-# How a list begins, and an object of which each member has a line of its own.
+# How a list begins, and an object with one member per line.
 _SPREAD = re.compile(rb'\s*+(?:\[\s*+\{|\{[ \t\r]*+\n\s*+")')
 
 
-def parse_document(line: bytes) -> Parsed:
-    """Read one line; notes say which author or field of it could not be used.
+def parse_document(line: bytes, context: object = None) -> Parsed:
+    """Read one document.
 
     >>> document, notes = parse_document(b'{"id": 7, "year": "n.d.", "authors": [{"name": "Doe, J"}, {}]}')
     >>> document.id, [author.name for author in document.authors]
@@ -53,13 +57,13 @@ def parse_document(line: bytes) -> Parsed:
         references=_texts(raw, "references", notes),
         referenced_authors=_texts(raw, "referenced_authors", notes),
         other_authors=_texts(raw, "other_authors", notes),
-        ids=_ids(raw, notes),
+        ids=_first_ids(raw.get("ids"), notes),
     )
     return document, notes
 
 
 def load_object(line: bytes) -> dict[str, Any]:
-    """Read one line that must be a JSON object."""
+    """Parse one line, which must be a JSON object. Stricter than `load_record`: our own format must be valid JSON."""
     try:
         return json_object(line)
     except ValueError as error:
@@ -67,7 +71,7 @@ def load_object(line: bytes) -> dict[str, Any]:
 
 
 def identifier(raw: dict[str, Any], key: str) -> str:
-    """The value of a required identifier; numbers are taken as text."""
+    """A required identifier as text."""
     value = optional_identifier(raw, key)
     if value is None:
         raise BrokenRecordError(f"'{key}' is missing")
@@ -75,11 +79,11 @@ def identifier(raw: dict[str, Any], key: str) -> str:
 
 
 def optional_identifier(raw: dict[str, Any], key: str) -> str | None:
-    """The value of an identifier as text, or None."""
+    """An identifier as text; None if it is missing or empty."""
     value = raw.get(key)
     if value is None or value == "":
         return None
-    if type(value) is str:  # as it nearly always is; the rest takes longer to tell
+    if type(value) is str:  # nearly always; the checks below are slower
         return value
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise BrokenRecordError(f"'{key}' must be text, got {type(value).__name__}")
@@ -105,7 +109,7 @@ def _authors(entries: Any, notes: list[Note]) -> list[Author]:
                 emails=_texts(entry, "emails", notes),
                 label=_identifier_or_note(entry, "author", notes),
                 block=_identifier_or_note(entry, "block", notes),
-                ids=_ids(entry, notes),
+                ids=_first_ids(entry.get("ids"), notes),
             )
         )
     return authors
@@ -147,29 +151,29 @@ def _texts(raw: dict[str, Any], key: str, notes: list[Note]) -> list[str]:
     return []
 
 
-def _ids(raw: dict[str, Any], notes: list[Note]) -> dict[str, str]:
-    """Identifiers by kind, those that are none noted; of a list the first one counts."""
-    value = raw.get("ids")
-    if not value:
-        return {}
-    if not isinstance(value, dict):
+def _first_ids(value: Any, notes: list[Note]) -> dict[str, str]:
+    """Identifiers by kind. If a list is given for a kind, its first item counts."""
+    if isinstance(value, dict):
+        value = {kind: given[0] if isinstance(given, list) and given else given for kind, given in value.items()}
+    return _ids(value or None, notes)
+
+
+def _ids(value: Any, notes: list[Note]) -> dict[str, str]:
+    """Valid identifiers by kind; invalid ones are noted."""
+    if value is not None and not isinstance(value, dict):
         notes.append(("field", f"ids must be an object, got {type(value).__name__}"))
         return {}
-    found = {}
-    for kind, given in value.items():
-        single = given[0] if isinstance(given, list) and given else given
-        if single is None or single == "":
-            continue
-        valid = identifiers.normalise(kind, single)
-        if valid is None:
-            notes.append(("field", f"{single!r} is no {kind}"))
-        else:
-            found[kind] = valid
+    found: dict[str, str] = {}
+    for kind, given in (value or {}).items():
+        if normal := identifiers.normalise(kind, given):
+            found[kind] = normal
+        elif given not in (None, ""):
+            notes.append(("field", f"{given!r} is not a valid {identifiers.TITLES.get(kind, kind)}"))
     return found
 
 
 def _recognises(source: Source) -> bool:
-    """An object on any of the first lines, or JSON at all, and a name without which there is nothing to be read."""
+    """JSON, or an object on one of the first lines, with a name that every document or mention has."""
     if not source.head.strip():
         return True
     if _MARK.search(source.head) is None:
@@ -185,28 +189,28 @@ def _open(source: Source, columns: Columns) -> Records:
 
 
 def has_lines(head: bytes) -> bool:
-    """Whether there is a document on each line, as far as the first shows."""
+    """Whether there is one document per line, judged by the first line."""
     first = head.lstrip().partition(b"\n")[0]
     return _SPREAD.match(head) is None and first.count(b'"authors"') < 2
 
 
-def _parse(text: bytes, context: None) -> Parsed:
-    return parse_document(text)
-
-
 FORMAT = Format(
-    name="documents", title="homonym's own documents, JSON lines", recognises=_recognises, open=_open, parse=_parse
+    name="documents",
+    title="homonym's own documents, JSON lines",
+    recognises=_recognises,
+    open=_open,
+    parse=parse_document,
 )
 
-#: Not written: a position is the place in the list, a label is called `author`, and an id that is written is a key.
+# Fields that are written under their own names. A position is the place in the list, a label is called `author`.
 _AUTHOR = tuple(field.name for field in fields(Author) if field.name not in {"position", "label"})
 _DOCUMENT = tuple(field.name for field in fields(Document) if field.name not in {"authors", "id_is_key"})
 
 
 def document_object(document: Document) -> dict[str, Any]:
-    """A document as an object of the documents format, without what it lacks.
+    """A document as an object of the documents format, without empty fields.
 
-    An author who was set aside leaves a gap, so that the others keep their positions.
+    A rejected author leaves a gap (null), so that the others keep their positions.
 
     >>> document_object(Document("W1", [Author(1, "Doe, J", ids={"orcid": "0000-0002-1825-0097"})], year=2014))
     {'id': 'W1', 'year': 2014, 'authors': [None, {'name': 'Doe, J', 'ids': {'orcid': '0000-0002-1825-0097'}}]}
@@ -229,16 +233,16 @@ def _author_object(author: Author) -> dict[str, Any]:
     return written if author.label is None else {**written, "author": author.label}
 
 
-#: Counts outside are not frequencies; inside, sums over a collection are exact (see collection/counting.py).
+# Range of feature counts. Inside it, sums over a collection are exact (see collection/counting.py).
 SMALLEST_COUNT, LARGEST_COUNT = 1e-9, 1e9
 
-#: What the column of positions holds.
+# Maximum value of the column of positions (32-bit integers).
 LARGEST_POSITION = 2**31 - 1
 
 
 @dataclass(slots=True)
 class Mention:
-    """One author mention with its bag of features for each type; `notes` say what of it could not be used."""
+    """One author mention with a bag of features per feature type, and notes on what could not be used."""
 
     mention_id: str
     document_id: str | None
@@ -252,7 +256,7 @@ class Mention:
 
 
 def parse_mention(line: bytes) -> Mention:
-    """Read one line.
+    """Read one mention.
 
     >>> parse_mention(b'{"mention_id": "m1", "name": "DOE, J", "features": {"co": {"SMITH, A": 1}}}').block
     'DOE, J'
@@ -263,7 +267,7 @@ def parse_mention(line: bytes) -> Mention:
     name = raw.get("name") if isinstance(raw.get("name"), str) else None
     block = optional_identifier(raw, "block") or name
     if not block:
-        raise BrokenRecordError("neither 'block' nor 'name' says which mentions it is to be compared with")
+        raise BrokenRecordError("neither 'block' nor 'name': the block of the mention is unknown")
     notes: list[Note] = []
     return Mention(
         mention_id=identifier(raw, "mention_id"),
@@ -273,7 +277,7 @@ def parse_mention(line: bytes) -> Mention:
         block=block,
         label=optional_identifier(raw, "author"),
         features=_bags(raw.get("features")),
-        ids=_mention_ids(raw.get("ids"), notes),
+        ids=_ids(raw.get("ids"), notes),
         notes=notes,
     )
 
@@ -281,21 +285,6 @@ def parse_mention(line: bytes) -> Mention:
 def _position(value: Any) -> int | None:
     usable = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_POSITION
     return value if usable else None
-
-
-def _mention_ids(raw: Any, notes: list[Note]) -> dict[str, str]:
-    """The identifiers of the person by kind; those that are none are noted."""
-    if raw is not None and not isinstance(raw, dict):
-        notes.append(("field", f"ids must be an object, got {type(raw).__name__}"))
-        return {}
-    found = {}
-    for kind, value in (raw or {}).items():
-        valid = identifiers.normalise(kind, value)
-        if valid is not None:
-            found[kind] = valid
-        elif value not in (None, ""):
-            notes.append(("field", f"{value!r} is no {kind}"))
-    return found
 
 
 def _bags(raw: Any) -> dict[str, dict[str, float]]:

@@ -1,4 +1,8 @@
-"""MEDLINE text, the format "PubMed" of PubMed's own export (.nbib or .txt)."""
+"""MEDLINE text (.nbib or .txt), which PubMed's web site exports as "Send to: Citation manager" or "Save: PubMed".
+
+Taken are title, abstract, year, venue, MeSH headings and keywords, PMID, DOI and PMCID, and per author name,
+affiliations, e-mail, ORCID and ResearcherID. PubMed's XML is read by `pubmed`.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +32,14 @@ from homonym.records.parsing.tagged_lines import (
 )
 from homonym.records.registry import Columns, Format, Records
 
-# The look behind comes second, so that the search runs over letters that are no beginning at full speed.
+# The lookbehind comes second: a pattern that begins with literal characters is searched much faster.
 _BEGINNING = re.compile(rb"PMID(?<![^\r\n].{4}) ?- ?\d", re.DOTALL)
 _OWNER = re.compile(rb"OWN(?<![^\r\n].{3}) {0,2}-", re.DOTALL)
 _TAG = re.compile(r"\n([A-Z]{2,4}) {0,2}-(?: |(?=\n))")
 _YEAR = re.compile(r"\d{4}")
 _TYPICAL = re.compile(rb"(?:AUID|CRDT|DCOM|EDAT|FAU |JID |MHDA|OWN |PHST|STAT)- (?<![^\r\n].{6})", re.DOTALL)
 
-#: Other contributors: what follows them until the next author is theirs.
+# Tags of other contributors. Fields after them, up to the next author, are not those of an author.
 _OTHERS = frozenset({"CN", "ED", "FED", "FIR", "IR"})
 
 
@@ -44,17 +48,17 @@ def _recognises(source: Source) -> bool:
 
 
 def _open(source: Source, columns: Columns) -> Records:
-    return Records(part for raw in split_at(source.blocks(), _BEGINNING) for part in _parted(raw))
+    return Records(part for raw in split_at(source.blocks(), _BEGINNING) for part in _split_at_owner(raw))
 
 
-def _parted(raw: Raw) -> Iterator[Raw]:
-    """Part a record from a next one whose PMID is damaged: its second line says again who owns it."""
+def _split_at_owner(raw: Raw) -> Iterator[Raw]:
+    """Split off a next record whose PMID is damaged: its second line has the tag OWN again."""
     owners = [] if raw.broken else [mark.start() for mark in _OWNER.finditer(raw.text)]
     return cut_at(raw, [_line_between(raw.text, *both) for both in pairwise(owners)])
 
 
 def _line_between(text: bytes, start: int, place: int) -> int:
-    """Where the line before that of a place begins, 0 if it begins before the start."""
+    """Start of the line before the line of `place`, 0 if it begins before `start`."""
     end = place - 2 if text[place - 2 : place] == b"\r\n" else place - 1
     return max(text.rfind(b"\n", start, end), text.rfind(b"\r", start, end)) + 1
 
@@ -82,7 +86,7 @@ def _parse(text: bytes, context: None) -> Parsed | None:
 def _document(tags: Tags, title: str, authors: list[Author], notes: list[Note]) -> Document:
     ids = _ids(tags)
     if "pmid" not in ids:
-        notes.append(("field", "the PMID is missing or no number"))
+        notes.append(("field", "the PMID is missing or not a number"))
     date = first(tags, "DP", "DEP")
     year = _YEAR.search(date)
     return Document(
@@ -98,7 +102,7 @@ def _document(tags: Tags, title: str, authors: list[Author], notes: list[Note]) 
 
 
 def _keywords(tags: Tags) -> list[str]:
-    """Headings without their qualifiers, then the authors' own keywords; a star marks what the article is mainly about.
+    """MeSH headings without qualifiers, then the authors' keywords. A star, which marks main topics, is removed.
 
     >>> _keywords({"MH": ["*Exercise/physiology", "Aged"], "OT": ["*ageing"]})
     ['Exercise', 'Aged', 'ageing']
@@ -119,7 +123,7 @@ def _ids(tags: Tags) -> dict[str, str]:
 
 
 def _authors(fields: list[Field], notes: list[Note]) -> list[Author]:
-    """Authors with what follows each of them. In old records the only address is the first author's and comes first."""
+    """Authors with the fields after each of them. In old records an address before them is the first author's."""
     authors: list[Author] = []
     author: Author | None = None
     has_full_name = False
@@ -135,13 +139,13 @@ def _authors(fields: list[Field], notes: list[Note]) -> list[Author]:
             author = None
         elif tag == "AD":
             if author is not None:
-                _give_addresses(author, value)
+                _add_addresses(author, value)
             elif not authors:
                 early.append(value)
         elif tag == "AUID" and author is not None:
-            _give_id(author, value, notes)
+            _add_id(author, value, notes)
     for value in early if authors else ():
-        _give_addresses(authors[0], value)
+        _add_addresses(authors[0], value)
     return remove_repeats([author for author in authors if author.name])
 
 
@@ -153,13 +157,13 @@ def _author(value: str, position: int, notes: list[Note]) -> Author:
     return Author(position, "" if is_placeholder(name) else name)
 
 
-def _give_addresses(author: Author, value: str) -> None:
+def _add_addresses(author: Author, value: str) -> None:
     for address in numbered_addresses(value):
         add_address(author, address)
 
 
-def _give_id(author: Author, value: str, notes: list[Note]) -> None:
-    """Add an identifier, such as "ORCID: 0000-0002-1825-0097"; those of other registers are left."""
+def _add_id(author: Author, value: str, notes: list[Note]) -> None:
+    """Add an identifier such as "ORCID: 0000-0002-1825-0097". Kinds other than ORCID and ResearcherID are ignored."""
     kind, _, number = plain_text(value).rpartition(": ")
     kind = kind.lower() or "orcid"
     if kind not in {"orcid", "researcherid"}:
@@ -167,7 +171,7 @@ def _give_id(author: Author, value: str, notes: list[Note]) -> None:
     if valid := identifiers.normalise(kind, number):
         author.ids.setdefault(kind, valid)
     else:
-        notes.append(("field", f"{number!r} is no {'ORCID' if kind == 'orcid' else 'ResearcherID'}"))
+        notes.append(("field", f"{number!r} is not a valid {identifiers.TITLES[kind]}"))
 
 
 FORMAT = Format(name="nbib", title="MEDLINE text (nbib)", recognises=_recognises, open=_open, parse=_parse)

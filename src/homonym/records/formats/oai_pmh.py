@@ -1,4 +1,8 @@
-"""Harvests over OAI-PMH: arXiv in its own formats, and any repository in Dublin Core; also answers of arXiv's API."""
+"""Harvests over OAI-PMH: arXiv in its own formats, any repository in Dublin Core; and answers of arXiv's API.
+
+Harvesters save the answers of a repository to verb=ListRecords as XML files. Taken are title, abstract, year, venue,
+categories, keywords, DOI, arXiv number and OAI identifier, and per author name, affiliations, e-mail and ORCID.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ _ARXIV = re.compile(rf"(?:^oai:arxiv\.org:|arxiv\.org/abs/|^arxiv:)({identifiers
 _YEAR = re.compile(r"(?<!\d)((?:1[4-9]|20)\d\d)(?:\d{4})?(?!\d)")
 _WORDS = re.compile(r"[^\W\d_]{2} [^\W\d_]{2}")
 
-# The years of a person's life, as library catalogues add them to the name.
+# Years of birth and death, which library catalogues add to a name.
 _LIFE = re.compile(r"[,\s]{0,4}+\(?(?:b\. ?|born )?1\d{3} ?[-–] ?(?:\d{4})?\)?\.?$")
 _PERSON = re.compile(r"[^,\d]{1,40}, ?[^,\d]{1,40}|[^\W\d_][^\s,\d]*(?: [^\s,\d]+){1,4}")
 _PLACE = re.compile(
@@ -30,15 +34,15 @@ _PLACE = re.compile(
     r"|escuela|zentrum|hochschule|politec|polytec|company|research|corporation",
     re.IGNORECASE,
 )
-_NOBODY = re.compile(
+_PLACEHOLDER = re.compile(
     r"\W*+(?:anon|anonymous|unknown|author unknown|et\.? ?al|and others|n/?a|null|none|no author\b[\w\s]{0,20})?\W*+",
     re.IGNORECASE,
 )
 
-#: Remarks on pages, theses and sponsors are not longer.
+# Maximum length of remarks on pages, theses and sponsors; abstracts are longer.
 _LONGEST_REMARK = 120
 
-#: Subjects of arXiv that are not written "Field - Part".
+# Subjects of arXiv that do not have the form "Field - Part".
 _WHOLE_FIELDS = {
     "General Relativity and Quantum Cosmology",
     "Mathematical Physics",
@@ -55,7 +59,7 @@ Fields = dict[str, list[str]]
 
 
 def parse_dublin_core(leaves: list[Leaf], *, has_header: bool) -> Parsed:
-    """Read the description of one document; the header of a harvest has the name by which the repository knows it."""
+    """Read one document in Dublin Core. With a header, the first identifier is the OAI identifier of the repository."""
     fields: Fields = {}
     creators: list[tuple[str, str]] = []
     for prefixed, attributes, text in leaves:
@@ -76,7 +80,7 @@ def parse_dublin_core(leaves: list[Leaf], *, has_header: bool) -> Parsed:
     document = Document(
         id=paper or identifier,
         authors=_dublin_core_authors(creators, notes),
-        title=_plain_dublin_core(fields["title"][0]) if "title" in fields else "",
+        title=_without_latex(fields["title"][0]) if "title" in fields else "",
         abstract=_abstract(fields),
         year=_year(fields, notes),
         venue=_venue(fields, names[1:], paper=bool(paper)),
@@ -89,12 +93,12 @@ def parse_dublin_core(leaves: list[Leaf], *, has_header: bool) -> Parsed:
 
 @lru_cache(maxsize=1 << 10)
 def _field(prefixed: str) -> str:
-    """The field that an element is, whatever the prefix of its name; empty for what is not taken."""
+    """The field of an element name with any prefix; empty if the field is not used."""
     name = prefixed.rpartition(":")[2]
     return name if name in _TAKEN else ""
 
 
-def _plain_dublin_core(text: str) -> str:
+def _without_latex(text: str) -> str:
     return latex_to_text(text) if "\\" in text or "$" in text else text
 
 
@@ -106,27 +110,27 @@ def _arxiv_number(names: list[str]) -> str:
 
 
 def _abstract(fields: Fields) -> str:
-    """The first long description, as catalogues put pages and remarks there; arXiv's comments are none at all."""
+    """The first long description: short ones are remarks. Comments of arXiv are left out."""
     given = fields.get("description", []) + fields.get("abstract", [])
     texts = [text for text in given if not text.startswith("Comment:")]
     return next((text for text in texts if len(text) > _LONGEST_REMARK), texts[0] if texts else "")
 
 
 def _keywords(subjects: list[str], categories: list[str]) -> list[str]:
-    """Free keywords, of which some journals put all into one subject."""
+    """Free keywords. Some journals put all of them into one subject."""
     words = (word.strip() for subject in subjects if subject not in categories for word in subject.split(";"))
     return [*filter(None, dict.fromkeys(words))]
 
 
 def _year(fields: Fields, notes: list[Note]) -> int | None:
-    """The earliest year: the others are those of later versions, or of the arrival in the repository."""
+    """The earliest year: later dates are those of new versions or of the deposit."""
     dates = fields.get("date") or fields.get("issued") or []
     found = [int(year[1]) for date in dates if (year := _YEAR.match(date) or _YEAR.search(date))]
     return min(found) if found else publication_year(dates[0] if dates else None, notes)
 
 
 def _venue(fields: Fields, names: list[str], *, paper: bool) -> str:
-    """The journal, which arXiv gives as one more identifier and others as source, with volume and pages behind it."""
+    """The journal: an identifier in arXiv, the source elsewhere, followed by volume and pages."""
     if paper:
         return next((name for name in names if "://" not in name and _WORDS.search(name)), "")
     journals = [source.partition(";")[0].strip() for source in fields.get("source", ()) if _WORDS.search(source)]
@@ -157,16 +161,16 @@ def _dublin_core_authors(creators: list[tuple[str, str]], notes: list[Note]) -> 
 
 
 def _add_orcid(author: Author, given: str, notes: list[Note]) -> None:
-    """Add an ORCID from the text of a creator or from one of its attributes, if there is any."""
+    """Add the ORCID in the text or the attributes of a creator, if there is one."""
     if valid := identifiers.orcid(given):
         author.ids["orcid"] = valid
     elif identifiers.LABELLED_ORCID.search(given):
-        notes.append(("field", f"{given.strip()!r} is no ORCID"))
+        notes.append(("field", f"{given.strip()!r} is not a valid ORCID"))
 
 
 @lru_cache(maxsize=1 << 14)
 def people_in(text: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-    """The names in one creator, mostly one and rarely several, then the places and the ORCID that one comes with.
+    """The names in one creator, nearly always one; and the affiliations and the ORCID text if it is one.
 
     >>> people_in("Doe, Jo (1950-); University of Oslo"), people_in("Doe, Jo; Roe, Al")
     ((('Doe, Jo',), ('University of Oslo',), ''), (('Doe, Jo', 'Roe, Al'), (), ''))
@@ -177,7 +181,7 @@ def people_in(text: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
     orcid = identifiers.LABELLED_ORCID.search(text)
     without = identifiers.LABELLED_ORCID.sub(";", text) if orcid else text
     pieces = [piece.strip() for piece in without.split(";") if piece.strip()]
-    if not pieces or _NOBODY.fullmatch(pieces[0]):
+    if not pieces or _PLACEHOLDER.fullmatch(pieces[0]):
         return (), (), ""
     if len(pieces) > 1 and _are_people(pieces):
         return tuple(map(_dublin_core_name, pieces)), (), ""
@@ -185,13 +189,13 @@ def people_in(text: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
 
 
 def _are_people(pieces: list[str]) -> bool:
-    """Whether all pieces are names, written in one way: journals put an author's place behind the same semicolon."""
+    """Whether all pieces are names in one notation. Others are an author followed by affiliations."""
     commas = {"," in piece for piece in pieces}
     return len(commas) == 1 and all(_PERSON.fullmatch(piece) and not _PLACE.search(piece) for piece in pieces)
 
 
 def _dublin_core_name(text: str) -> str:
-    return _LIFE.sub("", _plain_dublin_core(text)).strip(" ,")
+    return _LIFE.sub("", _without_latex(text)).strip(" ,")
 
 
 _PREFIX = rb"(?:[A-Za-z_][\w.-]{0,40}:)?"
@@ -213,7 +217,7 @@ _DELETED = re.compile(rb"<" + _PREFIX + rb"header\s[^<>]*\bstatus\s*=\s*[\"']del
 _CONTENT = re.compile(rb"<" + _PREFIX + rb"metadata[^<>]*>\s*<" + _PREFIX + rb"([\w.-]+)")
 _TERM = re.compile(rb"<" + _PREFIX + rb"category\s[^<>]*?\bterm\s*=\s*[\"']([^\"'<>]+)")
 
-#: The header of a record ends before this; a prefix and its bracket are not longer than this.
+# Maximum length of the header of a record, and of a namespace prefix with its bracket.
 _HEADER_BYTES, _PREFIX_BYTES = 1000, 43
 
 _CONTAINERS = "record entry header metadata arXiv arXivRaw authors author version dc qualifieddc qdc simpledc".split()
@@ -221,7 +225,7 @@ _READER = LeafReader(*_CONTAINERS)
 
 
 def parse_record(record: bytes, around: bytes = b"") -> Parsed | None:
-    """Read one record of a harvest; one that was deleted at its source is none.
+    """Read one record of a harvest; None for a deleted record.
 
     >>> parse_record(b'<record><header status="deleted"><identifier>oai:x:1</identifier></header></record>')
     >>> document, _ = parse_record(
@@ -245,12 +249,12 @@ def parse_record(record: bytes, around: bytes = b"") -> Parsed | None:
     if kind == "dc" or _BARE.match(record) or any(name.endswith("creator") for name, _, _ in leaves):
         return parse_dublin_core(leaves, has_header=b"header" in record[:_HEADER_BYTES])
     if not kind:
-        raise BrokenRecordError("there is no metadata in it")
-    raise BrokenRecordError(f"its metadata are {kind}, neither arXiv nor Dublin Core (harvest them as oai_dc)")
+        raise BrokenRecordError("no metadata")
+    raise BrokenRecordError(f"metadata format {kind} is neither arXiv nor Dublin Core (harvest as oai_dc)")
 
 
 def _paper(leaves: list[Leaf]) -> Parsed:
-    """Read the format arXiv, in which names are taken apart."""
+    """Read the format "arXiv", in which names are split into parts."""
     fields: dict[str, str] = {}
     people: list[list[str]] = []  # family name, given names, suffix, then affiliations
     for prefixed, _, text in leaves:
@@ -300,17 +304,16 @@ def _name(*parts: str) -> str:
 
 
 def _plain(text: str) -> str:
-    text = leaf_text(text)
-    return latex_to_text(text) if "\\" in text or "$" in text else text
+    return _without_latex(leaf_text(text))
 
 
 def _snapshot_paper(fields: dict[str, Any]) -> Parsed:
-    """Read a paper whose fields are named as in arXiv's snapshot, which is made from the format arXivRaw."""
+    """Read a paper with the field names of arXiv's snapshot, which is made from the format "arXivRaw"."""
     return arxiv.parse_record(orjson.dumps(fields))
 
 
 def _raw_fields(leaves: list[Leaf]) -> dict[str, Any]:
-    """The format arXivRaw: all authors in one text, and a date for each version."""
+    """The fields of the format "arXivRaw": all authors in one text, and a date per version."""
     fields: dict[str, Any] = {"authors": "", "versions": []}
     for prefixed, _, text in leaves:
         name = prefixed.rpartition(":")[2]
@@ -322,7 +325,7 @@ def _raw_fields(leaves: list[Leaf]) -> dict[str, Any]:
 
 
 def _entry_fields(leaves: list[Leaf]) -> dict[str, Any]:
-    """An entry in an answer of arXiv's API."""
+    """The fields of an entry in an answer of arXiv's API."""
     fields: dict[str, Any] = {"authors": []}
     for prefixed, _, text in leaves:
         name = prefixed.rpartition(":")[2]
@@ -341,7 +344,7 @@ def _recognises(source: Source) -> bool:
 
 
 def _is_feed(head: bytes) -> bool:
-    """Whether this is an answer of arXiv's API: a feed of entries, each named by its address at arXiv."""
+    """Whether this is an answer of arXiv's API: a feed of entries whose ids are addresses at arXiv."""
     return _FEED.search(head) is not None and _ENTRY.search(head) is not None
 
 
@@ -354,14 +357,14 @@ def _open(source: Source, columns: Columns) -> Records:
 
 
 def _record_name(head: bytes) -> bytes:
-    """What records are called: a description in Dublin Core may also stand alone, without a harvest around it."""
+    """The element name of records. Dublin Core descriptions may also be saved without a harvest around them."""
     if _is_feed(head):
         return b"entry"
     return b"dc" if _BARE.search(head) and not _HARVESTED.search(head) else b"record"
 
 
 def _without_records(head: bytes) -> str:
-    """Why an answer has no records, if it says so.
+    """Why an answer has no records; empty if it has.
 
     >>> _without_records(b"<request verb='x'/><error code='noRecordsMatch'>Nothing</error>")
     'the repository answered with an error: noRecordsMatch'
@@ -373,10 +376,6 @@ def _without_records(head: bytes) -> str:
     return "a list of identifiers without records (harvest with verb=ListRecords)" if _ONLY_NAMES.search(head) else ""
 
 
-def _parse(text: bytes, context: bytes) -> Parsed | None:
-    return parse_record(text, context)
-
-
 FORMAT = Format(
-    name="arxiv-oai", title="arXiv and Dublin Core over OAI-PMH", recognises=_recognises, open=_open, parse=_parse
+    name="arxiv-oai", title="arXiv and Dublin Core over OAI-PMH", recognises=_recognises, open=_open, parse=parse_record
 )

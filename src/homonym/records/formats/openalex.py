@@ -1,6 +1,7 @@
-"""Works of OpenAlex: pages of its interface, parts of its snapshot, and what programs store of them.
+"""OpenAlex works: pages of its API, parts of its snapshot, and files that programs such as openalexR save.
 
-Both the layout of today and that of 2022 are read.
+The layouts of today and of 2022 are read. Taken are title, abstract, year, venue, topics and concepts as categories and
+keywords, references, DOI, PMID, and per author name, affiliations, e-mail, OpenAlex id and ORCID.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from homonym.records.parsing.json_fields import (
     distinct,
     indexed_text,
     listed,
+    load_record,
     member,
     orcid,
     repeated,
@@ -26,10 +28,10 @@ from homonym.records.parsing.json_fields import (
     whole_name,
     without_separators,
 )
-from homonym.records.parsing.json_stream import load_record, names_in, open_json
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.parsing.json_stream import names_in, open_json
+from homonym.records.registry import Format
 
-#: Names in works; nothing inside of a work has two of them.
+# Every work has two of these names; no object inside a work has (see `open_json`).
 _NAMES = frozenset(
     {"id", "title", "authorships", "publication_year", "publication_date", "primary_location", "host_venue", "biblio"}
     | {"abstract_inverted_index", "referenced_works", "related_works", "concepts", "topics", "ids", "open_access"}
@@ -49,13 +51,13 @@ _ADDRESS = re.compile(rb"openalex\.org\\?/W\d")
 _PREFIX = identifiers.OPENALEX_PREFIX
 _ID = re.compile(r"(?:^|/)([AWaw]\d+)\W*$")
 
-#: Entries for authors that are not known or were deleted: no persons.
+# Ids that stand for unknown or deleted authors.
 _NO_AUTHORS = frozenset({"A9999999999", "A5317838346"})
 
-#: Concepts down to this level are fields of research, those below are subjects.
+# Concepts down to this level are fields of research, deeper ones are subjects.
 _LAST_FIELD_LEVEL = 1
 
-#: Concepts that a work has only because they stand above others.
+# Scores of concepts that a work has only as ancestors of others.
 _NO_SCORES = (0, "0", "0.0", None)
 
 
@@ -75,7 +77,7 @@ def parse_work(line: bytes, context: object = None) -> Parsed:
     notes: list[Note] = []
     work = _short(raw.get("id")) or _short(member(raw, "ids", "openalex"))
     if not work.startswith("W") and "authorships" not in raw:
-        raise BrokenRecordError("this is not a work of OpenAlex: it has neither its id nor authorships")
+        raise BrokenRecordError("neither an OpenAlex id nor authorships: not a work of OpenAlex")
     concepts, topics = dicts(raw.get("concepts")), dicts(raw.get("topics"))
     if not topics and isinstance(raw.get("primary_topic"), dict):
         topics = [raw["primary_topic"]]
@@ -95,7 +97,7 @@ def parse_work(line: bytes, context: object = None) -> Parsed:
 
 
 def _unboxed(raw: dict[str, Any]) -> dict[str, Any]:
-    """A work that R wrote; the places of a word stay a list, even if it is a list of one."""
+    """A work written by R, see `unboxed`. The places of a word stay a list, even of length one."""
     work: dict[str, Any] = unboxed(raw)
     if isinstance(index := work.get(_INDEX), dict):
         work[_INDEX] = {word: listed(places) for word, places in index.items()}
@@ -103,7 +105,7 @@ def _unboxed(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _short(value: Any) -> str:
-    """The identifier at the end of an address."""
+    """The identifier at the end of an OpenAlex address; empty if there is none."""
     if not isinstance(value, str):
         return ""
     if value.startswith(_PREFIX) and value[22:].isdecimal():
@@ -119,7 +121,7 @@ def _authors(raw: dict[str, Any], notes: list[Note]) -> list[Author]:
             notes.append(("field", f"authorships must be a list, got {type(entries).__name__}"))
         return []
     if raw.get("is_authors_truncated") is True:
-        notes.append(("field", f"authorships end after {len(entries)}: ask for this work alone to get all"))
+        notes.append(("field", f"authorships end after {len(entries)}: download this work alone to get all"))
     authors = []
     for position, entry in enumerate(entries):
         author = _author(position, entry, notes)
@@ -148,7 +150,7 @@ def _name(value: Any) -> str:
 
 
 def _affiliations(entry: dict[str, Any]) -> list[Any]:
-    """Affiliations as they are printed, else the institutions that OpenAlex saw in them."""
+    """Affiliations as printed, or the institutions that OpenAlex found in them."""
     printed = entry.get("raw_affiliation_strings") or entry.get("raw_affiliation_string")
     if isinstance(printed, str):
         return [without_separators(printed)]
@@ -185,7 +187,7 @@ def _fields(topics: list[dict[str, Any]]) -> Iterator[Any]:
 
 
 def _concepts(concepts: list[dict[str, Any]], *, fields: bool) -> Iterator[Any]:
-    """The names of concepts that are fields of research, or of those that are not."""
+    """Names of the concepts that are fields of research, or of those that are not."""
     for concept in concepts:
         level = concept.get("level")
         is_wanted = isinstance(level, int) and (level <= _LAST_FIELD_LEVEL) == fields
@@ -221,19 +223,19 @@ def _references(works: Any, notes: list[Note]) -> list[str]:
 
 
 def _ids(raw: dict[str, Any], work: str) -> dict[str, str]:
-    known = raw.get("ids")
-    if not isinstance(known, dict):
-        known = {}
+    given = raw.get("ids")
+    if not isinstance(given, dict):
+        given = {}
     found = {"openalex": work} if work else {}
-    if doi := identifiers.normalise("doi", raw.get("doi") or known.get("doi")):
+    if doi := identifiers.normalise("doi", raw.get("doi") or given.get("doi")):
         found["doi"] = doi
-    if "pmid" in known and (pmid := identifiers.normalise("pmid", known["pmid"])):
+    if "pmid" in given and (pmid := identifiers.normalise("pmid", given["pmid"])):
         found["pmid"] = pmid
     return found
 
 
 def _recognises(source: Source) -> bool:
-    """Two marks of works, one of which is OpenAlex's alone."""
+    """Two names of works, one of which only OpenAlex has."""
     names = names_in(source.head)
     if not names:
         return False
@@ -241,8 +243,10 @@ def _recognises(source: Source) -> bool:
     return only_here > 0 and only_here + len(_TYPICAL & names) > 1
 
 
-def _open(source: Source, columns: Columns) -> Records:
-    return open_json(source, _NAMES)
-
-
-FORMAT = Format(name="openalex", title="OpenAlex works", recognises=_recognises, open=_open, parse=parse_work)
+FORMAT = Format(
+    name="openalex",
+    title="OpenAlex works",
+    recognises=_recognises,
+    open=lambda source, columns: open_json(source, _NAMES),
+    parse=parse_work,
+)

@@ -1,4 +1,8 @@
-"""PubMed and MEDLINE: what PubMed sends as XML, the yearly baseline and its daily updates."""
+"""PubMed XML: answers of its API (efetch), the yearly baseline and the daily updates.
+
+Taken are title, abstract, year, venue, MeSH headings and keywords, cited PMIDs, PMID, DOI and PMCID, and per author
+name, affiliations, e-mail and ORCID. The text format of PubMed's web export is read by `nbib`.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +27,8 @@ from homonym.records.parsing.xml_stream import (
 from homonym.records.registry import Columns, Format, Records
 
 _ARTICLES = re.compile(rb"<(Pubmed(?:Book)?Article)(?=[\s>])")
-_CITATIONS = re.compile(
-    rb"<(MedlineCitation)(?=[\s>])"
-)  # in sets from before 2017, where no articles stand around them
+# In sets from before 2017, which have no articles around citations.
+_CITATIONS = re.compile(rb"<(MedlineCitation)(?=[\s>])")
 _INSIDE = re.compile(rb"</?(?:MedlineCitation|Article|ArticleTitle|AuthorList|Author|PubmedArticle|PubmedData)[\s>]")
 _MARK = re.compile(rb"<(?:Pubmed(?:Book)?Article(?:Set)?|MedlineCitation(?:Set)?)[\s>]")
 
@@ -35,7 +38,7 @@ _YEAR = re.compile(r"\d{4}")
 Children = dict[str, list[Element]]
 
 
-def parse_article(record: bytes) -> Parsed:
+def parse_article(record: bytes, context: object = None) -> Parsed:
     """Read one article, book chapter or citation.
 
     >>> document, _ = parse_article(
@@ -50,10 +53,10 @@ def parse_article(record: bytes) -> Parsed:
         return _book(children_of(element))
     parts = {"MedlineCitation": [element]} if element.tag == "MedlineCitation" else children_of(element)
     if "MedlineCitation" not in parts:
-        raise BrokenRecordError("there is no MedlineCitation in it")
+        raise BrokenRecordError("no MedlineCitation")
     citation = children_of(parts["MedlineCitation"][0])
     if "Article" not in citation:
-        raise BrokenRecordError("there is no Article in it")
+        raise BrokenRecordError("no Article")
     article = children_of(citation["Article"][0])
     data = children_of(parts["PubmedData"][0]) if "PubmedData" in parts else {}
     journal = children_of(article["Journal"][0]) if "Journal" in article else {}
@@ -74,9 +77,9 @@ def parse_article(record: bytes) -> Parsed:
 
 
 def _book(parts: Children) -> Parsed:
-    """Read a book of PubMed's bookshelf, or a chapter of one, whose title and authors go before those of the book."""
+    """Read a book of PubMed's bookshelf, or a chapter of one, with its own title and authors if it has them."""
     if "BookDocument" not in parts:
-        raise BrokenRecordError("there is no BookDocument in it")
+        raise BrokenRecordError("no BookDocument")
     chapter = children_of(parts["BookDocument"][0])
     book = children_of(chapter["Book"][0]) if "Book" in chapter else {}
     data = children_of(parts["PubmedBookData"][0]) if "PubmedBookData" in parts else {}
@@ -108,7 +111,7 @@ def _authors(lists: Iterable[Element], notes: list[Note]) -> list[Author]:
         if entries.get("Type") == "editors":
             continue
         for entry in entries:
-            if entry.tag != "Author" or entry.get("ValidYN") == "N":  # a name that was corrected later
+            if entry.tag != "Author" or entry.get("ValidYN") == "N":  # replaced by a corrected name
                 continue
             author, is_person = _author(entry, position, notes)
             if author.name:
@@ -120,7 +123,7 @@ def _authors(lists: Iterable[Element], notes: list[Note]) -> list[Author]:
 
 
 def _with_address(authors: list[Author], article: Children) -> list[Author]:
-    """Give the first author the address that articles had outside of their authors until 2013."""
+    """Add the address of the article to the first author. Until 2013 articles had only this address."""
     if authors and not authors[0].position:
         for place in article.get("Affiliation", ()):
             _add_address(authors[0], place)
@@ -139,7 +142,7 @@ def _author(entry: Element, position: int, notes: list[Note]) -> tuple[Author, b
             _add_address(author, part)
         elif tag == "Identifier":
             if part.get("Source") == "ORCID":
-                _add_orcid(author, text_of(part), notes)
+                identifiers.add(author.ids, "orcid", text_of(part), notes)
         else:
             names[tag] = "".join(part.itertext()) if len(part) else part.text or ""
     given = names.get("ForeName") or _old_forename(names) or names.get("Initials") or ""
@@ -148,7 +151,7 @@ def _author(entry: Element, position: int, notes: list[Note]) -> tuple[Author, b
 
 
 def _old_forename(names: dict[str, str]) -> str:
-    """What ForeName was until 2003, in two elements."""
+    """The given names from two elements, as records until 2003 have them."""
     return f"{names.get('FirstName', '')} {names.get('MiddleName', '')}".strip()
 
 
@@ -163,21 +166,14 @@ def _add_address(author: Author, place: Element) -> None:
         add_address(author, address)
 
 
-def _add_orcid(author: Author, given: str, notes: list[Note]) -> None:
-    if valid := identifiers.orcid(given):
-        author.ids["orcid"] = valid
-    elif given:
-        notes.append(("field", f"{given!r} is no ORCID"))
-
-
 def _title(article: Children) -> str:
-    """The title; the one in its own language where there is no English one."""
+    """The English title, or the title in the language of the article if there is none."""
     title = first_text(article, "ArticleTitle")
     return title if title.strip("[].") not in _NO_TITLE else first_text(article, "VernacularTitle") or title
 
 
 def _abstract(parts: Children) -> str:
-    """All parts of an abstract, without their labels; else one in another language."""
+    """All parts of an abstract without their labels, or an abstract in another language."""
     for element in (*parts.get("Abstract", ()), *parts.get("OtherAbstract", ())):
         if text := " ".join(text_of(part) for part in element if part.tag == "AbstractText"):
             return text
@@ -190,7 +186,7 @@ def _year(journal: Children, article: Children, notes: list[Note]) -> int | None
 
 
 def _year_of(parts: Children, name: str, notes: list[Note]) -> int | None:
-    """The year of a date; in place of one, MedlineDate has a text such as "1998 Dec-1999 Jan"."""
+    """The year of a date, or the first year of a MedlineDate such as "1998 Dec-1999 Jan"."""
     for date in parts.get(name, ()):
         found = _YEAR.search(first_text(children_of(date), "Year", "MedlineDate"))
         if found and (year := publication_year(found[0], notes)):
@@ -203,7 +199,7 @@ def _venue(citation: Children) -> str:
 
 
 def _keywords(parts: Children) -> list[str]:
-    """Headings without their qualifiers, then the keywords that authors or others gave."""
+    """MeSH headings without their qualifiers, then keywords."""
     lists = [*parts.get("MeshHeadingList", ()), *parts.get("KeywordList", ())]
     words = [_heading(word) for words in lists for word in words.iter("DescriptorName", "Descriptor", "Keyword")]
     return [word for word in dict.fromkeys(words) if word]
@@ -217,7 +213,7 @@ _plain_heading = lru_cache(maxsize=1 << 14)(even_text)
 
 
 def _references(citation: Children, data: Children) -> list[str]:
-    """Cited articles that are in PubMed: the list of references, or what older records say of their citations."""
+    """PMIDs of cited articles, from the list of references or, in older records, from the list of corrections."""
     cited = [
         identifiers.number(number.text or "")
         for references in data.get("ReferenceList", ())
@@ -234,7 +230,7 @@ def _references(citation: Children, data: Children) -> list[str]:
 
 
 def _ids(pmid: str, locations: Iterable[Element], data: Children) -> dict[str, str]:
-    """Identifiers of the article itself; those of the articles it cites stand elsewhere."""
+    """Identifiers of the article itself."""
     given = [(place.get("EIdType"), place.text) for place in locations if place.get("ValidYN") != "N"]
     given += [(number.get("IdType"), number.text) for numbers in data.get("ArticleIdList", ()) for number in numbers]
     ids = {"pmid": pmid} if pmid else {}
@@ -255,8 +251,4 @@ def _open(source: Source, columns: Columns) -> Records:
     return Records(cut_records(source.blocks(), beginning, _INSIDE))
 
 
-def _parse(text: bytes, context: None) -> Parsed:
-    return parse_article(text)
-
-
-FORMAT = Format(name="pubmed", title="PubMed/MEDLINE XML", recognises=_recognises, open=_open, parse=_parse)
+FORMAT = Format(name="pubmed", title="PubMed/MEDLINE XML", recognises=_recognises, open=_open, parse=parse_article)

@@ -1,4 +1,9 @@
-"""S2AND: papers, the signatures (author mentions) on them, and the clusters that say which are of one person."""
+"""S2AND data sets: papers, the signatures (author mentions) on them, and the clusters of signatures (gold labels).
+
+The data sets of the S2AND project have one file of each kind in a folder; one reads papers.json. Taken are title,
+abstract, year, venue, fields of study, references, DOI, and per signature name, affiliations, e-mail, identifier, block
+and cluster. Authors without a signature are co-authors only.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +21,15 @@ from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import affiliations_and_emails
 from homonym.records.fields.people import is_placeholder
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
-from homonym.records.parsing.json_fields import distinct, identifier, listed, plain, split_name
-from homonym.records.parsing.json_stream import load_record, names_in, open_json_members
+from homonym.records.parsing.json_fields import distinct, identifier, listed, load_record, plain, split_name
+from homonym.records.parsing.json_stream import names_in, open_json_members
 from homonym.records.parsing.splitting import Raw
 from homonym.records.registry import Columns, Format, Records
 
-#: By these names the files of a data set find each other.
+# File names by which the files of a data set are found.
 NAMED = re.compile(r"(papers|signatures|cluster_seeds|clusters)(?=\.json)")
 
-# Names in papers and in signatures; nothing inside of them has two of these.
+# Every paper and every signature has two of these names; no object inside them has (see `open_json_members`).
 _PAPER = ("paper_id", "title", "abstract", "venue", "journal_name", "year", "authors", "references")
 _SIGNATURE = ("author_info", "paper_id", "signature_id", "sourced_author_source", "sourced_author_ids")
 
@@ -32,11 +37,11 @@ _NO_MEMBERS, _NO_SIGNATURE = "no list 'signature_ids'", "no 'paper_id' or 'autho
 
 
 def joined(source: Source) -> Iterator[Raw]:
-    """Papers with their signatures, and what could not be joined."""
+    """Papers with their signatures; broken records and signatures without a paper as broken."""
     signatures: dict[str, list[bytes]] = {}
-    number, file = 0, file_beside(source.path, "signatures")
+    number, file = 0, companion_file(source.path, "signatures")
     if file is not None:
-        clusters = file_beside(source.path, "clusters")
+        clusters = companion_file(source.path, "clusters")
         labels: dict[str, str] = {}
         if clusters is not None:
             yield from _read_clusters(clusters, labels)
@@ -51,7 +56,7 @@ def joined(source: Source) -> Iterator[Raw]:
 
 
 def _read_clusters(file: Path, labels: dict[str, str]) -> Iterator[Raw]:
-    """Gather the cluster of each signature; yield what is none."""
+    """Collect the cluster of each signature; yield broken clusters."""
     with Source(file) as source:
         for number, name, text, cluster, broken in open_json_members(source):
             members = cluster.get("signature_ids")
@@ -62,7 +67,7 @@ def _read_clusters(file: Path, labels: dict[str, str]) -> Iterator[Raw]:
 
 
 def _read_signatures(file: Path, labels: dict[str, str], signatures: dict[str, list[bytes]]) -> Iterator[Raw]:
-    """Gather the signatures of each paper, with the clusters that they are in; yield what is none."""
+    """Collect the signatures of each paper with their clusters; yield broken signatures."""
     with Source(file) as source:
         for number, name, text, signature, broken in open_json_members(source, _SIGNATURE):
             paper = signature.get("paper_id")
@@ -74,13 +79,13 @@ def _read_signatures(file: Path, labels: dict[str, str], signatures: dict[str, l
             signatures.setdefault(str(paper), []).append(text)
 
 
-def file_beside(path: Path, kind: str) -> Path | None:
-    """The file of another kind that belongs to this one, packed or not.
+def companion_file(path: Path, kind: str) -> Path | None:
+    """The file of another kind in the same data set, compressed or not.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     Path(folder, "pubmed_signatures.json.gz").touch()
-    ...     file = file_beside(Path(folder, "pubmed_papers.json"), "signatures")
+    ...     file = companion_file(Path(folder, "pubmed_papers.json"), "signatures")
     ...     file and file.name
     'pubmed_signatures.json.gz'
     """
@@ -92,8 +97,8 @@ def file_beside(path: Path, kind: str) -> Path | None:
     return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 
-def papers_beside(path: Path) -> bool:
-    """Whether a folder with signatures or clusters has papers too."""
+def has_papers_file(path: Path) -> bool:
+    """Whether the folder of a file has a file of papers."""
     return path != STANDARD_INPUT and any(path.parent.glob("*papers*.json*"))
 
 
@@ -102,17 +107,15 @@ _IN_SIGNATURES = frozenset({"author_info", "sourced_author_source", "sourced_aut
 _CLUSTERS = re.compile(rb'"signature_ids"\s*:\s*\[')
 _SEEDS = re.compile(rb'\s*\{\s*"[^"]*"\s*:\s*\{\s*"[^"]*"\s*:\s*"(?:require|disallow)"')
 
-#: The kinds of identifiers among the sources of a signature; others ("Extracted") give names there.
+# Sources of signatures that give identifiers; others ("Extracted") give names.
 _KINDS = {"orcid": "orcid", "dblp": "dblp", "mag": "mag", "researcherid": "researcherid", "scopus": "scopus"}
 
-#: No paper has so many authors; beyond it a place in the author list is a mistake.
+# Maximum number of authors; a position beyond it is an error.
 _MOST_AUTHORS = 10_000
 
 
 def parse_record(text: bytes, context: object = None) -> Parsed:
-    """Read one paper: its signatures are the mentions, its other authors are co-authors.
-
-    All are mentions where it has come without signatures.
+    """Read one paper. Its signatures are the mentions; if there are no signatures at all, its authors are.
 
     >>> document, notes = parse_record(
     ...     b'{"paper": {"paper_id": 7, "title": "On ice", "authors": [{"position": 0, "author_name": "Jo Doe"},'
@@ -125,7 +128,7 @@ def parse_record(text: bytes, context: object = None) -> Parsed:
     raw = load_record(text)
     paper = raw.get("paper", raw)
     if not isinstance(paper, dict) or "paper_id" not in paper:
-        raise BrokenRecordError("'paper_id' is missing: this is no paper of S2AND")
+        raise BrokenRecordError("'paper_id' is missing: not a paper of S2AND")
     notes: list[Note] = []
     names = _names(paper.get("authors"))
     signatures = raw.get("signatures") if "paper" in raw else None
@@ -154,7 +157,7 @@ def _document(paper: dict[str, Any], authors: list[Author], others: list[str], n
 
 
 def _names(entries: Any) -> dict[int, str]:
-    """The paper's own author list by place."""
+    """The author list of the paper: position -> name."""
     names: dict[int, str] = {}
     for order, entry in enumerate(listed(entries)):
         given, place = entry, None
@@ -170,10 +173,10 @@ def _unsigned(names: dict[int, str], notes: list[Note]) -> list[Author]:
 
 
 def _signed(signatures: list[Any], names: dict[int, str], notes: list[Note]) -> tuple[list[Author], set[int]]:
-    """The mentions, and the places in the author list that have one.
+    """The mentions, and their positions in the author list.
 
-    Mentions are numbered in the order of the author list; several on one place in the order of the file, and those
-    without a place at the end.
+    Mentions are numbered in the order of the author list, several at one position in the order of the file, those
+    without a position last.
     """
     placed: list[tuple[int, Author]] = []
     signed = set()
@@ -219,7 +222,7 @@ def _ids(signature: dict[str, Any], notes: list[Note]) -> dict[str, str]:
     for given in listed(signature.get("sourced_author_ids")):
         if valid := identifiers.normalise(kind, given):
             return {kind: valid}
-        notes.append(("field", f"{given!r} is no {kind}"))
+        notes.append(("field", f"{given!r} is not a valid {identifiers.TITLES.get(kind, kind)}"))
     return {}
 
 
@@ -233,7 +236,7 @@ def _recognises(source: Source) -> bool:
 
 
 def _kind(source: Source) -> str | None:
-    """Which of the files of a data set this is."""
+    """Which file of a data set this is; None if it is none."""
     head, names = source.head, names_in(source.head)
     if "paper_id" in names and not _IN_SIGNATURES.isdisjoint(names):
         return "signatures"
@@ -251,10 +254,10 @@ def _open(source: Source, columns: Columns) -> Records:
     kind = _kind(source)
     if kind in {None, "papers"}:
         return Records(joined(source), "record")
-    if not papers_beside(source.path):
+    if not has_papers_file(source.path):
         raise InputError(
-            f"{source.name} has {kind} of S2AND, and no papers lie beside it; put their file (papers.json) into "
-            "the same folder and name that."
+            f"{source.name} has {kind} of S2AND, and there are no papers in its folder; put their file (papers.json) "
+            "into the same folder and read that file."
         )
     return Records(iter(()), "record")
 

@@ -1,7 +1,8 @@
-"""What the fields of JSON records hold, whatever was put into them."""
+"""Parses one JSON record, and reads its fields whatever type their values have."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -12,19 +13,63 @@ import orjson
 from homonym.records.fields import identifiers
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import is_placeholder
-from homonym.records.model import Note
+from homonym.records.model import BrokenRecordError, Note
+from homonym.records.parsing.splitting import decoded
 
-# Tabs and line ends of the web pages that some affiliations were taken from.
+# Tabs and line ends as some affiliations have them from web pages.
 _SEPARATORS = re.compile(r"#(?:TAB|N|R)#")
 
-#: Abstracts have a few hundred words.
+# Maximum number of words in an abstract; usual ones have a few hundred.
 _MOST_WORDS = 100_000
 
 _SUFFIX = re.compile(r"(?:jr|sr|junior|senior|i{2,3}|iv|v|md|phd|m\.d|ph\.d)\.?", re.IGNORECASE)
 
 
+def load(text: bytes) -> Any:
+    r"""Parse JSON, and what Python and other programs write as JSON although it is not. Raises ValueError.
+
+    >>> load(b'{"year": NaN, "title": "a\tb", "name": "J\xfcrgen \\ud800"}')
+    {'year': None, 'title': 'a\tb', 'name': 'Jürgen ?'}
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as broken:
+        try:
+            value = json.loads(decoded(text), strict=False, parse_constant=lambda name: None)
+            # Encoding replaces unpaired surrogates, which orjson rejects.
+            return orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            raise broken from None
+
+
+def load_record(text: bytes) -> dict[str, Any]:
+    """Parse one record, which must be a JSON object.
+
+    >>> load_record(b'[1]')
+    Traceback (most recent call last):
+    homonym.records.model.BrokenRecordError: expected a JSON object, got list
+    """
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        try:
+            value = load(text)
+        except ValueError as broken:
+            raise BrokenRecordError(json_error(broken)) from None
+    if not isinstance(value, dict):
+        raise BrokenRecordError(f"expected a JSON object, got {type(value).__name__}")
+    return value
+
+
+def json_error(broken: ValueError) -> str:
+    """Human-readable reason why a text is not JSON."""
+    if not isinstance(broken, json.JSONDecodeError):
+        return f"not valid JSON ({broken})"
+    return f"not valid JSON ({broken.msg} at character {broken.pos + 1})"
+
+
 def listed(value: Any) -> list[Any]:
-    """A list as it is, a single value as a list of one.
+    """A list unchanged, a single value as a list of one, None as an empty list.
 
     >>> listed(["a", "b"]), listed("a"), listed(None)
     (['a', 'b'], ['a'], [])
@@ -33,7 +78,7 @@ def listed(value: Any) -> list[Any]:
 
 
 def dicts(value: Any, key: str = "") -> list[dict[str, Any]]:
-    """The objects of a list, or a single one; with a key, other values count as objects that have only that.
+    """The objects in a list, or a single one. With a key, another value becomes an object with only that key.
 
     >>> dicts([{"a": 1}, None]), dicts({"a": 1}), dicts(["x", {"a": 1}], "name"), dicts("x")
     ([{'a': 1}], [{'a': 1}], [{'name': 'x'}, {'a': 1}], [])
@@ -46,7 +91,7 @@ def dicts(value: Any, key: str = "") -> list[dict[str, Any]]:
 
 
 def member(value: Any, *names: str) -> Any:
-    """What stands in an object in objects.
+    """The value under a path of names; None if there is none.
 
     >>> member({"a": {"b": 1}}, "a", "b"), member({"a": None}, "a", "b")
     (1, None)
@@ -59,7 +104,7 @@ def member(value: Any, *names: str) -> Any:
 
 
 def unboxed(value: Any, depth: int = 8) -> Any:
-    """Values without the lists of one in which R wraps each text and number unless it is told not to.
+    """Values without the lists of length one that R writes around each text and number by default.
 
     >>> unboxed({"id": ["W1"], "authors": [{"name": ["Jo"]}], "places": [["Oslo"]], "none": {}})
     {'id': 'W1', 'authors': [{'name': 'Jo'}], 'places': ['Oslo'], 'none': None}
@@ -75,7 +120,7 @@ def unboxed(value: Any, depth: int = 8) -> Any:
 
 
 def plain(value: Any) -> str:
-    """A field of text as plain text; nothing if it is none.
+    """A text field as plain text; empty if the value is not text.
 
     >>> plain("<i>x</i>"), plain(7)
     ('x', '')
@@ -84,7 +129,7 @@ def plain(value: Any) -> str:
 
 
 def text(value: Any, name: str, notes: list[Note]) -> str:
-    """A field of text as plain text; what is no text is noted.
+    """A text field as plain text. Values that are not text are noted.
 
     >>> text("<i>x</i>", "title", []), text(7, "title", notes := []), notes
     ('x', '', [('field', 'title must be text, got int')])
@@ -97,7 +142,7 @@ def text(value: Any, name: str, notes: list[Note]) -> str:
 
 
 def indexed_text(index: Any, name: str, notes: list[Note]) -> str:
-    """A text that is given as the places of its words, in an object or in the text of one; what is none is noted.
+    """A text stored as an inverted index (word -> places), as an object or as JSON text. Anything else is noted.
 
     >>> indexed_text({"is": [1], "Ice": [0], "cold": [2]}, "abstract", [])
     'Ice is cold'
@@ -114,7 +159,7 @@ def indexed_text(index: Any, name: str, notes: list[Note]) -> str:
     if isinstance(index, dict) and isinstance(index.get("InvertedIndex"), dict):
         index = index["InvertedIndex"]
     if not isinstance(index, dict):
-        notes.append(("field", f"{name} is no index of words"))
+        notes.append(("field", f"{name} is not an inverted index"))
         return ""
     try:
         words = [""] * sum(map(len, index.values()))
@@ -127,7 +172,7 @@ def indexed_text(index: Any, name: str, notes: list[Note]) -> str:
 
 
 def _sorted_words(index: dict[str, Any]) -> list[str]:
-    """Words in their order, where some places are missing or no numbers."""
+    """Words in their order, if some places are missing or not numbers."""
     places = [
         (place, word)
         for word, places in index.items()
@@ -139,7 +184,7 @@ def _sorted_words(index: dict[str, Any]) -> list[str]:
 
 
 def identifier(value: Any) -> str:
-    """A text or a number that identifies something, as text.
+    """An identifier as text, whether it is stored as text or as a number; empty for other values.
 
     >>> identifier(" 53e9 "), identifier(1091), identifier(None), identifier(True)
     ('53e9', '1091', '', '')
@@ -161,13 +206,13 @@ def distinct(values: Iterable[Any]) -> list[str]:
 
 @lru_cache(maxsize=1 << 13)
 def repeated(value: str) -> str:
-    """A text that many records have, such as a venue or a keyword, as plain text."""
+    """Plain text, cached: for texts that many records share, such as venues and keywords."""
     return plain_text(value)
 
 
 @lru_cache(maxsize=1 << 14)
 def whole_name(value: str) -> str:
-    """A name in one piece as plain text; nothing if it names nobody.
+    """A name in one piece as plain text; empty for placeholders such as "Unknown".
 
     >>> whole_name("J&uuml;rgen  M&uuml;ller "), whole_name("Unknown"), whole_name("[No author name available]")
     ('Jürgen Müller', '', '')
@@ -177,7 +222,7 @@ def whole_name(value: str) -> str:
 
 
 def split_name(family: Any, given: Any = None, suffix: Any = None) -> str:
-    """Parts of a name as "Family, Given, Suffix"; nothing if neither names anybody.
+    """The parts of a name as "Family, Given, Suffix"; empty if all are placeholders.
 
     >>> split_name("Doe", "Jo", "Jr"), split_name("Na", "Li"), split_name("Unknown", "Unknown"), split_name("", "Jo")
     ('Doe, Jo, Jr', 'Na, Li', '', 'Jo')
@@ -186,7 +231,7 @@ def split_name(family: Any, given: Any = None, suffix: Any = None) -> str:
     """
     try:
         return _split_name(family, given, suffix)
-    except TypeError:  # lists and objects, which are no names
+    except TypeError:  # lists and objects cannot be cached, and are not names
         return _split_name(*(part if isinstance(part, str) else None for part in (family, given, suffix)))
 
 
@@ -201,7 +246,7 @@ def _split_name(family: Any, given: Any, suffix: Any) -> str:
 
 
 def _without_comma(family: str, suffix: str) -> tuple[str, str]:
-    """A family name in which more than that was written, such as "Doe, Jr."."""
+    """Split a family name field that has more in it, such as "Doe, Jr."."""
     family, _, rest = family.partition(",")
     rest = rest.strip()
     if not suffix and _SUFFIX.fullmatch(rest):
@@ -210,7 +255,7 @@ def _without_comma(family: str, suffix: str) -> tuple[str, str]:
 
 
 def without_separators(affiliation: str) -> str:
-    """An affiliation without the tabs and line ends that stand in it as words.
+    """An affiliation without tabs and line ends that are spelled out, such as "#TAB#".
 
     >>> without_separators("#N# Snow Lab#TAB#")
     '  Snow Lab '
@@ -219,10 +264,10 @@ def without_separators(affiliation: str) -> str:
 
 
 def orcid(value: Any, notes: list[Note]) -> dict[str, str]:
-    """The ORCID of a person by its kind, also out of a list; what is none is noted.
+    """The ORCID of a person as {"orcid": …}, also if it is given in a list. An invalid one is noted.
 
     >>> orcid(["http://orcid.org/0000-0002-1825-0097"], []), orcid("0000-0002-1825-0098", notes := []), notes
-    ({'orcid': '0000-0002-1825-0097'}, {}, [('field', "'0000-0002-1825-0098' is no orcid")])
+    ({'orcid': '0000-0002-1825-0097'}, {}, [('field', "'0000-0002-1825-0098' is not a valid ORCID")])
     """
     if isinstance(value, list):
         value = next((item for item in value if item), None)
@@ -230,5 +275,5 @@ def orcid(value: Any, notes: list[Note]) -> dict[str, str]:
         return {}
     if isinstance(value, str) and (found := identifiers.orcid(value)):
         return {"orcid": found}
-    notes.append(("field", f"{value!r:.100} is no orcid"))
+    notes.append(("field", f"{value!r:.100} is not a valid ORCID"))
     return {}

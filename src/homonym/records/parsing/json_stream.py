@@ -1,10 +1,15 @@
-"""Files of JSON records, in all the shapes that they come in: one raw record after another, whatever their format.
+"""JSON files in any common shape, split into raw records.
 
-- JSON lines, one record on each, also with commas and brackets around the records;
-- lists of records, minified or indented;
-- answers of interfaces and dumps, whose records are reached by names such as "message" and "items" (see WRAPPERS);
-- objects of any of these under names of their own, such as pages by their numbers or works by their DOIs;
-- single records; and any of these several times, one after another.
+Records may stand
+
+- one per line, also with the commas and brackets of a list around them;
+- in a list, minified or indented;
+- in the answer of an API or in a dump, under names such as "message" and "items" (see WRAPPERS);
+- in an object under names of their own, for example works by DOI;
+- alone; or in several of these shapes, concatenated.
+
+Only a window of the file is held in memory. A damaged record is reported with its number, and reading resumes at the
+next object that has the names of a record.
 """
 
 from __future__ import annotations
@@ -19,37 +24,41 @@ import orjson
 
 from homonym.io.inputs import MOST_RECORD_BYTES, Source
 from homonym.records.model import BrokenRecordError
+from homonym.records.parsing.json_fields import json_error, load, load_record
 from homonym.records.parsing.splitting import TOO_LONG, Raw, decoded
 from homonym.records.registry import Records
 
-#: So much is held ahead. The end of a value is first looked for in a smaller window, which then grows.
-WINDOW_BYTES = 1 << 16
-_FIRST_BYTES, _GROWTH = 1 << 12, 16
+# Names of members that hold records, or objects with such members. Other members of these objects are skipped.
+WRAPPERS = frozenset({"_source", "data", "docs", "hits", "items", "message", "records", "response", "results", "works"})
 
-#: Values that are nested more deeply than this are no records.
+# Bytes read ahead. The end of a value is first searched in a smaller window, which then grows.
+WINDOW_BYTES = 1 << 16
+_FIRST_WINDOW, _WINDOW_GROWTH = 1 << 12, 16
+
+# Maximum depth of nested values in a record.
 _DEPTH = 20
 
-#: An object with so many of the names that are given is a record.
+# An object with this many of a format's record names is a record.
 _ENOUGH_NAMES = 2
 
-#: Without any names to go by, an object with so many members is a record.
-_MANY_NAMES = 4
+# Maximum number of objects per file that are tried as the next record after damage. It bounds the time that text
+# without any records takes.
+_MOST_TRIALS = 20_000
 
-#: So much is looked through in vain after damage; text that only seems to be full of objects is then searched in steps.
-#: Parsing something that is no JSON costs as much as looking through so many bytes.
-_MOST_IN_VAIN, _TRIAL_BYTES = 100 * WINDOW_BYTES, 1000
+# Maximum length of a member name with its bracket.
+_NAME_BYTES = 256
 
-#: A name and its bracket are not longer than this.
-_BORDER_BYTES = 256
+# Maximum number of lines that decide whether a file has one record per line.
+_LINES_TRIED = 200
 
 CUT_OFF = "cut off by the end of the file"
-ENDLESS = "its end is missing, so that the next record stands inside of it"
+UNCLOSED = "cut off: the file ends before its list is closed, so records may be missing"
+NEXT_INSIDE = "its end is missing: it contains the next record"
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_SCALAR = rb"(?:" + _STRING + rb"|[-+.\w]++)"
 _FLAT = rb'[^"{}\[\]]*+(?:' + _STRING + rb'[^"{}\[\]]*+)*+'
 _SHORT_STRING = rb'"((?:[^"\\]|\\.){0,200}+)"'
-_ELEMENT_GAP = rb"\s*+,?+\s*+"
-_MEMBER_GAP = rb'\s*+,\s*+"(?:[^"\\]|\\.){0,200}+"\s*+:\s*+'
 
 
 def _nested(depth: int) -> bytes:
@@ -57,82 +66,60 @@ def _nested(depth: int) -> bytes:
     return rb"[{\[]" + _FLAT + inner + rb"[}\]]"
 
 
-_CONTAINER = re.compile(_nested(_DEPTH), re.DOTALL)
-_SCALAR = re.compile(_STRING + rb"|[-+.\w]++", re.DOTALL)
-# Between values, also the marks of JSON text sequences and of UTF-8, where files were put together.
+_VALUE = re.compile(_nested(_DEPTH) + rb"|" + _SCALAR, re.DOTALL)
+# Also the marks of JSON text sequences and of UTF-8, where files were concatenated.
 _GAP = re.compile(rb"[\s,\x1e\xef\xbb\xbf]*+")
 _MEMBER_NAME = re.compile(_SHORT_STRING + rb"\s*+:\s*+", re.DOTALL)
-_OBJECT = re.compile(rb'\{(?=\s*+")')
 _FIRST_NAMES = re.compile(
-    rb"\{\s*+" + _SHORT_STRING + rb"\s*+:\s*+(?:(?:" + _STRING + rb"|[-+.\w]++)\s*+,\s*+" + _SHORT_STRING + rb")?",
-    re.DOTALL,
+    rb"\{\s*+" + _SHORT_STRING + rb"\s*+:\s*+(?:" + _SCALAR + rb"\s*+,\s*+" + _SHORT_STRING + rb")?", re.DOTALL
 )
 
 
-def load(text: bytes) -> Any:
-    r"""Parse JSON; where it is not quite that, what Python and others write as JSON. Raises ValueError.
+class _Layout(NamedTuple):
+    """Patterns for records that are elements of lists, or members of an object."""
 
-    >>> load(b'{"year": NaN, "title": "a\tb", "name": "J\xfcrgen \\ud800"}')
-    {'year': None, 'title': 'a\tb', 'name': 'Jürgen ?'}
-    """
+    separator: bytes
+    start: re.Pattern[bytes]
+
+
+_ELEMENTS = _Layout(rb"\s*+,?+\s*+", re.compile(rb'\{(?=\s*+")'))
+_MEMBERS = _Layout(
+    rb'\s*+,\s*+"(?:[^"\\]|\\.){0,200}+"\s*+:\s*+', re.compile(_SHORT_STRING + rb"\s*+:\s*+\{", re.DOTALL)
+)
+
+
+def _damage(text: bytes, *, is_whole: bool = False) -> str:
+    """What is wrong with a JSON value or, unless it is whole, with the beginning of one."""
+    beginning = decoded(text)
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as broken:
-        try:
-            value = json.loads(decoded(text), strict=False, parse_constant=lambda name: None)
-            # Halves of surrogate pairs, which no text may have, get lost on the way through UTF-8.
-            return orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
-        except (ValueError, RecursionError):
-            raise broken from None
+        json.loads(beginning, strict=False)
+    except json.JSONDecodeError as broken:
+        is_cut = broken.pos >= len(beginning) - _NAME_BYTES or broken.msg.startswith("Unterminated string")
+        return "" if is_cut and not is_whole else json_error(broken)
+    except RecursionError:
+        return "not valid JSON (nested too deeply)"
+    return ""
 
 
-def load_record(text: bytes) -> dict[str, Any]:
-    """Parse one record, which must be a JSON object.
+class _JsonScanner:
+    """A position in a stream of JSON text. Only the text around the position is held in memory.
 
-    >>> load_record(b'[1]')
-    Traceback (most recent call last):
-    homonym.records.model.BrokenRecordError: expected a JSON object, got list
-    """
-    try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        try:
-            value = load(text)
-        except ValueError as broken:
-            raise BrokenRecordError(_reason(broken)) from None
-    if not isinstance(value, dict):
-        raise BrokenRecordError(f"expected a JSON object, got {type(value).__name__}")
-    return value
-
-
-def _reason(broken: ValueError) -> str:
-    if not isinstance(broken, json.JSONDecodeError):
-        return f"not valid JSON ({broken})"
-    return f"not valid JSON ({broken.msg} at character {broken.pos + 1})"
-
-
-class JsonText:
-    """A stream of JSON text with a place in it, of which only the surroundings are held.
-
-    `names` are such that every record has at least two of them and nothing inside of a record has. Records are elements
-    of lists, or with `members` the values of an object; without names, nothing inside of these may be an object.
+    Every record has at least two of `names`, and no object inside a record has. Without names every object is a record.
     """
 
-    def __init__(self, blocks: Iterable[bytes], names: Collection[str] = (), *, members: bool = False) -> None:
-        self._are_members = members
-        self._between = _MEMBER_GAP if members else _ELEMENT_GAP
+    def __init__(self, blocks: Iterable[bytes], names: Collection[str], layout: _Layout = _ELEMENTS) -> None:
         self._blocks = iter(blocks)
         self._ended = False
         self._names = frozenset(names)
-        self._known: frozenset[str] = frozenset()
-        self._beginning: re.Pattern[bytes] | None = None
+        self._layout = layout
+        self._start: re.Pattern[bytes] | None = None
         self._border: re.Pattern[bytes] | None = None
-        self._in_vain = 0
+        self._trials = 0
         self.data = b""
         self.at = 0
 
-    def fill(self, size: int) -> bool:
-        """Have so many bytes from here on, or all that are left; tell whether there are as many."""
+    def _fill(self, size: int) -> bool:
+        """Hold `size` bytes from the position on, or all that are left; return whether there are as many."""
         missing = size - (len(self.data) - self.at)
         if missing > 0 and not self._ended:
             gathered = [self.data[self.at :]]
@@ -144,186 +131,163 @@ class JsonText:
             self.data, self.at = b"".join(gathered), 0
         return missing <= 0
 
+    def _window_ends(self) -> Iterator[int]:
+        """Ends of growing windows from the position on, until the input ends or a window has the maximum size."""
+        window = _FIRST_WINDOW
+        while True:
+            enough = self._fill(window)
+            yield self.at + window
+            if not enough or window >= MOST_RECORD_BYTES:
+                return
+            window = min(window * _WINDOW_GROWTH, MOST_RECORD_BYTES)
+
     def next_byte(self) -> bytes:
-        """Pass over white space and commas and give the byte that comes then; none at the end."""
+        """Skip white space and commas; return the byte after them, or nothing at the end."""
         while True:
             self.at = _end_of(_GAP, self.data, self.at)
             if self._ended or len(self.data) - self.at >= WINDOW_BYTES:
                 return self.data[self.at : self.at + 1]
-            self.fill(WINDOW_BYTES)
+            self._fill(WINDOW_BYTES)
 
-    def pass_name(self) -> str | None:
-        """The name of a member, if one stands here; its value comes next."""
+    def skip_name(self) -> str | None:
+        """Skip the name of a member and return it; None if there is none."""
         found = _MEMBER_NAME.match(self.data, self.at)
         if found is None:
             return None
         self.at = found.end()
         return decoded(found[1])
 
-    def value(self) -> bytes:
-        """The value that stands here, by its brackets; BrokenRecordError if it has no end."""
-        for window in self._windows():
-            if found := _value_at(self.data, self.at, self.at + window):
+    def skip_member(self) -> str:
+        """Skip a member of a wrapper, or only its name if its value may hold records; return the name."""
+        name = self.skip_name()
+        if name is None:
+            raise BrokenRecordError("expected a JSON object")
+        is_container = self.data[self.at : self.at + 1] in {b"{", b"["}
+        if not is_container or not (name in WRAPPERS or self._holds_record()):
+            self.at += len(self._value())
+        return name
+
+    def require_no_record(self, names: Collection[str]) -> None:
+        """Raise BrokenRecordError if members with these names, which stand in no object, are those of a record."""
+        if self._has_names(names):
+            raise BrokenRecordError("its opening bracket is missing")
+
+    def _value(self) -> bytes:
+        """The value at the position, found by its brackets; BrokenRecordError if it has no end."""
+        for end in self._window_ends():
+            if found := _VALUE.match(self.data, self.at, end):
                 return found[0]
-            if damage := _damage(self.data[self.at : self.at + window]):
+            if damage := _damage(self.data[self.at : end]):
                 raise BrokenRecordError(damage)
-        raise BrokenRecordError(CUT_OFF if self._ended and window > len(self.data) - self.at else TOO_LONG)
+        raise BrokenRecordError(CUT_OFF if self._ended and end > len(self.data) else TOO_LONG)
 
     def record(self) -> tuple[bytes, dict[str, Any]]:
-        """The object that stands here, and what it says; BrokenRecordError if it is not whole and sound."""
+        """Skip the object at the position and return its text and value; BrokenRecordError if it is damaged."""
+        text, value = self._record_before_border() or self._record_by_brackets()
+        self.at += len(text)
+        return text, value
+
+    def _record_before_border(self) -> tuple[bytes, dict[str, Any]] | None:
+        """The fast way: the text up to where the next record begins like the last one."""
         if self._border and (border := self._border.search(self.data, self.at, self.at + WINDOW_BYTES)):
             text = self.data[self.at : border.start() + 1]
             try:
                 return text, orjson.loads(text)
             except orjson.JSONDecodeError:
-                pass  # the next record begins in another way, or this one is damaged
-        text = self.value()
+                pass  # an object inside the record begins alike, or the record is damaged
+        return None
+
+    def _record_by_brackets(self) -> tuple[bytes, dict[str, Any]]:
+        text = self._value()
         value = load_record(text)
-        if self._are_members and any(isinstance(inner, dict) and self.is_alike(inner) for inner in value.values()):
-            raise BrokenRecordError(ENDLESS)
-        self._known = frozenset(value)
+        if self._layout is _MEMBERS and any(
+            isinstance(inner, dict) and self._has_names(inner) for inner in value.values()
+        ):
+            raise BrokenRecordError(NEXT_INSIDE)
         if names := _FIRST_NAMES.match(text):
-            self._beginning, self._border = _marks(names[1], names[2], self._between)
+            self._start, self._border = _start_and_border(names[1], names[2], self._layout.separator)
         return text, value
 
-    def is_like_last(self) -> bool:
-        """Whether what stands here begins with the same names as the last record."""
-        return bool(self._beginning and self._beginning.match(self.data, self.at))
-
-    def is_alike(self, names: Collection[str]) -> bool:
-        """Whether an object of these names is a record.
-
-        It is if it has two of those that records must have or, where none are given, half of those of the last one.
-        """
-        if self._names:
-            return len(self._names.intersection(names)) >= _ENOUGH_NAMES
-        if self._are_members:
-            return True
-        if self._known:
-            return 2 * len(self._known.intersection(names)) >= len(self._known)
-        return len(names) >= _MANY_NAMES
-
-    def is_wrapper(self, wrappers: Collection[str]) -> bool:
-        """Whether the object that stands here is no record, but has a member of one of these names that holds some."""
-        for window in self._windows():
-            seen: set[str] = set()
-            for name, begins in self._members(self.at, self.at + window):
-                if name in wrappers and begins in {b"{", b"["}:
+    def is_wrapper(self) -> bool:
+        """Whether the object at the position is not a record itself, but holds some."""
+        if self._start and self._start.match(self.data, self.at):  # it begins like the last record
+            return False
+        for end in self._window_ends():
+            names = set()
+            for name, place in self._children(self.at, end):
+                if name in WRAPPERS and self.data[place : place + 1] in {b"{", b"["}:
                     return True
-                seen.add(name)
-                if not begins or (self._names and self.is_alike(seen)):
+                names.add(name)
+                if self._has_names(names):
                     return False
-            if _damage(self.data[self.at : self.at + window]):
-                return False
-        return False
+            if _VALUE.match(self.data, self.at, end):
+                break
+        return self._holds_record()
 
-    def _windows(self) -> Iterator[int]:
-        """Sizes of growing windows onto what comes, as long as there is more."""
-        window = _FIRST_BYTES
-        while True:
-            enough = self.fill(window)
-            yield window
-            if not enough or window >= MOST_RECORD_BYTES:
-                return
-            window = min(window * _GROWTH, MOST_RECORD_BYTES)
+    def _has_names(self, names: Collection[str]) -> bool:
+        return not self._names or len(self._names.intersection(names)) >= _ENOUGH_NAMES
 
-    def _members(self, place: int, end: int) -> Iterator[tuple[str, bytes]]:
-        """Names in an object and what their values begin with, as far as it is held; at its end, nothing."""
+    def _children(self, place: int, end: int) -> Iterator[tuple[str, int]]:
+        """Name and place of each value in the container at `place`, up to the first value that is incomplete."""
         place = _end_of(_GAP, self.data, place + 1)
-        while found := _MEMBER_NAME.match(self.data, place, end):
-            yield decoded(found[1]), self.data[found.end() : found.end() + 1]
-            value = _value_at(self.data, found.end(), end)
+        while place < end and self.data[place : place + 1] not in b"]}":
+            name = _MEMBER_NAME.match(self.data, place, end)
+            place = name.end() if name else place
+            yield decoded(name[1]) if name else "", place
+            value = _VALUE.match(self.data, place, end)
             if value is None:
                 return
             place = _end_of(_GAP, self.data, value.end())
-        if self.data[place : place + 1] == b"}":
-            yield "", b""
 
-    def record_within(self, size: int) -> int | None:
-        """Where the first record begins inside of an object that is none itself."""
-        self._in_vain = 0
-        for found in _OBJECT.finditer(self.data, self.at + 1, self.at + size):
-            if self._in_vain > _MOST_IN_VAIN:
-                break
-            if self._begins_record(found.start()):
-                return found.start()
-        return None
-
-    def holds_record(self) -> bool:
-        """Whether the value that stands here is a record or has one in it, as far as names tell what a record is."""
-        if not self._names:
-            return False
-        self.fill(WINDOW_BYTES)
-        if self._begins_record(self.at):
-            return True
-        for window in (WINDOW_BYTES, MOST_RECORD_BYTES):  # the first record of a long list stands near its beginning
-            enough = self.fill(window)
-            found = _value_at(self.data, self.at, self.at + window)
-            if self.record_within(len(found[0]) if found else window) is not None:
+    def _holds_record(self) -> bool:
+        """Whether the container at the position is a record or has one in it, as far as it fits into a window."""
+        for end in self._window_ends():
+            if self._has_record(self.at, end):
                 return True
-            if found or not enough:
-                break
+            if _VALUE.match(self.data, self.at, end):
+                return False
         return False
 
-    def skip_to_record(self, beginning: re.Pattern[bytes] = _OBJECT) -> bytes:
-        """Go on to the next record and give what stands before it; what matches `beginning` ends with its bracket."""
-        self._in_vain = 0
-        lost = _Lost()
-        step = 1
+    def _has_record(self, place: int, end: int, depth: int = _DEPTH) -> bool:
+        names = set()
+        for name, value in self._children(place, end):
+            names.add(name)
+            if self._has_names(names):
+                return True
+            if depth and self.data[value : value + 1] in {b"{", b"["} and self._has_record(value, end, depth - 1):
+                return True
+        return False
+
+    def skip_to_record(self) -> bytes:
+        """Skip damaged text up to the next record and return it, up to the maximum size of a record."""
+        skipped = bytearray()
+        self._skip_to(self.at + 1, skipped)
         while True:
-            self.at += lost.add(self.data[self.at : self.at + step])
-            found = beginning.search(self.data, self.at)
+            found = self._layout.start.search(self.data, self.at) if self._trials < _MOST_TRIALS else None
             if found:
-                self.at += lost.add(self.data[self.at : found.start()])
-                self.fill(WINDOW_BYTES)
-                if self._begins_record(self.at + len(found[0]) - 1):
-                    return lost.text
-                step = 1 if self._in_vain < _MOST_IN_VAIN else WINDOW_BYTES
-            else:  # a beginning may be cut by the end of what is held
-                held = 0 if self._ended else _BORDER_BYTES
-                self.at += lost.add(self.data[self.at : max(self.at, len(self.data) - held)])
+                self._skip_to(found.start(), skipped)
+                self._fill(WINDOW_BYTES)
+                if self._starts_record(self.at + len(found[0]) - 1):
+                    return bytes(skipped).strip()
+                self._trials += 1
+                self._skip_to(self.at + 1, skipped)
+            else:  # the start of a record may be cut by the end of the data
+                self._skip_to(len(self.data) - (0 if self._ended else _NAME_BYTES), skipped)
                 if self._ended:
-                    return lost.text
-                self.fill(len(self.data) - self.at + 1)
-                step = 0
+                    return bytes(skipped).strip()
+                self._fill(len(self.data) - self.at + 1)
 
-    def _begins_record(self, place: int) -> bool:
-        for end in (place + _FIRST_BYTES, place + WINDOW_BYTES):
-            if found := _CONTAINER.match(self.data, place, end):
-                return self._is_record(found[0])
-            if _damage(self.data[place:end]):
-                self._in_vain += end - place
-                return False
-        self._in_vain += WINDOW_BYTES  # unless it is a long record
-        return self.is_alike({name for name, _ in self._members(place, place + WINDOW_BYTES)})
-
-    def _is_record(self, text: bytes) -> bool:
-        try:
-            value = load(text)
-        except ValueError:
-            self._in_vain += len(text) + _TRIAL_BYTES
+    def _starts_record(self, place: int) -> bool:
+        end = place + WINDOW_BYTES
+        if not self._has_record(place, end, depth=0):
             return False
-        return isinstance(value, dict) and self.is_alike(value)
+        value = _VALUE.match(self.data, place, end)
+        return not (_damage(value[0], is_whole=True) if value else _damage(self.data[place:end]))
 
-
-class _Lost:
-    """What is passed over, as much of it as a record may have."""
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-        self._size = 0
-
-    def add(self, part: bytes) -> int:
-        """Keep a part and give its length."""
-        if self._size < MOST_RECORD_BYTES:
-            self._parts.append(part)
-            self._size += len(part)
-        return len(part)
-
-    @property
-    def text(self) -> bytes:
-        """All that was kept."""
-        return b"".join(self._parts).strip()
+    def _skip_to(self, place: int, skipped: bytearray) -> None:
+        place = max(place, self.at)
+        skipped += self.data[self.at : min(place, self.at + MOST_RECORD_BYTES - len(skipped))]
+        self.at = place
 
 
 def _end_of(pattern: re.Pattern[bytes], text: bytes, place: int) -> int:
@@ -331,55 +295,24 @@ def _end_of(pattern: re.Pattern[bytes], text: bytes, place: int) -> int:
     return found.end() if found else place
 
 
-def _value_at(text: bytes, place: int, end: int) -> re.Match[bytes] | None:
-    return _CONTAINER.match(text, place, end) or _SCALAR.match(text, place, end)
-
-
-def _damage(text: bytes) -> str:
-    """What is wrong with a text, other than that it ends too early."""
-    try:
-        orjson.loads(decoded(text))
-    except orjson.JSONDecodeError as broken:
-        if broken.pos < len(broken.doc) and not _is_lenient_beginning(broken.doc):
-            return _reason(broken)
-    return ""
-
-
-def _is_lenient_beginning(text: str) -> bool:
-    try:
-        json.loads(text, strict=False)
-    except json.JSONDecodeError as broken:
-        return broken.pos >= len(text) - _BORDER_BYTES or broken.msg.startswith("Unterminated string")
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
 @lru_cache(maxsize=64)
-def _marks(first: bytes, second: bytes | None, between: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
-    """What a record begins with, by the names that come first in it, and the border between two such records."""
-    begins = rb'\{\s*+"' + re.escape(first) + rb'"\s*+:'
+def _start_and_border(
+    first: bytes, second: bytes | None, separator: bytes
+) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """How a record with these first names begins, and the border between a record and another that begins so."""
+    start = rb'\{\s*+"' + re.escape(first) + rb'"\s*+:'
     if second is not None:
-        begins += rb"\s*+(?:" + _STRING + rb'|[-+.\w]++)\s*+,\s*+"' + re.escape(second) + rb'"\s*+:'
-    return re.compile(begins, re.DOTALL), re.compile(rb"\}(?=" + between + begins + rb")", re.DOTALL)
+        start += rb"\s*+" + _SCALAR + rb'\s*+,\s*+"' + re.escape(second) + rb'"\s*+:'
+    return re.compile(start, re.DOTALL), re.compile(rb"\}(?=" + separator + start + rb")", re.DOTALL)
 
-
-#: Names of members that hold records, or objects with such members; other members of these objects are passed over.
-WRAPPERS = frozenset({"_source", "data", "docs", "hits", "items", "message", "records", "response", "results", "works"})
-
-#: So many lines at most tell whether a file has one record on each.
-_LOOKED_AT = 200
-
-_OPEN, _CLOSE = b"{}"
-
-_UNCLOSED = "cut off: the file ends before its list is closed, so that records may be missing"
 
 _NAME = re.compile(rb'"([\w-]{1,40}+)"\s*+:(?!\s*+\[\s*+\d)')
-_BEGINNING = re.compile(rb'[\s{\[,\x1e]*+[^"\n\r\t<@]{0,300}["}\]]')
+_JSON_HEAD = re.compile(rb'[\s{\[,\x1e]*+[^"\n\r\t<@]{0,300}["}\]]')
 
-# The line end between two records may be damaged: then something else than a comma stands between them.
+# Two records on one line. If the line end between them is damaged, another character than a comma stands there.
 _JOINED = re.compile(rb'\}(?:\s*+[^,\s{]?+\s*+|[\s,]*+[^\]},:"\s\[{][\s,]*+)\{\s*+\{?+\s*+"')
-_MEMBER = re.compile(rb'"(?:[^"\\]|\\.){0,200}+"\s*+:\s*+\{', re.DOTALL)
+
+_OPEN, _CLOSE = b"{}"
 
 
 def is_json(head: bytes) -> bool:
@@ -388,19 +321,117 @@ def is_json(head: bytes) -> bool:
     >>> is_json(b' [{"id": 1}'), is_json(b'X"id": 1}'), is_json(b"<html>"), is_json(b'id\\tauthors\\n7\\t[{"n": ""}]')
     (True, True, False, False)
     """
-    return _BEGINNING.match(head) is not None
+    return _JSON_HEAD.match(head) is not None
 
 
 @lru_cache(maxsize=1)
 def names_in(head: bytes) -> frozenset[str]:
-    """The names of members in the beginning of a file, by which formats are told; none if it is not JSON.
+    """The member names in the beginning of a file, for the detection of formats; none if it is not JSON.
 
-    Left out are those of lists of numbers: they are the words of an abstract that is given as an index.
+    Names of lists of numbers are left out: they are the words of an abstract that is stored as an inverted index.
 
     >>> sorted(names_in(b'[{"id": 7, "title": "author", "index": {"titles": [0, 4]}}'))
     ['id', 'index', 'title']
     """
     return frozenset(name.decode() for name in set(_NAME.findall(head))) if is_json(head) else frozenset()
+
+
+def open_json(source: Source, names: Collection[str]) -> Records:
+    """Open a file of JSON records.
+
+    Every record has at least two of `names`, and no object inside a record has. So records are found in objects with
+    unknown names and after damage.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from pathlib import Path
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.json").write_text('{"meta": {"count": 1}, "results": [{"id": 1, "title": "x"}]}')
+    ...     with Source(Path(folder, "a.json")) as source:
+    ...         records = open_json(source, ("id", "title"))
+    ...         records.unit, list(records.raws)
+    ('record', [Raw(number=1, text=b'{"id": 1, "title": "x"}', broken='')])
+    """
+    if has_record_lines(source.head, names):
+        return Records(_records_of_lines(source, names), "line")
+    return Records(_records(source.blocks(), names), "record")
+
+
+def has_record_lines(head: bytes, names: Collection[str]) -> bool:
+    """Whether a file, judged by its beginning, has one record per line.
+
+    >>> lines = b'{"id": 1, "title": ""}\\n{"id": 2, "title": ""}\\n{"i', b'[\\n{"id": 1, "title": ""}\\n]'
+    >>> others = b'{"items": [{"id": 1, "title": ""}]}', b'{\\n"id": 1,\\n"title": ""\\n}'
+    >>> [has_record_lines(head, ("id", "title")) for head in lines + others]
+    [True, True, False, False]
+    """
+    lines = [line for line in head.split(b"\n")[:_LINES_TRIED] if line.strip(b"[], \t\r\x1e")]
+    if not lines or lines[0].rstrip().endswith(b"["):
+        return False
+    are_records = [_is_record(line, frozenset(names)) for line in lines]
+    if not are_records[-1]:
+        are_records.pop()  # the head may end inside this line
+    return 2 * sum(are_records) > len(are_records)
+
+
+def _is_record(line: bytes, names: frozenset[str]) -> bool:
+    if line[:1] not in {b"{", b",", b"[", b"\x1e"}:
+        return False
+    try:
+        value = load(_without_list_marks(line))
+    except ValueError:
+        return False
+    if not isinstance(value, dict) or any(
+        isinstance(value[name], dict | list) for name in WRAPPERS.intersection(value)
+    ):
+        return False
+    return len(names.intersection(value)) >= _ENOUGH_NAMES
+
+
+def _records_of_lines(source: Source, names: Collection[str]) -> Iterator[Raw]:
+    for number, line in source.lines():
+        text = line if line[0] == _OPEN and line[-1] == _CLOSE else _without_list_marks(line)
+        if _JOINED.search(text):
+            yield from (raw._replace(number=number) for raw in _records([text], names))
+        elif text[:1] == b"{" or text.strip(b"[]}, \t\r"):
+            yield Raw(number, text)
+
+
+def _without_list_marks(line: bytes) -> bytes:
+    """A record without the commas and brackets of the list around it."""
+    text = line.strip(b", \t\r\n\x1e")
+    if text.startswith(b"["):
+        text = text[1:].lstrip()
+    return text[:-1].rstrip() if text.startswith(b"{") and text.endswith(b"]") else text
+
+
+def _records(blocks: Iterable[bytes], names: Collection[str]) -> Iterator[Raw]:
+    """Records in lists and wrappers; each damaged place counts as one broken record."""
+    scanner = _JsonScanner(blocks, names)
+    number, is_sound = 0, True
+    open_brackets, stray_names = bytearray(), set[str]()
+    while byte := scanner.next_byte():
+        try:
+            if byte == b"{" and not scanner.is_wrapper():
+                text, _ = scanner.record()
+                number += 1
+                yield Raw(number, text)
+            elif byte in b"{[]}":
+                scanner.at += 1
+                stray_names.clear()
+                if byte in b"{[":
+                    open_brackets += byte
+                else:
+                    del open_brackets[-1:]
+            else:
+                name = scanner.skip_member()
+                if not open_brackets.endswith(b"{"):
+                    stray_names.add(name)
+                    scanner.require_no_record(stray_names)
+        except BrokenRecordError as broken:
+            number, is_sound = number + 1, False
+            yield Raw(number, scanner.skip_to_record(), str(broken))
+    if is_sound and open_brackets:
+        yield Raw(number + 1, b"", UNCLOSED)
 
 
 class Member(NamedTuple):
@@ -413,131 +444,11 @@ class Member(NamedTuple):
     broken: str = ""
 
 
-def open_json(source: Source, names: Collection[str] = ()) -> Records:
-    """Open a file of JSON records.
-
-    `names`, of which every record has at least two and nothing inside of a record has, help to find the records where
-    the beginning of a file is damaged.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> from pathlib import Path
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "a.json").write_text('{"meta": {"count": 2}, "results": [{"id": 1}, {"id": 2}]}')
-    ...     with Source(Path(folder, "a.json")) as source:
-    ...         records = open_json(source)
-    ...         records.unit, list(records.raws)
-    ('record', [Raw(number=1, text=b'{"id": 1}', broken=''), Raw(number=2, text=b'{"id": 2}', broken='')])
-    """
-    if has_record_lines(source.head, names):
-        return Records(_lines(source, names), "line")
-    return Records(_values(source.blocks(), names), "record")
-
-
-def has_record_lines(head: bytes, names: Collection[str] = ()) -> bool:
-    """Whether a file, by its beginning, has one record on each line.
-
-    >>> [has_record_lines(head) for head in (b'{"id": 1}\\n{"id": 2}\\n{"i', b'[\\n{"id": 1}\\n,{"id": 2}\\n]')]
-    [True, True]
-    >>> [has_record_lines(head) for head in (b'{"items": [{"id": 1}]}', b'[{"id": 1}, {"id": 2}]', b'{\\n"id": 1\\n}')]
-    [False, False, False]
-    """
-    lines = [line for line in head.split(b"\n")[:_LOOKED_AT] if line.strip(b"[], \t\r\x1e")]
-    if not lines or lines[0].rstrip().endswith(b"["):
-        return False
-    measure = JsonText([], names)
-    found = [_is_record(line, measure if names else None) for line in lines]
-    if not found[-1]:
-        found.pop()  # it may go on behind the head
-    return 2 * sum(found) > len(found)
-
-
-def _is_record(line: bytes, measure: JsonText | None) -> bool:
-    if line[:1] not in {b"{", b",", b"[", b"\x1e"}:
-        return False
-    try:
-        value = load(_bare(line))
-    except ValueError:
-        return False
-    if not isinstance(value, dict) or _wraps(value):
-        return False
-    return measure is None or measure.is_alike(value)
-
-
-def _wraps(value: dict[str, Any]) -> bool:
-    return any(isinstance(value[name], dict | list) for name in WRAPPERS.intersection(value))
-
-
-def _lines(source: Source, names: Collection[str]) -> Iterator[Raw]:
-    for number, line in source.lines():
-        text = line if line[0] == _OPEN and line[-1] == _CLOSE else _bare(line)
-        if _JOINED.search(text):
-            yield from (raw._replace(number=number) for raw in _values([text], names))
-        elif text[:1] == b"{" or text.strip(b"[]}, \t\r"):
-            yield Raw(number, text)
-
-
-def _bare(line: bytes) -> bytes:
-    """A record without the commas and brackets of the list that it stands in."""
-    text = line.strip(b", \t\r\n\x1e")
-    if text.startswith(b"["):
-        text = text[1:].lstrip()
-    return text[:-1].rstrip() if text.startswith(b"{") and text.endswith(b"]") else text
-
-
-def _values(blocks: Iterable[bytes], names: Collection[str]) -> Iterator[Raw]:
-    """Records that are reached through lists, and through objects by the names of wrappers.
-
-    Which brackets are open does not matter for what comes next, so that damage to one of them does not either: a name
-    says that the value behind it is to be passed over or looked into, and an object without a name is a record.
-    """
-    text = JsonText(blocks, names)
-    number, depth, sound = 0, 0, True
-    while byte := text.next_byte():
-        if byte in b"[]}":
-            text.at += 1
-            depth += 1 if byte == b"[" else -1
-            continue
-        if byte == b"{" and not text.is_like_last() and text.is_wrapper(WRAPPERS):
-            text.at += 1
-            depth += 1
-            continue
-        try:
-            if byte != b"{":
-                _pass_member(text)
-            elif record := _record(text):
-                number += 1
-                yield Raw(number, record)
-        except BrokenRecordError as broken:
-            number, sound = number + 1, False
-            yield Raw(number, text.skip_to_record(), str(broken))
-    if sound and depth > 0:
-        yield Raw(number + 1, b"", _UNCLOSED)
-
-
-def _record(text: JsonText) -> bytes:
-    """Pass over the record that stands here and give it; go into what turns out to be a wrapper of unknown names."""
-    record, value = text.record()
-    if not text.is_alike(value) and (place := text.record_within(len(record))) is not None:
-        text.at = place
-        return b""
-    text.at += len(record)
-    return record
-
-
-def _pass_member(text: JsonText) -> None:
-    """Pass over a member of a wrapper, or stop before its value if that may hold records."""
-    name = text.pass_name()
-    if name is None:
-        raise BrokenRecordError("expected a JSON object")
-    is_container = text.data[text.at : text.at + 1] in {b"{", b"["}
-    if not is_container or not (name in WRAPPERS or text.holds_record()):
-        text.at += len(text.value())
-
-
 def open_json_members(source: Source, names: Collection[str] = ()) -> Iterator[Member]:
     """The members of a file that is one object of objects, such as papers by their numbers.
 
-    `names` help to find them again after damage, as in `open_json`; they are needed where objects stand in a member.
+    Every member has at least two of `names`, and no object inside it has; they are needed unless the members have no
+    objects inside.
 
     >>> from tempfile import TemporaryDirectory
     >>> from pathlib import Path
@@ -547,24 +458,22 @@ def open_json_members(source: Source, names: Collection[str] = ()) -> Iterator[M
     ...         list(open_json_members(source))[1]
     Member(number=2, name='8', text=b'{"title": "y"}', value={'title': 'y'}, broken='')
     """
-    text = JsonText(source.blocks(), names, members=True)
+    scanner = _JsonScanner(source.blocks(), names, _MEMBERS)
     number = depth = 0
-    sound = True
-    while byte := text.next_byte():
+    is_sound = True
+    while byte := scanner.next_byte():
         if byte in b"{}":
-            text.at += 1
+            scanner.at += 1
             depth += 1 if byte == b"{" else -1
             continue
         number += 1
-        name = text.pass_name()
+        name = scanner.skip_name()
         try:
             if name is None:
                 raise BrokenRecordError("expected a name and a value")
-            record, value = text.record()
-            text.at += len(record)
-            yield Member(number, name, record, value)
+            yield Member(number, name, *scanner.record())
         except BrokenRecordError as broken:
-            sound = False
-            yield Member(number, name or "", text.skip_to_record(_MEMBER), {}, str(broken))
-    if sound and depth > 0:
-        yield Member(number + 1, "", b"", {}, _UNCLOSED)
+            is_sound = False
+            yield Member(number, name or "", scanner.skip_to_record(), {}, str(broken))
+    if is_sound and depth > 0:
+        yield Member(number + 1, "", b"", {}, UNCLOSED)

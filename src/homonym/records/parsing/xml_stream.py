@@ -1,7 +1,7 @@
-"""XML files as a stream of record elements: cut at their tags, then parsed one by one.
+"""Splits XML files into record elements at their tags, and parses one element at a time.
 
-A file is never parsed as a whole. So a damaged record spoils only itself, and what stands around the records is never
-read: no DOCTYPE, no definition of an entity, nothing outside of the file.
+A file is never parsed as a whole, so a damaged record costs only itself. Nothing around the records is read: no
+DOCTYPE, no entity definitions, nothing outside the file.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from homonym.records.model import BrokenRecordError
 from homonym.records.parsing.splitting import Raw, decoded, split_at
 
 Element = Any
-"""An element of lxml, which comes without types."""
+"""An lxml element (lxml has no type annotations)."""
 
 Leaf = tuple[str, str, str]
-"""The name of an element in a record, its attributes and its text, all as they are written."""
+"""Name, attributes and text of an element without children, all as written in the file."""
 
 _PARSER = etree.XMLParser(
     encoding="utf-8",
@@ -35,13 +35,13 @@ _PARSER = etree.XMLParser(
     collect_ids=False,
 )
 
-# Only the five names that XML itself knows may stay; all others would need the definitions that are never read.
+# Entities other than the five of XML itself are replaced, because their definitions are never read.
 _SPECIAL = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;"})
 _CHARACTERS = {
     name.removesuffix(";").encode(): characters.translate(_SPECIAL).encode() for name, characters in html5.items()
 }
 _ENTITY = re.compile(rb"&(?!(?:lt|gt|amp|quot|apos);)([A-Za-z][A-Za-z0-9]{0,31});")
-#: An ampersand that begins no character.
+# An ampersand that does not begin an entity.
 STRAY = re.compile(r"&(?!(?:#[0-9]{1,8}|#x[0-9A-Fa-f]{1,8}|[A-Za-z][A-Za-z0-9]{0,31});)")
 _MARKUP = re.compile(r"</?[A-Za-z][\w:.-]{0,40}(?:\s[^<>]{0,300})?/?>|&(?:#|[A-Za-z0-9]{2,32};)")
 _LONG, _UNEVEN = 200, ("  ", "\t", "\r", "\xa0", "\u2009", "\u3000")
@@ -55,7 +55,7 @@ NO_BEGINNING = "the rest of a record whose beginning is missing or damaged"
 
 
 def is_xml(head: bytes) -> bool:
-    """Whether a file may be XML, even if its beginning is damaged or missing; JSON may have XML in its texts.
+    """Whether a file may be XML, even if its beginning is damaged or missing. JSON with XML in its texts is not.
 
     >>> is_xml(b"x version='1.0'?><a>"), is_xml(b' {"body": "<a>"}')
     (True, False)
@@ -64,10 +64,10 @@ def is_xml(head: bytes) -> bool:
 
 
 def cut_records(blocks: Iterable[bytes], beginning: re.Pattern[bytes], inside: re.Pattern[bytes]) -> Iterator[Raw]:
-    """Cut a stream into its record elements.
+    """Split a stream into its record elements.
 
-    `beginning` matches the start tag of a record, its first group the name of the element; `inside` matches what stands
-    only in records: where it is found between them, a record has lost its beginning.
+    `beginning` matches the start tag of a record, its first group the name of the element. `inside` matches tags that
+    occur only inside records: if one is found between records, a record has lost its beginning.
 
     >>> tag, inside = re.compile(rb"<(a|b)[\\s>]"), re.compile(rb"<x>")
     >>> for raw in cut_records([b"<s><a>1</a>\\n<A><x>2</x></A>", b"<b><x>3</x>\\n", b"<a>4</a></s>"], tag, inside):
@@ -89,7 +89,7 @@ def cut_records(blocks: Iterable[bytes], beginning: re.Pattern[bytes], inside: r
 
 
 def _with_rest(raw: Raw, beginning: re.Pattern[bytes], inside: re.Pattern[bytes]) -> Iterator[Raw]:
-    """Give the record that a piece of a file begins with, and what follows it if that was a record too."""
+    """The record at the beginning of a piece of the file, and the rest if it belongs to a damaged record."""
     number, text, broken = raw
     if broken:
         yield raw
@@ -107,7 +107,7 @@ def _with_rest(raw: Raw, beginning: re.Pattern[bytes], inside: re.Pattern[bytes]
 
 
 def start_of(name: bytes, head: bytes) -> re.Pattern[bytes]:
-    """The start tag of the elements of a name, with the prefix that they have at the beginning of a file.
+    """A pattern for the start tags of an element, with the prefix that it has at the beginning of a file.
 
     >>> start_of(b"record", b"<oai:ListRecords><oai:record>").match(b"<oai:record>")[1]
     b'oai:record'
@@ -117,7 +117,7 @@ def start_of(name: bytes, head: bytes) -> re.Pattern[bytes]:
 
 
 def prefixes_of(head: bytes, beginning: re.Pattern[bytes]) -> bytes:
-    """A start tag with the name-space prefixes that are declared before the first record, for its records to stand in.
+    """A start tag that declares the namespace prefixes declared before the first record, to parse records in.
 
     >>> prefixes_of(b"<r xmlns='x' xmlns:dc='http://d'><a>", re.compile(b"<a>"))
     b"<records xmlns:dc='http://d'>"
@@ -128,12 +128,12 @@ def prefixes_of(head: bytes, beginning: re.Pattern[bytes]) -> bytes:
 
 
 def element_of(record: bytes, around: bytes = b"") -> Element:
-    """Parse one record element, `around` being the start tag of what it stands in.
+    """Parse one record element. `around` is the start tag of an element to put around it, see `prefixes_of`.
 
-    Named characters are decoded, whoever defines them; what is no character stays as it is written.
+    Named HTML entities are decoded; unknown ones stay as written.
 
-    >>> element_of(b"<a>J&uuml;rgen &amp; &nobody;</a>").text
-    'Jürgen & &nobody;'
+    >>> element_of(b"<a>J&uuml;rgen &amp; &unknown;</a>").text
+    'Jürgen & &unknown;'
     >>> element_of(b"<a><b></a>")
     Traceback (most recent call last):
     homonym.records.model.BrokenRecordError: not well-formed XML (Opening and ending tag mismatch: b line 1 and a)
@@ -145,11 +145,11 @@ def element_of(record: bytes, around: bytes = b"") -> Element:
             return etree.fromstring(record, _PARSER)
         return etree.fromstring(around + record + b"</records>", _PARSER)[0]
     except (etree.XMLSyntaxError, IndexError):
-        return _mended(record)
+        return _repaired(record)
 
 
-def _mended(record: bytes) -> Element:
-    """Parse a record once more: as Western text, without characters that XML forbids, with all prefixes declared."""
+def _repaired(record: bytes) -> Element:
+    """Parse a record again, as Western text, without characters that XML forbids and with all prefixes declared."""
     text = _ILLEGAL.sub("", _REFERENCE.sub(_allowed, decoded(record))).encode()
     prefixes = set(_PREFIX.findall(text)) - {b"xml", b"xmlns"}
     around = b"<records" + b"".join(b' xmlns:%b="prefix:%b"' % (prefix, prefix) for prefix in sorted(prefixes)) + b">"
@@ -161,7 +161,7 @@ def _mended(record: bytes) -> Element:
 
 
 def _allowed(found: re.Match[str]) -> str:
-    """A reference to a character by its number, unless XML forbids that character."""
+    """A numeric character reference; empty if XML forbids that character."""
     number = int(found[1], 16) if found[1] else int(found[2])
     allowed = (
         number in (9, 10, 13) or 0x20 <= number < 0xD800 or 0xE000 <= number < 0xFFFE or 0xFFFF < number < 0x110000
@@ -174,7 +174,7 @@ def _character(found: re.Match[bytes]) -> bytes:
 
 
 def text_of(element: Element) -> str:
-    """All text in an element, without markup and with single spaces.
+    """All text in an element, without markup, with white space collapsed.
 
     >>> text_of(element_of(b"<t>On <i>E.\\ncoli</i> in H<sub>2</sub>O</t>"))
     'On E. coli in H2O'
@@ -183,9 +183,9 @@ def text_of(element: Element) -> str:
 
 
 def even_text(text: str) -> str:
-    """Text with single spaces, and without markup and names of characters where it has any.
+    """Text without markup and entities, with white space collapsed.
 
-    Most long texts are even already, or but for their line ends; to see that takes a fraction of the time.
+    Most long texts need only their line ends replaced, which is checked first because it is much faster.
 
     >>> even_text(" On CO&lt;sub&gt;2&lt;/sub&gt;  in K&ouml;ln (p<0.05)")
     'On CO2 in Köln (p<0.05)'
@@ -197,7 +197,7 @@ def even_text(text: str) -> str:
 
 
 def local_name(element: Element) -> str:
-    """The name of an element without its name space."""
+    """The name of an element without its namespace."""
     tag: str = element.tag
     return tag.rpartition("}")[2]
 
@@ -211,7 +211,7 @@ def _spaced(text: str) -> str:
 
 
 def children_of(element: Element) -> dict[str, list[Element]]:
-    """The elements within an element, by their names.
+    """The child elements of an element by name.
 
     >>> {name: len(found) for name, found in children_of(element_of(b"<a><b/><c/><b/></a>")).items()}
     {'b': 2, 'c': 1}
@@ -227,7 +227,7 @@ def children_of(element: Element) -> dict[str, list[Element]]:
 
 
 def first_text(children: dict[str, list[Element]], *names: str) -> str:
-    """The text of the first element that has one of the names, in the order of these, and is not empty."""
+    """The first non-empty text of an element with one of the names, in the order of the names."""
     for name in names:
         if name in children:
             for element in children[name]:
@@ -237,11 +237,11 @@ def first_text(children: dict[str, list[Element]], *names: str) -> str:
 
 
 class LeafReader:
-    """Reads the elements of a record that have no others in them, in their order.
+    """Reads the elements of a record that have no children, in document order.
 
-    Most records have no markup in their texts and are read by one regular expression, in a third of the time that a
-    parser and a walk through its tree take. All others, well-formed or not, go to the parser. `containers` names the
-    elements that have others in them; what is in any other is its text.
+    Most records have no markup in their texts. One regular expression reads them in a third of the time of a parser;
+    all other records go to the parser. `containers` names the elements that have children; the content of any other
+    element is text.
 
     >>> LeafReader("r", "h").read(b"<r><h><x:id a='1'>7</x:id></h></r>")
     [('x:id', " a='1'", '7'), ('', '', ''), ('', '', '')]
@@ -251,11 +251,11 @@ class LeafReader:
 
     def __init__(self, *containers: str) -> None:
         self._containers = frozenset(containers)
-        known = rf"(?:[A-Za-z0-9_.-]++:)?(?:{'|'.join(containers)})"
-        self._pattern = re.compile(rf"<([A-Za-z0-9_.:-]++)([^<>]*+)>([^<]*+)</\1>|</{known}>")
+        container = rf"(?:[A-Za-z0-9_.-]++:)?(?:{'|'.join(containers)})"
+        self._pattern = re.compile(rf"<([A-Za-z0-9_.:-]++)([^<>]*+)>([^<]*+)</\1>|</{container}>")
 
     def read(self, record: bytes, around: bytes = b"") -> list[Leaf]:
-        """The leaves of a record, among empty ones; `leaf_text` decodes their texts."""
+        """The leaves of a record, and empty ones in between. Decode their texts with `leaf_text`."""
         text = decoded(record)
         leaves: list[Leaf] = self._pattern.findall(text)
         if _has_more_tags(text, 2 * len(leaves)) or ("&" in text and STRAY.search(text)):
@@ -272,13 +272,13 @@ class LeafReader:
 
 
 def _has_more_tags(text: str, expected: int) -> bool:
-    """Whether there are other tags than start and end tags of a certain number, and such as are both at once."""
+    """Whether there are more tags than `expected` start and end tags and any number of empty-element tags."""
     brackets = text.count("<")
     return brackets != expected and brackets - text.count("/>") != expected
 
 
 def leaf_text(text: str) -> str:
-    """The text of a leaf: decoded once as XML, then evened.
+    """The text of a leaf, decoded as XML, without markup and with white space collapsed.
 
     >>> leaf_text("CO&lt;sub&gt;2&lt;/sub&gt;  &amp; x &amp;lt; 1")
     'CO2 & x < 1'
@@ -287,10 +287,10 @@ def leaf_text(text: str) -> str:
 
 
 def written_attributes(element: Element) -> str:
-    """The attributes of an element as they are written in XML."""
+    """The attributes of an element as XML text."""
     return "".join(f" {name}={quoted(value)}" for name, value in element.attrib.items())
 
 
 def quoted(value: str) -> str:
-    """A value as an attribute holds it. The library's own function for this loads half of the network with it."""
+    """An attribute value in quotes. xml.sax.saxutils.quoteattr does the same, but imports the network libraries."""
     return f'"{escape(value)}"'
