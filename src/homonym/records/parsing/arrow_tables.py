@@ -1,4 +1,4 @@
-"""Rows of Parquet and Arrow files, read in batches."""
+"""Parquet and Arrow files to rows, a batch at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FAILURES = (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError)
 
 
 def column_names(source: Source) -> tuple[str, ...] | None:
-    """The names of the columns; None if the file cannot be read, for example from a pipe."""
+    """The names of the columns; None where the file cannot be asked, as in a pipe."""
     try:
         return tuple(_schema(source).names)
     except (InputError, *_FAILURES):
@@ -28,12 +28,12 @@ def column_names(source: Source) -> tuple[str, ...] | None:
 
 
 def require_column_names(source: Source) -> tuple[str, ...]:
-    """The names of the columns; an error says why the file cannot be read."""
+    """The names of the columns, or what keeps the file from being read."""
     try:
         return tuple(_schema(source).names)
     except _FAILURES as broken:
         raise InputError(
-            f"{source.name} cannot be read as Parquet or Arrow ({first_line(broken)}); download or write it again."
+            f"{source.name} cannot be read as Parquet or Arrow ({first_line(broken)}); fetch or write it again."
         ) from broken
 
 
@@ -51,15 +51,17 @@ def _is_parquet(source: Source) -> bool:
 
 def _path(source: Source) -> str:
     if source.path == STANDARD_INPUT or not source.path.is_file():
-        raise InputError(f"{source.name}: Parquet and Arrow are read from files only; save it as a file first.")
+        raise InputError(f"{source.name}: Parquet and Arrow are read from files only; store it in one and name that.")
     with source.path.open("rb") as stream:
         if stream.read(4) not in {PARQUET, ARROW[:4]}:
-            raise InputError(f"{source.name}: compressed Parquet and Arrow files cannot be read; unpack it first.")
+            raise InputError(
+                f"{source.name}: packed Parquet and Arrow files cannot be read in pieces; unpack it first."
+            )
     return str(source.path)
 
 
 def rows(source: Source, columns: Sequence[str]) -> Iterator[dict[str, Any] | str]:
-    """Yield the rows; in place of rows that cannot be read, a text that says why."""
+    """Yield the rows, and instead of one that cannot be read, why."""
     batches = _parquet_batches if _is_parquet(source) else _arrow_batches
     for batch in batches(_path(source), list(columns)):
         if isinstance(batch, str):
