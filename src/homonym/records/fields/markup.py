@@ -6,7 +6,6 @@ import html
 import re
 import unicodedata
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Any
 
 # Maximum number of times that a text is unescaped: systems escape what others have escaped already.
@@ -226,6 +225,8 @@ def _symbol(name: str) -> str:
 @cache
 def _macro_table(kind: str) -> dict[str, str]:
     """Accents (as code points), or symbols that pylatexenc lacks or has with a text that does not suit us."""
+    from importlib.resources import files  # slow to import, and rarely needed
+
     table = files("homonym.records.fields").joinpath("latex_macros.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in table.splitlines())
     return {macro: text for row_kind, macro, text in rows if row_kind == kind}

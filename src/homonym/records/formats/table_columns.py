@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import orjson
@@ -33,6 +32,8 @@ _IGNORED = re.compile(r"[\W_]+")
 @cache
 def usual_names() -> Mapping[str, tuple[str, ...]]:
     """The usual names of the column of each field, as `column_key` writes them; the first that a table has counts."""
+    from importlib.resources import files  # slow to import, and rarely needed
+
     table = files("homonym.records.formats").joinpath("table_columns.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in table.splitlines()[1:])
     return {field: tuple(names.split()) for field, names in rows}

@@ -11,7 +11,6 @@ import csv
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from homonym.io.inputs import MOST_RECORD_BYTES, Source
@@ -91,6 +90,8 @@ def _layout_of_names(cells: list[str], delimiter: str) -> Layout | None:
 @cache
 def _tags_by_name() -> dict[str, str]:
     """The field tags by the long names of their columns in spreadsheets, in lower case."""
+    from importlib.resources import files  # slow to import, and rarely needed
+
     table = files("homonym.records.formats").joinpath("wos_columns.tsv").read_text(encoding="utf-8")
     return dict(line.split("\t") for line in table.splitlines()[1:])
 
