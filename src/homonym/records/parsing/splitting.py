@@ -16,7 +16,7 @@ from homonym.io.inputs import MOST_RECORD_BYTES, WESTERN
 # Maximum length of a match, which the end of a block may cut.
 MARK_BYTES = 256
 
-TOO_LONG = f"longer than {MOST_RECORD_BYTES >> 20} MiB, which no record is"
+TOO_LONG = f"longer than {MOST_RECORD_BYTES >> 20} MiB, the maximum length of a record"
 
 
 class Raw(NamedTuple):
