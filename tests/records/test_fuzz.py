@@ -1,6 +1,6 @@
-"""Damaged exports: nothing crashes, nothing hangs, and a healthy record beside a damaged one is still read.
+"""Damaged exports: nothing crashes or hangs, and damage costs only the damaged record.
 
-The files are real samples where they are at hand, and always generated exports of the same formats.
+The files are generated exports of all formats, and real samples if they are available.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from homonym.records.registry import detect_format
 
 SAMPLES = Path(__file__).resolve().parents[3] / "shared" / "data" / "samples"
 
-#: Generous: a file of 140 kB is read in 20 ms. What takes this long hangs.
+# Generous: a file of 140 kB is read in 20 ms.
 bounded = settings(
     max_examples=20,
     deadline=timedelta(seconds=5),
@@ -49,9 +49,9 @@ def _cases() -> Iterator[Any]:
 CASES = list(_cases())
 
 
-def test_real_samples_are_at_hand() -> None:
+def test_real_samples_are_available() -> None:
     if not SAMPLES.is_dir():
-        pytest.skip("the sample exports are not beside the project: only generated ones are damaged")
+        pytest.skip("the sample exports are not available: only generated ones are damaged")
 
 
 @cache
@@ -67,7 +67,7 @@ def content_of(case: str | Path) -> tuple[str, bytes]:
 
 @cache
 def spans_of(case: str | Path) -> list[tuple[int, int, str]]:
-    """Where each record of a case stands, and the document that it is, as text."""
+    """Start and end of each record of a case, and its document as text."""
     name, content = content_of(case)
     spans, place = [], 0
     for raw_text, document in readings(name, content):
@@ -91,7 +91,7 @@ def readings(name: str | None, content: bytes) -> list[tuple[bytes, Document | N
 
 
 def described(document: Document) -> str:
-    """A document as text; one without an id of its own is called after its place, which damage before it may move."""
+    """A document as text, without an id that was made from its place: damage before it may change that."""
     said = document_object(document)
     if not document.id_is_key and ":" in document.id:
         del said["id"]
@@ -102,18 +102,18 @@ def read_as(name: str, content: bytes) -> list[str]:
     try:
         return [described(document) for _, document in readings(name, content) if document]
     except InputError:
-        return []  # one clear sentence
+        return []
 
 
 @pytest.mark.parametrize("case", CASES)
 @given(data=st.data())
 @bounded
-def test_a_damaged_record_spoils_no_other(case: str | Path, data: st.DataObject) -> None:
+def test_damage_costs_only_the_damaged_record(case: str | Path, data: st.DataObject) -> None:
     name, content = content_of(case)
     spans = spans_of(case)
     chosen = data.draw(st.integers(0, len(spans) - 1))
     start, end, _ = spans[chosen]
-    # The marks between records belong to both of them: damage there is not damage to one.
+    # Damage between two records may cost both.
     inner = range(start + min(60, (end - start) // 3), end - min(60, (end - start) // 3))
     if not inner:
         return
@@ -128,7 +128,7 @@ def test_a_damaged_record_spoils_no_other(case: str | Path, data: st.DataObject)
 @pytest.mark.parametrize("case", CASES)
 @given(data=st.data())
 @bounded
-def test_what_comes_before_a_cut_is_read(case: str | Path, data: st.DataObject) -> None:
+def test_reads_all_records_before_a_cut(case: str | Path, data: st.DataObject) -> None:
     name, content = content_of(case)
     cut = data.draw(st.integers(0, len(content)))
     found = read_as(name, content[:cut])
@@ -138,7 +138,7 @@ def test_what_comes_before_a_cut_is_read(case: str | Path, data: st.DataObject) 
 @pytest.mark.parametrize("case", CASES)
 @given(seed=st.integers(), encoding=st.sampled_from(["utf-8", "latin-1", "utf-16", "cp1252", "ascii", "utf-32"]))
 @bounded
-def test_any_damage_is_survived(case: str | Path, seed: int, encoding: str) -> None:
+def test_any_damage_raises_only_input_errors(case: str | Path, seed: int, encoding: str) -> None:
     rng = random.Random(seed)
     name, content = content_of(case)
     lines = content.splitlines(keepends=True)
@@ -159,7 +159,7 @@ def test_any_damage_is_survived(case: str | Path, seed: int, encoding: str) -> N
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_file_shows_its_format(case: str | Path, tmp_path: Path) -> None:
+def test_detects_the_format(case: str | Path, tmp_path: Path) -> None:
     name, content = content_of(case)
     assert spans_of(case)
     (tmp_path / "unnamed").write_bytes(content)

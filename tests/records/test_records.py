@@ -1,4 +1,4 @@
-"""Records as they come: whatever a line holds, it is read, noted or set aside, and never more than that."""
+"""Documents and mentions with any content: every line is read, or rejected with a reason."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ BROKEN_LINES: list[tuple[bytes, str]] = [
 
 @pytest.mark.parametrize("parse", [parse_document, parse_mention])
 @pytest.mark.parametrize(("line", "reason"), BROKEN_LINES)
-def test_lines_that_are_no_objects(parse: Any, line: bytes, reason: str) -> None:
+def test_rejects_lines_that_are_not_objects(parse: Any, line: bytes, reason: str) -> None:
     with pytest.raises(BrokenRecordError, match=reason):
         parse(line)
 
@@ -103,7 +103,7 @@ def test_a_document_with_only_what_is_required() -> None:
         ({"authors": 3}, "'authors' is missing or not a list"),
     ],
 )
-def test_documents_set_aside(fields: dict[str, Any], reason: str) -> None:
+def test_rejected_documents(fields: dict[str, Any], reason: str) -> None:
     with pytest.raises(BrokenRecordError, match=reason):
         document(**fields)
 
@@ -116,7 +116,7 @@ def test_an_unusable_label_or_block_costs_only_itself(key: str, value: Any) -> N
     assert notes == [("field", f"'{key}' must be text, got {type(value).__name__}")]
 
 
-def test_mentions_among_documents_are_told() -> None:
+def test_rejects_mentions_among_documents() -> None:
     with pytest.raises(BrokenRecordError, match="use homonym cluster"):
         parse_document(b'{"mention_id": "m1", "block": "B"}')
     with pytest.raises(BrokenRecordError, match="use homonym disambiguate"):
@@ -151,7 +151,7 @@ def test_a_document_may_have_no_authors() -> None:
     [None, 5, True, "", "  \t", [], ["Doe, J"], {}, {"name": None}, {"name": ""}, {"name": " \n"}, {"name": 5},
      {"name": ["Doe, J"]}, {"name": {"last": "Doe"}}, {"Name": "Doe, J"}],
 )  # fmt: skip
-def test_authors_without_a_name_leave_the_others_in_their_places(entry: Any) -> None:
+def test_authors_without_a_name_do_not_move_the_others(entry: Any) -> None:
     read, notes = document(authors=[{"name": "Doe, J"}, entry, {"name": "Roe, R"}])
     assert [(author.position, author.name) for author in read.authors] == [(0, "Doe, J"), (2, "Roe, R")]
     assert notes == [("author", "author 1 has no name")]
@@ -187,7 +187,7 @@ def test_a_year_may_be_empty(value: Any) -> None:
     ["n.d.", "May 2014", "14", "c1999", "  ", "-2014", "٢٠", 0, 1, 999, 2201, 9999, 99999, -2014, HUGE, -HUGE, 1e308,
      True, False, [2014], [], {}, {"year": 2014}],
 )  # fmt: skip
-def test_what_is_no_year_is_noted(value: Any) -> None:
+def test_notes_invalid_years(value: Any) -> None:
     read, notes = document(year=value)
     assert read.year is None
     ((lost, reason),) = notes
@@ -200,7 +200,7 @@ def test_what_is_no_year_is_noted(value: Any) -> None:
     ("value", "kind"),
     [(5, "int"), (1.5, "float"), (True, "bool"), (["x"], "list"), ({"x": 1}, "dict"), ([], "list"), (0, "int")],
 )
-def test_texts_that_are_none_are_noted(key: str, value: Any, kind: str) -> None:
+def test_notes_values_that_are_not_texts(key: str, value: Any, kind: str) -> None:
     read, notes = document(**{key: value})
     assert getattr(read, key) == ""
     assert notes == [("field", f"{key} must be text, got {kind}")]
@@ -223,21 +223,21 @@ def test_lists_of_texts(key: str, value: Any, texts: list[str]) -> None:
 @pytest.mark.parametrize(
     "value", [5, 1.5, True, {"x": "y"}, [None], ["x", None], [["x"]], [{"name": "x"}], [1.5], [True], ["x", False]]
 )
-def test_lists_that_are_none_are_noted(key: str, value: Any) -> None:
+def test_notes_values_that_are_not_lists(key: str, value: Any) -> None:
     read, notes = document(**{key: value})
     assert getattr(read, key) == []
     assert notes == [("field", f"{key} must be a list of texts")]
 
 
 @pytest.mark.parametrize("key", ["affiliations", "emails"])
-def test_lists_of_an_author_are_noted_without_losing_the_author(key: str) -> None:
+def test_notes_invalid_lists_of_an_author_and_keeps_the_author(key: str) -> None:
     read, notes = document(authors=[{"name": "Doe, J", key: [{"name": "x"}]}])
     assert [author.name for author in read.authors] == ["Doe, J"]
     assert getattr(read.authors[0], key) == []
     assert notes == [("field", f"{key} must be a list of texts")]
 
 
-def test_fields_of_others_are_ignored() -> None:
+def test_ignores_unknown_fields() -> None:
     read, notes = document(doi="10.1/x", authors=[{"name": "Doe, J", "orcid": {}}], extra=[{}])
     assert (read.id, notes) == ("W1", [])
 
@@ -258,7 +258,7 @@ def test_a_mention_with_everything() -> None:
     )  # fmt: skip
 
 
-def test_the_name_stands_in_for_the_block() -> None:
+def test_block_defaults_to_the_name() -> None:
     assert mention(block=None, name="DOE, J").block == "DOE, J"
     assert mention(block="", name="DOE, J").block == "DOE, J"
     assert mention(name="Jane Doe").block == "DOE, J"
@@ -301,7 +301,7 @@ def test_the_name_stands_in_for_the_block() -> None:
         ({"features": {"co": {"A": 1, "B": 1e308}}}, "the count of 'B' in 'co'"),
     ],
 )
-def test_mentions_set_aside(fields: dict[str, Any], reason: str) -> None:
+def test_rejected_mentions(fields: dict[str, Any], reason: str) -> None:
     with pytest.raises(BrokenRecordError, match=reason):
         mention(**fields)
 
@@ -328,7 +328,7 @@ def test_positions(value: int) -> None:
 
 
 @pytest.mark.parametrize("value", [None, True, -1, 2**31, HUGE, 1.5, "1", [1], {}])
-def test_positions_that_are_none(value: Any) -> None:
+def test_invalid_positions_are_none(value: Any) -> None:
     assert mention(position=value).position is None
 
 
@@ -389,23 +389,23 @@ def check_mention(line: bytes) -> None:
 
 
 @given(documents)
-def test_any_values_in_a_document(raw: dict[str, Any]) -> None:
+def test_any_document_values_are_read_or_rejected(raw: dict[str, Any]) -> None:
     check_document(json.dumps(raw).encode())
 
 
 @given(mentions)
-def test_any_values_in_a_mention(raw: dict[str, Any]) -> None:
+def test_any_mention_values_are_read_or_rejected(raw: dict[str, Any]) -> None:
     check_mention(json.dumps(raw).encode())
 
 
 @given(st.binary() | values.map(json.dumps).map(str.encode))
-def test_any_bytes(line: bytes) -> None:
+def test_any_bytes_are_read_or_rejected(line: bytes) -> None:
     check_document(line)
     check_mention(line)
 
 
 @given(documents | mentions, st.data())
-def test_lines_cut_short_or_with_a_byte_changed(raw: dict[str, Any], data: st.DataObject) -> None:
+def test_damaged_lines_are_read_or_rejected(raw: dict[str, Any], data: st.DataObject) -> None:
     line = bytearray(json.dumps(raw).encode())
     place = data.draw(st.integers(0, len(line) - 1))
     line[place] = data.draw(st.integers(0, 255))
@@ -417,7 +417,7 @@ def test_lines_cut_short_or_with_a_byte_changed(raw: dict[str, Any], data: st.Da
 # Problems
 
 
-def test_every_problem_is_counted_and_the_first_are_kept() -> None:
+def test_counts_every_problem_and_keeps_the_first() -> None:
     problems = Problems()
     for line in range(KEPT_PROBLEMS + 5):
         problems.add(Problem("in.jsonl", line, "record", "not valid JSON"))
@@ -427,7 +427,7 @@ def test_every_problem_is_counted_and_the_first_are_kept() -> None:
     assert [problem.line for problem in problems.kept] == list(range(KEPT_PROBLEMS))
 
 
-def test_a_problem_is_a_sentence_with_its_place() -> None:
+def test_problem_message_has_place_and_reason() -> None:
     problem = Problem("in.jsonl", 7, "author", "author 1 has no name")
     assert str(problem) == "in.jsonl, line 7: author 1 has no name; this author was rejected."
     with pytest.raises(InputError, match=r"in\.jsonl, line 7: author 1 has no name; correct it"):

@@ -1,4 +1,4 @@
-"""Real exports, where they are at hand: every sample reads with the counts that its index gives."""
+"""Real exports, if they are available: every sample has the counts that the index gives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from homonym.records.model import Document, Problem
 from homonym.records.reader import Inputs, read_documents
 
 SAMPLES = Path(__file__).resolve().parents[3] / "shared" / "data" / "samples"
-#: The folder of a sample says which format it has.
+# Folder of a sample -> format.
 FORMATS = {
     "aminer": "aminer", "arxiv_json": "arxiv", "arxiv_oai": "arxiv-oai", "bibtex": "bibtex", "crossref": "crossref",
     "datacite": "datacite", "dblp_xml": "dblp", "medline_nbib": "nbib", "openalex": "openalex", "pubmed_xml": "pubmed",
@@ -34,7 +34,7 @@ def index() -> list[dict[str, str]]:
 ROWS = {row["path"]: row for row in index()}
 
 if not ROWS:
-    pytest.skip("the sample exports are not beside the project", allow_module_level=True)
+    pytest.skip("the sample exports are not available", allow_module_level=True)
 
 
 def read(path: Path) -> tuple[list[Document], list[Problem]]:
@@ -52,7 +52,7 @@ def holding(documents: Iterable[Document], kinds: set[str]) -> int:
 
 
 @pytest.mark.parametrize("path", sorted(ROWS))
-def test_a_sample_has_the_counts_of_its_index(path: str) -> None:
+def test_sample_has_the_counts_of_the_index(path: str) -> None:
     row, (documents, _) = ROWS[path], read(SAMPLES / path)
     years = [document.year for document in documents if document.year]
     found = {
@@ -67,7 +67,7 @@ def test_a_sample_has_the_counts_of_its_index(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(ROWS))
-def test_a_sample_shows_its_format_and_loses_no_record(path: str) -> None:
+def test_sample_format_is_detected_and_no_record_is_rejected(path: str) -> None:
     from homonym.io.inputs import Source
     from homonym.records.registry import detect_format
 
@@ -81,7 +81,7 @@ def test_a_sample_shows_its_format_and_loses_no_record(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(ROWS))
-def test_names_and_texts_of_a_sample_are_clean(path: str) -> None:
+def test_names_and_texts_of_a_sample_are_plain_text(path: str) -> None:
     documents, _ = read(SAMPLES / path)
     for document in documents:
         for text in [document.title, document.venue, *(author.name for author in document.authors)]:

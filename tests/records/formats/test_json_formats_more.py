@@ -1,4 +1,4 @@
-"""AMiner, DataCite, arXiv and S2AND: invented records with the quirks of the real ones."""
+"""AMiner, DataCite, arXiv and S2AND: records with the peculiarities of real ones, and damaged files."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_paper_without_authors_is_a_record(record: dict[str, Any]) -> None:
     assert (document.authors, notes) == ([], [])
 
 
-def test_addresses_go_to_whose_name_they_have() -> None:
+def test_email_belongs_to_the_author_named_in_it() -> None:
     both = "Ice Lab, Oslo, E-mail: jdoe@ice.no; roe@ice.no;#TAB#"
     document, _ = aminer.parse_record(
         as_json(
@@ -131,20 +131,20 @@ def test_addresses_go_to_whose_name_they_have() -> None:
     assert [author.affiliations for author in document.authors] == [["Ice Lab, Oslo"]] * 2 + [["Fog Lab"], []]
 
 
-def test_an_address_that_all_have_and_none_is_named_in_belongs_to_nobody() -> None:
+def test_shared_email_without_a_name_has_no_owner() -> None:
     authors = [{"name": name, "org": "Lab, office@ice.no"} for name in ("Jo Doe", "Ann Roe")]
     document, _ = aminer.parse_record(as_json({"title": "x", "authors": authors}))
     assert [author.emails for author in document.authors] == [[], []]
 
 
-def test_an_address_belongs_to_one_of_those_who_have_it_whatever_the_order_of_their_names() -> None:
+def test_email_owner_is_found_for_either_name_order() -> None:
     both = "Ice Lab (wangw@ice.no, lguo@ice.no)"
     authors = [{"name": "Wang Wei", "org": both}, {"name": "Li Guo", "org": both}]
     document, _ = aminer.parse_record(as_json({"title": "x", "authors": authors}))
     assert [author.emails for author in document.authors] == [["wangw@ice.no"], ["lguo@ice.no"]]
 
 
-def test_entities_in_a_place_do_not_part_it() -> None:
+def test_entities_do_not_split_an_affiliation() -> None:
     record = {"title": "x", "authors": [{"name": "Jo Doe", "org": "Ice R&amp;D; Snow Lab"}]}
     document, _ = aminer.parse_record(as_json(record))
     assert document.authors[0].affiliations == ["Ice R&D", "Snow Lab"]
@@ -169,14 +169,14 @@ MONGO = """[
 ]"""
 
 
-def test_what_a_mongodb_shell_wrote(tmp_path: Path) -> None:
+def test_reads_files_of_a_mongodb_shell(tmp_path: Path) -> None:
     documents, problems = read(written(tmp_path, "v13.json", MONGO))
     assert [(document.id, document.year) for document in documents] == [("53e9a", 2005), ("53e9b", 2006)]
     assert [document.authors[0].ids for document in documents] == [{"aminer": "53f4a"}, {"aminer": "53f4b"}]
     assert (documents[0].venue, problems) == ("International Conference on Ice", [])
 
 
-def test_a_mongodb_call_that_is_cut_by_the_end_of_a_block(tmp_path: Path) -> None:
+def test_reads_a_mongodb_call_cut_by_the_end_of_a_block(tmp_path: Path) -> None:
     record = '{"_id": "%07d", "title": "On ice", "year": NumberInt(2005), "n_citation": NumberInt(1)}'
     path = written(tmp_path, "v13.json", "[" + ",\n".join(record % number for number in range(20_000)) + "]")
     readings = list(read_documents(path))
@@ -184,13 +184,13 @@ def test_a_mongodb_call_that_is_cut_by_the_end_of_a_block(tmp_path: Path) -> Non
     assert {document.year for _, document, _ in readings if document} == {2005}
 
 
-def test_lines_that_begin_with_commas(tmp_path: Path) -> None:
+def test_reads_lines_that_begin_with_commas(tmp_path: Path) -> None:
     lines = b"[\n" + b"\n,".join(as_json(PAPER | {"id": number}) for number in range(3)) + b"\n]\n"
     documents, problems = read(written(tmp_path, "dblp.v12.json", lines))
     assert ([document.id for document in documents], problems) == (["0", "1", "2"], [])
 
 
-def test_a_year_of_zero_is_none_and_no_loss() -> None:
+def test_year_zero_is_no_year_and_not_noted() -> None:
     document, notes = aminer.parse_record(as_json({"title": "x", "year": 0}))
     assert (document.year, notes) == (None, [])
 
@@ -205,7 +205,7 @@ PUBS = {
 LABELS = {"wei_wang": {"A1": ["53e9aaaaaa"], "A2": ["53e9bbbbbb"]}, "jo_doe": {"A3": ["53e9aaaaaa", "53e9bbbbbb"]}}
 
 
-def test_labelled_papers(tmp_path: Path) -> None:
+def test_reads_labelled_papers(tmp_path: Path) -> None:
     papers = written(tmp_path, "train_pub.json", as_json(PUBS))
     labels = written(tmp_path, "train_author.json", as_json(LABELS))
     documents, problems = read(papers)
@@ -225,7 +225,7 @@ def test_labels_with_places(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("right", "wrong"), [(b'["53e9aaaaaa"]', b'["53e9aaaaaa]'), (b"}, ", b", ")])
-def test_a_broken_label_costs_itself_alone(tmp_path: Path, right: bytes, wrong: bytes) -> None:
+def test_broken_label_costs_only_itself(tmp_path: Path, right: bytes, wrong: bytes) -> None:
     papers = written(tmp_path, "train_pub.json", as_json(PUBS))
     labels = {"wei_wang": {"A1": ["53e9aaaaaa"]}, "jo_doe": {"A1": ["53e9aaaaaa"]}}
     written(tmp_path, "train_author.json", as_json(labels).replace(right, wrong, 1))
@@ -277,7 +277,7 @@ OWN = {
         {"id": "W1", "title": "x", "authors": [{"name": "Doe, Jo", "affiliations": []}], "page_start": "3"},
     ],
 )
-def test_our_own_documents_are_not_taken_for_another_format(tmp_path: Path, record: dict[str, Any]) -> None:
+def test_own_documents_are_not_detected_as_another_format(tmp_path: Path, record: dict[str, Any]) -> None:
     assert format_name(tmp_path, as_json(record) + b"\n" + as_json(record)) == "documents"
 
 
@@ -294,7 +294,7 @@ OWN_SHAPES = {
 
 
 @pytest.mark.parametrize("shape", OWN_SHAPES)
-def test_our_own_documents_in_any_shape(tmp_path: Path, shape: str) -> None:
+def test_reads_own_documents_in_any_shape(tmp_path: Path, shape: str) -> None:
     path = written(tmp_path, "own.json", OWN_SHAPES[shape])
     documents, problems = read(path)
     assert [document.id for document in documents] == ["W1", "W2"][: OWN_SHAPES[shape].count('"W2"', 0) // 2 + 1]
@@ -304,7 +304,7 @@ def test_our_own_documents_in_any_shape(tmp_path: Path, shape: str) -> None:
 
 
 @pytest.mark.parametrize("first", ["{", "[1, 2]", '{"id": "W0", "authors": [', "x", '{"id": 1}'])
-def test_our_own_lines_stay_lines_whatever_the_first_is(tmp_path: Path, first: str) -> None:
+def test_own_lines_stay_lines_whatever_the_first_is(tmp_path: Path, first: str) -> None:
     lines = "\n".join([first, json.dumps(OWN), "{", json.dumps(OWN | {"id": "W2"})])
     readings = list(read_documents(written(tmp_path, "own.jsonl", lines), "documents"))
     assert [raw.number for raw, document, _ in readings if document] == [2, 4]
@@ -326,12 +326,12 @@ def test_our_own_lines_stay_lines_whatever_the_first_is(tmp_path: Path, first: s
         '{"body": "<PubmedArticleSet><PubmedArticle><PMID>7</PMID></PubmedArticle></PubmedArticleSet>"}',
     ],
 )
-def test_other_json_is_in_no_format(tmp_path: Path, text: str) -> None:
+def test_other_json_has_no_format(tmp_path: Path, text: str) -> None:
     with Source(written(tmp_path, "other.json", text)) as source:
         assert detect_format(source) is None
 
 
-def test_a_file_of_people_is_no_file_of_papers(tmp_path: Path) -> None:
+def test_file_of_people_has_no_format(tmp_path: Path) -> None:
     person = {"id": "53f4", "name": "Jo Doe", "org": "Ice Lab", "n_pubs": 7, "n_citation": 9}
     with Source(written(tmp_path, "aminer_authors.txt", as_json(person))) as source:
         assert not aminer.FORMAT.recognises(source)
@@ -394,7 +394,7 @@ def dataset(record: dict[str, Any]) -> tuple[Document, list[Note]]:
     return parsed
 
 
-def test_a_record_of_datacite() -> None:
+def test_datacite_record() -> None:
     document, notes = dataset(DATASET)
     assert (document.id, document.ids, document.year) == ("10.5072/ice.2", {"doi": "10.5072/ice.2"}, 2016)
     assert (document.title, document.venue, document.abstract) == ("On CO 2", "Journal of Ice", "All about ice")
@@ -406,7 +406,7 @@ def test_a_record_of_datacite() -> None:
     assert notes == [("field", "'https://orcid.org/0000-0002-1825-0098' is not a valid ORCID")]
 
 
-def test_organisations_are_told_by_their_identifiers_and_unknown_names_are_counted() -> None:
+def test_organisations_are_detected_by_identifiers_and_unknown_names_are_noted() -> None:
     ror = [{"nameIdentifier": "https://ror.org/1", "nameIdentifierScheme": "ROR"}]
     creators = [
         creator("Ice Lab", nameType=None, nameIdentifiers=ror),
@@ -420,7 +420,7 @@ def test_organisations_are_told_by_their_identifiers_and_unknown_names_are_count
     assert [lost for lost, _ in notes] == ["author", "author"]
 
 
-def test_venue_and_year_of_last_resort_and_the_number_of_arxiv() -> None:
+def test_datacite_fallback_venue_and_year_and_arxiv_number() -> None:
     record = {"doi": "10.48550/arXiv.2101.00001", "creators": [], "publisher": {"name": "arXiv"}}
     document, _ = dataset(record | {"dates": [{"date": "2021-01-01", "dateType": "Issued"}]})
     assert (document.venue, document.year, document.ids["arxiv"]) == ("arXiv", 2021, "2101.00001")
@@ -436,7 +436,7 @@ def test_venue_and_year_of_last_resort_and_the_number_of_arxiv() -> None:
         as_json(DATASET["attributes"]) + b"\n" + as_json(DATASET["attributes"]),
     ],
 )
-def test_pages_lines_and_single_records(tmp_path: Path, content: bytes) -> None:
+def test_reads_datacite_pages_lines_and_single_records(tmp_path: Path, content: bytes) -> None:
     path = written(tmp_path, "page.json", content)
     documents, problems = read(path)
     assert [document.id for document in documents] == ["10.5072/ice.2"] * 2
@@ -444,7 +444,7 @@ def test_pages_lines_and_single_records(tmp_path: Path, content: bytes) -> None:
     assert format_name(tmp_path, content) == "datacite"
 
 
-def test_what_is_no_record_of_datacite() -> None:
+def test_datacite_rejects_what_is_not_a_record() -> None:
     assert datacite.parse_record(b'{"id": "ice.lab", "type": "clients", "attributes": {"name": "Ice Lab"}}') is None
     with pytest.raises(BrokenRecordError, match="not a DataCite record"):
         datacite.parse_record(b'{"id": 1}')
@@ -475,7 +475,7 @@ PREPRINT = {
 }
 
 
-def test_a_paper_of_the_snapshot() -> None:
+def test_arxiv_snapshot_paper() -> None:
     document, notes = arxiv.parse_record(as_json(PREPRINT))
     assert (document.id, document.ids) == ("0704.9999", {"arxiv": "0704.9999", "doi": "10.5072/ice.3"})
     assert (document.title, document.abstract, document.year) == ("On x2 and Gröbner bases", "A paper about ice.", 2007)
@@ -486,7 +486,7 @@ def test_a_paper_of_the_snapshot() -> None:
     assert notes == []
 
 
-def test_authors_of_the_text_where_none_are_parsed() -> None:
+def test_arxiv_authors_from_the_text_if_none_are_parsed() -> None:
     document, _ = arxiv.parse_record(as_json({key: PREPRINT[key] for key in ("id", "authors", "title")}))
     assert names(document) == ["J. Dóe", "Ann Østby II", "The ICE Collaboration"]
     assert document.authors[0].affiliations == ["Ice Lab, Oslo", "Snow Lab"]
@@ -519,12 +519,12 @@ def test_names_in_one_text(text: str, expected: list[str]) -> None:
         ({"id": "0704.0001", "versions": [{"created": "2007-04-02"}]}, "0704.0001", 2007),
     ],
 )
-def test_numbers_and_years(record: dict[str, Any], number: str, year: int) -> None:
+def test_arxiv_numbers_and_years(record: dict[str, Any], number: str, year: int) -> None:
     document, _ = arxiv.parse_record(as_json(record | {"authors": []}))
     assert (document.id, document.year) == (number, year)
 
 
-def test_papers_of_the_interface(tmp_path: Path) -> None:
+def test_reads_papers_of_the_arxiv_api(tmp_path: Path) -> None:
     paper = {
         "id": "http://arxiv.org/abs/2101.00001v2",
         "title": "On ice",
@@ -539,21 +539,21 @@ def test_papers_of_the_interface(tmp_path: Path) -> None:
     assert (documents[0].authors[0].affiliations, problems) == (["Ice Lab"], ["author 2 has no name"])
 
 
-def test_papers_with_their_full_text() -> None:
+def test_reads_unarxive_papers() -> None:
     own = {name: value for name, value in PREPRINT.items() if name != "abstract"}
     for metadata, abstract in (own, "Of ice."), (own | {"abstract": "Of snow."}, "Of snow."):
         paper = {"paper_id": "0704.0001", "metadata": metadata, "abstract": {"section": "Abstract", "text": "Of ice."}}
         assert arxiv.parse_record(as_json(paper))[0].abstract == abstract
 
 
-def test_parts_of_names_that_are_missing_or_no_texts() -> None:
+def test_arxiv_name_parts_that_are_missing_or_not_texts() -> None:
     parsed = [[None, "Jo", ""], ["Doe", None, None], [7, "Jo", ""], [], ["et al", "", ""], ["Poe", "C."]]
     document, notes = arxiv.parse_record(as_json(PREPRINT | {"authors_parsed": parsed}))
     assert [(author.position, author.name) for author in document.authors] == [(0, "Jo"), (1, "Doe"), (5, "Poe, C.")]
     assert [lost for lost, _ in notes] == ["author"] * 3
 
 
-def test_abstracts_keep_their_formulas_and_lose_their_accents() -> None:
+def test_arxiv_abstracts_keep_formulas_but_not_latex_accents() -> None:
     formulas = as_json(PREPRINT | {"abstract": "  On $\\Lambda_{\\alpha}$\n and more \n"})
     assert arxiv.parse_record(formulas)[0].abstract == "On $\\Lambda_{\\alpha}$ and more"
     accents = as_json(PREPRINT | {"abstract": 'The Schr\\"odinger equation'})
@@ -613,7 +613,7 @@ def data_set(folder: Path, prefix: str = "", **files: Any) -> Path:
 
 
 @pytest.mark.parametrize("prefix", ["", "pubmed_"])
-def test_a_data_set(tmp_path: Path, prefix: str) -> None:
+def test_s2and_data_set(tmp_path: Path, prefix: str) -> None:
     documents, problems = read(data_set(tmp_path, prefix))
     first, second, third = documents
     assert [document.id for document in documents] == ["1", "2", "3"]
@@ -633,13 +633,13 @@ def test_a_data_set(tmp_path: Path, prefix: str) -> None:
     assert problems == ["'1' is not a valid ORCID"]
 
 
-def test_papers_without_signatures(tmp_path: Path) -> None:
+def test_s2and_papers_without_signatures(tmp_path: Path) -> None:
     documents, problems = read(data_set(tmp_path, signatures=None, clusters=None))
     assert names(documents[0]) == ["Jo Doe", "A Roe", "C Poe"]
     assert ([author.position for author in documents[0].authors], problems) == ([0, 1, 2], [])
 
 
-def test_the_other_files_of_a_data_set_give_no_records(tmp_path: Path) -> None:
+def test_other_files_of_a_data_set_have_no_records(tmp_path: Path) -> None:
     data_set(tmp_path, cluster_seeds={"s0": {"s1": "disallow"}, "s1": {"s2": "require"}})
     written(tmp_path, "empty_cluster_seeds.json", "{}")
     for name in ("signatures.json", "clusters.json", "cluster_seeds.json", "empty_cluster_seeds.json"):
@@ -655,14 +655,14 @@ def test_signatures_without_papers_are_an_error(tmp_path: Path, name: str) -> No
         read(tmp_path / name)
 
 
-def test_packed_signatures_are_found(tmp_path: Path) -> None:
+def test_finds_compressed_signatures(tmp_path: Path) -> None:
     path = data_set(tmp_path, signatures=None, clusters=None)
     (tmp_path / "signatures.json.gz").write_bytes(gzip.compress(as_json(SIGNATURES)))
     documents, _ = read(path)
     assert [len(document.authors) for document in documents] == [4, 1, 0]
 
 
-def test_what_cannot_be_joined_is_reported(tmp_path: Path) -> None:
+def test_reports_what_cannot_be_joined(tmp_path: Path) -> None:
     more = SIGNATURES | {"s9": signature("s9", 99, 0), "s8": {"signature_id": "s8"}}
     documents, problems = read(data_set(tmp_path, signatures=more, clusters={"c": {"cluster_id": "c"}} | CLUSTERS))
     assert [len(document.authors) for document in documents] == [4, 1, 0]
@@ -674,7 +674,7 @@ def test_what_cannot_be_joined_is_reported(tmp_path: Path) -> None:
     ]
 
 
-def test_a_broken_signature_costs_itself_alone(tmp_path: Path) -> None:
+def test_broken_signature_costs_only_itself(tmp_path: Path) -> None:
     path = data_set(tmp_path)
     text = (tmp_path / "signatures.json").read_bytes()
     (tmp_path / "signatures.json").write_bytes(text.replace(b'"signature_id": "s1"', b'"signature_id": s1', 1))
@@ -684,7 +684,7 @@ def test_a_broken_signature_costs_itself_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("right", "wrong"), [(b'"s0", "s1"]', b'"s0", s1]'), (b"-1}, ", b"-1, ")])
-def test_a_broken_cluster_costs_itself_alone(tmp_path: Path, right: bytes, wrong: bytes) -> None:
+def test_broken_cluster_costs_only_itself(tmp_path: Path, right: bytes, wrong: bytes) -> None:
     path = data_set(tmp_path)
     text = (tmp_path / "clusters.json").read_bytes()
     assert right in text
@@ -701,7 +701,7 @@ RECORDS = {"aminer": PAPER, "datacite": DATASET, "arxiv": PREPRINT}
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_formats_are_told_apart(tmp_path: Path, name: str) -> None:
+def test_detects_each_format(tmp_path: Path, name: str) -> None:
     text = as_json(RECORDS[name])
     lines = text + b"\n" + text
     shapes = [
@@ -717,7 +717,7 @@ def test_formats_are_told_apart(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_a_damaged_line_costs_itself_alone(tmp_path: Path, name: str) -> None:
+def test_damaged_line_costs_only_itself(tmp_path: Path, name: str) -> None:
     text = as_json(RECORDS[name])
     lines = [text, text[: len(text) // 2], text, text[:9] + b"\x00" + text[10:], text]
     documents, problems = read(written(tmp_path, "a.json", b"\n".join(lines)), name)
@@ -726,7 +726,7 @@ def test_a_damaged_line_costs_itself_alone(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_a_file_that_is_cut_says_so(tmp_path: Path, name: str) -> None:
+def test_reports_a_truncated_file(tmp_path: Path, name: str) -> None:
     text = b"[" + b",".join([as_json(RECORDS[name])] * 3)
     documents, problems = read(written(tmp_path, "a.json", text[: -len(text) // 6]), name)
     assert len(documents) == 2
@@ -734,7 +734,7 @@ def test_a_file_that_is_cut_says_so(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", RECORDS)
-def test_letters_in_another_encoding_are_read(tmp_path: Path, name: str) -> None:
+def test_reads_another_encoding(tmp_path: Path, name: str) -> None:
     record = json.dumps(RECORDS[name], ensure_ascii=False).replace("On ", "Über ")
     documents, _ = read(written(tmp_path, "a.json", (record + "\n" + record).encode("latin-1")), name)
     assert [document.title[:4] for document in documents] == ["Über", "Über"]
@@ -742,7 +742,7 @@ def test_letters_in_another_encoding_are_read(tmp_path: Path, name: str) -> None
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("text", [b"", b"[]", b"null", b"7", b"{}", b'{"paper": 7}', b"\xff\xfe", b'{"data": [}'])
-def test_what_is_no_record_is_refused(name: str, text: bytes) -> None:
+def test_rejects_what_is_not_a_record(name: str, text: bytes) -> None:
     with pytest.raises(BrokenRecordError):
         FORMATS[name].FORMAT.parse(text, None)
 
@@ -769,7 +769,7 @@ SIGNED = {"paper": PAPERS["1"], "signatures": list(SIGNATURES.values())}
 @pytest.mark.parametrize("name", FORMATS)
 @settings(max_examples=50, deadline=None)
 @given(data=st.data())
-def test_parsing_never_fails_in_another_way(name: str, data: st.DataObject) -> None:
+def test_parsing_raises_only_broken_record_errors(name: str, data: st.DataObject) -> None:
     text = as_json(changed((RECORDS | {"s2and": SIGNED})[name], data))
     if data.draw(st.booleans()):
         place = data.draw(st.integers(0, len(text)))

@@ -1,4 +1,4 @@
-"""PubMed, DBLP, OAI-PMH and AMiner's XML: what is taken from which element, and what damage may not spoil."""
+"""PubMed, DBLP, OAI-PMH and AMiner XML: the fields taken from each element, and damaged files."""
 
 import re
 from collections.abc import Callable
@@ -179,7 +179,7 @@ def test_pubmed_damage(read: Callable[..., list[Reading]]) -> None:
     assert lines == [4, second + SECOND.count("\n"), second + 2 * (SECOND.count("\n") + 1)]
 
 
-def test_pubmed_says_when_an_article_lacks_its_parts(read: Callable[..., list[Reading]]) -> None:
+def test_pubmed_rejects_an_article_without_its_parts(read: Callable[..., list[Reading]]) -> None:
     citation = "<MedlineCitation><PMID>1</PMID></MedlineCitation>"
     articles = f"<PubmedArticle></PubmedArticle><PubmedArticle>{citation}</PubmedArticle>"
     assert reasons(read(f"<PubmedArticleSet>{articles}<PubmedBookArticle></PubmedBookArticle></PubmedArticleSet>")) == [
@@ -246,7 +246,7 @@ def test_dblp_person_page(read: Callable[..., list[Reading]]) -> None:
     assert reasons(readings) == []
 
 
-def test_dblp_page_of_namesakes_is_no_record(read: Callable[..., list[Reading]]) -> None:
+def test_dblp_page_of_persons_of_one_name_is_not_a_record(read: Callable[..., list[Reading]]) -> None:
     page = '<www publtype="disambiguation" key="homepages/1"><author>Ed Poe</author><title>Home Page</title></www>'
     readings = read(f'<dblp>{page}<www key="homepages/2"><author>Ed Poe 0001</author></www></dblp>')
     assert [document.id for document in documents(readings)] == ["homepages/2"]
@@ -269,7 +269,7 @@ JSON_HITS = """{"result": {"query": "ice*", "completions": {"c": {"@id": "3", "t
 
 
 @pytest.mark.parametrize("text", [HITS, JSON_HITS])
-def test_dblp_answers_of_the_search(read: Callable[..., list[Reading]], text: str) -> None:
+def test_dblp_search_answers(read: Callable[..., list[Reading]], text: str) -> None:
     readings = read(text)
     first, second = documents(readings)
     assert (first.id, first.title, first.venue, first.year) == ("journals/ice/PoeR17", "Ice & snow.", "J. Ice", 2017)
@@ -330,7 +330,7 @@ def test_dblp_is_read_the_same_with_and_without_a_parser(elements: list[tuple[st
 
 
 @pytest.mark.parametrize("text", ["&1;", "&#x;", "&#Z1;", "&é;", "R&D"])
-def test_dblp_ampersands_that_begin_no_character_are_left_to_the_parser(text: str) -> None:
+def test_dblp_stray_ampersands_are_left_to_the_parser(text: str) -> None:
     assert dblp.plain_fields(f'<article key="journals/x/1"><title>{text}</title></article>'.encode()) is None
 
 
@@ -481,7 +481,7 @@ def test_dublin_core_without_a_harvest(read: Callable[..., list[Reading]]) -> No
         ("<ListIdentifiers><header><identifier>oai:x:1</identifier></header></ListIdentifiers>", "verb=ListRecords"),
     ],
 )
-def test_answers_without_records_say_so(read: Callable[..., list[Reading]], content: str, reason: str) -> None:
+def test_reports_answers_without_records(read: Callable[..., list[Reading]], content: str, reason: str) -> None:
     request = '<request verb="ListRecords" metadataPrefix="oai_dc">http://x</request>'
     (said,) = reasons(read(f'<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">{request}{content}</OAI-PMH>'))
     assert reason in said
@@ -557,7 +557,7 @@ def test_aminer_xml_damage(read: Callable[..., list[Reading]]) -> None:
     assert reasons(read(text.replace("<publication>", "<publicashion>", 1)))[0].startswith("the rest of a record")
 
 
-def test_aminer_name_of_the_file_where_none_is_in_it(read: Callable[..., list[Reading]]) -> None:
+def test_aminer_xml_takes_the_name_from_the_file_name(read: Callable[..., list[Reading]]) -> None:
     text = f"<person><personID>7</personID>{publication(1)}</person>"
     (document,) = documents(read(text, file="Jo Doe.xml"))
     assert document.authors[1].label == "Jo Doe/1"
@@ -573,7 +573,7 @@ EXAMPLES = {
 }
 
 
-def test_each_format_knows_its_own_files_only(tmp_path: Path) -> None:
+def test_each_format_recognises_only_its_own_files(tmp_path: Path) -> None:
     path = tmp_path / "file.xml"
     for name, text in EXAMPLES.items():
         for changed in (text, "\n\n<!-- made by hand -->\n" + text, text.replace("\n", "\r"), text[40:]):
@@ -593,13 +593,13 @@ def test_each_format_knows_its_own_files_only(tmp_path: Path) -> None:
         '{"abstract": "a paper about PubmedArticle, dblp and arXiv"}',
     ],
 )
-def test_other_files_are_none_of_these(text: str, tmp_path: Path) -> None:
+def test_other_files_are_not_recognised(text: str, tmp_path: Path) -> None:
     path = tmp_path / "file.xml"
     path.write_text(text)
     assert recognised_by(path) == []
 
 
-def test_nothing_is_read_from_outside_and_nothing_expands(read: Callable[..., list[Reading]], tmp_path: Path) -> None:
+def test_external_and_recursive_entities_are_not_expanded(read: Callable[..., list[Reading]], tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("secret")
     bomb = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
     head = f'<!DOCTYPE dblp [<!ENTITY l0 "ha"><!ENTITY f SYSTEM "{tmp_path}/secret.txt">{bomb}]>\n<dblp>'
@@ -610,18 +610,18 @@ def test_nothing_is_read_from_outside_and_nothing_expands(read: Callable[..., li
     assert element_of(f'<!DOCTYPE a [<!ENTITY f SYSTEM "{tmp_path}/secret.txt">]><a>&f;</a>'.encode()).text == "&f;"
 
 
-def test_bytes_that_are_no_utf8_and_characters_that_are_no_xml(read: Callable[..., list[Reading]]) -> None:
+def test_reads_bytes_that_are_not_utf8_and_characters_that_xml_forbids(read: Callable[..., list[Reading]]) -> None:
     article = SECOND.replace("Roe", "Bj\xf6rn").replace("Is og", "Is\x0b &#11;&#x1F;og").encode("latin-1")
     (document,) = documents(read(b"<PubmedArticleSet>" + article + b"</PubmedArticleSet>"))
     assert (document.authors[0].name, document.title) == ("Björn, Al", "Is og sne.")
 
 
-def test_a_deep_tree_is_broken_and_ends(read: Callable[..., list[Reading]]) -> None:
+def test_rejects_a_deeply_nested_record(read: Callable[..., list[Reading]]) -> None:
     deep = "<metadata>" + "<x>" * 5000 + "</x>" * 5000 + "</metadata>"
     assert reasons(read(harvest(f"<record>{deep}</record>"))).pop().startswith("not well-formed XML")
 
 
-def test_marks_cut_by_the_end_of_a_block(read: Callable[..., list[Reading]]) -> None:
+def test_reads_tags_cut_by_the_end_of_a_block(read: Callable[..., list[Reading]]) -> None:
     record = '<article key="journals/x/{0}"><author>A B</author><title>{1}</title></article>'
     text = "<dblp>" + "".join(record.format(n, "x" * (n * 37 % 1900)) for n in range(1500)) + "</dblp>"
     assert [document.id for document in documents(read(text))] == [f"journals/x/{n}" for n in range(1500)]
