@@ -91,9 +91,9 @@ class AnnotatedFile:
         self.table = None if is_export else TableReader(source, "mention_id")
 
     @property
-    def has_objects(self) -> bool:
-        """Whether the file holds documents or mentions as objects, rather than columns."""
-        return self.table is None or self.table.format == "jsonl"
+    def columns_table(self) -> TableReader | None:
+        """The table, if the file has columns rather than objects (documents or mentions)."""
+        return self.table if self.table is not None and self.table.format != "jsonl" else None
 
     def objects(self, on_broken: OnBroken) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield JSON objects with their line numbers; documents of an export are converted to such objects."""
@@ -166,11 +166,9 @@ class _LabelReader:
     def labels(self, path: Path) -> Iterator[pa.RecordBatch]:
         """Yield the labelled mentions of a file, as `schema.GOLD`."""
         with open_annotated(path) as file:
-            if file.table is None or file.has_objects:
-                batches = string_batches(self._object_labels(file), GOLD.names)
-            else:
-                batches = self._column_labels(file.table)
-            for batch in batches:
+            table = file.columns_table
+            labels = string_batches(self._object_labels(file), GOLD.names) if not table else self._column_labels(table)
+            for batch in labels:
                 yield batch.cast(GOLD)
 
     def _object_labels(self, file: AnnotatedFile) -> Iterator[tuple[str, str]]:

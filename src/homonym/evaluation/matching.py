@@ -246,10 +246,11 @@ def read_blocks(files: Sequence[Path], wanted: pa.ChunkedArray) -> tuple[Counts,
 def _name_batches(path: Path) -> Iterator[pa.RecordBatch]:
     """Yield mention_id, block and, where there is no block, the name as written."""
     with open_annotated(path) as file:
-        if file.table is None or file.has_objects:
+        table = file.columns_table
+        if table is None:
             yield from string_batches(_object_names(file), ["mention_id", "block", "name"])
-        elif {"mention_id", "block"} <= set(file.table.columns):
-            yield from file.table.batches(["mention_id", "block"], _ignore)
+        elif {"mention_id", "block"} <= set(table.columns):
+            yield from table.batches(["mention_id", "block"], _ignore)
 
 
 def _object_names(file: AnnotatedFile) -> Iterator[tuple[str, str, str]]:
