@@ -201,7 +201,7 @@ class LocalEngine:
         if checkpoint:
             self.stages.note("encode", reused=1)
         else:
-            checkpoint = self._encode_anew(read, given, statistics, vocabulary=vocabulary)
+            checkpoint = self._encode_parts(read, given, statistics, vocabulary=vocabulary)
             checkpoint.save(self.work, key, wanted)
             self._remove_database()
         if statistics and save_statistics:
@@ -212,7 +212,7 @@ class LocalEngine:
         mentions, blocks = len(encoded.mention_owner), len(encoded.block_start) - 1
         return EncodedCollection(kept.records, mentions, blocks, kept.problems, LocalCollection(encoded))
 
-    def _encode_anew(
+    def _encode_parts(
         self,
         read: Read,
         given: GivenStatistics | None,

@@ -95,7 +95,7 @@ UNITS = {"read": "bytes", "cluster": "mentions", "write": "mentions", "generate"
 
 
 class Listener(Protocol):
-    """Shows progress: it is told of the begin of each stage, its progress, and its end."""
+    """Shows progress; called at the start of each stage, during it, and at its end."""
 
     def begin(self, stage: str, total: int | None) -> None:
         """A stage begins; without a total its length is unknown."""
