@@ -1,4 +1,4 @@
-"""Records of several files and formats become documents, each once; what is broken is kept aside."""
+"""Convert and inspect: records of several files and formats become documents, each once; broken ones are rejected."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def documents(path: Path) -> list[dict[str, Any]]:
     return [orjson.loads(line) for line in (gzip.decompress(content) if path.suffix == ".gz" else content).splitlines()]
 
 
-def test_a_document_in_two_files_and_formats_is_read_once(tmp_path: Path) -> None:
+def test_reads_a_document_in_two_files_once(tmp_path: Path) -> None:
     first = written(tmp_path / "a.bib", entry("doe14", "On coins", "10.1000/ABC") + entry("roe15", "On trees"))
     second = written(tmp_path / "b.ris", ris("On coins", "https://doi.org/10.1000/abc") + ris("On stones", "10.1000/x"))
     done = convert([first, second], tmp_path / "out.jsonl.gz", resources=ONE)
@@ -57,7 +57,7 @@ def test_a_document_in_two_files_and_formats_is_read_once(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1), (1, 2, 0), (2, 0, 1)])
-def test_two_identifiers_on_a_third_record_make_one_document(tmp_path: Path, order: tuple[int, ...]) -> None:
+def test_links_documents_by_identifiers_of_a_third_record(tmp_path: Path, order: tuple[int, ...]) -> None:
     lines = [own(id="a", ids={"doi": "10.1000/X"}), own(id="b", ids={"pmid": "7"}),
              own(id="c", ids={"pmid": 7, "doi": "10.1000/x"})]  # fmt: skip
     path = written(tmp_path / "in.jsonl", b"".join(lines[i] for i in order))
@@ -66,7 +66,7 @@ def test_two_identifiers_on_a_third_record_make_one_document(tmp_path: Path, ord
     assert [document["id"] for document in documents(done.output)] == ["abc"[order[0]]]
 
 
-def test_different_documents_of_one_key_keep_apart(tmp_path: Path) -> None:
+def test_renames_different_documents_with_the_same_key(tmp_path: Path) -> None:
     first = written(tmp_path / "a.bib", entry("doe14", "On coins"))
     second = written(tmp_path / "b.bib", entry("doe14", "On trees") + entry("doe14", "On coins"))
     done = convert([first, second], tmp_path / "out.jsonl", resources=ONE)
@@ -106,7 +106,7 @@ def test_parts_and_processes_do_not_change_the_output(tmp_path: Path, monkeypatc
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
 
 
-def test_rejects_are_kept_with_place_reason_and_text(tmp_path: Path) -> None:
+def test_writes_rejects_with_position_reason_and_text(tmp_path: Path) -> None:
     good, bad = own(id="a"), b'{"id": "b", "authors"'
     path = written(tmp_path / "in.jsonl", good + b"\n" + bad + b"\n" + own(id="c", year="n.d."))
     convert(path, tmp_path / "out.jsonl", rejects=tmp_path / "rejects.jsonl", resources=ONE)
@@ -124,7 +124,7 @@ def test_no_rejects_give_an_empty_file(tmp_path: Path) -> None:
     assert (tmp_path / "r.jsonl").read_bytes() == b""
 
 
-def test_unknown_files_in_a_directory_are_left_out_and_named(tmp_path: Path) -> None:
+def test_skips_unknown_files_in_a_directory_with_a_warning(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     written(tmp_path / "in" / "a.jsonl", own(id="a"))
     written(tmp_path / "in" / "README.md", "# Read me\n\nThese are our exports.\n")
@@ -142,7 +142,7 @@ def test_unknown_files_in_a_directory_are_left_out_and_named(tmp_path: Path) -> 
     assert not (tmp_path / "out2.jsonl").exists()
 
 
-def test_wrong_calls_are_one_sentence(tmp_path: Path) -> None:
+def test_rejects_wrong_calls_in_one_sentence(tmp_path: Path) -> None:
     path = written(tmp_path / "in.jsonl", own(id="a"))
     with pytest.raises(OutputError, match="suffixes"):
         convert(path, tmp_path / "out.csv", resources=ONE)
@@ -161,7 +161,7 @@ def test_addresses_are_counted_as_features_and_not_again_as_identifiers(tmp_path
     assert found.features["email"] == 1
 
 
-def test_inspecting_counts_what_is_there(tmp_path: Path) -> None:
+def test_inspect_counts(tmp_path: Path) -> None:
     people = [{"name": "Doe, Jane", "ids": {"orcid": ORCID, "scopus": "123"}, "affiliations": ["MIT"], "author": "J1"},
               {"name": "Roe, R"}]  # fmt: skip
     path = written(

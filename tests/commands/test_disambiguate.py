@@ -1,4 +1,4 @@
-"""From files to files: invariances of the whole run, bad input, and agreement between its entry points."""
+"""Whole runs, from files to files: invariances, bad input, and agreement of disambiguate, extract and cluster."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_three_documents(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".csv.gz", ".jsonl", ".jsonl.gz"])
-def test_bytes_depend_on_neither_threads_nor_order(
+def test_same_bytes_for_any_threads_and_order(
     corpus: Path, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = gzip.decompress(corpus.read_bytes()).splitlines(keepends=True)
@@ -80,7 +80,7 @@ def test_bytes_depend_on_neither_threads_nor_order(
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".parquet"])
-def test_extract_and_cluster_is_disambiguate(corpus: Path, tmp_path: Path, suffix: str) -> None:
+def test_extract_and_cluster_equal_disambiguate(corpus: Path, tmp_path: Path, suffix: str) -> None:
     settings = Settings(beta=1e-4)
     disambiguate(corpus, tmp_path / "whole.parquet", settings)
     extract(corpus, tmp_path / f"mentions{suffix}", settings)
@@ -151,7 +151,7 @@ def test_blocking_schemes(tmp_path: Path) -> None:
     }
 
 
-def test_broken_lines_are_set_aside_and_everything_else_is_kept(tmp_path: Path) -> None:
+def test_rejects_broken_lines_and_keeps_the_rest(tmp_path: Path) -> None:
     documents: list[Any] = [
         GOOD[0],
         b"{not json",
@@ -180,7 +180,7 @@ def test_broken_lines_are_set_aside_and_everything_else_is_kept(tmp_path: Path) 
         {"id": "z", "year": "n.d.", "authors": []},
     ],
 )
-def test_strict_ends_with_the_place(tmp_path: Path, bad: Any) -> None:
+def test_strict_names_the_position_of_the_first_problem(tmp_path: Path, bad: Any) -> None:
     source = write(tmp_path / "in.jsonl", [GOOD[0], b"", GOOD[1], bad])
     with pytest.raises(InputError, match=r"in\.jsonl, line 4: .*--strict"):
         disambiguate(source, tmp_path / "out.parquet", strict=True)
@@ -198,7 +198,7 @@ def test_strict_ends_with_the_place(tmp_path: Path, bad: Any) -> None:
         (b'{"mention_id": "m", "block": "b", "features": {}}\n', "homonym cluster"),
     ],
 )
-def test_useless_files_are_one_sentence(tmp_path: Path, content: bytes, message: str) -> None:
+def test_rejects_useless_files_in_one_sentence(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "in.jsonl").write_bytes(content)
     with pytest.raises(InputError, match=message) as refused:
         disambiguate(tmp_path / "in.jsonl", tmp_path / "out.parquet")
@@ -212,7 +212,7 @@ def test_truncated_gzip_names_the_line(tmp_path: Path, corpus: Path) -> None:
         disambiguate(tmp_path / "cut.jsonl.gz", tmp_path / "out.parquet")
 
 
-def test_outputs_are_refused_before_any_work(tmp_path: Path) -> None:
+def test_rejects_outputs_before_any_work(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", GOOD)
     with pytest.raises(OutputError, match="does not exist"):
         disambiguate(source, tmp_path / "nowhere" / "out.parquet")
@@ -232,7 +232,7 @@ def test_outputs_are_refused_before_any_work(tmp_path: Path) -> None:
         ({"shoe": 1.0}, "unknown feature type 'shoe'"),
     ],
 )
-def test_wrong_weights(tmp_path: Path, weights: dict[str, float], message: str) -> None:
+def test_rejects_wrong_weights(tmp_path: Path, weights: dict[str, float], message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         disambiguate(write(tmp_path / "in.jsonl", GOOD), tmp_path / "out.parquet", Settings(weights=weights))
 
@@ -251,7 +251,7 @@ def test_mentions_without_any_feature(tmp_path: Path) -> None:
     assert summary.mentions == 6
 
 
-def test_a_block_beyond_the_memory_is_refused(tmp_path: Path) -> None:
+def test_rejects_a_block_beyond_the_memory(tmp_path: Path) -> None:
     documents = [{"id": str(i), "title": "coins", "authors": [{"name": "Doe, J"}]} for i in range(1000)]
     source = write(tmp_path / "in.jsonl", documents)
     with pytest.raises(CapacityError, match=r"a block of 1,000 mentions needs .* --memory .* --blocking"):
@@ -259,7 +259,7 @@ def test_a_block_beyond_the_memory_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "out.parquet").exists()
 
 
-def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_a_full_disk_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
@@ -269,7 +269,7 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert not (tmp_path / "out.parquet").exists()
 
 
-def test_an_old_result_stays_when_a_run_fails(tmp_path: Path) -> None:
+def test_a_failed_run_keeps_the_old_result(tmp_path: Path) -> None:
     (tmp_path / "out.csv").write_text("old")
     with pytest.raises(HomonymError):
         disambiguate(write(tmp_path / "in.jsonl", GOOD), tmp_path / "out.csv", Settings(weights={"shoe": 1.0}))

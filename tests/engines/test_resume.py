@@ -1,4 +1,4 @@
-"""Interrupted is not lost: whatever a run was doing when it was killed, the next one goes on, to the same bytes."""
+"""Resumed runs: whatever a run was doing when it was killed, the next one reuses its checkpoints, to the same bytes."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from homonym.runtime.checkpoints import Manifest, digest
 from homonym.settings import CLUSTERING, EXTRACTION, Settings
 from homonym.synthetic.corpus import Corpus
 
-#: A guard against hanging, not a measurement.
+# A guard against hanging, not a measurement.
 PATIENCE = 120
 MENTIONS = 1500
 
-#: Small pieces, so that a small corpus has many of them.
+# Small chunks and batches, so that a small corpus has many of them.
 SMALL = """
 import os, signal
 from homonym.collection import counting, encoded
@@ -62,7 +62,7 @@ RUN = "\nfrom homonym.cli.main import main; main()"
 
 # The moment at which a run is killed, as a patch; some moments have parts read or the collection encoded.
 MOMENTS = {
-    "while it reads": "local._PartReader._add = killed_at(5, local._PartReader._add)",
+    "while reading": "local._PartReader._add = killed_at(5, local._PartReader._add)",
     "between two files of a part": """
 def moved(temporary, work):
     next(path for path in temporary.rglob("*.parquet")).replace(work / "records.parquet")
@@ -70,15 +70,15 @@ def moved(temporary, work):
 local_checkpoints._move_into_place = moved
 local.SMALL_INPUT = 1 << 40
 """,
-    "before a part is noted": """
+    "before a part is in the manifest": """
 Manifest = local_checkpoints.Manifest
 Manifest.add = killed_at(7, Manifest.add)
 local.SMALL_INPUT = 1 << 40
 """,
-    "while it counts": "counting.write_vocabulary = counting.count_features = killed_at(1, None)",
-    "when all is encoded": "local_checkpoints.save_encoded = killed_at(1, None)",
-    "while it clusters": "local.cluster = killed_at(4, local.cluster)",
-    "while it writes": """
+    "while counting": "counting.write_vocabulary = counting.count_features = killed_at(1, None)",
+    "before saving the encoded collection": "local_checkpoints.save_encoded = killed_at(1, None)",
+    "while clustering": "local.cluster = killed_at(4, local.cluster)",
+    "while writing": """
 replace = os.replace
 homonym.io.outputs.os.replace = lambda a, b: killed() if str(b).endswith("out.csv") else replace(a, b)
 """,
@@ -93,7 +93,7 @@ def run(script: str, documents: Path, folder: Path, *options: str) -> subprocess
 
 
 def results(folder: Path) -> dict[str, bytes]:
-    """All that a run leaves, but for its log, which tells times."""
+    """All outputs of a run except its log, which has times."""
     files = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     files.pop("out.run.json")
     return files
@@ -110,7 +110,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
     packed = generate(folder / "corpus", Corpus(mentions=MENTIONS, seed=5))
     plain = folder / "documents.jsonl"
     lines = gzip.decompress(packed.read_bytes()).splitlines()
-    # Something to set aside, and a document that comes twice.
+    # A record to reject, and a duplicate.
     plain.write_bytes(b"\n".join([*lines[:50], b'{"id": "broken"', lines[7], *lines[50:]]) + b"\n")
     return plain
 
@@ -127,7 +127,7 @@ def expected(documents: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_run_that_was_killed_goes_on(
+def test_resumes_a_killed_run_with_the_same_bytes(
     documents: Path, expected: dict[str, bytes], tmp_path: Path, moment: str
 ) -> None:
     options = ("--rejects", "rejects.jsonl", "--save-statistics", "statistics.csv.gz")
@@ -144,23 +144,23 @@ def test_a_run_that_was_killed_goes_on(
     assert stages["cluster"]["batches"] > 5
     if moment == "between two files of a part":
         assert read == 0
-    elif moment == "before a part is noted":
+    elif moment == "before a part is in the manifest":
         assert read == 6
-    elif moment == "while it reads":
+    elif moment == "while reading":
         assert 4 <= read < chunks
     else:
         assert read == chunks
-    assert encoded == (moment in {"while it clusters", "while it writes"})
+    assert encoded == (moment in {"while clustering", "while writing"})
 
 
 @pytest.fixture
-def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("homonym.engines.local.CHUNK_BYTES", 1 << 15)
     monkeypatch.setattr("homonym.engines.local.BATCH_OCCURRENCES", 10_000)
 
 
-def again(documents: Path, folder: Path, settings: Settings, **options: Any) -> dict[str, Any]:
-    """Run in the directory `work`, compare with a run in no directory, and give the stages of the log."""
+def run_in_work(documents: Path, folder: Path, settings: Settings, **options: Any) -> dict[str, Any]:
+    """Run in the directory `work`, compare with a run without one, and return the stages of the log."""
     resources = Resources(threads=1, work=folder / "work")
     done = disambiguate(documents, folder / "out.csv", settings, resources=resources, **options)
     assert outcome(done) == plain(documents, settings, **options)
@@ -177,7 +177,7 @@ PLAIN: dict[str, tuple[Any, ...]] = {}
 
 
 def plain(documents: Path | list[Path], settings: Settings, **options: Any) -> tuple[Any, ...]:
-    """What a run gives that goes on with nothing."""
+    """The outcome of a run that reuses nothing."""
     files = [*(documents if isinstance(documents, list) else [documents]), *options.values()]
     key = digest(*((str(file), file.read_bytes()) for file in files), settings)
     if key not in PLAIN:
@@ -188,51 +188,51 @@ def plain(documents: Path | list[Path], settings: Settings, **options: Any) -> t
     return PLAIN[key]
 
 
-@pytest.mark.usefixtures("small_pieces")
-def test_changed_settings_redo_only_what_depends_on_them(documents: Path, tmp_path: Path) -> None:
-    first = again(documents, tmp_path, Settings(kappa=7))
+@pytest.mark.usefixtures("small_chunks")
+def test_changed_settings_redo_only_dependent_steps(documents: Path, tmp_path: Path) -> None:
+    first = run_in_work(documents, tmp_path, Settings(kappa=7))
     assert (first["read"]["reused"], "seconds" in first["count"]) == (0, True)
-    same = again(documents, tmp_path, Settings(kappa=7))
+    same = run_in_work(documents, tmp_path, Settings(kappa=7))
     assert same["read"]["reused"] == same["read"]["chunks"] == first["read"]["chunks"]
     assert (same["encode"]["reused"], "count" in same) == (1, False)
     for settings in (Settings(kappa=5), Settings(kappa=5, constraints="none")):
-        other = again(documents, tmp_path, settings)
+        other = run_in_work(documents, tmp_path, settings)
         assert other["read"]["reused"] == other["read"]["chunks"]
         assert other["encode"]["reused"] == 1
-    other = again(documents, tmp_path, Settings(kappa=5, blocking="first-initial"))
+    other = run_in_work(documents, tmp_path, Settings(kappa=5, blocking="first-initial"))
     assert other["read"]["reused"] == 0
     assert "count" in other
 
 
-@pytest.mark.usefixtures("small_pieces")
-def test_a_changed_input_is_read_again_where_it_has_changed(documents: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("small_chunks")
+def test_rereads_only_changed_chunks(documents: Path, tmp_path: Path) -> None:
     lines = documents.read_bytes().splitlines(keepends=True)
     path = tmp_path / "in.jsonl"
     path.write_bytes(b"".join(lines))
-    chunks = again(path, tmp_path, Settings(kappa=7))["read"]["chunks"]
+    chunks = run_in_work(path, tmp_path, Settings(kappa=7))["read"]["chunks"]
     changed = next(line for line in lines[200:] if b'"title":"' in line)
     path.write_bytes(b"".join(lines).replace(changed, changed.replace(b'"title":"', b'"title":"Zebra ', 1)))
-    after = again(path, tmp_path, Settings(kappa=7))
+    after = run_in_work(path, tmp_path, Settings(kappa=7))
     assert chunks - 2 <= after["read"]["reused"] < chunks
     assert "count" in after
     path.write_bytes(b"".join(lines[:-150]))
-    shorter = again(path, tmp_path, Settings(kappa=7))["read"]
+    shorter = run_in_work(path, tmp_path, Settings(kappa=7))["read"]
     assert 0 < shorter["reused"] < shorter["chunks"] < chunks
     records = {file.name for file in (tmp_path / "work" / "records").iterdir()}
     assert len(records) == shorter["chunks"] == len(list(Manifest(tmp_path / "work").names("read")))
 
 
-def test_another_order_of_files_is_another_input(documents: Path, tmp_path: Path) -> None:
+def test_another_order_of_files_is_read_again(documents: Path, tmp_path: Path) -> None:
     lines = documents.read_bytes().splitlines(keepends=True)
     (tmp_path / "a.jsonl").write_bytes(b"".join(lines[:100]))
     (tmp_path / "b.jsonl").write_bytes(b"".join(lines[100:200]))
     paths: Any = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
-    assert again(paths, tmp_path, Settings(kappa=7))["read"]["reused"] == 0
-    assert again(paths[::-1], tmp_path, Settings(kappa=7))["read"]["reused"] == 0
-    assert again(paths[::-1], tmp_path, Settings(kappa=7))["read"]["reused"] == 2
+    assert run_in_work(paths, tmp_path, Settings(kappa=7))["read"]["reused"] == 0
+    assert run_in_work(paths[::-1], tmp_path, Settings(kappa=7))["read"]["reused"] == 0
+    assert run_in_work(paths[::-1], tmp_path, Settings(kappa=7))["read"]["reused"] == 2
 
 
-@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize(
     ("what", "stage", "damage"),
     [
@@ -242,22 +242,22 @@ def test_another_order_of_files_is_another_input(documents: Path, tmp_path: Path
         ("mention_owner.npy", "encode", "emptied"),
     ],
 )  # fmt: skip
-def test_what_is_damaged_is_done_again(
-    documents: Path, tmp_path: Path, half_done: Path, what: str, stage: str, damage: str
+def test_redoes_damaged_checkpoints(
+    documents: Path, tmp_path: Path, finished_work: Path, what: str, stage: str, damage: str
 ) -> None:
-    shutil.copytree(half_done, tmp_path / "work")
+    shutil.copytree(finished_work, tmp_path / "work")
     file = sorted((tmp_path / "work").glob(what))[-1]
     content = file.read_bytes()
     damaged = {"emptied": b"", "cut": content[: len(content) // 2], "other bytes": content[:-9] + bytes(9)}
     file.write_bytes(damaged[damage])
-    after = again(documents, tmp_path, Settings(kappa=7))
+    after = run_in_work(documents, tmp_path, Settings(kappa=7))
     assert after["read"]["reused"] == after["read"]["chunks"] - (stage == "read")
     assert after["encode"].get("reused", 0) == (stage == "read")
 
 
 @pytest.fixture(scope="module")
-def half_done(documents: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A work directory with all that a run leaves there."""
+def finished_work(documents: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The work directory of a finished run."""
     folder = tmp_path_factory.mktemp("half")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("homonym.engines.local.CHUNK_BYTES", 1 << 15)
@@ -278,26 +278,28 @@ def test_a_resumed_run_writes_the_same_trace(documents: Path, tmp_path: Path) ->
 
 
 def test_pairs_apply_to_a_resumed_run(documents: Path, tmp_path: Path) -> None:
-    again(documents, tmp_path, Settings(kappa=7))
+    run_in_work(documents, tmp_path, Settings(kappa=7))
     rows = (tmp_path / "out.csv").read_text().splitlines()[1:]
     first, second = (row.split(",")[0].strip('"') for row in rows[:2])
     (tmp_path / "pairs.csv").write_text(f"mention_a,mention_b,relation\n{first},{second},different\n")
-    assert again(documents, tmp_path, Settings(kappa=7), pairs=tmp_path / "pairs.csv")["encode"]["reused"] == 1
+    assert run_in_work(documents, tmp_path, Settings(kappa=7), pairs=tmp_path / "pairs.csv")["encode"]["reused"] == 1
 
 
-def test_given_statistics_are_a_part_of_what_is_encoded(documents: Path, tmp_path: Path) -> None:
+def test_given_statistics_are_part_of_the_key_of_the_encoding(documents: Path, tmp_path: Path) -> None:
     given = tmp_path / "given.csv"
     disambiguate(documents, tmp_path / "first.csv", Settings(kappa=7), save_statistics=given)
-    assert again(documents, tmp_path, Settings(kappa=7), statistics=given)["encode"].get("reused") is None
-    assert again(documents, tmp_path, Settings(kappa=7), statistics=given)["encode"]["reused"] == 1
+    assert run_in_work(documents, tmp_path, Settings(kappa=7), statistics=given)["encode"].get("reused") is None
+    assert run_in_work(documents, tmp_path, Settings(kappa=7), statistics=given)["encode"]["reused"] == 1
     lines = given.read_text().splitlines()
     given.write_text("\n".join(lines[:-5]) + "\n")
-    after = again(documents, tmp_path, Settings(kappa=7), statistics=given)
+    after = run_in_work(documents, tmp_path, Settings(kappa=7), statistics=given)
     assert after["encode"].get("reused") is None
-    again(documents, tmp_path, Settings(kappa=7), statistics=given)  # which warns of the features that are missing
+    run_in_work(
+        documents, tmp_path, Settings(kappa=7), statistics=given
+    )  # which warns of the features that are missing
 
 
-def test_mentions_are_kept_too_lines_and_tables(documents: Path, tmp_path: Path) -> None:
+def test_reuses_parts_of_mention_files_and_tables(documents: Path, tmp_path: Path) -> None:
     lines, table = tmp_path / "mentions.jsonl", tmp_path / "mentions.parquet"
     work = Resources(work=tmp_path / "work")
     extract(documents, lines, resources=work)
@@ -334,7 +336,7 @@ def test_mentions_are_kept_too_lines_and_tables(documents: Path, tmp_path: Path)
     ],
 )
 @pytest.mark.parametrize("place", ["homonym.collection.encode._store_bags", "homonym.engines.local.cluster"])
-def test_what_the_machine_ends_is_kept(
+def test_keeps_checkpoints_after_machine_failures(
     documents: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -368,7 +370,7 @@ def test_what_the_machine_ends_is_kept(
     assert now["stages"]["read"]["reused"] == now["stages"]["read"]["chunks"]
 
 
-def test_little_work_is_not_kept_after_a_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_removes_little_work_after_a_user_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text('{"id": "1", "title": "Coins", "authors": [{"name": "Doe, J"}]}\n')
     wrong = Settings(weights={"shoe": 1.0})
@@ -383,7 +385,7 @@ def test_little_work_is_not_kept_after_a_mistake(tmp_path: Path, monkeypatch: py
     assert log(tmp_path)["stages"]["encode"]["reused"] == 1
 
 
-def test_strict_ends_the_same_when_it_goes_on(tmp_path: Path) -> None:
+def test_a_resumed_strict_run_fails_the_same_way(tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text('{"id": "1", "title": "Coins", "authors": [{"name": "Doe, J"}]}\n{"id"\n')
     for _ in range(2):
@@ -393,14 +395,14 @@ def test_strict_ends_the_same_when_it_goes_on(tmp_path: Path) -> None:
     assert len(done.problems) == 1
 
 
-def test_two_runs_at_once_in_one_directory_are_refused(documents: Path, tmp_path: Path) -> None:
+def test_refuses_two_runs_in_one_directory(documents: Path, tmp_path: Path) -> None:
     def listener_run() -> None:
         with pytest.raises(OutputError, match=rf"out\.csv\.work is in use by another run \(process {os.getpid()}\)"):
             disambiguate(documents, tmp_path / "out.csv", Settings(kappa=7))
         refused.append(True)
 
     class Second:
-        """Begins another run while the first one reads."""
+        """Starts another run while the first one reads."""
 
         def begin(self, stage: str, total: int | None) -> None:
             if stage == "read":
@@ -448,7 +450,7 @@ def test_every_setting_of_extraction_is_part_of_the_key_of_a_part() -> None:
         Chunk("in.jsonl", 0, [Raw(1, b"ab"), Raw(2, b"c")], unit="record"),
     ],
 )
-def test_all_of_a_chunk_is_a_part_of_its_key(other: Chunk) -> None:
+def test_the_whole_chunk_is_part_of_its_key(other: Chunk) -> None:
     def key(chunk: Chunk, **options: Any) -> str:
         return local_checkpoints.chunk_key(chunk, Settings(), **{"writer": write_documents, "strict": False, **options})
 
@@ -467,7 +469,7 @@ def test_all_of_a_chunk_is_a_part_of_its_key(other: Chunk) -> None:
     ],
 )
 def test_keys_are_the_same_in_another_process(tmp_path: Path, name: str, text: str) -> None:
-    """What is needed to parse a table is a part of the key, so it must look the same in each process."""
+    """The context that parses a table is part of the key, so it must be the same in each process."""
     (tmp_path / name).write_text(text)
     command = [sys.executable, "-c", RUN, "convert", name, "-o", "out.jsonl", "--work", "work", "-q"]
     for seed in ("1", "2"):

@@ -1,4 +1,4 @@
-"""Spark and local give the same bytes: on real processes, with skew, duplicates, other formats, pairs, statistics."""
+"""The Spark engine gives the same bytes as the local one, on real worker processes."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ SPARK = Resources(engine="spark")
 MASTER = "local-cluster[2,1,1024]"
 
 # Java would spend more time on compiling itself well than this little work takes.
-HASTY = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 OPTIONS = {
     "log.level": "ERROR",
     "ui.enabled": "false",
     "ui.showConsoleProgress": "false",
     "sql.shuffle.partitions": "4",
-    "driver.extraJavaOptions": HASTY,
-    "executor.extraJavaOptions": HASTY,
+    "driver.extraJavaOptions": JAVA_OPTIONS,
+    "executor.extraJavaOptions": JAVA_OPTIONS,
 }
 
 missing = [name for name in ("pyspark", "pandas") if importlib.util.find_spec(name) is None]
@@ -70,7 +70,7 @@ def session() -> Iterator[SparkSession]:
 
 
 def same(local: Summary, spark: Summary) -> None:
-    """All files beside the results are the same, and so is what the summaries say."""
+    """Results, side files and summaries are the same."""
     for beside in (lambda path: path, settings_path, conflicts_path):
         here, there = beside(local.output), beside(spark.output)
         assert here.exists() == there.exists()
@@ -90,7 +90,7 @@ def lines(documents: list[Any]) -> bytes:
 
 
 @needs_spark
-def test_a_hundred_thousand_mentions_with_skew(session: SparkSession, tmp_path: Path) -> None:
+def test_same_bytes_for_skewed_blocks(session: SparkSession, tmp_path: Path) -> None:
     corpus = Corpus(mentions=100_000, huge_blocks=2, huge_authors=500, abstracts=False, seed=3)
     packed = generate(tmp_path, corpus)
     plain = tmp_path / "documents.jsonl"
@@ -103,8 +103,8 @@ def test_a_hundred_thousand_mentions_with_skew(session: SparkSession, tmp_path: 
     assert sorted(sizes)[-2] > GIANT_BLOCK
 
 
-def broken_up(corpus: Path) -> list[list[Any]]:
-    """Documents in three lots, with everything in them that a run must set aside or resolve."""
+def difficult_documents(corpus: Path) -> list[list[Any]]:
+    """Documents in three lots, with duplicates, broken records, missing names and references."""
     documents = [orjson.loads(line) for line in gzip.decompress(corpus.read_bytes()).splitlines()]
     random.Random(1).shuffle(documents)
     third = len(documents) // 3
@@ -118,8 +118,8 @@ def broken_up(corpus: Path) -> list[list[Any]]:
 
 
 @needs_spark
-def test_files_with_duplicates_broken_records_and_pairs(session: SparkSession, tmp_path: Path) -> None:
-    lots = broken_up(generate(tmp_path, Corpus(mentions=3000, ambiguity=3.0, seed=5)))
+def test_same_bytes_with_duplicates_rejected_records_and_pairs(session: SparkSession, tmp_path: Path) -> None:
+    lots = difficult_documents(generate(tmp_path, Corpus(mentions=3000, ambiguity=3.0, seed=5)))
     (tmp_path / "a b[1].jsonl").write_bytes(lines(lots[0]))
     (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(lines(lots[1])))
     (tmp_path / "c.jsonl").write_bytes(lines(lots[2]))
@@ -154,7 +154,7 @@ BIBTEX = "@article{{smith2020, title={{{title}}}, author={{{author} and Roe, Ric
 
 
 @needs_spark
-def test_other_formats_and_ids_that_people_chose(session: SparkSession, tmp_path: Path) -> None:
+def test_same_bytes_for_other_formats_and_chosen_ids(session: SparkSession, tmp_path: Path) -> None:
     exports = tmp_path / "exports"
     exports.mkdir()
     titles = [
@@ -173,7 +173,7 @@ def test_other_formats_and_ids_that_people_chose(session: SparkSession, tmp_path
 
 
 @needs_spark
-def test_mentions_with_given_statistics_into_a_directory(session: SparkSession, tmp_path: Path) -> None:
+def test_writes_a_directory_from_mentions_with_given_statistics(session: SparkSession, tmp_path: Path) -> None:
     corpus = generate(tmp_path, Corpus(mentions=1500, ambiguity=3.0, seed=7))
     extract(corpus, tmp_path / "all.jsonl", save_statistics=tmp_path / "statistics.parquet")
     mentions = (tmp_path / "all.jsonl").read_bytes().splitlines(keepends=True)
@@ -192,7 +192,7 @@ def test_mentions_with_given_statistics_into_a_directory(session: SparkSession, 
 
 
 @needs_spark
-def test_mentions_without_any_feature(session: SparkSession, tmp_path: Path) -> None:
+def test_same_bytes_for_mentions_without_features(session: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_bytes(lines([{"id": str(n), "authors": ["Doe, J"]} for n in range(3)]))
     local = disambiguate(tmp_path / "in.jsonl", tmp_path / "local.csv")
     same(local, disambiguate(tmp_path / "in.jsonl", tmp_path / "spark.csv", resources=SPARK))
@@ -200,8 +200,8 @@ def test_mentions_without_any_feature(session: SparkSession, tmp_path: Path) -> 
 
 
 @needs_spark
-def test_files_without_authors_or_features(session: SparkSession, tmp_path: Path) -> None:
-    """The part of such a file has no mentions, or no features that are left without its duplicates."""
+def test_same_bytes_for_files_without_authors_or_features(session: SparkSession, tmp_path: Path) -> None:
+    """Such a file gives a part without mentions, or without features once its duplicates are dropped."""
     nameless = {"id": "x", "title": "Coins", "authors": []}
     lots = [[nameless], [{"id": str(n), "authors": ["Doe, J", "Roe, R"]} for n in range(3)], [nameless],
             [{"id": "y", "authors": ["Doe, J"]}, {"id": "0", "authors": ["Doe, J"]}]]  # fmt: skip
@@ -214,7 +214,7 @@ def test_files_without_authors_or_features(session: SparkSession, tmp_path: Path
 
 
 @needs_spark
-def test_the_first_problem_ends_a_strict_run(session: SparkSession, tmp_path: Path) -> None:
+def test_a_strict_run_fails_with_the_first_problem(session: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_bytes(lines([{"id": str(n), "authors": ["Doe, J"]} for n in range(9)] + [b"{"]))
     said = []
     for resources in (None, SPARK):
@@ -233,7 +233,7 @@ def documents(tmp_path: Path) -> Path:
     return path
 
 
-def test_without_pyspark_it_says_how_to_get_it(documents: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_says_how_to_install_pyspark(documents: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(SettingsError, match=r"needs pyspark.* pip install 'homonym\[spark\]' brings it"):
         disambiguate(documents, documents.with_name("out.csv"), resources=Resources(engine="spark", master="local"))
@@ -241,13 +241,13 @@ def test_without_pyspark_it_says_how_to_get_it(documents: Path, monkeypatch: pyt
 
 @needs_spark
 @pytest.mark.parametrize("master", ["spark://127.0.0.1:1", "sc://127.0.0.1:1"])
-def test_a_master_that_is_not_there_is_one_sentence(documents: Path, master: str) -> None:
+def test_rejects_a_master_that_does_not_answer(documents: Path, master: str) -> None:
     with pytest.raises(SettingsError, match=f"no answer from {master}; check --master"):
         disambiguate(documents, documents.with_name("out.csv"), resources=Resources(engine="spark", master=master))
     assert [path.name for path in documents.parent.iterdir()] == ["in.jsonl"]
 
 
-def test_what_spark_does_not_do_is_refused(documents: Path) -> None:
+def test_rejects_unsupported_options(documents: Path) -> None:
     output = documents.with_name("out.csv")
     with pytest.raises(SettingsError, match="a trace is not kept by the Spark engine"):
         disambiguate(documents, output, trace=documents.with_name("trace.csv"), resources=SPARK)
@@ -269,7 +269,7 @@ print(batch.to_pylist(), homonym.__file__)
 
 
 @needs_spark
-def test_the_source_travels_to_a_worker_without_homonym(tmp_path: Path) -> None:
+def test_workers_without_homonym_get_its_source(tmp_path: Path) -> None:
     from pyspark import cloudpickle
 
     from homonym.engines.spark.session import shipped

@@ -1,4 +1,4 @@
-"""Processes of our own: results in order, errors intact, nothing left behind and nothing that hangs."""
+"""The process pool: results in order, errors intact, no process left behind, no hanging."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from homonym.io.inputs import require_files
 from homonym.runtime.process_pool import WAITING_PER_PROCESS, Task, run_tasks
 from homonym.settings import parse_weights
 
-#: A guard against hanging, not a measurement.
+# A guard against hanging, not a measurement.
 PATIENCE = 120
 
 
 class FussyError(Exception):
-    """Cannot be made again from its pickle."""
+    """Cannot be unpickled."""
 
     def __init__(self, first: str, second: str) -> None:
         super().__init__(f"{first} {second}")
@@ -100,11 +100,11 @@ def test_results_come_in_order(started: list[Any], processes: int, count: int) -
     assert len(started) == (processes if processes > 1 else 0)
 
 
-def test_results_come_in_order_whoever_is_first(started: list[Any]) -> None:
+def test_results_come_in_order_whichever_is_first(started: list[Any]) -> None:
     assert results([(late, (number,), {}) for number in range(12)], 3) == list(range(12))
 
 
-def test_one_process_is_this_one_and_two_are_not(started: list[Any]) -> None:
+def test_one_process_runs_in_this_process(started: list[Any]) -> None:
     assert results([(os.getpid, (), {})], 1) == [os.getpid()]
     others = results([(late, (1,), {}), (os.getpid, (), {}), (os.getpid, (), {})], 2)[1:]
     assert os.getpid() not in others
@@ -146,7 +146,7 @@ def test_only_few_tasks_wait(started: list[Any]) -> None:
         ((bytes.decode, (b"\xff",), {}), UnicodeDecodeError, "invalid start byte"),
     ],
 )
-def test_errors_arrive_as_they_are(
+def test_errors_keep_their_type_and_message(
     started: list[Any], processes: int, task: Task, error: type[Exception], says: str
 ) -> None:
     with pytest.raises(error, match=says) as caught:
@@ -154,7 +154,7 @@ def test_errors_arrive_as_they_are(
     assert type(caught.value) is error
 
 
-def test_every_error_of_ours_survives_the_journey(started: list[Any]) -> None:
+def test_own_errors_can_be_pickled(started: list[Any]) -> None:
     for error in (HomonymError, InputError, SettingsError, CapacityError):
         with pytest.raises(error, match="one sentence") as caught:
             results([(raise_it, (error("one sentence"),), {})])
@@ -173,7 +173,7 @@ def test_results_before_an_error_are_given(started: list[Any]) -> None:
     assert given == [math.sqrt(number) for number in range(7)]
 
 
-def test_an_error_that_cannot_be_pickled_is_still_told(started: list[Any]) -> None:
+def test_reports_an_error_that_cannot_be_pickled(started: list[Any]) -> None:
     with pytest.raises(RuntimeError, match="FussyError: very fussy"):
         results([*roots(3), (fussy, (), {})])
 
@@ -198,19 +198,19 @@ def test_a_result_that_cannot_be_pickled_does_not_hang(started: list[Any], tmp_p
         (os.close, (1,), {}),
     ],
 )
-def test_a_process_that_ends_is_a_clear_error(started: list[Any], task: Task) -> None:
+def test_reports_a_worker_that_ends(started: list[Any], task: Task) -> None:
     with pytest.raises(HomonymError, match="a worker process ended unexpectedly") as caught:
         results([*roots(3), task, *roots(20)])
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_a_print_does_not_end_up_among_the_answers(started: list[Any], capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_print_in_a_task_goes_to_standard_error(started: list[Any], capfd: pytest.CaptureFixture[str]) -> None:
     assert results([(print, ("hello",), {}), *roots(3)]) == [None, 0.0, 1.0, math.sqrt(2)]
     assert capfd.readouterr() == ("", "hello\n")
 
 
 @pytest.mark.parametrize("taken", [1, 5])
-def test_abandoned_work_leaves_nothing_behind(started: list[Any], taken: int) -> None:
+def test_abandoned_work_ends_all_processes(started: list[Any], taken: int) -> None:
     answers = run_tasks(((late, (number,), {}) for number in range(1000)), 2)
     assert [next(answers) for _ in range(taken)] == list(range(taken))
     patiently(answers.close)  # type: ignore[attr-defined]
@@ -218,14 +218,14 @@ def test_abandoned_work_leaves_nothing_behind(started: list[Any], taken: int) ->
     assert all(process.returncode is not None for process in started)
 
 
-def test_work_that_never_began_starts_nothing(started: list[Any]) -> None:
+def test_unused_work_starts_no_process(started: list[Any]) -> None:
     del started[:]
     answers = run_tasks(roots(3), 2)
     answers.close()  # type: ignore[attr-defined]
     assert started == []
 
 
-def test_tasks_that_cannot_be_made_end_the_processes(started: list[Any]) -> None:
+def test_an_error_in_the_task_generator_ends_the_processes(started: list[Any]) -> None:
     def tasks() -> Iterator[Task]:
         yield from roots(9)
         raise InputError("in.jsonl.gz: the compressed data ends after line 9.")
@@ -238,7 +238,7 @@ def test_tasks_that_cannot_be_made_end_the_processes(started: list[Any]) -> None
 def run_script(folder: Path, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     (folder / "script.py").write_text(script)
     command = [sys.executable, "-W", "error", str(folder / "script.py"), *arguments]
-    # Until everybody who holds the other ends of the pipes has ended: worker processes, too.
+    # Returns when all processes that hold the other ends of the pipes have ended, workers too.
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, cwd=folder, start_new_session=True)
 
 
@@ -253,7 +253,7 @@ print(list(run_tasks([(math.sqrt, (4,), {})] * 5, 2)))
     assert (run.stdout, run.stderr, run.returncode) == ("once\n[2.0, 2.0, 2.0, 2.0, 2.0]\n", "", 0)
 
 
-def test_modules_in_the_working_directory_do_not_get_in_the_way(tmp_path: Path) -> None:
+def test_ignores_modules_in_the_working_directory(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
     for name in ("struct.py", "signal.py", "homonym.py"):
@@ -280,7 +280,7 @@ signal.raise_signal(signal.SIGKILL)
     assert (run.stdout, run.stderr, run.returncode) == ("2.0\n", "", -signal.SIGKILL)
 
 
-def test_ctrl_c_is_the_parents_to_answer(tmp_path: Path) -> None:
+def test_workers_ignore_ctrl_c(tmp_path: Path) -> None:
     script = """
 import os, signal
 from itertools import repeat

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from homonym.calibration.defaults import MAX_NAMES_PER_SIZE, TRAINING_SHARE
@@ -37,15 +37,15 @@ class Calibration:
     settings: Settings
     chosen: str
     unlabelled: CalibratedLimit
-    limits: list[JudgedLimit]
-    chances: list[TriedChance]
-    training_names: int
-    test_names: int
-    labels: int
-    labels_without_mention: int
     problems: Problems
     seconds: dict[str, float]
     warnings: list[str]
+    limits: list[JudgedLimit] = field(default_factory=list)
+    chances: list[TriedChance] = field(default_factory=list)
+    training_names: int = 0
+    test_names: int = 0
+    labels: int = 0
+    labels_without_mention: int = 0
 
 
 def calibrate(
@@ -144,12 +144,6 @@ def _without_labels(run: Run, unlabelled: CalibratedLimit, problems: Problems) -
         settings=run.settings.with_limit(unlabelled.limit),
         chosen="pseudo-names" if unlabelled.names else "default",
         unlabelled=unlabelled,
-        limits=[],
-        chances=[],
-        training_names=0,
-        test_names=0,
-        labels=0,
-        labels_without_mention=0,
         problems=problems,
         seconds=run.stages.seconds,
         warnings=run.warnings,

@@ -2,5 +2,5 @@
 
 In: `Inputs`, `Settings`, given statistics, the user's pairs. Out: the table of authors, with the same bytes on every
 engine. Open `base.py` first: the `Engine` protocol and the values between its steps. `local.py` implements it with
-DuckDB, processes and threads; `spark/` with Spark. `author_rows.py` makes the rows of the result for both.
+DuckDB, processes and threads, `spark/` with Spark.
 """

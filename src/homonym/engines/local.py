@@ -24,8 +24,8 @@ from homonym.collection.statistics import GivenStatistics, save_statistics, stat
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.engines import local_checkpoints
-from homonym.engines.author_rows import AuthorRows, trace_table
 from homonym.engines.base import (
+    AuthorRows,
     CalibrationSample,
     ConstraintOutcome,
     Destination,
@@ -37,8 +37,15 @@ from homonym.engines.base import (
     reject_duplicates,
     require_usable,
     skipped_files_warning,
+    trace_table,
 )
-from homonym.engines.local_checkpoints import ENCODED, EncodedCheckpoint, PartCheckpoint, PartWriter
+from homonym.engines.local_checkpoints import (
+    ENCODED,
+    EncodedCheckpoint,
+    PartCheckpoint,
+    PartWriter,
+    write_part_checkpoint,
+)
 from homonym.errors import CapacityError, InputError
 from homonym.io.inputs import Source, size_of
 from homonym.io.outputs import atomic_path
@@ -109,6 +116,11 @@ class LocalAuthors(NamedTuple):
     rounds: list[pa.Table]
 
 
+Read = RecordsRead[LocalParts]
+Collection = EncodedCollection[LocalCollection]
+Found = FoundAuthors[LocalAuthors]
+
+
 @dataclass(frozen=True)
 class LocalEngine:
     """The steps of a run on this machine; their files are in `work`.
@@ -126,19 +138,15 @@ class LocalEngine:
     warnings: list[str] = field(default_factory=list)
     lock: int | None = None
 
-    def read_documents(self, inputs: Inputs, settings: Settings) -> RecordsRead[LocalParts]:
+    def read_documents(self, inputs: Inputs, settings: Settings) -> Read:
         """Read documents and extract their features."""
-        reader = _PartReader(self, settings, write_documents)
-        reader.read(inputs, "documents")
-        return reader.finish()
+        return _PartReader(self, settings, write_documents).read(inputs, "documents").finish()
 
-    def convert_documents(self, inputs: Inputs, settings: Settings) -> RecordsRead[LocalParts]:
+    def convert_documents(self, inputs: Inputs, settings: Settings) -> Read:
         """Read documents and store them as lines of homonym's own format."""
-        reader = _PartReader(self, settings, write_lines)
-        reader.read(inputs, "documents")
-        return reader.finish()
+        return _PartReader(self, settings, write_lines).read(inputs, "documents").finish()
 
-    def read_mentions(self, inputs: Inputs, settings: Settings) -> RecordsRead[LocalParts]:
+    def read_mentions(self, inputs: Inputs, settings: Settings) -> Read:
         """Read mentions that bring their own features: first the files of lines, then the Parquet tables."""
         reader = _PartReader(self, settings, write_mentions)
         lines = [path for path in inputs.files if path.suffix != ".parquet"]
@@ -163,7 +171,7 @@ class LocalEngine:
         finally:
             connection.close()
 
-    def without_duplicates(self, read: RecordsRead[LocalParts], duplicates: FoundDuplicates) -> RecordsRead[LocalParts]:
+    def without_duplicates(self, read: Read, duplicates: FoundDuplicates) -> Read:
         """The records that were read, duplicates rejected; a duplicate mention is an error in a strict run."""
         strict = self.strict and read.data.holds_mentions
         return reject_duplicates(read, duplicates, read.data.locate, strict=strict)
@@ -178,12 +186,12 @@ class LocalEngine:
 
     def encode(
         self,
-        read: RecordsRead[LocalParts],
+        read: Read,
         given: GivenStatistics | None,
         save_statistics: Path | None = None,
         *,
         vocabulary: bool = False,
-    ) -> EncodedCollection[LocalCollection]:
+    ) -> Collection:
         """Encode what was read, or load the checkpoint of an earlier run; `vocabulary` also writes that file."""
         statistics = self.work / f"statistics{_statistics_suffix(save_statistics)}" if save_statistics else None
         wanted = {VOCABULARY} if vocabulary else set()
@@ -193,7 +201,7 @@ class LocalEngine:
         if checkpoint:
             self.stages.note("encode", reused=1)
         else:
-            checkpoint = self._encode_anew(read, given, statistics, vocabulary=vocabulary)
+            checkpoint = self._encode_parts(read, given, statistics, vocabulary=vocabulary)
             checkpoint.save(self.work, key, wanted)
             self._remove_database()
         if statistics and save_statistics:
@@ -204,9 +212,9 @@ class LocalEngine:
         mentions, blocks = len(encoded.mention_owner), len(encoded.block_start) - 1
         return EncodedCollection(kept.records, mentions, blocks, kept.problems, LocalCollection(encoded))
 
-    def _encode_anew(
+    def _encode_parts(
         self,
-        read: RecordsRead[LocalParts],
+        read: Read,
         given: GivenStatistics | None,
         statistics: Path | None,
         *,
@@ -222,9 +230,7 @@ class LocalEngine:
                 save_statistics(connection, encoded.frequencies, statistics)
         return EncodedCheckpoint(encoded, duplicates, missing)
 
-    def constrain(
-        self, collection: EncodedCollection[LocalCollection], settings: Settings, pairs: UserPairs | None
-    ) -> EncodedCollection[LocalCollection]:
+    def constrain(self, collection: Collection, settings: Settings, pairs: UserPairs | None) -> Collection:
         """Find the constraints of all mentions."""
         encoded = collection.data.encoded
         with self.stages.stage("constrain"):
@@ -232,18 +238,18 @@ class LocalEngine:
         self.warnings.extend(constraints.warnings if constraints else [])
         return replace(collection, data=LocalCollection(encoded, constraints))
 
-    def sample(self, collection: EncodedCollection[LocalCollection], settings: Settings) -> CalibrationSample:
+    def sample(self, collection: Collection, settings: Settings) -> CalibrationSample:
         """All blocks: calibration chooses among them."""
         return CalibrationSample(collection.data.encoded, collection.data.constraints, None)
 
     def cluster(
         self,
-        collection: EncodedCollection[LocalCollection],
+        collection: Collection,
         settings: Settings,
         confidence: Confidence | None,
         *,
         trace: bool,
-    ) -> FoundAuthors[LocalAuthors]:
+    ) -> Found:
         """Cluster all blocks, on several threads."""
         encoded, constraints = collection.data.encoded, collection.data.constraints
         label = np.empty(collection.mentions, np.int32)
@@ -302,7 +308,7 @@ class LocalEngine:
             require_memory(batch.largest, types, self.memory, occurrences=features, threads=self.threads)
         return planned
 
-    def write_authors(self, found: FoundAuthors[LocalAuthors], destination: Destination, advance: Advance) -> None:
+    def write_authors(self, found: Found, destination: Destination, advance: Advance) -> None:
         """Write the table of authors, and the trace if one is wanted."""
         if destination.trace:
             write_table(destination.trace, ROUNDS, found.data.rounds)
@@ -329,7 +335,7 @@ class _PartReader:
         self.files: set[str] = set()
         self.names: set[str] = set()
 
-    def read(self, inputs: Inputs, kind: str) -> None:
+    def read(self, inputs: Inputs, kind: str) -> _PartReader:
         """Read files of records chunk by chunk, in several processes if they are large."""
         engine = self.engine
         sizes = [size_of(path) for path in inputs.files]
@@ -341,19 +347,23 @@ class _PartReader:
                 self._add(part)
             engine.stages.note("read", records=self.records, mentions=self.mentions)
         require_usable(self.records, inputs, kind, self.sequence, self.problems)
+        return self
 
     def read_table(self, path: Path) -> None:
         """Read a Parquet table of mentions."""
         self.starts.append(FileStart(self.sequence, str(path), "line"))
+        chunk = Chunk(str(path), self.sequence, [])
         with self.engine.stages.stage("read") as advance:
-            table = local_checkpoints.write_table_checkpoint(path, self.sequence, self.engine.work, advance)
-        self._claim(self.sequence, table.key, table.files)
-        self.engine.stages.note("read", chunks=1, reused=int(table.reused))
-        self.records += table.rows
-        self.mentions += table.rows
-        self.sequence += table.rows
+            key = local_checkpoints.table_key(path, self.sequence)
+            part = self._find(chunk, key)
+            if part:
+                advance(part.report.records)
+            else:
+                writer = local_checkpoints.table_writer(path, advance)
+                part = write_part_checkpoint(writer, chunk, self.settings, self.engine.work, key, strict=False)
+        self._add(part)
 
-    def finish(self, *, holds_mentions: bool = False) -> RecordsRead[LocalParts]:
+    def finish(self, *, holds_mentions: bool = False) -> Read:
         """Everything that was read; parts of earlier runs that this one does not use are removed."""
         local_checkpoints.remove_other_parts(self.engine.work, self.files, self.names)
         parts = LocalParts(self.keys, self.starts, holds_mentions)
@@ -389,21 +399,19 @@ class _PartReader:
 
     def _task(self, chunk: Chunk) -> Task | TaskResult:
         """The task of reading a chunk, or its part if there is a checkpoint."""
-        engine = self.engine
-        key = local_checkpoints.chunk_key(chunk, self.settings, self.writer, strict=engine.strict)
-        part = local_checkpoints.find_part(self.manifest, chunk.sequence, key)
-        self._claim(chunk.sequence, key, part.files if part else [])
-        engine.stages.note("read", chunks=1, reused=int(part is not None))
-        if part:
+        strict = self.engine.strict
+        key = local_checkpoints.chunk_key(chunk, self.settings, self.writer, strict=strict)
+        if part := self._find(chunk, key):
             return TaskResult(part)
-        arguments = (self.writer, chunk, self.settings, engine.work, key)
-        return local_checkpoints.write_part_checkpoint, arguments, {"strict": engine.strict}
+        return write_part_checkpoint, (self.writer, chunk, self.settings, self.engine.work, key), {"strict": strict}
 
-    def _claim(self, sequence: int, key: str, files: list[str]) -> None:
-        """Note that a part belongs to this run."""
+    def _find(self, chunk: Chunk, key: str) -> PartCheckpoint | None:
+        """The checkpoint of a chunk, if there is one; the part belongs to this run in any case."""
+        part = local_checkpoints.find_part(self.manifest, chunk.sequence, key)
         self.keys.append(key)
-        self.names.add(local_checkpoints.part_name(sequence))
-        self.files.update(files)
+        self.names.add(local_checkpoints.part_name(chunk.sequence))
+        self.engine.stages.note("read", chunks=1, reused=int(part is not None))
+        return part
 
     def _add(self, part: PartCheckpoint) -> None:
         report = part.report

@@ -76,29 +76,19 @@ def write_part_checkpoint(
     return PartCheckpoint(report, files)
 
 
-@dataclass(frozen=True)
-class TableCheckpoint:
-    """A table of mentions that is stored as parts; `reused` if an earlier run stored it."""
-
-    rows: int
-    files: list[str]
-    key: str
-    reused: bool
+def table_key(path: Path, sequence: int) -> str:
+    """The cache key of the parts of a table of mentions."""
+    return digest(__version__, "mention table", str(path), sequence, digest_of_file(path))
 
 
-def write_table_checkpoint(path: Path, sequence: int, work: Path, advance: Advance) -> TableCheckpoint:
-    """Store a table of mentions as parts, unless the same table is stored already."""
-    manifest, name = Manifest(work), part_name(sequence)
-    key = digest(__version__, "table", str(path), sequence, digest_of_file(path))
-    if facts := manifest.find(name, key):
-        advance(facts["rows"])
-        return TableCheckpoint(facts["rows"], facts["files"], key, reused=True)
-    with _temporary_folder(work) as folder:
-        rows = write_mention_table(path, sequence, folder, advance)
-        manifest.remove(name)
-        files = _move_into_place(folder, work)
-    manifest.add(name, key, {"rows": rows}, files)
-    return TableCheckpoint(rows, files, key, reused=False)
+def table_writer(path: Path, advance: Advance) -> PartWriter:
+    """A writer that stores a table of mentions as parts, instead of the records of its chunk."""
+
+    def write(chunk: Chunk, settings: Settings, folder: Path, *, strict: bool) -> PartReport:
+        rows = write_mention_table(path, chunk.sequence, folder, advance)
+        return PartReport(read=rows, records=rows, mentions=rows)
+
+    return write
 
 
 def part_name(sequence: int) -> str:
@@ -185,4 +175,4 @@ class EncodedCheckpoint:
 def encoding_key(parts: Sequence[str], given: GivenStatistics | None) -> str:
     """The cache key of an encoded collection: the keys of its parts in order, and the given statistics."""
     statistics = (digest_of_file(given.path), given.mentions, given.mass) if given else None
-    return digest(__version__, list(parts), statistics)
+    return digest(__version__, "encoded", list(parts), statistics)

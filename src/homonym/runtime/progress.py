@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from homonym.io.inputs import size_of
@@ -66,32 +65,27 @@ def cpu_seconds() -> float:
     return sum(os.times()[:4])
 
 
-class MemoryWatch:
-    """Samples the memory on a thread while a block runs; `most` is the largest sample."""
+@contextmanager
+def _watched_memory(cost: Cost) -> Iterator[None]:
+    """Sample the memory on a thread while the block runs, for the peak of a stage."""
+    over = threading.Event()
 
-    def __init__(self) -> None:
-        self.most = 0
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
+    def sample() -> None:
+        cost.peak_memory = max(cost.peak_memory, memory_now())
 
-    def __enter__(self) -> MemoryWatch:
-        self._sample()
-        self._thread.start()
-        return self
+    def watch() -> None:
+        while not over.wait(SAMPLE_SECONDS):
+            sample()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self._over.set()
-        self._thread.join()
-        self._sample()
-
-    def _watch(self) -> None:
-        while not self._over.wait(SAMPLE_SECONDS):
-            self._sample()
-
-    def _sample(self) -> None:
-        self.most = max(self.most, memory_now())
+    sample()
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        sample()
 
 
 Advance = Callable[[int], None]
@@ -101,7 +95,7 @@ UNITS = {"read": "bytes", "cluster": "mentions", "write": "mentions", "generate"
 
 
 class Listener(Protocol):
-    """Shows progress: it is told of the begin of each stage, its progress, and its end."""
+    """Shows progress; called at the start of each stage, during it, and at its end."""
 
     def begin(self, stage: str, total: int | None) -> None:
         """A stage begins; without a total its length is unknown."""
@@ -146,16 +140,14 @@ class Stages:
 
         if self.listener:
             self.listener.begin(name, total)
-        watch = MemoryWatch()
         try:
-            with watch:
+            with _watched_memory(cost):
                 yield advance
         finally:
             if self.listener:
                 self.listener.end()
             cost.seconds += time.perf_counter() - began
             cost.cpu_seconds += cpu_seconds() - computed
-            cost.peak_memory = max(cost.peak_memory, watch.most)
             self.seconds[name] = cost.seconds
             if self.ended:
                 self.ended()

@@ -25,7 +25,7 @@ from homonym.collection.encoded import Encoded
 from homonym.collection.layout import IDENTIFIER_ROWS, MENTION_ROWS, SLOT_BITS
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
-from homonym.engines.author_rows import AuthorRows
+from homonym.engines.base import AuthorRows
 from homonym.engines.local import BATCH_OCCURRENCES
 from homonym.engines.spark.part_tables import rows_of
 from homonym.engines.spark.session import Batches
