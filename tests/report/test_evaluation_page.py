@@ -56,14 +56,14 @@ def test_figures_are_valid_reproducible_svg_from_object_or_json(draw: Callable[.
     assert "matplotlib" not in svg.lower()
 
 
-def test_figures_share_a_page_without_sharing_ids() -> None:
+def test_figures_of_a_page_have_distinct_ids() -> None:
     ids = [re.findall(r'\bid="([^"]+)"', draw(evaluation())) for draw in (results_by_true_size, clusters_by_true_size)]
     assert ids[0]
     assert not set(ids[0]) & set(ids[1])
 
 
 @pytest.mark.parametrize("names", [[1], [12]], ids=["one size", "only beyond ten"])
-def test_figures_of_few_sizes(names: list[int]) -> None:
+def test_figures_with_few_true_sizes(names: list[int]) -> None:
     codes = np.repeat(names, names)
     found = assess(codes, np.arange(len(codes)), codes)
     for draw in (results_by_true_size, clusters_by_true_size):
@@ -81,7 +81,7 @@ def test_matplotlib_settings_are_left_alone() -> None:
 
 
 @given(st.lists(st.floats(0, 1), max_size=8), st.floats(0.01, 0.2))
-def test_labels_are_apart_and_in_order(values: list[float], gap: float) -> None:
+def test_labels_do_not_overlap_and_keep_their_order(values: list[float], gap: float) -> None:
     places = spread(values, gap)
     order = sorted(range(len(values)), key=lambda i: values[i])
     ordered = [places[i] for i in order]
@@ -89,7 +89,7 @@ def test_labels_are_apart_and_in_order(values: list[float], gap: float) -> None:
     assert sum(places) == pytest.approx(sum(values), abs=1e-9)
 
 
-def test_the_page_loads_nothing_and_runs_nothing() -> None:
+def test_page_is_self_contained() -> None:
     page = Page(render_page(evaluation()))
     assert page.open == []
     assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
@@ -101,7 +101,7 @@ def test_the_page_loads_nothing_and_runs_nothing() -> None:
     assert not any(key.startswith("on") for key, _ in page.attributes)
 
 
-def test_strings_from_data_are_escaped_everywhere() -> None:
+def test_hostile_strings_are_escaped() -> None:
     section = Section(NASTY, [NASTY, NASTY])
     html = render_page(evaluation(), title=NASTY, settings={NASTY: {NASTY: NASTY}}, sections=[section])
     page = Page(html)
@@ -117,7 +117,7 @@ def test_jinja2_and_matplotlib_are_imported_only_when_a_page_is_written() -> Non
     assert done.stdout.strip() == "set()"
 
 
-def test_the_page_says_what_a_newcomer_needs() -> None:
+def test_page_explains_terms_and_results() -> None:
     found = evaluation()
     text = " ".join(Page(render_page(found, settings={"variant": "prob", "limit": {"beta": 7.5e-05}})).text.split())
     for part in (
@@ -139,7 +139,7 @@ def test_the_page_says_what_a_newcomer_needs() -> None:
         assert part in text
 
 
-def test_the_page_says_so_where_names_or_labels_are_not_clear() -> None:
+def test_page_reports_unknown_names_and_unusable_labels() -> None:
     names = np.zeros(4, dtype=np.int64)
     one_name = assess(names, np.array([0, 0, 1, 1]), names)
     page = render_page(replace(one_name, mentions_with_several_labels=3, gold_lines_skipped=1).without_names())
@@ -161,7 +161,7 @@ def several(*labels: str) -> Comparison:
     return compare(names, authors, dict(zip(labels, (split, authors, names), strict=False)))
 
 
-def test_the_page_of_several_results_is_self_contained_and_escaped() -> None:
+def test_comparison_page_is_self_contained_and_escaped() -> None:
     found = replace(several("a.csv", NASTY), left_out={"a.csv": 0, NASTY: 3}, labels_without_mention=2)
     html = render_comparison(found, title=NASTY, settings={"labels": NASTY})
     page = Page(html)
@@ -172,7 +172,7 @@ def test_the_page_of_several_results_is_self_contained_and_escaped() -> None:
     assert html == render_comparison(found, title=NASTY, settings={"labels": NASTY})
 
 
-def test_the_page_of_several_results_shows_differences_and_sizes(tmp_path: Path) -> None:
+def test_comparison_page_shows_differences_and_sizes(tmp_path: Path) -> None:
     found = several("split.csv", "right.csv", "lumped.csv")
     write_comparison(found, tmp_path / "page.html")
     text = " ".join(Page((tmp_path / "page.html").read_text(encoding="utf-8")).text.split())
@@ -187,14 +187,14 @@ def test_the_page_of_several_results_shows_differences_and_sizes(tmp_path: Path)
         assert part in text
 
 
-def test_the_page_does_not_praise_a_result_that_is_no_better_than_the_baseline() -> None:
+def test_lead_says_if_a_result_does_not_beat_the_baseline() -> None:
     names = np.array([0, 0, 1])
     assert "no better than the baseline, which takes all mentions of a name for one person" in render_page(
         assess(names, names, names)
     )
 
 
-def test_the_page_is_written_whole_and_reproducibly(tmp_path: Path) -> None:
+def test_page_is_reproducible_and_leaves_no_partial_file(tmp_path: Path) -> None:
     first, second = tmp_path / "1.html", tmp_path / "2.html"
     write_report(evaluation(), first)
     write_report(evaluation().as_dict(), str(second))

@@ -36,7 +36,7 @@ from homonym.study.baselines import (
 
 TYPES = ("aff", "co", "email", "term")
 WIDTH = 150
-#: Half-way between two powers of STEP rounding changes nothing: what is above stays above.
+# Limits half-way between two powers of STEP: rounding never moves a similarity across them.
 EXACT_LIMITS = [STEP ** -(k + 0.5) for k in range(0, 170, 6)]
 
 Bag = dict[int, float]
@@ -143,7 +143,7 @@ def sharing(*types: str) -> Sharing:
 
 
 @given(collection=collections)
-def test_the_two_extremes(collection: list[Block]) -> None:
+def test_one_cluster_and_singletons(collection: list[Block]) -> None:
     names = labelled(collection)
     assert per_block(names, OneCluster().labels(names, 0, 0)) == [[0] * len(block) for block in collection]
     assert per_block(names, Singletons().labels(names, 0, 0)) == [list(range(len(block))) for block in collection]
@@ -152,7 +152,7 @@ def test_the_two_extremes(collection: list[Block]) -> None:
 @pytest.mark.parametrize("types", [("email",), ("aff",), ("email", "aff"), ("co",)])
 @settings(max_examples=200, deadline=None)
 @given(collection=collections)
-def test_sharing_is_connectedness_pair_by_pair(types: tuple[str, ...], collection: list[Block]) -> None:
+def test_sharing_equals_pairwise_connected_components(types: tuple[str, ...], collection: list[Block]) -> None:
     names = labelled(collection)
 
     def linked(x: Bag, y: Bag) -> bool:
@@ -187,7 +187,7 @@ def test_same_full_name(collection: list[list[str | None]]) -> None:
 
 @pytest.mark.parametrize("method", [TfIdf(), Tanimoto()])
 @pytest.mark.parametrize("seed", range(15))
-def test_linkage_is_that_of_dense_vectors(method: Linked, seed: int) -> None:
+def test_linkage_equals_scipy_on_dense_vectors(method: Linked, seed: int) -> None:
     names = untied_names(seed, method, [1, 2, 9, 14])
     pairs = [dense(names, block, method) for block in range(4)]
     for limit in EXACT_LIMITS:
@@ -281,13 +281,13 @@ def unpacked(bags: Bags) -> Block:
 
 
 @pytest.mark.parametrize("method", BASELINES, ids=lambda method: method.key)
-def test_a_name_is_clustered_alike_in_any_company(method: Any) -> None:
+def test_clustering_of_a_name_does_not_depend_on_other_names(method: Any) -> None:
     names = random_names(8, [7, 1, 10], longest=40)
     whole = per_block(names, method.labels(names, 0.1, 0))
     assert whole == [method.labels(names.select(np.array([block])), 0.1, 0).tolist() for block in range(3)]
 
 
-def test_large_names_keep_few_outcomes() -> None:
+def test_large_names_have_few_outcomes() -> None:
     random = np.random.default_rng(0)
     bags = [{int(f): float(random.uniform(0, 1)) for f in random.choice(600, 9)} for _ in range(700)]
     for method in (TfIdf(), Tanimoto()):
@@ -301,7 +301,7 @@ def test_rounding_stays_within_two_percent_and_half_way_limits_are_exact() -> No
         assert ((rounded(values) > limit) == (values > limit)).all()
 
 
-def test_all_baselines_where_all_is_given() -> None:
+def test_all_baselines_with_complete_data() -> None:
     names = labelled([[dict.fromkeys(range(WIDTH * len(TYPES)), 1.0)]], ["Doe, Jane"])
     usable, missing = all_baselines(names)
     assert [method.key for method in usable] == [
@@ -311,7 +311,7 @@ def test_all_baselines_where_all_is_given() -> None:
     assert missing == []
 
 
-def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_data_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(baselines, "find_spec", lambda _: None)
     usable, missing = all_baselines(labelled([[{0: 1.0}, {}]]))
     assert [method.key for method in usable] == ["one-cluster", "singletons", "same-affiliation"]

@@ -1,4 +1,4 @@
-"""The process round by round against brute force: every state measured mention by mention, in whole fractions."""
+"""The process of merging against brute force: every state measured mention by mention, in exact fractions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def labelled_names(collection: Collection, authors: Authors, rare: int = 1) -> L
 
 
 class State(NamedTuple):
-    """What is to be known of one state."""
+    """The expected values of one state."""
 
     clusters: int
     precision: Fraction
@@ -85,7 +85,7 @@ def followed(names: LabelledNames, run: Settings) -> Process:
 
 @settings(max_examples=150, deadline=None)
 @given(labelled=labelled_collections(), run=parameters())
-def test_states_are_those_of_the_reference(labelled: tuple[Collection, Authors], run: Settings) -> None:
+def test_states_equal_the_reference(labelled: tuple[Collection, Authors], run: Settings) -> None:
     names = labelled_names(*labelled)
     process = followed(names, run)
     states, rounds = expected_states(names, *labelled, run)
@@ -102,7 +102,7 @@ def test_states_are_those_of_the_reference(labelled: tuple[Collection, Authors],
 
 @settings(max_examples=150, deadline=None)
 @given(labelled=labelled_collections(), run=parameters())
-def test_best_states_are_those_of_exact_fractions(labelled: tuple[Collection, Authors], run: Settings) -> None:
+def test_extremes_equal_exact_fractions(labelled: tuple[Collection, Authors], run: Settings) -> None:
     names = labelled_names(*labelled)
     process = followed(names, run)
     states, _ = expected_states(names, *labelled, run)
@@ -117,7 +117,9 @@ def test_best_states_are_those_of_exact_fractions(labelled: tuple[Collection, Au
 
 @settings(max_examples=100, deadline=None)
 @given(labelled=labelled_collections(), run=parameters(), data=st.data())
-def test_batches_joined_are_the_whole(labelled: tuple[Collection, Authors], run: Settings, data: st.DataObject) -> None:
+def test_concatenated_batches_equal_the_undivided_process(
+    labelled: tuple[Collection, Authors], run: Settings, data: st.DataObject
+) -> None:
     names = labelled_names(*labelled)
     cuts = sorted(data.draw(st.sets(st.integers(1, max(len(names) - 1, 1)))) - {len(names)})
     bounds = [0, *cuts, len(names)]
@@ -129,7 +131,7 @@ def test_batches_joined_are_the_whole(labelled: tuple[Collection, Authors], run:
     assert together.max_recall().tolist() == whole.max_recall().tolist()
 
 
-def test_clusters_without_labels_do_not_count() -> None:
+def test_clusters_without_labels_are_not_counted() -> None:
     """Mentions 2 and 3 have no label: what they do alone changes nothing."""
     merges = [(1, 2, 3), (2, 0, 2), (3, 0, 1)]  # round, left, right
     step, left, right = (np.array([*column, 0], np.int32) for column in zip(*merges, strict=True))
@@ -144,7 +146,7 @@ def test_clusters_without_labels_do_not_count() -> None:
     assert (process.stop.tolist(), process.oracle().tolist()) == ([2], [3])
 
 
-def test_the_first_of_equally_good_states_is_best() -> None:
+def test_oracle_takes_the_first_of_equal_states() -> None:
     """The two mentions of different people are no better together than the two of one person apart."""
     process = Process(
         name=np.array([0, 0, 0, 1, 1]),

@@ -1,4 +1,4 @@
-"""The study: what is run, what is concluded, what is kept, and that a study can be broken off and taken up again."""
+"""The study: its plan, its findings, its cache of runs, and that an interrupted study resumes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from homonym.report.figures import DrawnPicture
 from homonym.settings import FEATURE_TYPES, PAPER_LIMIT, Settings, opposed
 from homonym.study import runs as runs_module
 from homonym.study import study_figures
-from homonym.study.findings import EQUAL_WITHIN, Difference, Finding, _first_is, better, equal, findings, worse
+from homonym.study.findings import EQUAL_WITHIN, Finding, RunDifference, _first_is, better, equal, findings, worse
 from homonym.study.plan import paper_settings, plan, weightings
 from homonym.study.runs import RunCache, file_digests
 from homonym.study.study_figures import run_names
@@ -34,10 +34,10 @@ from homonym.synthetic.corpus import Corpus
 Rows = list[dict[str, Any]]
 
 
-# What is run.
+# The plan.
 
 
-def test_all_weightings_of_the_paper_are_run_where_there_are_all_types() -> None:
+def test_all_feature_types_give_all_weightings_of_the_paper() -> None:
     trained = {kind: (number + 1) / 36 for number, kind in enumerate(FEATURE_TYPES)}
     weights, said = weightings(FEATURE_TYPES, trained)
     singles = [f"{what}-{kind}" for what in ("only", "without") for kind in FEATURE_TYPES]
@@ -48,19 +48,19 @@ def test_all_weightings_of_the_paper_are_run_where_there_are_all_types() -> None
     assert all(sum(values.values()) == pytest.approx(1) for values in weights.values())
 
 
-def test_without_trained_weights_the_papers_are_turned_around() -> None:
+def test_opposed_weights_reverse_the_papers_without_training() -> None:
     weights, _ = weightings(FEATURE_TYPES, None)
     assert "trained" not in weights
     assert weights["opposed"] == pytest.approx(opposed(weights["paper"]))
 
 
-def test_types_of_ones_own_have_no_weights_in_the_paper() -> None:
+def test_custom_feature_types_have_no_paper_weights() -> None:
     weights, _ = weightings(["co", "mine", "term"], {"co": 0.5, "mine": 0.3, "term": 0.2})
     assert "paper" not in weights
     assert weights["only-mine"] == {"co": 0, "mine": 1, "term": 0}
 
 
-def test_what_is_the_same_once_more_is_dropped_and_named() -> None:
+def test_duplicate_weightings_are_dropped_with_a_message() -> None:
     weights, said = weightings(["co", "term"], {"co": 0.5, "term": 0.5})
     assert list(weights) == ["uniform", "paper", "only-co", "only-term"]
     same = {"trained": "uniform", "opposed": "uniform", "without-co": "only-term", "without-term": "only-co"}
@@ -71,14 +71,14 @@ def test_what_is_the_same_once_more_is_dropped_and_named() -> None:
     ]
 
 
-def test_what_has_no_weight_left_is_dropped_and_named() -> None:
+def test_weightings_without_weight_are_dropped_with_a_message() -> None:
     weights, said = weightings(["email"], None)
     assert list(weights) == ["uniform"]
     for name in ("without-email", "authors", "document"):
         assert f"weights '{name}': no mention has any of these feature types." in said
 
 
-def test_each_weighting_is_run_with_both_variants_and_uniform_ones_in_all_ways() -> None:
+def test_plan_has_both_variants_of_each_weighting_and_all_scores_of_uniform() -> None:
     weights, _ = weightings(FEATURE_TYPES, None)
     runs = plan(Settings(epsilon=0.01, beta=7.0), weights)
     assert len({run.key for run in runs}) == len(runs) == 2 * len(weights) + 4 + 3
@@ -91,7 +91,7 @@ def test_each_weighting_is_run_with_both_variants_and_uniform_ones_in_all_ways()
     assert {run.settings.epsilon for run in runs} == {0.01}
 
 
-def test_chance_is_subtracted_only_where_a_run_is_called_so() -> None:
+def test_only_chance_runs_subtract_chance() -> None:
     runs = {run.key: run for run in plan(Settings(gamma=0.5), weightings(FEATURE_TYPES, None)[0])}
     chances = {key: run.settings.chance for key, run in runs.items() if run.settings.chance}
     assert chances == {"prob-uniform-chance0.25": 0.25, "prob-uniform-chance1": 1.0, "prob-uniform-chance2": 2.0}
@@ -101,7 +101,7 @@ def test_chance_is_subtracted_only_where_a_run_is_called_so() -> None:
 
 
 @pytest.mark.parametrize("base", [Settings(), Settings(kappa=5.0, gamma=1.0), Settings(target_precision=0.9)])
-def test_everything_else_is_as_in_the_paper(base: Settings) -> None:
+def test_plan_resets_other_settings_to_the_paper(base: Settings) -> None:
     for run in plan(base, weightings(FEATURE_TYPES, None)[0]):
         assert run.settings.limit == PAPER_LIMIT[run.settings.variant]
         assert run.settings.constraints == "none"
@@ -117,18 +117,18 @@ def test_no_two_runs_are_the_same(base: Settings) -> None:
 
 
 @pytest.mark.parametrize("base", [Settings(scope="within"), Settings(joint=True)], ids=["within", "joint"])
-def test_runs_are_what_they_are_called_whatever_the_settings_say(base: Settings) -> None:
+def test_plan_ignores_scope_and_joint_of_the_settings(base: Settings) -> None:
     for run in plan(base, weightings(FEATURE_TYPES, None)[0]):
         assert run.settings.scope == ("within" if run.key.endswith("within") else "overall")
         assert run.settings.joint == run.key.endswith("joint")
 
 
-# What is concluded.
+# The findings.
 
 
-def row(low: float, high: float, label: str = "") -> Difference:
+def row(low: float, high: float, label: str = "") -> RunDifference:
     """A difference whose replicates are spread evenly, so that nearly all of them lie in its interval."""
-    return Difference(label, Estimate((low + high) / 2, np.linspace(low, high, 1000)))
+    return RunDifference(label, Estimate((low + high) / 2, np.linspace(low, high, 1000)))
 
 
 ABOVE, BELOW, ACROSS = row(0.1, 0.2), row(-0.2, -0.1), row(-0.1, 0.1)
@@ -147,9 +147,9 @@ TINY, HUGE = row(-EQUAL_WITHIN / 2, EQUAL_WITHIN / 2), row(2 * EQUAL_WITHIN, 3 *
         ([row(0, 0)], "undecided"),
     ],
 )
-def test_better_means_every_interval_is_above_0(rows: list[Difference], verdict: str) -> None:
+def test_better_means_every_interval_is_above_0(rows: list[RunDifference], verdict: str) -> None:
     assert better(rows) == verdict
-    turned = [Difference(one.label, Estimate(-one.estimate.value, -one.estimate.replicates)) for one in rows]
+    turned = [RunDifference(one.label, Estimate(-one.estimate.value, -one.estimate.replicates)) for one in rows]
     assert worse(turned) == verdict
 
 
@@ -164,12 +164,12 @@ def test_better_means_every_interval_is_above_0(rows: list[Difference], verdict:
         ([TINY, row(0, 2 * EQUAL_WITHIN)], "undecided"),
     ],
 )
-def test_equal_means_every_interval_is_narrow(rows: list[Difference], verdict: str) -> None:
+def test_equal_means_every_interval_is_narrow(rows: list[RunDifference], verdict: str) -> None:
     assert equal(rows) == verdict
 
 
-def apart(label: str, value: float, *, spread: float = 0.0, seed: int = 0) -> Difference:
-    return Difference(label, Estimate(value, value + spread * np.random.default_rng(seed).normal(size=1000)))
+def apart(label: str, value: float, *, spread: float = 0.0, seed: int = 0) -> RunDifference:
+    return RunDifference(label, Estimate(value, value + spread * np.random.default_rng(seed).normal(size=1000)))
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def apart(label: str, value: float, *, spread: float = 0.0, seed: int = 0) -> Di
         ([apart("co", -0.3)], "undecided"),
     ],
 )
-def test_the_first_of_all_must_be_so_by_more_than_chance(rows: list[Difference], verdict: str) -> None:
+def test_first_is_requires_more_than_chance(rows: list[RunDifference], verdict: str) -> None:
     assert _first_is("co", rows) == verdict
 
 
@@ -251,7 +251,7 @@ def test_known_differences_give_the_expected_verdicts() -> None:
     }
 
 
-def test_limits_and_variants_are_compared_with_their_own_figures() -> None:
+def test_limits_and_variants_are_compared_with_their_own_scores() -> None:
     low, high = (made_run(f1)["by_name"]["limits"]["alpha"] for f1 in (0.5, 0.9))
     runs = {
         "prob-uniform": made_run(0.9, precision=0.7, limits={"alpha": low, "beta": high, "both": high}),
@@ -271,14 +271,14 @@ def test_limits_and_variants_are_compared_with_their_own_figures() -> None:
     }
 
 
-def test_differences_within_chance_decide_nothing() -> None:
+def test_differences_within_chance_are_undecided() -> None:
     other = made_run(0.8, noise=np.random.default_rng(1).uniform(-0.15, 0.15, len(SIZES)))
     runs = {"prob-uniform": made_run(0.8), "prob-trained": other, "prob-opposed": made_run(0.8), "max-uniform": other}
     verdicts = {key: finding.verdict for key, finding in found(runs).items()}
     assert verdicts["uniform-trained-prob"] == verdicts["opposed-prob"] == verdicts["prob-f1-uniform"] == "undecided"
 
 
-def test_a_finding_says_what_was_measured() -> None:
+def test_finding_states_its_measured_differences() -> None:
     runs = {"prob-uniform": made_run(0.8), "prob-trained": made_run(0.75)}
     values = found(runs)["uniform-trained-prob"].as_dict()
     (measured,) = values["rows"]
@@ -288,7 +288,7 @@ def test_a_finding_says_what_was_measured() -> None:
     assert orjson.loads(orjson.dumps(values)) == values
 
 
-def test_names_beyond_ten_authors_have_no_say_in_findings() -> None:
+def test_findings_ignore_names_with_more_than_ten_authors() -> None:
     runs = {"prob-uniform": made_run(0.8), "prob-trained": made_run(0.8)}
     for part in ("precision", "recall"):
         runs["prob-trained"]["by_name"][part] = [
@@ -297,7 +297,7 @@ def test_names_beyond_ten_authors_have_no_say_in_findings() -> None:
     assert found(runs)["uniform-trained-prob"].rows[0].estimate.value == pytest.approx(0)
 
 
-# What is kept.
+# The cache of runs.
 
 
 class Made:
@@ -311,7 +311,7 @@ class Made:
         return {"answer": (1, 2.5)}
 
 
-def test_what_is_finished_is_not_made_again(tmp_path: Path) -> None:
+def test_cached_run_is_reused(tmp_path: Path) -> None:
     made = Made()
     first = RunCache(tmp_path, {"files": ["a"]}).get("one", {"x": 1}, made)
     again = RunCache(tmp_path, {"files": ["a"]}).get("one", {"x": 1}, made)
@@ -320,14 +320,14 @@ def test_what_is_finished_is_not_made_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("files", "details"), [(["b"], {"x": 1}), (["a"], {"x": 2}), (["a"], None)])
-def test_what_depends_on_anything_else_is_made_again(tmp_path: Path, files: list[str], details: Any) -> None:
+def test_cache_key_covers_inputs_and_details(tmp_path: Path, files: list[str], details: Any) -> None:
     made = Made()
     RunCache(tmp_path, {"files": ["a"]}).get("one", {"x": 1}, made)
     RunCache(tmp_path, {"files": files}).get("one", details, made)
     assert made.times == 2
 
 
-def test_another_version_makes_everything_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_key_covers_the_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Made()
     RunCache(tmp_path, {}).get("one", None, made)
     monkeypatch.setattr(runs_module, "__version__", "99")
@@ -336,7 +336,7 @@ def test_another_version_makes_everything_again(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("torn", [b"", b'{"fingerprint": "', b"[1]", b"\xff\xfe"])
-def test_a_torn_file_is_made_again(tmp_path: Path, torn: bytes) -> None:
+def test_damaged_cache_file_is_replaced(tmp_path: Path, torn: bytes) -> None:
     made, store = Made(), RunCache(tmp_path, {})
     whole = store.get("one", None, made)
     (tmp_path / "one.json").write_bytes(torn)
@@ -346,7 +346,7 @@ def test_a_torn_file_is_made_again(tmp_path: Path, torn: bytes) -> None:
     assert made.times == 2
 
 
-def test_what_fails_is_not_kept(tmp_path: Path) -> None:
+def test_failed_run_is_not_cached(tmp_path: Path) -> None:
     def fails() -> dict[str, Any]:
         raise KeyboardInterrupt
 
@@ -355,18 +355,18 @@ def test_what_fails_is_not_kept(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_the_same_bytes_are_the_same_input_wherever_they_lie(tmp_path: Path) -> None:
+def test_file_digests_depend_on_content_only(tmp_path: Path) -> None:
     for name, content in (("a", b"1"), ("b", b"1"), ("c", b"2")):
         (tmp_path / name).write_bytes(content)
     one, other, different = file_digests(tmp_path / name for name in "abc")
     assert one == other != different
 
 
-# The whole way.
+# A study from files to page.
 
 
 def mentions(names: Mapping[int, int], types: tuple[str, ...] = ("co", "term")) -> Rows:
-    """So many names of each true size; people have four mentions, a few co-authors and words of their own."""
+    """The given number of names of each true size; each author has four mentions with some features of its own."""
     random = np.random.default_rng(1)
 
     def bag(kind: str, who: str) -> dict[str, int]:
@@ -415,14 +415,14 @@ def finished(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 def results(directory: Path) -> dict[str, Any]:
-    """What a study found, but for how long it took."""
+    """The results of a study without its times."""
     values: dict[str, Any] = orjson.loads((directory / "study.json").read_bytes())
     assert values.pop("seconds")
     return values
 
 
 def watched(monkeypatch: pytest.MonkeyPatch, *, break_after: int | None = None) -> list[str]:
-    """The keys of all runs and baselines that are made from now on."""
+    """The keys of all runs and baselines made from now on; `break_after` interrupts after that number."""
     made: list[str] = []
 
     def watch(name: str) -> None:
@@ -441,7 +441,7 @@ def watched(monkeypatch: pytest.MonkeyPatch, *, break_after: int | None = None) 
     return made
 
 
-def test_a_study_leaves_a_page_tables_figures_and_all_of_it_as_json(finished: Study) -> None:
+def test_study_writes_page_tables_figures_and_json(finished: Study) -> None:
     directory = finished.directory
     assert finished.report == directory / "report.html"
     assert "</html>" in finished.report.read_text()
@@ -462,7 +462,7 @@ def test_a_study_leaves_a_page_tables_figures_and_all_of_it_as_json(finished: St
     assert results(directory) == {name: value for name, value in values.items() if name != "seconds"}
 
 
-def test_a_study_runs_everything_and_judges_it_on_the_test_names(finished: Study) -> None:
+def test_study_runs_the_plan_and_evaluates_on_test_names(finished: Study) -> None:
     values = finished.values
     ways = ["uniform", "trained", "opposed", "paper", "only-co", "only-term", "uniform-within", "uniform-joint"]
     less_chance = [f"prob-uniform-chance{gamma}" for gamma in ("0.25", "1", "2")]
@@ -484,7 +484,7 @@ def test_a_study_runs_everything_and_judges_it_on_the_test_names(finished: Study
     assert any("'without-co' are the same as 'only-term'" in said for said in finished.warnings)
 
 
-def test_runs_are_tuned_and_their_extremes_are_not_exceeded(finished: Study) -> None:
+def test_runs_use_their_best_tuned_limit(finished: Study) -> None:
     for run in finished.values["runs"]:
         tuning = run["tuning"]
         assert set(tuning) == {"alpha", "beta", "both", "paper"}
@@ -498,7 +498,7 @@ def test_runs_are_tuned_and_their_extremes_are_not_exceeded(finished: Study) -> 
             assert part["recall_mean"][-1] == 1
 
 
-def test_a_finished_study_is_not_made_again(finished: Study, inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finished_study_reuses_all_runs(finished: Study, inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = results(finished.directory)
     made = watched(monkeypatch, break_after=0)
     monkeypatch.setattr(study_module, "learn_weights", None)
@@ -507,7 +507,7 @@ def test_a_finished_study_is_not_made_again(finished: Study, inputs: Path, monke
     assert results(finished.directory) == before
 
 
-def test_an_interrupted_study_goes_on_where_it_was(finished: Study, inputs: Path, tmp_path: Path) -> None:
+def test_interrupted_study_resumes(finished: Study, inputs: Path, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patched:
         first = watched(patched, break_after=3)
         with pytest.raises(KeyboardInterrupt):
@@ -523,12 +523,12 @@ def test_an_interrupted_study_goes_on_where_it_was(finished: Study, inputs: Path
     assert results(tmp_path / "study") == results(finished.directory)
 
 
-def test_the_number_of_threads_does_not_matter(finished: Study, inputs: Path, tmp_path: Path) -> None:
+def test_results_do_not_depend_on_threads(finished: Study, inputs: Path, tmp_path: Path) -> None:
     study(inputs, tmp_path / "study", resources=Resources(threads=2))
     assert results(tmp_path / "study") == results(finished.directory)
 
 
-def test_only_a_torn_run_is_made_again(finished: Study, inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_damaged_runs_are_made_again(finished: Study, inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = results(finished.directory)
     torn = finished.directory / "runs" / "max-opposed.json"
     torn.write_bytes(torn.read_bytes()[:100])
@@ -539,7 +539,7 @@ def test_only_a_torn_run_is_made_again(finished: Study, inputs: Path, monkeypatc
 
 
 @pytest.mark.parametrize("what", ["settings", "share", "input"])
-def test_runs_from_anything_else_are_not_taken(
+def test_runs_of_other_settings_or_inputs_are_not_reused(
     finished: Study, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     runs = tmp_path / "study" / "runs"
@@ -569,7 +569,7 @@ def test_without_scikit_learn_there_are_no_trained_weights(
     assert {"opposed", "paper", "only-co"} <= set(done.values["weights"])
 
 
-def test_documents_with_all_feature_types_are_studied(tmp_path: Path) -> None:
+def test_study_of_documents_with_all_feature_types(tmp_path: Path) -> None:
     corpus = generate(tmp_path / "corpus", Corpus(mentions=600, ambiguity=3, seed=2))
     done = study(corpus, tmp_path / "study")
     values = done.values
@@ -589,7 +589,7 @@ def test_feature_types_may_have_any_name(tmp_path: Path) -> None:
     assert {"prob-only-a/b", "prob-only-.."} <= {run["key"] for run in done.values["runs"]}
 
 
-def test_a_study_that_cannot_be_made_leaves_no_directory(tmp_path: Path) -> None:
+def test_failed_study_leaves_no_directory(tmp_path: Path) -> None:
     inputs = written([{"mention_id": "a", "block": "A", "features": {"co": {"B": 1}}}], tmp_path / "mentions.jsonl")
     with pytest.raises(InputError, match="holds no label"):
         study(inputs, tmp_path / "study")
@@ -610,7 +610,7 @@ def homonym_study(*arguments: str | Path, cwd: Path, start: str = "") -> subproc
     return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd)
 
 
-def test_a_study_on_the_command_line_is_drawn_and_says_what_is_missing(tmp_path: Path) -> None:
+def test_command_line_study_draws_figures_and_reports_warnings(tmp_path: Path) -> None:
     rows = mentions({1: 6, 2: 3}, types=("co",))
     labels = [(one["mention_id"], one.pop("author")) for one in rows]
     with (tmp_path / "gold.csv").open("w", newline="") as stream:
@@ -634,7 +634,7 @@ def test_a_study_on_the_command_line_is_drawn_and_says_what_is_missing(tmp_path:
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in figures if path.suffix == ".png")
 
 
-def test_ctrl_c_says_that_the_same_command_goes_on(inputs: Path, tmp_path: Path) -> None:
+def test_ctrl_c_names_the_command_that_resumes(inputs: Path, tmp_path: Path) -> None:
     start = (
         "import homonym.commands.study as module\n"
         "made, original = [], module.run_planned\n"

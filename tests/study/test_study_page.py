@@ -34,7 +34,7 @@ def nothing_at_all() -> Study:
 
 
 def without_means() -> Study:
-    """Only names with many bearers: there is no mean over the sizes 1 to 10, and no true size to draw."""
+    """Only names with many authors: there is no mean over the sizes 1 to 10, and no true size to draw."""
     made = study(sizes=("11+",), weightings=("uniform",), names=2)
     for run in [*made["runs"], *made["baselines"]]:
         run["test"]["mean_over_sizes"] = None
@@ -107,7 +107,7 @@ def test_table_3_has_the_papers_runs_first_and_every_run_in_both_measures() -> N
     assert found["bCube", "P"]["beta"] == 2.4e-6
 
 
-def test_the_other_tables_hold_what_was_measured() -> None:
+def test_other_tables_hold_the_measured_values() -> None:
     tables = {table.name: rows_of(table) for table in all_tables(FULL)}
     run = FULL["runs"][0]
     row = next(row for row in tables["runs"] if row["run"] == run["key"])
@@ -117,8 +117,8 @@ def test_the_other_tables_hold_what_was_measured() -> None:
     used = [row for row in tables["tuning"] if row["run"] == run["key"] and row["used"]]
     assert [(row["tuned"], row["beta"], row["spread_high"]) for row in used] == [("beta", 2.4e-6, 3e-6)]
     part = run["process"]["5"]
-    course = [row for row in tables["process"] if (row["run"], row["true_size"]) == (run["key"], "5")]
-    assert [row["f1_mean"] for row in course] == part["f1_mean"]
+    states = [row for row in tables["process"] if (row["run"], row["true_size"]) == (run["key"], "5")]
+    assert [row["f1_mean"] for row in states] == part["f1_mean"]
     stops = [row for row in tables["stops"] if (row["run"], row["true_size"]) == (run["key"], "5")]
     assert {str(row["stopped_at"]): row["names"] for row in stops} == part["stops"]
     assert tables["baselines"][0]["threshold"] is None
@@ -126,7 +126,7 @@ def test_the_other_tables_hold_what_was_measured() -> None:
                                          "low": -0.002, "high": 0.010}  # fmt: skip
 
 
-def test_tables_are_written_in_full_and_read_back(tmp_path: Path) -> None:
+def test_tables_round_trip_through_csv(tmp_path: Path) -> None:
     made = copy.deepcopy(FULL)
     made["findings"][0]["claim"] = 'with "quotes", commas\nand lines'
     paths = write_tables(made, tmp_path / "tables")
@@ -137,7 +137,7 @@ def test_tables_are_written_in_full_and_read_back(tmp_path: Path) -> None:
         assert rows == [["" if cell is None else str(cell) for cell in row] for row in table.rows]
 
 
-def test_every_run_has_its_figures_as_sound_files(tmp_path: Path) -> None:
+def test_every_run_has_valid_figure_files(tmp_path: Path) -> None:
     made = study(sizes=("1", "5", "11+"), weightings=("uniform", "without-co"))
     elements = write_figures(made, tmp_path, processes=2)
     paths = sorted(tmp_path.iterdir())
@@ -164,13 +164,13 @@ def assert_stands_alone(svg: str) -> None:
     assert "matplotlib" not in svg.lower()
 
 
-def test_figures_have_the_same_bytes_each_time() -> None:
+def test_figures_are_reproducible() -> None:
     for first, second in zip(some_pictures(), some_pictures(), strict=True):
         assert first.drawn() == second.drawn()
         assert first.element() == second.drawn().element
 
 
-def test_the_page_has_the_figures_of_the_files_without_their_heading() -> None:
+def test_page_figures_equal_file_figures_without_heading() -> None:
     picture = overview_picture(FULL)
     file, page = (ElementTree.fromstring(svg) for svg in (picture.drawn().svg.decode(), picture.element()))
     texts = [[node.text for node in root.iter() if node.tag.endswith("text")] for root in (file, page)]
@@ -184,7 +184,7 @@ def some_pictures() -> list[Any]:
     return list(all_pictures(study(sizes=("2",), weightings=("uniform",))))
 
 
-def test_the_course_is_cut_where_few_names_contribute() -> None:
+def test_process_figure_omits_states_of_few_names() -> None:
     part = FULL["runs"][0]["process"]["5"]
     assert part["names_at"][0] < part["names"]
     few = copy.deepcopy(part) | {"names_at": [1, 2, *([part["names"]] * (len(part["clusters"]) - 2))]}
@@ -214,7 +214,7 @@ def assert_anchors(reader: Page) -> None:
     assert all(link.startswith("#") and link[1:] in anchors for link in links)
 
 
-def test_the_page_loads_nothing_and_its_contents_lead_somewhere(page: str) -> None:
+def test_page_is_self_contained_and_its_links_resolve(page: str) -> None:
     reader = Page(page)
     assert reader.open == []
     assert not {"script", "link", "img", "iframe", "object"} & set(reader.tags)
@@ -223,12 +223,12 @@ def test_the_page_loads_nothing_and_its_contents_lead_somewhere(page: str) -> No
     assert not any(key.startswith("on") for key, _ in reader.attributes)
     assert_anchors(reader)
     assert reader.values("href").count("#findings") == 1
-    # Overview, stops, results and three courses of four main runs; results and one course of the eight others.
+    # Overview, stops, results and three processes of four main runs; results and one process of the eight others.
     assert reader.tags.count("svg") == 2 + 4 * 4 + 8 * 2
     assert reader.tags.count("details") == 1 + 8
 
 
-def test_the_page_is_written_whole_and_the_same_each_time(tmp_path: Path) -> None:
+def test_page_is_reproducible_and_needs_an_existing_directory(tmp_path: Path) -> None:
     made = study(sizes=("2", "3"), weightings=("uniform",))
     write_study_page(made, tmp_path / "a.html")
     write_study_page(json.loads(json.dumps(made)), str(tmp_path / "b.html"))
@@ -237,18 +237,18 @@ def test_the_page_is_written_whole_and_the_same_each_time(tmp_path: Path) -> Non
         write_study_page(made, tmp_path / "none" / "c.html")
 
 
-def spoilt(value: Any) -> Any:
-    """Everything that may come from data, spoilt: all strings but those by which the results are read."""
+def hostile(value: Any) -> Any:
+    """A copy with NASTY appended to every string that may come from data."""
     if isinstance(value, dict):
-        return {key: spoilt(part) if key not in ("variant", "verdict", "limit_kind", "scope") else part
+        return {key: hostile(part) if key not in ("variant", "verdict", "limit_kind", "scope") else part
                 for key, part in value.items()}  # fmt: skip
     if isinstance(value, list):
-        return [spoilt(part) for part in value]
+        return [hostile(part) for part in value]
     return value + NASTY if isinstance(value, str) else value
 
 
-def test_strings_from_data_are_escaped_everywhere(tmp_path: Path) -> None:
-    made = spoilt(study(sizes=("2", "11+"), weightings=("uniform", "only-co")))
+def test_hostile_strings_are_escaped(tmp_path: Path) -> None:
+    made = hostile(study(sizes=("2", "11+"), weightings=("uniform", "only-co")))
     made["weights"] = {name + NASTY: {kind + NASTY: w for kind, w in given.items()}
                        for name, given in made["weights"].items()}  # fmt: skip
     reader = Page(render_study(made))
@@ -261,7 +261,7 @@ def test_strings_from_data_are_escaped_everywhere(tmp_path: Path) -> None:
     assert len(set(run_names(made).values())) == len(made["runs"])
 
 
-def test_the_page_explains_and_says_what_is_seen(page: str) -> None:
+def test_page_explains_terms_and_results(page: str) -> None:
     text = words(page)
     best = best_of(FULL["runs"])
     assert best is not None
@@ -298,7 +298,7 @@ def test_sentences_follow_the_numbers() -> None:
     )
 
 
-def test_what_is_not_in_the_paper_is_explained_where_it_was_run(page: str) -> None:
+def test_chance_correction_is_explained_only_if_it_was_run(page: str) -> None:
     made = study(sizes=("2",), weightings=("uniform", "opposed"))
     made["runs"][1] |= {"gamma": 0.25, "main": False}
     assert "This is not in the paper, where γ is 0." in words(render_study(made))

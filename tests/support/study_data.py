@@ -11,7 +11,7 @@ TYPES = ("term", "aff", "cat", "key", "co", "ref", "email", "year")
 WEIGHTINGS = ("uniform", "trained", "opposed", "only-co", "without-co", "document")
 SIZES = (*map(str, range(1, 11)), "11+")
 
-#: How well a weighting does, below the best; what follows is made so that the figures look like the paper's.
+# Loss of each weighting against the best, chosen so that the figures look like those of the paper.
 LOSS = {"uniform": 0.0, "trained": 0.003, "opposed": 0.05, "only-co": 0.03, "without-co": 0.09, "document": 0.07}
 
 

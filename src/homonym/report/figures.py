@@ -142,17 +142,17 @@ class Picture:
 
     def element(self) -> str:
         """Draw the <svg> element for a page only."""
-        with self._drawn() as figure:
+        with self._laid_out() as figure:
             return self._without_heading(self._svg(figure))
 
     def drawn(self) -> DrawnPicture:
         """Draw all three forms; everything is laid out once, which takes most of the time."""
-        with self._drawn() as figure:
+        with self._laid_out() as figure:
             svg = self._svg(figure)
             return DrawnPicture(self._without_heading(svg), _svg_file(svg), _png_file(figure))
 
     @contextmanager
-    def _drawn(self) -> Iterator[Figure]:
+    def _laid_out(self) -> Iterator[Figure]:
         with empty_figure((self.size[0], self.size[1] + self._heading_height)) as figure:
             place: dict[str, Any] = {"x": 0.02, "ha": "left", "fontsize": 9.5, "fontweight": "bold", "color": INK}
             figure.suptitle("\n".join(self._heading_lines), **place).set_gid(HEADING)

@@ -28,7 +28,7 @@ EQUAL_WITHIN = 0.02
 
 
 @dataclass(frozen=True)
-class Difference:
+class RunDifference:
     """One measured difference between two runs, with a label that names them."""
 
     label: str
@@ -49,7 +49,7 @@ class Finding:
     key: str
     claim: str
     verdict: Verdict
-    rows: Sequence[Difference]
+    rows: Sequence[RunDifference]
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as plain values."""
@@ -91,11 +91,11 @@ class _Runs:
         scores = NameScores(np.array(values["precision"]), np.array(values["recall"]))
         return mean_over_sizes(scores, self.true_size, measure)
 
-    def rows(self, pairs: Sequence[Pair], measure: Measure = harmonic) -> list[Difference]:
+    def rows(self, pairs: Sequence[Pair], measure: Measure = harmonic) -> list[RunDifference]:
         """The difference of each pair of runs of which both exist."""
         return self._differences(pairs, lambda key: self.estimate(key, measure))
 
-    def extremes(self, pairs: Sequence[Pair], name: str) -> list[Difference]:
+    def extremes(self, pairs: Sequence[Pair], name: str) -> list[RunDifference]:
         """The same for an extreme of the process: "max_recall" or "max_precision"."""
 
         def estimate(key: str) -> Estimate:
@@ -104,15 +104,15 @@ class _Runs:
 
         return self._differences(pairs, estimate)
 
-    def _differences(self, pairs: Sequence[Pair], estimate: Callable[[str], Estimate]) -> list[Difference]:
+    def _differences(self, pairs: Sequence[Pair], estimate: Callable[[str], Estimate]) -> list[RunDifference]:
         return [
-            Difference(label, estimate(one) - estimate(other))
+            RunDifference(label, estimate(one) - estimate(other))
             for label, one, other in pairs
             if one in self.runs and other in self.runs
         ]
 
 
-def better(rows: Sequence[Difference]) -> Verdict:
+def better(rows: Sequence[RunDifference]) -> Verdict:
     """The verdict on "all differences are positive": refuted if one whole interval is negative."""
     intervals = [row.estimate.interval for row in rows]
     if all(low > 0 for low, _ in intervals):
@@ -120,12 +120,12 @@ def better(rows: Sequence[Difference]) -> Verdict:
     return "refuted" if any(high < 0 for _, high in intervals) else "undecided"
 
 
-def worse(rows: Sequence[Difference]) -> Verdict:
+def worse(rows: Sequence[RunDifference]) -> Verdict:
     """The verdict on "all differences are negative"."""
-    return better([Difference(row.label, Estimate(-row.estimate.value, -row.estimate.replicates)) for row in rows])
+    return better([RunDifference(row.label, Estimate(-row.estimate.value, -row.estimate.replicates)) for row in rows])
 
 
-def equal(rows: Sequence[Difference]) -> Verdict:
+def equal(rows: Sequence[RunDifference]) -> Verdict:
     """The verdict on "no difference matters": refuted if one whole interval is outside ±EQUAL_WITHIN."""
     intervals = [row.estimate.interval for row in rows]
     if all(low > -EQUAL_WITHIN and high < EQUAL_WITHIN for low, high in intervals):
@@ -141,7 +141,7 @@ def _baselines(compared: _Runs, baselines: Sequence[RunResults]) -> Iterator[Fin
 
 
 def _each(
-    key: str, claim: str, rows: Sequence[Difference], judged: Callable[[Sequence[Difference]], Verdict]
+    key: str, claim: str, rows: Sequence[RunDifference], judged: Callable[[Sequence[RunDifference]], Verdict]
 ) -> Iterator[Finding]:
     """A separate finding for each difference: a claim may hold for one variant and not for the other."""
     for row in rows:
@@ -185,7 +185,7 @@ def _document(compared: _Runs) -> Iterator[Finding]:
     yield Finding("document-precision", "But precision stays high.", equal(rows), rows)
 
 
-def _first_is(label: str, rows: Sequence[Difference]) -> Verdict:
+def _first_is(label: str, rows: Sequence[RunDifference]) -> Verdict:
     """The verdict on "this difference comes first in the sorted rows", by more than chance."""
     if label not in [row.label for row in rows] or len(rows) < 2:
         return "undecided"
@@ -212,10 +212,10 @@ def _limits(compared: _Runs) -> Iterator[Finding]:
             continue
         greek = {"alpha": "α", "beta": "β"}
         estimates = {kind: compared.estimate(key, limit=kind) for kind in ("alpha", "beta", "both")}
-        rows = [Difference(f"{greek[own]} alone − both", estimates[own] - estimates["both"])]
+        rows = [RunDifference(f"{greek[own]} alone − both", estimates[own] - estimates["both"])]
         claim = f"{variant}: tuning {greek[own]} alone is enough."
         yield Finding(f"{variant}-one-limit", claim, equal(rows), rows)
-        rows = [Difference(f"{greek[own]} − {greek[other]}", estimates[own] - estimates[other])]
+        rows = [RunDifference(f"{greek[own]} − {greek[other]}", estimates[own] - estimates[other])]
         claim = f"{variant}: {greek[own]} is the better of the two parameters of the limit."
         yield Finding(f"{variant}-{own}", claim, better(rows), rows)
 

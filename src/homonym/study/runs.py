@@ -184,7 +184,7 @@ def _file_name(key: str) -> str:
 
 
 def file_digests(paths: Iterable[Path]) -> list[str]:
-    """A digest of the content of each file, whatever its path."""
+    """A digest of the content of each file; its path does not matter."""
     digests = []
     for path in paths:
         with path.open("rb") as stream:

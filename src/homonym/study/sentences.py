@@ -7,15 +7,7 @@ from typing import Any
 
 from homonym.messages import counted
 from homonym.report.page import percent
-from homonym.study.results_view import (
-    RunResults,
-    StudyResults,
-    by_size,
-    interval_of,
-    lookup,
-    mean_f1,
-    oracle_mean,
-)
+from homonym.study.results_view import RunResults, StudyResults, by_size, interval_of, lookup, mean_f1, oracle_mean
 from homonym.study.study_figures import AveragedProcess, best_point, stops_of
 
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

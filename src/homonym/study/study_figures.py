@@ -178,7 +178,7 @@ def best_point(part: AveragedProcess) -> tuple[int, float] | None:
     return (max(points)[1], max(points)[0]) if points else None
 
 
-# The place of "11+" on the axis: a little apart from 10, because it stands for many sizes.
+# The place of "11+" on the axis: a little apart from 10, because it covers many sizes.
 BEYOND = 11.4
 
 # Maximum number of runs in the figure of stops.

@@ -1,6 +1,6 @@
-"""The tables of a study, as values and as CSV files: the paper's three, and the figures' data.
+"""The tables of a study, as values and as CSV files: the paper's three tables, and the data of the figures.
 
-A study is the plain dict that `homonym study` writes as study.json. Numbers stay as they are; only a page rounds.
+Numbers are written with all digits; only the page rounds.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class StudyTable:
 
 
 def write_tables(study: StudyResults, directory: Path | str) -> list[Path]:
-    """Write every table of a study as a CSV file into a directory, which is made if need be."""
+    """Write every table of a study as a CSV file into a directory, which is created if missing."""
     place = Path(directory)
     place.mkdir(parents=True, exist_ok=True)
     return [_written(table, place) for table in all_tables(study)]
@@ -71,7 +71,7 @@ def _written(table: StudyTable, place: Path) -> Path:
 
 
 def all_tables(study: StudyResults) -> list[StudyTable]:
-    """Give every table of a study."""
+    """Every table of a study."""
     makers = (names_by_true_size, weights, training, results_by_true_size, measured_by_true_size, runs, baselines,
               tuning, process, stops, findings, finding_rows)  # fmt: skip
     return [make(study) for make in makers]
@@ -99,9 +99,9 @@ def weights(study: StudyResults) -> StudyTable:
 def training(study: StudyResults) -> StudyTable:
     """What the classifier learned about each feature type, and how much that varies with the sample of pairs."""
     learned = study.get("training") or {}
-    kept = [kind for kind in feature_types(study) if kind in learned.get("mean", {})]
+    learned_types = [kind for kind in feature_types(study) if kind in learned.get("mean", {})]
     columns = ("coefficients", "mean", "sd")
-    rows = [(kind, *(learned[column].get(kind) for column in columns)) for kind in kept]
+    rows = [(kind, *(learned[column].get(kind) for column in columns)) for kind in learned_types]
     header = ("feature_type", "coefficient", "weight_mean", "weight_sd")
     return StudyTable("training", header, rows)
 
@@ -171,12 +171,12 @@ def _overall(test: Mapping[str, Any]) -> tuple[Cell, ...]:
 
 def runs(study: StudyResults) -> StudyTable:
     """All runs: settings, limit, and results over all test names."""
-    kept = ("title", "scope", "joint", "gamma", "main", "limit_kind")
+    columns = ("title", "scope", "joint", "gamma", "main", "limit_kind")
     rows = [
-        (*_run_columns(run), *(run[key] for key in kept), *_overall(run["test"]), oracle_mean(run))
+        (*_run_columns(run), *(run[key] for key in columns), *_overall(run["test"]), oracle_mean(run))
         for run in ordered_runs(study)
     ]
-    header = ("run", "variant", "weights", "alpha", "beta", *kept, *OVERALL_HEADER, "mean_oracle_f1")
+    header = ("run", "variant", "weights", "alpha", "beta", *columns, *OVERALL_HEADER, "mean_oracle_f1")
     return StudyTable("runs", header, rows)
 
 
@@ -188,16 +188,16 @@ def baselines(study: StudyResults) -> StudyTable:
 
 def tuning(study: StudyResults) -> StudyTable:
     """The limit tuned as a constant (α), per mention (β) and as both, and what each gives on training and test."""
-    kept = ("alpha", "beta", "training_f1", "test_f1")
+    columns = ("alpha", "beta", "training_f1", "test_f1")
     rows = [
         (
-            *(run["key"], kind, kind == run["limit_kind"], *(tuned.get(key) for key in kept)),
+            *(run["key"], kind, kind == run["limit_kind"], *(tuned.get(key) for key in columns)),
             *(*interval_of(tuned, "test_interval"), *interval_of(tuned, "spread")),
         )
         for run in ordered_runs(study)
         for kind, tuned in (run.get("tuning") or {}).items()
     ]
-    header = ("run", "tuned", "used", *kept, "test_f1_low", "test_f1_high", "spread_low", "spread_high")
+    header = ("run", "tuned", "used", *columns, "test_f1_low", "test_f1_high", "spread_low", "spread_high")
     return StudyTable("tuning", header, rows)
 
 
@@ -237,8 +237,8 @@ def findings(study: StudyResults) -> StudyTable:
 def finding_rows(study: StudyResults) -> StudyTable:
     """The differences on which the findings rest, with 95 % intervals."""
     rows = [
-        (one["key"], what, difference, *(interval or (None, None)))
+        (one["key"], label, difference, *(interval or (None, None)))
         for one in study["findings"]
-        for what, difference, interval in one.get("rows") or ()
+        for label, difference, interval in one.get("rows") or ()
     ]
     return StudyTable("finding_rows", ("key", "compared", "difference", *INTERVAL), rows)
