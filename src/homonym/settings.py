@@ -15,12 +15,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from homonym.errors import InputError, SettingsError
 from homonym.io.inputs import unreadable
 
-FEATURE_TYPES = ("term", "aff", "cat", "key", "co", "ref", "email", "year")
-
 #: What the paper's classifier learnt on Web of Science names.
 PAPER: Mapping[str, float] = {
     "term": 0.15, "aff": 0.2, "cat": 0.18, "key": 0.03, "co": 0.2, "ref": 0.12, "email": 0.1, "year": 0.02,
 }  # fmt: skip
+#: The paper's feature types: weights may name them also where a collection has none of their features.
+PAPER_TYPES = tuple(PAPER)
 
 #: Better than equal weights on every labelled collection that it was tried on (docs/accuracy.md); types not named: 1.
 BALANCED: Mapping[str, float] = {"term": 2.0, "co": 1.5, "cat": 0.5}
@@ -307,7 +307,7 @@ class Settings(BaseModel):
         if not types:
             return []
         named = self._named_weights(types)
-        unknown = sorted(set(named) - set(types) - set(FEATURE_TYPES))
+        unknown = sorted(set(named) - set(types) - set(PAPER_TYPES))
         if unknown:
             known = ", ".join(sorted(types))
             raise SettingsError(f"weights name the unknown feature type {unknown[0]!r}; these mentions have: {known}.")

@@ -31,7 +31,6 @@ from homonym.commands.run import Resources
 from homonym.engines import local
 from homonym.engines.local import LocalEngine
 from homonym.errors import HomonymError, InputError, OutputError, SettingsError
-from homonym.features import types
 from homonym.names.parse import parse_name
 from homonym.records.formats.documents import parse_document
 from homonym.records.model import Document
@@ -39,7 +38,7 @@ from homonym.records.reader import Inputs
 from homonym.runtime.progress import Stages
 from homonym.schema import MENTIONS
 from homonym.settings import Settings
-from tests.support.words import terms_of
+from tests.features.literal_bags import bags_of
 
 Bags = dict[str, dict[str, float]]
 Raw = dict[str, Any]
@@ -154,8 +153,7 @@ def brute_force(raws: Iterable[Raw], settings: Settings = DEFAULTS) -> tuple[dic
     rows: dict[str, Raw] = {}
     for document in documents.values():
         names = names_of(document)
-        referenced = [parse_name(name) for name in document.referenced_authors]
-        cited = Counter(name.key for name in referenced if name.surname)
+        cited: Counter[str] = Counter()
         for reference in document.references:
             if reference in documents:
                 cited.update(names_of(documents[reference]).values())
@@ -163,17 +161,8 @@ def brute_force(raws: Iterable[Raw], settings: Settings = DEFAULTS) -> tuple[dic
             if author.position not in names:
                 continue
             own = names[author.position]
-            others = Counter(names.values()) - Counter([own])
-            all_bags: dict[str, Any] = {
-                "term": terms_of(document, settings),
-                "cat": Counter(types.cat(document)),
-                "key": Counter(types.key(document)),
-                "year": types.year(document, settings),
-                "aff": Counter(types.aff(author)),
-                "email": Counter(types.email(author)),
-                "co": dict(others),
-                "ref": dict(cited),
-            }
+            all_bags: dict[str, Any] = bags_of(document, author, settings)
+            all_bags["ref"] = cited + Counter(all_bags.get("ref", {}))
             mention_id = f"{document.id}#{author.position}"
             bags[mention_id] = {kind: dict(bag) for kind, bag in all_bags.items() if bag}
             rows[mention_id] = {
@@ -252,6 +241,7 @@ documents = st.fixed_dictionaries(
         "keywords": some_words,
         "references": st.lists(st.sampled_from([*IDS, "unknown"]), max_size=5),
         "referenced_authors": st.lists(st.sampled_from(NAMES), max_size=4),
+        "other_authors": st.lists(st.sampled_from(NAMES), max_size=2),
     },
 )
 corpora = st.lists(documents, min_size=1, max_size=8)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Frequencies
 from homonym.collection import counting
-from homonym.collection.bags import in_order_of
+from homonym.collection.bags import order_by_owner
 from homonym.collection.encoded import Encoded
 from homonym.collection.layout import SLOT_BITS, part_file
 from homonym.runtime.thread_pool import map_in_order
@@ -48,7 +48,7 @@ class _BagWriter:
         """Both together; what stands in one bag twice is added up."""
         owner = np.concatenate([self.owner, others.owner])
         feature = np.concatenate([self.feature, others.feature])
-        order = in_order_of(owner, feature)
+        order = order_by_owner(owner, feature)
         owner, feature = owner[order], feature[order]
         first = np.flatnonzero((np.diff(owner, prepend=-1) != 0) | (np.diff(feature, prepend=-1) != 0))
         count = np.add.reduceat(np.concatenate([self.count, others.count])[order], first)

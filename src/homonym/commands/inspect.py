@@ -12,7 +12,7 @@ from homonym.records.model import Problems
 from homonym.records.reader import Inputs
 from homonym.records.registry import Columns
 from homonym.runtime.progress import Listener
-from homonym.settings import FEATURE_TYPES, Settings
+from homonym.settings import Settings
 
 if TYPE_CHECKING:
     from homonym.collection.counting import Inventory
@@ -75,6 +75,7 @@ def inspect(
 
 def _counted(engine: LocalEngine) -> tuple[Inventory, dict[str, float]]:
     from homonym.collection.counting import share_with_features, take_inventory
+    from homonym.features.types import FEATURE_TYPES
 
     connection = engine.connect()
     try:

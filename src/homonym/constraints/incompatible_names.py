@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from homonym.clustering.arrays import starts
 from homonym.constraints.segments import differing, within
-from homonym.features.blocking import decode_name
 from homonym.names.compatibility import (
     MOST_NAMES,
     SHORTEST_PREFIX,
@@ -25,7 +24,7 @@ from homonym.names.compatibility import (
     same_word,
     second_initials,
 )
-from homonym.names.parse import Name
+from homonym.names.parse import Name, decode_name
 
 Integers = NDArray[np.int64]
 Square = NDArray[np.bool_]

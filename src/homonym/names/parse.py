@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 from anyascii import anyascii
 
-#: Names that are remembered as they are read: some hundred bytes each, and most of a file's names come again soon.
-REMEMBERED_NAMES = 2**17
+# Maximum number of names in each cache: a name takes some hundred bytes, and most names of a file recur soon.
+MAX_CACHED_NAMES = 2**17
 
 
 class Name(NamedTuple):
@@ -47,6 +47,25 @@ class Name(NamedTuple):
     def full_key(self) -> str:
         """Surname and given names as far as they are spelled out: `DOE, JANE W`."""
         return f"{self.surname}, {' '.join(self.given)}" if self.given else self.surname
+
+
+def encode_name(name: Name) -> str:
+    """A parsed name as text, the form in which tables store it: decoding is much faster than parsing again.
+
+    >>> encode_name(parse_name("van der Berg, Jan-Willem K., Jr"))
+    'VAN DER BERG|JWK|JAN WILLEM K|JR'
+    """
+    return "|".join((name.surname, name.initials, " ".join(name.given), name.suffix))
+
+
+def decode_name(text: str) -> Name:
+    """The name that `encode_name` wrote.
+
+    >>> decode_name("BERG|JW|JAN W|")
+    Name(surname='BERG', initials='JW', given=('JAN', 'W'), suffix='')
+    """
+    surname, initials, given, suffix = text.split("|")
+    return Name(surname, initials, tuple(given.split()), suffix)
 
 
 def _set(words: str) -> frozenset[str]:
@@ -137,7 +156,7 @@ class _NameWord(NamedTuple):
         return name in _INNER_PARTICLES or (raw.islower() and raw != "d.")
 
 
-@lru_cache(maxsize=REMEMBERED_NAMES)
+@lru_cache(maxsize=MAX_CACHED_NAMES)
 def parse_name(text: str) -> Name:
     """Normalise one author name; an unusable one gets the surname "".
 
@@ -146,11 +165,11 @@ def parse_name(text: str) -> Name:
     >>> parse_name("Smith, John Paul, III")
     Name(surname='SMITH', initials='JP', given=('JOHN', 'PAUL'), suffix='III')
     """
-    return read_name(text)
+    return parse_name_uncached(text)
 
 
-def read_name(text: str) -> Name:
-    """`parse_name` without its memory, for whoever remembers names in another form."""
+def parse_name_uncached(text: str) -> Name:
+    """`parse_name` for callers that have a cache of their own."""
     return _parse_common(text) or _parse(text)
 
 
@@ -193,14 +212,14 @@ def _parse(text: str) -> Name:
     return _parse_without_comma(parts[0], suffix) if parts else _NO_NAME
 
 
-@lru_cache(maxsize=REMEMBERED_NAMES)
+@lru_cache(maxsize=MAX_CACHED_NAMES)
 def name_key(text: str) -> str:
     """Surname and all initials of a name as it is written; "" for what is none.
 
     >>> name_key("Jane W. Doe"), name_key("et al.")
     ('DOE, JW', '')
     """
-    name = read_name(text)
+    name = parse_name_uncached(text)
     return name.key if name.surname else ""
 
 

@@ -25,7 +25,7 @@ from homonym.measures.contingency import Codes
 from homonym.measures.methods import LabelledNames, Labels, Method, codes, compare_labels, curves_of, labels_of
 from homonym.measures.scores import NameScores, harmonic
 from homonym.runtime.thread_pool import map_in_order
-from homonym.settings import FEATURE_TYPES, PAPER_LIMIT, Limit, Settings, opposed, preset
+from homonym.settings import PAPER_LIMIT, PAPER_TYPES, Limit, Settings, opposed, preset
 from homonym.study.process import Process, concatenate_processes, follow
 
 VARIANTS = ("prob", "max")
@@ -69,7 +69,7 @@ def weightings(
         made["trained"] = dict(trained)
     # Turned around are the weights that were learnt here; without them, the paper's.
     made["opposed"] = opposed(trained) if trained else preset("opposed", types)
-    if set(types) <= set(FEATURE_TYPES):
+    if set(types) <= set(PAPER_TYPES):
         made["paper"] = preset("paper", types)
     for name in [f"only-{kind}" for kind in types] + [f"without-{kind}" for kind in types] + ["authors", "document"]:
         made[name] = preset(name, types)

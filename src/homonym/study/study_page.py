@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from homonym.features.types import describe
 from homonym.io.outputs import write_atomic
 from homonym.messages import counted
 from homonym.report.html import (
@@ -96,7 +97,7 @@ def data(study: Study) -> Chapter:
         f"{counted(about['labelled_mentions'], 'mention')} under {counted(about['names'], 'name')}.",
         f"Left out: {counted(about['unlabelled_mentions'], 'mention')} of these names without a label, and "
         f"{counted(about['labels_without_mention'], 'label')} without a mention.",
-        f"Feature types: {', '.join(map(_explained, about['feature_types']))}.",
+        f"Feature types: {'; '.join(map(_explained, about['feature_types']))}.",
     ]
     text = (
         f"Of each true size at most {counted(split['most_names_per_size'], 'name')} were drawn at random, and "
@@ -116,20 +117,8 @@ def _counts(study: Study) -> list[tuple[str, int, int, int, int, float | None]]:
     return [tuple(row) for row in names_by_true_size(study).rows]  # type: ignore[misc]
 
 
-TYPES = {
-    "term": "words of title and abstract",
-    "aff": "affiliations",
-    "cat": "categories",
-    "key": "keywords",
-    "co": "co-authors",
-    "ref": "cited authors",
-    "email": "e-mail addresses",
-    "year": "year of publication",
-}
-
-
 def _explained(kind: str) -> str:
-    return f"{kind} ({TYPES[kind]})" if kind in TYPES else kind
+    return f"{kind} ({described})" if (described := describe(kind)) else kind
 
 
 def measures(study: Study) -> Chapter:

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from homonym.collection.bags import BAGS, FEATURES, Occurrences, bag_tables
-from homonym.collection.layout import IDENTIFIER_ROWS, MENTION_ROWS, PARTS, SLOT_BITS
+from homonym.collection.bags import Occurrences, bag_tables
+from homonym.collection.layout import BAGS, FEATURES, IDENTIFIER_ROWS, MENTION_ROWS, PARTS, SLOT_BITS
 from homonym.engines.spark.session import settings
 
 if TYPE_CHECKING:
