@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -32,9 +33,10 @@ class TextLists(NamedTuple):
         >>> TextLists.of([["a", "b"], [], ["a"]]).texts
         ['a', 'b']
         """
-        codes: dict[str, int] = {}
-        code = [codes.setdefault(text, len(codes)) for texts in lists for text in texts]
-        return cls(_rows_of(lists), np.array(code, np.int64), list(codes))
+        entries = list(chain.from_iterable(lists))
+        codes = {text: code for code, text in enumerate(dict.fromkeys(entries))}
+        code = np.fromiter(map(codes.__getitem__, entries), np.int64, len(entries))
+        return cls(_rows_of(lists), code, list(codes))
 
     def in_rows(self, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> TextLists:
         """Only the lists of the rows that are marked; the others are empty."""
