@@ -1,4 +1,4 @@
-"""The collection against dictionaries: N, #(f), n_t(·) and every bag, counted out of core and by brute force."""
+"""The collection against brute force with dictionaries: N, #(f), n_t(·) and every bag."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from homonym.clustering.arrays import Frequencies
 from homonym.collection import counting, encode
 from homonym.collection.encoded import Encoded
-from homonym.collection.statistics import GivenStatistics, given_statistics, statistics_beside
+from homonym.collection.statistics import GivenStatistics, given_statistics, statistics_metadata_path
 from homonym.commands import disambiguate
 from homonym.commands.run import Resources
 from homonym.engines import local
@@ -49,7 +49,7 @@ ONE = Resources(threads=1)
 
 @dataclass
 class Collection:
-    """What came out of the engine, back in words."""
+    """The output of the engine, with features as text."""
 
     frequencies: Frequencies
     vocabulary: list[tuple[str, str]]
@@ -74,7 +74,7 @@ class Collection:
         return {row["mention_id"]: bags for row, bags in zip(self.mentions, self.bags, strict=True)}
 
     def comparable(self) -> tuple[Any, ...]:
-        """All that must not depend on the way in which the data came."""
+        """Everything that must not depend on how the data was read."""
         known = self.frequencies
         frequencies = known.types, known.type_start.tolist(), known.total.tolist(), known.mass.tolist(), known.mentions
         return frequencies, self.vocabulary, self.mentions, self.bags, self.blocks
@@ -88,7 +88,7 @@ def collect(
     threads: int = 1,
     gathered: int | None = None,
 ) -> Collection:
-    """Run the engine's steps; bags are gathered for all mentions, or for the first few of them."""
+    """Run the engine; bags are gathered for all mentions, or for the first few."""
     with tempfile.TemporaryDirectory() as work:
         engine = LocalEngine(Path(work), threads, 1 << 30, Stages())
         (engine.read_mentions if mentions else engine.read_documents)(Inputs.of(list(paths)), settings)
@@ -138,7 +138,7 @@ def written(folder: Path, raws: Iterable[Raw | str], name: str = "in.jsonl") -> 
 
 
 def names_of(document: Document) -> dict[int, str]:
-    """The authors that can be used: position and normalised name."""
+    """The authors with a usable name: position and normalised name."""
     parsed = {author.position: parse_name(author.name) for author in document.authors}
     return {position: name.key for position, name in parsed.items() if name.surname}
 
@@ -201,7 +201,7 @@ def check_against(found: Collection, bags: dict[str, Bags], rows: dict[str, Raw]
     assert found.mass() == pytest.approx({kind: float(summed) for kind, summed in mass.items()}, rel=1e-15)
 
 
-# Random corpora: few names, words and ids, so that everything meets everything
+# Random corpora of few names, words and ids, so that all combinations occur
 
 NAMES = [
     "Doe, Jane W.",
@@ -253,7 +253,7 @@ bounded = hypothesis_settings(
 
 @hypothesis_given(corpora)
 @bounded
-def test_random_corpora(tmp_path: Path, corpus: list[Raw]) -> None:
+def test_random_corpora_agree_with_brute_force(tmp_path: Path, corpus: list[Raw]) -> None:
     corpus = [*corpus, one_usable]
     found = collect(written(tmp_path, corpus))
     check_against(found, *brute_force(corpus))
@@ -314,14 +314,14 @@ def test_several_files_are_one_collection(tmp_path: Path) -> None:
     assert collect(*files).comparable() == collect(*reversed(files)).comparable() == whole.comparable()
 
 
-# Cases of their own
+# Single cases
 
 
 def named(*names: str) -> list[Raw]:
     return [{"name": name} for name in names]
 
 
-def test_namesakes_on_one_document_see_each_other(tmp_path: Path) -> None:
+def test_authors_of_one_name_on_one_document_are_co_authors(tmp_path: Path) -> None:
     found = collect(written(tmp_path, [{"id": "1", "authors": named("Doe, J", "Doe, John", "Roe, R")}]))
     assert found.bags_by_id() == {
         "1#0": {"co": {"DOE, J": 1, "ROE, R": 1}},
@@ -332,13 +332,13 @@ def test_namesakes_on_one_document_see_each_other(tmp_path: Path) -> None:
     assert found.mass() == {"co": 6}
 
 
-def test_one_author_has_no_co_authors_even_where_the_name_is_one_elsewhere(tmp_path: Path) -> None:
+def test_a_single_author_has_no_co_authors(tmp_path: Path) -> None:
     corpus = [{"id": "1", "authors": named("Doe, J")}, {"id": "2", "authors": named("Doe, J", "Roe, R")}]
     found = collect(written(tmp_path, corpus))
     assert found.bags_by_id() == {"1#0": {}, "2#0": {"co": {"ROE, R": 1}}, "2#1": {"co": {"DOE, J": 1}}}
 
 
-def test_types_that_are_not_kept_are_left_out_of_bags(tmp_path: Path) -> None:
+def test_bags_contain_only_the_feature_types_asked_for(tmp_path: Path) -> None:
     engine = LocalEngine(tmp_path, 1, 1 << 30, Stages())
     engine.read_documents(Inputs.of(written(tmp_path, corpus_of(9))), DEFAULTS)
     connection = engine.connect()
@@ -355,13 +355,13 @@ def test_types_that_are_not_kept_are_left_out_of_bags(tmp_path: Path) -> None:
     assert fewer.tolist() == counts[of_kept_type].tolist()
 
 
-def test_mentions_without_any_feature_are_mentions(tmp_path: Path) -> None:
+def test_mentions_without_features_are_counted(tmp_path: Path) -> None:
     found = collect(written(tmp_path, [{"id": "1", "authors": named("Doe, J")}]))
     assert (found.frequencies.mentions, found.frequencies.types, found.vocabulary) == (1, (), [])
     assert (found.bags, found.blocks, found.stored) == ([{}], [0, 1], 0)
 
 
-def test_references_of_every_kind(tmp_path: Path) -> None:
+def test_authors_of_referenced_documents_are_features(tmp_path: Path) -> None:
     corpus: list[Raw] = [
         {"id": "1", "authors": named("Doe, J", "..."), "references": ["1"]},
         {"id": "2", "authors": named("Roe, R"), "references": ["1", "unknown", "3"], "referenced_authors": ["J Doe"]},
@@ -379,13 +379,13 @@ def test_references_of_every_kind(tmp_path: Path) -> None:
     assert found.counts() == {"ref": {"DOE, J": 3, "ROE, R": 2}}
 
 
-def test_references_reach_into_other_files(tmp_path: Path) -> None:
+def test_references_are_resolved_across_files(tmp_path: Path) -> None:
     first = written(tmp_path, [{"id": "1", "authors": named("Doe, J"), "references": ["2"]}], "a.jsonl")
     second = written(tmp_path, [{"id": "2", "authors": named("Roe, R"), "references": ["1"]}], "b.jsonl")
     assert collect(first, second).counts() == {"ref": {"DOE, J": 1, "ROE, R": 1}}
 
 
-def test_the_second_of_two_records_with_one_id_leaves_no_trace(tmp_path: Path) -> None:
+def test_a_duplicate_record_adds_nothing(tmp_path: Path) -> None:
     first = [{"id": "1", "authors": named("Doe, J", "Roe, R"), "title": "graph"}]
     again: list[Raw | str] = [
         "",
@@ -406,18 +406,18 @@ def test_the_second_of_two_records_with_one_id_leaves_no_trace(tmp_path: Path) -
     ]
 
 
-def test_a_record_that_comes_thrice_is_set_aside_twice(tmp_path: Path) -> None:
+def test_a_record_that_occurs_three_times_is_two_duplicates(tmp_path: Path) -> None:
     found = collect(written(tmp_path, [one_usable] * 3))
     assert (found.frequencies.mentions, found.records, len(found.problems)) == (1, 1, 2)
 
 
-def test_a_duplicate_is_blamed_on_the_file_it_is_in(tmp_path: Path) -> None:
+def test_a_duplicate_is_reported_with_its_file(tmp_path: Path) -> None:
     blank = written(tmp_path, [" "], "z.jsonl")
     found = collect(blank, written(tmp_path, [one_usable, one_usable], "a.jsonl"))
     assert found.problems[0].startswith(str(tmp_path / "a.jsonl"))
 
 
-def test_broken_records_and_authors_are_told_and_the_rest_is_used(tmp_path: Path) -> None:
+def test_reports_broken_records_and_authors_and_uses_the_rest(tmp_path: Path) -> None:
     corpus: list[Raw | str] = [
         "{",
         {"id": "1", "authors": [{"name": "..."}, {}, {"name": "Doe, J"}, {"name": "Roe, R"}], "year": "n.d."},
@@ -441,7 +441,7 @@ def test_broken_records_and_authors_are_told_and_the_rest_is_used(tmp_path: Path
         ([" "], "no usable documents"),
     ],
 )
-def test_an_input_without_mentions_is_one_sentence(tmp_path: Path, raws: list[Raw | str], reason: str) -> None:
+def test_rejects_input_without_mentions_with_one_line(tmp_path: Path, raws: list[Raw | str], reason: str) -> None:
     path = written(tmp_path, raws)
     with pytest.raises(InputError, match=reason) as caught:
         disambiguate.extract(path, tmp_path / "out.jsonl", resources=ONE)
@@ -449,7 +449,7 @@ def test_an_input_without_mentions_is_one_sentence(tmp_path: Path, raws: list[Ra
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_bags_of_a_document_with_many_authors_do_not_explode(tmp_path: Path) -> None:
+def test_a_document_with_many_authors_is_stored_once(tmp_path: Path) -> None:
     size = 5_000
     everybody = [f"{chr(65 + n // 676)}{chr(97 + n // 26 % 26)}{chr(97 + n % 26)}ovic, Q" for n in range(size)]
     corpus = [{"id": "1", "title": "graph tree", "authors": named(*everybody)}, one_usable]
@@ -469,14 +469,14 @@ def test_the_tenth_author_comes_after_the_ninth(tmp_path: Path) -> None:
     assert found.bags == [{"co": {"DOE, J": 11}}] * 12
 
 
-def test_blocks_go_on_from_one_chunk_to_the_next() -> None:
+def test_blocks_continue_across_chunks() -> None:
     chunks = [["a", "a"], ["a", "b"], [], ["b"], ["c"]]
     assert encode._block_starts(pa.chunked_array(chunks, pa.string())).tolist() == [0, 3, 5, 6]
     assert encode._block_starts(pa.chunked_array([], pa.string())).tolist() == [0]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
-def test_numbers_of_a_part_go_on_from_one_batch_to_the_next(size: int) -> None:
+def test_numbers_of_a_part_continue_across_batches(size: int) -> None:
     table = pa.table({"part": [0, 0, 0, 5, 8, 8], "number": pa.array([7, 9, 4, 1, 2, 3], pa.int32())})
     found = [(part, number.tolist()) for part, number in encode._by_part(table.to_reader(max_chunksize=size))]
     assert found == [(0, [7, 9, 4]), (5, [1]), (8, [2, 3])]
@@ -497,12 +497,12 @@ def test_blocks_are_those_of_the_scheme(tmp_path: Path, blocking: Any, blocks: l
     assert [row["block"] for row in found.mentions] == blocks
 
 
-# Mentions that bring their bags
+# Mentions with bags
 
 
 @pytest.mark.parametrize("name", ["mentions.jsonl", "mentions.jsonl.gz", "mentions.parquet"])
 @pytest.mark.parametrize("settings", [DEFAULTS, Settings(year_sigma=0.4), Settings(year_sigma=1e-9, year_reach=100)])
-def test_extracted_mentions_are_the_collection_they_came_from(tmp_path: Path, name: str, settings: Settings) -> None:
+def test_extracted_mentions_give_the_same_collection(tmp_path: Path, name: str, settings: Settings) -> None:
     source = written(tmp_path, corpus_of(40))
     summary = disambiguate.extract(source, tmp_path / name, settings, resources=ONE)
     original = collect(source, settings=settings)
@@ -514,7 +514,7 @@ def test_extracted_mentions_are_the_collection_they_came_from(tmp_path: Path, na
 
 @hypothesis_given(corpora)
 @hypothesis_settings(bounded, max_examples=10)
-def test_random_corpora_survive_extraction(tmp_path: Path, corpus: list[Raw]) -> None:
+def test_extracted_mentions_of_random_corpora_give_the_same_collection(tmp_path: Path, corpus: list[Raw]) -> None:
     source = written(tmp_path, [*corpus, one_usable])
     original = collect(source)
     for name in ("mentions.jsonl", "mentions.parquet"):
@@ -551,7 +551,7 @@ def parquet(folder: Path, raws: Iterable[Raw], name: str = "in.parquet") -> Path
 
 @hypothesis_given(any_mentions)
 @hypothesis_settings(bounded, max_examples=25)
-def test_any_mentions_are_the_same_from_lines_and_from_a_table(tmp_path: Path, raws: list[Raw]) -> None:
+def test_any_mentions_are_the_same_from_json_lines_and_parquet(tmp_path: Path, raws: list[Raw]) -> None:
     found = collect(written(tmp_path, raws), mentions=True)
     assert found.comparable() == collect(parquet(tmp_path, raws), mentions=True).comparable()
     assert found.problems == []
@@ -573,7 +573,7 @@ def mention(number: int, **features: dict[str, float]) -> Raw:
     return {"mention_id": f"m{number}", "block": "B", "features": features}
 
 
-def test_lines_and_tables_go_together(tmp_path: Path) -> None:
+def test_json_lines_and_parquet_can_be_combined(tmp_path: Path) -> None:
     lines = written(tmp_path, [mention(1, co={"A": 1}), mention(2, co={"A": 2})])
     table = parquet(tmp_path, [mention(3, co={"A": 3}), mention(1, co={"A": 9})])
     found = collect(table, lines, mentions=True)
@@ -583,7 +583,7 @@ def test_lines_and_tables_go_together(tmp_path: Path) -> None:
     ]
 
 
-def test_sums_do_not_depend_on_the_order_of_awkward_numbers(tmp_path: Path) -> None:
+def test_sums_do_not_depend_on_the_order_of_rows(tmp_path: Path) -> None:
     rng = random.Random(3)
     raws = [mention(n, co={"A": 10 ** rng.uniform(-9, 9), "B": rng.random()}) for n in range(200)]
     totals = {
@@ -609,7 +609,7 @@ def test_entries_of_one_feature_are_added_up(tmp_path: Path) -> None:
     assert found.bags == [{"co": {"A": 3.0, "B": 1.0}}]
 
 
-def test_tables_of_other_tools(tmp_path: Path) -> None:
+def test_reads_parquet_files_of_other_tools(tmp_path: Path) -> None:
     bag = pa.large_list(pa.struct([("count", pa.int16()), ("feature", pa.large_string()), ("type", pa.string())]))
     columns = {
         "extra": pa.array([1.5, 2.5, 3.5]),
@@ -624,7 +624,7 @@ def test_tables_of_other_tools(tmp_path: Path) -> None:
     assert [row["block"] for row in found.mentions] == ["B", "N", "N"]
 
 
-def test_tables_larger_than_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reads_parquet_files_larger_than_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     raws = [mention(n, co={f"A{n % 7}": 1.0 + n}) for n in range(50)]
     whole = collect(parquet(tmp_path, raws), mentions=True)
     monkeypatch.setattr("homonym.collection.parts.BATCH_ROWS", 8)
@@ -661,7 +661,7 @@ ROW: Raw = {"mention_id": "m", "block": "B", "features": entries(("co", "A", 1.0
         ([{**ROW, "mention_id": [1]}], "column mention_id must be string"),
     ],
 )
-def test_broken_tables_are_one_sentence(tmp_path: Path, rows: list[Raw], says: str) -> None:
+def test_rejects_wrong_parquet_files_with_one_line(tmp_path: Path, rows: list[Raw], says: str) -> None:
     path = tmp_path / "in.parquet"
     pq.write_table(pa.Table.from_pylist(rows), path)
     with pytest.raises(InputError, match=says) as caught:
@@ -670,7 +670,7 @@ def test_broken_tables_are_one_sentence(tmp_path: Path, rows: list[Raw], says: s
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_damaged_tables_are_one_sentence(tmp_path: Path) -> None:
+def test_rejects_damaged_parquet_files_with_one_line(tmp_path: Path) -> None:
     path = parquet(tmp_path, [mention(n, co={f"A{n}": 1.0}) for n in range(5_000)])
     content = path.read_bytes()
     for damaged in (b"", b"PAR1", b"PAR1" * 10, content[:-9], content[:200] + b"\xab" * 5_000 + content[5_200:]):
@@ -684,7 +684,7 @@ def test_damaged_tables_are_one_sentence(tmp_path: Path) -> None:
         collect(path, mentions=True)
 
 
-# Statistics counted elsewhere
+# Given statistics
 
 HEADER = "type,feature,count\n"
 
@@ -700,7 +700,7 @@ def statistics(folder: Path, content: str | bytes, name: str = "given.csv") -> P
     return path
 
 
-def test_given_counts_replace_those_of_the_run_where_there_are_any(tmp_path: Path, two_names: Path) -> None:
+def test_given_counts_replace_those_of_the_run(tmp_path: Path, two_names: Path) -> None:
     path = statistics(tmp_path, HEADER + "co,A,50.5\nco,Z,9\nterm,y,7\n")
     found = collect(two_names, mentions=True, given=given_statistics(path, 100))
     assert found.counts() == {"co": {"A": 50.5, "B": 2.0}, "term": {"x": 3.0}}
@@ -722,18 +722,18 @@ def test_given_counts_replace_those_of_the_run_where_there_are_any(tmp_path: Pat
         (HEADER + "co,A,5\n", "gi'ven.csv"),
     ],
 )
-def test_statistics_as_others_write_them(tmp_path: Path, two_names: Path, content: str | bytes, name: str) -> None:
+def test_reads_statistics_of_other_tools(tmp_path: Path, two_names: Path, content: str | bytes, name: str) -> None:
     path = statistics(tmp_path, content, name)
     found = collect(two_names, mentions=True, given=given_statistics(path, 100))
     assert found.counts()["co"] == {"A": 5.0, "B": 2.0}
 
 
-def test_columns_of_a_csv_file_are_taken_by_name(tmp_path: Path, two_names: Path) -> None:
+def test_columns_of_a_csv_file_are_found_by_name(tmp_path: Path, two_names: Path) -> None:
     path = statistics(tmp_path, "more,count,feature,type\nx,5,A,co\n")
     assert collect(two_names, mentions=True, given=given_statistics(path, 100)).counts()["co"] == {"A": 5.0, "B": 2.0}
 
 
-def test_columns_of_a_parquet_file_are_taken_by_name(tmp_path: Path, two_names: Path) -> None:
+def test_columns_of_a_parquet_file_are_found_by_name(tmp_path: Path, two_names: Path) -> None:
     path = tmp_path / "given.parquet"
     pq.write_table(pa.table({"count": [5], "feature": ["A"], "type": ["co"], "extra": [1]}), path)
     assert collect(two_names, mentions=True, given=given_statistics(path, 100)).counts()["co"] == {"A": 5.0, "B": 2.0}
@@ -758,7 +758,9 @@ def test_columns_of_a_parquet_file_are_taken_by_name(tmp_path: Path, two_names: 
         (HEADER.encode() + b"co,\xe4,5\n", "expected a table with the columns"),
     ],
 )
-def test_broken_statistics_are_one_sentence(tmp_path: Path, two_names: Path, content: str | bytes, says: str) -> None:
+def test_rejects_wrong_statistics_with_one_line(
+    tmp_path: Path, two_names: Path, content: str | bytes, says: str
+) -> None:
     path = statistics(tmp_path, content)
     given = given_statistics(path, 100)
     with pytest.raises(InputError, match=says) as caught:
@@ -771,7 +773,7 @@ def test_broken_statistics_are_one_sentence(tmp_path: Path, two_names: Path, con
     "table",
     [{"type": ["co"], "feature": ["A"]}, {"type": ["co"], "feature": ["A"], "count": ["many"]}, {"a": [1]}],
 )
-def test_broken_parquet_statistics_are_one_sentence(
+def test_rejects_wrong_parquet_statistics_with_one_line(
     tmp_path: Path, two_names: Path, table: dict[str, list[Any]]
 ) -> None:
     path = tmp_path / "given.parquet"
@@ -790,7 +792,7 @@ def test_broken_parquet_statistics_are_one_sentence(
         (b"PAR1", "given.parquet"),
     ],
 )
-def test_statistics_in_a_broken_file_are_one_sentence(tmp_path: Path, two_names: Path, content: Any, name: str) -> None:
+def test_rejects_damaged_statistics_with_one_line(tmp_path: Path, two_names: Path, content: Any, name: str) -> None:
     path = statistics(tmp_path, content, name)
     with pytest.raises(InputError, match="expected a table") as caught:
         collect(two_names, mentions=True, given=given_statistics(path, 100))
@@ -824,40 +826,40 @@ def test_statistics_need_a_file_and_a_number_of_mentions(tmp_path: Path) -> None
         '{"mentions_in_collection": 5, "mass": {"co": -1}}',
     ],
 )  # fmt: skip
-def test_a_broken_note_beside_the_statistics_is_one_sentence(tmp_path: Path, kept: str) -> None:
+def test_rejects_wrong_metadata_of_statistics_with_one_line(tmp_path: Path, kept: str) -> None:
     path = statistics(tmp_path, HEADER + "co,A,5\n")
-    statistics_beside(path).write_text(kept)
+    statistics_metadata_path(path).write_text(kept)
     with pytest.raises(InputError, match="expected JSON with mentions_in_collection and mass") as caught:
         given_statistics(path, None)
-    assert str(caught.value).startswith(str(statistics_beside(path)))
+    assert str(caught.value).startswith(str(statistics_metadata_path(path)))
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_the_number_that_is_given_goes_before_the_one_that_is_kept(tmp_path: Path) -> None:
+def test_a_given_number_of_mentions_overrides_the_metadata(tmp_path: Path) -> None:
     path = statistics(tmp_path, HEADER + "co,A,5\n")
-    statistics_beside(path).write_text('{"mentions_in_collection": 5, "mass": {"co": 8.5}}')
+    statistics_metadata_path(path).write_text('{"mentions_in_collection": 5, "mass": {"co": 8.5}}')
     assert given_statistics(path, None) == GivenStatistics(path, 5, {"co": 8.5})
     assert given_statistics(path, 7) == GivenStatistics(path, 7, {"co": 8.5})
 
 
-def test_a_number_of_zero_mentions_is_refused_with_a_note_too(tmp_path: Path) -> None:
+def test_rejects_zero_mentions_even_with_metadata(tmp_path: Path) -> None:
     path = statistics(tmp_path, HEADER + "co,A,5\n")
-    statistics_beside(path).write_text('{"mentions_in_collection": 5}')
+    statistics_metadata_path(path).write_text('{"mentions_in_collection": 5}')
     with pytest.raises(SettingsError, match="must be at least 1, got 0"):
         given_statistics(path, 0)
 
 
-def test_two_statistics_do_not_share_one_note() -> None:
-    assert statistics_beside(Path("stats.2023.csv")) != statistics_beside(Path("stats.2024.csv"))
+def test_statistics_do_not_share_metadata() -> None:
+    assert statistics_metadata_path(Path("stats.2023.csv")) != statistics_metadata_path(Path("stats.2024.csv"))
 
 
-# Statistics saved and used again
+# Saved statistics
 
 SUFFIXES = ["statistics.csv", "statistics.csv.gz", "statistics.parquet"]
 
 
 @pytest.mark.parametrize("name", SUFFIXES)
-def test_saved_statistics_of_a_run_give_that_run_again(tmp_path: Path, name: str) -> None:
+def test_saved_statistics_reproduce_the_run(tmp_path: Path, name: str) -> None:
     source = written(tmp_path, corpus_of(60))
     disambiguate.extract(source, tmp_path / "mentions.jsonl", save_statistics=tmp_path / name, resources=ONE)
     original = collect(source)
@@ -873,7 +875,7 @@ def test_equal_runs_save_equal_bytes(tmp_path: Path, name: str) -> None:
     for order in (corpus, corpus[::-1]):
         source = written(tmp_path, order)
         disambiguate.extract(source, tmp_path / "mentions.jsonl", save_statistics=tmp_path / name, resources=ONE)
-        saved.append([(tmp_path / name).read_bytes(), statistics_beside(tmp_path / name).read_bytes()])
+        saved.append([(tmp_path / name).read_bytes(), statistics_metadata_path(tmp_path / name).read_bytes()])
     assert saved[0] == saved[1]
 
 
@@ -910,7 +912,7 @@ def test_odd_features_survive_in_saved_statistics(tmp_path: Path, name: str) -> 
 
 
 @pytest.mark.parametrize("feature", ODD_FEATURES)
-def test_odd_features_survive_alone_where_nothing_else_tells_the_format(tmp_path: Path, feature: str) -> None:
+def test_a_single_odd_feature_survives_in_saved_statistics(tmp_path: Path, feature: str) -> None:
     assert saved_and_used_again(tmp_path, [feature], "statistics.csv") == 0
 
 
@@ -921,13 +923,13 @@ def test_quotes_are_not_guessed_in_saved_statistics(tmp_path: Path, name: str, f
 
 
 @pytest.mark.parametrize("name", ["statistics.txt", "statistics", "statistics.json", "statistics.csv.zip"])
-def test_statistics_of_unknown_format_are_refused(tmp_path: Path, name: str) -> None:
+def test_rejects_unknown_formats_of_statistics(tmp_path: Path, name: str) -> None:
     with pytest.raises(OutputError, match="choose one of these suffixes"):
         saved_and_used_again(tmp_path, ["A"], name)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl"]
 
 
-def test_positions_beyond_the_owners_room_are_set_aside(tmp_path: Path) -> None:
+def test_rejects_documents_with_too_many_authors(tmp_path: Path) -> None:
     crowd: Raw = {"id": "1", "authors": [""] * (2**20 + 1) + named("Doe, J")}
     found = collect(written(tmp_path, [crowd, {"id": "2", "title": "Graphs", "authors": named("Roe, R")}]))
     assert list(found.bags_by_id()) == ["2#0"]

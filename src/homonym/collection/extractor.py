@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from homonym.collection.bags import Occurrences, bag_tables
-from homonym.collection.layout import KEY_ROWS, PARTS, SLOT_BITS
+from homonym.collection.layout import IDENTIFIER_ROWS, KEY_ROWS, MENTION_ROWS, RECORD_ROWS, REFERENCE_ROWS, SLOT_BITS
 from homonym.features.columns import AuthorColumns, DocumentColumns, RecordColumns
 from homonym.features.text import Integers
 from homonym.features.types import FEATURE_TYPES, FeatureCounts
@@ -50,19 +50,14 @@ def record_tables(records: RecordColumns) -> dict[str, pa.Table]:
             keys.append(f"name:{records.id[chosen].as_py()} {folded(records.title[chosen])}")
     columns = [records.sequence, records.line, records.id, records.id_is_key, records.year]
     return {
-        "records": pa.table([*columns, records.authors.astype(np.int32)], schema=PARTS["records"]),
+        "records": pa.table([*columns, records.authors.astype(np.int32)], schema=RECORD_ROWS),
         "keys": pa.table([records.sequence[np.array(row, np.int64)], pa.array(keys, pa.string())], schema=KEY_ROWS),
     }
 
 
-def rows_table(rows: list[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
-    """A table of rows, of which there may be none."""
-    return pa.table(list(zip(*rows, strict=True)), schema=schema) if rows else schema.empty_table()
-
-
 def _occurrences(counts: FeatureCounts, owner: Integers, holders: Integers) -> Occurrences:
     """The bags of one feature type by owner, without entries that no mention has."""
-    names, row, feature, count = counts[:4]
+    names, row, feature, count = counts.names, counts.row, counts.feature, counts.count
     entry_holders = holders[row] if counts.holders is None else counts.holders
     held = entry_holders > 0
     if not held.all():
@@ -79,7 +74,7 @@ def _mentions(records: RecordColumns, authors: AuthorColumns, mention: Integers)
     mention_id = pc.binary_join_element_wise(document_id, position.cast(pa.string()), "#")
     written, key, encoded, block = authors.names
     columns = [mention, mention_id, document_id, position, written, encoded, key, block, authors.label]
-    return pa.table(columns, schema=PARTS["mentions"])
+    return pa.table(columns, schema=MENTION_ROWS)
 
 
 def _references(documents: DocumentColumns) -> pa.Table:
@@ -87,7 +82,7 @@ def _references(documents: DocumentColumns) -> pa.Table:
     holders = documents.records.authors[row]
     held = holders > 0
     columns = [documents.records.sequence[row[held]], cited.filter(pa.array(held)), holders[held].astype(np.int32)]
-    return pa.table(columns, schema=PARTS["references"])
+    return pa.table(columns, schema=REFERENCE_ROWS)
 
 
 def _identifiers(authors: AuthorColumns, mention: Integers) -> pa.Table:
@@ -101,4 +96,4 @@ def _identifiers(authors: AuthorColumns, mention: Integers) -> pa.Table:
     kinds = [*authors.ids.kind, *["email"] * len(first)]
     values = [*authors.ids.value, *(text.lower() for text in first.values())]
     columns = [mention[rows], pa.array(kinds, pa.string()), pa.array(values, pa.string())]
-    return pa.table(columns, schema=PARTS["identifiers"])
+    return pa.table(columns, schema=IDENTIFIER_ROWS)

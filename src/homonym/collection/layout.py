@@ -45,7 +45,7 @@ REFERENCE_ROWS = pa.schema([("sequence", pa.int64()), ("id", pa.string()), ("hol
 IDENTIFIER_ROWS = pa.schema([("owner", pa.int64()), ("kind", pa.string()), ("id", pa.string())])
 """Identifiers of people, by mention."""
 
-PARTS = {
+PART_TABLES = {
     "features": FEATURES,
     "bags": BAGS,
     "mentions": MENTION_ROWS,

@@ -6,7 +6,7 @@ Chunks are independent of each other, so that processes or Spark tasks can write
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,8 +18,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homonym.collection.bags import Occurrences, bag_tables, occurrences_of_mentions
-from homonym.collection.extractor import extract_tables, record_tables, rows_table
-from homonym.collection.layout import CONVERTED, MENTION_ROWS, MOST_AUTHORS, PARTS, RECORD_ROWS, SLOT_BITS, write_part
+from homonym.collection.extractor import extract_tables, record_tables
+from homonym.collection.layout import (
+    CONVERTED,
+    IDENTIFIER_ROWS,
+    MENTION_ROWS,
+    MOST_AUTHORS,
+    RECORD_ROWS,
+    SLOT_BITS,
+    write_part,
+)
 from homonym.errors import InputError
 from homonym.features.blocking import blocked_names
 from homonym.features.columns import DocumentColumns, PlacedDocument, columns_of, record_columns
@@ -212,7 +220,7 @@ def _mention_columns(placed: list[tuple[int, int, Mention]]) -> MentionColumns:
         for owner, mention in zip(owners, mentions, strict=True)
         for kind, value in mention.ids.items()
     ]
-    columns = rows_table(rows, pa.schema([MENTIONS.field(name) for name in MENTION_COLUMNS]))
+    columns = _rows_table(rows, pa.schema([MENTIONS.field(name) for name in MENTION_COLUMNS]))
     return MentionColumns(columns, sequence, np.array(lines, np.int64), _bags_by_type(mentions, owners), ids)
 
 
@@ -229,6 +237,10 @@ def _bags_by_type(mentions: Iterable[Mention], owners: Iterable[int]) -> dict[st
         for kind, (owner, feature, count) in entries.items()
         if feature
     }
+
+
+def _rows_table(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
+    return pa.table(list(zip(*rows, strict=True)), schema=schema) if rows else schema.empty_table()
 
 
 def mention_owners(sequence: Integers) -> Integers:
@@ -253,7 +265,7 @@ def _mention_tables(mentions: MentionColumns, part: int) -> dict[str, pa.Table]:
     return {
         "mentions": rows.select(MENTION_ROWS.names).cast(MENTION_ROWS),
         "records": pa.table([sequence, line, rows["mention_id"], is_key, year, one], schema=RECORD_ROWS),
-        "identifiers": rows_table(ids, PARTS["identifiers"]),
+        "identifiers": _rows_table(ids, IDENTIFIER_ROWS),
         "features": features,
         "bags": bag_rows,
     }

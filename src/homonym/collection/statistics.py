@@ -1,4 +1,4 @@
-"""Statistics: the frequencies of one collection, kept for another, as a table and a note beside it."""
+"""Statistics: the frequencies of one collection saved for use in another, as a table and a JSON file next to it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from homonym.schema import STATISTICS
 if TYPE_CHECKING:
     import duckdb
 
-#: No sum of counts may come near the 2⁶³ beyond which exact sums end (see counting.py).
+# Maximum count in given statistics: sums are exact only below 2⁶³ (see counting.py).
 LARGEST_TOTAL = 1e15
 
 
 @dataclass(frozen=True)
 class GivenStatistics:
-    """Frequencies counted elsewhere: a table `type, feature, count` and what it was counted over."""
+    """Frequencies of another collection: a table `type, feature, count`, its number of mentions, and its masses."""
 
     path: Path
     mentions: int
@@ -35,11 +35,11 @@ class GivenStatistics:
 
 
 def given_statistics(path: Path, mentions: int | None) -> GivenStatistics:
-    """Statistics from a file, with the number of mentions given or kept beside it."""
+    """Statistics from a file; the number of mentions is given, or read from the JSON file next to it."""
     require_files([path])
     mass = None
-    if statistics_beside(path).is_file():
-        kept, mass = _read_collection(statistics_beside(path))
+    if statistics_metadata_path(path).is_file():
+        kept, mass = _read_collection(statistics_metadata_path(path))
         mentions = kept if mentions is None else mentions
     if mentions is None:
         raise SettingsError(f"how many mentions was {path} counted over? Say so with --mentions-in-collection.")
@@ -62,23 +62,23 @@ def _read_collection(path: Path) -> tuple[int, dict[str, float]]:
 
 
 def save_statistics(connection: duckdb.DuckDBPyConnection, known: Frequencies, path: Path) -> None:
-    """Save the frequencies of a run for others to use."""
+    """Save the frequencies of a run."""
     with atomic_path(path) as partial:
         _write_table(connection, partial)
     counted_over = {
         "mentions_in_collection": known.mentions,
         "mass": dict(zip(known.types, known.mass.tolist(), strict=True)),
     }
-    write_atomic(statistics_beside(path), orjson.dumps(counted_over, option=orjson.OPT_INDENT_2))
+    write_atomic(statistics_metadata_path(path), orjson.dumps(counted_over, option=orjson.OPT_INDENT_2))
 
 
-def statistics_beside(path: Path) -> Path:
-    """Where the number of mentions and the masses behind a statistics table are kept."""
+def statistics_metadata_path(path: Path) -> Path:
+    """The JSON file next to a statistics table, with the number of mentions and the masses."""
     return side_file(path, ".collection.json")
 
 
 def require_statistics_path(path: Path) -> None:
-    """Fail before any work is done if the suffix names no format of statistics."""
+    """Raise OutputError if the suffix is not that of a statistics table."""
     if not path.name.endswith((".csv", ".csv.gz", ".parquet")):
         raise OutputError(f"{path}: statistics are written as .csv, .csv.gz or .parquet; choose one of these suffixes.")
 
@@ -92,8 +92,8 @@ def _write_table(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     connection.execute(f"COPY ({query}) TO '{quoted(path)}' ({options})")
 
 
-def take_given(connection: duckdb.DuckDBPyConnection, given: GivenStatistics) -> None:
-    """Replace the counts of table `counted` by given ones where there are any, and say which (`known`)."""
+def use_given_counts(connection: duckdb.DuckDBPyConnection, given: GivenStatistics) -> None:
+    """Replace the counts of the table `counted` by given ones; the column `known` marks features that have one."""
     import duckdb
 
     try:
@@ -106,7 +106,7 @@ def take_given(connection: duckdb.DuckDBPyConnection, given: GivenStatistics) ->
         ) from broken
     if _exists(connection, f"FROM given WHERE (count > 0 AND count <= {LARGEST_TOTAL}) IS NOT TRUE"):
         raise InputError(
-            f"{given.path}: every count must be a positive number up to {LARGEST_TOTAL:g}; mend the other rows."
+            f"{given.path}: every count must be a positive number up to {LARGEST_TOTAL:g}; correct the other rows."
         )
     if _exists(connection, "FROM given GROUP BY type, feature HAVING count(*) > 1"):
         raise InputError(f"{given.path}: some features occur twice; add their counts up into one row each.")
@@ -118,7 +118,7 @@ def take_given(connection: duckdb.DuckDBPyConnection, given: GivenStatistics) ->
 
 
 def _statistics_reader(path: Path) -> Any:
-    """Stream a statistics table; columns go by their names, and nothing about a CSV file is guessed."""
+    """Stream a statistics table; columns are found by name, and no type in a CSV file is guessed."""
     if path.name.endswith(".parquet"):
         source = pq.ParquetFile(path)
         names, batches = source.schema_arrow.names, source.iter_batches(columns=STATISTICS.names)
@@ -141,5 +141,5 @@ def _exists(connection: duckdb.DuckDBPyConnection, rows: str) -> bool:
 
 
 def quoted(path: Path) -> str:
-    """A path inside an SQL string."""
+    """A path escaped for an SQL string."""
     return str(path).replace("'", "''")

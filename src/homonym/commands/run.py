@@ -177,7 +177,7 @@ class Run:
     ) -> tuple[Encoded, Facts]:
         """Count and encode, and keep what came of it."""
         from homonym.collection.counting import features_missing_from_statistics, write_vocabulary
-        from homonym.collection.statistics import save_statistics, statistics_beside
+        from homonym.collection.statistics import save_statistics, statistics_metadata_path
 
         connection = engine.connect()
         files: Set[str] = set()
@@ -189,7 +189,7 @@ class Run:
                 files |= {vocabulary.name}
             if statistics:
                 save_statistics(connection, encoded.frequencies, statistics)
-                files |= {statistics.name, statistics_beside(statistics).name}
+                files |= {statistics.name, statistics_metadata_path(statistics).name}
         finally:
             connection.close()
         engine.remember(encoded, files, facts)
@@ -209,9 +209,9 @@ def _suffixes(path: Path) -> str:
 
 def _copy_statistics(kept: Path, path: Path) -> None:
     """Copy statistics to where they are wanted, with what they were counted over."""
-    from homonym.collection.statistics import statistics_beside
+    from homonym.collection.statistics import statistics_metadata_path
 
-    for source, target in ((kept, path), (statistics_beside(kept), statistics_beside(path))):
+    for source, target in ((kept, path), (statistics_metadata_path(kept), statistics_metadata_path(path))):
         with atomic_path(target) as partial:
             shutil.copyfile(source, partial)
 

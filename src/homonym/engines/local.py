@@ -169,7 +169,7 @@ class LocalEngine:
         connection = counting.connect(self.work, min(max(self.memory // 2, least), most), self.threads)
         counting.read_parts(connection, self.work)
         self._set_aside(*counting.find_duplicates(connection, KEPT_PROBLEMS))
-        counting.tell_names_apart(connection)
+        counting.rename_equal_ids(connection)
         return connection
 
     def encode(self, connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None) -> Encoded:

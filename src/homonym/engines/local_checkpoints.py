@@ -20,7 +20,7 @@ import numpy as np
 from homonym import __version__
 from homonym.clustering.agglomerative import Clustering
 from homonym.clustering.arrays import Constraints
-from homonym.collection.layout import CONVERTED, PARTS
+from homonym.collection.layout import CONVERTED, PART_TABLES
 from homonym.collection.parts import Chunk, PartReport, write_mention_table
 from homonym.collection.statistics import GivenStatistics
 from homonym.records.model import Problem
@@ -123,7 +123,7 @@ def remove_other_parts(work: Path, files: set[str], names: set[str]) -> None:
     for name in list(ledger.names("read")):
         if name not in names:
             ledger.forget(name)
-    for folder in {*PARTS, CONVERTED, *(file.partition("/")[0] for file in files)}:
+    for folder in {*PART_TABLES, CONVERTED, *(file.partition("/")[0] for file in files)}:
         if (work / folder).is_dir():
             for file in os.listdir(work / folder):
                 if f"{folder}/{file}" not in files:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -26,7 +27,8 @@ from homonym.settings import Settings
 Level = Literal["document", "author"]
 
 
-class FeatureCounts(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class FeatureCounts:
     """Bags of one feature type: the bag of row `row[i]` has `names[feature[i]]` with the count `count[i]`.
 
     Each pair of row and feature is there once. `holders[i]` mentions have this entry: by default all authors of the
@@ -120,9 +122,9 @@ def co(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
     coded = documents.authors.names.key.dictionary_encode()
     authors = count_codes(documents.authors.document, coded.indices.to_numpy(), coded.dictionary)
     number_of_authors = documents.records.authors
-    authors = authors._replace(holders=number_of_authors[authors.row] - 1)
+    authors = replace(authors, holders=number_of_authors[authors.row] - 1)
     others = count_texts(documents.other_authors, name_key)
-    return _added(authors, others._replace(holders=number_of_authors[others.row]))
+    return _added(authors, replace(others, holders=number_of_authors[others.row]))
 
 
 @feature_type("document")
