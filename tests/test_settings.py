@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from homonym.errors import InputError, SettingsError
-from homonym.settings import DEFAULT_KAPPA, FEATURE_TYPES, PAPER_LIMIT, Limit, Settings, load_settings, parse_weights
+from homonym.settings import DEFAULT_KAPPA, PAPER_LIMIT, PAPER_TYPES, Limit, Settings, load_settings, parse_weights
 
 ODD_NAMES = [
     "my type",
@@ -326,7 +326,7 @@ def test_uniform_weights_are_uniform_over_what_there_is() -> None:
     uniform = Settings(weights="uniform")
     assert uniform.weights_for([]) == []
     assert uniform.weights_for(["mine"]) == [1.0]
-    assert uniform.weights_for(FEATURE_TYPES) == [0.125] * 8
+    assert uniform.weights_for(PAPER_TYPES) == [0.125] * 8
 
 
 def test_balanced_weights_are_balanced_over_what_there_is() -> None:
@@ -350,7 +350,7 @@ def test_types_that_a_run_lacks_drop_out(weights: dict[str, float], types: list[
     assert Settings(weights=weights).weights_for(types) == pytest.approx(expected)
 
 
-@given(st.dictionaries(st.sampled_from(FEATURE_TYPES), st.integers(1, 9), min_size=1), st.data())
+@given(st.dictionaries(st.sampled_from(PAPER_TYPES), st.integers(1, 9), min_size=1), st.data())
 def test_weights_of_a_run_keep_their_proportions(raw: dict[str, int], data: st.DataObject) -> None:
     weights = {kind: weight / sum(raw.values()) for kind, weight in raw.items()}
     types = data.draw(st.lists(st.sampled_from(sorted(raw)), min_size=1, unique=True))

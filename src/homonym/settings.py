@@ -18,12 +18,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from homonym.errors import InputError, SettingsError
 from homonym.io.inputs import unreadable
 
-FEATURE_TYPES = ("term", "aff", "cat", "key", "co", "ref", "email", "year")
-
 #: The weights that the paper's classifier learned on Web of Science names.
 PAPER: Mapping[str, float] = {
     "term": 0.15, "aff": 0.2, "cat": 0.18, "key": 0.03, "co": 0.2, "ref": 0.12, "email": 0.1, "year": 0.02,
 }  # fmt: skip
+#: The paper's feature types: weights may name them also where a collection has none of their features.
+PAPER_TYPES = tuple(PAPER)
 
 #: Relative weights; types not listed have 1. Better than equal weights on every labelled collection (docs/accuracy.md).
 BALANCED: Mapping[str, float] = {"term": 2.0, "co": 1.5, "cat": 0.5}
@@ -322,7 +322,7 @@ class Settings(BaseModel):
         if not types:
             return []
         named = self._named_weights(types)
-        unknown = sorted(set(named) - set(types) - set(FEATURE_TYPES))
+        unknown = sorted(set(named) - set(types) - set(PAPER_TYPES))
         if unknown:
             known = ", ".join(sorted(types))
             raise SettingsError(f"weights: unknown feature type {unknown[0]!r}; the mentions have {known}.")

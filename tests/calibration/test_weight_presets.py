@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from homonym.errors import SettingsError
-from homonym.settings import FEATURE_TYPES, PAPER, PRESETS, Settings, load_settings, opposed, parse_weights, preset
+from homonym.settings import PAPER, PAPER_TYPES, PRESETS, Settings, load_settings, opposed, parse_weights, preset
 
-ALL = list(FEATURE_TYPES)
+ALL = list(PAPER_TYPES)
 NAMED = ["uniform", "paper", "opposed", "authors", "document"]
 types = st.lists(st.sampled_from([*ALL, "mine", "with-dash"]), min_size=1, unique=True)
 presets = st.sampled_from(NAMED) | st.builds("{}-{}".format, st.sampled_from(["only", "without"]), st.sampled_from(ALL))

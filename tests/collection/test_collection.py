@@ -1,4 +1,4 @@
-"""The collection against dictionaries: N, #(f), n_t(·) and every bag, counted out of core and by brute force."""
+"""The collection against brute force with dictionaries: N, #(f), n_t(·) and every bag."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ from homonym.commands.run import Resources
 from homonym.engines import local
 from homonym.engines.local import LocalEngine
 from homonym.errors import HomonymError, InputError, OutputError, SettingsError
-from homonym.features import types
 from homonym.names.parse import parse_name
 from homonym.records.formats.documents import parse_document
 from homonym.records.model import Document
@@ -40,7 +39,7 @@ from homonym.records.reader import Inputs
 from homonym.runtime.progress import Stages
 from homonym.schema import MENTIONS
 from homonym.settings import Settings
-from tests.support.words import terms_of
+from tests.features.literal_bags import bags_of
 
 Bags = dict[str, dict[str, float]]
 Raw = dict[str, Any]
@@ -51,7 +50,7 @@ ONE = Resources(threads=1)
 
 @dataclass
 class Collection:
-    """What came out of the engine, back in words."""
+    """The output of the engine, with features as text."""
 
     frequencies: Frequencies
     vocabulary: list[tuple[str, str]]
@@ -76,7 +75,7 @@ class Collection:
         return {row["mention_id"]: bags for row, bags in zip(self.mentions, self.bags, strict=True)}
 
     def comparable(self) -> tuple[Any, ...]:
-        """All that must not depend on the way in which the data came."""
+        """Everything that must not depend on how the data was read."""
         known = self.frequencies
         frequencies = known.types, known.type_start.tolist(), known.total.tolist(), known.mass.tolist(), known.mentions
         return frequencies, self.vocabulary, self.mentions, self.bags, self.blocks
@@ -90,7 +89,7 @@ def collect(
     threads: int = 1,
     gathered: int | None = None,
 ) -> Collection:
-    """Run the engine's steps; bags are gathered for all mentions, or for the first few of them."""
+    """Run the engine; bags are gathered for all mentions, or for the first few."""
     with tempfile.TemporaryDirectory() as work:
         engine = LocalEngine(Path(work), threads, 1 << 30, Stages())
         read = (engine.read_mentions if mentions else engine.read_documents)(Inputs.of(list(paths)), settings)
@@ -138,7 +137,7 @@ def written(folder: Path, raws: Iterable[Raw | str], name: str = "in.jsonl") -> 
 
 
 def names_of(document: Document) -> dict[int, str]:
-    """The authors that can be used: position and normalised name."""
+    """The authors with a usable name: position and normalised name."""
     parsed = {author.position: parse_name(author.name) for author in document.authors}
     return {position: name.key for position, name in parsed.items() if name.surname}
 
@@ -153,8 +152,7 @@ def brute_force(raws: Iterable[Raw], settings: Settings = DEFAULTS) -> tuple[dic
     rows: dict[str, Raw] = {}
     for document in documents.values():
         names = names_of(document)
-        referenced = [parse_name(name) for name in document.referenced_authors]
-        cited = Counter(name.key for name in referenced if name.surname)
+        cited: Counter[str] = Counter()
         for reference in document.references:
             if reference in documents:
                 cited.update(names_of(documents[reference]).values())
@@ -162,17 +160,8 @@ def brute_force(raws: Iterable[Raw], settings: Settings = DEFAULTS) -> tuple[dic
             if author.position not in names:
                 continue
             own = names[author.position]
-            others = Counter(names.values()) - Counter([own])
-            all_bags: dict[str, Any] = {
-                "term": terms_of(document, settings),
-                "cat": Counter(types.cat(document)),
-                "key": Counter(types.key(document)),
-                "year": types.year(document, settings),
-                "aff": Counter(types.aff(author)),
-                "email": Counter(types.email(author)),
-                "co": dict(others),
-                "ref": dict(cited),
-            }
+            all_bags: dict[str, Any] = bags_of(document, author, settings)
+            all_bags["ref"] = cited + Counter(all_bags.get("ref", {}))
             mention_id = f"{document.id}#{author.position}"
             bags[mention_id] = {kind: dict(bag) for kind, bag in all_bags.items() if bag}
             rows[mention_id] = {
@@ -211,7 +200,7 @@ def check_against(found: Collection, bags: dict[str, Bags], rows: dict[str, Raw]
     assert found.mass() == pytest.approx({kind: float(summed) for kind, summed in mass.items()}, rel=1e-15)
 
 
-# Random corpora: few names, words and ids, so that everything meets everything
+# Random corpora of few names, words and ids, so that all combinations occur
 
 NAMES = [
     "Doe, Jane W.",
@@ -251,6 +240,7 @@ documents = st.fixed_dictionaries(
         "keywords": some_words,
         "references": st.lists(st.sampled_from([*IDS, "unknown"]), max_size=5),
         "referenced_authors": st.lists(st.sampled_from(NAMES), max_size=4),
+        "other_authors": st.lists(st.sampled_from(NAMES), max_size=2),
     },
 )
 corpora = st.lists(documents, min_size=1, max_size=8)
@@ -262,7 +252,7 @@ bounded = hypothesis_settings(
 
 @hypothesis_given(corpora)
 @bounded
-def test_random_corpora(tmp_path: Path, corpus: list[Raw]) -> None:
+def test_random_corpora_agree_with_brute_force(tmp_path: Path, corpus: list[Raw]) -> None:
     corpus = [*corpus, one_usable]
     found = collect(written(tmp_path, corpus))
     check_against(found, *brute_force(corpus))
@@ -323,14 +313,14 @@ def test_several_files_are_one_collection(tmp_path: Path) -> None:
     assert collect(*files).comparable() == collect(*reversed(files)).comparable() == whole.comparable()
 
 
-# Cases of their own
+# Single cases
 
 
 def named(*names: str) -> list[Raw]:
     return [{"name": name} for name in names]
 
 
-def test_namesakes_on_one_document_see_each_other(tmp_path: Path) -> None:
+def test_authors_of_one_name_on_one_document_are_co_authors(tmp_path: Path) -> None:
     found = collect(written(tmp_path, [{"id": "1", "authors": named("Doe, J", "Doe, John", "Roe, R")}]))
     assert found.bags_by_id() == {
         "1#0": {"co": {"DOE, J": 1, "ROE, R": 1}},
@@ -341,13 +331,13 @@ def test_namesakes_on_one_document_see_each_other(tmp_path: Path) -> None:
     assert found.mass() == {"co": 6}
 
 
-def test_one_author_has_no_co_authors_even_where_the_name_is_one_elsewhere(tmp_path: Path) -> None:
+def test_a_single_author_has_no_co_authors(tmp_path: Path) -> None:
     corpus = [{"id": "1", "authors": named("Doe, J")}, {"id": "2", "authors": named("Doe, J", "Roe, R")}]
     found = collect(written(tmp_path, corpus))
     assert found.bags_by_id() == {"1#0": {}, "2#0": {"co": {"ROE, R": 1}}, "2#1": {"co": {"DOE, J": 1}}}
 
 
-def test_types_that_are_not_kept_are_left_out_of_bags(tmp_path: Path) -> None:
+def test_bags_contain_only_the_feature_types_asked_for(tmp_path: Path) -> None:
     engine = LocalEngine(tmp_path, 1, 1 << 30, Stages())
     engine.read_documents(Inputs.of(written(tmp_path, corpus_of(9))), DEFAULTS)
     with engine.database() as (connection, _):
@@ -361,13 +351,13 @@ def test_types_that_are_not_kept_are_left_out_of_bags(tmp_path: Path) -> None:
     assert fewer.tolist() == counts[of_kept_type].tolist()
 
 
-def test_mentions_without_any_feature_are_mentions(tmp_path: Path) -> None:
+def test_mentions_without_features_are_counted(tmp_path: Path) -> None:
     found = collect(written(tmp_path, [{"id": "1", "authors": named("Doe, J")}]))
     assert (found.frequencies.mentions, found.frequencies.types, found.vocabulary) == (1, (), [])
     assert (found.bags, found.blocks, found.stored) == ([{}], [0, 1], 0)
 
 
-def test_references_of_every_kind(tmp_path: Path) -> None:
+def test_authors_of_referenced_documents_are_features(tmp_path: Path) -> None:
     corpus: list[Raw] = [
         {"id": "1", "authors": named("Doe, J", "..."), "references": ["1"]},
         {"id": "2", "authors": named("Roe, R"), "references": ["1", "unknown", "3"], "referenced_authors": ["J Doe"]},
@@ -385,13 +375,13 @@ def test_references_of_every_kind(tmp_path: Path) -> None:
     assert found.counts() == {"ref": {"DOE, J": 3, "ROE, R": 2}}
 
 
-def test_references_reach_into_other_files(tmp_path: Path) -> None:
+def test_references_are_resolved_across_files(tmp_path: Path) -> None:
     first = written(tmp_path, [{"id": "1", "authors": named("Doe, J"), "references": ["2"]}], "a.jsonl")
     second = written(tmp_path, [{"id": "2", "authors": named("Roe, R"), "references": ["1"]}], "b.jsonl")
     assert collect(first, second).counts() == {"ref": {"DOE, J": 1, "ROE, R": 1}}
 
 
-def test_the_second_of_two_records_with_one_id_leaves_no_trace(tmp_path: Path) -> None:
+def test_a_duplicate_record_adds_nothing(tmp_path: Path) -> None:
     first = [{"id": "1", "authors": named("Doe, J", "Roe, R"), "title": "graph"}]
     again: list[Raw | str] = [
         "",
@@ -412,18 +402,18 @@ def test_the_second_of_two_records_with_one_id_leaves_no_trace(tmp_path: Path) -
     ]
 
 
-def test_a_record_that_comes_thrice_is_set_aside_twice(tmp_path: Path) -> None:
+def test_a_record_that_occurs_three_times_is_two_duplicates(tmp_path: Path) -> None:
     found = collect(written(tmp_path, [one_usable] * 3))
     assert (found.frequencies.mentions, found.records, len(found.problems)) == (1, 1, 2)
 
 
-def test_a_duplicate_is_blamed_on_the_file_it_is_in(tmp_path: Path) -> None:
+def test_a_duplicate_is_reported_with_its_file(tmp_path: Path) -> None:
     blank = written(tmp_path, [" "], "z.jsonl")
     found = collect(blank, written(tmp_path, [one_usable, one_usable], "a.jsonl"))
     assert found.problems[0].startswith(str(tmp_path / "a.jsonl"))
 
 
-def test_broken_records_and_authors_are_told_and_the_rest_is_used(tmp_path: Path) -> None:
+def test_reports_broken_records_and_authors_and_uses_the_rest(tmp_path: Path) -> None:
     corpus: list[Raw | str] = [
         "{",
         {"id": "1", "authors": [{"name": "..."}, {}, {"name": "Doe, J"}, {"name": "Roe, R"}], "year": "n.d."},
@@ -447,7 +437,7 @@ def test_broken_records_and_authors_are_told_and_the_rest_is_used(tmp_path: Path
         ([" "], "no usable documents"),
     ],
 )
-def test_an_input_without_mentions_is_one_sentence(tmp_path: Path, raws: list[Raw | str], reason: str) -> None:
+def test_rejects_input_without_mentions_with_one_line(tmp_path: Path, raws: list[Raw | str], reason: str) -> None:
     path = written(tmp_path, raws)
     with pytest.raises(InputError, match=reason) as caught:
         extract(path, tmp_path / "out.jsonl", resources=ONE)
@@ -455,7 +445,7 @@ def test_an_input_without_mentions_is_one_sentence(tmp_path: Path, raws: list[Ra
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_bags_of_a_document_with_many_authors_do_not_explode(tmp_path: Path) -> None:
+def test_a_document_with_many_authors_is_stored_once(tmp_path: Path) -> None:
     size = 5_000
     everybody = [f"{chr(65 + n // 676)}{chr(97 + n // 26 % 26)}{chr(97 + n % 26)}ovic, Q" for n in range(size)]
     corpus = [{"id": "1", "title": "graph tree", "authors": named(*everybody)}, one_usable]
@@ -475,14 +465,14 @@ def test_the_tenth_author_comes_after_the_ninth(tmp_path: Path) -> None:
     assert found.bags == [{"co": {"DOE, J": 11}}] * 12
 
 
-def test_blocks_go_on_from_one_chunk_to_the_next() -> None:
+def test_blocks_continue_across_chunks() -> None:
     chunks = [["a", "a"], ["a", "b"], [], ["b"], ["c"]]
     assert encode._block_starts(pa.chunked_array(chunks, pa.string())).tolist() == [0, 3, 5, 6]
     assert encode._block_starts(pa.chunked_array([], pa.string())).tolist() == [0]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
-def test_numbers_of_a_part_go_on_from_one_batch_to_the_next(size: int) -> None:
+def test_numbers_of_a_part_continue_across_batches(size: int) -> None:
     table = pa.table({"part": [0, 0, 0, 5, 8, 8], "number": pa.array([7, 9, 4, 1, 2, 3], pa.int32())})
     found = [(part, number.tolist()) for part, number in encode._by_part(table.to_reader(max_chunksize=size))]
     assert found == [(0, [7, 9, 4]), (5, [1]), (8, [2, 3])]
@@ -503,12 +493,12 @@ def test_blocks_are_those_of_the_scheme(tmp_path: Path, blocking: Any, blocks: l
     assert [row["block"] for row in found.mentions] == blocks
 
 
-# Mentions that bring their bags
+# Mentions with bags
 
 
 @pytest.mark.parametrize("name", ["mentions.jsonl", "mentions.jsonl.gz", "mentions.parquet"])
 @pytest.mark.parametrize("settings", [DEFAULTS, Settings(year_sigma=0.4), Settings(year_sigma=1e-9, year_reach=100)])
-def test_extracted_mentions_are_the_collection_they_came_from(tmp_path: Path, name: str, settings: Settings) -> None:
+def test_extracted_mentions_give_the_same_collection(tmp_path: Path, name: str, settings: Settings) -> None:
     source = written(tmp_path, corpus_of(40))
     summary = extract(source, tmp_path / name, settings, resources=ONE)
     original = collect(source, settings=settings)
@@ -520,7 +510,7 @@ def test_extracted_mentions_are_the_collection_they_came_from(tmp_path: Path, na
 
 @hypothesis_given(corpora)
 @hypothesis_settings(bounded, max_examples=10)
-def test_random_corpora_survive_extraction(tmp_path: Path, corpus: list[Raw]) -> None:
+def test_extracted_mentions_of_random_corpora_give_the_same_collection(tmp_path: Path, corpus: list[Raw]) -> None:
     source = written(tmp_path, [*corpus, one_usable])
     original = collect(source)
     for name in ("mentions.jsonl", "mentions.parquet"):
@@ -557,7 +547,7 @@ def parquet(folder: Path, raws: Iterable[Raw], name: str = "in.parquet") -> Path
 
 @hypothesis_given(any_mentions)
 @hypothesis_settings(bounded, max_examples=25)
-def test_any_mentions_are_the_same_from_lines_and_from_a_table(tmp_path: Path, raws: list[Raw]) -> None:
+def test_any_mentions_are_the_same_from_json_lines_and_parquet(tmp_path: Path, raws: list[Raw]) -> None:
     found = collect(written(tmp_path, raws), mentions=True)
     assert found.comparable() == collect(parquet(tmp_path, raws), mentions=True).comparable()
     assert found.problems == []
@@ -579,7 +569,7 @@ def mention(number: int, **features: dict[str, float]) -> Raw:
     return {"mention_id": f"m{number}", "block": "B", "features": features}
 
 
-def test_lines_and_tables_go_together(tmp_path: Path) -> None:
+def test_json_lines_and_parquet_can_be_combined(tmp_path: Path) -> None:
     lines = written(tmp_path, [mention(1, co={"A": 1}), mention(2, co={"A": 2})])
     table = parquet(tmp_path, [mention(3, co={"A": 3}), mention(1, co={"A": 9})])
     found = collect(table, lines, mentions=True)
@@ -589,7 +579,7 @@ def test_lines_and_tables_go_together(tmp_path: Path) -> None:
     ]
 
 
-def test_sums_do_not_depend_on_the_order_of_awkward_numbers(tmp_path: Path) -> None:
+def test_sums_do_not_depend_on_the_order_of_rows(tmp_path: Path) -> None:
     rng = random.Random(3)
     raws = [mention(n, co={"A": 10 ** rng.uniform(-9, 9), "B": rng.random()}) for n in range(200)]
     totals = {
@@ -615,7 +605,7 @@ def test_entries_of_one_feature_are_added_up(tmp_path: Path) -> None:
     assert found.bags == [{"co": {"A": 3.0, "B": 1.0}}]
 
 
-def test_tables_of_other_tools(tmp_path: Path) -> None:
+def test_reads_parquet_files_of_other_tools(tmp_path: Path) -> None:
     bag = pa.large_list(pa.struct([("count", pa.int16()), ("feature", pa.large_string()), ("type", pa.string())]))
     columns = {
         "extra": pa.array([1.5, 2.5, 3.5]),
@@ -630,7 +620,7 @@ def test_tables_of_other_tools(tmp_path: Path) -> None:
     assert [row["block"] for row in found.mentions] == ["B", "N", "N"]
 
 
-def test_tables_larger_than_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reads_parquet_files_larger_than_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     raws = [mention(n, co={f"A{n % 7}": 1.0 + n}) for n in range(50)]
     whole = collect(parquet(tmp_path, raws), mentions=True)
     monkeypatch.setattr("homonym.collection.parts.BATCH_ROWS", 8)
@@ -667,7 +657,7 @@ ROW: Raw = {"mention_id": "m", "block": "B", "features": entries(("co", "A", 1.0
         ([{**ROW, "mention_id": [1]}], "column mention_id must be string"),
     ],
 )
-def test_broken_tables_are_one_sentence(tmp_path: Path, rows: list[Raw], says: str) -> None:
+def test_rejects_wrong_parquet_files_with_one_line(tmp_path: Path, rows: list[Raw], says: str) -> None:
     path = tmp_path / "in.parquet"
     pq.write_table(pa.Table.from_pylist(rows), path)
     with pytest.raises(InputError, match=says) as caught:
@@ -676,7 +666,7 @@ def test_broken_tables_are_one_sentence(tmp_path: Path, rows: list[Raw], says: s
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_damaged_tables_are_one_sentence(tmp_path: Path) -> None:
+def test_rejects_damaged_parquet_files_with_one_line(tmp_path: Path) -> None:
     path = parquet(tmp_path, [mention(n, co={f"A{n}": 1.0}) for n in range(5_000)])
     content = path.read_bytes()
     for damaged in (b"", b"PAR1", b"PAR1" * 10, content[:-9], content[:200] + b"\xab" * 5_000 + content[5_200:]):
@@ -690,7 +680,7 @@ def test_damaged_tables_are_one_sentence(tmp_path: Path) -> None:
         collect(path, mentions=True)
 
 
-# Statistics counted elsewhere
+# Given statistics
 
 HEADER = "type,feature,count\n"
 
@@ -706,7 +696,7 @@ def statistics(folder: Path, content: str | bytes, name: str = "given.csv") -> P
     return path
 
 
-def test_given_counts_replace_those_of_the_run_where_there_are_any(tmp_path: Path, two_names: Path) -> None:
+def test_given_counts_replace_those_of_the_run(tmp_path: Path, two_names: Path) -> None:
     path = statistics(tmp_path, HEADER + "co,A,50.5\nco,Z,9\nterm,y,7\n")
     found = collect(two_names, mentions=True, given=given_statistics(path, 100))
     assert found.counts() == {"co": {"A": 50.5, "B": 2.0}, "term": {"x": 3.0}}
@@ -728,18 +718,18 @@ def test_given_counts_replace_those_of_the_run_where_there_are_any(tmp_path: Pat
         (HEADER + "co,A,5\n", "gi'ven.csv"),
     ],
 )
-def test_statistics_as_others_write_them(tmp_path: Path, two_names: Path, content: str | bytes, name: str) -> None:
+def test_reads_statistics_of_other_tools(tmp_path: Path, two_names: Path, content: str | bytes, name: str) -> None:
     path = statistics(tmp_path, content, name)
     found = collect(two_names, mentions=True, given=given_statistics(path, 100))
     assert found.counts()["co"] == {"A": 5.0, "B": 2.0}
 
 
-def test_columns_of_a_csv_file_are_taken_by_name(tmp_path: Path, two_names: Path) -> None:
+def test_columns_of_a_csv_file_are_found_by_name(tmp_path: Path, two_names: Path) -> None:
     path = statistics(tmp_path, "more,count,feature,type\nx,5,A,co\n")
     assert collect(two_names, mentions=True, given=given_statistics(path, 100)).counts()["co"] == {"A": 5.0, "B": 2.0}
 
 
-def test_columns_of_a_parquet_file_are_taken_by_name(tmp_path: Path, two_names: Path) -> None:
+def test_columns_of_a_parquet_file_are_found_by_name(tmp_path: Path, two_names: Path) -> None:
     path = tmp_path / "given.parquet"
     pq.write_table(pa.table({"count": [5], "feature": ["A"], "type": ["co"], "extra": [1]}), path)
     assert collect(two_names, mentions=True, given=given_statistics(path, 100)).counts()["co"] == {"A": 5.0, "B": 2.0}
@@ -763,7 +753,9 @@ def test_columns_of_a_parquet_file_are_taken_by_name(tmp_path: Path, two_names: 
         (b"\x00\x01\xff" * 99, "expected type, feature, count"),
     ],
 )
-def test_broken_statistics_are_one_sentence(tmp_path: Path, two_names: Path, content: str | bytes, says: str) -> None:
+def test_rejects_wrong_statistics_with_one_line(
+    tmp_path: Path, two_names: Path, content: str | bytes, says: str
+) -> None:
     path = statistics(tmp_path, content)
     given = given_statistics(path, 100)
     with pytest.raises(InputError, match=says) as caught:
@@ -776,7 +768,7 @@ def test_broken_statistics_are_one_sentence(tmp_path: Path, two_names: Path, con
     "table",
     [{"type": ["co"], "feature": ["A"]}, {"type": ["co"], "feature": ["A"], "count": ["many"]}, {"a": [1]}],
 )
-def test_broken_parquet_statistics_are_one_sentence(
+def test_rejects_wrong_parquet_statistics_with_one_line(
     tmp_path: Path, two_names: Path, table: dict[str, list[Any]]
 ) -> None:
     path = tmp_path / "given.parquet"
@@ -843,7 +835,7 @@ def test_statistics_need_a_file_and_a_number_of_mentions(tmp_path: Path) -> None
         '{"mentions_in_collection": 5, "mass": {"co": -1}}',
     ],
 )  # fmt: skip
-def test_a_broken_note_beside_the_statistics_is_one_sentence(tmp_path: Path, kept: str) -> None:
+def test_rejects_wrong_metadata_of_statistics_with_one_line(tmp_path: Path, kept: str) -> None:
     path = statistics(tmp_path, HEADER + "co,A,5\n")
     statistics_side_file(path).write_text(kept)
     with pytest.raises(InputError, match="expected JSON with mentions_in_collection and mass") as caught:
@@ -852,14 +844,14 @@ def test_a_broken_note_beside_the_statistics_is_one_sentence(tmp_path: Path, kep
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_the_number_that_is_given_goes_before_the_one_that_is_kept(tmp_path: Path) -> None:
+def test_a_given_number_of_mentions_overrides_the_metadata(tmp_path: Path) -> None:
     path = statistics(tmp_path, HEADER + "co,A,5\n")
     statistics_side_file(path).write_text('{"mentions_in_collection": 5, "mass": {"co": 8.5}}')
     assert given_statistics(path, None) == GivenStatistics(path, 5, {"co": 8.5})
     assert given_statistics(path, 7) == GivenStatistics(path, 7, {"co": 8.5})
 
 
-def test_a_number_of_zero_mentions_is_refused_with_a_note_too(tmp_path: Path) -> None:
+def test_rejects_zero_mentions_even_with_metadata(tmp_path: Path) -> None:
     path = statistics(tmp_path, HEADER + "co,A,5\n")
     statistics_side_file(path).write_text('{"mentions_in_collection": 5}')
     with pytest.raises(SettingsError, match="must be at least 1, got 0"):
@@ -870,13 +862,13 @@ def test_two_statistics_do_not_share_one_note() -> None:
     assert statistics_side_file(Path("stats.2023.csv")) != statistics_side_file(Path("stats.2024.csv"))
 
 
-# Statistics saved and used again
+# Saved statistics
 
 SUFFIXES = ["statistics.csv", "statistics.csv.gz", "statistics.parquet"]
 
 
 @pytest.mark.parametrize("name", SUFFIXES)
-def test_saved_statistics_of_a_run_give_that_run_again(tmp_path: Path, name: str) -> None:
+def test_saved_statistics_reproduce_the_run(tmp_path: Path, name: str) -> None:
     source = written(tmp_path, corpus_of(60))
     extract(source, tmp_path / "mentions.jsonl", save_statistics=tmp_path / name, resources=ONE)
     original = collect(source)
@@ -929,7 +921,7 @@ def test_odd_features_survive_in_saved_statistics(tmp_path: Path, name: str) -> 
 
 
 @pytest.mark.parametrize("feature", ODD_FEATURES)
-def test_odd_features_survive_alone_where_nothing_else_tells_the_format(tmp_path: Path, feature: str) -> None:
+def test_a_single_odd_feature_survives_in_saved_statistics(tmp_path: Path, feature: str) -> None:
     assert saved_and_used_again(tmp_path, [feature], "statistics.csv") == 0
 
 
@@ -940,13 +932,13 @@ def test_quotes_are_not_guessed_in_saved_statistics(tmp_path: Path, name: str, f
 
 
 @pytest.mark.parametrize("name", ["statistics.txt", "statistics", "statistics.json", "statistics.csv.zip"])
-def test_statistics_of_unknown_format_are_refused(tmp_path: Path, name: str) -> None:
+def test_rejects_unknown_formats_of_statistics(tmp_path: Path, name: str) -> None:
     with pytest.raises(OutputError, match="choose one of these suffixes"):
         saved_and_used_again(tmp_path, ["A"], name)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl"]
 
 
-def test_positions_beyond_the_owners_room_are_set_aside(tmp_path: Path) -> None:
+def test_rejects_documents_with_too_many_authors(tmp_path: Path) -> None:
     crowd: Raw = {"id": "1", "authors": [""] * (2**20 + 1) + named("Doe, J")}
     found = collect(written(tmp_path, [crowd, {"id": "2", "title": "Graphs", "authors": named("Roe, R")}]))
     assert list(found.bags_by_id()) == ["2#0"]

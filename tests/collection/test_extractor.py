@@ -1,4 +1,4 @@
-"""A chunk read at once gives what its documents give one after the other, or is left to the reader of single ones."""
+"""Own documents parsed as a whole chunk give the same tables as parsed record by record, or are refused."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from homonym.collection import parts
-from homonym.collection.extractor import Part, tables_at_once
+from homonym.collection.extractor import extract_tables
 from homonym.collection.parts import Chunk, PartReport
-from homonym.records.model import Problem
+from homonym.features.columns import columns_of
+from homonym.features.json_columns import columns_of_lines
 from homonym.records.parsing.splitting import Raw
 from homonym.settings import Settings
 
@@ -35,6 +36,7 @@ FULL = {
     ],
     "references": ["W0"],
     "referenced_authors": ["Smith, A", "Anna Smith", "et al."],
+    "other_authors": ["J. W. Doe", "Poe, E", "E Poe"],
     "ids": {"doi": "10.1000/x"},
 }  # fmt: skip
 
@@ -43,25 +45,24 @@ def chunk(lines: list[bytes]) -> Chunk:
     return Chunk("in.jsonl", 7, [Raw(number, line) for number, line in enumerate(lines, 3)])
 
 
-def one_by_one(lines: list[bytes], settings: Settings) -> tuple[dict[str, pa.Table], PartReport]:
-    part, report = Part(), PartReport()
-    for sequence, raw, document in parts._documents(chunk(lines), report, strict=False):
-        for reason in part.add_document(document, sequence, raw.number, settings):
-            report.add([Problem("in.jsonl", raw.number, "author", reason)], raw)
-    return part.tables(7), report
+def record_by_record(lines: list[bytes], settings: Settings) -> tuple[dict[str, pa.Table], PartReport]:
+    report = PartReport()
+    documents = list(parts._named_documents(chunk(lines), report, settings.blocking, strict=False))
+    return extract_tables(columns_of(documents, settings.blocking), 7, settings), report
 
 
 def check(lines: list[bytes], settings: Settings = DEFAULTS) -> bool:
-    """Compare both ways; says whether the chunk could be read at once."""
-    found = tables_at_once(chunk(lines).raws, 7, settings)
-    if found is None:
+    """Compare both ways of parsing; returns whether the chunk could be parsed at once."""
+    columns = columns_of_lines(chunk(lines).raws, 7, settings.blocking)
+    if columns is None:
         return False
-    wanted, report = one_by_one(lines, settings)
-    assert not report.problems, "what is wrong with a record would not be said"
+    found = extract_tables(columns, 7, settings)
+    wanted, report = record_by_record(lines, settings)
+    assert not report.problems, "problems of a record would not be reported"
     assert sorted(found) == sorted(wanted)
     for name, table in wanted.items():
         assert found[name].schema == table.schema
-        if name in {"keys", "identifiers"}:  # whose order says nothing
+        if name in {"keys", "identifiers"}:  # whose order has no meaning
             order = [(column, "ascending") for column in table.column_names]
             assert found[name].sort_by(order) == table.sort_by(order)
         else:
@@ -70,7 +71,7 @@ def check(lines: list[bytes], settings: Settings = DEFAULTS) -> bool:
 
 
 @pytest.mark.parametrize("blocking", ["given", "initials", "first-initial", "full-name"])
-def test_a_document_with_everything(blocking: Any) -> None:
+def test_a_document_with_all_fields(blocking: Any) -> None:
     settings = Settings(blocking=blocking, year_sigma=1.0, title_weight=2)
     assert check(
         [orjson.dumps(FULL), b' {"id": "W2", "authors": []} ', b'{"id":"W3","authors":[{"name":"Roe, R"}]}'], settings
@@ -100,6 +101,7 @@ DOCUMENT = st.fixed_dictionaries(
         "keywords": st.lists(TEXT, max_size=2) | st.none(),
         "references": st.lists(st.sampled_from(["W1", "W9"]), max_size=2),
         "referenced_authors": st.lists(NAME, max_size=3),
+        "other_authors": st.lists(NAME | TEXT, max_size=2),
         "ids": st.fixed_dictionaries({}, optional={"doi": st.just("10.1000/x"), "pmid": st.just("12")}),
         "unknown": st.integers(0, 3),
     },
@@ -108,7 +110,7 @@ DOCUMENT = st.fixed_dictionaries(
 
 @given(st.lists(DOCUMENT, min_size=1, max_size=5))
 @hypothesis_settings(deadline=None, max_examples=200)
-def test_usual_documents_are_read_at_once(documents: list[dict[str, Any]]) -> None:
+def test_usual_documents_are_parsed_at_once(documents: list[dict[str, Any]]) -> None:
     lines = [json.dumps(document, ensure_ascii=False).encode() for document in documents]
     assert check(lines)
 
@@ -119,14 +121,16 @@ FIELDS = st.sampled_from([*FULL, "other_authors", "mention_id"])
 
 @given(st.lists(DOCUMENT, min_size=1, max_size=3), FIELDS, STRANGE)
 @hypothesis_settings(deadline=None, max_examples=300)
-def test_strange_fields_are_never_taken_for_usual_ones(documents: list[dict[str, Any]], field: str, value: Any) -> None:
+def test_odd_fields_give_the_same_tables_or_are_refused(
+    documents: list[dict[str, Any]], field: str, value: Any
+) -> None:
     documents[-1][field] = value
     check([json.dumps(document, ensure_ascii=False).encode() for document in documents])
 
 
 @given(st.lists(DOCUMENT, min_size=1, max_size=2), st.integers(0, 10**6), st.binary(max_size=3))
 @hypothesis_settings(deadline=None, max_examples=300)
-def test_damaged_lines_are_never_taken_for_whole_ones(
+def test_damaged_lines_give_the_same_tables_or_are_refused(
     documents: list[dict[str, Any]], place: int, damage: bytes
 ) -> None:
     lines = [json.dumps(document, ensure_ascii=False).encode() for document in documents]
@@ -156,11 +160,11 @@ def test_damaged_lines_are_never_taken_for_whole_ones(
         b'{"id": "1"}',
         b'{"id": "1", "authors": [], "ids": {"doi": ["10.1000/x"]}}',
         b'{"id": "1", "authors": [{"name": "Doe, J", "ids": {"orcid": "none"}}]}',
-        b'{"id": "1", "authors": [], "other_authors": ["Doe, J"]}',
+        b'{"id": "1", "authors": [], "other_authors": ["Doe, J", null]}',
         b"null",
         b"{",
     ],
 )
-def test_what_is_unusual_is_left_to_the_other_reader(line: bytes) -> None:
+def test_refuses_unusual_lines(line: bytes) -> None:
     assert not check([line])
     assert not check([orjson.dumps(FULL), line])

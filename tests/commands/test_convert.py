@@ -16,7 +16,7 @@ from homonym.commands.inspect import inspect
 from homonym.commands.run import Resources
 from homonym.engines import local
 from homonym.errors import InputError, OutputError, SettingsError
-from homonym.settings import FEATURE_TYPES
+from homonym.settings import PAPER_TYPES
 
 ONE = Resources(threads=1)
 ORCID = "0000-0002-1825-0097"
@@ -179,7 +179,7 @@ def test_inspect_counts(tmp_path: Path) -> None:
     assert counted.document_ids == {"doi": 1}
     assert counted.identifiers == {"orcid": (1, 1), "scopus": (1, 1)}
     assert counted.frequent == [("DOE, J", 2, 2), ("POE, E", 1, 1), ("ROE, R", 1, 1)]
-    assert found.features == dict.fromkeys(FEATURE_TYPES, 0.0) | {"aff": 0.25, "co": 1.0, "term": 0.5, "year": 1.0}
+    assert found.features == dict.fromkeys(PAPER_TYPES, 0.0) | {"aff": 0.25, "co": 1.0, "term": 0.5, "year": 1.0}
     assert found.problems.counts == {"record": 1, "author": 1, "field": 0, "duplicate": 1}
     figures = orjson.loads((tmp_path / "found.json").read_bytes())
     assert (figures["formats"], figures["mentions"], figures["duplicates"]) == ({"documents": 1}, 4, 1)

@@ -36,9 +36,8 @@ from homonym.constraints.evidence import UserPairs, read_user_pairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.constraints.grouped_arrays import connected_components, pairs_within_groups
 from homonym.errors import InputError
-from homonym.features.blocking import encode_name
 from homonym.names.compatibility import compatible
-from homonym.names.parse import parse_name
+from homonym.names.parse import encode_name, parse_name
 from homonym.records.formats.documents import parse_mention
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus

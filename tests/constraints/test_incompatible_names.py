@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 from homonym.constraints import incompatible_names
 from homonym.constraints.incompatible_names import mark_incompatible
-from homonym.features.blocking import encode_name
 from homonym.names.compatibility import compatible
-from homonym.names.parse import Name, parse_name
+from homonym.names.parse import Name, encode_name, parse_name
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 

@@ -1,69 +1,132 @@
-"""Each feature type against bags worked out by hand, and the decisions of the method."""
+"""Each feature type: bags computed by hand, and the columnar functions against literal definitions."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
+import re
+from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from homonym.collection.extractor import extract_tables
 from homonym.features import types
-from homonym.features.blocking import SCHEMES
+from homonym.features.blocking import SCHEMES, author_names
+from homonym.features.columns import DocumentColumns, PlacedDocument, columns_of
 from homonym.features.text import STOP_WORDS, Lemmas, count_words, lemmas_of, plain
-from homonym.features.types import SHARED, gaussian_years
+from homonym.features.types import FEATURE_TYPES, count_texts, describe, feature_type, gaussian_years
 from homonym.names.parse import parse_name
 from homonym.records.formats.documents import SMALLEST_COUNT
 from homonym.records.model import Author, Document
-from homonym.settings import FEATURE_TYPES, Settings
+from homonym.settings import PAPER_TYPES, Settings
+from tests.features.literal_bags import Bag, bags_of
 from tests.support.words import word_counts
 
 DEFAULTS = Settings()
-
-
-def terms(read: Document, settings: Settings = DEFAULTS) -> dict[str, float]:
-    words, _, word, count = types.term([read.title], [read.abstract], settings)
-    return dict(zip([words[place] for place in word], count.tolist(), strict=True))
+DOCS = Path(__file__).parents[2] / "docs" / "how-it-works.md"
 
 
 def document(*names: str, **fields: Any) -> Document:
     return Document(id="W1", authors=[Author(position, name) for position, name in enumerate(names)], **fields)
 
 
-def author(**fields: Any) -> Author:
-    return Author(0, "Doe, J", **fields)
+def author(**fields: Any) -> Document:
+    return Document(id="W1", authors=[Author(0, "Doe, J", **fields)])
 
 
-def test_the_eight_types_are_registered_once() -> None:
-    assert len(FEATURE_TYPES) == len(set(FEATURE_TYPES)) == 8
+def columns(*documents: Document) -> DocumentColumns:
+    placed = [PlacedDocument(sequence, sequence + 1, one) for sequence, one in enumerate(documents)]
+    return columns_of(placed, "initials")
+
+
+def bags(kind: str, documents: DocumentColumns, settings: Settings = DEFAULTS) -> dict[int, dict[str, float]]:
+    """The bags of one type by row; all features have a name and a positive count."""
+    counts = FEATURE_TYPES[kind].extract(documents, settings)
+    names = counts.names.take(counts.feature).to_pylist()
+    found: dict[int, dict[str, float]] = defaultdict(dict)
+    for place, name, number in zip(counts.row.tolist(), names, counts.count.tolist(), strict=True):
+        assert name not in found[place], "a feature is once in a bag"
+        assert name
+        assert number > 0
+        found[place][name] = number
+    return found
+
+
+def bag(kind: str, read: Document, settings: Settings = DEFAULTS) -> dict[str, float]:
+    return bags(kind, columns(read), settings)[0]
+
+
+def terms(read: Document, settings: Settings = DEFAULTS) -> dict[str, float]:
+    return bag("term", read, settings)
+
+
+# The registry
+
+
+def test_the_types_of_the_paper_are_registered_in_the_order_of_the_settings() -> None:
+    assert tuple(kind for kind in FEATURE_TYPES if kind in PAPER_TYPES) == PAPER_TYPES
 
 
 @pytest.mark.parametrize("kind", FEATURE_TYPES)
-def test_every_feature_type_is_documented_under_its_own_name(kind: str) -> None:
-    function = getattr(types, kind)
-    assert function.__name__ == kind
-    assert function.__doc__
-    assert function.__doc__.strip().endswith(".")
+def test_every_feature_type_is_described_by_the_first_sentence_of_its_docstring(kind: str) -> None:
+    extract = FEATURE_TYPES[kind].extract
+    assert extract.__name__ == kind
+    assert extract.__doc__
+    assert extract.__doc__.strip().lower().startswith(describe(kind).lower() + ".")
+    assert "\n" not in describe(kind)
 
 
-@pytest.mark.parametrize("kind", ["cat", "key", "co", "ref"])
+def test_a_type_that_is_not_registered_has_no_description() -> None:
+    assert describe("shoe_size") == ""
+
+
+def test_the_table_in_the_docs_is_that_of_the_docstrings() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", DOCS.read_text("utf-8"), re.MULTILINE)
+    assert rows == [(kind, describe(kind)) for kind in FEATURE_TYPES]
+
+
+def test_a_further_feature_type_is_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("homonym.features.types.FEATURE_TYPES", dict(FEATURE_TYPES))
+    monkeypatch.setattr("homonym.collection.extractor.FEATURE_TYPES", types.FEATURE_TYPES)
+
+    @feature_type("document")
+    def venue(documents: DocumentColumns, settings: Settings) -> types.FeatureCounts:
+        """Where the document was published."""
+        return count_texts(documents.venue, plain)
+
+    assert describe("venue") == "where the document was published"
+    read = columns(document("Doe, J", "Roe, R", venue="Proc. JCDL", categories=["CS"]))
+    table = extract_tables(read, 0, DEFAULTS)["features"]
+    entry = table.filter(pc.equal(table["type"], "venue")).to_pylist()[0]
+    assert (entry["feature"], entry["count"], entry["holders"]) == ("proc jcdl", 1.0, 2)
+
+
+@pytest.mark.parametrize("kind", FEATURE_TYPES)
+def test_no_documents_have_no_features(kind: str) -> None:
+    assert bags(kind, columns()) == {}
+
+
+@pytest.mark.parametrize("kind", FEATURE_TYPES)
 def test_a_bare_document_has_no_features(kind: str) -> None:
-    assert getattr(types, kind)(document()) == []
+    assert bags(kind, columns(document())) == {}
 
 
 @pytest.mark.parametrize("kind", ["aff", "email"])
 def test_a_bare_author_has_no_features(kind: str) -> None:
-    assert getattr(types, kind)(author()) == []
+    assert bag(kind, author()) == {}
 
 
 # Terms
 
 
 @pytest.mark.parametrize(
-    ("title", "abstract", "bag"),
+    ("title", "abstract", "counts"),
     [
         ("Graph", "", {"graph": 3.0}),
         ("", "Graph", {"graph": 1.0}),
@@ -79,11 +142,11 @@ def test_a_bare_author_has_no_features(kind: str) -> None:
         ("  ", "...!?", {}),
     ],
 )
-def test_terms(title: str, abstract: str, bag: dict[str, float]) -> None:
-    assert terms(document(title=title, abstract=abstract)) == bag
+def test_terms(title: str, abstract: str, counts: dict[str, float]) -> None:
+    assert terms(document(title=title, abstract=abstract)) == counts
 
 
-def test_terms_are_weighted_as_the_settings_say() -> None:
+def test_terms_are_weighted_by_the_settings() -> None:
     read = document(title="graph", abstract="graph tree")
     assert terms(read, Settings(title_weight=5, abstract_weight=2)) == {"graph": 7.0, "tree": 2.0}
     assert terms(read, Settings(title_weight=0)) == {"graph": 1.0, "tree": 1.0}
@@ -91,7 +154,7 @@ def test_terms_are_weighted_as_the_settings_say() -> None:
     assert terms(read, Settings(title_weight=0, abstract_weight=0)) == {}
 
 
-def test_terms_are_lemmas_of_the_language_that_the_settings_name() -> None:
+def test_terms_are_lemmas_of_the_language_in_the_settings() -> None:
     read = document(title="Häuser studies")
     assert terms(read, Settings(language="en")) == {"häuser": 3.0, "study": 3.0}
     assert terms(read, Settings(language="de,en")) == {"haus": 3.0, "study": 3.0}
@@ -154,38 +217,38 @@ def test_a_lemma_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_labels_are_plain(text: str, label: str) -> None:
     assert plain(text).replace(" ", "") == label.replace(" ", "")
     assert plain(text) == " ".join(plain(text).split()).lower()
-    assert Counter(types.aff(author(affiliations=[text]))) == ({plain(text): 1.0} if label else {})
+    assert bag("aff", author(affiliations=[text])) == ({plain(text): 1.0} if label else {})
 
 
 @pytest.mark.parametrize(
     "text", ["a" * 300_000 + "@" + "a" * 300_000, "a@" * 300_000, "@" * 300_000, "a@" + "b." * 300_000]
 )
-def test_endless_words_are_read_in_linear_time(text: str) -> None:
+def test_long_words_take_linear_time(text: str) -> None:
     # With a backtracking pattern each of these would take hours.
     assert isinstance(plain(text), str)
 
 
 def test_keywords_are_counted() -> None:
     read = document(keywords=["Graph Theory", "graph-theory", "Names", "", "?"])
-    assert Counter(types.key(read)) == {"graph theory": 2.0, "names": 1.0}
+    assert bag("key", read) == {"graph theory": 2.0, "names": 1.0}
 
 
-def test_categories_go_before_the_venue() -> None:
-    assert Counter(types.cat(document(categories=["CS", "Physics"], venue="JCDL"))) == {"cs": 1.0, "physics": 1.0}
-    assert Counter(types.cat(document(venue="Proc. JCDL"))) == {"proc jcdl": 1.0}
-    assert Counter(types.cat(document(categories=["", "--"], venue="JCDL"))) == {"jcdl": 1.0}
-    assert Counter(types.cat(document(categories=["CS"]))) == {"cs": 1.0}
-    assert Counter(types.cat(document(venue="  "))) == {}
+def test_the_venue_replaces_missing_categories() -> None:
+    assert bag("cat", document(categories=["CS", "Physics"], venue="JCDL")) == {"cs": 1.0, "physics": 1.0}
+    assert bag("cat", document(venue="Proc. JCDL")) == {"proc jcdl": 1.0}
+    assert bag("cat", document(categories=["", "--"], venue="JCDL")) == {"jcdl": 1.0}
+    assert bag("cat", document(categories=["CS"])) == {"cs": 1.0}
+    assert bag("cat", document(venue="  ")) == {}
 
 
 def test_affiliations_are_counted_without_their_e_mail_addresses() -> None:
     affiliations = ["Univ. of Zürich", "UNIV OF ZURICH; jane@uzh.ch", "ETH"]
-    assert Counter(types.aff(author(affiliations=affiliations))) == {"univ of zurich": 2.0, "eth": 1.0}
+    assert bag("aff", author(affiliations=affiliations)) == {"univ of zurich": 2.0, "eth": 1.0}
 
 
-def test_e_mail_addresses_are_lower_cased_and_otherwise_kept() -> None:
+def test_e_mail_addresses_are_lower_cased_and_otherwise_unchanged() -> None:
     emails = [" Jane.Doe+x@UZH.ch", "jane.doe+x@uzh.ch", "J@Y.org", " "]
-    assert Counter(types.email(author(emails=emails))) == {"jane.doe+x@uzh.ch": 2.0, "j@y.org": 1.0}
+    assert bag("email", author(emails=emails)) == {"jane.doe+x@uzh.ch": 2.0, "j@y.org": 1.0}
 
 
 # Names
@@ -193,58 +256,92 @@ def test_e_mail_addresses_are_lower_cased_and_otherwise_kept() -> None:
 
 def test_co_authors_are_normalised_and_counted() -> None:
     read = document("Jane W. Doe", "DOE, J. W.", "Smith, Anna", "Berg, A. van der", "Smith, A")
-    assert Counter(types.co(read)) == {"DOE, JW": 2.0, "SMITH, A": 2.0, "VAN DER BERG, A": 1.0}
+    assert bag("co", read) == {"DOE, JW": 2.0, "SMITH, A": 2.0, "VAN DER BERG, A": 1.0}
 
 
-def test_names_that_are_none_are_ignored() -> None:
-    assert Counter(types.co(document("Doe, J", "...", "et al.", "123"))) == {"DOE, J": 1.0}
-    assert Counter(types.ref(document(referenced_authors=["...", "", "Smith, A"]))) == {"SMITH, A": 1.0}
+def test_texts_that_are_not_names_are_ignored() -> None:
+    assert bag("co", document("Doe, J", other_authors=["...", "et al.", "123"])) == {"DOE, J": 1.0}
+    assert bag("ref", document(referenced_authors=["...", "", "Smith, A"])) == {"SMITH, A": 1.0}
+    names = pa.array(["Doe, J", "..."])
+    assert author_names(names, pa.nulls(2, pa.string()), "initials") is None
+
+
+def test_names_that_are_not_mentions_are_co_authors_unless_they_are_authors() -> None:
+    read = columns(document("Doe, J", "Roe, R", other_authors=["Jane Doe", "Poe, E", "E. Poe"]))
+    counts = FEATURE_TYPES["co"].extract(read, DEFAULTS)
+    assert counts.holders is not None
+    names = counts.names.take(counts.feature).to_pylist()
+    found = dict(zip(names, zip(counts.count.tolist(), counts.holders.tolist(), strict=True), strict=True))
+    assert found == {"DOE, J": (1.0, 1), "ROE, R": (1.0, 1), "POE, E": (2.0, 2)}
 
 
 def test_referenced_names_are_normalised_and_counted() -> None:
     read = document("Doe, J", referenced_authors=["Smith, A", "Anna Smith", "Müller, K"], references=["W0", "W2"])
-    assert Counter(types.ref(read)) == {"SMITH, A": 2.0, "MULLER, K": 1.0}
+    assert bag("ref", read) == {"SMITH, A": 2.0, "MULLER, K": 1.0}
 
 
 # Years
 
 
 def test_the_year_is_a_gaussian_of_sigma_two_cut_at_five_years() -> None:
-    bag = types.year(document(year=2014), DEFAULTS)
-    assert list(bag) == [str(year) for year in range(2009, 2020)]
-    assert math.fsum(bag.values()) == pytest.approx(1, abs=1e-12)
+    counts = bag("year", document(year=2014))
+    assert list(counts) == [str(year) for year in range(2009, 2020)]
+    assert math.fsum(counts.values()) == pytest.approx(1, abs=1e-12)
     heights = [math.exp(-(offset**2) / 8) for offset in range(-5, 6)]
-    assert list(bag.values()) == pytest.approx([height / sum(heights) for height in heights], rel=1e-12)
-    assert bag["2013"] == bag["2015"]
+    assert list(counts.values()) == pytest.approx([height / sum(heights) for height in heights], rel=1e-12)
+    assert counts["2013"] == counts["2015"]
 
 
 def test_a_reach_of_zero_is_the_year_itself() -> None:
-    assert types.year(document(year=2014), Settings(year_reach=0)) == {"2014": 1.0}
+    assert bag("year", document(year=2014), Settings(year_reach=0)) == {"2014": 1.0}
 
 
 @given(st.integers(1000, 2200), st.floats(1e-300, 100), st.integers(0, 100))
 def test_any_gaussian_has_mass_one_and_counts_that_mentions_may_have(centre: int, sigma: float, reach: int) -> None:
-    bag = gaussian_years(centre, sigma, reach)
-    assert math.fsum(bag.values()) == pytest.approx(1, abs=1e-12)
-    assert min(bag.values()) >= SMALLEST_COUNT
-    assert max(bag.values()) == bag[str(centre)]
-    assert {2 * centre - int(year) for year in bag} == {int(year) for year in bag}
-    assert all(abs(int(year) - centre) <= reach for year in bag)
+    counts = gaussian_years(centre, sigma, reach)
+    assert math.fsum(counts.values()) == pytest.approx(1, abs=1e-12)
+    assert min(counts.values()) >= SMALLEST_COUNT
+    assert max(counts.values()) == counts[str(centre)]
+    assert {2 * centre - int(year) for year in counts} == {int(year) for year in counts}
+    assert all(abs(int(year) - centre) <= reach for year in counts)
 
 
-# Anything at all
+# Any documents
 
 
-@given(st.text(), st.text())
+TEXTS = st.lists(st.text(max_size=12) | st.sampled_from(["Graph", "GRAPH.", "Doe, Jane", "J. Doe", "–"]), max_size=3)
+NAMES = st.lists(st.sampled_from(["Doe, Jane", "J. Doe", "Roe, R", "王小明"]), max_size=3)
+AUTHORS = st.builds(Author, st.just(0), NAMES.filter(bool).map(lambda names: names[0]), TEXTS, TEXTS)
+DOCUMENTS = st.builds(
+    Document,
+    id=st.just("W1"),
+    authors=st.lists(AUTHORS, max_size=3),
+    title=st.text(),
+    abstract=st.text(),
+    year=st.none() | st.integers(1990, 1993),
+    venue=st.text(),
+    categories=TEXTS,
+    keywords=TEXTS,
+    referenced_authors=TEXTS,
+    other_authors=TEXTS,
+)
+
+
+@given(st.lists(DOCUMENTS, max_size=4))
 @hypothesis_settings(deadline=None)
-def test_any_text_gives_bags_of_positive_counts(first: str, second: str) -> None:
-    read = document(
-        first, second, title=first, abstract=second, venue=first, keywords=[first, second], referenced_authors=[second]
-    )
-    lists = [function(read) for function in (*SHARED.values(), types.co)]
-    lists += [function(author(affiliations=[first], emails=[second])) for function in (types.aff, types.email)]
-    assert all(feature for features in lists for feature in features)
-    assert all(feature and count >= 1 for feature, count in terms(read).items())
+def test_columns_of_any_documents_give_the_literal_bags(documents: list[Document]) -> None:
+    read = columns(*documents)
+    found = {kind: bags(kind, read) for kind in FEATURE_TYPES}
+    row = 0
+    for place, one in enumerate(documents):
+        for mention in one.authors:
+            names = found["co"][place] | {(own := parse_name(mention.name).key): found["co"][place][own] - 1}
+            mine: dict[str, Bag] = {"co": {name: count for name, count in names.items() if count}}
+            for kind, kind_bags in found.items():
+                if kind != "co":
+                    mine[kind] = kind_bags[place if FEATURE_TYPES[kind].level == "document" else row]
+            assert {kind: bag for kind, bag in mine.items() if bag} == bags_of(one, mention, DEFAULTS)
+            row += 1
 
 
 # Blocking

@@ -57,13 +57,13 @@ def _cases(table: dict[str, list[str]]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("first", "second"), _cases(ONE_PERSON))
-def test_may_be_one_person(first: str, second: str) -> None:
+def test_names_that_can_be_one_person(first: str, second: str) -> None:
     assert compatible(parse_name(first), parse_name(second))
     assert compatible(parse_name(second), parse_name(first))
 
 
 @pytest.mark.parametrize(("first", "second"), _cases(TWO_PEOPLE))
-def test_are_two_people(first: str, second: str) -> None:
+def test_names_of_two_people(first: str, second: str) -> None:
     assert not compatible(parse_name(first), parse_name(second))
     assert not compatible(parse_name(second), parse_name(first))
 
@@ -75,14 +75,14 @@ def test_is_not_transitive() -> None:
     assert not compatible(jane, john)
 
 
-def test_western_names_beside_a_chinese_surname_follow_the_usual_rules() -> None:
+def test_western_names_after_a_chinese_surname_follow_the_usual_rules() -> None:
     assert compatible(parse_name("Sun, Susan M"), parse_name("Sun, SM"))
     assert compatible(parse_name("Sun, Susan"), parse_name("Sun, SM"))
     assert compatible(parse_name("Sun, Susan"), parse_name("Sun, Susanne"))
     assert compatible(parse_name("Wang, Dan"), parse_name("Wang, Daniel"))
 
 
-def test_takes_what_is_no_usual_name() -> None:
+def test_accepts_unusual_names() -> None:
     nobody, many = parse_name(""), Name("DOE", "A" * 50, ("ANNA",) * 50, "")
     assert compatible(nobody, many)
     assert compatible(many, many._replace(given=("ANNA",) * 49))
@@ -93,7 +93,7 @@ def test_takes_what_is_no_usual_name() -> None:
     assert not compatible(parse_name("王小明"), parse_name("Wang, Wei"))
 
 
-# Words that meet each other often, so that the rules are really tried, and any letters besides.
+# Words that match each other often, so that the rules apply, and any letters.
 WORDS = st.one_of(
     st.sampled_from(
         "J JANE JOHN W WILLIAM BILL XIAO MING XIAOMING X M YAN YANG JEAN PIERRE JEANPIERRE TH HIDEKI".split()
@@ -119,14 +119,14 @@ def test_is_symmetric_and_reflexive(a: Name, b: Name) -> None:
 
 @settings(deadline=None)
 @given(NAMES, st.integers(0, 5), st.booleans())
-def test_missing_names_speak_against_nothing(name: Name, kept: int, no_suffix: bool) -> None:
+def test_missing_names_are_compatible(name: Name, kept: int, no_suffix: bool) -> None:
     shorter = name._replace(given=name.given[:kept], suffix="" if no_suffix else name.suffix)
     assert compatible(name, shorter)
 
 
 @settings(deadline=None)
 @given(NAMES, st.data())
-def test_initials_stand_for_their_names(name: Name, data: st.DataObject) -> None:
+def test_initials_match_their_names(name: Name, data: st.DataObject) -> None:
     short = data.draw(st.lists(st.booleans(), min_size=len(name.given), max_size=len(name.given)))
     abbreviated = tuple(word[0] if cut else word for word, cut in zip(name.given, short, strict=True))
     assert compatible(name, name._replace(given=abbreviated))
@@ -134,7 +134,7 @@ def test_initials_stand_for_their_names(name: Name, data: st.DataObject) -> None
 
 @settings(deadline=None)
 @given(GIVEN, GIVEN)
-def test_different_suffixes_always_part(a: tuple[str, ...], b: tuple[str, ...]) -> None:
+def test_different_suffixes_are_incompatible(a: tuple[str, ...], b: tuple[str, ...]) -> None:
     assert not compatible(Name("DOE", "", a, "JR"), Name("DOE", "", b, "SR"))
 
 
@@ -156,14 +156,14 @@ LIKE_OTHERS = st.one_of(
 
 @settings(deadline=None, max_examples=1000)
 @given(LIKE_OTHERS, LIKE_OTHERS, st.sampled_from(["", "chinese", "japanese"]))
-def test_words_that_are_one_name_meet(a: str, b: str, language: str) -> None:
+def test_words_that_are_one_name_share_an_index_key(a: str, b: str, language: str) -> None:
     met = meeting_places(a).waits & meeting_places(b).looks or meeting_places(b).waits & meeting_places(a).looks
     assert met or not same_word(a, b, language)
 
 
 @settings(deadline=None)
 @given(st.text("ABEI", min_size=6, max_size=9), st.data())
-def test_slips_meet(word: str, data: st.DataObject) -> None:
+def test_typing_errors_share_an_index_key(word: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(1, len(word) - 1))
     for slip in (word[:at] + word[at + 1 :], word[:at] + "E" + word[at + 1 :],
                  word[:at] + word[at : at + 2][::-1] + word[at + 2 :]):  # fmt: skip
@@ -172,7 +172,7 @@ def test_slips_meet(word: str, data: st.DataObject) -> None:
 
 @settings(deadline=None, max_examples=500)
 @given(GIVEN, GIVEN)
-def test_joined_words_meet_the_whole(a: tuple[str, ...], b: tuple[str, ...]) -> None:
+def test_joined_words_share_an_index_key_with_the_whole(a: tuple[str, ...], b: tuple[str, ...]) -> None:
     """Without a place to meet, names go together only as far as their words do."""
     looks = [frozenset().union(*(meeting_places(word).looks for word in given)) for given in (a, b)]
     if looks[1].isdisjoint(runs(a)) and looks[0].isdisjoint(runs(b)) and all(len(word) == 1 for word in a[1:] + b[1:]):
@@ -183,12 +183,12 @@ def test_joined_words_meet_the_whole(a: tuple[str, ...], b: tuple[str, ...]) -> 
         assert given_compatible(a, b) == (same and later)
 
 
-def test_long_words_are_read_in_no_time() -> None:
+def test_long_words_are_compared_in_linear_time() -> None:
     assert not given_compatible(("AN" * 40 + "Q",), ("XIAN" * 40 + "Q",), "chinese")
     assert not given_compatible(("NA" * 40 + "Q",), ("ANO" * 40 + "Q",), "japanese")
 
 
-def test_words_know_the_language_of_the_surname() -> None:
+def test_the_language_of_the_surname_decides() -> None:
     assert same_word("YAN", "YANG")
     assert not same_word("YAN", "YANG", "chinese")
     assert given_compatible(("SANJAY", "KUMAR"), ("SANJAYKUMAR",))

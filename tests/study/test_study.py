@@ -22,7 +22,7 @@ from homonym.commands.study import Study, study
 from homonym.errors import InputError
 from homonym.measures.bootstrap import Estimate
 from homonym.report.figures import DrawnPicture
-from homonym.settings import FEATURE_TYPES, PAPER_LIMIT, Settings, opposed
+from homonym.settings import PAPER_LIMIT, PAPER_TYPES, Settings, opposed
 from homonym.study import runs as runs_module
 from homonym.study import study_figures
 from homonym.study.findings import EQUAL_WITHIN, Finding, RunDifference, _first_is, better, equal, findings, worse
@@ -38,9 +38,9 @@ Rows = list[dict[str, Any]]
 
 
 def test_all_feature_types_give_all_weightings_of_the_paper() -> None:
-    trained = {kind: (number + 1) / 36 for number, kind in enumerate(FEATURE_TYPES)}
-    weights, said = weightings(FEATURE_TYPES, trained)
-    singles = [f"{what}-{kind}" for what in ("only", "without") for kind in FEATURE_TYPES]
+    trained = {kind: (number + 1) / 36 for number, kind in enumerate(PAPER_TYPES)}
+    weights, said = weightings(PAPER_TYPES, trained)
+    singles = [f"{what}-{kind}" for what in ("only", "without") for kind in PAPER_TYPES]
     assert list(weights) == ["uniform", "trained", "opposed", "paper", *singles, "authors", "document"]
     assert said == []
     assert weights["trained"] == trained
@@ -49,7 +49,7 @@ def test_all_feature_types_give_all_weightings_of_the_paper() -> None:
 
 
 def test_opposed_weights_reverse_the_papers_without_training() -> None:
-    weights, _ = weightings(FEATURE_TYPES, None)
+    weights, _ = weightings(PAPER_TYPES, None)
     assert "trained" not in weights
     assert weights["opposed"] == pytest.approx(opposed(weights["paper"]))
 
@@ -79,7 +79,7 @@ def test_weightings_without_weight_are_dropped_with_a_message() -> None:
 
 
 def test_plan_has_both_variants_of_each_weighting_and_all_scores_of_uniform() -> None:
-    weights, _ = weightings(FEATURE_TYPES, None)
+    weights, _ = weightings(PAPER_TYPES, None)
     runs = plan(Settings(epsilon=0.01, beta=7.0), weights)
     assert len({run.key for run in runs}) == len(runs) == 2 * len(weights) + 4 + 3
     by_key = {run.key: run for run in runs}
@@ -92,7 +92,7 @@ def test_plan_has_both_variants_of_each_weighting_and_all_scores_of_uniform() ->
 
 
 def test_only_chance_runs_subtract_chance() -> None:
-    runs = {run.key: run for run in plan(Settings(gamma=0.5), weightings(FEATURE_TYPES, None)[0])}
+    runs = {run.key: run for run in plan(Settings(gamma=0.5), weightings(PAPER_TYPES, None)[0])}
     chances = {key: run.settings.chance for key, run in runs.items() if run.settings.chance}
     assert chances == {"prob-uniform-chance0.25": 0.25, "prob-uniform-chance1": 1.0, "prob-uniform-chance2": 2.0}
     assert runs["prob-uniform-chance0.25"].title == "prob, uniform weights, a quarter of chance subtracted"
@@ -102,7 +102,7 @@ def test_only_chance_runs_subtract_chance() -> None:
 
 @pytest.mark.parametrize("base", [Settings(), Settings(kappa=5.0, gamma=1.0), Settings(target_precision=0.9)])
 def test_plan_resets_other_settings_to_the_paper(base: Settings) -> None:
-    for run in plan(base, weightings(FEATURE_TYPES, None)[0]):
+    for run in plan(base, weightings(PAPER_TYPES, None)[0]):
         assert run.settings.limit == PAPER_LIMIT[run.settings.variant]
         assert run.settings.constraints == "none"
     assert paper_settings(base).spelled_out() == paper_settings(Settings()).spelled_out()
@@ -111,14 +111,14 @@ def test_plan_resets_other_settings_to_the_paper(base: Settings) -> None:
 
 @pytest.mark.parametrize("base", [Settings(), Settings(variant="max", weights="only-co", alpha=1.0)])
 def test_no_two_runs_are_the_same(base: Settings) -> None:
-    runs = plan(base, weightings(FEATURE_TYPES, None)[0])
+    runs = plan(base, weightings(PAPER_TYPES, None)[0])
     settings = [run.settings.spelled_out() | {"weights": run.weights} for run in runs]
     assert all(settings.count(one) == 1 for one in settings)
 
 
 @pytest.mark.parametrize("base", [Settings(scope="within"), Settings(joint=True)], ids=["within", "joint"])
 def test_plan_ignores_scope_and_joint_of_the_settings(base: Settings) -> None:
-    for run in plan(base, weightings(FEATURE_TYPES, None)[0]):
+    for run in plan(base, weightings(PAPER_TYPES, None)[0]):
         assert run.settings.scope == ("within" if run.key.endswith("within") else "overall")
         assert run.settings.joint == run.key.endswith("joint")
 
@@ -573,7 +573,7 @@ def test_study_of_documents_with_all_feature_types(tmp_path: Path) -> None:
     corpus = generate(tmp_path / "corpus", Corpus(mentions=600, ambiguity=3, seed=2))
     done = study(corpus, tmp_path / "study")
     values = done.values
-    assert sorted(values["collection"]["feature_types"]) == sorted(FEATURE_TYPES)
+    assert sorted(values["collection"]["feature_types"]) == sorted(PAPER_TYPES)
     assert len(values["runs"]) == 2 * 22 + 4 + 3
     assert {finding["verdict"] for finding in values["findings"]} <= {"confirmed", "refuted", "undecided"}
     assert {"without-co", "droppable", "only-co", "authors", "document"} <= {one["key"] for one in values["findings"]}

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from homonym.clustering.agglomerative import cluster, couple
 from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers, ranges, starts
 from homonym.collection.encoded import Encoded
-from homonym.features.blocking import decode_name
+from homonym.names.parse import decode_name
 from homonym.settings import Limit, Settings
 
 # Maximum number of sampled blocks with several mentions, half drawn uniformly and half by size; and with one mention.

@@ -25,17 +25,6 @@ if TYPE_CHECKING:
 #: Maximum number of problems that are printed; all are counted.
 SHOWN_PROBLEMS = 5
 
-FEATURES = {
-    "term": "words of title and abstract",
-    "aff": "affiliations",
-    "cat": "categories, else the venue",
-    "key": "keywords",
-    "co": "co-authors",
-    "ref": "referenced authors",
-    "email": "e-mail addresses",
-    "year": "years",
-}
-
 REJECTED = {
     "record": "records rejected",
     "author": "authors rejected",
@@ -83,6 +72,7 @@ def show_inspection(found: Inspection, console: Console | None = None) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from homonym.features.types import describe
     from homonym.records.registry import format_named
 
     console = console or Console(highlight=False, soft_wrap=True)
@@ -111,7 +101,7 @@ def show_inspection(found: Inspection, console: Console | None = None) -> None:
     for kind, (count, values) in inventory.identifiers.items():
         row(f"mentions with {kind}", count, f"{share(count, inventory.mentions)}, {values:,} distinct")
     for kind, part in found.features.items():
-        row(f"mentions with {kind}", f"{100 * part:.1f} %", FEATURES.get(kind, ""))
+        row(f"mentions with {kind}", f"{100 * part:.1f} %", describe(kind))
     for lost, count in found.problems.counts.items():
         row(REJECTED[lost], count)
     console.print(table)

@@ -1,8 +1,7 @@
-"""Parts to frequencies: duplicates found, references resolved, #(f) counted, features numbered. DuckDB does the work.
+"""Parts to frequencies with DuckDB: find duplicates, resolve references, count #(f), number the features.
 
-Results must not depend on the order in which rows arrive, and sums of floating-point numbers do. So counts are summed
-as integers in units of 2⁻⁶⁴, which is exact for every double above 2⁻¹¹ and off by less than 1e-10 of the value for
-the smallest count that is accepted.
+Results must not depend on the order of rows, but floating-point sums do. So counts are summed as integers in units of
+2⁻⁶⁴. That is exact for every double above 2⁻¹¹, with a relative error below 1e-10 for the smallest count accepted.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ import numpy as np
 
 from homonym.clustering.arrays import Frequencies
 from homonym.collection.encoded import Encoded
-from homonym.collection.layout import PARTS, SLOT_BITS, part_file
-from homonym.collection.statistics import GivenStatistics, quoted, take_given
+from homonym.collection.layout import PART_TABLES, SLOT_BITS, part_file
+from homonym.collection.statistics import GivenStatistics, quoted, use_given_counts
 
 if TYPE_CHECKING:
     import duckdb
@@ -28,22 +27,22 @@ EXACT_SUM = f"(sum((count * {UNITS:.0f}.0)::HUGEINT * holders) / {UNITS:.0f}.0):
 
 
 def connect(work: Path, memory: int, threads: int) -> duckdb.DuckDBPyConnection:
-    """Open the work directory's database under a memory limit; what does not fit spills beside it."""
+    """Open the database of the work directory with a memory limit; it spills to disk in the same directory."""
     import duckdb
 
     connection = duckdb.connect(work / "collection.duckdb")
     connection.execute(f"SET memory_limit = '{memory // 2**20}MiB'")
     connection.execute(f"SET threads = {threads}")
     connection.execute("SET preserve_insertion_order = false")
-    # Relations show a bar on standard output, whatever enable_progress_bar says.
+    # Relations print a progress bar to standard output even if enable_progress_bar is off.
     connection.execute("SET enable_progress_bar_print = false")
     connection.execute("SET temp_directory = ?", [str(work / "spill")])
     return connection
 
 
 def read_parts(connection: duckdb.DuckDBPyConnection, work: Path) -> None:
-    """Make the parts visible, tables that no part has filled included."""
-    for name, schema in PARTS.items():
+    """Create a view of each table over all parts; a table that no part has is empty."""
+    for name, schema in PART_TABLES.items():
         if (work / name).is_dir():
             files = quoted(work / name / "*.parquet")
             connection.execute(f"CREATE VIEW \"{name}\" AS SELECT * FROM read_parquet('{files}')")
@@ -55,7 +54,7 @@ def read_parts(connection: duckdb.DuckDBPyConnection, work: Path) -> None:
 
 @dataclass(frozen=True)
 class Duplicate:
-    """A record that came before: where it stands, where the first one does, and what shows that they are one."""
+    """A duplicate record: its place, the place of the first record of the document, and the key they share."""
 
     sequence: int
     line: int
@@ -65,20 +64,20 @@ class Duplicate:
 
 
 def find_duplicates(connection: duckdb.DuckDBPyConnection, shown: int) -> tuple[int, list[Duplicate]]:
-    """Find records of documents that came before; they are left out from here on. Gives their number, and the first.
+    """Make the table `duplicates`, whose records are ignored from now on; returns their number and the first `shown`.
 
-    Records with a key in common are one document, also where the key that links them is on a third.
+    Records are one document if they share a key, or are connected by other records that do.
     """
     connection.execute(
-        """CREATE OR REPLACE VIEW known_by AS
+        """CREATE OR REPLACE VIEW record_keys AS
            SELECT sequence, 'id:' || id AS key FROM records WHERE id_is_key UNION ALL SELECT sequence, key FROM keys"""
     )
     connection.execute(
         """CREATE OR REPLACE TABLE linked AS
-           SELECT DISTINCT sequence, key, sequence AS first FROM known_by
-           WHERE key IN (SELECT key FROM known_by GROUP BY key HAVING count(*) > 1)"""
+           SELECT DISTINCT sequence, key, sequence AS first FROM record_keys
+           WHERE key IN (SELECT key FROM record_keys GROUP BY key HAVING count(*) > 1)"""
     )
-    while _link(connection):
+    while _propagate_first(connection):
         pass
     connection.execute(
         """CREATE OR REPLACE TABLE duplicates AS
@@ -94,8 +93,8 @@ def find_duplicates(connection: duckdb.DuckDBPyConnection, shown: int) -> tuple[
     return int(_value(connection, "SELECT count(*) FROM duplicates")), [Duplicate(*row) for row in rows]
 
 
-def _link(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Give each linked record the first of those that it shares a key with; says whether that changed anything."""
+def _propagate_first(connection: duckdb.DuckDBPyConnection) -> bool:
+    """One step of connected components: take the first record of all that share a key; returns whether any changed."""
     before = _value(connection, "SELECT sum(first) FROM linked")
     connection.execute(
         """CREATE OR REPLACE TABLE linked AS
@@ -105,14 +104,14 @@ def _link(connection: duckdb.DuckDBPyConnection) -> bool:
     return bool(_value(connection, "SELECT sum(first) FROM linked") != before)
 
 
-def tell_names_apart(connection: duckdb.DuckDBPyConnection) -> None:
-    """Number different documents that somebody gave the same id: the second `smith2020` is `smith2020~2`."""
+def rename_equal_ids(connection: duckdb.DuckDBPyConnection) -> None:
+    """Number different documents that have the same id, chosen by users: the second `smith2020` is `smith2020~2`."""
     connection.execute(
         f"""CREATE OR REPLACE TABLE renamed AS
             SELECT sequence, id || '~' || place AS id FROM
               (SELECT sequence, id, row_number() OVER (PARTITION BY id ORDER BY id_is_key DESC, sequence) AS place
                FROM records
-               WHERE id IN (SELECT id FROM records WHERE NOT id_is_key) AND {first_only("sequence")})
+               WHERE id IN (SELECT id FROM records WHERE NOT id_is_key) AND {is_unique("sequence")})
             WHERE place > 1"""
     )
     query = "SELECT * FROM mentions"
@@ -124,12 +123,12 @@ def tell_names_apart(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def count_features(connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None, work: Path) -> Frequencies:
-    """Number the features of the run by type and name, with #(f) counted over it or taken from elsewhere.
+    """Number the features of the run by type and name, with #(f) counted or taken from given statistics.
 
-    What the parts have counted is added up; what duplicate records have added there is taken off again.
+    #(f) is the sum over the parts, minus what duplicate records have added to them.
     """
     resolve_references(connection)
-    find_counted_twice(connection, work)
+    find_duplicate_counts(connection, work)
     connection.execute(
         f"""CREATE OR REPLACE TABLE counted AS SELECT type, feature, {EXACT_SUM} AS count FROM
               (SELECT type, feature, count, holders FROM features
@@ -138,7 +137,7 @@ def count_features(connection: duckdb.DuckDBPyConnection, given: GivenStatistics
             GROUP BY ALL HAVING {EXACT_SUM} > 0"""
     )
     if given:
-        take_given(connection, given)
+        use_given_counts(connection, given)
     connection.execute(
         """CREATE OR REPLACE TABLE vocabulary AS
            SELECT (row_number() OVER (ORDER BY type, feature) - 1)::INTEGER AS id, type, feature, count FROM counted"""
@@ -146,14 +145,14 @@ def count_features(connection: duckdb.DuckDBPyConnection, given: GivenStatistics
     return _frequencies(connection, given)
 
 
-def find_counted_twice(connection: duckdb.DuckDBPyConnection, work: Path) -> None:
+def find_duplicate_counts(connection: duckdb.DuckDBPyConnection, work: Path) -> None:
     """Make the table `counted_twice`: what duplicate records have added to the counts of their parts."""
     connection.execute(
         "CREATE OR REPLACE TABLE counted_twice (type VARCHAR, feature VARCHAR, count DOUBLE, holders BIGINT)"
     )
     if not _value(connection, "SELECT count(*) FROM duplicates") or not (work / "bags").is_dir():
         return
-    # Parts are named by the sequence of their first record, so that only those with duplicates have to be read.
+    # The number of a part is the sequence of its first record, so only parts with duplicates have to be read.
     parts = sorted(int(path.stem) for path in (work / "bags").iterdir())
     for part, following in zip(parts, [*parts[1:], 1 << 62], strict=True):
         among = f"SELECT sequence << {SLOT_BITS} FROM duplicates WHERE sequence BETWEEN {part} AND {following - 1}"
@@ -168,7 +167,7 @@ def find_counted_twice(connection: duckdb.DuckDBPyConnection, work: Path) -> Non
 
 
 def resolve_references(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the table `referenced`: the authors of documents of the run that documents refer to, as features `ref`."""
+    """Make the table `referenced`: the authors of referenced documents of the run, which are features of type `ref`."""
     connection.execute(
         f"""CREATE OR REPLACE TABLE referenced AS
             SELECT r.sequence << {SLOT_BITS} AS owner, m.own_name AS feature, count(*)::DOUBLE AS count,
@@ -176,13 +175,13 @@ def resolve_references(connection: duckdb.DuckDBPyConnection) -> None:
             FROM "references" r
             JOIN records d ON d.id = r.id
             JOIN mentions m ON m.owner >> {SLOT_BITS} = d.sequence
-            WHERE m.own_name IS NOT NULL AND {kept(f"r.sequence << {SLOT_BITS}")} AND {kept("m.owner")}
+            WHERE m.own_name IS NOT NULL AND {is_unique("r.sequence")} AND {is_unique_owner("m.owner")}
             GROUP BY ALL"""
     )
 
 
 def renumbered_features(connection: duckdb.DuckDBPyConnection) -> Any:
-    """Stream (part, id, number): what each feature of each part is called there and in the whole collection."""
+    """Stream (part, id, number): the id of each feature in its part, and its number in the collection."""
     return connection.sql(
         """SELECT part, f.id AS id, coalesce(v.id, -1)::INTEGER AS number
            FROM features f LEFT JOIN vocabulary v USING (type, feature) WHERE NOT again ORDER BY part, f.id"""
@@ -190,7 +189,7 @@ def renumbered_features(connection: duckdb.DuckDBPyConnection) -> Any:
 
 
 def referenced_bags(connection: duckdb.DuckDBPyConnection) -> Any:
-    """The resolved references as (owner, number, count), by owner and feature."""
+    """The authors of referenced documents as (owner, number, count), ordered by owner and feature."""
     return connection.sql(
         """SELECT owner, v.id AS number, r.count FROM referenced r JOIN vocabulary v ON v.type = 'ref' AND
            v.feature = r.feature ORDER BY owner, number"""
@@ -198,18 +197,18 @@ def referenced_bags(connection: duckdb.DuckDBPyConnection) -> Any:
 
 
 def count_mentions(connection: duckdb.DuckDBPyConnection) -> int:
-    """N: the mentions of the run, those of duplicate records left out."""
-    return int(_value(connection, f"SELECT count(*) FROM mentions WHERE {kept('owner')}"))
+    """N: the number of mentions of the run, without duplicate records."""
+    return int(_value(connection, f"SELECT count(*) FROM mentions WHERE {is_unique_owner('owner')}"))
 
 
 def count_authors(connection: duckdb.DuckDBPyConnection) -> int:
-    """The author entries of all documents, those of duplicate records left out."""
-    query = f"SELECT coalesce(sum(authors), 0) FROM records WHERE {first_only('sequence')}"
+    """The number of authors of all documents, without duplicate records."""
+    query = f"SELECT coalesce(sum(authors), 0) FROM records WHERE {is_unique('sequence')}"
     return int(_value(connection, query))
 
 
 def features_missing_from_statistics(connection: duckdb.DuckDBPyConnection) -> int:
-    """How many features of the run the given statistics do not know."""
+    """The number of features of the run that the given statistics lack."""
     return int(_value(connection, "SELECT count(*) FROM counted WHERE NOT known"))
 
 
@@ -219,17 +218,17 @@ def write_ordered_mentions(connection: duckdb.DuckDBPyConnection, path: Path) ->
         f"""COPY (SELECT m.owner, coalesce(v.id, -1)::INTEGER AS own_name, mention_id, document_id, position, name,
                          parsed_name, block, author
                   FROM named_mentions m LEFT JOIN vocabulary v ON v.type = 'co' AND v.feature = m.own_name
-                  WHERE {kept("m.owner")}
+                  WHERE {is_unique_owner("m.owner")}
                   ORDER BY block, document_id NULLS FIRST, position NULLS FIRST, mention_id)
             TO '{quoted(path)}' (FORMAT parquet, COMPRESSION lz4)"""
     )
 
 
 def write_identifiers(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Write the identifiers of all mentions, one of each kind: "Researcher-ID" and "researcherid" are one kind."""
+    """Write the identifiers of all mentions, one of each kind; "Researcher-ID" and "researcherid" are one kind."""
     connection.execute(
         f"""COPY (SELECT owner, lower(regexp_replace(kind, '[-_\\s]', '', 'g')) AS kind, min(id) AS id
-                  FROM identifiers WHERE {kept("owner")} GROUP BY ALL ORDER BY owner, kind)
+                  FROM identifiers WHERE {is_unique_owner("owner")} GROUP BY ALL ORDER BY owner, kind)
             TO '{quoted(path)}' (FORMAT parquet, COMPRESSION lz4)"""
     )
 
@@ -256,13 +255,13 @@ def _frequencies(connection: duckdb.DuckDBPyConnection, given: GivenStatistics |
     )
 
 
-def kept(owner: str) -> str:
-    """A condition: what belongs to this owner is not that of a duplicate."""
-    return first_only(f"({owner}) >> {SLOT_BITS}")
+def is_unique_owner(owner: str) -> str:
+    """The SQL condition that the record of an owner is not a duplicate."""
+    return is_unique(f"({owner}) >> {SLOT_BITS}")
 
 
-def first_only(sequence: str) -> str:
-    """A condition: the record of this sequence is no duplicate."""
+def is_unique(sequence: str) -> str:
+    """The SQL condition that the record of a sequence is not a duplicate."""
     return f"{sequence} NOT IN (SELECT sequence FROM duplicates)"
 
 
@@ -271,17 +270,17 @@ def _value(connection: duckdb.DuckDBPyConnection, query: str) -> Any:
     return next(iter(row))
 
 
-#: Mentions whose bags are looked at together.
+# Number of mentions whose bags are in memory at once.
 BATCH_MENTIONS = 100_000
 
 
 @dataclass(frozen=True)
 class Inventory:
-    """Counts over the documents of a run, duplicates left out.
+    """Counts over the documents of a run, without duplicates.
 
-    `years` are the first, the middle and the last one; `identifiers` the mentions that carry each kind and how many
-    different values there are; `document_ids` the documents that carry each kind; `frequent` the names with most
-    mentions, and how many documents these are on.
+    `years` are minimum, median and maximum. `identifiers` are the number of mentions and of distinct values for each
+    kind, `document_ids` the number of documents for each kind. `frequent` are the most frequent names with their
+    numbers of mentions and documents.
     """
 
     records: int
@@ -297,16 +296,18 @@ class Inventory:
 
 
 def take_inventory(connection: duckdb.DuckDBPyConnection, most_frequent: int) -> Inventory:
-    """Count what the parts of a run hold."""
-    connection.execute(f"CREATE OR REPLACE VIEW kept_mentions AS SELECT * FROM mentions WHERE {kept('owner')}")
-    connection.execute(f"CREATE OR REPLACE VIEW kept_records AS SELECT * FROM records WHERE {first_only('sequence')}")
+    """Count the records, mentions, names and identifiers of a run."""
+    connection.execute(
+        f"CREATE OR REPLACE VIEW unique_mentions AS SELECT * FROM mentions WHERE {is_unique_owner('owner')}"
+    )
+    connection.execute(f"CREATE OR REPLACE VIEW unique_records AS SELECT * FROM records WHERE {is_unique('sequence')}")
     records, without_authors, with_year, first, middle, last = _row(
         connection,
         """SELECT count(*), count(*) FILTER (authors = 0), count(year), min(year), quantile_disc(year, 0.5), max(year)
-           FROM kept_records""",
+           FROM unique_records""",
     )
     mentions, names, labelled = _row(
-        connection, "SELECT count(*), count(DISTINCT block), count(author) FROM kept_mentions"
+        connection, "SELECT count(*), count(DISTINCT block), count(author) FROM unique_mentions"
     )
     return Inventory(
         records=records,
@@ -339,21 +340,21 @@ def share_with_features(encoded: Encoded) -> dict[str, float]:
 def _document_ids(connection: duckdb.DuckDBPyConnection) -> list[Any]:
     return connection.execute(
         f"""SELECT split_part(key, ':', 1) AS kind, count(DISTINCT sequence) FROM keys
-            WHERE kind <> 'name' AND {first_only("sequence")} GROUP BY kind ORDER BY 2 DESC, 1"""
+            WHERE kind <> 'name' AND {is_unique("sequence")} GROUP BY kind ORDER BY 2 DESC, 1"""
     ).fetchall()
 
 
 def _identifiers(connection: duckdb.DuckDBPyConnection) -> list[Any]:
-    # Addresses are among them because they link people; they are counted with the features.
+    # E-mail addresses are must-link identifiers, too, but they are reported as features.
     return connection.execute(
         f"""SELECT kind, count(DISTINCT owner), count(DISTINCT id) FROM identifiers
-            WHERE kind <> 'email' AND {kept("owner")} GROUP BY kind ORDER BY 2 DESC, 1"""
+            WHERE kind <> 'email' AND {is_unique_owner("owner")} GROUP BY kind ORDER BY 2 DESC, 1"""
     ).fetchall()
 
 
 def _frequent(connection: duckdb.DuckDBPyConnection, most: int) -> list[Any]:
     return connection.execute(
-        f"""SELECT block, count(*), count(DISTINCT owner >> {SLOT_BITS}) FROM kept_mentions
+        f"""SELECT block, count(*), count(DISTINCT owner >> {SLOT_BITS}) FROM unique_mentions
             GROUP BY block ORDER BY 2 DESC, 1 LIMIT ?""",
         [most],
     ).fetchall()

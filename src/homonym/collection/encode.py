@@ -1,8 +1,8 @@
-"""Parts to one encoded collection: features get their final numbers, bags follow each other, mentions are in order.
+"""Parts to one encoded collection: features get their final numbers, and all bags and mentions their final order.
 
-A part's bags are in order already, and its features are numbered in the order of the collection's: part by part,
-numbers are looked up and written behind each other. Only what was not known when a part was made costs more: duplicate
-records are left out, and authors of referenced documents are put in.
+The bags of a part are in order already, and its features are numbered in the same order as those of the collection. So
+parts are renumbered and appended one by one. Only corrections cost more: duplicate records are removed, and authors of
+referenced documents are added.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Frequencies
 from homonym.collection import counting
-from homonym.collection.bags import in_order_of
+from homonym.collection.bags import order_by_owner
 from homonym.collection.encoded import Encoded
 from homonym.collection.layout import SLOT_BITS, part_file
 from homonym.runtime.thread_pool import map_in_order
@@ -34,50 +34,50 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class _BagWriter:
-    """Bags one after the other; feature numbers are those of the collection."""
+class _OwnedBags:
+    """Entries of bags by owner; features have their numbers in the collection."""
 
     owner: Integers
     feature: NDArray[np.int32]
     count: NDArray[np.float64]
 
-    def chosen(self, entries: slice | NDArray[np.bool_]) -> _BagWriter:
-        return _BagWriter(self.owner[entries], self.feature[entries], self.count[entries])
+    def selected(self, entries: slice | NDArray[np.bool_]) -> _OwnedBags:
+        return _OwnedBags(self.owner[entries], self.feature[entries], self.count[entries])
 
-    def with_others(self, others: _BagWriter) -> _BagWriter:
-        """Both together; what stands in one bag twice is added up."""
+    def merged_with(self, others: _OwnedBags) -> _OwnedBags:
+        """Both together; counts of one feature in one bag are added up."""
         owner = np.concatenate([self.owner, others.owner])
         feature = np.concatenate([self.feature, others.feature])
-        order = in_order_of(owner, feature)
+        order = order_by_owner(owner, feature)
         owner, feature = owner[order], feature[order]
         first = np.flatnonzero((np.diff(owner, prepend=-1) != 0) | (np.diff(feature, prepend=-1) != 0))
         count = np.add.reduceat(np.concatenate([self.count, others.count])[order], first)
-        return _BagWriter(owner[first], feature[first], count)
+        return _OwnedBags(owner[first], feature[first], count)
 
 
 @dataclass(frozen=True, eq=False)
-class _Additions:
-    """What parts did not know: records to leave out, and bags to put in, both by owner."""
+class _Corrections:
+    """What is known only of the whole collection: duplicate records to remove, and bags to add."""
 
     duplicates: Integers
-    referenced: _BagWriter
+    referenced: _OwnedBags
 
-    def applied(self, bags: _BagWriter, first: int, following: int) -> _BagWriter:
-        """The bags of a part, whose records have sequences from `first` up to `following`."""
+    def applied(self, bags: _OwnedBags, first: int, following: int) -> _OwnedBags:
+        """The corrected bags of a part, whose records have sequences from `first` to below `following`."""
         if len(self.duplicates):
-            bags = bags.chosen(~np.isin(bags.owner >> SLOT_BITS, self.duplicates))
+            bags = bags.selected(~np.isin(bags.owner >> SLOT_BITS, self.duplicates))
         low, high = np.searchsorted(self.referenced.owner, [first << SLOT_BITS, following << SLOT_BITS])
-        return bags.with_others(self.referenced.chosen(slice(low, high))) if low < high else bags
+        return bags.merged_with(self.referenced.selected(slice(low, high))) if low < high else bags
 
 
 def encode(
     connection: duckdb.DuckDBPyConnection, frequencies: Frequencies, work: Path, threads: int = 1
 ) -> Encoded:  # fmt: skip
-    """Number all bags and order all mentions, streaming both to disk."""
+    """Renumber all bags and order all mentions; both are streamed to disk."""
     mentions_file, identifiers_file = work / "mentions.parquet", work / "identifiers.parquet"
     counting.write_ordered_mentions(connection, mentions_file)
     counting.write_identifiers(connection, identifiers_file)
-    owners, starts = _store_bags(connection, work, threads)
+    owners, starts = _write_bags(connection, work, threads)
     mentions = pq.read_table(mentions_file, columns=["owner", "own_name", "block"])
     return Encoded(
         frequencies=frequencies,
@@ -105,13 +105,13 @@ def _block_starts(block: pa.ChunkedArray) -> Integers:
     return np.concatenate([*starts, [first]]).astype(np.int64)
 
 
-def _store_bags(connection: duckdb.DuckDBPyConnection, work: Path, threads: int) -> tuple[Integers, Integers]:
-    """Write the features and counts of all bags; gives their owners and where each one's begin."""
-    additions = _additions(connection)
+def _write_bags(connection: duckdb.DuckDBPyConnection, work: Path, threads: int) -> tuple[Integers, Integers]:
+    """Write the features and counts of all bags; returns their owners and the start of each owner's bag."""
+    corrections = _corrections(connection)
 
-    def numbered(part: tuple[int, int, NDArray[np.int32]]) -> _BagWriter:
+    def numbered(part: tuple[int, int, NDArray[np.int32]]) -> _OwnedBags:
         first, following, number = part
-        return additions.applied(_read_part(work, first, number), first, following)
+        return corrections.applied(_read_part(work, first, number), first, following)
 
     owners, starts, stored = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
     with (work / "feature.bin").open("wb") as features, (work / "count.bin").open("wb") as counts:
@@ -125,27 +125,27 @@ def _store_bags(connection: duckdb.DuckDBPyConnection, work: Path, threads: int)
     return np.concatenate(owners), np.concatenate([*starts, [stored]]).astype(np.int64)
 
 
-def _additions(connection: duckdb.DuckDBPyConnection) -> _Additions:
+def _corrections(connection: duckdb.DuckDBPyConnection) -> _Corrections:
     duplicates = connection.execute("SELECT sequence FROM duplicates").fetchnumpy()["sequence"]
     referenced = counting.referenced_bags(connection)
     owner, number, count = (referenced[name].to_numpy() for name in ("owner", "number", "count"))
-    return _Additions(np.asarray(duplicates, np.int64), _BagWriter(owner, number.astype(np.int32), count))
+    return _Corrections(np.asarray(duplicates, np.int64), _OwnedBags(owner, number.astype(np.int32), count))
 
 
-def _read_part(work: Path, part: int, number: NDArray[np.int32]) -> _BagWriter:
+def _read_part(work: Path, part: int, number: NDArray[np.int32]) -> _OwnedBags:
     path = part_file(work, "bags", part)
     if not path.exists():
-        return _BagWriter(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0))
+        return _OwnedBags(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0))
     table = pq.read_table(path, columns=["owner", "feature", "count"], use_threads=False)
-    return _BagWriter(table["owner"].to_numpy(), number[table["feature"].to_numpy()], table["count"].to_numpy())
+    return _OwnedBags(table["owner"].to_numpy(), number[table["feature"].to_numpy()], table["count"].to_numpy())
 
 
 def _numbered_parts(
     connection: duckdb.DuckDBPyConnection, work: Path
 ) -> Iterator[tuple[int, int, NDArray[np.int32]]]:  # fmt: skip
-    """For each part its sequence, that of the next, and the numbers of its features in the collection.
+    """For each part its sequence, that of the next part, and the numbers of its features in the collection.
 
-    Every part is there, also one without a feature: documents that it holds may have some through their references.
+    Parts without features are included, because their documents may get features from references.
     """
     parts = sorted(int(path.stem) for path in (work / "records").iterdir())
     following = dict(zip(parts, [*parts[1:], 1 << 42], strict=True))
@@ -160,7 +160,7 @@ def _numbered_parts(
 
 
 def _by_part(rows: pa.RecordBatchReader) -> Iterator[tuple[int, NDArray[np.int32]]]:
-    """Rows that are ordered by part, put together part by part."""
+    """Group rows that are ordered by part."""
     gathered: list[NDArray[np.int32]] = []
     current = -1
     for batch in rows:

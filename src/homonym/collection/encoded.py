@@ -1,4 +1,4 @@
-"""Frequencies and bags as flat arrays on disk, memory-mapped: blocks are gathered from them when their turn comes."""
+"""The encoded collection: frequencies and bags as flat arrays, memory-mapped from disk and gathered block by block."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from homonym.collection.layout import SLOT_BITS
 class Encoded:
     """A collection ready for clustering.
 
-    Mentions stand in the order of the result; `block_start` bounds their blocks. The bags of owner `owners[i]` are
-    `feature[starts[i]:starts[i + 1]]` and the same of `count`.
+    Mentions are in the order of the result, and `block_start` has the bounds of their blocks. The bags of owner
+    `owners[i]` are `feature[starts[i]:starts[i + 1]]` with the same range of `count`.
     """
 
     frequencies: Frequencies
@@ -35,7 +35,7 @@ class Encoded:
     count: NDArray[np.float64]
 
     def sizes(self) -> NDArray[np.int64]:
-        """Number of occurrences of each mention, its own name still included."""
+        """The number of occurrences of each mention, including its own name."""
         shared, own = self._ranges(slice(None))
         return (shared[1] - shared[0]) + (own[1] - own[0])
 
@@ -44,7 +44,7 @@ class Encoded:
         return pq.read_table(self.mentions_file, columns=["block"])["block"].take(pa.array(self.block_start[:-1]))
 
     def read(self, columns: list[str], mentions: NDArray[np.int64]) -> pa.Table:
-        """Some columns of some mentions, in the order of these; of the rest no more is held than a piece."""
+        """Some columns of some mentions, in the given order; only one row group is in memory at a time."""
         order = np.argsort(mentions, kind="stable")
         rising, pieces, first = mentions[order], [], 0
         source = pq.ParquetFile(self.mentions_file)
@@ -58,7 +58,7 @@ class Encoded:
         return pa.concat_tables([nothing, *pieces]).take(pa.array(np.argsort(order)))
 
     def identifiers(self) -> pa.Table:
-        """Place of the mention, kind and id of all identifiers, in the order of the mentions."""
+        """All identifiers as (place of the mention, kind, id), in the order of the mentions."""
         table = pq.read_table(self.identifiers_file)
         order = np.argsort(self.mention_owner)
         place = order[np.searchsorted(self.mention_owner, table["owner"].to_numpy(), sorter=order)]
@@ -66,7 +66,7 @@ class Encoded:
         return table.take(pa.array(np.argsort(place, kind="stable")))
 
     def gather(self, first_block: int, last_block: int, kept: NDArray[np.bool_]) -> Bags:
-        """The bags of a range of blocks, feature types that are not kept left out."""
+        """The bags of a range of blocks; `kept` marks the feature types to include."""
         first, last = self.block_start[first_block], self.block_start[last_block]
         block_start = self.block_start[first_block : last_block + 1] - first
         return Bags(block_start, *self.gather_mentions(slice(int(first), int(last)), kept))
@@ -74,7 +74,7 @@ class Encoded:
     def gather_mentions(
         self, mentions: slice | NDArray[np.int64], kept: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """The bags of some mentions, one after the other: where each starts, features, counts."""
+        """The bags of some mentions: start of each bag, features, counts; `kept` marks the feature types to include."""
         from homonym.clustering.dense.blocks import StoredBags, gather_bags
 
         shared, own = self._ranges(mentions)
@@ -97,17 +97,17 @@ class Encoded:
 
 
 Stored = dict[str, Any]
-"""Where a value is, or what it is: one entry, named by its kind."""
+"""A value as JSON: its kind, with the value itself or the file it is in."""
 
 
 def save_encoded(encoded: Encoded, work: Path) -> tuple[Stored, list[str]]:
-    """Store a collection; gives what `load` needs, to be kept as JSON, and the files that it is made of."""
+    """Save a collection; returns what `load_encoded` needs, as JSON, and the names of its files."""
     files: list[str] = []
     return {"encoded": _saved_fields(encoded, work, "", files)}, files
 
 
 def load_encoded(stored: Stored, work: Path) -> Encoded:
-    """A collection as it was saved."""
+    """Load a collection that `save_encoded` has saved."""
     values = {name: _loaded(value, work) for name, value in stored["encoded"].items()}
     return Encoded(**values)
 
@@ -135,7 +135,7 @@ def _saved(value: Any, work: Path, name: str, files: list[str]) -> Stored:
 
 
 def _file_of(array: NDArray[Any], work: Path) -> str | None:
-    """The file that is this array, byte by byte; None for an array that is a part of one, or in memory."""
+    """The file that an array maps as a whole; None for an array in memory, or one that maps only a part."""
     if not isinstance(array, np.memmap) or array.filename is None or array.offset != 0 or array.ndim != 1:
         return None
     path = Path(array.filename)

@@ -1,7 +1,7 @@
-"""The tables that a collection is kept in while it is worked on, in a directory with a folder for each.
+"""The tables of a part: what reading a chunk of records leaves in the work directory, one folder for each table.
 
-Every bag has an owner: `sequence << 20 | slot`, the record's place in the whole input and 0 for the document itself or
-1 + position for one of its authors. Owners sort like the input and need no lookup.
+A bag belongs to an owner, `sequence << 20 | slot`: `sequence` is the record's place in the whole input, `slot` is 0 for
+the document itself and 1 + position for one of its authors. Owners sort in the order of the input and need no lookup.
 """
 
 from __future__ import annotations
@@ -11,36 +11,41 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from homonym.collection.bags import BAGS, FEATURES
-
 SLOT_BITS = 20
 MOST_AUTHORS = (1 << SLOT_BITS) - 2
+
+FEATURES = pa.schema(
+    [("part", pa.int64()), ("id", pa.int32()), ("type", pa.string()), ("feature", pa.string()), ("count", pa.float64()),
+     ("holders", pa.int64()), ("again", pa.bool_())]
+)  # fmt: skip
+"""The features of a part with what they add to #(f), `count` times `holders`; `id` numbers them within the part.
+
+Whole counts are summed into one row with the count 1. Otherwise a feature has one row for each distinct count, and all
+rows but the first are marked `again`.
+"""
+
+BAGS = pa.schema([("owner", pa.int64()), ("feature", pa.int32()), ("count", pa.float64()), ("holders", pa.int32())])
+"""Bags by owner and feature; `feature` is the id within the part. `holders` mentions have this bag."""
 
 MENTION_ROWS = pa.schema(
     [("owner", pa.int64()), ("mention_id", pa.string()), ("document_id", pa.string()), ("position", pa.int32()),
      ("name", pa.string()), ("parsed_name", pa.string()), ("own_name", pa.string()), ("block", pa.string()),
      ("author", pa.string())]
 )  # fmt: skip
-"""Mentions; `own_name` is the normalised name to take out of the document's names, `parsed_name` see `spelled`."""
+"""Mentions; `own_name` is the key to remove from the co-authors, `parsed_name` is written by `encode_name`."""
 
 RECORD_ROWS = pa.schema(
-    [
-        ("sequence", pa.int64()),
-        ("line", pa.int64()),
-        ("id", pa.string()),
-        ("id_is_key", pa.bool_()),
-        ("year", pa.int32()),
-        ("authors", pa.int32()),
-    ]
-)
+    [("sequence", pa.int64()), ("line", pa.int64()), ("id", pa.string()), ("id_is_key", pa.bool_()),
+     ("year", pa.int32()), ("authors", pa.int32())]
+)  # fmt: skip
 KEY_ROWS = pa.schema([("sequence", pa.int64()), ("key", pa.string())])
-"""What else a record is known by: two with one key are one document."""
+"""Further keys of a record, such as its DOI: two records with one key are one document."""
 
 REFERENCE_ROWS = pa.schema([("sequence", pa.int64()), ("id", pa.string()), ("holders", pa.int32())])
 IDENTIFIER_ROWS = pa.schema([("owner", pa.int64()), ("kind", pa.string()), ("id", pa.string())])
 """Identifiers of people, by mention."""
 
-PARTS = {
+PART_TABLES = {
     "features": FEATURES,
     "bags": BAGS,
     "mentions": MENTION_ROWS,
@@ -49,23 +54,22 @@ PARTS = {
     "references": REFERENCE_ROWS,
     "identifiers": IDENTIFIER_ROWS,
 }
-"""The tables of a part, each in a folder of its own; a folder that no part has filled is not there."""
-
-ROWS = tuple(name for name in PARTS if name not in {"features", "bags"})
-"""The tables that are filled row by row."""
+"""The tables of a part. An empty table is not written, so a folder may be missing."""
 
 CONVERTED = "converted"
-"""The folder of documents as lines, one file for each part, beside its records."""
+"""The folder of documents converted to JSON lines, one file for each part."""
 
 
 def part_file(work: Path, table: str, sequence: int) -> Path:
-    """Where one table of a part is kept."""
+    """The file of one table of a part, whose number is the sequence of its first record."""
     return work / table / f"{sequence:015d}.parquet"
 
 
-def write_part(table: pa.Table, work: Path, name: str, sequence: int) -> None:
-    """Store one table of a part."""
-    path = part_file(work, name, sequence)
-    path.parent.mkdir(exist_ok=True)
-    # What passes from one stage to the next is read once: dictionaries and statistics would take longer than they save.
-    pq.write_table(table, path, compression="lz4", use_dictionary=["type", "kind"], write_statistics=False)
+def write_part(tables: dict[str, pa.Table], work: Path, sequence: int) -> None:
+    """Write the tables of a part."""
+    for name, table in tables.items():
+        if len(table):
+            path = part_file(work, name, sequence)
+            path.parent.mkdir(exist_ok=True)
+            # The file is read once: most dictionaries and statistics would take longer than they save.
+            pq.write_table(table, path, compression="lz4", use_dictionary=["type", "kind"], write_statistics=False)

@@ -1,11 +1,15 @@
-"""Records to tables: a chunk of records becomes one part, a handful of Parquet files in the work directory."""
+"""Chunks of records to parts: each chunk becomes a handful of Parquet files in the work directory (see layout.py).
+
+Chunks are independent of each other, so that processes or Spark tasks can write them in any order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -13,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from homonym.collection.bags import Occurrences, bag_tables
-from homonym.collection.extractor import Part, tables_at_once
+from homonym.collection.bags import Occurrences, bag_tables, occurrences_of_mentions
+from homonym.collection.extractor import extract_tables, record_tables
 from homonym.collection.layout import (
     CONVERTED,
     IDENTIFIER_ROWS,
@@ -25,11 +29,14 @@ from homonym.collection.layout import (
     write_part,
 )
 from homonym.errors import InputError
-from homonym.features.blocking import encode_name
+from homonym.features.blocking import blocked_names
+from homonym.features.columns import DocumentColumns, PlacedDocument, columns_of, record_columns
+from homonym.features.json_columns import columns_of_lines
+from homonym.features.text import Integers
 from homonym.messages import first_line
-from homonym.names.parse import parse_name
+from homonym.names.parse import encode_name, parse_name
 from homonym.records.fields import identifiers
-from homonym.records.formats.documents import LARGEST_COUNT, SMALLEST_COUNT, document_line, parse_mention
+from homonym.records.formats.documents import LARGEST_COUNT, SMALLEST_COUNT, Mention, document_line, parse_mention
 from homonym.records.model import BrokenRecordError, Document, Problem
 from homonym.records.parsing.splitting import Raw
 from homonym.records.reader import parse_raw_record
@@ -37,6 +44,10 @@ from homonym.records.registry import Unit, format_named
 from homonym.runtime.progress import Advance
 from homonym.schema import BAG, IDENTIFIERS, MENTIONS
 from homonym.settings import Settings
+
+# Rows of a Parquet file that become one part.
+BATCH_ROWS = 20_000
+MENTION_COLUMNS = ("mention_id", "document_id", "position", "name", "block", "author")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +62,7 @@ class Chunk:
     unit: Unit = "line"
 
     def __getstate__(self) -> tuple[Any, ...]:
-        """What passes to another process: plain lists are there in a third of the time that objects take."""
+        """What is sent to another process: plain lists take a third of the time that objects take."""
         return (self.file, self.sequence, *zip(*self.raws, strict=True), self.form, self.context, self.unit)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
@@ -63,7 +74,7 @@ class Chunk:
 
 @dataclass
 class PartReport:
-    """What came of one chunk: `read` raw records, of which `records` could be used; `rejects` are lines of JSON."""
+    """The result of one chunk: `read` raw records, of which `records` were usable; `rejects` are JSON lines."""
 
     read: int = 0
     records: int = 0
@@ -72,87 +83,13 @@ class PartReport:
     rejects: list[bytes] = field(default_factory=list)
 
     def add(self, problems: list[Problem], raw: Raw) -> None:
-        """Note what was wrong with a record, and keep it if it is lost."""
+        """Add the problems of one record, each with a line for the file of rejected records."""
         self.problems += problems
         self.rejects += [_reject(problem, raw) for problem in problems]
 
 
-def write_documents(chunk: Chunk, settings: Settings, work: Path, *, strict: bool) -> PartReport:
-    """Read a chunk of documents, extract their features and store them as one part."""
-    if chunk.form == "documents" and (tables := tables_at_once(chunk.raws, chunk.sequence, settings)):
-        return _write(tables, work, chunk.sequence, PartReport(read=len(chunk.raws)))
-    part, report = Part(), PartReport(read=len(chunk.raws))
-    for sequence, raw, document in _documents(chunk, report, strict=strict):
-        unnamed = part.add_document(document, sequence, raw.number, settings)
-        report.add([Problem(chunk.file, raw.number, "author", reason, chunk.unit) for reason in unnamed], raw)
-    return _write(part.tables(chunk.sequence), work, chunk.sequence, report)
-
-
-def write_lines(chunk: Chunk, settings: Settings, work: Path, *, strict: bool) -> PartReport:
-    """Read a chunk of documents and store them as lines of homonym's own format."""
-    part, report = Part(), PartReport(read=len(chunk.raws))
-    lines = []
-    for sequence, raw, document in _documents(chunk, report, strict=strict):
-        part.add_record(document, sequence, raw.number)
-        lines.append(document_line(document))
-    if lines:
-        folder = work / CONVERTED
-        folder.mkdir(exist_ok=True)
-        (folder / f"{chunk.sequence:015d}.jsonl").write_bytes(b"".join(lines))
-    return _write(part.tables(chunk.sequence), work, chunk.sequence, report)
-
-
-def write_mentions(chunk: Chunk, settings: Settings, work: Path, *, strict: bool) -> PartReport:
-    """Read a chunk of mentions with bags and store them as one part."""
-    part, report = Part(), PartReport(read=len(chunk.raws))
-    for sequence, raw in enumerate(chunk.raws, chunk.sequence):
-        try:
-            mention = parse_mention(raw.text)
-        except BrokenRecordError as broken:
-            report.add([Problem(chunk.file, raw.number, "record", str(broken))], raw)
-        else:
-            part.add_mention(mention, sequence, raw.number)
-            report.add([Problem(chunk.file, raw.number, lost, reason) for lost, reason in mention.notes], raw)
-        if strict and report.problems:
-            break
-    return _write(part.tables(chunk.sequence), work, chunk.sequence, report)
-
-
-def _write(tables: dict[str, pa.Table], work: Path, sequence: int, report: PartReport) -> PartReport:
-    """Store the tables of a part and count what is in it."""
-    for name, table in tables.items():
-        if len(table):
-            write_part(table, work, name, sequence)
-    report.records = len(tables["records"])
-    report.mentions = pc.sum(tables["records"]["authors"], min_count=0).as_py()
-    return report
-
-
-def _documents(chunk: Chunk, report: PartReport, *, strict: bool) -> Iterator[tuple[int, Raw, Document]]:
-    """Yield the documents of a chunk with their places; the report takes what is wrong with the others."""
-    form = format_named(chunk.form)
-    for sequence, raw in enumerate(chunk.raws, chunk.sequence):
-        _, document, problems = parse_raw_record(raw, form, chunk.context, chunk.file, chunk.unit)
-        if document and document.authors and document.authors[-1].position >= MOST_AUTHORS:
-            problem = Problem(chunk.file, raw.number, "record", f"more than {MOST_AUTHORS} authors", chunk.unit)
-            document, problems = None, [problem]
-        report.add(problems, raw)
-        if strict and report.problems:
-            return
-        if document:
-            yield sequence, raw, document
-
-
-def _reject(problem: Problem, raw: Raw) -> bytes:
-    """What was set aside as a line of JSON, with the text of a record that was lost whole."""
-    said = {"file": problem.file, problem.unit: problem.line, "lost": problem.lost, "reason": problem.reason}
-    if problem.lost == "record":
-        said["text"] = raw.text.decode(errors="replace")
-    return orjson.dumps(said) + b"\n"
-
-
 def chunks(raws: Iterable[Raw], first: Chunk, size: int) -> Iterator[Chunk]:
-    """Group raw records into chunks of about `size` bytes, all like the first one, which is empty."""
+    """Group raw records into chunks of about `size` bytes; `first` is an empty chunk with all other fields."""
     sequence, gathered, filled = first.sequence, [], 0
     for raw in raws:
         gathered.append(raw)
@@ -165,16 +102,200 @@ def chunks(raws: Iterable[Raw], first: Chunk, size: int) -> Iterator[Chunk]:
         yield replace(first, sequence=sequence, raws=gathered)
 
 
-BATCH_ROWS = 20_000
+# Documents
+
+
+def write_documents(chunk: Chunk, settings: Settings, work: Path, *, strict: bool) -> PartReport:
+    """Parse a chunk of documents, extract their features and write them as one part."""
+    report = PartReport(read=len(chunk.raws))
+    columns = _columns_at_once(chunk, settings.blocking)
+    if columns is None:
+        columns = columns_of(list(_named_documents(chunk, report, settings.blocking, strict=strict)), settings.blocking)
+    return _write(extract_tables(columns, chunk.sequence, settings), work, chunk.sequence, report)
+
+
+def write_lines(chunk: Chunk, settings: Settings, work: Path, *, strict: bool) -> PartReport:
+    """Parse a chunk of documents and write them as JSON lines of homonym's own format."""
+    report = PartReport(read=len(chunk.raws))
+    placed = [place for place, _ in _documents(chunk, report, strict=strict)]
+    if placed:
+        folder = work / CONVERTED
+        folder.mkdir(exist_ok=True)
+        lines = [document_line(document) for _, _, document in placed]
+        (folder / f"{chunk.sequence:015d}.jsonl").write_bytes(b"".join(lines))
+    return _write(record_tables(record_columns(placed)), work, chunk.sequence, report)
+
+
+def _columns_at_once(chunk: Chunk, blocking: str) -> DocumentColumns | None:
+    """The columns of homonym's own documents; None if the chunk must be parsed record by record."""
+    columns = columns_of_lines(chunk.raws, chunk.sequence, blocking) if chunk.form == "documents" else None
+    return columns if columns and columns.records.authors.max(initial=0) < MOST_AUTHORS else None
+
+
+def _named_documents(chunk: Chunk, report: PartReport, blocking: str, *, strict: bool) -> Iterator[PlacedDocument]:
+    """Yield the documents of a chunk without the authors that have no usable name, which are reported."""
+    names = blocked_names(blocking)
+    for placed, raw in _documents(chunk, report, strict=strict):
+        authors = placed.document.authors
+        unnamed = [author for author in authors if names[author.name] is None]
+        if unnamed:
+            placed.document.authors = [author for author in authors if names[author.name] is not None]
+            reasons = [f"author {author.position} has no name ({author.name.strip()!r})" for author in unnamed]
+            report.add([Problem(chunk.file, raw.number, "author", reason, chunk.unit) for reason in reasons], raw)
+        yield placed
+
+
+def _documents(chunk: Chunk, report: PartReport, *, strict: bool) -> Iterator[tuple[PlacedDocument, Raw]]:
+    """Yield the usable documents of a chunk; problems go to the report, and the first one ends a strict run."""
+    form = format_named(chunk.form)
+    for sequence, raw in enumerate(chunk.raws, chunk.sequence):
+        _, document, problems = parse_raw_record(raw, form, chunk.context, chunk.file, chunk.unit)
+        if document and _has_too_many_authors(document):
+            problem = Problem(chunk.file, raw.number, "record", f"more than {MOST_AUTHORS} authors", chunk.unit)
+            document, problems = None, [problem]
+        report.add(problems, raw)
+        if strict and report.problems:
+            return
+        if document:
+            yield PlacedDocument(sequence, raw.number, document), raw
+
+
+def _has_too_many_authors(document: Document) -> bool:
+    return bool(document.authors) and document.authors[-1].position >= MOST_AUTHORS
+
+
+def _reject(problem: Problem, raw: Raw) -> bytes:
+    """A rejected record, author or field as a JSON line, with the text of a record that was lost as a whole."""
+    line = {"file": problem.file, problem.unit: problem.line, "lost": problem.lost, "reason": problem.reason}
+    if problem.lost == "record":
+        line["text"] = raw.text.decode(errors="replace")
+    return orjson.dumps(line) + b"\n"
+
+
+def _write(tables: dict[str, pa.Table], work: Path, sequence: int, report: PartReport) -> PartReport:
+    """Write the tables of a part and complete its report."""
+    write_part(tables, work, sequence)
+    report.records = len(tables["records"])
+    report.mentions = pc.sum(tables["records"]["authors"], min_count=0).as_py()
+    return report
+
+
+# Mentions with bags
+
+
+class MentionColumns(NamedTuple):
+    """Mentions that bring their bags: columns of schema.MENTIONS, places in the whole input and in the file."""
+
+    columns: pa.Table
+    sequence: Integers
+    line: Integers
+    bags: dict[str, Occurrences]
+    identifiers: list[tuple[int, str, str]]
+
+
+def write_mentions(chunk: Chunk, settings: Settings, work: Path, *, strict: bool) -> PartReport:
+    """Parse a chunk of mentions with bags, JSON lines, and write them as one part."""
+    report = PartReport(read=len(chunk.raws))
+    placed = []
+    for sequence, raw in enumerate(chunk.raws, chunk.sequence):
+        try:
+            mention = parse_mention(raw.text)
+        except BrokenRecordError as broken:
+            report.add([Problem(chunk.file, raw.number, "record", str(broken))], raw)
+        else:
+            placed.append((sequence, raw.number, mention))
+            report.add([Problem(chunk.file, raw.number, lost, reason) for lost, reason in mention.notes], raw)
+        if strict and report.problems:
+            break
+    return _write(_mention_tables(_mention_columns(placed), chunk.sequence), work, chunk.sequence, report)
+
+
+def _mention_columns(placed: list[tuple[int, int, Mention]]) -> MentionColumns:
+    sequences, lines, mentions = zip(*placed, strict=True) if placed else ((), (), ())
+    sequence = np.array(sequences, np.int64)
+    rows = [(m.mention_id, m.document_id, m.position, m.name, m.block, m.label) for m in mentions]
+    owners = mention_owners(sequence).tolist()
+    ids = [
+        (owner, kind, value)
+        for owner, mention in zip(owners, mentions, strict=True)
+        for kind, value in mention.ids.items()
+    ]
+    columns = _rows_table(rows, pa.schema([MENTIONS.field(name) for name in MENTION_COLUMNS]))
+    return MentionColumns(columns, sequence, np.array(lines, np.int64), _bags_by_type(mentions, owners), ids)
+
+
+def _bags_by_type(mentions: Iterable[Mention], owners: Iterable[int]) -> dict[str, Occurrences]:
+    entries: defaultdict[str, tuple[list[int], list[str], list[float]]] = defaultdict(lambda: ([], [], []))
+    for owner, mention in zip(owners, mentions, strict=True):
+        for kind, bag in mention.features.items():
+            owner_of, feature, count = entries[kind]
+            owner_of += [owner] * len(bag)
+            feature += bag
+            count += bag.values()
+    return {
+        kind: occurrences_of_mentions(np.array(owner, np.int64), pa.array(feature, pa.string()), np.array(count))
+        for kind, (owner, feature, count) in entries.items()
+        if feature
+    }
+
+
+def _rows_table(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
+    return pa.table(list(zip(*rows, strict=True)), schema=schema) if rows else schema.empty_table()
+
+
+def mention_owners(sequence: Integers) -> Integers:
+    """The owners of mentions that are records of their own."""
+    return (sequence << SLOT_BITS) + 1
+
+
+def _mention_tables(mentions: MentionColumns, part: int) -> dict[str, pa.Table]:
+    """The tables of a part of mentions."""
+    rows, sequence, line, bags, ids = mentions
+    size = len(rows)
+    # The bags of mentions do not contain the mention's own name.
+    added = {
+        "owner": mention_owners(sequence),
+        "own_name": pa.nulls(size, pa.string()),
+        "parsed_name": _encoded_names(rows["name"]),
+    }
+    for name, column in added.items():
+        rows = rows.append_column(name, pa.array(column))
+    is_key, year, one = pa.repeat(pa.scalar(True), size), pa.nulls(size, pa.int32()), np.ones(size, np.int32)
+    features, bag_rows = bag_tables(bags, part)
+    return {
+        "mentions": rows.select(MENTION_ROWS.names).cast(MENTION_ROWS),
+        "records": pa.table([sequence, line, rows["mention_id"], is_key, year, one], schema=RECORD_ROWS),
+        "identifiers": _rows_table(ids, IDENTIFIER_ROWS),
+        "features": features,
+        "bags": bag_rows,
+    }
+
+
+def _encoded_names(names: pa.ChunkedArray) -> pa.Array:
+    """The names parsed and encoded, each distinct one once."""
+    coded = names.combine_chunks().dictionary_encode()
+    encoded = [encode_name(parse_name(name)) if name else None for name in coded.dictionary.to_pylist()]
+    return pa.array(encoded, pa.string()).take(coded.indices)
+
+
+# Mentions with bags in Parquet files
 
 
 def write_mention_table(path: Path, sequence: int, work: Path, advance: Advance) -> int:
-    """Store the rows of a table in the layout of schema.MENTIONS as parts; returns how many there were."""
+    """Write the rows of a Parquet file with the columns of schema.MENTIONS as parts; returns their number."""
     rows = 0
     for batch in _batches(path):
         table = _conformed(batch, path, rows)
-        _write_mention_part(table, sequence + rows, work, _occurrences(table, path, rows), rows)
-        _write_identifiers(table["ids"], sequence + rows, work, path, rows)
+        places = np.arange(sequence + rows, sequence + rows + len(table), dtype=np.int64)
+        owners = mention_owners(places)
+        mentions = MentionColumns(
+            columns=table,
+            sequence=places,
+            line=np.arange(rows + 1, rows + 1 + len(table), dtype=np.int64),
+            bags=_split_by_type(_bag_entries(table, path, rows), owners),
+            identifiers=_identifier_rows(table["ids"], owners, path, rows),
+        )
+        write_part(_mention_tables(mentions, sequence + rows), work, sequence + rows)
         rows += len(table)
         advance(len(table))
     if not rows:
@@ -202,32 +323,29 @@ def _require_columns(schema: pa.Schema, path: Path) -> None:
         named = ", ".join(missing or ["block"])
         raise InputError(f"{path}: column {named} is missing; it has {', '.join(schema.names)}.")
     for name, wanted in (("features", BAG), ("ids", IDENTIFIERS)):
-        if name in schema.names and not _fits(kind := schema.field(name).type, wanted):
+        if name in schema.names and not _has_fields(kind := schema.field(name).type, wanted):
             raise InputError(f"{path}: column {name} must be {wanted}, got {kind}.")
 
 
-def _fits(kind: pa.DataType, wanted: pa.ListType) -> bool:
-    """Whether a column of lists has all that its entries need: a cast would fill up a field that they lack."""
+def _has_fields(kind: pa.DataType, wanted: pa.ListType) -> bool:
+    """Whether a column of lists has all fields that are needed: a cast would fill a missing field with nulls."""
     entries = isinstance(kind, pa.ListType | pa.LargeListType) and isinstance(kind.value_type, pa.StructType)
-    return pa.types.is_null(kind) or (entries and set(_names(wanted)) <= set(_names(kind)))
+    return pa.types.is_null(kind) or (entries and _field_names(wanted) <= _field_names(kind))
 
 
-def _names(bag: pa.ListType) -> list[str]:
-    return [entry.name for entry in bag.value_type]
+def _field_names(lists: pa.ListType) -> set[str]:
+    return {entry.name for entry in lists.value_type}
 
 
 def _conformed(table: pa.Table, path: Path, row: int) -> pa.Table:
-    """The columns of schema.MENTIONS in their types, absent ones empty, the name standing in for a missing block."""
+    """All columns of schema.MENTIONS in their types; absent ones are null, and the name replaces a missing block."""
     columns = {}
-    for column_field in MENTIONS:
-        present = column_field.name in table.column_names
-        column = table[column_field.name] if present else pa.nulls(len(table), column_field.type)
+    for wanted in MENTIONS:
+        column = table[wanted.name] if wanted.name in table.column_names else pa.nulls(len(table), wanted.type)
         try:
-            columns[column_field.name] = column.cast(column_field.type)
+            columns[wanted.name] = column.cast(wanted.type)
         except pa.ArrowException as broken:
-            raise InputError(
-                f"{path}: column {column_field.name} must be {column_field.type}, got {column.type}."
-            ) from broken
+            raise InputError(f"{path}: column {wanted.name} must be {wanted.type}, got {column.type}.") from broken
     for name in ("mention_id", "document_id", "block", "author"):
         columns[name] = pc.if_else(pc.equal(columns[name], ""), None, columns[name])
     columns["block"] = pc.coalesce(columns["block"], columns["name"])
@@ -238,8 +356,8 @@ def _conformed(table: pa.Table, path: Path, row: int) -> pa.Table:
     return pa.table(columns)
 
 
-def _occurrences(table: pa.Table, path: Path, row: int) -> pa.Table:
-    """The entries of all bags with the place of their mention, those of one feature added up."""
+def _bag_entries(table: pa.Table, path: Path, row: int) -> pa.Table:
+    """The entries of all bags with the row of their mention; entries of one feature are added up."""
     bags = table["features"].combine_chunks()
     bags = bags.combine_chunks() if isinstance(bags, pa.ChunkedArray) else bags
     place, entries = pc.list_parent_indices(bags), pc.list_flatten(bags)
@@ -257,55 +375,22 @@ def _occurrences(table: pa.Table, path: Path, row: int) -> pa.Table:
     return used.aggregate([("count", "sum")]).rename_columns({"count_sum": "count"})
 
 
-def _write_mention_part(table: pa.Table, sequence: int, work: Path, occurrences: pa.Table, row: int) -> None:
-    places = pa.array(range(sequence, sequence + len(table)), pa.int64())
-    owners = pc.add(pc.multiply(places, 1 << SLOT_BITS), 1)
-    mentions = table.append_column("owner", owners)
-    mentions = mentions.append_column("own_name", pa.nulls(len(table), pa.string()))
-    mentions = mentions.append_column("parsed_name", _parsed(table["name"]))
-    write_part(mentions.select(MENTION_ROWS.names).cast(MENTION_ROWS), work, "mentions", sequence)
-    lines = pa.array(range(row + 1, row + 1 + len(table)), pa.int64())
-    is_key, year = pa.repeat(pa.scalar(True), len(table)), pa.nulls(len(table), pa.int32())
-    one = pa.repeat(pa.scalar(1, pa.int32()), len(table))
-    records = pa.table([places, lines, table["mention_id"], is_key, year, one], schema=RECORD_ROWS)
-    write_part(records, work, "records", sequence)
-    if len(occurrences):
-        features, bags = bag_tables(_by_type(occurrences, owners), sequence)
-        write_part(features, work, "features", sequence)
-        write_part(bags, work, "bags", sequence)
-
-
-def _by_type(occurrences: pa.Table, owners: pa.Array) -> dict[str, Occurrences]:
-    """The entries of each feature type."""
+def _split_by_type(entries: pa.Table, owners: Integers) -> dict[str, Occurrences]:
     types = {}
-    for kind in pc.unique(occurrences["type"]).to_pylist():
-        entries = occurrences.filter(pc.equal(occurrences["type"], kind))
-        coded = entries["feature"].combine_chunks().dictionary_encode()
-        types[kind] = Occurrences(
-            coded.dictionary,
-            owners.take(entries["place"].combine_chunks()).to_numpy(),
-            coded.indices.to_numpy().astype(np.int64),
-            entries["count"].to_numpy(),
-            np.ones(len(entries), np.int32),
-        )
+    for kind in pc.unique(entries["type"]).to_pylist():
+        chosen = entries.filter(pc.equal(entries["type"], kind))
+        owner = owners[chosen["place"].to_numpy()]
+        types[kind] = occurrences_of_mentions(owner, chosen["feature"].combine_chunks(), chosen["count"].to_numpy())
     return types
 
 
-def _parsed(names: pa.ChunkedArray) -> pa.Array:
-    """Each name as it is understood, a name that stands there often once."""
-    coded = names.combine_chunks().dictionary_encode()
-    parsed = [encode_name(parse_name(name)) if name else None for name in coded.dictionary.to_pylist()]
-    return pa.array(parsed, pa.string()).take(coded.indices)
-
-
-def _write_identifiers(ids: pa.ChunkedArray, sequence: int, work: Path, path: Path, row: int) -> None:
-    found = []
-    for place, entries in enumerate(ids.to_pylist()):
+def _identifier_rows(ids: pa.ChunkedArray, owners: Integers, path: Path, row: int) -> list[tuple[int, str, str]]:
+    rows = []
+    for place, (owner, entries) in enumerate(zip(owners.tolist(), ids.to_pylist(), strict=True)):
         for entry in entries or ():
             kind, value = entry["kind"], entry["id"]
             valid = identifiers.normalise(kind, value) if kind else None
             if valid is None:
                 raise InputError(f"{path}, row {row + place + 1}: {value!r} is no {kind}; correct or remove it.")
-            found.append((((sequence + place) << SLOT_BITS) + 1, kind, valid))
-    if found:
-        write_part(pa.table(list(zip(*found, strict=True)), schema=IDENTIFIER_ROWS), work, "identifiers", sequence)
+            rows.append((owner, kind, valid))
+    return rows

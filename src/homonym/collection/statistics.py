@@ -94,7 +94,7 @@ def _copy_table(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     connection.execute(f"COPY ({query}) TO '{quoted(path)}' ({options})")
 
 
-def take_given(connection: duckdb.DuckDBPyConnection, given: GivenStatistics) -> None:
+def use_given_counts(connection: duckdb.DuckDBPyConnection, given: GivenStatistics) -> None:
     """Replace counts in the table `counted` by given ones where there are any; the column `known` marks them."""
     _read_table(connection, given.path)
     if _exists(connection, f"FROM given WHERE (count > 0 AND count <= {LARGEST_TOTAL}) IS NOT TRUE"):

@@ -1,4 +1,4 @@
-"""Converted parts to one file: the documents of a run in order, each once."""
+"""Output files of `convert` and `extract`: documents as JSON lines, and mentions with bags as JSON lines or Parquet."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DOCUMENT_SUFFIXES = (".jsonl", ".jsonl.gz")
 
 
 def require_documents_path(path: Path) -> None:
-    """Fail before any work is done if the suffix is not that of documents."""
+    """Raise OutputError if the suffix is not that of documents."""
     if not path.name.endswith(DOCUMENT_SUFFIXES):
         raise OutputError(
             f"{path}: documents are written as {' or '.join(DOCUMENT_SUFFIXES)}; choose one of these suffixes."
@@ -34,7 +34,7 @@ def require_documents_path(path: Path) -> None:
 
 
 def write_converted(connection: duckdb.DuckDBPyConnection, work: Path, path: Path, advance: Advance) -> None:
-    """Write the converted documents without duplicates."""
+    """Write the converted documents in the order of the input, without duplicates."""
     with open_atomic(path) as stream:
         for part in sorted((work / CONVERTED).iterdir()):
             lines, records = _without_duplicates(connection, part, work)
@@ -69,7 +69,7 @@ BATCH_MENTIONS = 10_000
 
 
 def require_mentions_path(path: Path) -> None:
-    """Fail before any work is done if the suffix names no format of mentions."""
+    """Raise OutputError if the suffix is not that of mentions."""
     if not path.name.endswith(MENTION_SUFFIXES):
         raise OutputError(
             f"{path}: mentions are written as {', '.join(MENTION_SUFFIXES)}; choose one of these suffixes."
@@ -77,18 +77,18 @@ def require_mentions_path(path: Path) -> None:
 
 
 def write_mentions_file(encoded: Encoded, vocabulary: Path, path: Path, advance: Advance) -> None:
-    """Write all mentions with their bags, in the order of the result."""
+    """Write all mentions with their bags in the order of the result; `vocabulary` has the names of the features."""
     with open_atomic(path) as stream:
         if path.suffix == ".parquet":
             with pq.ParquetWriter(stream, MENTIONS, compression="zstd") as parquet:
                 for rows in _rows(encoded, vocabulary, advance):
                     for row in rows:
-                        row["features"] = _listed(row["features"])
+                        row["features"] = _bag_list(row["features"])
                         row["ids"] = [{"kind": kind, "id": value} for kind, value in row["ids"].items()] or None
                     parquet.write_table(pa.Table.from_pylist(rows, MENTIONS))
         else:
             for rows in _rows(encoded, vocabulary, advance):
-                stream.writelines(orjson.dumps(_present(row)) + b"\n" for row in rows)
+                stream.writelines(orjson.dumps(_json_row(row)) + b"\n" for row in rows)
 
 
 def _rows(encoded: Encoded, vocabulary: Path, advance: Advance) -> Iterator[list[dict[str, Any]]]:
@@ -118,7 +118,7 @@ def _rows(encoded: Encoded, vocabulary: Path, advance: Advance) -> Iterator[list
         advance(len(batch))
 
 
-def _listed(bags: dict[str, dict[str, float]]) -> list[dict[str, Any]]:
+def _bag_list(bags: dict[str, dict[str, float]]) -> list[dict[str, Any]]:
     return [
         {"type": kind, "feature": feature, "count": count}
         for kind, bag in bags.items()
@@ -126,8 +126,8 @@ def _listed(bags: dict[str, dict[str, float]]) -> list[dict[str, Any]]:
     ]
 
 
-def _present(row: dict[str, Any]) -> dict[str, Any]:
-    """The row without what it lacks, whole counts as integers."""
+def _json_row(row: dict[str, Any]) -> dict[str, Any]:
+    """The row without null values, with whole counts as integers."""
     row["features"] = {
         kind: {feature: int(count) if count.is_integer() else count for feature, count in bag.items()}
         for kind, bag in row["features"].items()

@@ -11,7 +11,7 @@ from homonym.io.outputs import Paths, require_writable, write_json
 from homonym.records.model import Problems
 from homonym.records.registry import Columns
 from homonym.runtime.progress import Listener
-from homonym.settings import FEATURE_TYPES, Settings
+from homonym.settings import Settings
 
 if TYPE_CHECKING:
     import duckdb
@@ -81,6 +81,7 @@ def inspect(
 
 def _counted(engine: LocalEngine, connection: duckdb.DuckDBPyConnection) -> tuple[Inventory, dict[str, float]]:
     from homonym.collection.counting import share_with_features, take_inventory
+    from homonym.features.types import FEATURE_TYPES
 
     inventory = take_inventory(connection, MOST_FREQUENT)
     shares = share_with_features(engine.count_and_encode(connection, None)) if inventory.mentions else {}

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Integers, starts
 from homonym.constraints.grouped_arrays import has_different_values, pairs_within_groups
-from homonym.features.blocking import decode_name
 from homonym.names.compatibility import (
     MOST_NAMES,
     SHORTEST_PREFIX,
@@ -29,7 +28,7 @@ from homonym.names.compatibility import (
     same_word,
     second_initials,
 )
-from homonym.names.parse import Name
+from homonym.names.parse import Name, decode_name
 
 Matrix = NDArray[np.bool_]
 

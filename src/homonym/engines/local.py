@@ -166,7 +166,7 @@ class LocalEngine:
         try:
             counting.read_parts(connection, self.work)
             duplicates = FoundDuplicates(*counting.find_duplicates(connection, KEPT_PROBLEMS))
-            counting.tell_names_apart(connection)
+            counting.rename_equal_ids(connection)
             yield connection, duplicates
         finally:
             connection.close()

@@ -16,7 +16,7 @@ from pathlib import Path
 from homonym import __version__
 from homonym.collection.counting import Duplicate
 from homonym.collection.encoded import Encoded, load_encoded, save_encoded
-from homonym.collection.layout import CONVERTED, PARTS
+from homonym.collection.layout import CONVERTED, PART_TABLES
 from homonym.collection.parts import Chunk, PartReport, write_mention_table
 from homonym.collection.statistics import GivenStatistics
 from homonym.engines.base import FoundDuplicates
@@ -102,7 +102,7 @@ def remove_other_parts(work: Path, files: Set[str], names: Set[str]) -> None:
     for name in list(manifest.names("read")):
         if name not in names:
             manifest.remove(name)
-    for folder in {*PARTS, CONVERTED, *(file.partition("/")[0] for file in files)}:
+    for folder in {*PART_TABLES, CONVERTED, *(file.partition("/")[0] for file in files)}:
         if (work / folder).is_dir():
             for file in os.listdir(work / folder):
                 if f"{folder}/{file}" not in files:

@@ -1,17 +1,21 @@
-"""Blocking: which mentions are compared with each other at all. A scheme is a small function of name and given key."""
+"""Blocking: only mentions with the same block key are compared. A scheme computes the key from a name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
-from homonym.names.parse import REMEMBERED_NAMES, Name, read_name
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from homonym.names.parse import MAX_CACHED_NAMES, Name, encode_name, parse_name, parse_name_uncached
 
 Scheme = Callable[[Name, str | None], str]
 
 
 def given(name: Name, block: str | None) -> str:
-    """The block that the data set itself names, else surname and all initials."""
+    """The block key in the data, else surname and all initials."""
     return block or name.key
 
 
@@ -21,12 +25,12 @@ def initials(name: Name, block: str | None) -> str:
 
 
 def first_initial(name: Name, block: str | None) -> str:
-    """Surname and first initial: larger blocks that also hold the mentions with initials left out."""
+    """Surname and first initial: larger blocks that also contain mentions with fewer initials."""
     return name.first_initial_key
 
 
 def full_name(name: Name, block: str | None) -> str:
-    """Surname and all given names as they are written."""
+    """Surname and all given names as written."""
     return name.full_key
 
 
@@ -38,41 +42,61 @@ SCHEMES: Mapping[str, Scheme] = {
 }
 
 
-def encode_name(name: Name) -> str:
-    """A parsed name as text: parsing takes much longer than reading that back.
+class BlockedName(NamedTuple):
+    """What the collection stores of a name: surname and initials, the whole name encoded, and its block key."""
 
-    >>> encode_name(read_name("van der Berg, Jan-Willem K., Jr"))
-    'VAN DER BERG|JWK|JAN WILLEM K|JR'
-    """
-    return "|".join((name.surname, name.initials, " ".join(name.given), name.suffix))
-
-
-def decode_name(text: str) -> Name:
-    """A name as `spelled` wrote it.
-
-    >>> decode_name("BERG|JW|JAN W|")
-    Name(surname='BERG', initials='JW', given=('JAN', 'W'), suffix='')
-    """
-    surname, initials, given, suffix = text.split("|")
-    return Name(surname, initials, tuple(given.split()), suffix)
+    key: str
+    encoded: str
+    block: str
 
 
-class Names(dict[str, tuple[str, str, str] | None]):
-    """Names as they are written to their key, spelling and block; None for what is no name. Each is read once."""
+class BlockedNames(dict[str, BlockedName | None]):
+    """A cache from names as written; None for a text that is not a name."""
 
     def __init__(self, blocking: str) -> None:
         super().__init__()
         self.scheme = SCHEMES[blocking]
 
-    def __missing__(self, text: str) -> tuple[str, str, str] | None:
-        if len(self) >= REMEMBERED_NAMES:
+    def __missing__(self, text: str) -> BlockedName | None:
+        if len(self) >= MAX_CACHED_NAMES:
             self.clear()
-        name = read_name(text)
-        found = self[text] = (name.key, encode_name(name), self.scheme(name, None)) if name.surname else None
-        return found
+        name = parse_name_uncached(text)
+        blocked = BlockedName(name.key, encode_name(name), self.scheme(name, None)) if name.surname else None
+        self[text] = blocked
+        return blocked
 
 
 @lru_cache(maxsize=8)
-def names_of(blocking: str) -> Names:
-    """The names that this process remembers under a blocking scheme."""
-    return Names(blocking)
+def blocked_names(blocking: str) -> BlockedNames:
+    """The cache of this process for a blocking scheme."""
+    return BlockedNames(blocking)
+
+
+class AuthorNames(NamedTuple):
+    """The names of authors as columns: as written, and the fields of `BlockedName`."""
+
+    written: pa.Array
+    key: pa.Array
+    encoded: pa.Array
+    block: pa.Array
+
+
+def author_names(written: pa.Array, given_blocks: pa.Array, blocking: str) -> AuthorNames | None:
+    """The names of all authors; None if one of them is not a name. `given_blocks` are the block keys in the data."""
+    coded = written.dictionary_encode()
+    cache = blocked_names(blocking)
+    distinct = [cache[text] for text in coded.dictionary.to_pylist()]
+    named = [name for name in distinct if name is not None]
+    if coded.null_count or len(named) < len(distinct):
+        return None
+    columns = zip(*named, strict=True) if named else ((), (), ())
+    key, encoded, block = (pa.array(column, pa.string()).take(coded.indices) for column in columns)
+    return AuthorNames(written, key, encoded, _with_given(block, written, given_blocks, SCHEMES[blocking]))
+
+
+def _with_given(block: pa.Array, written: pa.Array, given_blocks: pa.Array, scheme: Scheme) -> pa.Array:
+    """The block keys, with the scheme applied again where the data has a key."""
+    if not pc.any(pc.not_equal(given_blocks, ""), min_count=0).as_py():
+        return block
+    rows = zip(written.to_pylist(), given_blocks.to_pylist(), block.to_pylist(), strict=True)
+    return pa.array([scheme(parse_name(name), own) if own else found for name, own, found in rows], pa.string())

@@ -1,4 +1,4 @@
-"""Words, affiliations and labels: text made comparable."""
+"""Normalised text: lemmas of titles and abstracts, and labels such as affiliations and keywords."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
 
-#: What separates words beyond ASCII; inside of it a table does, which is ten times as fast as a regular expression.
-_FOREIGN_SIGNS = re.compile(r"[^\x00-\x7f\w]+")
+# Separators of words beyond ASCII. For ASCII there is a translation table, ten times as fast as a regular expression.
+_OTHER_SEPARATORS = re.compile(r"[^\x00-\x7f\w]+")
 _SPACE = ord(" ")
 _LETTERS = bytes(
     ord(sign.lower()) if sign.isalnum() or sign == "_" else _SPACE for sign in map(chr, range(128))
 ) + bytes(range(128, 256))
 NOT_A_WORD_CHARACTER = re.compile(r"[\W_]+")
-#: Possessive, and begun only where a run of characters begins: else a long run without white space takes forever.
+# With possessive quantifiers, and only at the start of a run of characters: otherwise long runs take quadratic time.
 EMAIL = re.compile(r"(?<![^\s,;<>()\[\]@])[^\s,;<>()\[\]@]++@(?:[\w-]++\.)+\w++")
 
-#: Function words and the phrases of every abstract. Short on purpose: the usual lists also drop "system", "computer"
-#: and "research", and rare words decide while frequent ones weigh little anyway.
+# Function words and phrases of every abstract. The list is short, because the usual ones also drop "system", "computer"
+# and "research", and frequent words have little weight anyway.
 STOP_WORDS = frozenset(
     """a about above after again against all also although among an and another any are as at be because been before
     being below between both but by can cannot could did do does doing down due during each either et al few for from
@@ -34,12 +34,12 @@ STOP_WORDS = frozenset(
     we well were what when where whether which while who whom why will with within without would you your""".split()
 )
 
-#: Distinct words whose lemma is remembered; more than any abstract collection has frequent ones.
-REMEMBERED_WORDS = 1_000_000
+# Maximum number of lemmas in the cache, more than the frequent words of any collection.
+MAX_CACHED_WORDS = 1_000_000
 
 
 class Lemmas(dict[str, str]):
-    """Words to lemmas, each distinct word looked up once; "" for what is dropped.
+    """A cache from words to lemmas; "" for words that are dropped.
 
     >>> lemmas = Lemmas("en")
     >>> lemmas["networks"], lemmas["the"], lemmas["2014"], lemmas["p53"]
@@ -51,7 +51,7 @@ class Lemmas(dict[str, str]):
         self.languages = tuple(language.split(",")) if language != "none" else ()
 
     def __missing__(self, word: str) -> str:
-        if len(self) >= REMEMBERED_WORDS:
+        if len(self) >= MAX_CACHED_WORDS:
             self.clear()
         lemma = self[word] = self._lemma(word)
         return lemma
@@ -69,7 +69,7 @@ class Lemmas(dict[str, str]):
 
 @lru_cache(maxsize=8)
 def lemmas_of(language: str) -> Lemmas:
-    """The one dictionary of lemmas of this process for a language."""
+    """The cache of this process for a language."""
     return Lemmas(language)
 
 
@@ -78,7 +78,7 @@ def count_words(
 ) -> tuple[list[str], Integers, Integers, Integers]:
     """Count the lemmas of many titles and abstracts at once.
 
-    Gives the lemmas, and as columns which document has which lemma how often, by document.
+    Returns the distinct lemmas, and three columns ordered by document: document, index of the lemma, count.
 
     >>> titles, abstracts = ["On Graphs", ""], ["A graph of trees.", "Graphs"]
     >>> words, document, lemma, count = count_words(titles, abstracts, 3, 1, Lemmas("en"))
@@ -87,14 +87,16 @@ def count_words(
     """
     documents = len(titles)
     texts = [*(titles if title_weight else [""] * documents), *(abstracts if abstract_weight else [""] * documents)]
-    text, word, known = _words(texts)
+    text, word, distinct = _words(texts)
     numbers: dict[str, int] = {"": -1}
-    number = np.array([numbers.setdefault(lemmas[word] if len(word) > 1 else "", len(numbers) - 1) for word in known])
+    number = np.array(
+        [numbers.setdefault(lemmas[word] if len(word) > 1 else "", len(numbers) - 1) for word in distinct]
+    )
     del numbers[""]
-    lemma = number[word] if len(known) else word
+    lemma = number[word] if len(distinct) else word
     used = lemma >= 0
     text, lemma = text[used], lemma[used]
-    # Whether a word is of the title is the last digit, so that one sort does for both; small numbers sort faster.
+    # The lowest bit marks words of titles, so that one sort is enough; 32-bit numbers sort faster.
     key = ((text % max(documents, 1)) * max(len(numbers), 1) + lemma) * 2 + (text < documents)
     key = np.sort(key.astype(np.int32) if 2 * documents * len(numbers) < 1 << 31 else key)
     first = np.flatnonzero(np.diff(key >> 1, prepend=-1))
@@ -105,11 +107,11 @@ def count_words(
 
 
 def _words(texts: list[str]) -> tuple[Integers, Integers, list[str]]:
-    """The words of all texts in order: which text each is in, its number, and the distinct words.
+    """All words in order: the index of the text, the index of the word, and the list of distinct words.
 
-    A word is a run of letters and digits of any script, in small letters.
+    A word is a run of letters and digits of any script, in lower case.
     """
-    encoded = [text.encode() if text.isascii() else _of_any_script(text) for text in texts]
+    encoded = [text.encode() if text.isascii() else _without_separators(text) for text in texts]
     letters = np.frombuffer(b" ".join([*encoded, b""]).translate(_LETTERS), np.uint8)
     is_letter = np.append(letters != _SPACE, False)
     edges = np.flatnonzero(np.diff(is_letter, prepend=False))
@@ -124,14 +126,14 @@ def _words(texts: list[str]) -> tuple[Integers, Integers, list[str]]:
     return text, words.indices.to_numpy().astype(np.int64), words.dictionary.to_pylist()
 
 
-def _of_any_script(text: str) -> bytes:
-    """Text in small letters in which nothing but letters and digits is beyond ASCII."""
-    return _FOREIGN_SIGNS.sub(" ", text.lower()).encode(errors="replace")
+def _without_separators(text: str) -> bytes:
+    """Text in lower case, without separators beyond ASCII."""
+    return _OTHER_SEPARATORS.sub(" ", text.lower()).encode(errors="replace")
 
 
 @lru_cache(maxsize=1 << 18)
 def plain(text: str) -> str:
-    """Text without case, accents, punctuation and surplus white space; e-mail addresses are taken out.
+    """Text in lower case without accents, punctuation, surplus white space and e-mail addresses.
 
     >>> plain("Univ. of Zürich,  Dept. of Physics. jane@uzh.ch")
     'univ of zurich dept of physics'

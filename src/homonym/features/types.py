@@ -1,105 +1,221 @@
-"""The eight feature types of the paper, each a small function; its docstring is its documentation.
+"""The eight feature types of the paper, one function each.
 
-A shared feature type belongs to the document and is the same for all its authors, an own one to the single author.
-Shared bags are extracted and stored once per document, and counted once for each of its mentions. Most functions give
-lists: what stands in one twice counts twice.
+This file is the only place where a feature type is defined. To add one, write a function with the decorator
+`feature_type`: it takes the columns of documents and the settings, and returns the bags of all documents, or of all
+authors. Its name is the name of the type; the first sentence of its docstring is shown by `homonym inspect`, in the
+study report and in docs/how-it-works.md. Its weight is 1 in the preset "balanced" unless settings.py has another one.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Literal, NamedTuple
 
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from homonym.features.columns import DocumentColumns, TextLists
 from homonym.features.text import Integers, count_words, lemmas_of, plain
 from homonym.names.parse import name_key
 from homonym.records.formats.documents import SMALLEST_COUNT
-from homonym.records.model import Author, Document
 from homonym.settings import Settings
 
-Bag = Mapping[str, float]
+Level = Literal["document", "author"]
 
 
-def term(
-    titles: Sequence[str], abstracts: Sequence[str], settings: Settings
-) -> tuple[list[str], Integers, Integers, Integers]:
-    """Words of title (three times) and abstract (once), lower-cased, without stop words, as lemmas.
+@dataclass(frozen=True, eq=False)
+class FeatureCounts:
+    """Bags of one feature type: the bag of row `row[i]` has `names[feature[i]]` with the count `count[i]`.
 
-    Counted for many documents at once: the words, and as columns which document has which word how often.
+    Each pair of row and feature is there once. `holders[i]` mentions have this entry: by default all authors of the
+    document, or the one author.
     """
-    return count_words(
-        titles, abstracts, settings.title_weight, settings.abstract_weight, lemmas_of(settings.language)
-    )  # fmt: skip
+
+    names: pa.Array
+    row: Integers
+    feature: Integers
+    count: NDArray[np.float64]
+    holders: Integers | None = None
 
 
-def cat(document: Document) -> list[str]:
-    """Categories from a small vocabulary; the venue where a document has none."""
-    return _labels(document.categories) or (_labels([document.venue]) if document.venue else [])
+Extract = Callable[[DocumentColumns, Settings], FeatureCounts]
 
 
-def key(document: Document) -> list[str]:
-    """Keywords, free or from a large vocabulary."""
-    return _labels(document.keywords)
+class FeatureType(NamedTuple):
+    """A feature type: bags of documents are shared by all authors, bags of authors belong to one mention."""
+
+    level: Level
+    extract: Extract
 
 
-def co(document: Document) -> list[str]:
-    """Names of all authors of the document, normalised; a mention's own occurrence is taken out later, once."""
-    return _names([author.name for author in document.authors])
+FEATURE_TYPES: dict[str, FeatureType] = {}
+"""All feature types by name."""
 
 
-def others(document: Document, authors: Set[str]) -> list[str]:
-    """Names on the document that are no mentions: co-authors of every mention; those of its authors are in `co`."""
-    return [name for name in _names(document.other_authors) if name not in authors]
+def feature_type(level: Level) -> Callable[[Extract], Extract]:
+    """Register a feature type under the name of its function; the rows of its bags are documents or authors."""
+
+    def register(extract: Extract) -> Extract:
+        FEATURE_TYPES[extract.__name__] = FeatureType(level, extract)
+        return extract
+
+    return register
 
 
-def ref(document: Document) -> list[str]:
-    """Names of referenced authors given in the record; those of referenced documents are joined to them later."""
-    return _names(document.referenced_authors)
+def describe(name: str) -> str:
+    """The first sentence of a feature type's docstring, as a phrase; "" for a type that is not defined here.
+
+    >>> describe("key")
+    'keywords of the document'
+    """
+    if name not in FEATURE_TYPES:
+        return ""
+    sentence = (FEATURE_TYPES[name].extract.__doc__ or "").strip().split(".\n")[0].removesuffix(".")
+    return sentence[:1].lower() + sentence[1:]
 
 
-def year(document: Document, settings: Settings) -> Bag:
-    """Years around the publication year, weighted by a Gaussian of total mass 1."""
-    return {} if document.year is None else gaussian_years(document.year, settings.year_sigma, settings.year_reach)
+@feature_type("document")
+def term(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
+    """Words of the title (×3) and abstract (×1), without stop words, as lemmas."""
+    words, document, word, count = count_words(
+        documents.records.title,
+        documents.abstract,
+        settings.title_weight,
+        settings.abstract_weight,
+        lemmas_of(settings.language),
+    )
+    return FeatureCounts(pa.array(words, pa.string()), document, word, count.astype(np.float64))
 
 
-def aff(author: Author) -> list[str]:
-    """Affiliations of the author, without case, accents and punctuation."""
-    return _labels(author.affiliations)
+@feature_type("author")
+def aff(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
+    """Affiliations of this author."""
+    return count_texts(documents.authors.affiliations, plain)
 
 
-def email(author: Author) -> list[str]:
-    """E-mail addresses of the author, lower-cased."""
-    return [feature for text in author.emails if (feature := address(text))]
+@feature_type("document")
+def cat(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
+    """Categories of the document, or its venue where there are none."""
+    categories = count_texts(documents.categories, plain)
+    without = np.ones(len(documents.abstract), bool)
+    without[categories.row] = False
+    return _added(categories, count_texts(documents.venue.in_rows(without), plain))
 
 
-def address(text: str) -> str:
-    """An e-mail address as a feature."""
-    return text.strip().lower()
+@feature_type("document")
+def key(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
+    """Keywords of the document."""
+    return count_texts(documents.keywords, plain)
 
 
-SHARED: Mapping[str, Callable[[Document], list[str]]] = {"cat": cat, "key": key, "ref": ref}
-"""Feature types that are lists of a document's own fields."""
+@feature_type("document")
+def co(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
+    """Normalised names of the other authors.
+
+    The bag has the names of all authors. A mention's own name is removed when its bag is read, so that all but one
+    author have an entry. Names on the document that are not mentions are co-authors of every mention.
+    """
+    coded = documents.authors.names.key.dictionary_encode()
+    authors = count_codes(documents.authors.document, coded.indices.to_numpy(), coded.dictionary)
+    number_of_authors = documents.records.authors
+    authors = replace(authors, holders=number_of_authors[authors.row] - 1)
+    others = count_texts(documents.other_authors, name_key)
+    return _added(authors, replace(others, holders=number_of_authors[others.row]))
+
+
+@feature_type("document")
+def ref(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
+    """Normalised names of referenced authors, given in the record or found in the same run.
+
+    The latter are the authors of referenced documents. They are added when the whole collection is known (see
+    collection/counting.py).
+    """
+    return count_texts(documents.referenced_authors, name_key)
+
+
+@feature_type("author")
+def email(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
+    """E-mail addresses of this author."""
+    return count_texts(documents.authors.emails, lambda text: text.strip().lower())
+
+
+@feature_type("document")
+def year(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
+    """Years around the publication year, a Gaussian with σ = 2 cut at ±5, of mass 1."""
+    row = np.flatnonzero(documents.records.year.is_valid().to_numpy(zero_copy_only=False))
+    coded = documents.records.year.drop_null().dictionary_encode()
+    centre = coded.indices.to_numpy()
+    bags = [gaussian_years(one, settings.year_sigma, settings.year_reach) for one in coded.dictionary.to_pylist()]
+    names = pa.array([name for bag in bags for name in bag], pa.string()).dictionary_encode()
+    weights = np.array([weight for bag in bags for weight in bag.values()], np.float64)
+    sizes = np.array([len(bag) for bag in bags], np.int64)
+    # Entry by entry, where in the concatenated bags of distinct years it is found.
+    lengths = sizes[centre]
+    first = np.cumsum(sizes) - sizes
+    entry = np.arange(lengths.sum()) + np.repeat(first[centre] - (np.cumsum(lengths) - lengths), lengths)
+    feature = names.indices.to_numpy().astype(np.int64)
+    return FeatureCounts(names.dictionary, np.repeat(row, lengths), feature[entry], weights[entry])
 
 
 @lru_cache(maxsize=4096)
-def gaussian_years(centre: int, sigma: float, reach: int) -> Bag:
+def gaussian_years(centre: int, sigma: float, reach: int) -> Mapping[str, float]:
     """A bag of years: a Gaussian around the centre, cut at ±reach years, normalised to mass 1.
 
-    Where a narrow Gaussian falls below the smallest count that mentions may have, it is cut there.
+    A narrow Gaussian is also cut where it falls below the smallest count that a mention may have.
 
     >>> {year: round(weight, 3) for year, weight in gaussian_years(2014, sigma=2.0, reach=1).items()}
     {'2013': 0.319, '2014': 0.362, '2015': 0.319}
     """
-    # A product is infinite where a power would raise, and the Gaussian there is 0.
+    # The product becomes infinite where a power would raise OverflowError; the Gaussian is 0 there.
     heights = {offset: math.exp(-0.5 * (offset / sigma) * (offset / sigma)) for offset in range(-reach, reach + 1)}
     least = SMALLEST_COUNT * math.fsum(heights.values())
     mass = math.fsum(height for height in heights.values() if height >= least)
     return {str(centre + offset): height / mass for offset, height in heights.items() if height >= least}
 
 
-def _labels(texts: Sequence[str]) -> list[str]:
-    return [label for text in texts if (label := plain(text))]
+def count_texts(lists: TextLists, normalise: Callable[[str], str]) -> FeatureCounts:
+    """Count normalised texts; a text that is normalised to "" is not a feature."""
+    numbers: dict[str, int] = {"": -1}
+    number = np.array([numbers.setdefault(normalise(text), len(numbers) - 1) for text in lists.texts], np.int64)
+    del numbers[""]
+    code = number[lists.code]
+    used = code >= 0
+    return count_codes(lists.row[used], code[used], pa.array(numbers, pa.string()))
 
 
-def _names(names: Sequence[str]) -> list[str]:
-    return [key for name in names if (key := name_key(name))]
+def count_codes(row: Integers, code: NDArray[np.integer], names: pa.Array) -> FeatureCounts:
+    """Count how often each code occurs in each row; a code is an index into the names.
+
+    >>> counts = count_codes(np.array([0, 2, 0]), np.array([1, 0, 1]), pa.array(["a", "b"]))
+    >>> counts.row.tolist(), counts.feature.tolist(), counts.count.tolist()
+    ([0, 2], [1, 0], [2.0, 1.0])
+    """
+    pair = np.sort(row * len(names) + code)
+    first = np.flatnonzero(np.diff(pair, prepend=-1))
+    count = np.diff(np.append(first, len(pair))).astype(np.float64)
+    return FeatureCounts(names, *np.divmod(pair[first], max(len(names), 1)), count)
+
+
+def _added(counts: FeatureCounts, more: FeatureCounts) -> FeatureCounts:
+    """Both together; what a row of `counts` has already is not added to it. Both have holders, or neither has."""
+    if not len(more.row):
+        return counts
+    names = pa.concat_arrays([counts.names, more.names]).dictionary_encode()
+    code = names.indices.to_numpy().astype(np.int64)
+    feature, more_feature = code[counts.feature], code[more.feature + len(counts.names)]
+    width = len(names.dictionary)
+    new = ~np.isin(more.row * width + more_feature, counts.row * width + feature)
+    holders = None
+    if counts.holders is not None and more.holders is not None:
+        holders = np.concatenate([counts.holders, more.holders[new]])
+    return FeatureCounts(
+        names.dictionary,
+        np.concatenate([counts.row, more.row[new]]),
+        np.concatenate([feature, more_feature[new]]),
+        np.concatenate([counts.count, more.count[new]]),
+        holders,
+    )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from homonym.settings import FEATURE_TYPES, PAPER_LIMIT, Settings, opposed, preset
+from homonym.settings import PAPER_LIMIT, PAPER_TYPES, Settings, opposed, preset
 
 VARIANTS = ("prob", "max")
 
@@ -49,7 +49,7 @@ def weightings(
         made["trained"] = dict(trained)
     # Without weights learned here, the paper's weights are reversed.
     made["opposed"] = opposed(trained) if trained else preset("opposed", types)
-    if set(types) <= set(FEATURE_TYPES):
+    if set(types) <= set(PAPER_TYPES):
         made["paper"] = preset("paper", types)
     for name in [f"only-{kind}" for kind in types] + [f"without-{kind}" for kind in types] + ["authors", "document"]:
         made[name] = preset(name, types)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from homonym.features.types import describe
 from homonym.io.outputs import write_atomic
 from homonym.messages import counted
 from homonym.report.page import PageFigure, Table, percent, render_template
@@ -177,18 +178,6 @@ def _findings(study: StudyResults) -> dict[str, Any]:
     }
 
 
-TYPES = {
-    "term": "words of title and abstract",
-    "aff": "affiliations",
-    "cat": "categories",
-    "key": "keywords",
-    "co": "co-authors",
-    "ref": "cited authors",
-    "email": "e-mail addresses",
-    "year": "year of publication",
-}
-
-
 def _data(study: StudyResults) -> dict[str, Any]:
     """The collection, and how its names were split; the paper's table 1."""
     about, split = study["collection"], study["split"]
@@ -215,7 +204,7 @@ def _data(study: StudyResults) -> dict[str, Any]:
 
 
 def _explained_type(kind: str) -> str:
-    return f"{kind} ({TYPES[kind]})" if kind in TYPES else kind
+    return f"{kind} ({described})" if (described := describe(kind)) else kind
 
 
 def _method(study: StudyResults) -> dict[str, bool]:

@@ -15,8 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from homonym.clustering.arrays import ranges, starts
-from homonym.collection.bags import FEATURES
-from homonym.collection.layout import SLOT_BITS
+from homonym.collection.layout import FEATURES, SLOT_BITS
 from homonym.engines.spark.part_tables import PACKED, PART_ROWS, Amendments, amended, part_row, rows_of, unpacked
 from homonym.engines.spark.session import Batches
 from homonym.engines.spark.spark_counting import whole_groups

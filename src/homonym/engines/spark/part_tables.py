@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from homonym.collection.bags import BAGS, FEATURES, Occurrences, bag_tables
-from homonym.collection.layout import IDENTIFIER_ROWS, MENTION_ROWS, PARTS, SLOT_BITS
+from homonym.collection.bags import Occurrences, bag_tables
+from homonym.collection.layout import BAGS, FEATURES, IDENTIFIER_ROWS, MENTION_ROWS, PART_TABLES, SLOT_BITS
 from homonym.engines.spark.session import changed_settings
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Amendments:
 def read_tables(folder: Path, sequence: int) -> dict[str, pa.Table]:
     """The tables of a part that was written to a folder."""
     tables = {}
-    for name, schema in PARTS.items():
+    for name, schema in PART_TABLES.items():
         path = folder / name / f"{sequence:015d}.parquet"
         tables[name] = pq.read_table(path, schema=schema) if path.exists() else schema.empty_table()
     return tables

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from homonym.collection.counting import EXACT_SUM, UNITS, Duplicate
-from homonym.collection.statistics import GivenStatistics, take_given
+from homonym.collection.statistics import GivenStatistics, use_given_counts
 from homonym.engines.spark.part_tables import spark_schema
 from homonym.engines.spark.session import Batches, shipped
 
@@ -211,7 +211,7 @@ def take_statistics(
 ) -> tuple[DataFrame, dict[str, float]]:
     """Check given statistics as the local engine does; returns them as a Spark table, and the mass of each type."""
     connection.execute("CREATE OR REPLACE TABLE counted (type VARCHAR, feature VARCHAR, count DOUBLE)")
-    take_given(connection, given)
+    use_given_counts(connection, given)
     mode = "overwrite"
     for batch in connection.sql("SELECT type, feature, count FROM given").to_arrow_reader(GIVEN_ROWS):
         spark.createDataFrame(pa.Table.from_batches([batch])).write.mode(mode).parquet(place)
