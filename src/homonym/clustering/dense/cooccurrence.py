@@ -31,7 +31,7 @@ class FeatureScratch(NamedTuple):
 
 @compiled
 def new_feature_scratch(occurrences):
-    """Allocate what blocks with up to so many feature occurrences need."""
+    """Allocate what a block with at most the given number of feature occurrences needs."""
     table = 1
     while table < 2 * occurrences:
         table *= 2

@@ -101,8 +101,9 @@ def _fit(x, d, i, shared_d, shared, mentions, clusters, model):
         x_given_d += clusters.w[d, t] * shared[shared_d, i, t]
         d_given_x += mentions.w[x, t] * shared[shared_d, i, t]
     if model.gamma > 0.0:
-        x_given_d -= chance_of(x, mentions, d, clusters, model)
-        d_given_x -= chance_of(d, clusters, x, mentions, model)
+        expected, epsilon, joint = model.expected, model.epsilon, model.joint
+        x_given_d -= chance_of(x, mentions.n, d, clusters.n, clusters.size, expected, epsilon, joint)
+        d_given_x -= chance_of(d, clusters.n, x, mentions.n, mentions.size, expected, epsilon, joint)
     return max(x_given_d, d_given_x)
 
 
