@@ -427,7 +427,7 @@ def test_the_page_is_written(tmp_path: Path, authors: Path, gold: Path) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "authors.parquet" in page
-    assert "95 % interval" in page
+    assert "95\N{NO-BREAK SPACE}% interval" in page
 
 
 def test_importing_it_is_light() -> None:
