@@ -461,7 +461,7 @@ def test_writes_the_page(tmp_path: Path, authors: Path, gold: Path) -> None:
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "authors.parquet" in page
-    assert "95 % interval" in page
+    assert "95\N{NO-BREAK SPACE}% interval" in page
 
 
 def test_import_does_not_load_heavy_libraries() -> None:

@@ -146,8 +146,8 @@ def test_json_and_page_have_the_same_values(files: tuple[Path, Path, Path], tmp_
     assert set(read) == {"results", "mentions", "left_out", "labels_without_mention", "differences"}
     assert {label: Evaluation.from_dict(one) for label, one in read["results"].items()} == found.results
     page = (tmp_path / "out.html").read_text(encoding="utf-8")
-    assert "theirs.csv: 2 labelled mentions lacking that another result has" in page
-    assert "5 mentions of 3 names that all of them have" in page
+    assert "theirs.csv: 2 labelled mentions missing that another result contains" in page
+    assert "5 mentions of 3 names that all results contain" in page
 
 
 def test_renders_results_side_by_side() -> None:

@@ -151,7 +151,8 @@ def test_page_reports_unknown_names_and_unusable_labels() -> None:
     ):
         assert part in page
     assert "Averaged over the true sizes" not in page
-    assert "(95 % interval" not in page
+    assert "(95\N{NO-BREAK SPACE}% interval" not in page
+    assert "(95\N{NO-BREAK SPACE}% interval" in render_page(evaluation())
 
 
 def several(*labels: str) -> Comparison:

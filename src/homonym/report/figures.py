@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO, StringIO
 from math import floor
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from homonym.evaluation.assessment import Evaluation, TrueSize
 from homonym.evaluation.reliability import Reliability
@@ -228,6 +228,29 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
     return [place for _, place in sorted(zip(order, places, strict=True))]
 
 
+def axis_bottom(scores: Iterable[float]) -> float:
+    """The lower end of an axis of scores up to 1: a tenth below the lowest score, at most 0.8.
+
+    >>> axis_bottom([0.95, 0.61]), axis_bottom([]), axis_bottom([0.99])
+    (0.5, 0.0, 0.8)
+    """
+    return min(0.8, max(0.0, floor(min(scores, default=0.0) * 10 - 0.2) / 10))
+
+
+def score_axis(axes: Axes, bottom: float) -> None:
+    """Label the vertical axis of B-cubed scores, from `bottom` to 1."""
+    axes.set_ylim(bottom, 1.02)
+    axes.set_yticks([tenth / 10 for tenth in range(10, round(bottom * 10) - 1, -1 if bottom > 0.4 else -2)])
+    axes.set_ylabel(f"B-cubed (axis from {bottom:.1f} to 1)")
+
+
+def grid_only(axes: Axes, axis: Literal["both", "x", "y"] = "y") -> None:
+    """Draw grid lines behind the data instead of tick marks."""
+    axes.tick_params(length=0)
+    axes.grid(axis=axis)
+    axes.set_axisbelow(True)
+
+
 def name_counts(axes: Axes, names: Mapping[float, int]) -> None:
     """Label the axis of true sizes, and write the number of names below each size."""
     axes.set_xlabel("true number of authors of the name\nin grey: number of names", labelpad=14)
@@ -245,11 +268,7 @@ def results_by_true_size(evaluation: Evaluation | Mapping[str, Any]) -> str:
     rows = _shown(evaluation)
     with drawing() as (figure, axes):
         lines = _result_lines(axes, rows)
-        lowest = min((value for values in lines.values() for value in values), default=0.0)
-        bottom = min(0.8, max(0.0, floor(lowest * 10 - 0.2) / 10))
-        axes.set_ylim(bottom, 1.02)
-        axes.set_yticks([tenth / 10 for tenth in range(10, round(bottom * 10) - 1, -1 if bottom > 0.4 else -2)])
-        axes.set_ylabel(f"B-cubed (axis from {bottom:.1f} to 1)")
+        score_axis(axes, axis_bottom(value for values in lines.values() for value in values))
         label_ends(axes, {label: values[-1] for label, values in lines.items() if values})
         _size_axis(axes, rows)
         return svg_element(figure, "homonym-results", "B-cubed precision, recall and F1 by true number of authors")
@@ -287,7 +306,7 @@ def reliability_diagram(found: Reliability) -> str:
 
 def _square(axes: Axes, lowest: float) -> None:
     """Give both axes the same scale, from a tenth below the lowest share to 1."""
-    bottom = min(0.8, max(0.0, floor(lowest * 10 - 0.2) / 10))
+    bottom = axis_bottom([lowest])
     steps = range(20, round(bottom * 20) - 1, -1 if bottom > 0.7 else -2 if bottom > 0.4 else -4)
     room = 0.03 * (1 - bottom)
     axes.set(
@@ -340,9 +359,7 @@ def _size_axis(axes: Axes, rows: Mapping[int, TrueSize]) -> None:
     last = max(rows, default=1)
     axes.set_xlim(0.7, last + 0.3)
     axes.set_xticks(range(1, last + 1))
-    axes.tick_params(length=0)
-    axes.grid(axis="y")
-    axes.set_axisbelow(True)
+    grid_only(axes)
     name_counts(axes, {size: row.names for size, row in rows.items()})
     if not rows:
         axes.text(0.5, 0.5, f"no name has {LARGEST_SHOWN} authors or fewer", transform=axes.transAxes, ha="center")

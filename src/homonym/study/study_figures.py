@@ -13,7 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from homonym.io.outputs import write_atomic
-from homonym.report.figures import BLUE, GREY, INK, ORANGE, Picture, label_ends, name_counts, printable
+from homonym.report.figures import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    Picture,
+    axis_bottom,
+    grid_only,
+    label_ends,
+    name_counts,
+    printable,
+    score_axis,
+)
 from homonym.runtime.process_pool import Task, run_tasks
 from homonym.study.results_view import (
     SHOWN_SIZES,
@@ -261,7 +273,7 @@ def lowest_shown(study: StudyResults) -> float:
     """The lower end of the axes of results: the same for all runs, so that they can be compared by eye."""
     rows = [row for run in study["runs"] for row in by_size(run).values()]
     values = [value for row in rows for line in LINES if (value := lookup(row, *line.keys)) is not None]
-    return min(0.8, max(0.0, floor(min(values, default=0.0) * 10 - 0.2) / 10))
+    return axis_bottom(values)
 
 
 def results_picture(run: RunResults, name: str, bottom: float) -> Picture:
@@ -282,7 +294,8 @@ def _draw_results(figure: Figure, run: RunResults, bottom: float) -> None:
         if places and not isnan(values[-1]):
             ends[line.label, line.colour] = values[-1]
     _interval_lines(axes, places, list(rows.values()))
-    _score_axis(axes, bottom)
+    score_axis(axes, bottom)
+    grid_only(axes)
     label_ends(axes, ends)
     _size_places(axes, rows)
     name_counts(axes, {place: row["names"] for place, row in zip(places, rows.values(), strict=True)})
@@ -292,15 +305,6 @@ def _interval_lines(axes: Axes, places: Sequence[float], rows: Sequence[Mapping[
     ends = [interval_of(row["bcubed"]) for row in rows]
     lows, highs = numbers(low for low, _ in ends), numbers(high for _, high in ends)
     axes.vlines(places, lows, highs, color=INK, linewidth=1.0, clip_on=False)
-
-
-def _score_axis(axes: Axes, bottom: float) -> None:
-    axes.set_ylim(bottom, 1.02)
-    axes.set_yticks([tenth / 10 for tenth in range(10, round(bottom * 10) - 1, -1 if bottom > 0.4 else -2)])
-    axes.set_ylabel(f"B-cubed (axis from {bottom:.1f} to 1)")
-    axes.tick_params(length=0)
-    axes.grid(axis="y")
-    axes.set_axisbelow(True)
 
 
 def _size_places(axes: Axes, sizes: Mapping[str, Any]) -> None:
@@ -350,9 +354,7 @@ def _stopping_panel(axes: Axes, rows: Mapping[str, Mapping[str, Any]], title: st
     axes.plot(places, ours, color=INK, linewidth=1.6, marker="o", markersize=3.4, label="our stop")
     _interval_lines(axes, places, list(rows.values()))
     axes.set_title(printable(title), fontsize=8.5, loc="left")
-    axes.tick_params(length=0)
-    axes.grid(axis="y")
-    axes.set_axisbelow(True)
+    grid_only(axes)
 
 
 def _lowest_stop(runs: Sequence[RunResults]) -> float:
@@ -435,8 +437,6 @@ def _overview_axes(axes: Axes, lines: Sequence[tuple[str, list[Point]]]) -> None
     axes.set_yticks(range(len(lines)), [label for label, _ in lines])
     axes.set_ylim(len(lines) - 0.4, -0.6)
     axes.set_xlabel("B-cubed F1, mean over the true sizes 1 to 10")
-    axes.tick_params(length=0)
-    axes.grid(axis="both")
-    axes.set_axisbelow(True)
+    grid_only(axes, "both")
     if not lines:
         axes.text(0.5, 0.5, "no run has a name with 10 authors or fewer", transform=axes.transAxes, ha="center")
