@@ -213,12 +213,7 @@ class LocalEngine:
         return EncodedCollection(kept.records, mentions, blocks, kept.problems, LocalCollection(encoded))
 
     def _encode_parts(
-        self,
-        read: Read,
-        given: GivenStatistics | None,
-        statistics: Path | None,
-        *,
-        vocabulary: bool,
+        self, read: Read, given: GivenStatistics | None, statistics: Path | None, *, vocabulary: bool
     ) -> EncodedCheckpoint:
         with self.database() as (connection, duplicates):
             self.without_duplicates(read, duplicates)  # a strict run fails here, before the work of encoding
@@ -243,12 +238,7 @@ class LocalEngine:
         return CalibrationSample(collection.data.encoded, collection.data.constraints, None)
 
     def cluster(
-        self,
-        collection: Collection,
-        settings: Settings,
-        confidence: Confidence | None,
-        *,
-        trace: bool,
+        self, collection: Collection, settings: Settings, confidence: Confidence | None, *, trace: bool
     ) -> Found:
         """Cluster all blocks, on several threads."""
         encoded, constraints = collection.data.encoded, collection.data.constraints

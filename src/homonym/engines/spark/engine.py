@@ -86,6 +86,11 @@ class SparkCollection:
     pairs: BlockPairs = field(default_factory=BlockPairs)
 
 
+Read = RecordsRead[SparkParts]
+Collection = EncodedCollection[SparkCollection]
+Found = FoundAuthors[None]
+
+
 @contextmanager
 def open_spark_engine(
     master: str | None,
@@ -124,18 +129,16 @@ class SparkEngine:
     rejects: IO[bytes] | None = None
     warnings: list[str] = field(default_factory=list)
 
-    def read_documents(self, inputs: Inputs, settings: Settings) -> RecordsRead[SparkParts]:
+    def read_documents(self, inputs: Inputs, settings: Settings) -> Read:
         """Read documents and extract their features."""
         return self._read(inputs, settings, mentions=False)
 
-    def read_mentions(self, inputs: Inputs, settings: Settings) -> RecordsRead[SparkParts]:
+    def read_mentions(self, inputs: Inputs, settings: Settings) -> Read:
         """Read mentions that bring their own features: first the files of lines, then the Parquet tables."""
         files = sorted(inputs.files, key=lambda path: path.suffix == ".parquet")
         return self._read(replace(inputs, files=files), settings, mentions=True)
 
-    def encode(
-        self, read: RecordsRead[SparkParts], given: GivenStatistics | None, save_statistics: Path | None = None
-    ) -> EncodedCollection[SparkCollection]:
+    def encode(self, read: Read, given: GivenStatistics | None, save_statistics: Path | None = None) -> Collection:
         """Drop duplicates, count the features or take given counts, number the blocks, and encode all bags."""
         with self.stages.stage("count"):
             duplicates = self._find_duplicates()
@@ -159,15 +162,13 @@ class SparkEngine:
         collection = SparkCollection(types, blocks)
         return EncodedCollection(kept.records, mentions, len(blocks.size), kept.problems, collection)
 
-    def constrain(
-        self, collection: EncodedCollection[SparkCollection], settings: Settings, pairs: UserPairs | None
-    ) -> EncodedCollection[SparkCollection]:
+    def constrain(self, collection: Collection, settings: Settings, pairs: UserPairs | None) -> Collection:
         """Find the blocks of the user's pairs. All other constraints are found by the tasks that cluster."""
         with self.stages.stage("constrain"):
             by_block = self._find_blocks(pairs) if pairs else BlockPairs()
         return replace(collection, data=replace(collection.data, pairs=by_block))
 
-    def sample(self, collection: EncodedCollection[SparkCollection], settings: Settings) -> CalibrationSample:
+    def sample(self, collection: Collection, settings: Settings) -> CalibrationSample:
         """Fetch the blocks that calibration uses to the driver."""
         from pyspark.sql.functions import broadcast
 
@@ -181,13 +182,8 @@ class SparkEngine:
         return CalibrationSample(encoded, constraints, BlockSample(sizes, blocks))
 
     def cluster(
-        self,
-        collection: EncodedCollection[SparkCollection],
-        settings: Settings,
-        confidence: Confidence | None,
-        *,
-        trace: bool,
-    ) -> FoundAuthors[None]:
+        self, collection: Collection, settings: Settings, confidence: Confidence | None, *, trace: bool
+    ) -> Found:
         """Cluster all blocks, each task those that the schedule assigns to it. There is no trace."""
         data, blocks = collection.data, collection.data.schedule
         job = ClusterJob(data.types, settings, data.pairs, confidence, blocks.first_places)
@@ -206,7 +202,7 @@ class SparkEngine:
             data=None,
         )
 
-    def write_authors(self, found: FoundAuthors[None], destination: Destination, advance: Advance) -> None:
+    def write_authors(self, found: Found, destination: Destination, advance: Advance) -> None:
         """Write the table of authors as a file, or as a directory of Parquet files that are in order."""
         authors = stored(self.spark, self._at("found"), "authors", FOUND)
         if not destination.directory:
@@ -215,7 +211,7 @@ class SparkEngine:
         ordered = authors.repartitionByRange("place").sortWithinPartitions("place")
         ordered.select(*AUTHORS.names).write.mode("overwrite").parquet(destination.directory)
 
-    def _read(self, inputs: Inputs, settings: Settings, *, mentions: bool) -> RecordsRead[SparkParts]:
+    def _read(self, inputs: Inputs, settings: Settings, *, mentions: bool) -> Read:
         with self.stages.stage("read"):
             plan = self._plan(inputs, mentions=mentions)
             arguments = {"plan": plan, "settings": settings}
@@ -239,7 +235,7 @@ class SparkEngine:
         rows = files.selectExpr("_metadata.file_path AS url", "length").toArrow().to_pylist()
         return plan_remote(inputs, sorted((row["url"], row["length"]) for row in rows), mentions=mentions)
 
-    def _read_counts(self, inputs: Inputs, plan: InputPlan) -> RecordsRead[SparkParts]:
+    def _read_counts(self, inputs: Inputs, plan: InputPlan) -> Read:
         problems = self._read_problems(plan)
         sums = "count(*) AS n", "coalesce(sum(authors), 0) AS m", "count_if(NOT id_is_key) AS chosen"
         row = self._table("records").selectExpr(*sums).toArrow().to_pylist()[0]
