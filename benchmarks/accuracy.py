@@ -39,12 +39,10 @@ from homonym.evaluation.gold import read_gold
 from homonym.evaluation.labelled_collections import label_names
 from homonym.evaluation.matching import match
 from homonym.evaluation.reliability import BINS, CONFIDENCE
-from homonym.measures.agreement import bcubed, correctly_clustered
+from homonym.measures.agreement import NameScores, bcubed, correctly_clustered, harmonic
 from homonym.measures.bootstrap import LARGEST_SHOWN
 from homonym.measures.labelled_names import LabelledNames, Labels, compare_labels, labelled_codes
-from homonym.measures.limit_curves import LimitCurves, curves_of
-from homonym.measures.methods import Method, RelativeFrequencies, labels_of
-from homonym.measures.scores import NameScores, harmonic
+from homonym.measures.methods import LimitCurves, Method, RelativeFrequencies, curves_of, labels_of
 from homonym.names.compatibility import compatible
 from homonym.names.parse import parse_name
 from homonym.settings import CONSTRAINTS, DEFAULT_GAMMA, PAPER_LIMIT, Limit, Settings

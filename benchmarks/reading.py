@@ -31,7 +31,7 @@ from lxml import etree
 from benchmarks.exports import EXPORTS, Export, documents, renumbered
 from homonym.io.inputs import Source, expand
 from homonym.records.model import Document
-from homonym.records.registry import Format, detect_format
+from homonym.records.reader import Format, detect_format
 
 MEGABYTES = 35
 MENTIONS = 60_000

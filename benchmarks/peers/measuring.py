@@ -16,7 +16,7 @@ from benchmarks.peers.processes import FailedError, Watched, watch
 from benchmarks.peers.scripts.mentions import SWEEP
 from benchmarks.peers.sets import Collection
 from homonym import evaluate
-from homonym.measures.scores import Scores
+from homonym.measures.agreement import Scores
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Seconds after which a method is given up on a set.

@@ -411,3 +411,10 @@ def _first_problem(wrong: ValidationError) -> str:
         message = "expected the name of a preset or a weight for each feature type"
     given = "" if problem["type"] in {"value_error", "extra_forbidden"} else f", got {problem['input']!r}"
     return " ".join(f"setting {place}: {message}{given}{known}.".split())
+
+
+# As in the paper: a quarter of the names to choose parameters on, and a maximum number of names of each true size.
+TRAINING_SHARE = 0.25
+MAX_NAMES_PER_SIZE = 1000
+# Number of random samples that weights are learnt from.
+WEIGHT_SEEDS = 10

@@ -35,8 +35,7 @@ from homonym.commands.generate import generate
 from homonym.commands.result import Summary, settings_path
 from homonym.commands.run import Resources, open_local_engine, prepare_run
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
-from homonym.measures.agreement import bcubed
-from homonym.measures.contingency import contingency
+from homonym.measures.agreement import bcubed, contingency
 from homonym.measures.labelled_names import LabelledNames
 from homonym.settings import DEFAULT_GAMMA, Limit, Settings, load_settings
 from homonym.synthetic.corpus import Corpus

@@ -39,8 +39,7 @@ from homonym.commands.labelled import read_labelled
 from homonym.commands.run import Resources, prepare_run
 from homonym.errors import InputError, OutputError, SettingsError
 from homonym.measures.bootstrap import size_groups
-from homonym.measures.limit_curves import LimitCurves, curves_of
-from homonym.measures.methods import RelativeFrequencies
+from homonym.measures.methods import LimitCurves, RelativeFrequencies, curves_of
 from homonym.settings import PAPER_LIMIT, Limit, Settings, load_settings
 from homonym.synthetic.corpus import Corpus
 

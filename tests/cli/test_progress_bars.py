@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from homonym.cli import progress_bars
-from homonym.cli.progress_bars import ProgressBars
+from homonym.cli.terminal import ProgressBars
 
 
 def lines_of(monkeypatch: pytest.MonkeyPatch, *, terminal: bool = False) -> tuple[ProgressBars, io.StringIO, Any]:
@@ -23,7 +22,7 @@ def lines_of(monkeypatch: pytest.MonkeyPatch, *, terminal: bool = False) -> tupl
             return self.now
 
     clock, text = Clock(), io.StringIO()
-    monkeypatch.setattr(progress_bars, "time", clock)
+    monkeypatch.setattr(terminal, "time", clock)
     console = Console(file=text, force_terminal=terminal, soft_wrap=True, highlight=False, width=150)
     return ProgressBars(console), text, clock
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.clustering import compiling, reference
+from homonym.clustering.dense import blocks as dense_blocks
 from homonym.clustering.agglomerative import Clustering, cluster, round_table
 from homonym.clustering.arrays import Bags, Frequencies
-from homonym.clustering.dense import blocks as blocks_module
 from homonym.settings import Settings
 
 Bag = dict[int, float]
@@ -238,7 +238,7 @@ def test_compiles_without_cache_if_no_directory_is_writable(monkeypatch: pytest.
 def test_cached_machine_code_is_stale_after_any_kernel_source_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A compiled function contains the code of the functions it calls; numba checks only its own file."""
     digest = compiling.sources_digest()
-    cluster_blocks: Any = blocks_module.cluster_blocks
+    cluster_blocks: Any = dense_blocks.cluster_blocks
     assert cluster_blocks._cache._cache_file._source_stamp[1] == digest
     original = pkgutil.get_data
     for changed in ("scoring.py", "row_scores.py", "reference.py", "arrays.py"):

@@ -23,7 +23,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from homonym.clustering.arrays import Frequencies
-from homonym.collection import counting, encode
+from homonym.collection import counting, encoded
 from homonym.collection.encoded import Encoded
 from homonym.collection.statistics import GivenStatistics, given_statistics, statistics_side_file
 from homonym.commands.cluster import cluster
@@ -467,14 +467,14 @@ def test_the_tenth_author_comes_after_the_ninth(tmp_path: Path) -> None:
 
 def test_blocks_continue_across_chunks() -> None:
     chunks = [["a", "a"], ["a", "b"], [], ["b"], ["c"]]
-    assert encode._block_starts(pa.chunked_array(chunks, pa.string())).tolist() == [0, 3, 5, 6]
-    assert encode._block_starts(pa.chunked_array([], pa.string())).tolist() == [0]
+    assert encoded._block_starts(pa.chunked_array(chunks, pa.string())).tolist() == [0, 3, 5, 6]
+    assert encoded._block_starts(pa.chunked_array([], pa.string())).tolist() == [0]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
 def test_numbers_of_a_part_continue_across_batches(size: int) -> None:
     table = pa.table({"part": [0, 0, 0, 5, 8, 8], "number": pa.array([7, 9, 4, 1, 2, 3], pa.int32())})
-    found = [(part, number.tolist()) for part, number in encode._by_part(table.to_reader(max_chunksize=size))]
+    found = [(part, number.tolist()) for part, number in encoded._by_part(table.to_reader(max_chunksize=size))]
     assert found == [(0, [7, 9, 4]), (5, [1]), (8, [2, 3])]
 
 

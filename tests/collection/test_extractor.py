@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from homonym.collection import parts
 from homonym.collection.extractor import extract_tables
 from homonym.collection.parts import Chunk, PartReport
-from homonym.features.columns import columns_of
-from homonym.features.json_columns import columns_of_lines
+from homonym.features.columns import columns_of, columns_of_lines
 from homonym.records.parsing.splitting import Raw
 from homonym.settings import Settings
 

@@ -25,7 +25,7 @@ from homonym.errors import InputError, OutputError
 from homonym.evaluation.assessment import Evaluation, assess
 from homonym.evaluation.rendering import interval_text, render_table, summary
 from homonym.io.inputs import Source
-from homonym.measures.scores import Scores
+from homonym.measures.agreement import Scores
 
 # DOE is two people, split into three; ROE is one person, found; the last mention has no label.
 AUTHORS = {

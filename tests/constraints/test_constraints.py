@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from homonym.clustering.arrays import Frequencies
+from homonym.clustering.arrays import Frequencies, connected_components, pairs_within_groups
 from homonym.collection.encoded import Encoded
 from homonym.commands.cluster import cluster
 from homonym.commands.disambiguate import disambiguate
@@ -34,7 +34,6 @@ from homonym.commands.run import Resources
 from homonym.constraints.conflicts import write_conflicts
 from homonym.constraints.evidence import UserPairs, read_user_pairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
-from homonym.constraints.grouped_arrays import connected_components, pairs_within_groups
 from homonym.errors import InputError
 from homonym.names.compatibility import compatible
 from homonym.names.parse import encode_name, parse_name

@@ -12,8 +12,8 @@ import pytest
 from benchmarks.accuracy import DATA, SETS, TABLES, Measured, address_pairs, baselines_table, f1_at, filled
 
 from homonym.clustering.arrays import Bags, Frequencies
+from homonym.measures.agreement import NameScores
 from homonym.measures.labelled_names import LabelledNames
-from homonym.measures.scores import NameScores
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "accuracy.md"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from homonym.collection.layout import PARTS
+from homonym.collection.layout import PART_TABLES
 from homonym.engines.spark.encode_tasks import AMENDED, AMENDING, DUPLICATE, NUMBERING, PART, amend, encode
 from homonym.engines.spark.part_tables import part_row
 
-EMPTY = {name: schema.empty_table() for name, schema in PARTS.items()}
+EMPTY = {name: schema.empty_table() for name, schema in PART_TABLES.items()}
 
 
 def rows(schema: pa.Schema, *given: dict[str, object]) -> pa.Table:

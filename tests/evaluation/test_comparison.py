@@ -19,7 +19,7 @@ from homonym.commands.evaluate import evaluate
 from homonym.errors import InputError
 from homonym.evaluation.assessment import Comparison, Evaluation, assess, compare, distinct_labels
 from homonym.evaluation.rendering import render_table, summary
-from homonym.measures.scores import Scores
+from homonym.measures.agreement import Scores
 
 Codes = np.ndarray[Any, np.dtype[np.int64]]
 

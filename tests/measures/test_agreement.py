@@ -12,8 +12,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from homonym.measures import agreement
-from homonym.measures.contingency import Contingency, contingency, merge_all, split_all
-from homonym.measures.scores import KMetric, Measures, NameScores, Scores, harmonic
+from homonym.measures.agreement import (
+    Contingency,
+    KMetric,
+    Measures,
+    NameScores,
+    Scores,
+    contingency,
+    harmonic,
+    merge_all,
+    split_all,
+)
 
 Mention = tuple[int, int, int]  # name, author, cluster
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from homonym.measures import bootstrap
+from homonym.measures.agreement import Values
 from homonym.measures.bootstrap import MAX_UNITS, RESAMPLES, Resamples, interval
-from homonym.measures.contingency import Values
 
 
 def skewed(names: int, seed: int = 0) -> Values:

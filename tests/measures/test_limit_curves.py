@@ -11,13 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.clustering.agglomerative import Outcomes, cluster, limits, sweep
-from homonym.measures.agreement import bcubed
+from homonym.measures.agreement import Codes, NameScores, Values, bcubed, contingency
 from homonym.measures.bootstrap import Estimate, mean_over_sizes, precision_of, recall_of
-from homonym.measures.contingency import Codes, Values, contingency
 from homonym.measures.labelled_names import LabelledNames, Labels, compare_labels, labelled_codes
-from homonym.measures.limit_curves import LimitCurves, concatenate_curves, curves_of, measure_outcomes
-from homonym.measures.methods import Method, RelativeFrequencies, ThresholdMethod, labels_of
-from homonym.measures.scores import NameScores
+from homonym.measures.methods import (
+    LimitCurves,
+    Method,
+    RelativeFrequencies,
+    ThresholdMethod,
+    concatenate_curves,
+    curves_of,
+    labels_of,
+    measure_outcomes,
+)
 from homonym.settings import Limit, Settings
 from tests.clustering.test_dense import parameters
 from tests.clustering.test_sweep import EXACT, between, lowest_of, random_block

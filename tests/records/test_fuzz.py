@@ -25,8 +25,7 @@ from homonym.errors import InputError
 from homonym.io.inputs import Source
 from homonym.records.formats.documents import document_object
 from homonym.records.model import Document
-from homonym.records.reader import read_documents
-from homonym.records.registry import detect_format
+from homonym.records.reader import detect_format, read_documents
 
 SAMPLES = Path(__file__).resolve().parents[3] / "shared" / "data" / "samples"
 

@@ -19,8 +19,7 @@ from benchmarks.writers.tagged import ovid_name
 
 from homonym.io.inputs import Source
 from homonym.records.model import Author, Document
-from homonym.records.reader import read_documents
-from homonym.records.registry import format_of
+from homonym.records.reader import format_of, read_documents
 
 # The first documents of a corpus cite nothing.
 FIRST, HOW_MANY = 700, 60

@@ -69,7 +69,7 @@ def test_sample_has_the_counts_of_the_index(path: str) -> None:
 @pytest.mark.parametrize("path", sorted(ROWS))
 def test_sample_format_is_detected_and_no_record_is_rejected(path: str) -> None:
     from homonym.io.inputs import Source
-    from homonym.records.registry import detect_format
+    from homonym.records.reader import detect_format
 
     for file in Inputs.of(SAMPLES / path).files:
         with Source(file) as source:

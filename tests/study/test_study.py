@@ -26,8 +26,7 @@ from homonym.settings import PAPER_LIMIT, PAPER_TYPES, Settings, opposed
 from homonym.study import runs as runs_module
 from homonym.study import study_figures
 from homonym.study.findings import EQUAL_WITHIN, Finding, RunDifference, _first_is, better, equal, findings, worse
-from homonym.study.plan import paper_settings, plan, weightings
-from homonym.study.runs import RunCache, file_digests
+from homonym.study.runs import RunCache, file_digests, paper_settings, plan, weightings
 from homonym.study.study_figures import run_names
 from homonym.synthetic.corpus import Corpus
 

@@ -9,13 +9,12 @@ from hashlib import blake2b
 
 import numpy as np
 
-from homonym.calibration.defaults import MAX_NAMES_PER_SIZE, TRAINING_SHARE
 from homonym.clustering.arrays import Integers
-from homonym.errors import InputError, SettingsError
+from homonym.errors import InputError, SettingsError, counted, listed
+from homonym.measures.agreement import Codes
 from homonym.measures.bootstrap import group_name, size_groups
-from homonym.measures.contingency import Codes
 from homonym.measures.labelled_names import LabelledNames
-from homonym.messages import counted, listed
+from homonym.settings import MAX_NAMES_PER_SIZE, TRAINING_SHARE
 
 # With fewer training names there is a warning: eleven names of PubMed chose a limit worse than the paper's.
 FEW_TRAINING_NAMES = 20

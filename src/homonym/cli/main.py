@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from homonym import __version__
-from homonym.calibration.defaults import WEIGHT_SEEDS
 from homonym.cli.options import (
     AUTHORS,
     FILE,
@@ -35,7 +34,7 @@ from homonym.cli.options import (
     statistics_options,
 )
 from homonym.errors import HomonymError
-from homonym.settings import CLUSTERING, EXTRACTION, UNTUNED, Settings, load_settings, parse_weights
+from homonym.settings import CLUSTERING, EXTRACTION, UNTUNED, WEIGHT_SEEDS, Settings, load_settings, parse_weights
 
 if TYPE_CHECKING:
     from homonym import Resources
@@ -317,7 +316,7 @@ def generate(output: Path, quiet: bool, **parameters: Any) -> None:
       homonym generate -o corpus --mentions 100000 --seed 7
     """
     from homonym import Corpus, generate
-    from homonym.cli.progress_bars import ProgressBars
+    from homonym.cli.terminal import ProgressBars
     from homonym.runtime.progress import Stages
 
     corpus = Corpus(**{name: value for name, value in parameters.items() if value is not None})
@@ -342,8 +341,7 @@ def demo(output: Path, mentions: int, seed: int, quiet: bool) -> None:
     from rich.console import Console
 
     from homonym import demo
-    from homonym.cli.progress_bars import ProgressBars
-    from homonym.cli.terminal import show_summary
+    from homonym.cli.terminal import ProgressBars, show_summary
     from homonym.evaluation.rendering import render_table
 
     with ProgressBars() as bars:
@@ -362,8 +360,7 @@ def _call(
     **arguments: Any,
 ) -> None:
     """Call the public function of a command, then show its summary, warnings and problems."""
-    from homonym.cli.progress_bars import ProgressBars
-    from homonym.cli.terminal import show_problems
+    from homonym.cli.terminal import ProgressBars, show_problems
 
     quiet = options.pop("quiet")
     arguments["resources"] = _resources(options)

@@ -11,10 +11,9 @@ from typing import Any, Literal, TypeVar
 
 import click
 
-from homonym.calibration.defaults import MAX_NAMES_PER_SIZE, TRAINING_SHARE
 from homonym.errors import SettingsError
-from homonym.records.registry import NAMES
-from homonym.settings import Settings
+from homonym.records.reader import NAMES
+from homonym.settings import MAX_NAMES_PER_SIZE, TRAINING_SHARE, Settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from homonym.clustering.arrays import Frequencies
-from homonym.collection.encoded import Encoded
 from homonym.collection.layout import PART_TABLES, SLOT_BITS, part_file
 from homonym.collection.statistics import GivenStatistics, quoted, use_given_counts
 
@@ -321,20 +320,6 @@ def take_inventory(connection: duckdb.DuckDBPyConnection, most_frequent: int) ->
         identifiers={kind: (holders, values) for kind, holders, values in _identifiers(connection)},
         frequent=_frequent(connection, most_frequent),
     )
-
-
-def share_with_features(encoded: Encoded) -> dict[str, float]:
-    """The share of mentions that have each feature type, as `disambiguate` would see them."""
-    types, type_start = encoded.frequencies.types, encoded.frequencies.type_start
-    mentions = len(encoded.mention_owner)
-    having = np.zeros(len(types), np.int64)
-    everything = np.ones(len(types), bool)
-    for start in range(0, mentions, BATCH_MENTIONS):
-        bag_start, feature, _ = encoded.gather_mentions(slice(start, start + BATCH_MENTIONS), everything)
-        mention = np.repeat(np.arange(len(bag_start) - 1), np.diff(bag_start))
-        kind = np.searchsorted(type_start, feature, side="right") - 1
-        having += np.bincount(np.unique(mention * len(types) + kind) % len(types), minlength=len(types))
-    return {kind: count / mentions for kind, count in zip(types, having.tolist(), strict=True)}
 
 
 def _document_ids(connection: duckdb.DuckDBPyConnection) -> list[Any]:

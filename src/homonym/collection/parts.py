@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from homonym.collection.bags import Occurrences, bag_tables, occurrences_of_mentions
-from homonym.collection.extractor import extract_tables, record_tables
+from homonym.collection.extractor import Occurrences, bag_tables, extract_tables, occurrences_of_mentions, record_tables
 from homonym.collection.layout import (
     CONVERTED,
     IDENTIFIER_ROWS,
@@ -28,19 +27,16 @@ from homonym.collection.layout import (
     SLOT_BITS,
     write_part,
 )
-from homonym.errors import InputError
+from homonym.errors import InputError, first_line
 from homonym.features.blocking import blocked_names
-from homonym.features.columns import DocumentColumns, PlacedDocument, columns_of, record_columns
-from homonym.features.json_columns import columns_of_lines
+from homonym.features.columns import DocumentColumns, PlacedDocument, columns_of, columns_of_lines, record_columns
 from homonym.features.text import Integers
-from homonym.messages import first_line
 from homonym.names.parse import encode_name, parse_name
 from homonym.records.fields import identifiers
 from homonym.records.formats.documents import LARGEST_COUNT, SMALLEST_COUNT, Mention, document_line, parse_mention
 from homonym.records.model import BrokenRecordError, Document, Problem
 from homonym.records.parsing.splitting import Raw
-from homonym.records.reader import parse_raw_record
-from homonym.records.registry import Unit, format_named
+from homonym.records.reader import Unit, format_named, parse_raw_record
 from homonym.runtime.progress import Advance
 from homonym.schema import BAG, IDENTIFIERS, MENTIONS
 from homonym.settings import Settings

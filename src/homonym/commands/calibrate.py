@@ -5,22 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from homonym.calibration.defaults import MAX_NAMES_PER_SIZE, TRAINING_SHARE
 from homonym.calibration.holdout import NameSplit
 from homonym.calibration.limit import CalibratedLimit, calibrate_limit
 from homonym.calibration.tuning import JudgedLimit, TriedChance, tune_limits
 from homonym.commands.labelled import read_and_encode, read_labels, split_names
 from homonym.commands.run import Resources, Run, check_given_statistics, open_local_engine, prepare_run
 from homonym.engines.local import LocalCollection
-from homonym.errors import SettingsError
+from homonym.errors import SettingsError, listed
 from homonym.evaluation.labelled_collections import Labelling, label_names
 from homonym.io.inputs import require_rereadable
 from homonym.io.outputs import Paths, require_writable, write_atomic
-from homonym.messages import listed
 from homonym.records.model import Problems
-from homonym.records.registry import Columns
+from homonym.records.reader import Columns
 from homonym.runtime.progress import Listener
-from homonym.settings import Limit, Settings
+from homonym.settings import MAX_NAMES_PER_SIZE, TRAINING_SHARE, Limit, Settings
 
 # The default label.
 LABEL = "author"

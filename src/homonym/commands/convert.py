@@ -8,7 +8,7 @@ from pathlib import Path
 from homonym.commands.run import Resources, open_local_engine, prepare_run
 from homonym.io.outputs import Paths
 from homonym.records.model import Problems
-from homonym.records.registry import Columns
+from homonym.records.reader import Columns
 from homonym.runtime.progress import Listener
 
 

@@ -17,7 +17,7 @@ from homonym.commands.run import (
     require_mentions,
 )
 from homonym.io.outputs import Paths
-from homonym.records.registry import Columns
+from homonym.records.reader import Columns
 from homonym.runtime.progress import Listener
 from homonym.settings import Limit, Settings
 

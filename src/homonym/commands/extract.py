@@ -7,7 +7,7 @@ from pathlib import Path
 from homonym.commands.result import Summary, summarise
 from homonym.commands.run import Resources, check_statistics_output, open_local_engine, prepare_run, require_mentions
 from homonym.io.outputs import Paths
-from homonym.records.registry import Columns
+from homonym.records.reader import Columns
 from homonym.runtime.progress import Listener
 from homonym.settings import Settings
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from homonym.commands.run import Resources, open_local_engine, prepare_run
 from homonym.io.outputs import Paths, require_writable, write_json
 from homonym.records.model import Problems
-from homonym.records.registry import Columns
+from homonym.records.reader import Columns
 from homonym.runtime.progress import Listener
 from homonym.settings import Settings
 
@@ -80,7 +80,8 @@ def inspect(
 
 
 def _counted(engine: LocalEngine, connection: duckdb.DuckDBPyConnection) -> tuple[Inventory, dict[str, float]]:
-    from homonym.collection.counting import share_with_features, take_inventory
+    from homonym.collection.counting import take_inventory
+    from homonym.collection.encoded import share_with_features
     from homonym.features.types import FEATURE_TYPES
 
     inventory = take_inventory(connection, MOST_FREQUENT)

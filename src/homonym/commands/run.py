@@ -10,11 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 
-from homonym.errors import HomonymError, InputError, OutputError, SettingsError
+from homonym.errors import HomonymError, InputError, OutputError, SettingsError, counted, first_line
 from homonym.io.outputs import Paths, open_atomic, remove_partial, require_writable
-from homonym.messages import counted, first_line
-from homonym.records.reader import Inputs
-from homonym.records.registry import Columns
+from homonym.records.reader import Columns, Inputs
 from homonym.runtime.progress import LOG, Listener, RunLog, Stages, run_log_path
 from homonym.runtime.work_directory import WorkDirectory, temporary_work_directory, work_directory
 from homonym.settings import Settings

@@ -12,7 +12,6 @@ import numpy as np
 import orjson
 
 from homonym import __version__
-from homonym.calibration.defaults import MAX_NAMES_PER_SIZE, TRAINING_SHARE
 from homonym.calibration.holdout import NameSplit
 from homonym.calibration.weights import LearnedWeights, learn_weights
 from homonym.commands.labelled import read_labelled, split_names
@@ -21,16 +20,15 @@ from homonym.errors import HomonymError, SettingsError
 from homonym.evaluation.labelled_collections import Labelling
 from homonym.io.inputs import expand
 from homonym.io.outputs import Paths, require_directory, write_atomic
+from homonym.measures.agreement import Codes
 from homonym.measures.bootstrap import group_name, size_groups
-from homonym.measures.contingency import Codes
 from homonym.records.model import Problems
-from homonym.records.registry import Columns
+from homonym.records.reader import Columns
 from homonym.runtime.progress import Listener
-from homonym.settings import Settings
+from homonym.settings import MAX_NAMES_PER_SIZE, TRAINING_SHARE, Settings
 from homonym.study.baselines import all_baselines
 from homonym.study.findings import findings
-from homonym.study.plan import paper_settings, plan, weightings
-from homonym.study.runs import RunCache, file_digests, run_baseline, run_planned
+from homonym.study.runs import RunCache, file_digests, paper_settings, plan, run_baseline, run_planned, weightings
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from homonym.calibration.defaults import MAX_NAMES_PER_SIZE, TRAINING_SHARE, WEIGHT_SEEDS
 from homonym.calibration.weights import LearnedWeights, learn_weights
 from homonym.commands.labelled import read_labelled, split_names
 from homonym.commands.run import Resources, check_given_statistics, prepare_run
 from homonym.io.outputs import Paths, require_writable, write_atomic
 from homonym.records.model import Problems
-from homonym.records.registry import Columns
+from homonym.records.reader import Columns
 from homonym.runtime.progress import Listener
-from homonym.settings import Settings
+from homonym.settings import MAX_NAMES_PER_SIZE, TRAINING_SHARE, WEIGHT_SEEDS, Settings
 
 
 @dataclass(frozen=True)

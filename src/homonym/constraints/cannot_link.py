@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.clustering.arrays import Constraints, Integers, starts
+from homonym.clustering.arrays import Constraints, Integers, pairs_within_groups, sort_by_keys, starts
 from homonym.constraints.evidence import MentionEvidence
-from homonym.constraints.grouped_arrays import pairs_within_groups, sort_by_keys
 
 
 def build_constraints(

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from homonym.clustering.arrays import starts
 from homonym.collection.encoded import Encoded
 from homonym.constraints.must_link import DOCUMENT, NAME, PAIR, LinkConflict, MustLinks
+from homonym.errors import counted, listed
 from homonym.io.outputs import write_atomic
-from homonym.messages import counted, listed
 
 COLUMNS = ("kind", "block", "mentions", "what")
 

@@ -11,13 +11,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from homonym.clustering.arrays import Integers
+from homonym.clustering.arrays import Integers, has_different_values
 from homonym.collection.encoded import Encoded
-from homonym.constraints.grouped_arrays import has_different_values
 from homonym.constraints.incompatible_names import BlockNames, block_names, no_names
-from homonym.errors import InputError
+from homonym.errors import InputError, counted
 from homonym.io.tables import TableReader, open_table
-from homonym.messages import counted
 from homonym.settings import LINKING_ONLY, Settings
 
 COLUMNS = ("mention_a", "mention_b", "relation")

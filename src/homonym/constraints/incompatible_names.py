@@ -14,8 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from homonym.clustering.arrays import Integers, starts
-from homonym.constraints.grouped_arrays import has_different_values, pairs_within_groups
+from homonym.clustering.arrays import Integers, has_different_values, pairs_within_groups, starts
 from homonym.names.compatibility import (
     MOST_NAMES,
     SHORTEST_PREFIX,

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.clustering.arrays import Integers
+from homonym.clustering.arrays import Integers, connected_components, equal_keys, pairs_within_groups
 from homonym.constraints.evidence import MentionEvidence
-from homonym.constraints.grouped_arrays import connected_components, equal_keys, pairs_within_groups
 
 Mask = NDArray[np.bool_]
 

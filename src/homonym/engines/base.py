@@ -28,8 +28,7 @@ from homonym.collection.statistics import GivenStatistics
 from homonym.constraints.conflicts import ConstraintConflict
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import ConstraintCounts, FoundConstraints
-from homonym.errors import InputError
-from homonym.messages import counted, listed
+from homonym.errors import InputError, counted, listed
 from homonym.records.model import Problem, Problems
 from homonym.records.reader import Inputs
 from homonym.runtime.progress import Advance

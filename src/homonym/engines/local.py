@@ -17,8 +17,7 @@ from homonym.calibration.confidence import Confidence
 from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, needed_bytes
 from homonym.clustering.arrays import Integers, starts
 from homonym.collection import counting
-from homonym.collection.encode import encode
-from homonym.collection.encoded import Encoded
+from homonym.collection.encoded import Encoded, encode
 from homonym.collection.parts import Chunk, chunks, write_documents, write_lines, write_mentions
 from homonym.collection.statistics import GivenStatistics, save_statistics, statistics_side_file
 from homonym.constraints.evidence import UserPairs
@@ -52,8 +51,7 @@ from homonym.io.outputs import atomic_path
 from homonym.io.tables import write_table
 from homonym.records.model import KEPT_PROBLEMS, Problems
 from homonym.records.parsing.splitting import Raw
-from homonym.records.reader import Inputs
-from homonym.records.registry import Records, Unit, format_of
+from homonym.records.reader import Inputs, Records, Unit, format_of
 from homonym.runtime.checkpoints import Manifest
 from homonym.runtime.process_pool import Task, TaskResult, run_tasks
 from homonym.runtime.progress import Advance, Stages

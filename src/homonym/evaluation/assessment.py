@@ -19,17 +19,28 @@ import numpy as np
 
 from homonym.evaluation.reliability import Reliability
 from homonym.measures.agreement import (
+    Codes,
+    Contingency,
+    Counts,
+    KMetric,
+    Measures,
+    NameSums,
+    Scores,
+    Values,
     bcubed,
     bcubed_across_names,
     cluster_level,
+    contingency,
+    harmonic,
+    mean_by,
     measure,
     measure_over_names,
+    merge_all,
     pairwise,
+    split_all,
     splitting_and_lumping,
 )
 from homonym.measures.bootstrap import LARGEST_SHOWN, Interval, Resamples, interval
-from homonym.measures.contingency import Codes, Contingency, Counts, Values, contingency, mean_by, merge_all, split_all
-from homonym.measures.scores import KMetric, Measures, NameSums, Scores, harmonic
 
 MEAN_OVER_SIZES = "mean_over_true_sizes_1_to_10"
 BEYOND = "bcubed_f1_beyond_true_size_10"

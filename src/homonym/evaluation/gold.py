@@ -17,15 +17,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from homonym.errors import InputError
+from homonym.errors import InputError, counted
 from homonym.io.inputs import Source, expand, require_files
 from homonym.io.outputs import Paths
 from homonym.io.tables import OnBroken, TableReader, has_text, scalar_text, string_batches
-from homonym.messages import counted
 from homonym.records.fields.identifiers import bare_orcid
 from homonym.records.formats.documents import document_object
-from homonym.records.reader import read_documents
-from homonym.records.registry import detect_format
+from homonym.records.reader import detect_format, read_documents
 from homonym.schema import GOLD
 
 AUTHOR = "author"

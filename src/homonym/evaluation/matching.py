@@ -15,12 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from homonym.errors import InputError
+from homonym.errors import InputError, counted
 from homonym.evaluation.gold import AnnotatedFile, Gold, mentions_of, open_annotated
 from homonym.evaluation.reliability import STATED
 from homonym.io.tables import has_text, open_table, scalar_text, string_batches
-from homonym.measures.contingency import Codes, Counts, Values
-from homonym.messages import counted
+from homonym.measures.agreement import Codes, Counts, Values
 from homonym.names.parse import parse_name
 
 CLUSTER_COLUMNS = ("author_id", "author", "cluster")

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.measures.contingency import Values
+from homonym.measures.agreement import Values
 
 CONFIDENCE, AUTHOR_CONFIDENCE = STATED = ("confidence", "author_confidence")
 """Columns of a result with the confidence of a mention and of its author."""

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from homonym.errors import counted
 from homonym.evaluation.assessment import MEAN_OVER_SIZES, Comparison, Evaluation, TrueSize
 from homonym.evaluation.gold import unused_labels
 from homonym.evaluation.reliability import Reliability
+from homonym.measures.agreement import KMetric, Scores
 from homonym.measures.bootstrap import LARGEST_SHOWN, Interval
-from homonym.measures.scores import KMetric, Scores
-from homonym.messages import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -20,11 +20,10 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from homonym.errors import InputError, OutputError
+from homonym.errors import InputError, OutputError, first_line
 from homonym.io.inputs import STANDARD_INPUT, WESTERN, Source, require_rereadable
 from homonym.io.outputs import open_atomic, require_writable
 from homonym.io.table_text import Header, is_separator_hint, json_object, line_end, read_header
-from homonym.messages import first_line
 
 # Rows in a row group of every Parquet file that is written.
 ROW_GROUP = 1 << 16

@@ -20,8 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.measures.contingency import Codes, Counts, Values, mean_by
-from homonym.measures.scores import NameScores, harmonic
+from homonym.measures.agreement import Codes, Counts, NameScores, Values, harmonic, mean_by
 
 # The ends of a 95 % interval are then the 25th replicate from either side: known to a few per cent of its width.
 RESAMPLES = 1000

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Bags, Constraints, Frequencies, Integers, ranges
-from homonym.measures.contingency import Codes, Contingency, contingency
+from homonym.measures.agreement import Codes, Contingency, contingency
 
 Labels = NDArray[np.int32]
 

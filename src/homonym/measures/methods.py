@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from homonym.clustering.agglomerative import SWEEP_RATIO, Outcomes, cluster, limits, sweep
+from homonym.clustering.arrays import Floats, Integers, starts
+from homonym.measures.agreement import NameScores, bcubed, contingency
 from homonym.measures.labelled_names import LabelledNames, Labels
 from homonym.runtime.thread_pool import map_in_order
-from homonym.settings import Limit
+from homonym.settings import SMALL_COLLECTION, Limit
 
 if TYPE_CHECKING:
     from homonym.settings import Settings
@@ -76,3 +79,87 @@ def labels_of(method: Method, names: LabelledNames, limit: Limit, threads: int) 
         return method.labels(batch, *limit)
 
     return np.concatenate([found for _, found in map_in_order(labels, names.batches(), threads)])
+
+
+@dataclass(frozen=True, eq=False)
+class LimitCurves:
+    """B-cubed precision and recall of each name at every limit.
+
+    Name i has the steps `start[i]` to `start[i + 1]`; a step holds for limits from its `lowest` up to that of the step
+    before it. `mentions` is |X| and `collection` is N, which the limit depends on.
+    """
+
+    collection: int
+    mentions: Integers
+    start: Integers
+    lowest: Floats
+    precision: Floats
+    recall: Floats
+
+    def __len__(self) -> int:
+        return len(self.mentions)
+
+    def steps_at(self, name: int, limit: Floats) -> Integers:
+        """The step of one name at each of some limits."""
+        first, last = self.start[name], self.start[name + 1]
+        passed = np.searchsorted(-self.lowest[first:last], -limit, side="left")
+        steps: Integers = first + np.minimum(passed, last - first - 1)
+        return steps
+
+    @property
+    def units(self) -> Floats:
+        """The factors of α, β and κ (columns) in the limit of each name (rows): 1, |X| and √|X|/(N + 3000).
+
+        >>> LimitCurves(1000, np.array([4]), *(np.zeros(2, np.int64),) * 4).units
+        array([[1.e+00, 4.e+00, 5.e-04]])
+        """
+        size = self.mentions.astype(np.float64)
+        return np.stack([np.ones_like(size), size, np.sqrt(size) / (self.collection + SMALL_COLLECTION)], axis=1)
+
+    def steps(self, parts: Floats) -> Iterator[Integers]:
+        """For each name, its steps at some limits, given as rows of α, β and κ."""
+        alpha, beta, kappa = parts.T
+        for name, (one, size, root) in enumerate(self.units.tolist()):
+            yield self.steps_at(name, alpha * one + beta * size + kappa * root)
+
+    def at(self, parts: Floats) -> NameScores:
+        """Precision and recall of every name (rows) at some limits (columns), given as rows of α, β and κ."""
+        steps = np.stack(list(self.steps(parts)))
+        return NameScores(self.precision[steps], self.recall[steps])
+
+
+def measure_outcomes(names: LabelledNames, outcomes: Outcomes) -> LimitCurves:
+    """Measure every outcome of every name over its labelled mentions."""
+    steps = np.diff(outcomes.step_start)
+    name = np.repeat(np.arange(len(names)), steps)
+    sizes = names.mentions[name]
+    step = np.repeat(np.arange(len(name)), sizes)
+    mention = np.arange(len(step)) - outcomes.label_start[step] + names.bags.block_start[name][step]
+    known = names.labelled[mention]
+    scores = bcubed(contingency(step[known], names.author[mention[known]], outcomes.label[known])).by_name()
+    collection = names.frequencies.mentions
+    return LimitCurves(
+        collection, names.mentions, outcomes.step_start, outcomes.lowest, scores.precision, scores.recall
+    )
+
+
+def concatenate_curves(parts: list[LimitCurves]) -> LimitCurves:
+    """The curves of several batches of names as one."""
+    steps = np.concatenate([np.diff(part.start) for part in parts])
+    return LimitCurves(
+        collection=parts[0].collection,
+        mentions=np.concatenate([part.mentions for part in parts]),
+        start=starts(steps),
+        lowest=np.concatenate([part.lowest for part in parts]),
+        precision=np.concatenate([part.precision for part in parts]),
+        recall=np.concatenate([part.recall for part in parts]),
+    )
+
+
+def curves_of(method: Method, names: LabelledNames, threads: int) -> LimitCurves:
+    """Measure a method at all limits, on several threads."""
+
+    def measured(batch: LabelledNames) -> LimitCurves:
+        return measure_outcomes(batch, method.outcomes(batch))
+
+    return concatenate_curves([curves for _, curves in map_in_order(measured, names.batches(), threads)])

@@ -38,8 +38,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from homonym.names.parse import Name
-from homonym.names.word_lists import lines_of, words_of
+from homonym.names.parse import Name, lines_of, words_of
 
 Given = tuple[str, ...]
 

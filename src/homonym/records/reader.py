@@ -2,18 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from homonym.errors import InputError, SettingsError
+from homonym.errors import InputError, SettingsError, listed
 from homonym.io.inputs import Source, expand, require_files
 from homonym.io.outputs import Paths
-from homonym.messages import listed
-from homonym.records.model import BrokenRecordError, Document, Problem
+from homonym.records.model import BrokenRecordError, Document, Parsed, Problem
 from homonym.records.parsing.splitting import Raw
-from homonym.records.registry import Columns, Format, Unit, format_named, format_of
+
+Unit = Literal["line", "record"]
+
+Columns = Mapping[str, str]
+"""Field of a document -> column of a table."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """The raw records of one file, what their numbers count, and the context that `parse` needs (must be picklable)."""
+
+    raws: Iterator[Raw]
+    unit: Unit = "line"
+    context: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """One file format: how to detect it, to split a file into raw records and to parse one of them.
+
+    `parse` returns None for text that is not a record, such as the footer of a file, and raises BrokenRecordError for a
+    record that cannot be used.
+    """
+
+    name: str
+    title: str
+    recognises: Callable[[Source], bool]
+    open: Callable[[Source, Columns], Records]
+    parse: Callable[[bytes, Any], Parsed | None]
+
+
+# Name and module of every format, in the order of detection.
+MODULES = {
+    "wos": "wos",
+    "wos-tab": "wos_tab",
+    "nbib": "nbib",
+    "ris": "ris",
+    "bibtex": "bibtex",
+    "pubmed": "pubmed",
+    "dblp": "dblp",
+    "arxiv-oai": "oai_pmh",
+    "aminer-xml": "aminer_xml",
+    "openalex": "openalex",
+    "crossref": "crossref",
+    "datacite": "datacite",
+    "arxiv": "arxiv",
+    "s2and": "s2and",
+    "aminer": "aminer",
+    "scopus": "scopus",
+    "documents": "documents",
+    "table": "table",
+}
+
+NAMES = tuple(MODULES)
+
+
+@cache
+def format_named(name: str) -> Format:
+    """The format with this name."""
+    if name not in MODULES:
+        raise SettingsError(f"there is no format {name!r}; choose one of {listed(list(NAMES))}.")
+    found = import_module(f"homonym.records.formats.{MODULES[name]}").FORMAT
+    assert isinstance(found, Format)
+    return found
+
+
+def detect_format(source: Source) -> Format | None:
+    """The format of a file, detected from its content; None if no format recognises it."""
+    return next((form for form in map(format_named, NAMES) if form.recognises(source)), None)
+
+
+def format_of(source: Source, name: str | None = None) -> Format:
+    """The named format, or the one detected from the content."""
+    found = format_named(name) if name else detect_format(source)
+    if found is None:
+        raise InputError(
+            f"{source.name} is in none of the formats that homonym reads; name one with --format "
+            f"({', '.join(NAMES)}), or convert the file to a table."
+        )
+    return found
 
 
 @dataclass(frozen=True)

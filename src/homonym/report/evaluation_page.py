@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from homonym.errors import counted
 from homonym.evaluation.assessment import MEAN_OVER_SIZES, Comparison, Evaluation, TrueSize
 from homonym.evaluation.reliability import BINS, LEAST_SHARE, Reliability
 from homonym.evaluation.rendering import (
@@ -18,7 +19,6 @@ from homonym.evaluation.rendering import (
 )
 from homonym.io.outputs import write_atomic
 from homonym.measures.bootstrap import LARGEST_SHOWN, Interval
-from homonym.messages import counted
 from homonym.report.figures import clusters_by_true_size, reliability_diagram, results_by_true_size
 from homonym.report.page import PageFigure, Section, Table, dotted, percent, render_template
 

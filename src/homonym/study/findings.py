@@ -13,11 +13,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from homonym.measures.agreement import Codes, NameScores, harmonic
 from homonym.measures.bootstrap import Estimate, Measure, mean_over_sizes, precision_of, recall_of
-from homonym.measures.contingency import Codes
-from homonym.measures.scores import NameScores, harmonic
-from homonym.study.results_view import RunResults
 from homonym.study.sentences import signed, signed_interval
+from homonym.study.study_tables import RunResults
 
 Verdict = Literal["confirmed", "refuted", "undecided"]
 Pair = tuple[str, str, str]

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from homonym.clustering.agglomerative import Clustering
 from homonym.clustering.arrays import Floats, Integers
-from homonym.measures.agreement import bcubed
+from homonym.measures.agreement import Codes, bcubed, contingency
 from homonym.measures.bootstrap import LARGEST_SHOWN, group_name, size_groups
-from homonym.measures.contingency import Codes, contingency
 from homonym.measures.labelled_names import LabelledNames
 
 # Sums of fractions are not exact; values closer than this are equal.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from homonym.messages import counted
+from homonym.errors import counted
 from homonym.report.page import percent
-from homonym.study.results_view import RunResults, StudyResults, by_size, interval_of, lookup, mean_f1, oracle_mean
 from homonym.study.study_figures import AveragedProcess, best_point, stops_of
+from homonym.study.study_tables import RunResults, StudyResults, by_size, interval_of, lookup, mean_f1, oracle_mean
 
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 

@@ -27,7 +27,7 @@ from homonym.report.figures import (
     score_axis,
 )
 from homonym.runtime.process_pool import Task, run_tasks
-from homonym.study.results_view import (
+from homonym.study.study_tables import (
     SHOWN_SIZES,
     RunResults,
     StudyResults,

@@ -9,26 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from homonym.errors import counted
 from homonym.features.types import describe
 from homonym.io.outputs import write_atomic
-from homonym.messages import counted
 from homonym.report.page import PageFigure, Table, percent, render_template
-from homonym.study.results_view import (
-    SHOWN_SIZES,
-    RunResults,
-    StudyResults,
-    by_size,
-    feature_types,
-    interval_of,
-    lookup,
-    main_runs,
-    mean_f1,
-    oracle_mean,
-    ordered_runs,
-    paper_run,
-    shown_sizes,
-    sizes_of,
-)
 from homonym.study.sentences import (
     best_of,
     best_sentence,
@@ -50,7 +34,25 @@ from homonym.study.sentences import (
     weights_sentence,
 )
 from homonym.study.study_figures import all_pictures, process_file_name, run_names
-from homonym.study.study_tables import MEASURES, SCORES, names_by_true_size
+from homonym.study.study_tables import (
+    MEASURES,
+    SCORES,
+    SHOWN_SIZES,
+    RunResults,
+    StudyResults,
+    by_size,
+    feature_types,
+    interval_of,
+    lookup,
+    main_runs,
+    mean_f1,
+    names_by_true_size,
+    oracle_mean,
+    ordered_runs,
+    paper_run,
+    shown_sizes,
+    sizes_of,
+)
 
 CHAPTERS = {
     "findings": "Findings",

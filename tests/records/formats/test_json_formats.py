@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.io.inputs import HEAD_BYTES, Source
-from homonym.records import registry
+from homonym.records import reader
 from homonym.records.fields.markup import plain_text
 from homonym.records.formats.crossref import parse_work as parse_crossref
 from homonym.records.formats.openalex import parse_work as parse_openalex
@@ -611,12 +611,12 @@ PARSERS: dict[str, Any] = {"openalex": (parse_openalex, [WORK, OLD_WORK]), "cros
 @pytest.mark.parametrize("name", PARSERS)
 def test_detects_the_format_from_the_content(name: str) -> None:
     _, works = PARSERS[name]
-    others = [form for form in map(registry.format_named, PARSERS) if form.name != name]
+    others = [form for form in map(reader.format_named, PARSERS) if form.name != name]
     for work in works:
         line = json.dumps(work).encode()
         pages = [line, b"[" + line + b"]", json.dumps({"meta": {}, "results": [work]}, indent=2).encode()]
         for head in [*pages, b"\n\n" + line, line[:400], b"x" + line[1:], line.replace(b'"id"', b'"ix"'), line[9:]]:
-            assert registry.format_named(name).recognises(Memory(head)), head
+            assert reader.format_named(name).recognises(Memory(head)), head
             assert not any(form.recognises(Memory(head)) for form in others)
 
 
@@ -627,9 +627,9 @@ def test_does_not_recognise_other_json() -> None:
     value: Any
     for value in (document, author, datacite, {}, []):
         for name in PARSERS:
-            assert not registry.format_named(name).recognises(Memory(json.dumps(value).encode())), (name, value)
+            assert not reader.format_named(name).recognises(Memory(json.dumps(value).encode())), (name, value)
     for text in b"", b"authorships", b"<a>", b"PT J\nAU Doe, J\n", b"@article{a, title={x}}":
-        assert not any(registry.format_named(name).recognises(Memory(text)) for name in PARSERS)
+        assert not any(reader.format_named(name).recognises(Memory(text)) for name in PARSERS)
         assert not names_in(text)
 
 

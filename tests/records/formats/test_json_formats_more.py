@@ -15,8 +15,7 @@ from homonym.errors import InputError
 from homonym.io.inputs import Source
 from homonym.records.formats import aminer, arxiv, datacite, s2and
 from homonym.records.model import BrokenRecordError, Document, Note
-from homonym.records.reader import read_documents
-from homonym.records.registry import detect_format
+from homonym.records.reader import detect_format, read_documents
 
 
 def as_json(value: Any) -> bytes:

@@ -22,13 +22,12 @@ from hypothesis import strategies as st
 from homonym.errors import InputError
 from homonym.io.inputs import InputLine, Source
 from homonym.io.table_text import Header
-from homonym.records.fields.references import scopus_cited_authors
+from homonym.records.fields.people import scopus_cited_authors
 from homonym.records.formats import scopus, table, table_authors, table_columns
 from homonym.records.model import Author, BrokenRecordError, Document
 from homonym.records.parsing.delimited import UNCLOSED, cells_of, gather, row_cells
 from homonym.records.parsing.splitting import Raw
-from homonym.records.reader import Reading, read_documents
-from homonym.records.registry import Columns
+from homonym.records.reader import Columns, Reading, read_documents
 
 NEW = {
     "Authors": "Zed Q.; Mo-Yo A.B.",

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from homonym.io.inputs import Source
 from homonym.records.formats import nbib, ris
 from homonym.records.model import BrokenRecordError, Document
-from homonym.records.reader import read_documents
-from homonym.records.registry import Format, detect_format, format_named
+from homonym.records.reader import Format, detect_format, format_named, read_documents
 
 Read = Callable[[str | bytes], tuple[list[Document], list[str]]]
 

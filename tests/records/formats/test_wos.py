@@ -16,8 +16,7 @@ from homonym.records.fields.affiliations import email_owners, emails_in
 from homonym.records.fields.people import FullNameIndex
 from homonym.records.formats.wos_tab import layout_of
 from homonym.records.model import Author, BrokenRecordError, Document
-from homonym.records.reader import Reading, read_documents
-from homonym.records.registry import detect_format, format_named
+from homonym.records.reader import Reading, detect_format, format_named, read_documents
 
 HEAD = "FN Clarivate Analytics Web of Science\nVR 1.0\n"
 

@@ -13,8 +13,7 @@ from homonym.io.inputs import Source
 from homonym.records.formats import dblp
 from homonym.records.model import BrokenRecordError, Document
 from homonym.records.parsing.xml_stream import LeafReader, element_of, leaf_text
-from homonym.records.reader import Reading, read_documents
-from homonym.records.registry import format_named
+from homonym.records.reader import Reading, format_named, read_documents
 
 ORCID = "0000-0002-1825-0097"
 XML_FORMATS = ("pubmed", "dblp", "arxiv-oai", "aminer-xml")

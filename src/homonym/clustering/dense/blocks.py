@@ -8,7 +8,6 @@ import numpy as np
 
 from homonym.clustering.arrays import Margins, Merges
 from homonym.clustering.compiling import compiled, inlined
-from homonym.clustering.dense.cooccurrence import fill_cooccurrence, new_feature_scratch
 from homonym.clustering.dense.margins import fit_block, new_fits
 from homonym.clustering.dense.merging import (
     CannotLinks,
@@ -22,7 +21,15 @@ from homonym.clustering.dense.merging import (
     shrink,
     shrink_cannot_links,
 )
-from homonym.clustering.dense.scoring import PairScores, Sums, block_model, exceeds, score_all
+from homonym.clustering.dense.scoring import (
+    PairScores,
+    Sums,
+    block_model,
+    exceeds,
+    fill_cooccurrence,
+    new_feature_scratch,
+    score_all,
+)
 from homonym.clustering.reference import TIE
 
 

@@ -126,3 +126,113 @@ def score_all(K, S, sums, model, scores):
 def exceeds(a, b, rounding):
     """Whether a is greater than b by more than a tie; `reference.exceeds`, compiled."""
     return a - b > TIE * abs(a) + rounding
+
+
+#: 2⁶⁴ divided by the golden ratio: multiplying by it spreads consecutive feature ids over a hash table.
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
+
+class FeatureScratch(NamedTuple):
+    """The distinct features of one block, numbered, and the occurrences of each as a linked list.
+
+    `slots` is a hash table with open addressing from feature ids to local numbers; `key` leads back. `local[k]` is the
+    local number of the feature of occurrence k, `inverse[f]` is 1/#(f). `head[f]` is the last occurrence of a feature
+    so far, `link[k]` the one before occurrence k, −1 where there is none, and `holder[k]` its mention.
+    """
+
+    slots: Any
+    local: Any
+    key: Any
+    inverse: Any
+    head: Any
+    link: Any
+    holder: Any
+
+
+@compiled
+def new_feature_scratch(occurrences):
+    """Allocate what a block with at most the given number of feature occurrences needs."""
+    table = 1
+    while table < 2 * occurrences:
+        table *= 2
+    return FeatureScratch(
+        slots=np.empty(table, np.int32),
+        local=np.empty(occurrences, np.int32),
+        key=np.empty(occurrences, np.int32),
+        inverse=np.empty(occurrences, np.float64),
+        head=np.empty(occurrences, np.int32),
+        link=np.empty(occurrences, np.int32),
+        holder=np.empty(occurrences, np.int32),
+    )
+
+
+@compiled
+def _number_features(first, last, inputs, within, scratch):
+    """Number the distinct features of one block and fill 1/#(f); returns the number of distinct features."""
+    feature, count, slots, key, inverse = inputs.feature, inputs.count, scratch.slots, scratch.key, scratch.inverse
+    begin, end = inputs.bag_start[first], inputs.bag_start[last]
+    size, bits = 1, 0
+    while size < 2 * (end - begin):
+        size, bits = size * 2, bits + 1
+    shift = np.uint64(64 - bits)
+    slots[:size] = -1
+    distinct = 0
+    for k in range(begin, end):
+        f = feature[k]
+        slot = np.int64((np.uint64(f) * SPREAD) >> shift) if bits > 0 else 0
+        while slots[slot] >= 0 and key[slots[slot]] != f:
+            slot = (slot + 1) & (size - 1)
+        found = slots[slot]
+        if found < 0:
+            found = distinct
+            slots[slot] = found
+            key[found] = f
+            inverse[found] = 0.0 if within else inputs.total[f]
+            distinct += 1
+        if within:
+            inverse[found] += count[k]
+        scratch.local[k - begin] = found
+    for found in range(distinct):
+        inverse[found] = 1.0 / inverse[found]
+    return distinct
+
+
+@compiled
+def _add_products(first, last, inputs, distinct, scratch, S, n):
+    """Fill S and n: each occurrence is multiplied with the earlier occurrences of its feature."""
+    feature, count, type_start = inputs.feature, inputs.count, inputs.type_start
+    head, link, holder = scratch.head, scratch.link, scratch.holder
+    begin = inputs.bag_start[first]
+    head[:distinct] = -1
+    for x in range(last - first):
+        row = x * (x - 1) // 2
+        S[row : row + x] = 0.0
+        n[x] = 0.0
+        t = 0
+        for k in range(inputs.bag_start[first + x], inputs.bag_start[first + x + 1]):
+            f = feature[k]
+            if f < type_start[t]:
+                t = 0
+            while f >= type_start[t + 1]:
+                t += 1
+            here = k - begin
+            found = scratch.local[here]
+            c = count[k]
+            n[x, t] += c
+            c *= scratch.inverse[found]
+            other = head[found]
+            while other >= 0:
+                y = holder[other]
+                if y != x:
+                    S[row + y, t] += c * count[begin + other]
+                other = link[other]
+            link[here] = head[found]
+            head[found] = here
+            holder[here] = x
+
+
+@compiled
+def fill_cooccurrence(first, last, inputs, within, scratch, S, n):
+    """Fill S(x,y), as a triangle, and n(x) of the block with the mentions `first` to `last`."""
+    distinct = _number_features(first, last, inputs, within, scratch)
+    _add_products(first, last, inputs, distinct, scratch, S, n)

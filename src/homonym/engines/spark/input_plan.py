@@ -19,14 +19,12 @@ from urllib.parse import unquote, urlsplit
 import orjson
 
 from homonym.engines.base import skipped_files_warning
-from homonym.errors import InputError
+from homonym.errors import InputError, listed
 from homonym.io.inputs import Source, require_rereadable
 from homonym.io.outputs import Paths, as_paths
-from homonym.messages import listed
 from homonym.records.formats.documents import has_lines
 from homonym.records.model import Problem
-from homonym.records.reader import Inputs
-from homonym.records.registry import Columns, format_named, format_of
+from homonym.records.reader import Columns, Inputs, format_named, format_of
 
 MENTIONS, DOCUMENTS = "mentions", "documents"
 

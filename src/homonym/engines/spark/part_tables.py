@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from homonym.collection.bags import Occurrences, bag_tables
+from homonym.collection.extractor import Occurrences, bag_tables
 from homonym.collection.layout import BAGS, FEATURES, IDENTIFIER_ROWS, MENTION_ROWS, PART_TABLES, SLOT_BITS
 from homonym.engines.spark.session import changed_settings
 

@@ -20,7 +20,7 @@ from homonym.engines.spark.session import Batches
 from homonym.errors import HomonymError, InputError
 from homonym.io.inputs import Source
 from homonym.records.parsing.splitting import Raw
-from homonym.records.registry import Records, format_of
+from homonym.records.reader import Records, format_of
 from homonym.settings import Settings
 
 # Bytes of input per part; with more, fewer features have to be looked up in all parts together.

@@ -27,8 +27,7 @@ from urllib.parse import urlsplit
 
 import pyarrow as pa
 
-from homonym.errors import HomonymError, InputError, SettingsError
-from homonym.messages import first_line
+from homonym.errors import HomonymError, InputError, SettingsError, first_line
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -34,7 +34,7 @@ from homonym.records.parsing.json_fields import (
 )
 from homonym.records.parsing.json_stream import names_in, open_json, open_json_members
 from homonym.records.parsing.splitting import Raw
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.reader import Columns, Format, Records
 
 # How a file of labels begins, also one without authors: {name: [paper, …]}; and names that no such file has.
 _LABELS_HEAD = re.compile(rb'\s*\{\s*"[^"]{1,99}"\s*:\s*(?:\{\s*"[^"]{1,99}"\s*:\s*)?\[\s*"\w{6,40}(?:-\d+)?"\s*[,\]]')

@@ -16,7 +16,7 @@ from homonym.records.fields.people import folded
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, decoded, split_at
 from homonym.records.parsing.xml_stream import NO_BEGINNING
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.reader import Columns, Format, Records
 
 _NAMES = rb"title|year|authors|jconf|id|label|organization|abstract|keywords?"
 _BEGINNING = re.compile(rb"<(?:publication|person)\s*>", re.IGNORECASE)

@@ -19,7 +19,7 @@ from homonym.records.fields.people import is_placeholder
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import load_record, member
 from homonym.records.parsing.json_stream import names_in, open_json
-from homonym.records.registry import Format
+from homonym.records.reader import Format
 
 _SNAPSHOT = frozenset({"authors_parsed", "journal-ref", "report-no", "update_date", "submitter", "versions"})
 _NAMES = frozenset(

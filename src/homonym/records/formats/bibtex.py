@@ -15,12 +15,12 @@ from collections.abc import Iterable, Iterator
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.markup import latex_to_text
-from homonym.records.fields.references import scopus_cited_authors, wos_cited_authors
+from homonym.records.fields.people import scopus_cited_authors, wos_cited_authors
 from homonym.records.formats.bibtex_entries import NO_ENTRY, NOT_DOCUMENTS, Entry, has_fields, parse_entry
 from homonym.records.formats.bibtex_people import add_author_details, authors_of
 from homonym.records.model import BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, decoded, split_at
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.reader import Columns, Format, Records
 
 Fields = dict[str, str]
 

@@ -26,7 +26,7 @@ from homonym.records.parsing.json_fields import (
     whole_name,
 )
 from homonym.records.parsing.json_stream import names_in, open_json
-from homonym.records.registry import Format
+from homonym.records.reader import Format
 
 # Every work has two of these names; no object inside a work has (see `open_json`).
 _NAMES = frozenset(

@@ -27,7 +27,7 @@ from homonym.records.parsing.json_fields import (
     whole_name,
 )
 from homonym.records.parsing.json_stream import names_in, open_json
-from homonym.records.registry import Format
+from homonym.records.reader import Format
 
 _ONLY_HERE = frozenset({"creators", "titles", "publicationYear", "nameIdentifiers", "nameType", "relatedIdentifiers"})
 _TYPE = re.compile(rb'"type"\s*+:\s*+"dois"')

@@ -28,7 +28,7 @@ from homonym.records.parsing.xml_stream import (
     text_of,
     written_attributes,
 )
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.reader import Columns, Format, Records
 
 # Start tag of a search hit in XML, and tags that occur only inside hits.
 _HIT_START = re.compile(rb"<(info)(?=[\s>])")

@@ -18,7 +18,7 @@ from homonym.records.fields import identifiers
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_stream import names_in, open_json
 from homonym.records.parsing.splitting import Raw
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.reader import Columns, Format, Records
 
 # Every document has these names; no object inside a document has both (see `open_json`).
 _NAMES = ("id", "authors")

@@ -30,7 +30,7 @@ from homonym.records.parsing.tagged_lines import (
     split_fields,
     without_cut_line,
 )
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.reader import Columns, Format, Records
 
 # The lookbehind comes second: a pattern that begins with literal characters is searched much faster.
 _BEGINNING = re.compile(rb"PMID(?<![^\r\n].{4}) ?- ?\d", re.DOTALL)

@@ -20,7 +20,7 @@ from homonym.records.formats import arxiv
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, decoded
 from homonym.records.parsing.xml_stream import Leaf, LeafReader, cut_records, is_xml, leaf_text, prefixes_of, start_of
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.reader import Columns, Format, Records
 
 _ARXIV = re.compile(rf"(?:^oai:arxiv\.org:|arxiv\.org/abs/|^arxiv:)({identifiers.ARXIV_NUMBER})", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)((?:1[4-9]|20)\d\d)(?:\d{4})?(?!\d)")

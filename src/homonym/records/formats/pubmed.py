@@ -24,7 +24,7 @@ from homonym.records.parsing.xml_stream import (
     is_xml,
     text_of,
 )
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.reader import Columns, Format, Records
 
 _ARTICLES = re.compile(rb"<(Pubmed(?:Book)?Article)(?=[\s>])")
 # In sets from before 2017, which have no articles around citations.

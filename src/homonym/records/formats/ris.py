@@ -18,8 +18,7 @@ from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address, add_shared_address, remove_repeats
 from homonym.records.fields.markup import plain_text
-from homonym.records.fields.people import AuthorIndex, is_group, is_placeholder, surname_first
-from homonym.records.fields.references import scopus_cited_authors
+from homonym.records.fields.people import AuthorIndex, is_group, is_placeholder, scopus_cited_authors, surname_first
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, split_at
 from homonym.records.parsing.tagged_lines import (
@@ -35,7 +34,7 @@ from homonym.records.parsing.tagged_lines import (
     split_fields,
     without_cut_line,
 )
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.reader import Columns, Format, Records
 
 _AUTHOR_TAGS = ("AU", "A1")
 

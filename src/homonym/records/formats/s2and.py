@@ -24,7 +24,7 @@ from homonym.records.model import Author, BrokenRecordError, Document, Note, Par
 from homonym.records.parsing.json_fields import distinct, identifier, listed, load_record, plain, split_name
 from homonym.records.parsing.json_stream import names_in, open_json_members
 from homonym.records.parsing.splitting import Raw
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.reader import Columns, Format, Records
 
 # File names by which the files of a data set are found.
 NAMED = re.compile(r"(papers|signatures|cluster_seeds|clusters)(?=\.json)")

@@ -17,11 +17,10 @@ from homonym.io.table_text import Header
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address, emails_in, remove_repeats
 from homonym.records.fields.markup import plain_text
-from homonym.records.fields.people import SUFFIXES, AuthorIndex, is_placeholder
-from homonym.records.fields.references import scopus_cited_authors
+from homonym.records.fields.people import SUFFIXES, AuthorIndex, is_placeholder, scopus_cited_authors
 from homonym.records.model import Author, Document, Note, Parsed, publication_year
 from homonym.records.parsing.delimited import find_header, is_header, row_cells, rows
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.reader import Columns, Format, Records
 
 # Columns that only Scopus has, and columns that identify Scopus only in combination.
 _OWN = frozenset({"Author(s) ID", "Authors with affiliations", "EID"})

@@ -38,7 +38,7 @@ from homonym.records.model import Author, BrokenRecordError, Document, Note, Par
 from homonym.records.parsing.delimited import find_header, gather, is_header, row_cells, rows
 from homonym.records.parsing.splitting import TOO_LONG, Raw
 from homonym.records.parsing.tagged_lines import LONGEST_HEADER
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.reader import Columns, Format, Records
 
 # The header is one of this number of first lines: Dimensions begins with a line about itself.
 _HEADER_LINES = 5

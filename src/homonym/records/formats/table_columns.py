@@ -15,8 +15,7 @@ from typing import Any
 
 import orjson
 
-from homonym.errors import InputError
-from homonym.messages import listed
+from homonym.errors import InputError, listed
 from homonym.records.fields.markup import plain_text
 
 # Key under which the user gives the separator between the names of one cell, next to the names of columns.

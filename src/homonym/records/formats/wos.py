@@ -16,11 +16,10 @@ from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address, add_emails, emails_in, remove_repeats
 from homonym.records.fields.markup import collapse_spaces, plain_text
-from homonym.records.fields.people import AuthorIndex, FullNameIndex, is_placeholder
-from homonym.records.fields.references import wos_cited_authors
+from homonym.records.fields.people import AuthorIndex, FullNameIndex, is_placeholder, wos_cited_authors
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, decoded, split_at
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.reader import Columns, Format, Records
 
 Fields = Mapping[str, str]
 """Tag to value of one record; names, addresses and references may have one line each, which may be indented."""

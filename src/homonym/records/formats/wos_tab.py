@@ -18,7 +18,7 @@ from homonym.records.fields.markup import plain_text
 from homonym.records.formats.wos import WANTED, document_of, from_first_line
 from homonym.records.model import BrokenRecordError, Parsed
 from homonym.records.parsing.splitting import Raw, decoded, split_at
-from homonym.records.registry import Columns, Format, Records
+from homonym.records.reader import Columns, Format, Records
 
 # Fields of which tables of other sources have only a few under these names, as Scopus has "Author full names".
 _OWN = frozenset("AF TI ID C1 RP EM RI OI WC SC PM".split())

@@ -26,7 +26,7 @@ from homonym.io.inputs import MOST_RECORD_BYTES, Source
 from homonym.records.model import BrokenRecordError
 from homonym.records.parsing.json_fields import json_error, load, load_record
 from homonym.records.parsing.splitting import TOO_LONG, Raw, decoded
-from homonym.records.registry import Records
+from homonym.records.reader import Records
 
 # Names of members that hold records, or objects with such members. Other members of these objects are skipped.
 WRAPPERS = frozenset({"_source", "data", "docs", "hits", "items", "message", "records", "response", "results", "works"})
