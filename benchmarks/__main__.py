@@ -48,8 +48,8 @@ def _write(sections: dict[str, str]) -> None:
 
 _HEADER = """# Benchmarks
 
-Made by `make bench`. Ratios are within one run; absolute figures depend on the machine and on what else it does. What
-homonym loses is in here, too.
+Written by `make bench`. Ratios compare measurements of the same run. Absolute figures depend on the machine and on its
+other load. Comparisons that homonym loses are included.
 """
 
 
@@ -69,12 +69,12 @@ def _processor() -> str:
 def _reading() -> str:
     return f"""## Reading exports
 
-Synthetic exports of {reading.MEGABYTES} MB to documents on one core; in the last columns the time as a multiple of
-merely parsing the file (orjson, lxml, csv), and the limit that was set.
+Synthetic exports of {reading.MEGABYTES} MB, read to documents on one core. The last columns have the time as a multiple
+of parsing alone (orjson, lxml, csv), and the maximum that we set (limit).
 
 {reading.table(reading.run())}
 
-`homonym convert`: the most memory of all its processes together.
+Peak memory of all processes of `homonym convert` together:
 
 {reading.memory_table(reading.run_memory())}
 """
@@ -85,8 +85,9 @@ def _kernel() -> str:
     table = "\n".join(rows)
     return f"""## Kernel
 
-{kernel.BLOCKS:,} blocks of about 4 mentions with about 55 features over eight types, `prob`; one thread.
-numpy and scipy one block at a time on {kernel.SAMPLE:,} of these blocks, with the same labels.
+{kernel.BLOCKS:,} blocks of about 4 mentions with about 55 features in eight types, variant `prob`, one thread. The
+numpy and scipy versions handle one block at a time. They ran on {kernel.SAMPLE:,} of these blocks and gave the
+same labels.
 
 | formulation | mentions/s | kernel is … times as fast |
 | --- | ---: | ---: |
@@ -103,11 +104,11 @@ def _evaluation() -> str:
     table = "\n".join(rows)
     return f"""## Evaluation and tuning
 
-{evaluation.MENTIONS:,} mentions evaluated, with every measure, by true size, with baselines and intervals:
-{assessed:.1f} s, {assessed / sorted_once:.0f} times as long as sorting one column of codes.
+Evaluating {evaluation.MENTIONS:,} mentions, with every measure, by true size, with baselines and bootstrap intervals,
+takes {assessed:.1f} s. This is {assessed / sorted_once:.0f} times as long as sorting one column of codes.
 
-Milliseconds to cluster blocks at one limit, at {evaluation.LIMITS} limits one after the other, and at every limit that
-changes an outcome (a sweep, at most one run for each factor of 1.1); one thread.
+Milliseconds to cluster blocks at one limit, at {evaluation.LIMITS} limits in turn, and at every limit that changes the
+result (a sweep, with at most one run per factor of 1.1), on one thread.
 
 | blocks | one limit | {evaluation.LIMITS} limits | sweep | sweep ÷ one limit |
 | --- | ---: | ---: | ---: | ---: |
@@ -118,7 +119,7 @@ changes an outcome (a sweep, at most one run for each factor of 1.1); one thread
 def _peers() -> str:
     from benchmarks.peers.__main__ import run
 
-    return "## Against what people use\n\n" + "\n".join(run())
+    return "## Comparison with other tools\n\n" + "\n".join(run())
 
 
 def _growth() -> str:
@@ -126,9 +127,9 @@ def _growth() -> str:
     growth.draw(rows)
     return f"""## Growth
 
-`homonym disambiguate --memory {growth.MEMORY}` on generated documents with abstracts, from `.jsonl.gz` to authors;
-seconds by stage. The bare pass parses the same file and counts the words of title and abstract on one core
-(`orjson.loads`, `re.findall`, `Counter`), nothing else. GiB: the most that all processes of the run had together.
+`homonym disambiguate --memory {growth.MEMORY}` on generated documents with abstracts, from `.jsonl.gz` to authors, in
+seconds per stage. The bare pass only parses the same file and counts the words of titles and abstracts on one core
+(`orjson.loads`, `re.findall`, `Counter`). GiB is the peak memory of all processes together.
 
 {growth.report(rows)}
 
@@ -140,9 +141,9 @@ def _giant() -> str:
     rows = giant.run()
     return f"""## Giant blocks
 
-One block with all eight feature types, two threads; and all mentions of a PubMed set thrown into one block. Every pair
-of mentions (dense) where that fits; both find the same authors. Walks: how often the scores of one cluster with all
-others were computed. Compiling happens once.
+One block with all eight feature types, on two threads; and all mentions of a PubMed set in one block. The dense kernel
+computes every pair of mentions and runs only if they fit into memory; both kernels find the same authors. Rows: how
+many times the scores of one cluster with all others were computed. Compiling happens once.
 
 {giant.table(rows)}
 """
@@ -152,8 +153,8 @@ def _interrupted() -> str:
     length, kills = interrupted.run()
     return f"""## Interrupted runs
 
-{interrupted.MENTIONS:,} generated mentions, killed (`kill -9`) at {interrupted.KILLS} moments; then the same command
-again.
+A run over {interrupted.MENTIONS:,} generated mentions was killed (`kill -9`) at {interrupted.KILLS} moments and
+resumed each time with the same command.
 
 {interrupted.table(length, kills)}
 """

@@ -43,7 +43,7 @@ HOMONYM = Method(
     0.0,
     ("constrain", "cluster"),
     large=True,
-    notes="default settings; its limit is found without labels",
+    notes="default settings; the limit is calibrated without labels",
 )
 
 #: The clearest choice for TF-IDF would be tuned; these are the best single values over all sets here, to its favour.
@@ -57,7 +57,7 @@ FASTCLUSTER = Method(
     ("cluster",),
     steps(84, 98, 1, 100),
     large=True,
-    notes="cosine distance; the fixed one is the best single value over these sets, so it owes something to labels",
+    notes="cosine distance; the fixed threshold is the best single value over these sets, so it depends on labels",
 )
 SPLINK = Method(
     "Splink, EM, DuckDB",
@@ -66,7 +66,7 @@ SPLINK = Method(
     0.0,
     ("score", "cluster"),
     (*steps(-6, 6, 1, 1), 8.0),
-    notes="match weight; 0 is a probability of .5, taken because labels show it to do better here than the usual .95",
+    notes="match weight; 0 is a probability of .5, chosen because it does better on these labels than the usual .95",
 )
 S2AND = Method(
     "S2AND, its production model",
@@ -77,7 +77,7 @@ S2AND = Method(
     steps(10, 90, 5, 100),
     labels="its authors', perhaps these too",
     once=True,
-    notes="without SPECTER2 embeddings and name counts, which its package does not bring",
+    notes="without SPECTER2 embeddings and name counts, which its package does not include",
 )
 METHODS: tuple[Method, ...] = (
     HOMONYM,
@@ -90,7 +90,7 @@ METHODS: tuple[Method, ...] = (
         ("cluster",),
         arguments=("--clustering", "agglomerative"),
         large=True,
-        notes="the same clusters as fastcluster's",
+        notes="the same clusters as those of fastcluster",
     ),
     Method(
         "TF-IDF + DBSCAN",
@@ -100,7 +100,7 @@ METHODS: tuple[Method, ...] = (
         ("cluster",),
         steps(70, 94, 2, 100),
         arguments=("--clustering", "dbscan"),
-        notes="radius, min_samples = 1; the fixed one is the best single value over these sets, as above",
+        notes="radius, min_samples = 1; the fixed radius is the best single value over these sets, as above",
     ),
     Method(
         "TF-IDF + HDBSCAN",
@@ -110,7 +110,7 @@ METHODS: tuple[Method, ...] = (
         ("cluster",),
         (2.0, 3.0, 4.0),
         arguments=("--clustering", "hdbscan"),
-        notes="smallest cluster",
+        notes="the threshold is the minimum cluster size",
     ),
     SPLINK,
     Method(
@@ -120,7 +120,7 @@ METHODS: tuple[Method, ...] = (
         0.5,
         ("score", "cluster"),
         (0.01, 0.1, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999),
-        notes="probability",
+        notes="the threshold is a probability",
     ),
     S2AND,
 )

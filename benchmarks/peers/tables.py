@@ -33,10 +33,10 @@ class Comparison:
 def section(comparisons: Iterable[Comparison]) -> Iterator[str]:
     """The lines of the whole section; each table as soon as its collection is measured, as that takes a while."""
     yield from (
-        "P, R and F1 are B-cubed within names, over labelled mentions, by `homonym evaluate`. *Best threshold* is the",
-        "one that all labels of the set recommend: what nobody can have. *Comparing* is the processor time to score",
-        "pairs and to cluster: without start, reading, vectors, and finding parameters (for homonym: without",
-        "calibration). Everything else is from start to end of the process. Pairs are those of mentions in one block.",
+        "P, R and F1 are B-cubed within names over labelled mentions, by `homonym evaluate`. *Best threshold* is the",
+        "one with the highest F1 on all labels of the set, which users do not have. *Comparing* is the CPU time to",
+        "score pairs and to cluster, without start, reading, vectors and finding parameters (for homonym: without",
+        "calibration). Other figures are from start to end of the process. Pairs are pairs of mentions in one block.",
         "",
     )
     done = []
