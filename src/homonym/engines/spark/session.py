@@ -37,8 +37,6 @@ INSTALL = "pip install 'homonym[spark]'"
 SECONDS_TO_ANSWER = 5.0
 # Options of a session that we start: homonym itself shows progress and problems.
 QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
-# Files of the package that workers need.
-SOURCE_SUFFIXES = frozenset({".py", ".json", ".txt", ".csv", ".toml", ".typed"})
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -160,7 +158,6 @@ def shipped(task: str, **arguments: Any) -> Callable[[Batches], Batches]:
 
     def run(batches: Batches) -> Batches:
         # Self-contained: Spark sends this function without its module.
-        import hashlib
         import importlib
         import importlib.util
         import io
@@ -170,30 +167,26 @@ def shipped(task: str, **arguments: Any) -> Callable[[Batches], Batches]:
         import sys
         import tempfile
         import zipfile
+        from pathlib import Path
 
-        def digest_of(folder: str) -> str:
-            made = hashlib.sha256()
-            with zipfile.ZipFile(io.BytesIO(source)) as archive:
-                for member in archive.namelist():
-                    try:
-                        with open(os.path.join(folder, member), "rb") as stream:
-                            content = stream.read()
-                    except OSError:
-                        return ""
-                    made.update(f"{member} {len(content)}\n".encode() + content)
-            return made.hexdigest()
+        def has_source(folder: str) -> bool:
+            try:
+                with zipfile.ZipFile(io.BytesIO(source)) as archive:
+                    return all(Path(folder, file).read_bytes() == archive.read(file) for file in archive.namelist())
+            except OSError:
+                return False
 
         def unpacked() -> str:
             owner = os.getuid() if hasattr(os, "getuid") else 0
             place = os.path.join(tempfile.gettempdir(), f"homonym-source-{owner}-{digest[:16]}")
-            if digest_of(place) != digest:
+            if not has_source(place):
                 fresh = tempfile.mkdtemp(prefix="homonym-source-")
                 with zipfile.ZipFile(io.BytesIO(source)) as archive:
                     archive.extractall(fresh)
                 try:
                     os.rename(fresh, place)
                 except OSError:
-                    if digest_of(place) != digest:
+                    if not has_source(place):
                         return fresh  # another user's files are at that place
                     shutil.rmtree(fresh, ignore_errors=True)
             return place
@@ -202,7 +195,7 @@ def shipped(task: str, **arguments: Any) -> Callable[[Batches], Batches]:
             loaded = sys.modules.get("homonym")
             found = loaded.__spec__ if loaded else importlib.util.find_spec("homonym")
             installed = os.path.dirname(os.path.dirname(found.origin)) if found and found.origin else ""
-            if installed and digest_of(installed) == digest:
+            if installed and has_source(installed):
                 return
             for module in [known for known in sys.modules if known.partition(".")[0] == "homonym"]:
                 del sys.modules[module]
@@ -218,13 +211,11 @@ def shipped(task: str, **arguments: Any) -> Callable[[Batches], Batches]:
 
 @cache
 def packed_source() -> tuple[bytes, str]:
-    """The package as a ZIP file, the same bytes for the same source, and a digest of its content."""
-    root = Path(__file__).parents[3]
-    made, packed = hashlib.sha256(), io.BytesIO()
+    """The package as a ZIP file, and its digest; the same bytes for the same source."""
+    root, packed = Path(__file__).parents[3], io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted((root / "homonym").rglob("*")):
-            if path.suffix in SOURCE_SUFFIXES and "__pycache__" not in path.parts:
-                member, content = path.relative_to(root).as_posix(), path.read_bytes()
-                archive.writestr(zipfile.ZipInfo(member), content, zipfile.ZIP_DEFLATED)
-                made.update(f"{member} {len(content)}\n".encode() + content)
-    return packed.getvalue(), made.hexdigest()
+            if path.is_file() and "__pycache__" not in path.parts:
+                member = zipfile.ZipInfo(path.relative_to(root).as_posix())
+                archive.writestr(member, path.read_bytes(), zipfile.ZIP_DEFLATED)
+    return packed.getvalue(), hashlib.sha256(packed.getvalue()).hexdigest()
