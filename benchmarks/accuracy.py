@@ -36,17 +36,25 @@ from homonym.commands.run import Resources, check_given_statistics, open_local_e
 from homonym.constraints.found_constraints import find_constraints
 from homonym.evaluation.assessment import Evaluation, assess
 from homonym.evaluation.gold import read_gold
-from homonym.evaluation.labelled_collections import label_names
-from homonym.evaluation.matching import match
+from homonym.evaluation.matching import label_names, match
 from homonym.evaluation.reliability import BINS, CONFIDENCE
+from homonym.experiments.baselines import all_baselines
 from homonym.measures.agreement import NameScores, bcubed, correctly_clustered, harmonic
 from homonym.measures.bootstrap import LARGEST_SHOWN
-from homonym.measures.labelled_names import LabelledNames, Labels, compare_labels, labelled_codes
-from homonym.measures.methods import LimitCurves, Method, RelativeFrequencies, curves_of, labels_of
+from homonym.measures.methods import (
+    LabelledNames,
+    Labels,
+    LimitCurves,
+    Method,
+    RelativeFrequencies,
+    compare_labels,
+    curves_of,
+    labelled_codes,
+    labels_of,
+)
 from homonym.names.compatibility import compatible
 from homonym.names.parse import parse_name
 from homonym.settings import CONSTRAINTS, DEFAULT_GAMMA, PAPER_LIMIT, Limit, Settings
-from homonym.study.baselines import all_baselines
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 THREADS, _ = Resources().resolved()

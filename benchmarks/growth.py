@@ -27,7 +27,7 @@ import orjson
 SIZES = (250_000, 500_000, 1_000_000, 2_000_000, 4_000_000)
 STAGES = ("read", "count", "encode", "constrain", "calibrate", "cluster", "write")
 MEMORY = "3"
-COMMAND = "from homonym.cli.main import main; main()"
+COMMAND = "from homonym.cli import main; main()"
 FIGURE = Path(__file__).with_name("growth.svg")
 
 _WORDS = re.compile(r"\w+")

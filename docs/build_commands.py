@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from homonym.cli.main import cli
+from homonym.cli.app import cli
 
 WIDTH = 100
 

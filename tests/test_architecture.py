@@ -44,7 +44,7 @@ def test_public_names_resolve_and_are_documented() -> None:
 
 
 @pytest.mark.parametrize(
-    "statement", ["import homonym", "import homonym.cli.main", "import homonym; homonym.Settings()"]
+    "statement", ["import homonym", "import homonym.cli.app", "import homonym; homonym.Settings()"]
 )
 def test_heavy_libraries_are_imported_lazily(statement: str) -> None:
     heavy = ["numba", "duckdb", "pyspark", "matplotlib", "numpy", "pyarrow", "simplemma", "jinja2", "psutil"]
@@ -75,10 +75,10 @@ def test_layering_check_sees_lazy_imports(tmp_path: Path) -> None:
     """A forbidden import inside a function breaks the contract."""
     shutil.copytree(SOURCE, tmp_path / "homonym", ignore=shutil.ignore_patterns("__pycache__"))
     with (tmp_path / "homonym" / "errors.py").open("a") as module:
-        module.write("\n\ndef _forbidden() -> None:\n    import homonym.cli.main  # noqa: F401\n")
+        module.write("\n\ndef _forbidden() -> None:\n    import homonym.cli.app  # noqa: F401\n")
     done = _lint_imports(tmp_path)
     assert done.returncode == 1
-    assert "homonym.errors -> homonym.cli.main" in done.stdout
+    assert "homonym.errors -> homonym.cli.app" in done.stdout
 
 
 def _lint_imports(source: Path) -> subprocess.CompletedProcess[str]:

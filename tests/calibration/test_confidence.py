@@ -28,7 +28,7 @@ from homonym.clustering.arrays import Bags, Floats, Frequencies, starts
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.generate import generate
 from homonym.measures.agreement import correctly_clustered
-from homonym.measures.labelled_names import LabelledNames, labelled_codes
+from homonym.measures.methods import LabelledNames, labelled_codes
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus
 from tests.calibration.test_pseudonames import composition_of, large_pool

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from homonym.calibration.holdout import NameSplit, divide, split
 from homonym.clustering.arrays import Bags, Frequencies
 from homonym.errors import InputError, SettingsError
-from homonym.measures.labelled_names import LabelledNames
+from homonym.measures.methods import LabelledNames
 
 # Keys of names, which are unique, and their true sizes.
 names = st.dictionaries(st.text(max_size=4), st.integers(1, 14), max_size=60)

@@ -36,7 +36,7 @@ from homonym.commands.result import Summary, settings_path
 from homonym.commands.run import Resources, open_local_engine, prepare_run
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.measures.agreement import bcubed, contingency
-from homonym.measures.labelled_names import LabelledNames
+from homonym.measures.methods import LabelledNames
 from homonym.settings import DEFAULT_GAMMA, Limit, Settings, load_settings
 from homonym.synthetic.corpus import Corpus
 
@@ -641,7 +641,7 @@ def test_mentions_on_one_document_give_the_default_limit(tmp_path: Path) -> None
 
 
 def homonym(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from homonym.cli.main import main; main()", *map(str, arguments)]
+    command = [sys.executable, "-c", "from homonym.cli import main; main()", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 

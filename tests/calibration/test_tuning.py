@@ -318,7 +318,7 @@ def limit_of(judged: JudgedLimit) -> Limit:
 
 
 def homonym_command(*arguments: str | Path | float, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from homonym.cli.main import main; main()", *map(str, arguments)]
+    command = [sys.executable, "-c", "from homonym.cli import main; main()", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd)
 
 

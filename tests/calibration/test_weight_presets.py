@@ -150,7 +150,7 @@ def cluster_by(weights: str, directory: Path) -> subprocess.CompletedProcess[str
         for number, bag in enumerate([*bags, *others])
     ]
     (directory / "mentions.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
-    command = [sys.executable, "-c", "from homonym.cli.main import main; main()", "cluster", "mentions.jsonl"]
+    command = [sys.executable, "-c", "from homonym.cli import main; main()", "cluster", "mentions.jsonl"]
     options = ["-o", "out.jsonl", "--alpha", "0.2", "--weights", weights, "-q"]
     return subprocess.run([*command, *options], capture_output=True, text=True, timeout=120, cwd=directory)
 

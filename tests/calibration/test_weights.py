@@ -21,7 +21,7 @@ from homonym.clustering.arrays import Bags, Frequencies
 from homonym.commands.run import Resources
 from homonym.commands.train import train
 from homonym.errors import InputError, SettingsError
-from homonym.measures.labelled_names import LabelledNames
+from homonym.measures.methods import LabelledNames
 from homonym.settings import Settings, load_settings
 
 TYPES = ("good", "noise")
@@ -304,7 +304,7 @@ def test_train_does_not_depend_on_order_of_labels(mentions_file: Path, tmp_path:
 
 
 def test_command_line_trains(mentions_file: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from homonym.cli.main import main; main()", "train", str(mentions_file)]
+    command = [sys.executable, "-c", "from homonym.cli import main; main()", "train", str(mentions_file)]
     options = ["--gold", str(mentions_file), "-o", "weights.toml", "--seeds", "2"]
     done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert done.returncode == 0
@@ -316,7 +316,7 @@ def test_command_line_trains(mentions_file: Path, tmp_path: Path) -> None:
 
 
 def test_command_line_reports_missing_scikit_learn(mentions_file: Path, tmp_path: Path) -> None:
-    start = "import sys; sys.modules['sklearn'] = None; from homonym.cli.main import main; main()"
+    start = "import sys; sys.modules['sklearn'] = None; from homonym.cli import main; main()"
     command = [sys.executable, "-c", start, "train", str(mentions_file), "--gold", str(mentions_file)]
     done = subprocess.run([*command, "-o", "weights.toml"], capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert done.returncode == 2

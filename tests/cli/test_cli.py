@@ -18,7 +18,7 @@ import orjson
 import pytest
 
 import homonym
-from homonym.cli.main import cli
+from homonym.cli.app import cli
 from homonym.settings import CLUSTERING, EXTRACTION, Settings
 from homonym.synthetic.corpus import Corpus
 from tests.support.command import homonym_command
@@ -185,7 +185,7 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-c",
-        "from homonym.cli.main import main; main()",
+        "from homonym.cli import main; main()",
         "generate",
         "-o",
         "out",
@@ -218,7 +218,7 @@ def test_ctrl_c_leaves_only_the_work_at_any_stage(large: Path, tmp_path: Path, s
     command = [
         sys.executable,
         "-c",
-        "from homonym.cli.main import main; main()",
+        "from homonym.cli import main; main()",
         "disambiguate",
         str(large),
         "-o",

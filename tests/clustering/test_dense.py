@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.clustering import compiling, reference
-from homonym.clustering.dense import blocks as dense_blocks
 from homonym.clustering.agglomerative import Clustering, cluster, round_table
 from homonym.clustering.arrays import Bags, Frequencies
+from homonym.clustering.dense import blocks as dense_blocks
 from homonym.settings import Settings
 
 Bag = dict[int, float]
@@ -253,7 +253,7 @@ def test_cached_machine_code_is_stale_after_any_kernel_source_changed(monkeypatc
 
 
 def test_cached_machine_code_with_a_renamed_tuple_is_compiled_again() -> None:
-    cluster_blocks: Any = blocks_module.cluster_blocks
+    cluster_blocks: Any = dense_blocks.cluster_blocks
     file = cluster_blocks._cache._cache_file
 
     def renamed() -> dict[Any, Any]:

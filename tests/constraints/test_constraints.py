@@ -568,5 +568,5 @@ def test_command_line_reports_constraints(tmp_path: Path) -> None:
 
 
 def _homonym(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from homonym.cli.main import main; main()", *arguments]
+    command = [sys.executable, "-c", "from homonym.cli import main; main()", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder, check=False)

@@ -13,7 +13,7 @@ from benchmarks.accuracy import DATA, SETS, TABLES, Measured, address_pairs, bas
 
 from homonym.clustering.arrays import Bags, Frequencies
 from homonym.measures.agreement import NameScores
-from homonym.measures.labelled_names import LabelledNames
+from homonym.measures.methods import LabelledNames
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "accuracy.md"

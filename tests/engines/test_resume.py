@@ -28,7 +28,7 @@ from homonym.commands.run import Resources
 from homonym.engines import local_checkpoints
 from homonym.errors import HomonymError, InputError, OutputError, SettingsError
 from homonym.records.parsing.splitting import Raw
-from homonym.runtime.checkpoints import Manifest, digest
+from homonym.runtime.work_directory import Manifest, digest
 from homonym.settings import CLUSTERING, EXTRACTION, Settings
 from homonym.synthetic.corpus import Corpus
 
@@ -58,7 +58,7 @@ def killed_at(times, function):
     times_left = times
     return call
 """
-RUN = "\nfrom homonym.cli.main import main; main()"
+RUN = "\nfrom homonym.cli import main; main()"
 
 # The moment at which a run is killed, as a patch; some moments have parts read or the collection encoded.
 MOMENTS = {

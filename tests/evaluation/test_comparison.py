@@ -191,7 +191,7 @@ def test_labels_are_distinct(paths: list[str], labels: list[str]) -> None:
 
 
 def evaluate_command(*arguments: str) -> str:
-    command = [sys.executable, "-c", "from homonym.cli.main import main; main()", "evaluate", *arguments]
+    command = [sys.executable, "-c", "from homonym.cli import main; main()", "evaluate", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
 
 

@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from homonym.commands.labelled import read_labelled
 from homonym.commands.run import Resources, Run, prepare_run
 from homonym.errors import InputError
-from homonym.evaluation.labelled_collections import Labelling
+from homonym.evaluation.matching import Labelling
 from homonym.io.outputs import Paths
-from homonym.measures.labelled_names import MIN_BATCHES, LabelledNames
+from homonym.measures.methods import MIN_BATCHES, LabelledNames
 from homonym.schema import BAG
-from tests.study.test_process import Authors, Collection, labelled_names
-from tests.study.test_process import labelled_collections as labelled_draws
+from tests.experiments.test_process import Authors, Collection, labelled_names
+from tests.experiments.test_process import labelled_collections as labelled_draws
 
 Row = dict[str, Any]
 
@@ -118,7 +118,7 @@ def test_the_true_size_counts_people_with_labels(collected: tuple[Collection, Au
 def test_batches_cover_all_names(fewest: int, collected: tuple[Collection, Authors]) -> None:
     names = labelled_names(*collected)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("homonym.measures.labelled_names.MIN_BATCHES", fewest)
+        patch.setattr("homonym.measures.methods.MIN_BATCHES", fewest)
         batches = list(names.batches())
     assert [name for batch in batches for name in contents(batch)] == contents(names)
     assert all(len(batch) for batch in batches)

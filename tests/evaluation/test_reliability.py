@@ -246,7 +246,7 @@ def test_circles_are_as_large_as_their_bins() -> None:
 
 
 def run(*arguments: object) -> str:
-    command = [sys.executable, "-c", "from homonym.cli.main import main; main()", *map(str, arguments)]
+    command = [sys.executable, "-c", "from homonym.cli import main; main()", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
 
 

@@ -13,21 +13,24 @@ from hypothesis import strategies as st
 from homonym.clustering.agglomerative import Outcomes, cluster, limits, sweep
 from homonym.measures.agreement import Codes, NameScores, Values, bcubed, contingency
 from homonym.measures.bootstrap import Estimate, mean_over_sizes, precision_of, recall_of
-from homonym.measures.labelled_names import LabelledNames, Labels, compare_labels, labelled_codes
 from homonym.measures.methods import (
+    LabelledNames,
+    Labels,
     LimitCurves,
     Method,
     RelativeFrequencies,
     ThresholdMethod,
+    compare_labels,
     concatenate_curves,
     curves_of,
+    labelled_codes,
     labels_of,
     measure_outcomes,
 )
 from homonym.settings import Limit, Settings
 from tests.clustering.test_dense import parameters
 from tests.clustering.test_sweep import EXACT, between, lowest_of, random_block
-from tests.study.test_process import Authors, Collection, labelled_collections, labelled_names, measured
+from tests.experiments.test_process import Authors, Collection, labelled_collections, labelled_names, measured
 
 
 def direct(names: LabelledNames, label: Labels) -> NameScores:

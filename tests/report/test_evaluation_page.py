@@ -111,7 +111,7 @@ def test_hostile_strings_are_escaped() -> None:
 
 
 def test_jinja2_and_matplotlib_are_imported_only_when_a_page_is_written() -> None:
-    modules = "homonym.report.evaluation_page, homonym.study.study_page, homonym.commands.evaluate"
+    modules = "homonym.report.evaluation_page, homonym.experiments.study_page, homonym.commands.evaluate"
     code = f"import sys, {modules}; print({{'jinja2', 'matplotlib'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

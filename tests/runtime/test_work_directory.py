@@ -14,7 +14,7 @@ import pytest
 from homonym.errors import OutputError, SettingsError
 from homonym.io.outputs import remove_partial
 from homonym.runtime import work_directory
-from homonym.runtime.checkpoints import Manifest
+from homonym.runtime.work_directory import Manifest
 
 # A guard against hanging, not a measurement.
 PATIENCE = 120

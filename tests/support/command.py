@@ -13,5 +13,5 @@ PATIENCE = 300
 
 def homonym_command(*arguments: str | Path | float, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run `homonym` in a process of its own and capture what it prints. Options go to `subprocess.run`."""
-    command = [sys.executable, "-c", "from homonym.cli.main import main; main()", *map(str, arguments)]
+    command = [sys.executable, "-c", "from homonym.cli import main; main()", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, **options)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from homonym.clustering.agglomerative import Clustering, cluster
 from homonym.clustering.arrays import Floats, Integers
 from homonym.measures.agreement import correctly_clustered
-from homonym.measures.labelled_names import LabelledNames, labelled_codes
+from homonym.measures.methods import LabelledNames, labelled_codes
 from homonym.settings import Settings
 
 # Margins are logarithms of ratios; larger ones are cut to this.

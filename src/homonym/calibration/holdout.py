@@ -13,7 +13,7 @@ from homonym.clustering.arrays import Integers
 from homonym.errors import InputError, SettingsError, counted, listed
 from homonym.measures.agreement import Codes
 from homonym.measures.bootstrap import group_name, size_groups
-from homonym.measures.labelled_names import LabelledNames
+from homonym.measures.methods import LabelledNames
 from homonym.settings import MAX_NAMES_PER_SIZE, TRAINING_SHARE
 
 # With fewer training names there is a warning: eleven names of PubMed chose a limit worse than the paper's.

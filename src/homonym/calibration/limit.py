@@ -21,8 +21,7 @@ from homonym.constraints.found_constraints import FoundConstraints
 from homonym.errors import counted
 from homonym.measures.agreement import harmonic
 from homonym.measures.bootstrap import size_groups
-from homonym.measures.labelled_names import LabelledNames
-from homonym.measures.methods import LimitCurves, RelativeFrequencies, concatenate_curves, curves_of
+from homonym.measures.methods import LabelledNames, LimitCurves, RelativeFrequencies, concatenate_curves, curves_of
 from homonym.settings import Limit, Settings
 
 # Number of draws of pseudo-names, each from other people; the spread of the limit is taken over these.

@@ -18,7 +18,7 @@ from homonym.clustering.arrays import Constraints, Integers, concatenate_constra
 from homonym.collection.encoded import Encoded
 from homonym.constraints.found_constraints import FoundConstraints
 from homonym.measures.bootstrap import size_groups
-from homonym.measures.labelled_names import LabelledNames
+from homonym.measures.methods import LabelledNames
 from homonym.runtime.thread_pool import map_in_order
 from homonym.settings import Settings
 

@@ -17,8 +17,7 @@ from homonym.calibration.holdout import NameSplit
 from homonym.clustering.arrays import Floats
 from homonym.measures.agreement import Codes, NameScores, bcubed, harmonic
 from homonym.measures.bootstrap import Estimate, Resamples, interval, mean_over_sizes, size_groups
-from homonym.measures.labelled_names import compare_labels
-from homonym.measures.methods import LimitCurves, RelativeFrequencies, curves_of, labels_of
+from homonym.measures.methods import LimitCurves, RelativeFrequencies, compare_labels, curves_of, labels_of
 from homonym.settings import PAPER_LIMIT, Limit, Settings
 
 Part = Literal["alpha", "beta", "kappa"]

@@ -10,7 +10,7 @@ import numpy as np
 from homonym.clustering.agglomerative import couple
 from homonym.clustering.arrays import Floats, Integers
 from homonym.errors import InputError, SettingsError
-from homonym.measures.labelled_names import LabelledNames
+from homonym.measures.methods import LabelledNames
 from homonym.settings import WEIGHT_SEEDS, Settings
 
 # Number of pairs of examples per name: a name of thousands of mentions counts as much as one of ten.

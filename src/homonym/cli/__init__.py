@@ -1,4 +1,10 @@
-"""The command line: main.py (commands), options.py (their options), terminal.py and progress_bars.py (what they print).
+"""The command line: app.py has the commands, options.py their options, terminal.py what they print.
 
-Goes in: arguments. Comes out: calls of the public functions, text on the terminal, an exit status. Open main.py first.
+Goes in: arguments. Comes out: calls of the public functions, text on the terminal, an exit status. Open app.py first.
 """
+
+from __future__ import annotations
+
+from homonym.cli.app import main
+
+__all__ = ["main"]

@@ -12,7 +12,7 @@ from homonym.commands.labelled import read_and_encode, read_labels, split_names
 from homonym.commands.run import Resources, Run, check_given_statistics, open_local_engine, prepare_run
 from homonym.engines.local import LocalCollection
 from homonym.errors import SettingsError, listed
-from homonym.evaluation.labelled_collections import Labelling, label_names
+from homonym.evaluation.matching import Labelling, label_names
 from homonym.io.inputs import require_rereadable
 from homonym.io.outputs import Paths, require_writable, write_atomic
 from homonym.records.model import Problems

@@ -8,7 +8,7 @@ from homonym.commands.run import Run, open_local_engine, require_mentions
 from homonym.engines.base import EncodedCollection
 from homonym.engines.local import LocalCollection, LocalEngine
 from homonym.evaluation.gold import Gold, read_gold, unused_labels
-from homonym.evaluation.labelled_collections import Labelling, label_names, read_collection
+from homonym.evaluation.matching import Labelling, label_names, read_collection
 from homonym.io.inputs import require_rereadable
 from homonym.io.outputs import Paths, as_paths
 

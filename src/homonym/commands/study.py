@@ -17,7 +17,10 @@ from homonym.calibration.weights import LearnedWeights, learn_weights
 from homonym.commands.labelled import read_labelled, split_names
 from homonym.commands.run import Resources, Run, check_given_statistics, prepare_run
 from homonym.errors import HomonymError, SettingsError
-from homonym.evaluation.labelled_collections import Labelling
+from homonym.evaluation.matching import Labelling
+from homonym.experiments.baselines import all_baselines
+from homonym.experiments.findings import findings
+from homonym.experiments.runs import RunCache, file_digests, paper_settings, plan, run_baseline, run_planned, weightings
 from homonym.io.inputs import expand
 from homonym.io.outputs import Paths, require_directory, write_atomic
 from homonym.measures.agreement import Codes
@@ -26,9 +29,6 @@ from homonym.records.model import Problems
 from homonym.records.reader import Columns
 from homonym.runtime.progress import Listener
 from homonym.settings import MAX_NAMES_PER_SIZE, TRAINING_SHARE, Settings
-from homonym.study.baselines import all_baselines
-from homonym.study.findings import findings
-from homonym.study.runs import RunCache, file_digests, paper_settings, plan, run_baseline, run_planned, weightings
 
 
 @dataclass(frozen=True)
@@ -186,9 +186,9 @@ def _names_by_size(true_size: Codes) -> dict[str, int]:
 
 
 def _write(values: dict[str, Any], directory: Path, run: Run) -> Path:
-    from homonym.study.study_figures import write_figures
-    from homonym.study.study_page import write_study_page
-    from homonym.study.study_tables import write_tables
+    from homonym.experiments.study_figures import write_figures
+    from homonym.experiments.study_page import write_study_page
+    from homonym.experiments.study_tables import write_tables
 
     values |= {"warnings": run.warnings, "seconds": run.stages.seconds}
     with run.stages.stage("draw"):

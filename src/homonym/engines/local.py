@@ -52,10 +52,10 @@ from homonym.io.tables import write_table
 from homonym.records.model import KEPT_PROBLEMS, Problems
 from homonym.records.parsing.splitting import Raw
 from homonym.records.reader import Inputs, Records, Unit, format_of
-from homonym.runtime.checkpoints import Manifest
 from homonym.runtime.process_pool import Task, TaskResult, run_tasks
 from homonym.runtime.progress import Advance, Stages
 from homonym.runtime.thread_pool import map_as_completed
+from homonym.runtime.work_directory import Manifest
 from homonym.schema import AUTHORS, ROUNDS
 from homonym.settings import Settings
 

@@ -21,9 +21,8 @@ from homonym.collection.parts import Chunk, PartReport, write_mention_table
 from homonym.collection.statistics import GivenStatistics
 from homonym.engines.base import FoundDuplicates
 from homonym.records.model import Problem
-from homonym.runtime.checkpoints import Facts, Manifest, digest, digest_of_file, new_digest
 from homonym.runtime.progress import Advance
-from homonym.runtime.work_directory import WRITING
+from homonym.runtime.work_directory import WRITING, Facts, Manifest, digest, digest_of_file, new_digest
 from homonym.settings import EXTRACTION, Settings
 
 # The name of the checkpoint of an encoded collection.

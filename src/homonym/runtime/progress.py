@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from homonym.io.inputs import size_of
 from homonym.io.outputs import side_file, write_json
-from homonym.runtime.checkpoints import digest
+from homonym.runtime.work_directory import digest
 
 if TYPE_CHECKING:
     from homonym.settings import Settings

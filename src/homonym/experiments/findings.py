@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from homonym.experiments.sentences import signed, signed_interval
+from homonym.experiments.study_tables import RunResults
 from homonym.measures.agreement import Codes, NameScores, harmonic
 from homonym.measures.bootstrap import Estimate, Measure, mean_over_sizes, precision_of, recall_of
-from homonym.study.sentences import signed, signed_interval
-from homonym.study.study_tables import RunResults
 
 Verdict = Literal["confirmed", "refuted", "undecided"]
 Pair = tuple[str, str, str]

@@ -15,11 +15,11 @@ from xml.etree import ElementTree
 import pytest
 
 from homonym.errors import OutputError
-from homonym.study import study_tables
-from homonym.study.sentences import best_of, by_size_sentences, process_sentences
-from homonym.study.study_figures import all_pictures, overview_picture, process_picture, run_names, write_figures
-from homonym.study.study_page import render_study, write_study_page
-from homonym.study.study_tables import StudyTable, all_tables, write_tables
+from homonym.experiments import study_tables
+from homonym.experiments.sentences import best_of, by_size_sentences, process_sentences
+from homonym.experiments.study_figures import all_pictures, overview_picture, process_picture, run_names, write_figures
+from homonym.experiments.study_page import render_study, write_study_page
+from homonym.experiments.study_tables import StudyTable, all_tables, write_tables
 from tests.support.html_page import Page
 from tests.support.study_data import SIZES, study
 

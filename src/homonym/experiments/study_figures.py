@@ -12,6 +12,19 @@ from math import ceil, floor, isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from homonym.experiments.study_tables import (
+    SHOWN_SIZES,
+    RunResults,
+    StudyResults,
+    by_size,
+    interval_of,
+    lookup,
+    main_runs,
+    ordered_runs,
+    runs_and_baselines,
+    shown_sizes,
+    sorted_sizes,
+)
 from homonym.io.outputs import write_atomic
 from homonym.report.figures import (
     BLUE,
@@ -27,19 +40,6 @@ from homonym.report.figures import (
     score_axis,
 )
 from homonym.runtime.process_pool import Task, run_tasks
-from homonym.study.study_tables import (
-    SHOWN_SIZES,
-    RunResults,
-    StudyResults,
-    by_size,
-    interval_of,
-    lookup,
-    main_runs,
-    ordered_runs,
-    runs_and_baselines,
-    shown_sizes,
-    sorted_sizes,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

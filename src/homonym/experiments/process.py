@@ -17,7 +17,7 @@ from homonym.clustering.agglomerative import Clustering
 from homonym.clustering.arrays import Floats, Integers
 from homonym.measures.agreement import Codes, bcubed, contingency
 from homonym.measures.bootstrap import LARGEST_SHOWN, group_name, size_groups
-from homonym.measures.labelled_names import LabelledNames
+from homonym.measures.methods import LabelledNames
 
 # Sums of fractions are not exact; values closer than this are equal.
 EQUAL = 1e-12

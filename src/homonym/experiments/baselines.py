@@ -16,12 +16,11 @@ import numpy as np
 from homonym.clustering.agglomerative import Outcomes, couple
 from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers, starts
 from homonym.clustering.reference import TIE
-from homonym.measures.labelled_names import Labels
-from homonym.measures.methods import Method, ThresholdMethod
+from homonym.measures.methods import Labels, Method, ThresholdMethod
 from homonym.names.parse import parse_name
 
 if TYPE_CHECKING:
-    from homonym.measures.labelled_names import LabelledNames
+    from homonym.measures.methods import LabelledNames
 
 
 # Smaller similarities are raised to this one: tuned limits are larger, and it bounds the outcomes of a large name.

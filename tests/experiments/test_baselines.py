@@ -16,10 +16,8 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from homonym.clustering.arrays import Bags, Frequencies
-from homonym.measures.labelled_names import LabelledNames
-from homonym.names.parse import parse_name
-from homonym.study import baselines
-from homonym.study.baselines import (
+from homonym.experiments import baselines
+from homonym.experiments.baselines import (
     BASELINES,
     STEP,
     Linked,
@@ -33,6 +31,8 @@ from homonym.study.baselines import (
     connected_components,
     rounded,
 )
+from homonym.measures.methods import LabelledNames
+from homonym.names.parse import parse_name
 
 TYPES = ("aff", "co", "email", "term")
 WIDTH = 150

@@ -20,14 +20,14 @@ from homonym.commands.generate import generate
 from homonym.commands.run import Resources
 from homonym.commands.study import Study, study
 from homonym.errors import InputError
+from homonym.experiments import runs as runs_module
+from homonym.experiments import study_figures
+from homonym.experiments.findings import EQUAL_WITHIN, Finding, RunDifference, _first_is, better, equal, findings, worse
+from homonym.experiments.runs import RunCache, file_digests, paper_settings, plan, weightings
+from homonym.experiments.study_figures import run_names
 from homonym.measures.bootstrap import Estimate
 from homonym.report.figures import DrawnPicture
 from homonym.settings import PAPER_LIMIT, PAPER_TYPES, Settings, opposed
-from homonym.study import runs as runs_module
-from homonym.study import study_figures
-from homonym.study.findings import EQUAL_WITHIN, Finding, RunDifference, _first_is, better, equal, findings, worse
-from homonym.study.runs import RunCache, file_digests, paper_settings, plan, weightings
-from homonym.study.study_figures import run_names
 from homonym.synthetic.corpus import Corpus
 
 Rows = list[dict[str, Any]]
@@ -602,7 +602,7 @@ def homonym_study(*arguments: str | Path, cwd: Path, start: str = "") -> subproc
     command = [
         sys.executable,
         "-c",
-        f"from homonym.cli.main import main\n{start}\nmain()",
+        f"from homonym.cli import main\n{start}\nmain()",
         "study",
         *map(str, arguments),
     ]

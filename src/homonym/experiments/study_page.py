@@ -10,10 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from homonym.errors import counted
-from homonym.features.types import describe
-from homonym.io.outputs import write_atomic
-from homonym.report.page import PageFigure, Table, percent, render_template
-from homonym.study.sentences import (
+from homonym.experiments.sentences import (
     best_of,
     best_sentence,
     by_size_sentences,
@@ -33,8 +30,8 @@ from homonym.study.sentences import (
     tuning_sentence,
     weights_sentence,
 )
-from homonym.study.study_figures import all_pictures, process_file_name, run_names
-from homonym.study.study_tables import (
+from homonym.experiments.study_figures import all_pictures, process_file_name, run_names
+from homonym.experiments.study_tables import (
     MEASURES,
     SCORES,
     SHOWN_SIZES,
@@ -53,6 +50,9 @@ from homonym.study.study_tables import (
     shown_sizes,
     sizes_of,
 )
+from homonym.features.types import describe
+from homonym.io.outputs import write_atomic
+from homonym.report.page import PageFigure, Table, percent, render_template
 
 CHAPTERS = {
     "findings": "Findings",

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.clustering.agglomerative import Clustering, cluster
-from homonym.measures.labelled_names import LabelledNames
+from homonym.experiments.process import Process, concatenate_processes, follow
+from homonym.measures.methods import LabelledNames
 from homonym.settings import Settings
-from homonym.study.process import Process, concatenate_processes, follow
 from tests.clustering.test_dense import Mention, blocks, counted, flat, literal, parameters
 
 Collection = list[list[Mention]]

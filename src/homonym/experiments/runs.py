@@ -17,14 +17,13 @@ from homonym.calibration.holdout import NameSplit
 from homonym.calibration.tuning import JudgedLimit, tune_like_paper, tune_one
 from homonym.clustering.agglomerative import cluster
 from homonym.evaluation.assessment import MEAN_OVER_SIZES, Evaluation, assess
+from homonym.experiments.process import Process, concatenate_processes, follow, processes_by_size
 from homonym.io.outputs import write_atomic
 from homonym.measures.agreement import NameScores, bcubed, harmonic
 from homonym.measures.bootstrap import group_name, size_groups
-from homonym.measures.labelled_names import LabelledNames, Labels, compare_labels, labelled_codes
-from homonym.measures.methods import Method, curves_of, labels_of
+from homonym.measures.methods import LabelledNames, Labels, Method, compare_labels, curves_of, labelled_codes, labels_of
 from homonym.runtime.thread_pool import map_in_order
 from homonym.settings import PAPER_LIMIT, PAPER_TYPES, Limit, Settings, opposed, preset
-from homonym.study.process import Process, concatenate_processes, follow, processes_by_size
 
 VARIANTS = ("prob", "max")
 

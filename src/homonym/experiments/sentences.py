@@ -6,9 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from homonym.errors import counted
+from homonym.experiments.study_figures import AveragedProcess, best_point, stops_of
+from homonym.experiments.study_tables import (
+    RunResults,
+    StudyResults,
+    by_size,
+    interval_of,
+    lookup,
+    mean_f1,
+    oracle_mean,
+)
 from homonym.report.page import percent
-from homonym.study.study_figures import AveragedProcess, best_point, stops_of
-from homonym.study.study_tables import RunResults, StudyResults, by_size, interval_of, lookup, mean_f1, oracle_mean
 
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
