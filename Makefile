@@ -6,6 +6,9 @@ PYTHON ?= python3
 PROGRAM := $(VENV)/.program
 TOOLS := $(VENV)/.tools
 
+# Tests of one file share fixtures, so they run in one process; conftest.py puts the longest files first.
+PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick check format bench accuracy docs clean
 
@@ -32,10 +35,10 @@ check: $(TOOLS)  ## ruff, mypy --strict, import-linter
 	$(BIN)/lint-imports --no-logo
 
 test: check  ## all checks and all tests, on all cores; this is what CI runs
-	$(BIN)/pytest -n auto --hypothesis-profile full
+	$(PYTEST) --hypothesis-profile full
 
 quick: $(TOOLS)  ## all tests except slow ones, with few Hypothesis examples: under two minutes
-	$(BIN)/pytest -n auto -q -m "not slow and not spark" --hypothesis-profile quick
+	$(PYTEST) -q -m "not slow and not spark" --hypothesis-profile quick
 
 format: $(TOOLS)  ## apply the fixes and the formatting of ruff
 	$(BIN)/ruff check --fix .

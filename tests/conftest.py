@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from homonym.commands.generate import generate
+from homonym.synthetic.corpus import Corpus
 from tests.support import profiles
-from tests.support.real_data import DATA
 
 #: Markers of tests that take long: they run first, so that no core is idle at the end.
 LONG = ("spark", "slow")
@@ -26,8 +29,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def real_data() -> Path:
-    """The directory with the labelled collections; a test that needs it is skipped visibly where it is missing."""
-    if not DATA.exists():
-        pytest.skip(f"{DATA} does not exist")
-    return DATA
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Corpus], Path]:
+    """Generates a corpus and returns the path of its documents; equal parameters give the same file."""
+
+    @cache
+    def corpus_of(parameters: Corpus) -> Path:
+        return generate(tmp_path_factory.mktemp("corpus") / "corpus", parameters)
+
+    return corpus_of

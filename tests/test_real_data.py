@@ -1,29 +1,24 @@
-"""Figures on real labelled data, where it is present beside the project; skipped, visibly, where it is not."""
+"""Accuracy on real labelled data."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from homonym.commands.cluster import cluster
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.evaluate import evaluate
 from homonym.settings import Settings
-
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-
-present = pytest.mark.skipif(not DATA.is_dir(), reason="labelled data is not beside the project (../shared/data)")
+from tests.support.real_data import DATA, needs_real_data
 
 
-@present
+@needs_real_data
 def test_aminer(tmp_path: Path) -> None:
     documents = DATA / "aminer" / "documents.jsonl.gz"
     disambiguate(documents, tmp_path / "authors.parquet", Settings(beta=2.5e-5))
     assert evaluate(tmp_path / "authors.parquet", documents).bcubed.f1 >= 0.87
 
 
-@present
+@needs_real_data
 def test_web_of_science(tmp_path: Path) -> None:
     mentions = DATA / "wos" / "train.jsonl.gz"
     cluster(
@@ -38,7 +33,7 @@ def test_web_of_science(tmp_path: Path) -> None:
     assert found >= 0.92
 
 
-@present
+@needs_real_data
 def test_pubmed_in_first_initial_blocks(tmp_path: Path) -> None:
     documents = DATA / "pubmed" / "documents.jsonl.gz"
     disambiguate(documents, tmp_path / "authors.parquet", Settings(beta=2.5e-5, blocking="first-initial"))

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -279,7 +278,6 @@ def any_settings(draw: st.DrawFn) -> Settings:
 
 
 @given(any_settings())
-@hypothesis_settings(deadline=None)
 def test_toml_gives_back_every_value(tmp_path_factory: pytest.TempPathFactory, settings: Settings) -> None:
     kept = read_back(settings, tmp_path_factory.getbasetemp())
     assert (kept.limit, kept.gamma) == (settings.limit, settings.chance)

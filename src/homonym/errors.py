@@ -1,4 +1,4 @@
-"""The errors that users can cause, as one small tree.
+"""The errors that users can cause, as one small tree, and helpers for messages.
 
 HomonymError
 ├── InputError      a file cannot be read, or contains nothing usable

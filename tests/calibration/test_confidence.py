@@ -32,6 +32,7 @@ from homonym.measures.methods import LabelledNames, labelled_codes
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus
 from tests.calibration.test_pseudonames import composition_of, large_pool
+from tests.support.profiles import examples
 
 Answers = tuple[Floats, NDArray[np.bool_]]
 
@@ -53,7 +54,7 @@ def answers(draw: st.DrawFn) -> Answers:
     return margin, right
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=examples(200))
 @given(answers())
 def test_isotonic_regression_never_falls_and_stays_between_0_and_1(answer: Answers) -> None:
     steps = isotonic_regression(*answer)
@@ -66,14 +67,13 @@ def test_isotonic_regression_never_falls_and_stays_between_0_and_1(answer: Answe
     assert everywhere[-1] == steps.share[-1]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=examples(200))
 @given(answers())
 def test_isotonic_regression_keeps_the_total(answer: Answers) -> None:
     margin, right = answer
     assert isotonic_regression(margin, right).at(margin).sum() == pytest.approx(right.sum())
 
 
-@settings(deadline=None)
 @given(answers(), st.integers(0, 100))
 def test_isotonic_regression_does_not_depend_on_order(answer: Answers, seed: int) -> None:
     margin, right = answer
@@ -101,7 +101,7 @@ def test_equal_margins_have_one_share() -> None:
     assert isotonic_regression(np.full(len(right), 3.0), right).at(np.array([3.0])) == pytest.approx(0.5)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=examples(200))
 @given(answers())
 def test_each_step_has_the_minimum_number_of_mentions(answer: Answers) -> None:
     margin, right = answer
@@ -116,7 +116,6 @@ def test_share_is_1_without_any_data() -> None:
 members = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30)
 
 
-@settings(deadline=None)
 @given(members)
 def test_correctly_clustered_equals_its_literal_definition(mentions: list[tuple[int, int, int]]) -> None:
     expected = []

@@ -5,10 +5,8 @@ from __future__ import annotations
 import gzip
 import random
 import string
-import subprocess
-import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise, product
@@ -39,6 +37,8 @@ from homonym.measures.agreement import bcubed, contingency
 from homonym.measures.methods import LabelledNames
 from homonym.settings import DEFAULT_GAMMA, Limit, Settings, load_settings
 from homonym.synthetic.corpus import Corpus
+from tests.support.command import homonym_command
+from tests.support.profiles import examples
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +86,8 @@ def write(path: Path, lines: list[Any]) -> Path:
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return generate(tmp_path_factory.mktemp("small"), Corpus(mentions=1500, ambiguity=2.0, seed=2))
+def corpus(generated: Callable[[Corpus], Path]) -> Path:
+    return generated(Corpus(mentions=1500, ambiguity=2.0, seed=2))
 
 
 @pytest.fixture(scope="module")
@@ -319,7 +319,7 @@ def pools(draw: st.DrawFn) -> PersonPool:
 compositions = st.lists(st.lists(st.integers(1, 8), min_size=1, max_size=6), max_size=8)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=examples(150))
 @given(pool=pools(), blocks=compositions, seed=st.integers(0, 9))
 def test_pseudonames_satisfy_their_invariants(pool: PersonPool, blocks: list[list[int]], seed: int) -> None:
     composition, places = composition_of(blocks)
@@ -351,7 +351,7 @@ def sizes_of(names: LabelledNames) -> list[list[int]]:
     ]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=examples(50))
 @given(blocks=compositions.filter(bool), seed=st.integers(0, 9))
 def test_pseudoname_has_the_composition_of_a_real_block(blocks: list[list[int]], seed: int) -> None:
     names = build_pseudonames(large_pool(), composition_of(blocks)[0], np.random.default_rng(seed))
@@ -495,7 +495,6 @@ def averages(scores: LimitScores) -> tuple[list[float], list[float]]:
     return [float(one.precision or 0) for one in found], [float(one.f1 or 0) for one in found]
 
 
-@settings(deadline=None)
 @given(scores=limit_scores(), targets=st.tuples(st.floats(0.01, 0.99), st.floats(0.01, 0.99)))
 def test_target_precision_holds_from_the_chosen_limit_on(scores: LimitScores, targets: tuple[float, float]) -> None:
     precision, _ = averages(scores)
@@ -512,7 +511,6 @@ def test_target_precision_holds_from_the_chosen_limit_on(scores: LimitScores, ta
         assert choice == 0 or precision[choice - 1] < high, "the lowest one that does"
 
 
-@settings(deadline=None)
 @given(scores=limit_scores())
 def test_chosen_limit_is_as_good_as_the_best(scores: LimitScores) -> None:
     _, f1 = averages(scores)
@@ -640,11 +638,6 @@ def test_mentions_on_one_document_give_the_default_limit(tmp_path: Path) -> None
 # The command line.
 
 
-def homonym(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from homonym.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
-
-
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -655,7 +648,7 @@ def homonym(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 )
 def test_rejects_wrong_options_in_one_sentence(tmp_path: Path, options: tuple[str, ...], says: str) -> None:
     source = write(tmp_path / "in.jsonl", TOO_SMALL["three records"])
-    done = homonym("disambiguate", source, "-o", tmp_path / "out.csv", *options)
+    done = homonym_command("disambiguate", source, "-o", tmp_path / "out.csv", *options)
     assert done.returncode == 2
     assert says in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -664,7 +657,7 @@ def test_rejects_wrong_options_in_one_sentence(tmp_path: Path, options: tuple[st
 
 def test_command_line_limit_is_used_unchanged(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", TOO_SMALL["three records"])
-    done = homonym("disambiguate", source, "-o", tmp_path / "out.csv", "--kappa", "5.25")
+    done = homonym_command("disambiguate", source, "-o", tmp_path / "out.csv", "--kappa", "5.25")
     assert done.returncode == 0, done.stderr
     assert load_settings(tmp_path / "out.settings.toml").limit == Limit(kappa=5.25)
     assert "too small" not in done.stderr
@@ -672,7 +665,7 @@ def test_command_line_limit_is_used_unchanged(tmp_path: Path) -> None:
 
 def test_too_small_collection_is_a_warning(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", TOO_SMALL["three records"])
-    done = homonym("disambiguate", source, "-o", tmp_path / "out.csv")
+    done = homonym_command("disambiguate", source, "-o", tmp_path / "out.csv")
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("too small to find the limit from") == 1
     assert "Traceback" not in done.stderr

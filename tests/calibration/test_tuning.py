@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import math
-import subprocess
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -34,7 +32,6 @@ from homonym.calibration.tuning import (
 )
 from homonym.commands.calibrate import Calibration, calibrate
 from homonym.commands.extract import extract
-from homonym.commands.generate import generate
 from homonym.commands.labelled import read_labelled
 from homonym.commands.run import Resources, prepare_run
 from homonym.errors import InputError, OutputError, SettingsError
@@ -42,6 +39,8 @@ from homonym.measures.bootstrap import size_groups
 from homonym.measures.methods import LimitCurves, RelativeFrequencies, curves_of
 from homonym.settings import PAPER_LIMIT, Limit, Settings, load_settings
 from homonym.synthetic.corpus import Corpus
+from tests.support.command import homonym_command
+from tests.support.profiles import examples
 
 Step = tuple[float, float, float]
 """The lowest limit at which it holds, precision and recall."""
@@ -110,7 +109,7 @@ some_names: st.SearchStrategy[list[Name]] = st.lists(
 
 
 @pytest.mark.parametrize("part", Limit._fields)
-@hypothesis_settings(max_examples=25, deadline=None)
+@hypothesis_settings(max_examples=examples(25))
 @given(names=some_names, data=st.data())
 def test_one_parameter_is_as_good_as_a_dense_grid(part: Part, names: list[Name], data: st.DataObject) -> None:
     group = data.draw(st.lists(st.integers(1, 3), min_size=len(names), max_size=len(names)))
@@ -126,7 +125,7 @@ def test_one_parameter_is_as_good_as_a_dense_grid(part: Part, names: list[Name],
         assert tune(curves(names), np.array(group))[part] == found
 
 
-@hypothesis_settings(max_examples=25, deadline=None)
+@hypothesis_settings(max_examples=examples(25))
 @given(names=some_names)
 def test_two_parameters_are_never_worse_than_one(names: list[Name]) -> None:
     found = tuned(*names)
@@ -281,14 +280,14 @@ def test_clear_difference_depends_on_its_standard_error() -> None:
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return generate(tmp_path_factory.mktemp("tuning") / "corpus", Corpus(mentions=2000, ambiguity=3, seed=3))
+def corpus(generated: Callable[[Corpus], Path]) -> Path:
+    return generated(Corpus(mentions=2000, ambiguity=3, seed=3))
 
 
 @pytest.fixture(scope="module")
-def easy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def easy(generated: Callable[[Corpus], Path]) -> Path:
     """As few homonyms as in real collections: most names are one person."""
-    return generate(tmp_path_factory.mktemp("easy") / "corpus", Corpus(mentions=2000, seed=3))
+    return generated(Corpus(mentions=2000, seed=3))
 
 
 @pytest.fixture(scope="module")
@@ -315,11 +314,6 @@ def figures(found: Calibration, without: str = "") -> list[Any]:
 
 def limit_of(judged: JudgedLimit) -> Limit:
     return Limit(judged.alpha, judged.beta, judged.kappa)
-
-
-def homonym_command(*arguments: str | Path | float, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from homonym.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd)
 
 
 @pytest.mark.parametrize("variant", ["prob", "max"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 
 from homonym.errors import SettingsError
 from homonym.settings import PAPER, PAPER_TYPES, PRESETS, Settings, load_settings, opposed, parse_weights, preset
+from tests.support.command import homonym_command
 
 ALL = list(PAPER_TYPES)
 NAMED = ["uniform", "paper", "opposed", "authors", "document"]
@@ -150,9 +150,8 @@ def cluster_by(weights: str, directory: Path) -> subprocess.CompletedProcess[str
         for number, bag in enumerate([*bags, *others])
     ]
     (directory / "mentions.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
-    command = [sys.executable, "-c", "from homonym.cli import main; main()", "cluster", "mentions.jsonl"]
     options = ["-o", "out.jsonl", "--alpha", "0.2", "--weights", weights, "-q"]
-    return subprocess.run([*command, *options], capture_output=True, text=True, timeout=120, cwd=directory)
+    return homonym_command("cluster", "mentions.jsonl", *options, cwd=directory)
 
 
 @pytest.mark.parametrize(("weights", "together"), [("without-co", ("m0", "m2")), ("only-co", ("m0", "m1"))])

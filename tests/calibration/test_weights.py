@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +22,8 @@ from homonym.commands.train import train
 from homonym.errors import InputError, SettingsError
 from homonym.measures.methods import LabelledNames
 from homonym.settings import Settings, load_settings
+from tests.support.command import homonym_command
+from tests.support.profiles import examples
 
 TYPES = ("good", "noise")
 WIDTH = 400
@@ -116,7 +117,7 @@ def p_of(counts: Any, x: int, C: list[int], names: LabelledNames, settings: Sett
 
 
 @pytest.mark.parametrize("variant", ["prob", "max"])
-@hypothesis_settings(max_examples=25, deadline=None)
+@hypothesis_settings(max_examples=examples(25))
 @given(names=collections, seed=st.integers(0, 9))
 def test_examples_follow_the_formula(variant: str, names: LabelledNames, seed: int) -> None:
     settings = Settings(variant=variant, epsilon=0.01)
@@ -133,7 +134,7 @@ def test_examples_follow_the_formula(variant: str, names: LabelledNames, seed: i
             assert bool(examples.same_author[row]) == (cluster is right)
 
 
-@hypothesis_settings(max_examples=50, deadline=None)
+@hypothesis_settings(max_examples=examples(50))
 @given(names=collections, seed=st.integers(0, 9))
 def test_examples_pair_equal_numbers_of_own_and_other_mentions(names: LabelledNames, seed: int) -> None:
     with pytest.MonkeyPatch.context() as patched:
@@ -304,9 +305,8 @@ def test_train_does_not_depend_on_order_of_labels(mentions_file: Path, tmp_path:
 
 
 def test_command_line_trains(mentions_file: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from homonym.cli import main; main()", "train", str(mentions_file)]
     options = ["--gold", str(mentions_file), "-o", "weights.toml", "--seeds", "2"]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    done = homonym_command("train", mentions_file, *options, cwd=tmp_path)
     assert done.returncode == 0
     assert "label more names" in done.stderr
     weights = load_settings(tmp_path / "weights.toml").weights
@@ -316,9 +316,8 @@ def test_command_line_trains(mentions_file: Path, tmp_path: Path) -> None:
 
 
 def test_command_line_reports_missing_scikit_learn(mentions_file: Path, tmp_path: Path) -> None:
-    start = "import sys; sys.modules['sklearn'] = None; from homonym.cli import main; main()"
-    command = [sys.executable, "-c", start, "train", str(mentions_file), "--gold", str(mentions_file)]
-    done = subprocess.run([*command, "-o", "weights.toml"], capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    options = ["--gold", str(mentions_file), "-o", "weights.toml"]
+    done = homonym_command("train", mentions_file, *options, before="sys.modules['sklearn'] = None", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("homonym: learning weights needs scikit-learn; ")
     assert "homonym[train]" in done.stderr

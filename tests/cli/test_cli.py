@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -30,11 +31,8 @@ GATHERED = {"settings", "resources", "listener", "advance", "corpus"}
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("cli") / "corpus"
-    done = homonym_command("generate", "-o", directory, "--mentions", 2000, "--seed", 3)
-    assert done.returncode == 0, done.stderr
-    return Path(done.stdout.strip())
+def corpus(generated: Callable[[Corpus], Path]) -> Path:
+    return generated(Corpus(mentions=2000, seed=3))
 
 
 def test_commands_are_the_public_functions() -> None:

@@ -28,6 +28,7 @@ from tests.clustering.test_dense import (
     partition,
 )
 from tests.clustering.test_sweep import EXACT, labels_of, lowest_of, rarities, sparse
+from tests.support.profiles import examples
 
 Case = tuple[list[list[Mention]], Constraints]
 
@@ -131,7 +132,7 @@ def assert_same_as_reference(
             assert any(lowest == near(score, run) for score in step.scores)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=examples(1000))
 @given(case=constrained(), run=parameters(), rare=rarities)
 def test_kernel_equals_reference(case: Case, run: Settings, rare: int) -> None:
     assert_same_as_reference(*case, run, rare)
@@ -170,7 +171,7 @@ def test_ties_are_joined_by_smallest_cluster_first(variant: str, profiles: list[
     assert found.label.tolist() == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(
     steps=st.lists(st.integers(-12, 12), min_size=1, max_size=8),
     base=st.sampled_from([1.0, -1.0, 0.0]),
@@ -198,7 +199,7 @@ def test_a_third_mention_does_not_join_a_cannot_link_pair_in_one_round() -> None
     assert_same_as_reference([block], bound, run, rare=1)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(collection=blocks, run=parameters(), rare=rarities)
 def test_empty_constraints_change_nothing(collection: list[list[Mention]], run: Settings, rare: int) -> None:
     sizes = [len(block) for block in collection]
@@ -210,7 +211,7 @@ def test_empty_constraints_change_nothing(collection: list[list[Mention]], run: 
         assert getattr(without, name).tolist() == getattr(given_nothing, name).tolist()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(case=constrained(), run=parameters())
 def test_blocks_do_not_influence_each_other(case: Case, run: Settings) -> None:
     collection, constraints = case
@@ -224,7 +225,7 @@ def test_blocks_do_not_influence_each_other(case: Case, run: Settings) -> None:
         np.testing.assert_array_equal(alone.other, together.other[first:last])
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250))
 @given(case=constrained(), run=parameters(), ratio=st.sampled_from([EXACT, SWEEP_RATIO]))
 def test_sweep_equals_kernel_and_reference(case: Case, run: Settings, ratio: float) -> None:
     collection, constraints = case
@@ -250,7 +251,7 @@ def test_sweep_equals_kernel_and_reference(case: Case, run: Settings, ratio: flo
                 assert partition(found) == (steps[-1].clusters if steps else block_constraints.groups)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(case=constrained(), run=parameters())
 def test_last_outcome_without_chance_correction_leaves_only_cannot_link_pairs(case: Case, run: Settings) -> None:
     collection, constraints = case
@@ -262,7 +263,7 @@ def test_last_outcome_without_chance_correction_leaves_only_cannot_link_pairs(ca
             assert reference.cannot_be_linked(C, D, block_constraints)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(case=constrained(), run=parameters(), rare=rarities, hypothetical=st.booleans())
 def test_margins_equal_reference(case: Case, run: Settings, rare: int, hypothetical: bool) -> None:
     collection, constraints = case

@@ -16,6 +16,7 @@ from homonym.clustering.agglomerative import Clustering, cluster, round_table
 from homonym.clustering.arrays import Bags, Frequencies
 from homonym.clustering.dense import blocks as dense_blocks
 from homonym.settings import Settings
+from tests.support.profiles import examples
 
 Bag = dict[int, float]
 Mention = dict[str, Bag]
@@ -155,7 +156,7 @@ def assert_same_as_reference(collection: list[list[Mention]], run: Settings, rar
             assert any(lowest == near(score, run) for score in step.scores)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(1500))
 @given(collection=blocks, run=parameters(), rare=st.sampled_from([0, 1, 50]))
 def test_kernel_equals_reference(collection: list[list[Mention]], run: Settings, rare: int) -> None:
     assert_same_as_reference(collection, run, rare)
@@ -187,7 +188,7 @@ def test_featureless_mentions_all_tie(run: Settings) -> None:
 
 
 @given(collection=blocks, run=parameters())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_blocks_do_not_influence_each_other(collection: list[list[Mention]], run: Settings) -> None:
     frequencies = counted(collection, 1)
     together = cluster(flat(collection), frequencies, run).label.tolist()
@@ -196,7 +197,7 @@ def test_blocks_do_not_influence_each_other(collection: list[list[Mention]], run
 
 
 @given(collection=blocks, run=parameters(), order=st.randoms(use_true_random=False))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_order_of_mentions_does_not_matter(collection: list[list[Mention]], run: Settings, order: Any) -> None:
     block = collection[0]
     frequencies = counted(collection, 1)

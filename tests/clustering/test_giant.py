@@ -20,6 +20,7 @@ from tests.clustering import test_constrained_clustering, test_dense
 from tests.clustering.test_constrained_clustering import EMPTY, PROFILES, Case, constrained, constraints_of
 from tests.clustering.test_dense import TYPES, Mention, blocks, counted, flat, near, parameters
 from tests.clustering.test_sweep import rarities
+from tests.support.profiles import examples
 
 # Names of the constants for what is kept between rounds, and for the size of work units.
 CONSTANTS = ("LISTED", "WORN", "ENOUGH", "CHUNK", "CACHE_BYTES", "CACHED_SIZE", "IDLE")
@@ -77,7 +78,7 @@ def assert_identical(one: Clustering, other: Clustering) -> None:
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(collection=blocks, run=parameters(), rare=rarities, constants=changed_constants())
 def test_sparse_kernel_equals_reference(
     collection: list[list[Mention]], run: Settings, rare: int, constants: dict[str, float]
@@ -86,7 +87,7 @@ def test_sparse_kernel_equals_reference(
         test_dense.assert_same_as_reference(collection, run, rare)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(case=constrained(), run=parameters(), rare=rarities, constants=changed_constants())
 def test_sparse_kernel_equals_reference_with_constraints(
     case: Case, run: Settings, rare: int, constants: dict[str, float]
@@ -95,7 +96,7 @@ def test_sparse_kernel_equals_reference_with_constraints(
         test_constrained_clustering.assert_same_as_reference(*case, run, rare)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(
     case=constrained(),
     run=parameters(),

@@ -16,6 +16,7 @@ from homonym.clustering.agglomerative import SWEEP_RATIO, Outcomes, cluster, cou
 from homonym.clustering.arrays import Bags, Floats, Frequencies
 from homonym.settings import Limit, Settings
 from tests.clustering.test_dense import TYPES, Mention, blocks, counted, flat, literal, mentions, parameters
+from tests.support.profiles import examples
 
 # So close to 1 that no outcome is skipped.
 EXACT = 1 + 1e-12
@@ -88,7 +89,7 @@ def assert_right_between_steps(collection: list[list[Mention]], run: Settings, r
             assert found == by_reference(block, frequencies, run, limit)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(collection=blocks, run=parameters(), rare=rarities)
 def test_sweep_equals_kernel_and_reference_between_steps(
     collection: list[list[Mention]], run: Settings, rare: int
@@ -105,7 +106,7 @@ def test_larger_blocks_in_every_variant(run: Settings) -> None:
     assert_right_between_steps([random_block(9), [EMPTY], whole, [EMPTY] * 4, random_block(2)], run, rare=5)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(collection=blocks, run=parameters(), rare=rarities, ratio=st.sampled_from([EXACT, SWEEP_RATIO, 3.0]))
 def test_each_outcome_equals_the_run_at_its_lowest_limit(
     collection: list[list[Mention]], run: Settings, rare: int, ratio: float
@@ -120,7 +121,7 @@ def test_each_outcome_equals_the_run_at_its_lowest_limit(
                 assert label == clustered(block, frequencies, run, low * (1 + 1e-6))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(collection=blocks, run=parameters(), ratio=st.sampled_from([EXACT, SWEEP_RATIO, 3.0]))
 def test_outcomes_lead_from_singletons_to_one_cluster(
     collection: list[list[Mention]], run: Settings, ratio: float
@@ -140,7 +141,7 @@ def test_outcomes_lead_from_singletons_to_one_cluster(
         assert len(block) == 1 or clustered(block, frequencies, run, run_at) == labels[-1]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(
     collection=blocks,
     run=parameters(),
@@ -183,7 +184,7 @@ def test_limits_decrease_by_the_ratio(run: Settings, ratio: float) -> None:
     assert lowest[0] == every[0]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(collection=blocks, run=parameters(), ratio=st.sampled_from([EXACT, SWEEP_RATIO]))
 def test_blocks_are_swept_independently(collection: list[list[Mention]], run: Settings, ratio: float) -> None:
     frequencies = counted(collection, 1)
@@ -194,7 +195,7 @@ def test_blocks_are_swept_independently(collection: list[list[Mention]], run: Se
         assert labels_of(alone, 0) == labels_of(together, b)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(collection=blocks, run=parameters(), data=st.data())
 def test_every_block_has_its_own_limit(collection: list[list[Mention]], run: Settings, data: st.DataObject) -> None:
     outcomes = sweep(flat(collection), counted(collection, 1), run, ratio=EXACT)
@@ -212,7 +213,7 @@ def test_every_block_has_its_own_limit(collection: list[list[Mention]], run: Set
     assert outcomes.labels_at(np.array(limit)).tolist() == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(block=st.lists(mentions, min_size=2, max_size=7), run=parameters(), below=st.floats(0, 0.999))
 def test_with_joint_scores_lower_limits_keep_one_cluster(block: list[Mention], run: Settings, below: float) -> None:
     joint, frequencies = run.changed(joint=True, gamma=0.0), counted([block], 1)
@@ -234,7 +235,7 @@ def test_one_cluster_stands_for_all_lower_limits_though_conditional_scores_may_f
     assert outcomes.labels_at(np.array([lower])).tolist() == [0, 0, 0, 0]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(collection=blocks, rare=rarities)
 def test_couple_equals_its_definition(collection: list[list[Mention]], rare: int) -> None:
     frequencies = counted(collection, rare)

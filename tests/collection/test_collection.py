@@ -40,6 +40,7 @@ from homonym.runtime.progress import Stages
 from homonym.schema import MENTIONS
 from homonym.settings import Settings
 from tests.features.literal_bags import bags_of
+from tests.support.profiles import examples
 
 Bags = dict[str, dict[str, float]]
 Raw = dict[str, Any]
@@ -246,7 +247,9 @@ documents = st.fixed_dictionaries(
 corpora = st.lists(documents, min_size=1, max_size=8)
 one_usable: Raw = {"id": "one", "authors": [{"name": "Doe, J"}]}
 bounded = hypothesis_settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 
@@ -509,7 +512,7 @@ def test_extracted_mentions_give_the_same_collection(tmp_path: Path, name: str, 
 
 
 @hypothesis_given(corpora)
-@hypothesis_settings(bounded, max_examples=10)
+@hypothesis_settings(bounded, max_examples=examples(10))
 def test_extracted_mentions_of_random_corpora_give_the_same_collection(tmp_path: Path, corpus: list[Raw]) -> None:
     source = written(tmp_path, [*corpus, one_usable])
     original = collect(source)
@@ -546,7 +549,7 @@ def parquet(folder: Path, raws: Iterable[Raw], name: str = "in.parquet") -> Path
 
 
 @hypothesis_given(any_mentions)
-@hypothesis_settings(bounded, max_examples=25)
+@hypothesis_settings(bounded, max_examples=examples(25))
 def test_any_mentions_are_the_same_from_json_lines_and_parquet(tmp_path: Path, raws: list[Raw]) -> None:
     found = collect(written(tmp_path, raws), mentions=True)
     assert found.comparable() == collect(parquet(tmp_path, raws), mentions=True).comparable()
@@ -713,7 +716,7 @@ def test_given_counts_replace_those_of_the_run(tmp_path: Path, two_names: Path) 
         ('"type","feature","count"\n"co","A","5"\n', "given.csv"),
         (b"\xef\xbb\xbf" + HEADER.encode() + b"co,A,5\n", "given.csv"),
         (HEADER + "co,A,5", "given.csv"),
-        (gzip.compress((HEADER + "co,A,5\n").encode()), "given.csv.gz"),
+        (gzip.compress((HEADER + "co,A,5\n").encode(), mtime=0), "given.csv.gz"),
         (HEADER + "co,A,5\n", "gi[v]en.csv"),
         (HEADER + "co,A,5\n", "gi'ven.csv"),
     ],
@@ -781,7 +784,7 @@ def test_rejects_wrong_parquet_statistics_with_one_line(
 @pytest.mark.parametrize(
     ("content", "name"),
     [
-        (gzip.compress((HEADER + "co,A,5\n" * 999).encode())[:-9], "given.csv.gz"),
+        (gzip.compress((HEADER + "co,A,5\n" * 999).encode(), mtime=0)[:-9], "given.csv.gz"),
         (b"PAR1", "given.parquet"),
     ],
 )
@@ -796,7 +799,7 @@ def test_rejects_truncated_statistics(tmp_path: Path, two_names: Path, content: 
     ("content", "name"),
     [
         (HEADER + "co,A,5\n", "given.csv.gz"),
-        (gzip.compress((HEADER + "co,A,5\n").encode()), "given.csv"),
+        (gzip.compress((HEADER + "co,A,5\n").encode(), mtime=0), "given.csv"),
         ((HEADER + "co,A,5\n").encode("utf-16"), "given.csv"),
         ((HEADER + "co,A,5\nco,Ä,6\n").encode("latin-1"), "given.csv"),
     ],

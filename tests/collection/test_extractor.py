@@ -18,6 +18,7 @@ from homonym.collection.parts import Chunk, PartReport
 from homonym.features.columns import columns_of, columns_of_lines
 from homonym.records.parsing.splitting import Raw
 from homonym.settings import Settings
+from tests.support.profiles import examples
 
 DEFAULTS = Settings()
 FULL = {
@@ -108,7 +109,7 @@ DOCUMENT = st.fixed_dictionaries(
 
 
 @given(st.lists(DOCUMENT, min_size=1, max_size=5))
-@hypothesis_settings(deadline=None, max_examples=200)
+@hypothesis_settings(max_examples=examples(200))
 def test_usual_documents_are_parsed_at_once(documents: list[dict[str, Any]]) -> None:
     lines = [json.dumps(document, ensure_ascii=False).encode() for document in documents]
     assert check(lines)
@@ -119,7 +120,7 @@ FIELDS = st.sampled_from([*FULL, "other_authors", "mention_id"])
 
 
 @given(st.lists(DOCUMENT, min_size=1, max_size=3), FIELDS, STRANGE)
-@hypothesis_settings(deadline=None, max_examples=300)
+@hypothesis_settings(max_examples=examples(300))
 def test_odd_fields_give_the_same_tables_or_are_refused(
     documents: list[dict[str, Any]], field: str, value: Any
 ) -> None:
@@ -128,7 +129,7 @@ def test_odd_fields_give_the_same_tables_or_are_refused(
 
 
 @given(st.lists(DOCUMENT, min_size=1, max_size=2), st.integers(0, 10**6), st.binary(max_size=3))
-@hypothesis_settings(deadline=None, max_examples=300)
+@hypothesis_settings(max_examples=examples(300))
 def test_damaged_lines_give_the_same_tables_or_are_refused(
     documents: list[dict[str, Any]], place: int, damage: bytes
 ) -> None:

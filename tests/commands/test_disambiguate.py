@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ import pytest
 from homonym.commands.cluster import cluster
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.extract import extract
-from homonym.commands.generate import generate
 from homonym.commands.result import settings_path
 from homonym.commands.run import Resources
 from homonym.errors import CapacityError, HomonymError, InputError, OutputError, SettingsError
@@ -42,8 +42,8 @@ def authors_of(path: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return generate(tmp_path_factory.mktemp("corpus"), Corpus(mentions=3000, ambiguity=3.0, seed=5))
+def corpus(generated: Callable[[Corpus], Path]) -> Path:
+    return generated(Corpus(mentions=3000, ambiguity=3.0, seed=5))
 
 
 def test_three_documents(tmp_path: Path) -> None:

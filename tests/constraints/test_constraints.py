@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import random
-import subprocess
-import sys
 import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
@@ -40,6 +38,8 @@ from homonym.names.parse import encode_name, parse_name
 from homonym.records.formats.documents import parse_mention
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus
+from tests.support.command import homonym_command
+from tests.support.profiles import examples
 
 ONE = Resources(threads=1)
 ORCIDS = ("0000-0002-1825-0097", "0000-0002-1694-233X", "0000-0001-5109-3700")
@@ -184,7 +184,7 @@ class Literal:
 
 
 @given(collections, statements)
-@hypothesis_settings(deadline=None, max_examples=200)
+@hypothesis_settings(max_examples=examples(200))
 def test_constraints_follow_the_literal_rules(collection: list[Row], statements_made: list[Statement]) -> None:
     collection = in_order(collection)
     pairs = pairs_of(statements_made, len(collection))
@@ -200,7 +200,7 @@ def test_constraints_follow_the_literal_rules(collection: list[Row], statements_
 
 
 @given(collections, statements)
-@hypothesis_settings(deadline=None, max_examples=200)
+@hypothesis_settings(max_examples=examples(200))
 def test_groups_and_profiles_follow_the_literal_rules(collection: list[Row], statements_made: list[Statement]) -> None:
     """Must-link groups and cannot-links, for all blocks at once and for each block alone."""
     collection = in_order(collection)
@@ -232,7 +232,6 @@ def test_groups_and_profiles_follow_the_literal_rules(collection: list[Row], sta
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=40))
-@hypothesis_settings(deadline=None)
 def test_connected_components_are_transitive_closures(links: list[tuple[int, int]]) -> None:
     components = {i: {i} for i in range(31)}
     for i, j in links:
@@ -243,7 +242,6 @@ def test_connected_components_are_transitive_closures(links: list[tuple[int, int
 
 
 @given(st.lists(st.integers(1, 6), max_size=8), st.integers(1, 20))
-@hypothesis_settings(deadline=None)
 def test_pairs_within_groups_are_complete_in_any_batch_size(sizes: list[int], most: int) -> None:
     part = [p for p, size in enumerate(sizes) for _ in range(size)]
     expected = [(i, j) for i, a in enumerate(part) for j, b in enumerate(part) if a == b]
@@ -411,7 +409,7 @@ def result_of(summary: Summary) -> dict[str, tuple[str, str | None]]:
 @given(
     collections, statements, st.lists(st.integers(0, 2), min_size=12, max_size=12), st.sampled_from([0.0, 0.2, 0.45])
 )
-@hypothesis_settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@hypothesis_settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow])
 def test_no_run_violates_a_constraint(
     collection: list[Row], statements_made: list[Statement], features: list[int], alpha: float
 ) -> None:
@@ -550,23 +548,18 @@ def test_command_line_reports_constraints(tmp_path: Path) -> None:
                  for i, name in enumerate(["Doe, Jane", "Doe, John"])]  # fmt: skip
     write_lines(tmp_path / "in.jsonl", documents)
     (tmp_path / "pairs.csv").write_text(PAIRS + "0#1,1#1,different\n0#1,nobody,same\n")
-    done = _homonym(tmp_path, "disambiguate", "in.jsonl", "-o", "out.csv", "--pairs", "pairs.csv")
+    done = homonym_command("disambiguate", "in.jsonl", "-o", "out.csv", "--pairs", "pairs.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "linked for certain: 2 mentions (links: 1 by orcid)" in done.stdout
     assert "kept apart for certain, in pairs of mentions: 1 by pair" in done.stdout
     assert "1 contradiction, listed in out.contradictions.csv" in done.stdout
     assert "there is no mention nobody" in done.stderr
     (tmp_path / "pairs.csv").write_text(PAIRS + "0#1,1#1,perhaps\n")
-    done = _homonym(tmp_path, "disambiguate", "in.jsonl", "-o", "new.csv", "--pairs", "pairs.csv")
+    done = homonym_command("disambiguate", "in.jsonl", "-o", "new.csv", "--pairs", "pairs.csv", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (
         2, "homonym: pairs.csv, line 2: the relation is 'perhaps'; write same or different.\n",
     )  # fmt: skip
     assert not (tmp_path / "new.csv").exists()
-    done = _homonym(tmp_path, "disambiguate", "in.jsonl", "-o", "new.csv", "--constraints", "surnames")
+    done = homonym_command("disambiguate", "in.jsonl", "-o", "new.csv", "--constraints", "surnames", cwd=tmp_path)
     assert done.returncode == 2
     assert "there are no constraints by 'surnames'; known are none, names, identifiers, documents" in done.stderr
-
-
-def _homonym(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from homonym.cli import main; main()", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder, check=False)

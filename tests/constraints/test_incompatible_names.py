@@ -6,7 +6,6 @@ import gzip
 import random
 from collections import defaultdict
 from itertools import combinations, product
-from pathlib import Path
 
 import numpy as np
 import orjson
@@ -19,8 +18,8 @@ from homonym.constraints import incompatible_names
 from homonym.constraints.incompatible_names import mark_incompatible
 from homonym.names.compatibility import compatible
 from homonym.names.parse import Name, encode_name, parse_name
-
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+from tests.support.profiles import examples
+from tests.support.real_data import DATA, needs_real_data
 
 # Words that often match each other (joined, swapped, dropped, short, misspelled), and any letters.
 WORDS = st.one_of(
@@ -59,13 +58,13 @@ def expected(block: list[Name]) -> list[tuple[int, int]]:
     return [(i, j) for i, j in product(range(len(block)), repeat=2) if not compatible(block[i], block[j])]
 
 
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=examples(400))
 @given(BLOCKS)
 def test_marks_exactly_the_incompatible_pairs(block: list[Name]) -> None:
     assert clashing(block) == expected(block)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=examples(50))
 @given(BLOCKS, st.integers(1, 7))
 def test_result_does_not_depend_on_the_stripe_size(block: list[Name], stripe: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -73,7 +72,7 @@ def test_result_does_not_depend_on_the_stripe_size(block: list[Name], stripe: in
         assert clashing(block) == expected(block)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.lists(BLOCKS, min_size=1, max_size=5), st.sampled_from([0, 4, 1000]))
 def test_small_blocks_together_equal_large_blocks_alone(blocks: list[list[Name]], few: int) -> None:
     """Small blocks are compared together, large ones alone, with the same result."""
@@ -132,7 +131,7 @@ def test_few_pairs_are_compared_one_by_one(surname: str, monkeypatch: pytest.Mon
     assert len(compared) < len(block) ** 2 / 200
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="labelled data is missing (../shared/data)")
+@needs_real_data
 @pytest.mark.parametrize("part", ["aminer", "pubmed"])
 def test_matches_compatible_on_real_names(part: str) -> None:
     with gzip.open(DATA / part / "documents.jsonl.gz") as lines:

@@ -14,11 +14,10 @@ from benchmarks.accuracy import DATA, SETS, TABLES, Measured, address_pairs, bas
 from homonym.clustering.arrays import Bags, Frequencies
 from homonym.measures.agreement import NameScores
 from homonym.measures.methods import LabelledNames
+from tests.support.real_data import needs_real_data
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "accuracy.md"
-
-present = pytest.mark.skipif(not DATA.is_dir(), reason="labelled data is not beside the project (../shared/data)")
 
 
 def test_the_page_has_each_table_once_and_filled() -> None:
@@ -59,7 +58,7 @@ def test_pairs_with_one_address_are_counted_once_and_inside_names() -> None:
     assert address_pairs(names) == (1, 3)
 
 
-@present
+@needs_real_data
 @pytest.mark.parametrize("kind", SETS, ids=[kind.title for kind in SETS])
 def test_baselines_are_as_the_page_says(kind: object, tmp_path: Path) -> None:
     measured = Measured.of(next(one for one in SETS if one is kind), DATA, tmp_path)

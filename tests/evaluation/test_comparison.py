@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from homonym.errors import InputError
 from homonym.evaluation.assessment import Comparison, Evaluation, assess, compare, distinct_labels
 from homonym.evaluation.rendering import render_table, summary
 from homonym.measures.agreement import Scores
+from tests.support.command import homonym_command
 
 Codes = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -190,16 +189,13 @@ def test_labels_are_distinct(paths: list[str], labels: list[str]) -> None:
     assert distinct_labels([Path(path) for path in paths]) == labels
 
 
-def evaluate_command(*arguments: str) -> str:
-    command = [sys.executable, "-c", "from homonym.cli import main; main()", "evaluate", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
-
-
 def test_the_command_takes_one_result_or_several(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
     ours, theirs, gold = map(str, files)
-    shown = evaluate_command(ours, theirs, "--gold", gold, "--json", str(tmp_path / "2.json"))
+    shown = homonym_command(
+        "evaluate", ours, theirs, "--gold", gold, "--json", str(tmp_path / "2.json"), check=True
+    ).stdout
     assert "theirs.csv lacks 2 labelled mentions" in " ".join(shown.split())
     assert orjson.loads((tmp_path / "2.json").read_bytes()) == evaluate([ours, theirs], gold).as_dict()
     options = ["--gold", gold, "--gold", gold, "--label", "author", "--names", ours, "-q"]
-    assert evaluate_command(ours, *options, "--json", str(tmp_path / "1.json")) == ""
+    assert homonym_command("evaluate", ours, *options, "--json", str(tmp_path / "1.json"), check=True).stdout == ""
     assert orjson.loads((tmp_path / "1.json").read_bytes()) == evaluate(ours, gold).as_dict()

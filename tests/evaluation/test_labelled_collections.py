@@ -25,6 +25,7 @@ from homonym.measures.methods import MIN_BATCHES, LabelledNames
 from homonym.schema import BAG
 from tests.experiments.test_process import Authors, Collection, labelled_names
 from tests.experiments.test_process import labelled_collections as labelled_draws
+from tests.support.profiles import examples
 
 Row = dict[str, Any]
 
@@ -91,7 +92,7 @@ def contents(names: LabelledNames) -> list[Any]:
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(collected=labelled_draws(), data=st.data())
 def test_any_names_in_any_order(collected: tuple[Collection, Authors], data: st.DataObject) -> None:
     names = labelled_names(*collected)
@@ -104,7 +105,7 @@ def test_any_names_in_any_order(collected: tuple[Collection, Authors], data: st.
     assert part.block.tolist() == [place for place, i in enumerate(chosen) for _ in collected[0][i]]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(collected=labelled_draws())
 def test_the_true_size_counts_people_with_labels(collected: tuple[Collection, Authors]) -> None:
     names = labelled_names(*collected)
@@ -113,7 +114,7 @@ def test_the_true_size_counts_people_with_labels(collected: tuple[Collection, Au
 
 
 @pytest.mark.parametrize("fewest", [1, 2, 16, 1000])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(collected=labelled_draws())
 def test_batches_cover_all_names(fewest: int, collected: tuple[Collection, Authors]) -> None:
     names = labelled_names(*collected)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
@@ -15,7 +13,7 @@ import numpy as np
 import orjson
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -32,6 +30,7 @@ from homonym.report.evaluation_page import render_page
 from homonym.report.figures import reliability_diagram
 from homonym.settings import Limit, Settings
 from tests.commands.test_evaluate import authors_file
+from tests.support.command import homonym_command
 from tests.support.html_page import Page
 
 FORMATS = ["a.parquet", "a.csv", "a.csv.gz", "a.jsonl"]
@@ -72,7 +71,6 @@ SHARES = st.lists(
 
 
 @given(SHARES)
-@settings(deadline=None)
 def test_perfect_calibration_has_no_error(groups: list[tuple[int, int]]) -> None:
     stated, right = stated_and_right(groups)
     found = measure_reliability(right, {"confidence": stated})
@@ -83,7 +81,6 @@ def test_perfect_calibration_has_no_error(groups: list[tuple[int, int]]) -> None
 
 
 @given(SHARES, st.floats(-0.2, 0.2))
-@settings(deadline=None)
 def test_a_constant_error_is_measured(groups: list[tuple[int, int]], error: float) -> None:
     stated, right = stated_and_right(groups)
     found = measure_reliability(right, {"confidence": stated + error})
@@ -94,7 +91,6 @@ def test_a_constant_error_is_measured(groups: list[tuple[int, int]], error: floa
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.booleans()), min_size=1, max_size=200), st.randoms())
-@settings(deadline=None)
 def test_bins_are_runs_of_whole_values_whatever_the_order(mentions: list[tuple[int, bool]], random: Any) -> None:
     stated, right = np.array([value / 20 for value, _ in mentions]), np.array([held for _, held in mentions])
     found = measure_reliability(right, {"confidence": stated})
@@ -245,18 +241,15 @@ def test_circles_are_as_large_as_their_bins() -> None:
     assert (across[1] / across[0]) ** 2 == pytest.approx(9, rel=0.01)
 
 
-def run(*arguments: object) -> str:
-    command = [sys.executable, "-c", "from homonym.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
-
-
 def test_the_terminal_has_a_line_for_each_result_that_states_a_confidence(tmp_path: Path, gold: Path) -> None:
     ours, theirs = written(tmp_path, "ours.csv"), written(tmp_path, "theirs.csv", **WITHOUT)
     words = "stated 0.829, correct 0.857; expected calibration error 0.171, largest 0.500, over 4 bins"
-    assert f"confidence: {words}" in " ".join(run("evaluate", ours, "--gold", gold).split())
-    assert "confidence" not in run("evaluate", theirs, "--gold", gold)
+    assert f"confidence: {words}" in " ".join(
+        homonym_command("evaluate", ours, "--gold", gold, check=True).stdout.split()
+    )
+    assert "confidence" not in homonym_command("evaluate", theirs, "--gold", gold, check=True).stdout
     page = tmp_path / "page.html"
-    both = " ".join(run("evaluate", theirs, ours, "--gold", gold, "-o", page).split())
+    both = " ".join(homonym_command("evaluate", theirs, ours, "--gold", gold, "-o", page, check=True).stdout.split())
     assert f"confidence of ours.csv: {words}" in both
     assert both.count("confidence of") == 1
     assert f"confidence of ours.csv: {words}" in page.read_text(encoding="utf-8")

@@ -33,6 +33,7 @@ from homonym.experiments.baselines import (
 )
 from homonym.measures.methods import LabelledNames
 from homonym.names.parse import parse_name
+from tests.support.profiles import examples
 
 TYPES = ("aff", "co", "email", "term")
 WIDTH = 150
@@ -150,7 +151,7 @@ def test_one_cluster_and_singletons(collection: list[Block]) -> None:
 
 
 @pytest.mark.parametrize("types", [("email",), ("aff",), ("email", "aff"), ("co",)])
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(collection=collections)
 def test_sharing_equals_pairwise_connected_components(types: tuple[str, ...], collection: list[Block]) -> None:
     names = labelled(collection)
@@ -171,7 +172,7 @@ def test_long_chains_in_any_order_are_one_component() -> None:
     assert connected_components(np.arange(size), holder, feature).tolist() == list(range(size))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(collection=st.lists(st.lists(st.sampled_from(WRITTEN), min_size=1, max_size=7), min_size=1, max_size=4))
 def test_same_full_name(collection: list[list[str | None]]) -> None:
     names = labelled(
@@ -196,7 +197,7 @@ def test_linkage_equals_scipy_on_dense_vectors(method: Linked, seed: int) -> Non
 
 
 @pytest.mark.parametrize("method", [TfIdf(), Tanimoto()])
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(collection=collections, limit=st.sampled_from(EXACT_LIMITS))
 def test_linkage_with_ties_and_empty_bags(method: Linked, collection: list[Block], limit: float) -> None:
     names = labelled(collection)
@@ -221,7 +222,7 @@ def assert_complete(pairs: Any, label: list[int], limit: float) -> None:
 
 
 @pytest.mark.parametrize("method", [TfIdf(), Tanimoto()])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(collection=collections)
 def test_outcomes_fall_from_singletons_to_one_cluster(method: Linked, collection: list[Block]) -> None:
     names = labelled(collection)

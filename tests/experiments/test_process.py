@@ -17,6 +17,7 @@ from homonym.experiments.process import Process, concatenate_processes, follow
 from homonym.measures.methods import LabelledNames
 from homonym.settings import Settings
 from tests.clustering.test_dense import Mention, blocks, counted, flat, literal, parameters
+from tests.support.profiles import examples
 
 Collection = list[list[Mention]]
 #: The true author of each mention of each name, −1 where it is not known.
@@ -83,7 +84,7 @@ def followed(names: LabelledNames, run: Settings) -> Process:
     return follow(names, cluster(names.bags, names.frequencies, run, hypothetical=True))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(labelled=labelled_collections(), run=parameters())
 def test_states_equal_the_reference(labelled: tuple[Collection, Authors], run: Settings) -> None:
     names = labelled_names(*labelled)
@@ -100,7 +101,7 @@ def test_states_equal_the_reference(labelled: tuple[Collection, Authors], run: S
     assert process.stop.tolist() == (first + rounds).tolist()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(labelled=labelled_collections(), run=parameters())
 def test_extremes_equal_exact_fractions(labelled: tuple[Collection, Authors], run: Settings) -> None:
     names = labelled_names(*labelled)
@@ -115,7 +116,7 @@ def test_extremes_equal_exact_fractions(labelled: tuple[Collection, Authors], ru
     assert process.oracle().tolist() == [int(start) + v.index(max(v)) for start, v in zip(first, f1, strict=True)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(labelled=labelled_collections(), run=parameters(), data=st.data())
 def test_concatenated_batches_equal_the_undivided_process(
     labelled: tuple[Collection, Authors], run: Settings, data: st.DataObject

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from homonym.collection.extractor import extract_tables
@@ -171,7 +170,6 @@ SIGNS = st.text(st.sampled_from("aAbZ0_ -.,\n\tÄßıİςé–“µα中文٣\u0
 
 
 @given(st.lists(st.tuples(SIGNS | st.text(), SIGNS | st.text()), max_size=6), st.integers(0, 3), st.integers(0, 3))
-@hypothesis_settings(deadline=None)
 def test_many_documents_are_counted_like_single_ones(
     texts: list[tuple[str, str]], title_weight: int, abstract_weight: int
 ) -> None:
@@ -328,7 +326,6 @@ DOCUMENTS = st.builds(
 
 
 @given(st.lists(DOCUMENTS, max_size=4))
-@hypothesis_settings(deadline=None)
 def test_columns_of_any_documents_give_the_literal_bags(documents: list[Document]) -> None:
     read = columns(*documents)
     found = {kind: bags(kind, read) for kind in FEATURE_TYPES}

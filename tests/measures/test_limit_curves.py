@@ -31,6 +31,7 @@ from homonym.settings import Limit, Settings
 from tests.clustering.test_dense import parameters
 from tests.clustering.test_sweep import EXACT, between, lowest_of, random_block
 from tests.experiments.test_process import Authors, Collection, labelled_collections, labelled_names, measured
+from tests.support.profiles import examples
 
 
 def direct(names: LabelledNames, label: Labels) -> NameScores:
@@ -58,7 +59,7 @@ def many_names(seed: int = 0) -> LabelledNames:
     return labelled_names([random_block(size, seed + b) for b, size in enumerate(sizes)], authors)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(labelled=labelled_collections(), run=parameters(), data=st.data())
 def test_curves_equal_clustering_at_the_limit(
     labelled: tuple[Collection, Authors], run: Settings, data: st.DataObject
@@ -88,7 +89,7 @@ def test_curves_equal_clustering_at_the_limit(
     assert compared >= 3
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(labelled=labelled_collections(), run=parameters())
 def test_every_outcome_equals_its_literal_measures(labelled: tuple[Collection, Authors], run: Settings) -> None:
     names = labelled_names(*labelled)
@@ -122,7 +123,7 @@ def test_step_holds_from_its_lowest_limit_on() -> None:
     assert len(curves) == 2
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(labelled=labelled_collections(), run=parameters())
 def test_concatenated_curves_equal_those_of_all_names(labelled: tuple[Collection, Authors], run: Settings) -> None:
     names, method = labelled_names(*labelled), RelativeFrequencies(run)
@@ -143,7 +144,7 @@ def test_results_do_not_depend_on_threads_and_batches(threads: int, variant: str
         assert labels_of(method, names, limit, threads).tolist() == whole.tolist()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(labelled=labelled_collections(), run=parameters(), share=st.sampled_from([0.0, 0.5, 1.0]))
 def test_labels_equal_the_outcome_at_the_limit(
     labelled: tuple[Collection, Authors], run: Settings, share: float
@@ -175,7 +176,7 @@ def test_threshold_method_looks_labels_up_in_outcomes() -> None:
         ThresholdMethod().outcomes(names)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(labelled=labelled_collections(), run=parameters())
 def test_compare_labels_uses_labelled_mentions_within_names(
     labelled: tuple[Collection, Authors], run: Settings
@@ -209,7 +210,7 @@ def some_scores(names: int, seed: int = 0) -> NameScores:
 
 
 @given(true_size=st.lists(st.integers(1, 14), min_size=1, max_size=30).filter(lambda sizes: min(sizes) <= 10))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_every_true_size_up_to_10_has_the_same_weight(true_size: list[int]) -> None:
     scores, sizes = some_scores(len(true_size)), np.array(true_size)
     shown = sorted({size for size in true_size if size <= 10})

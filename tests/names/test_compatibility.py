@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from homonym.names.compatibility import compatible, given_compatible, meeting_places, runs, same_word
 from homonym.names.parse import Name, parse_name
+from tests.support.profiles import examples
 
 ONE_PERSON = {
     "initials": ["Doe, J | Doe, Jane", "Doe, J W | Doe, Jane W.", "Doe, JW | Doe, J", "Ivanov, Yu. V. | Ivanov, Iurii",
@@ -110,21 +111,19 @@ NAMES = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=examples(500))
 @given(NAMES, NAMES)
 def test_is_symmetric_and_reflexive(a: Name, b: Name) -> None:
     assert compatible(a, b) == compatible(b, a)
     assert compatible(a, a)
 
 
-@settings(deadline=None)
 @given(NAMES, st.integers(0, 5), st.booleans())
 def test_missing_names_are_compatible(name: Name, kept: int, no_suffix: bool) -> None:
     shorter = name._replace(given=name.given[:kept], suffix="" if no_suffix else name.suffix)
     assert compatible(name, shorter)
 
 
-@settings(deadline=None)
 @given(NAMES, st.data())
 def test_initials_match_their_names(name: Name, data: st.DataObject) -> None:
     short = data.draw(st.lists(st.booleans(), min_size=len(name.given), max_size=len(name.given)))
@@ -132,7 +131,6 @@ def test_initials_match_their_names(name: Name, data: st.DataObject) -> None:
     assert compatible(name, name._replace(given=abbreviated))
 
 
-@settings(deadline=None)
 @given(GIVEN, GIVEN)
 def test_different_suffixes_are_incompatible(a: tuple[str, ...], b: tuple[str, ...]) -> None:
     assert not compatible(Name("DOE", "", a, "JR"), Name("DOE", "", b, "SR"))
@@ -154,14 +152,13 @@ LIKE_OTHERS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(LIKE_OTHERS, LIKE_OTHERS, st.sampled_from(["", "chinese", "japanese"]))
 def test_words_that_are_one_name_share_an_index_key(a: str, b: str, language: str) -> None:
     met = meeting_places(a).waits & meeting_places(b).looks or meeting_places(b).waits & meeting_places(a).looks
     assert met or not same_word(a, b, language)
 
 
-@settings(deadline=None)
 @given(st.text("ABEI", min_size=6, max_size=9), st.data())
 def test_typing_errors_share_an_index_key(word: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(1, len(word) - 1))
@@ -170,7 +167,7 @@ def test_typing_errors_share_an_index_key(word: str, data: st.DataObject) -> Non
         assert meeting_places(word).looks & meeting_places(slip).waits
 
 
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=examples(500))
 @given(GIVEN, GIVEN)
 def test_joined_words_share_an_index_key_with_the_whole(a: tuple[str, ...], b: tuple[str, ...]) -> None:
     """Without a place to meet, names go together only as far as their words do."""

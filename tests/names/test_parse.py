@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from homonym.names import parse
 from homonym.names.parse import Name, parse_name
+from tests.support.profiles import examples
 
 KEYS = {
     # the ways of Web of Science, Scopus, PubMed, DBLP and Crossref
@@ -286,7 +287,7 @@ def test_each_string_is_normalised_once() -> None:
 
 FRAGMENTS = """Doe DOE Jane JANE Li LI J J. W JW JAM ANN Yu. y van Van der DE la Mc O d' Jr JR III 3rd MD Md PhD Ph.D.
 Dr. DR et al. (Bob) -P. Hye-Young J-P al-Rahman García Ю Иванов 王 小明 김민수 ・ , , - . 0012 '"""
-bounded = settings(max_examples=200, derandomize=True, deadline=None)
+bounded = settings(max_examples=examples(200), derandomize=True, deadline=None)
 texts = st.text(max_size=30) | st.lists(st.sampled_from(FRAGMENTS.split()), max_size=6).map(" ".join)
 surnames = st.sampled_from(
     ["Doe", "García Márquez", "van der Berg", "O'Neil", "Müller", "Ng", "Li", "De Souza", "Иванов"]
@@ -363,7 +364,7 @@ PIECES = [*(word.capitalize() for word in WORDS), *WORDS, *ODD]
 
 
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=4), st.booleans())
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 def test_the_fast_parser_agrees_with_the_full_one(words: list[str], comma: bool) -> None:
     text = f"{words[0]}, {' '.join(words[1:])}" if comma else " ".join(words)
     found = parse._parse_common(text)

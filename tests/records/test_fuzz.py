@@ -26,12 +26,12 @@ from homonym.io.inputs import Source
 from homonym.records.formats.documents import document_object
 from homonym.records.model import Document
 from homonym.records.reader import detect_format, read_documents
-
-SAMPLES = Path(__file__).resolve().parents[3] / "shared" / "data" / "samples"
+from tests.support.profiles import examples
+from tests.support.real_data import SAMPLES
 
 # Generous: a file of 140 kB is read in 20 ms.
 bounded = settings(
-    max_examples=20,
+    max_examples=examples(20),
     deadline=timedelta(seconds=5),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

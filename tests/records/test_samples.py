@@ -11,8 +11,8 @@ import pytest
 
 from homonym.records.model import Document, Problem
 from homonym.records.reader import Inputs, read_documents
+from tests.support.real_data import SAMPLES
 
-SAMPLES = Path(__file__).resolve().parents[3] / "shared" / "data" / "samples"
 # Folder of a sample -> format.
 FORMATS = {
     "aminer": "aminer", "arxiv_json": "arxiv", "arxiv_oai": "arxiv-oai", "bibtex": "bibtex", "crossref": "crossref",

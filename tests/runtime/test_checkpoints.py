@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from homonym.runtime.work_directory import Manifest, digest, read_with_digest, write_durably, write_with_digest
@@ -32,7 +32,6 @@ def test_finds_an_entry_by_key_while_its_files_are_unchanged(tmp_path: Path) -> 
     assert not manifest
 
 
-@settings(deadline=None)  # it writes to a disk
 @given(content=st.binary(max_size=50), place=st.integers(0, 1000), flipped=st.integers(0, 255))
 @example(content=b"", place=64, flipped=0)
 def test_detects_any_damage_to_a_file_with_digest(content: bytes, place: int, flipped: int) -> None:

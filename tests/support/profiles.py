@@ -16,7 +16,7 @@ def register(profile: str | None) -> None:
     """Register the profiles. No test has a deadline: machines are noisy."""
     global _share
     for name in SHARES:
-        settings.register_profile(name, deadline=None, print_blob=True)
+        settings.register_profile(name, deadline=None, print_blob=True, max_examples=round(100 * SHARES[name]))
     settings.load_profile(profile or "full")
     _share = SHARES[profile or "full"]
 

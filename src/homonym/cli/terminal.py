@@ -1,4 +1,4 @@
-"""What a command prints when it is done: a summary, warnings, and problems with the input."""
+"""What a command prints: progress, and then a summary, warnings, and problems with the input."""
 
 from __future__ import annotations
 

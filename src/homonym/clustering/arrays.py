@@ -1,7 +1,8 @@
 """The arrays that clustering works on: bags, frequencies, constraints, and what compiled code takes and fills.
 
 Compiled code takes NamedTuples of arrays, never dataclasses. Where a class checks its content it is a dataclass
-(`Bags`), and `KernelInput` hands over its arrays.
+(`Bags`), and `KernelInput` hands over its arrays. The functions are numpy arithmetic on groups of items: consecutive
+groups given by their sizes or starts, and groups of equal keys.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The encoded collection: frequencies and bags as flat arrays, memory-mapped from disk and gathered block by block."""
+"""The encoded collection: frequencies and bags as flat arrays, memory-mapped from disk and gathered block by block.
+
+`encode` makes it from the tables of all parts: features get their final numbers, mentions the order of the result.
+"""
 
 from __future__ import annotations
 

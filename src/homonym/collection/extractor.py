@@ -1,6 +1,6 @@
 """Columns of documents to the tables of a part: one extractor for every format.
 
-The feature types are defined in features/types.py. This module only turns rows into owners and adds up the bags.
+The feature types are defined in features/types.py. This module turns rows into owners, counts and numbers the bags.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """Joins results with labels by mention: which labelled mentions every result has, and which of them share a name.
 
+Also joins labels with the mentions of a collection (`label_names`).
+
 A result needs the column mention_id and a column with the author, nothing else. Only the labelled mentions of a result
 are kept in memory.
 """

@@ -1,4 +1,7 @@
-"""The runs of a study: limits tuned on the training names, results on the test names, cached as plain JSON values."""
+"""The runs of a study: which there are, limits tuned on the training names, results on the test names.
+
+Results are plain JSON values, and cached.
+"""
 
 from __future__ import annotations
 

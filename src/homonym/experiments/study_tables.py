@@ -1,5 +1,7 @@
 """The tables of a study, as values and as CSV files: the paper's three tables, and the data of the figures.
 
+Also how to look up values in the results of a study (study.json).
+
 Numbers are written with all digits; only the page rounds.
 """
 

@@ -1,7 +1,10 @@
 """Documents as columns: the form from which features are extracted, whatever format the records came in.
 
 A text is stored once and referred to by its code, so each distinct affiliation, keyword or name is normalised once.
-`columns_of` makes the columns from parsed documents, json_columns.py directly from homonym's own JSON lines.
+`columns_of` makes the columns from parsed documents. `columns_of_lines` makes them directly from JSON lines of
+homonym's own format, several times as fast: Arrow parses a whole chunk at once. It accepts less than
+`records.formats.documents`, and cannot say which line is wrong. So a chunk with anything unusual (an identifier that is
+a number, a name that cannot be used, a damaged line, …) is refused, and the caller parses it record by record.
 """
 
 from __future__ import annotations

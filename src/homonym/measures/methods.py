@@ -1,4 +1,4 @@
-"""One interface for everything that clusters names, so that all methods are tuned and measured alike."""
+"""Labelled names, and one interface for everything that clusters them, so that all methods are measured alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,17 @@
-"""Reads files of any format into documents, one record at a time, and reports the problems of each record."""
+"""Reads files of any format into documents, one record at a time; has the table of formats and detects them.
+
+To add a format:
+
+1. Write `records/formats/NAME.py`. It defines `FORMAT`, a `Format` with three functions: `recognises` detects the
+   format from the first bytes of a file, `open` splits the file into raw records, and `parse` turns one raw record into
+   a `Document`. Files are split in one process, in order; records are parsed in many processes.
+2. Add its name to `MODULES` below. Files are offered to the formats in this order: a format with unmistakable marks
+   comes before one that recognises many files.
+3. Add a generated export to `benchmarks/exports.py`: tests and benchmarks then read, damage and time it like the
+   others. Describe in `docs/formats.md` how to get such files.
+
+A format module is imported on first use, so that commands that read no records start quickly.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,12 @@
-"""The work directory of a run: locked while the run works in it, and kept for the next run if it is interrupted.
+"""The work directory of a run: its lock, and the manifest of the checkpoints in it.
 
 Only one run at a time may use a directory. It holds a lock that the kernel releases when the run has ended, however it
 ended. Its worker processes hold the lock too: what they are writing when their parent is killed must be complete or
-gone before another run begins.
+gone before another run begins. A directory is kept for the next run if a run is interrupted.
+
+The manifest lists finished pieces of work, each with a cache key of all that it depends on. An entry is written when
+its files are complete, by a rename, so it exists or it does not. It carries a digest of itself and the sizes of its
+files. A damaged entry, or one whose files changed, counts as absent, and the piece is done again.
 """
 
 from __future__ import annotations

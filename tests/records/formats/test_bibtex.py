@@ -15,6 +15,7 @@ from homonym.records.fields.markup import latex_to_text
 from homonym.records.formats.bibtex import FORMAT, _raws
 from homonym.records.model import BrokenRecordError, Document, Parsed, Problem
 from homonym.records.reader import read_documents
+from tests.support.profiles import examples
 
 Read = Callable[[str | bytes], tuple[list[Document], list[Problem]]]
 
@@ -528,7 +529,7 @@ PIECES += [
 ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(
     st.one_of(
         st.binary(max_size=200), st.lists(st.sampled_from(PIECES), max_size=60).map(lambda p: "".join(p).encode())
@@ -540,7 +541,7 @@ def test_parsing_any_bytes_raises_only_broken_record(text: bytes) -> None:
             FORMAT.parse(record, None)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.integers(0, len(SAVED) - 1), st.integers(0, 255))
 def test_flipped_byte_affects_one_entry(place: int, byte: int) -> None:
     flipped = bytearray(SAVED.encode())

@@ -22,6 +22,7 @@ from homonym.records.parsing import json_stream
 from homonym.records.parsing.json_fields import load_record
 from homonym.records.parsing.json_stream import names_in, open_json, open_json_members
 from homonym.records.parsing.splitting import Raw
+from tests.support.profiles import examples
 
 NAMES = ("id", "title", "authors")
 
@@ -662,7 +663,7 @@ def _replaced(value: Any, path: tuple[Any, ...], by: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", PARSERS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(data=st.data())
 def test_any_field_value_is_read_or_rejected(name: str, data: st.DataObject) -> None:
     parse, works = PARSERS[name]
@@ -680,7 +681,7 @@ def test_any_field_value_is_read_or_rejected(name: str, data: st.DataObject) -> 
 
 
 @pytest.mark.parametrize("name", PARSERS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(data=st.data())
 def test_damaged_bytes_are_read_or_rejected(name: str, data: st.DataObject) -> None:
     parse, works = PARSERS[name]

@@ -16,6 +16,7 @@ from homonym.io.inputs import Source
 from homonym.records.formats import aminer, arxiv, datacite, s2and
 from homonym.records.model import BrokenRecordError, Document, Note
 from homonym.records.reader import detect_format, read_documents
+from tests.support.profiles import examples
 
 
 def as_json(value: Any) -> bytes:
@@ -766,7 +767,7 @@ SIGNED = {"paper": PAPERS["1"], "signatures": list(SIGNATURES.values())}
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(data=st.data())
 def test_parsing_raises_only_broken_record_errors(name: str, data: st.DataObject) -> None:
     text = as_json(changed((RECORDS | {"s2and": SIGNED})[name], data))

@@ -28,6 +28,7 @@ from homonym.records.model import Author, BrokenRecordError, Document
 from homonym.records.parsing.delimited import UNCLOSED, cells_of, gather, row_cells
 from homonym.records.parsing.splitting import Raw
 from homonym.records.reader import Columns, Reading, read_documents
+from tests.support.profiles import examples
 
 NEW = {
     "Authors": "Zed Q.; Mo-Yo A.B.",
@@ -370,7 +371,7 @@ def test_joins_lines_of_a_cell_that_look_like_rows() -> None:
 
 
 @given(st.lists(st.lists(st.text(alphabet='ab ,;"\n\té|'), min_size=3, max_size=3), min_size=1, max_size=6))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_reads_what_csv_module_writes(rows: list[list[str]]) -> None:
     header = Header(("x", "y", "z"), ",")
     text = io.StringIO()
@@ -381,7 +382,7 @@ def test_reads_what_csv_module_writes(rows: list[list[str]]) -> None:
 
 
 @given(st.text(alphabet='a,";\t \n', max_size=30), st.sampled_from(",;\t"))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_cells_agree_with_the_csv_module(row: str, separator: str) -> None:
     try:
         expected = next(csv.reader([row], delimiter=separator, skipinitialspace=True, strict=True), [""])
@@ -651,7 +652,7 @@ def test_contexts_can_be_pickled() -> None:
 
 
 @given(st.binary(max_size=200) | st.text(alphabet='"",; a\n[{}]', max_size=80).map(str.encode))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_parsing_any_bytes_raises_only_broken_record(text: bytes) -> None:
     for parse, context in [(scopus.parse, SCOPUS), *((table.parse, each) for each in TABLES)]:
         with suppress(BrokenRecordError):
@@ -683,7 +684,7 @@ CELLS = st.lists(
 
 
 @given(st.lists(CELLS, min_size=len(OLD), max_size=len(OLD)))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_parsing_any_cells_raises_only_broken_record(cells: list[str]) -> None:
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow(cells)
@@ -702,7 +703,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_parsing_any_values_raises_only_broken_record(value: Any) -> None:
     for context in TABLES[2:]:
         for rows in ({"a": value, "y": value, "e": value}, [{"id": value, "a": value}] * 2):

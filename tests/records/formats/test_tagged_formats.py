@@ -13,6 +13,7 @@ from homonym.io.inputs import Source
 from homonym.records.formats import nbib, ris
 from homonym.records.model import BrokenRecordError, Document
 from homonym.records.reader import Format, detect_format, format_named, read_documents
+from tests.support.profiles import examples
 
 Read = Callable[[str | bytes], tuple[list[Document], list[str]]]
 
@@ -674,7 +675,7 @@ LINES = st.tuples(st.sampled_from([*TAGS, "PMID", "SO", "CN"]), st.sampled_from(
 
 
 @given(st.lists(LINES.map("".join) | st.text()).map("\n".join).map(str.encode) | st.binary())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_parsing_any_bytes_raises_only_broken_record(text: bytes) -> None:
     for form in ris.FORMAT, nbib.FORMAT:
         try:
@@ -687,7 +688,7 @@ def test_parsing_any_bytes_raises_only_broken_record(text: bytes) -> None:
 
 
 @given(st.integers(0, 5000), st.integers(1, 255), st.sampled_from(["ris", "nbib"]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_wrong_byte_affects_one_record(place: int, change: int, name: str) -> None:
     lines = ["AU  - Doe, J", "AD  - Univ A", "PY  - 2001"], ["FAU - Doe, J", "AU  - Doe J", "AD  - Univ A"]
     records = [

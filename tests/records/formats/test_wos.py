@@ -17,6 +17,7 @@ from homonym.records.fields.people import FullNameIndex
 from homonym.records.formats.wos_tab import layout_of
 from homonym.records.model import Author, BrokenRecordError, Document
 from homonym.records.reader import Reading, detect_format, format_named, read_documents
+from tests.support.profiles import examples
 
 HEAD = "FN Clarivate Analytics Web of Science\nVR 1.0\n"
 
@@ -633,13 +634,13 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=40), st.binary(max_size=6))
 def test_parsing_any_text_raises_only_broken_record(pieces: list[str], more: bytes) -> None:
     parses("wos", "".join(pieces).encode("utf-8", "replace") + more)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=40), st.binary(max_size=6), st.sampled_from("\t,;"))
 def test_parsing_any_row_raises_only_broken_record(cells: list[str], more: bytes, delimiter: str) -> None:
     layout = layout_of("\t".join(COLUMNS))

@@ -14,6 +14,7 @@ from homonym.records.formats import dblp
 from homonym.records.model import BrokenRecordError, Document
 from homonym.records.parsing.xml_stream import LeafReader, element_of, leaf_text
 from homonym.records.reader import Reading, format_named, read_documents
+from tests.support.profiles import examples
 
 ORCID = "0000-0002-1825-0097"
 XML_FORMATS = ("pubmed", "dblp", "arxiv-oai", "aminer-xml")
@@ -313,7 +314,7 @@ def test_dblp_damage(read: Callable[..., list[Reading]]) -> None:
 TEXTS = st.text(st.sampled_from("aZ é&;<>/#x1\n\t-'\""), max_size=20)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(st.tuples(st.sampled_from(["author", "title", "year", "note"]), TEXTS), max_size=5))
 def test_dblp_is_read_the_same_with_and_without_a_parser(elements: list[tuple[str, str]]) -> None:
     inside = "".join(f"<{name}>{text}</{name}>" for name, text in elements)
@@ -626,7 +627,7 @@ def test_reads_tags_cut_by_the_end_of_a_block(read: Callable[..., list[Reading]]
     assert [document.id for document in documents(read(text))] == [f"journals/x/{n}" for n in range(1500)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.sampled_from(sorted(EXAMPLES)), st.data())
 def test_damage_never_raises_anything_but_broken_records(name: str, data: st.DataObject) -> None:
     text = EXAMPLES[name].encode("latin-1" if data.draw(st.booleans()) else "utf-8", errors="replace")

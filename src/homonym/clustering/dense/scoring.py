@@ -1,4 +1,4 @@
-"""Scores of all ordered pairs of clusters, from S and n."""
+"""S(x,y) and n(x) of one block from the bags of its mentions, and from these the scores of all pairs of clusters."""
 
 from __future__ import annotations
 

@@ -2,5 +2,5 @@
 
 In go the texts of single fields, out come plain text, normal forms, and additions to the authors of a record. Open
 `people` first: it says which author of a record a name elsewhere in the record refers to. Formats call these modules;
-none of them knows a format, except `references`, which knows how the Web of Science and Scopus write references.
+none of them knows a format, except that `people` knows how the Web of Science and Scopus write cited authors.
 """

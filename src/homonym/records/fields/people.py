@@ -1,4 +1,4 @@
-"""Names of people in records: placeholders, groups, notations, and which author of a record a name refers to."""
+"""Names of people in records: placeholders, groups, notations, cited authors, and which author a name refers to."""
 
 from __future__ import annotations
 
