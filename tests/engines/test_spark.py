@@ -48,6 +48,8 @@ OPTIONS = {
     "executor.extraJavaOptions": JAVA_OPTIONS,
 }
 
+pytestmark = pytest.mark.spark
+
 missing = [name for name in ("pyspark", "pandas") if importlib.util.find_spec(name) is None]
 missing += [] if os.environ.get("JAVA_HOME") or shutil.which("java") else ["Java"]
 needs_spark = pytest.mark.skipif(bool(missing), reason=f"Spark cannot run here: no {' and no '.join(missing)}")

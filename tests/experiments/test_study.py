@@ -622,7 +622,7 @@ def test_command_line_study_draws_figures_and_reports_warnings(tmp_path: Path) -
         "a training share of 0.15 leaves no name for training of true size 2: this size has no influence on the choice."
     )
     assert missing in values["warnings"]
-    assert f"note: {missing}\n" in done.stderr
+    assert f"warning: {missing}\n" in done.stderr
     assert values["collection"]["labels_without_mention"] == 2
     assert done.stdout.splitlines()[-1] == "out/report.html"
     for finding in values["findings"]:
@@ -645,7 +645,7 @@ def test_ctrl_c_names_the_command_that_resumes(inputs: Path, tmp_path: Path) -> 
     )
     done = homonym_study(inputs, "-o", "out", cwd=tmp_path, start=start)
     assert done.returncode == 130
-    assert done.stderr == "homonym: interrupted; finished runs are kept in out: the same command goes on.\n"
+    assert done.stderr == "homonym: interrupted; finished runs are in out. Run the same command to resume.\n"
     assert {path.name for path in (tmp_path / "out" / "runs").iterdir()} == {"weights.json", "prob-uniform.json"}
 
 

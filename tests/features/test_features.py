@@ -92,7 +92,7 @@ def test_the_table_in_the_docs_is_that_of_the_docstrings() -> None:
 
 def test_a_further_feature_type_is_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("homonym.features.types.FEATURE_TYPES", dict(FEATURE_TYPES))
-    monkeypatch.setattr("homonym.features.types.FEATURE_TYPES", types.FEATURE_TYPES)
+    monkeypatch.setattr("homonym.collection.extractor.FEATURE_TYPES", types.FEATURE_TYPES)
 
     @feature_type("document")
     def venue(documents: DocumentColumns, settings: Settings) -> types.FeatureCounts:
