@@ -252,6 +252,17 @@ def test_cached_machine_code_is_stale_after_any_kernel_source_changed(monkeypatc
     assert compiling.sources_digest.__wrapped__() == digest
 
 
+def test_cached_machine_code_with_a_renamed_tuple_is_compiled_again() -> None:
+    cluster_blocks: Any = blocks_module.cluster_blocks
+    file = cluster_blocks._cache._cache_file
+
+    def renamed() -> dict[Any, Any]:
+        raise AttributeError("Can't get attribute 'Scores'")
+
+    assert compiling._index_or_empty(renamed) == {}
+    assert file._load_index.func is compiling._index_or_empty
+
+
 def test_sources_digest_is_empty_without_sources(monkeypatch: pytest.MonkeyPatch) -> None:
     def gone(*_: str) -> bytes:
         raise OSError

@@ -11,7 +11,7 @@ import hashlib
 import importlib.util
 import pkgutil
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numba
@@ -47,7 +47,20 @@ def _fresh(function: Callable[..., Any]) -> Callable[..., Any]:
     file = getattr(getattr(function, "_cache", None), "_cache_file", None)
     if file is not None and hasattr(file, "_source_stamp"):
         file._source_stamp = (file._source_stamp, sources_digest())
+    if file is not None and hasattr(file, "_load_index"):
+        file._load_index = partial(_index_or_empty, file._load_index)
     return function
+
+
+def _index_or_empty(load_index: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
+    """The index of cached machine code; empty if it refers to a NamedTuple that has been renamed or moved since.
+
+    numba unpickles the index before it compares the stamp, and would raise.
+    """
+    try:
+        return load_index()
+    except (AttributeError, ImportError):
+        return {}
 
 
 @cache
