@@ -22,7 +22,7 @@ from homonym.clustering.dense.merging import (
     shrink,
     shrink_cannot_links,
 )
-from homonym.clustering.dense.scoring import Scores, Sums, block_model, exceeds, score_all
+from homonym.clustering.dense.scoring import PairScores, Sums, block_model, exceeds, score_all
 from homonym.clustering.reference import TIE
 
 
@@ -54,7 +54,7 @@ def _new_scratch(inputs, chosen, types, profiles):
         features=new_feature_scratch(longest),
         S=np.empty((triangle + 1, types)),
         sums=Sums(np.empty((largest, types)), np.empty(largest), np.empty((largest, types)), np.empty(largest)),
-        scores=Scores(np.empty((largest, largest)), np.empty(largest), np.empty(largest), np.empty(largest)),
+        scores=PairScores(np.empty((largest, largest)), np.empty(largest), np.empty(largest), np.empty(largest)),
         partition=Partition(
             np.empty(largest, np.int64), np.empty(largest, np.int64),
             np.empty(largest, np.int64), np.empty(largest, np.int64),

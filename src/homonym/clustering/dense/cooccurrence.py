@@ -31,7 +31,7 @@ class FeatureScratch(NamedTuple):
 
 @compiled
 def new_feature_scratch(occurrences):
-    """Allocate what blocks with up to so many feature occurrences need."""
+    """Allocate what a block with at most the given number of feature occurrences needs."""
     table = 1
     while table < 2 * occurrences:
         table *= 2
@@ -49,7 +49,8 @@ def new_feature_scratch(occurrences):
 @compiled
 def _number_features(first, last, inputs, within, scratch):
     """Number the distinct features of one block and fill 1/#(f); returns the number of distinct features."""
-    feature, count, slots, key, inverse = inputs.feature, inputs.count, scratch.slots, scratch.key, scratch.inverse
+    feature, count, total = inputs.feature, inputs.count, inputs.total
+    slots, local, key, inverse = scratch.slots, scratch.local, scratch.key, scratch.inverse
     begin, end = inputs.bag_start[first], inputs.bag_start[last]
     size, bits = 1, 0
     while size < 2 * (end - begin):
@@ -67,11 +68,11 @@ def _number_features(first, last, inputs, within, scratch):
             found = distinct
             slots[slot] = found
             key[found] = f
-            inverse[found] = 0.0 if within else inputs.total[f]
+            inverse[found] = 0.0 if within else total[f]
             distinct += 1
         if within:
             inverse[found] += count[k]
-        scratch.local[k - begin] = found
+        local[k - begin] = found
     for found in range(distinct):
         inverse[found] = 1.0 / inverse[found]
     return distinct
@@ -80,26 +81,26 @@ def _number_features(first, last, inputs, within, scratch):
 @compiled
 def _add_products(first, last, inputs, distinct, scratch, S, n):
     """Fill S and n: each occurrence is multiplied with the earlier occurrences of its feature."""
-    feature, count, type_start = inputs.feature, inputs.count, inputs.type_start
-    head, link, holder = scratch.head, scratch.link, scratch.holder
-    begin = inputs.bag_start[first]
+    bag_start, feature, count, type_start = inputs.bag_start, inputs.feature, inputs.count, inputs.type_start
+    local, inverse, head, link, holder = scratch.local, scratch.inverse, scratch.head, scratch.link, scratch.holder
+    begin = bag_start[first]
     head[:distinct] = -1
     for x in range(last - first):
         row = x * (x - 1) // 2
         S[row : row + x] = 0.0
         n[x] = 0.0
         t = 0
-        for k in range(inputs.bag_start[first + x], inputs.bag_start[first + x + 1]):
+        for k in range(bag_start[first + x], bag_start[first + x + 1]):
             f = feature[k]
             if f < type_start[t]:
                 t = 0
             while f >= type_start[t + 1]:
                 t += 1
             here = k - begin
-            found = scratch.local[here]
+            found = local[here]
             c = count[k]
             n[x, t] += c
-            c *= scratch.inverse[found]
+            c *= inverse[found]
             other = head[found]
             while other >= 0:
                 y = holder[other]

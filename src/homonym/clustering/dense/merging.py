@@ -144,7 +144,7 @@ def shrink_cannot_links(K, pair, partition):
 @compiled
 def exclude_cannot_links(K, pair, scores):
     """Set the scores of cannot-link pairs to −∞ and find the best of each row and column again; returns the best."""
-    row_best, column_best = scores.row_best, scores.column_best
+    score, row_best, column_best = scores.pair, scores.row_best, scores.column_best
     for d in range(K):
         row_best[d] = -np.inf
         column_best[d] = -np.inf
@@ -153,9 +153,9 @@ def exclude_cannot_links(K, pair, scores):
             if i == j:
                 continue
             if pair[triangle_index(i, j)]:
-                scores.pair[i, j] = -np.inf
-            row_best[i] = max(row_best[i], scores.pair[i, j])
-            column_best[j] = max(column_best[j], scores.pair[i, j])
+                score[i, j] = -np.inf
+            row_best[i] = max(row_best[i], score[i, j])
+            column_best[j] = max(column_best[j], score[i, j])
     best = -np.inf
     for d in range(K):
         best = max(best, row_best[d])
@@ -203,7 +203,7 @@ def join_best_pairs(K, scores, limit, rounding, partition, merges, done):
     Rows are processed in descending order of their best score, so that a merge is recorded with the highest score that
     calls for it. Also returns the highest score of a pair that is best of row and column but does not exceed the limit.
     """
-    parent, row_best, column_best = partition.parent, scores.row_best, scores.column_best
+    parent, pair, row_best, column_best = partition.parent, scores.pair, scores.row_best, scores.column_best
     for i in range(K):
         parent[i] = i
     refused = -np.inf
@@ -212,7 +212,7 @@ def join_best_pairs(K, scores, limit, rounding, partition, merges, done):
         for j in range(K):
             if i == j:
                 continue
-            s = scores.pair[i, j]
+            s = pair[i, j]
             if exceeds(row_best[i], s, rounding) or exceeds(column_best[j], s, rounding):
                 continue
             if not exceeds(s, limit, rounding):
@@ -234,17 +234,14 @@ def _best_pairs(K, scores, limit, rounding):
 
     Also returns the highest score of such a pair that does not exceed the limit.
     """
+    pair, row_best, column_best = scores.pair, scores.row_best, scores.column_best
     smaller, larger, score = np.empty(K, np.int64), np.empty(K, np.int64), np.empty(K, np.float64)
     found, refused = 0, -np.inf
     for i in range(K):
         for j in range(i + 1, K):
             for c, d in ((i, j), (j, i)):
-                s = scores.pair[c, d]
-                if (
-                    s == -np.inf
-                    or exceeds(scores.row_best[c], s, rounding)
-                    or exceeds(scores.column_best[d], s, rounding)
-                ):
+                s = pair[c, d]
+                if s == -np.inf or exceeds(row_best[c], s, rounding) or exceeds(column_best[d], s, rounding):
                     continue
                 if not exceeds(s, limit, rounding):
                     refused = max(refused, s)

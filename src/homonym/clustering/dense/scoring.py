@@ -20,7 +20,7 @@ class Sums(NamedTuple):
     smooth: Any
 
 
-class Scores(NamedTuple):
+class PairScores(NamedTuple):
     """score(C,D) at `pair[C, D]`, the best of each row and column, and the chance term of each row (0 if joint)."""
 
     pair: Any
@@ -63,16 +63,13 @@ def fill_weights(first, last, sums, model):
         sums.smooth[d] *= epsilon / model.N
 
 
-@inlined
-def chance_of(c, of_c, d, of_d, model):
-    """The chance term of score(C,D): γ · Σ_t λ_t · n_t(C)/n_t(·), times p_t(D) for the joint score.
-
-    `of_c` and `of_d` are the sums that c and d are positions in.
-    """
+@compiled
+def chance_of(c, n_c, d, n_d, size_d, expected, epsilon, joint):
+    """The chance term of score(C,D): γ · Σ_t λ_t · n_t(C)/n_t(·), times p_t(D) for the joint score."""
     total = 0.0
-    for t in range(model.expected.size):
-        given = of_d.n[d, t] + of_d.size[d] * model.epsilon if model.joint else 1.0
-        total += model.expected[t] * of_c.n[c, t] * given
+    for t in range(expected.size):
+        given = n_d[d, t] + size_d[d] * epsilon if joint else 1.0
+        total += expected[t] * n_c[c, t] * given
     return total
 
 
@@ -83,13 +80,13 @@ def score_all(K, S, sums, model, scores):
     Returns the best score of all and the size of rounding errors: 0 without chance correction, else a fixed share of
     the largest term of the subtraction.
     """
-    size, smooth, w = sums.size, sums.smooth, sums.w
+    n, size, smooth, w = sums.n, sums.size, sums.smooth, sums.w
     pair, row_best, column_best, chance = scores.pair, scores.row_best, scores.column_best, scores.chance
     fill_weights(0, K, sums, model)
     for d in range(K):
         chance[d] = 0.0
         if not model.joint:
-            chance[d] = chance_of(d, sums, d, sums, model)
+            chance[d] = chance_of(d, n, d, n, size, model.expected, model.epsilon, False)
         row_best[d] = -np.inf
         column_best[d] = -np.inf
     largest = 0.0
@@ -104,8 +101,8 @@ def score_all(K, S, sums, model, scores):
                 i_given_j += w[j, t] * s
                 j_given_i += w[i, t] * s
             if model.joint and model.gamma > 0.0:
-                chance_of_i = chance_of(i, sums, j, sums, model)
-                chance_of_j = chance_of(j, sums, i, sums, model)
+                chance_of_i = chance_of(i, n, j, n, size, model.expected, model.epsilon, True)
+                chance_of_j = chance_of(j, n, i, n, size, model.expected, model.epsilon, True)
                 largest = max(largest, max(max(i_given_j, j_given_i), max(chance_of_i, chance_of_j)))
                 i_given_j -= chance_of_i
                 j_given_i -= chance_of_j

@@ -112,10 +112,10 @@ def _gather(i, t, index, items, scratch):
 @compiled
 def _add_to(shared, length, index, scratch):
     """Add S_t of the gathered bag with each holder of its features to `shared`."""
-    holder, count = index.holder, index.holder_count
+    posting_start, holder, count = index.posting_start, index.holder, index.holder_count
     for k in range(length):
         f, amount = scratch.bag[k], scratch.amount[k]
-        for p in range(index.posting_start[f], index.posting_start[f + 1]):
+        for p in range(posting_start[f], posting_start[f + 1]):
             shared[holder[p]] += amount * count[p]
 
 
@@ -133,11 +133,12 @@ def _add_weighted(t, length, postings, w_own, index, w, scratch):
             column[d] += shared[d] * w_own
             shared[d] = 0.0
         return
+    posting_start, holder, count = index.posting_start, index.holder, index.holder_count
     for k in range(length):
         f, amount = scratch.bag[k], scratch.amount[k]
-        for p in range(index.posting_start[f], index.posting_start[f + 1]):
-            d = index.holder[p]
-            s = amount * index.holder_count[p]
+        for p in range(posting_start[f], posting_start[f + 1]):
+            d = holder[p]
+            s = amount * count[p]
             row[d] += s * w[t, d]
             column[d] += s * w_own
 
