@@ -578,8 +578,8 @@ def test_command_line_calibrates_without_labels(easy: Path, tmp_path: Path) -> N
     assert done.stdout.splitlines() == [
         f"merge threshold (calibrated without labels): κ = {found.limit.kappa:.3g}, {low.kappa:.3g} … {high.kappa:.3g} "
         f"over {SEEDS} repetitions",
-        f"expected precision {found.precision:.3f}, recall {found.recall:.3f}, estimated on {found.names:,} pseudo-names "
-        f"made of {found.people:,} people",
+        f"expected precision {found.precision:.3f}, recall {found.recall:.3f}, estimated on "
+        f"{found.names:,} pseudo-names made of {found.people:,} people",
         f"--kappa {found.limit.kappa:.4g}",
     ]
     assert load_settings(tmp_path / "settings.toml").limit == found.limit
