@@ -132,8 +132,8 @@ LINKING_ONLY = ("email",)
 #: Maximum number of trusted identifier kinds: each takes two bits of a 64-bit column.
 MOST_IDENTIFIERS = 25
 
-#: The settings that each stage depends on: extraction of features, and clustering. They are part of the cache keys of
-#: checkpoints (see engines/local_checkpoints.py).
+#: Groups of settings: those of extraction are part of the cache keys of checkpoints (engines/local_checkpoints.py), and
+#: all groups define which options a command has.
 EXTRACTION = ("blocking", "year_sigma", "year_reach", "title_weight", "abstract_weight", "language")
 UNTUNED = ("variant", "joint", "scope", "epsilon", "gamma", "weights")
 CLUSTERING = (*UNTUNED, "alpha", "beta", "kappa", "target_precision", "constraints", "identifiers")

@@ -641,7 +641,7 @@ def test_mentions_on_one_document_give_the_default_limit(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--target-precision", "0.9", "--beta", "1e-4"), "alpha, beta and kappa cannot be given with it"),
+        (("--target-precision", "0.9", "--beta", "1e-4"), "do not give alpha, beta or kappa as well"),
         (("--target-precision", "1.5"), "target_precision: Input should be less than 1"),
         (("--kappa", "-1"), "kappa: Input should be greater than or equal to 0"),
     ],
@@ -667,7 +667,7 @@ def test_too_small_collection_is_a_warning(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", TOO_SMALL["three records"])
     done = homonym_command("disambiguate", source, "-o", tmp_path / "out.csv")
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("too small to find the limit from") == 1
+    assert done.stderr.count("too small to calibrate the limit") == 1
     assert "Traceback" not in done.stderr
     header, *rows = (tmp_path / "out.csv").read_text().splitlines()
     assert header.endswith(',"confidence","author_confidence"')

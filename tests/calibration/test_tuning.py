@@ -461,14 +461,14 @@ def test_command_line_calibrates_on_all_names(corpus: Path, tmp_path: Path) -> N
     assert "warning" not in done.stderr
     limit, gamma = load_settings(tmp_path / "settings.toml").limit, load_settings(tmp_path / "settings.toml").gamma
     assert done.stdout.splitlines()[-1] == f"--kappa {limit.kappa:.4g} --gamma {gamma:g}"
-    assert ", 0 to judge on" in done.stdout
+    assert ", 0 test names" in done.stdout
     assert limit == Limit(kappa=limit.kappa) != Limit()
     for said in (
-        "κ alone ←",
+        "only κ ←",
         "α and β",
         "the default",
         "pseudo-names",
-        "without labels: κ = ",
+        "merge threshold (calibrated without labels): κ = ",
         f"γ = {gamma:g}: clearly better",
     ):
         assert said in done.stdout
@@ -590,7 +590,7 @@ def test_command_line_reports_the_default_limit(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stderr == f"warning: {calibrate(tmp_path / 'few.jsonl').unlabelled.why}.\n"
     kappa = Settings().limit.kappa
-    assert done.stdout.splitlines() == [f"κ = {kappa:g}, the default", f"--kappa {kappa:g}"]
+    assert done.stdout.splitlines() == [f"merge threshold (default): κ = {kappa:g}", f"--kappa {kappa:g}"]
 
 
 def test_command_line_accepts_target_precision(easy: Path, tmp_path: Path) -> None:

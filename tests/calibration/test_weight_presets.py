@@ -107,7 +107,7 @@ def test_run_weights_sum_to_1_or_are_rejected(name: str, types: list[str]) -> No
     if any(preset(name, types).values()):
         assert math.fsum(settings.weights_for(types)) == pytest.approx(1)
     else:
-        with pytest.raises(SettingsError, match="no mention has a feature type that has a weight"):
+        with pytest.raises(SettingsError, match="no weighted feature type occurs"):
             settings.weights_for(types)
 
 
@@ -116,7 +116,7 @@ def test_unknown_preset_error_lists_known_presets(name: str) -> None:
     with pytest.raises(SettingsError) as refused:
         Settings(weights=name)
     assert str(refused.value) == (
-        f"setting weights: no weights are called {name!r}; use one of {PRESETS}, or type=weight pairs."
+        f"setting weights: unknown weights {name!r}; use one of {PRESETS}, or type=weight pairs."
     )
 
 
@@ -124,7 +124,7 @@ def test_unknown_preset_error_lists_known_presets(name: str) -> None:
 def test_unknown_type_error_lists_known_types(name: str) -> None:
     with pytest.raises(SettingsError) as refused:
         Settings(weights=name).weights_for(["term", "co"])
-    assert str(refused.value) == "weights name the unknown feature type 'shoe'; these mentions have: co, term."
+    assert str(refused.value) == "weights: unknown feature type 'shoe'; the mentions have co, term."
 
 
 @given(presets)
@@ -168,5 +168,5 @@ def test_command_line_clusters_with_a_preset(weights: str, together: tuple[str, 
 def test_unknown_type_exits_with_2_and_no_output(tmp_path: Path) -> None:
     done = cluster_by("without-shoe", tmp_path)
     assert done.returncode == 2
-    assert done.stderr == "homonym: weights name the unknown feature type 'shoe'; these mentions have: co, term.\n"
+    assert done.stderr == "homonym: weights: unknown feature type 'shoe'; the mentions have co, term.\n"
     assert [path.name for path in tmp_path.iterdir()] == ["mentions.jsonl"]

@@ -312,7 +312,7 @@ def test_command_line_trains(mentions_file: Path, tmp_path: Path) -> None:
     weights = load_settings(tmp_path / "weights.toml").weights
     assert isinstance(weights, dict)
     assert f"{weights['co']:.3f}" in done.stdout
-    assert "of the pairs are decided rightly" in done.stdout
+    assert "of the pairs are classified correctly" in done.stdout
 
 
 def test_command_line_reports_missing_scikit_learn(mentions_file: Path, tmp_path: Path) -> None:

@@ -108,7 +108,10 @@ def test_exports_of_several_formats_are_inspected_and_converted(tmp_path: Path) 
 def test_standard_input_is_read(tmp_path: Path, command: str) -> None:
     done = homonym_command(command, "-", "-o", "out.jsonl", "-q", cwd=tmp_path, input=RIS)
     assert (done.returncode, done.stdout) == (0, "")
-    assert all(line.startswith("warning: too small to find the limit from") for line in done.stderr.splitlines())
+    assert all(
+        line.startswith("warning: the collection is too small to calibrate the limit")
+        for line in done.stderr.splitlines()
+    )
     assert b"Doe, Jane" in (tmp_path / "out.jsonl").read_bytes()
 
 
@@ -234,7 +237,7 @@ def test_ctrl_c_leaves_only_the_work_at_any_stage(large: Path, tmp_path: Path, s
     assert running.returncode == 130, errors
     assert errors.strip().splitlines()[-2:] == [
         "homonym: interrupted; no output was written.",
-        "What was done is kept in .out.csv.work: the same command goes on from there, or delete it.",
+        "Finished work is kept in .out.csv.work: the same command resumes there, or delete it.",
     ]
     assert [path.name for path in tmp_path.iterdir()] == [".out.csv.work"]
     assert not orjson.loads((tmp_path / ".out.csv.work" / "run.json").read_bytes())["finished"]
@@ -247,5 +250,5 @@ def test_a_full_disk_is_one_sentence(corpus: Path, tmp_path: Path) -> None:
     done = homonym_command("disambiguate", corpus, "-o", tmp_path / "out.csv", preexec_fn=little_room)
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
-    assert "not enough room" in done.stderr
+    assert "not enough memory or disk space" in done.stderr
     assert not (tmp_path / "out.csv").exists()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from homonym.cli import terminal as terminal_module
 from homonym.cli.terminal import ProgressBars
 
 
@@ -22,7 +23,7 @@ def lines_of(monkeypatch: pytest.MonkeyPatch, *, terminal: bool = False) -> tupl
             return self.now
 
     clock, text = Clock(), io.StringIO()
-    monkeypatch.setattr(terminal, "time", clock)
+    monkeypatch.setattr(terminal_module, "time", clock)
     console = Console(file=text, force_terminal=terminal, soft_wrap=True, highlight=False, width=150)
     return ProgressBars(console), text, clock
 

@@ -133,11 +133,11 @@ def test_skips_unknown_files_in_a_directory_with_a_warning(tmp_path: Path) -> No
     written(tmp_path / "in" / "b.zip", b"PK\x03\x04")
     assert "README.md and b.zip" in convert(tmp_path / "in", tmp_path / "out.jsonl", resources=ONE).warnings[0]
     (tmp_path / "in" / "b.zip").unlink()
-    assert done.warnings == ["1 file left out, in no format that homonym knows: README.md."]
+    assert done.warnings == ["1 file skipped, because the format was not recognised: README.md."]
     with pytest.raises(InputError, match=r"README\.md is in none of the formats .* --format"):
         convert(tmp_path / "in" / "README.md", tmp_path / "out2.jsonl", resources=ONE)
     (tmp_path / "in" / "a.jsonl").unlink()
-    with pytest.raises(InputError, match="no file is in a format that homonym knows"):
+    with pytest.raises(InputError, match="the format of none of the files was recognised"):
         convert(tmp_path / "in", tmp_path / "out2.jsonl", resources=ONE)
     assert not (tmp_path / "out2.jsonl").exists()
 

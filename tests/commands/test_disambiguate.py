@@ -263,8 +263,8 @@ def test_reports_a_full_disk_in_one_sentence(tmp_path: Path, monkeypatch: pytest
     def full(*_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("homonym.collection.encoded._store_bags", full)
-    with pytest.raises(HomonymError, match=r"not enough room .*No space left.* --work"):
+    monkeypatch.setattr("homonym.collection.encoded._write_bags", full)
+    with pytest.raises(HomonymError, match=r"not enough memory or disk space .*No space left.* --work"):
         disambiguate(write(tmp_path / "in.jsonl", GOOD), tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
 

@@ -550,9 +550,9 @@ def test_command_line_reports_constraints(tmp_path: Path) -> None:
     (tmp_path / "pairs.csv").write_text(PAIRS + "0#1,1#1,different\n0#1,nobody,same\n")
     done = homonym_command("disambiguate", "in.jsonl", "-o", "out.csv", "--pairs", "pairs.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "linked for certain: 2 mentions (links: 1 by orcid)" in done.stdout
-    assert "kept apart for certain, in pairs of mentions: 1 by pair" in done.stdout
-    assert "1 contradiction, listed in out.contradictions.csv" in done.stdout
+    assert "must-link: 2 mentions linked (1 by orcid)" in done.stdout
+    assert "cannot-link, in pairs of mentions: 1 by pair" in done.stdout
+    assert "1 constraint conflict, listed in out.contradictions.csv" in done.stdout
     assert "there is no mention nobody" in done.stderr
     (tmp_path / "pairs.csv").write_text(PAIRS + "0#1,1#1,perhaps\n")
     done = homonym_command("disambiguate", "in.jsonl", "-o", "new.csv", "--pairs", "pairs.csv", cwd=tmp_path)
@@ -562,4 +562,4 @@ def test_command_line_reports_constraints(tmp_path: Path) -> None:
     assert not (tmp_path / "new.csv").exists()
     done = homonym_command("disambiguate", "in.jsonl", "-o", "new.csv", "--constraints", "surnames", cwd=tmp_path)
     assert done.returncode == 2
-    assert "there are no constraints by 'surnames'; known are none, names, identifiers, documents" in done.stderr
+    assert "unknown constraint source 'surnames'; use none, names, identifiers, documents" in done.stderr

@@ -329,15 +329,13 @@ def test_reuses_parts_of_mention_files_and_tables(documents: Path, tmp_path: Pat
     [
         (
             partial(OSError, 28, "No space left on device"),
-            "not enough room to work in .*No space left on device.* --work",
+            "not enough memory or disk space to work in .*No space left on device.* --work",
         ),
         (MemoryError, "memory of this machine is exhausted"),
         (KeyboardInterrupt, None),
     ],
 )
-@pytest.mark.parametrize(
-    "place", ["homonym.collection.encoded._store_bags", "homonym.clustering.agglomerative.cluster"]
-)
+@pytest.mark.parametrize("place", ["homonym.collection.encoded._write_bags", "homonym.engines.local.cluster"])
 def test_keeps_checkpoints_after_machine_failures(
     documents: Path,
     tmp_path: Path,

@@ -268,32 +268,33 @@ FOUND = CalibratedLimit(Limit(kappa=5.45), (Limit(kappa=5.0), Limit(kappa=6.0)),
 @pytest.mark.parametrize(
     ("limit", "calibration", "words"),
     [
-        (Limit(beta=2.5e-5), None, "β = 2.5e-05, as given"),
-        (Limit(alpha=5e-4, beta=1e-5), None, "α = 0.0005, β = 1e-05, as given"),
-        (Limit(), None, "0, as given"),
-        (Limit(kappa=6.0), CalibratedLimit(Limit(kappa=6.0), why="too few"), "κ = 6, the default"),
+        (Limit(beta=2.5e-5), None, "merge threshold (as given): β = 2.5e-05"),
+        (Limit(alpha=5e-4, beta=1e-5), None, "merge threshold (as given): α = 0.0005, β = 1e-05"),
+        (Limit(), None, "merge threshold (as given): 0"),
+        (Limit(kappa=6.0), CalibratedLimit(Limit(kappa=6.0), why="too few"), "merge threshold (default): κ = 6"),
         (
             FOUND.limit,
             FOUND,
-            f"κ = 5.45 (5 … 6 over {SEEDS} draws), found on 468 pseudo-names of 800 people: "
-            "precision 0.953, recall 0.947 expected there",
+            f"merge threshold (calibrated without labels): κ = 5.45, 5 … 6 over {SEEDS} repetitions\n"
+            "expected precision 0.953, recall 0.947, estimated on 468 pseudo-names made of 800 people",
         ),
         (
             FOUND.limit,
             CalibratedLimit(FOUND.limit, None, 0.99, 0.5, 0.66, 800, 468),
-            "κ = 5.45, found on 468 pseudo-names of 800 people: precision 0.990, recall 0.500 expected there",
+            "merge threshold (calibrated without labels): κ = 5.45\n"
+            "expected precision 0.990, recall 0.500, estimated on 468 pseudo-names made of 800 people",
         ),
     ],
 )
 def test_the_summary_says_where_the_limit_comes_from(
     limit: Limit, calibration: CalibratedLimit | None, words: str
 ) -> None:
-    assert f"limit: {words}" in summary_lines(limit=limit, calibration=calibration)
+    assert words in "\n".join(summary_lines(limit=limit, calibration=calibration))
 
 
 def test_the_summary_states_the_mean_confidence() -> None:
-    assert "confidence: 0.964 on average" in summary_lines(confidence=0.9641)
-    assert not [line for line in summary_lines() if line.startswith(("confidence", "limit"))]
+    assert "mean confidence: 0.964" in summary_lines(confidence=0.9641)
+    assert not [line for line in summary_lines() if line.startswith(("mean confidence", "merge threshold"))]
 
 
 @pytest.fixture(scope="module")

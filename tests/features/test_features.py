@@ -65,7 +65,7 @@ def terms(read: Document, settings: Settings = DEFAULTS) -> dict[str, float]:
     return bag("term", read, settings)
 
 
-# The registry
+# The table of feature types
 
 
 def test_the_types_of_the_paper_are_registered_in_the_order_of_the_settings() -> None:

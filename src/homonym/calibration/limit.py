@@ -89,18 +89,18 @@ class LimitCalibrator:
         several = int((self.sample.sizes > 1).sum())
         if several < MIN_NAMES:
             return (
-                f"too small to find the limit from: {counted(several, 'name')} with several mentions, "
-                f"where {MIN_NAMES} are needed"
+                f"the collection is too small to calibrate the limit: {counted(several, 'name')} with several mentions,"
+                f" and {MIN_NAMES} are needed"
             )
         if not self.encoded.frequencies.types:
-            return "no mention has any feature to find the limit from"
+            return "the limit cannot be calibrated: no mention has any feature"
         generator = np.random.default_rng(self.seeds)
         self.pool: PersonPool = find_people(self.encoded, self.settings, generator, self.sample)
         people = int((self.pool.sizes > 1).sum())
         if people < MIN_PEOPLE:
             return (
-                f"too few names to find the limit from: {people:,} are likely to be one person with several mentions, "
-                f"where {MIN_PEOPLE} are needed"
+                f"too few names to calibrate the limit: {people:,} are likely to be one person with several mentions, "
+                f"and {MIN_PEOPLE} are needed"
             )
         return None
 
@@ -123,7 +123,7 @@ class LimitCalibrator:
         for _ in range(MAX_ROUNDS):
             drawn = self.draw_pseudonames(limit, self.seeds)
             if not drawn:
-                self.unavailable = "no two people can be put together to find the limit from"
+                self.unavailable = "the limit cannot be calibrated: no pseudo-name of two people can be built"
                 return CalibratedLimit(self.settings.limit, why=self.unavailable)
             scores = LimitScores.measure(drawn, self.settings, self.threads)
             choice = scores.choose(self.settings.target_precision)

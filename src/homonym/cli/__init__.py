@@ -1,6 +1,6 @@
 """The command line: app.py has the commands, options.py their options, terminal.py what they print.
 
-Goes in: arguments. Comes out: calls of the public functions, text on the terminal, an exit status. Open app.py first.
+In: arguments. Out: calls of the public functions, text on the terminal, an exit status. Open app.py first.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class _CommandList(click.Group):
-    """Commands in the order in which they are defined, each with the whole first sentence of its help."""
+    """Commands in the order of definition, each with the whole first paragraph of its help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands, in the order of definition."""

@@ -27,7 +27,7 @@ def cluster(
     resources: Resources | None = None,
     listener: Listener | None = None,
 ) -> Summary:
-    """Find the authors of mentions that bring their own bags of features, of any types.
+    """Find the authors of mentions that come with their own bags of features, of any types.
 
     `pairs` is a table of the user's decisions: mention_a, mention_b, and the relation `same` or `different`.
     """

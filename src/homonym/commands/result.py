@@ -79,7 +79,7 @@ def check_destination(output: str | Path, trace: str | Path | None, resources: R
 
     if resources and resources.engine == "spark":
         if trace:
-            raise SettingsError("a trace is not kept by the Spark engine; leave out --trace or use --engine local.")
+            raise SettingsError("the Spark engine cannot write a trace; leave out --trace or use --engine local.")
         if directory := _spark_directory(output):
             return directory
     require_table_path(Path(output))

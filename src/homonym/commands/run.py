@@ -127,7 +127,7 @@ def check_given_statistics(statistics: str | Path | None, mentions: int | None) 
     if statistics:
         return given_statistics(Path(statistics), mentions)
     if mentions is not None:
-        raise SettingsError("--mentions-in-collection goes with --statistics; give both or neither.")
+        raise SettingsError("--mentions-in-collection goes with --statistics; add --statistics, or leave it out.")
     return None
 
 
@@ -145,7 +145,7 @@ def check_statistics_output(path: str | Path | None) -> Path | None:
 def require_mentions(read: RecordsRead[PartsData], run: Run) -> None:
     """Fail if the records have no author."""
     if not read.mentions:
-        raise InputError(f"{run.inputs}: {counted(read.records, 'record')}, but no author to tell from others.")
+        raise InputError(f"{run.inputs}: {counted(read.records, 'record')}, but none of them has an author.")
 
 
 @contextmanager
@@ -244,6 +244,6 @@ def machine_failures(work: Path) -> Iterator[None]:
             raise
         reason = first_line(broken)
         raise OutputError(
-            f"there is not enough room to work in {work.parent} ({reason}); "
-            "free some, or name a directory with more by --work."
+            f"not enough memory or disk space to work in {work.parent} ({reason}); "
+            "free some, or choose another directory with --work."
         ) from broken

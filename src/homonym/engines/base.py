@@ -106,7 +106,7 @@ class Engine(Protocol[PartsData, CollectionData, AuthorsData]):
         """Read documents and extract their features."""
 
     def read_mentions(self, inputs: Inputs, settings: Settings) -> RecordsRead[PartsData]:
-        """Read mentions that bring their own features."""
+        """Read mentions that come with their own features."""
 
     def encode(
         self, read: RecordsRead[PartsData], given: GivenStatistics | None, save_statistics: Path | None = None
@@ -129,7 +129,7 @@ class Engine(Protocol[PartsData, CollectionData, AuthorsData]):
         *,
         trace: bool,
     ) -> FoundAuthors[AuthorsData]:
-        """Cluster all blocks; with `trace`, keep what each round did."""
+        """Cluster all blocks; with `trace`, also return the rounds."""
 
     def write_authors(self, found: FoundAuthors[AuthorsData], destination: Destination, advance: Advance) -> None:
         """Write the table of authors, and the trace if one is wanted."""
@@ -180,9 +180,9 @@ def skipped_files_warning(skipped: Sequence[Path], inputs: Inputs) -> list[str]:
     if not skipped:
         return []
     if len(skipped) == len(inputs.files):
-        raise InputError(f"{inputs}: no file is in a format that homonym knows; name the format with --format.")
+        raise InputError(f"{inputs}: the format of none of the files was recognised; name it with --format.")
     names = listed([path.name for path in skipped[:3]] + (["…"] if len(skipped) > 3 else []))
-    return [f"{counted(len(skipped), 'file')} left out, in no format that homonym knows: {names}."]
+    return [f"{counted(len(skipped), 'file')} skipped, because the format was not recognised: {names}."]
 
 
 def missing_features_warning(missing: int, features: int) -> list[str]:

@@ -145,7 +145,7 @@ class LocalEngine:
         return _PartReader(self, settings, write_lines).read(inputs, "documents").finish()
 
     def read_mentions(self, inputs: Inputs, settings: Settings) -> Read:
-        """Read mentions that bring their own features: first the files of lines, then the Parquet tables."""
+        """Read mentions that come with their own features: first the files of lines, then the Parquet tables."""
         reader = _PartReader(self, settings, write_mentions)
         lines = [path for path in inputs.files if path.suffix != ".parquet"]
         if lines:

@@ -309,7 +309,7 @@ class Labelling:
 
 
 def read_collection(engine: LocalEngine, inputs: Inputs, settings: Settings) -> RecordsRead[LocalParts]:
-    """Read documents, or mentions that bring their own features, whichever the files hold."""
+    """Read documents, or mentions that come with their own features, whichever the files hold."""
     kinds = {holds_mentions(path) for path in inputs.files}
     if len(kinds) > 1:
         raise InputError(f"{inputs} are documents and mentions with bags; give files of one kind.")
@@ -321,7 +321,7 @@ def label_names(
 ) -> Labelling:
     """The names of a collection that have labels, with their constraints if these are known."""
     if not collection.data.encoded.frequencies.types:
-        raise InputError(f"no mention of {inputs} has any feature to tell authors apart by.")
+        raise InputError(f"no mention of {inputs} has any feature, so its authors cannot be distinguished.")
     names, without = _join(collection.data, gold.table, inputs, gold_files)
     # A sweep keeps the pairs of a block twice, on each thread.
     require_memory(
@@ -363,7 +363,7 @@ def _join(
 
 
 def _labelled_names(
-    encoded: Encoded, author: Integers, written: pa.ChunkedArray, knowledge: FoundConstraints | None
+    encoded: Encoded, author: Integers, written: pa.ChunkedArray, constraints: FoundConstraints | None
 ) -> LabelledNames:
     sizes = np.diff(encoded.block_start)
     block = np.repeat(np.arange(len(sizes)), sizes)
@@ -376,5 +376,5 @@ def _labelled_names(
         frequencies=encoded.frequencies,
         author=author[chosen],
         written=written.take(pa.array(chosen)).to_pylist(),
-        constraints=knowledge.of_chosen(blocks) if knowledge else None,
+        constraints=constraints.of_chosen(blocks) if constraints else None,
     )

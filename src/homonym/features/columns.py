@@ -170,7 +170,7 @@ def _author_columns(lists: Sequence[Sequence[Author]], blocking: str) -> AuthorC
 
 
 def _rows_of(lists: Sequence[Sequence[object] | Mapping[str, str]]) -> Integers:
-    """The row of each entry of lists that are put together."""
+    """For concatenated lists, the row that each entry came from."""
     return np.repeat(np.arange(len(lists)), np.fromiter(map(len, lists), np.int64, len(lists)))
 
 

@@ -80,7 +80,7 @@ class Author:
     label: str | None = None
     block: str | None = None
     ids: dict[str, str] = field(default_factory=dict)
-    """Identifiers of the person by kind (orcid, researcherid, scopus, …). They are labels, never features."""
+    """Identifiers of the person by kind (orcid, researcherid, …): labels and constraints, never features."""
 
 
 @dataclass(slots=True)

@@ -1,8 +1,8 @@
 """The work directory of a run: its lock, and the manifest of the checkpoints in it.
 
-Only one run at a time may use a directory. It holds a lock that the kernel releases when the run has ended, however it
-ended. Its worker processes hold the lock too: what they are writing when their parent is killed must be complete or
-gone before another run begins. A directory is kept for the next run if a run is interrupted.
+Only one run at a time may use a directory. It holds a lock that the operating system releases when the run ends,
+however it ends. Its worker processes hold the lock, too: what they are writing when their parent is killed must be
+complete or gone before another run begins. A directory is kept for the next run if a run is interrupted.
 
 The manifest lists finished pieces of work, each with a cache key of all that it depends on. An entry is written when
 its files are complete, by a rename, so it exists or it does not. It carries a digest of itself and the sizes of its
@@ -232,7 +232,7 @@ def _remove_unfinished(path: Path) -> None:
 def _open(path: Path, *, lasting: bool) -> WorkDirectory:
     require_directory(path)
     if path.is_dir() and any(path.iterdir()) and not (path / LOCK).exists():
-        raise OutputError(f"{path} is not empty and no work directory of homonym; name another with --work.")
+        raise OutputError(f"{path} is not empty and is not a work directory of homonym; name another with --work.")
     while True:
         path.mkdir(exist_ok=True)
         try:
@@ -268,7 +268,7 @@ def _acquire(lock: int, path: Path) -> None:
         holder = _holder(lock)
         if (holder and _is_alive(holder)) or time.monotonic() > until:
             by = f" (process {holder})" if holder else ""
-            raise OutputError(f"{path} is in use by another run{by}; wait for its end, or name another with --work.")
+            raise OutputError(f"{path} is in use by another run{by}; wait until it ends, or name another with --work.")
         time.sleep(0.05)
 
 

@@ -98,7 +98,7 @@ def test_entries_without_a_name_keep_their_place_in_the_list() -> None:
         (3, ""),
         (4, ""),
     ]
-    assert notes == []  # those without a name are set aside, and counted, when they become mentions
+    assert notes == []  # those without a name are rejected and counted when mentions are made
 
 
 @pytest.mark.parametrize("record", [{"title": "x"}, {"title": "x", "authors": None}, {"title": "x", "authors": []}])

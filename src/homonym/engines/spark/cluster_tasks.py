@@ -62,8 +62,8 @@ def _cluster_example() -> None:
     """Cluster two mentions that share a feature, without and with a cannot-link: this compiles what tasks call."""
     bags = Bags(np.array([0, 2]), np.array([0, 1, 2]), np.zeros(2, np.int32), np.ones(2))
     frequencies = Frequencies(("term",), np.array([0, 1]), np.array([2.0]), np.array([2.0]), 2)
-    group, profile, rival = (np.array(values, np.int32) for values in ([0, 1], [0, 1], [1, 0]))
-    for constraints in (None, Constraints(group, profile, np.array([0, 1, 2]), rival)):
+    group, profile, cannot_link = (np.array(values, np.int32) for values in ([0, 1], [0, 1], [1, 0]))
+    for constraints in (None, Constraints(group, profile, np.array([0, 1, 2]), cannot_link)):
         cluster(bags, frequencies, Settings(), constraints=constraints, margins=True)
 
 

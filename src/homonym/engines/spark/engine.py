@@ -134,7 +134,7 @@ class SparkEngine:
         return self._read(inputs, settings, mentions=False)
 
     def read_mentions(self, inputs: Inputs, settings: Settings) -> Read:
-        """Read mentions that bring their own features: first the files of lines, then the Parquet tables."""
+        """Read mentions that come with their own features: first the files of lines, then the Parquet tables."""
         files = sorted(inputs.files, key=lambda path: path.suffix == ".parquet")
         return self._read(replace(inputs, files=files), settings, mentions=True)
 

@@ -1,6 +1,6 @@
 """AMiner JSON: citation networks (versions 10 to 14), Open Academic Graph, and labelled papers for name disambiguation.
 
-The files are downloaded from aminer.cn. Taken are title, abstract, year, venue, keywords, references, DOI, and per
+The files are downloaded from aminer.cn. Reads title, abstract, year, venue, keywords, references, DOI, and per
 author name, affiliations, e-mail, AMiner id and ORCID. Labels are read from the files of labels in the same folder.
 """
 

@@ -1,6 +1,6 @@
 """AMiner's name-disambiguation data set: one file per ambiguous name, with labelled publications.
 
-The set is downloaded from aminer.cn. Taken are title, abstract, year, venue, authors, and for the author that the file
+The set is downloaded from aminer.cn. Reads title, abstract, year, venue, authors, and for the author that the file
 is about label, block and affiliation. The files look like XML, but titles contain unescaped & and <, so no XML parser
 is used: no element has children, and a text ends at the next known tag.
 """

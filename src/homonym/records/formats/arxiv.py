@@ -1,6 +1,6 @@
 """arXiv JSON: the metadata snapshot (from Kaggle), unarXive, and lists of papers that scripts save from arXiv's API.
 
-Taken are title, abstract, year of the first version, journal reference, categories, arXiv number, DOI, and per author
+Reads title, abstract, year of the first version, journal reference, categories, arXiv number, DOI, and per author
 name, affiliations and e-mail. Harvests in XML are read by `oai_pmh`.
 """
 

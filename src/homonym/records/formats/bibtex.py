@@ -1,6 +1,6 @@
 """BibTeX and biblatex files, as reference managers, publishers, DBLP, Scopus and the Web of Science export them.
 
-Taken are authors, the title, abstract, year, venue, keywords, categories and identifiers; from the Web of Science and
+Reads authors, the title, abstract, year, venue, keywords, categories and identifiers; from the Web of Science and
 Scopus also addresses, e-mail addresses, identifiers of authors and cited authors.
 
 An entry reaches from one `@type{key,` at the beginning of a line to the next. BibTeX is parsed here and not by

@@ -1,6 +1,6 @@
 """Crossref works: answers of its REST API, files of its public data dumps, and works one per line.
 
-CSL JSON, which reference managers export, has nearly the same names and is read too. Taken are title, abstract, year,
+CSL JSON, which reference managers export, has nearly the same names and is read too. Reads title, abstract, year,
 venue, subjects, keywords, DOI, cited DOIs and first authors, and per author name, affiliations, e-mail and ORCID.
 """
 

@@ -1,6 +1,6 @@
 """DataCite JSON: pages of its REST API, its public data file, and single records.
 
-Taken are title, abstract, year, venue, subjects as categories and keywords, DOI, arXiv number, cited DOIs, and per
+Reads title, abstract, year, venue, subjects as categories and keywords, DOI, arXiv number, cited DOIs, and per
 person name, affiliations, e-mail, ORCID, ResearcherID and Scopus id. Organisations among the creators are left out.
 """
 

@@ -1,6 +1,6 @@
 """DBLP: its XML dump, the XML of single records and persons, and answers of its search API (XML or JSON).
 
-Taken are title, year, venue, cited DBLP keys, DOI, arXiv number, and per author name, ORCID and DBLP's own identifiers:
+Reads title, year, venue, cited DBLP keys, DOI, arXiv number, and per author name, ORCID and DBLP's own identifiers:
 the person id, and the number that distinguishes persons of the same name.
 """
 

@@ -1,6 +1,6 @@
 """MEDLINE text (.nbib or .txt), which PubMed's web site exports as "Send to: Citation manager" or "Save: PubMed".
 
-Taken are title, abstract, year, venue, MeSH headings and keywords, PMID, DOI and PMCID, and per author name,
+Reads title, abstract, year, venue, MeSH headings and keywords, PMID, DOI and PMCID, and per author name,
 affiliations, e-mail, ORCID and ResearcherID. PubMed's XML is read by `pubmed`.
 """
 

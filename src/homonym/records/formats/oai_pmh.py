@@ -1,6 +1,6 @@
 """Harvests over OAI-PMH: arXiv in its own formats, any repository in Dublin Core; and answers of arXiv's API.
 
-Harvesters save the answers of a repository to verb=ListRecords as XML files. Taken are title, abstract, year, venue,
+Harvesters save the answers of a repository to verb=ListRecords as XML files. Reads title, abstract, year, venue,
 categories, keywords, DOI, arXiv number and OAI identifier, and per author name, affiliations, e-mail and ORCID.
 """
 

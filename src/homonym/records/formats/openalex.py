@@ -1,6 +1,6 @@
 """OpenAlex works: pages of its API, parts of its snapshot, and files that programs such as openalexR save.
 
-The layouts of today and of 2022 are read. Taken are title, abstract, year, venue, topics and concepts as categories and
+The layouts of today and of 2022 are read. Reads title, abstract, year, venue, topics and concepts as categories and
 keywords, references, DOI, PMID, and per author name, affiliations, e-mail, OpenAlex id and ORCID.
 """
 

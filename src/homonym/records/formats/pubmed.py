@@ -1,6 +1,6 @@
 """PubMed XML: answers of its API (efetch), the yearly baseline and the daily updates.
 
-Taken are title, abstract, year, venue, MeSH headings and keywords, cited PMIDs, PMID, DOI and PMCID, and per author
+Reads title, abstract, year, venue, MeSH headings and keywords, cited PMIDs, PMID, DOI and PMCID, and per author
 name, affiliations, e-mail and ORCID. The text format of PubMed's web export is read by `nbib`.
 """
 

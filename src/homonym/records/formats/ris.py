@@ -1,6 +1,6 @@
 """RIS, as reference managers (EndNote, Zotero, Mendeley), databases (Scopus, Ovid, Embase) and publishers export it.
 
-Each source uses the tags differently; this module knows the habits of the large ones. Taken are authors with their
+Each source uses the tags differently; this module knows the habits of the large ones. Reads authors with their
 addresses, e-mail addresses and ORCIDs, the title, abstract, year, venue, keywords, identifiers and cited authors.
 
 RIS is parsed here and not by rispy, which silently merges or loses damaged records; here damage stays in its record.

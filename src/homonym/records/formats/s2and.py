@@ -1,6 +1,6 @@
 """S2AND data sets: papers, the signatures (author mentions) on them, and the clusters of signatures (gold labels).
 
-The data sets of the S2AND project have one file of each kind in a folder; one reads papers.json. Taken are title,
+The data sets of the S2AND project have one file of each kind in a folder; one reads papers.json. Reads title,
 abstract, year, venue, fields of study, references, DOI, and per signature name, affiliations, e-mail, identifier, block
 and cluster. Authors without a signature are co-authors only.
 """

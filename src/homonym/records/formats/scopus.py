@@ -1,7 +1,7 @@
 """Scopus: files from "Export > CSV", in the old and the new layout, with any choice of columns.
 
 The new layout separates names by semicolons and has a column of full names with author ids; the old one separates them
-by commas: "Doe J., Roe A.B.". Taken are authors with ids, affiliations and e-mail addresses, the title, abstract,
+by commas: "Doe J., Roe A.B.". Reads authors with ids, affiliations and e-mail addresses, the title, abstract,
 year, source, keywords, identifiers and the authors of references; columns that were not exported may be missing.
 """
 

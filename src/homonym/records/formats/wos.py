@@ -1,6 +1,6 @@
 """Web of Science, plain text: files from "Export > Plain Text File" (savedrecs.txt), with full records or less.
 
-A record reaches from the field `PT` to the end mark `ER`; each field begins with a two-letter tag. Taken are authors
+A record extends from the field `PT` to the end mark `ER`; each field begins with a two-letter tag. Reads authors
 with full names, addresses, e-mail addresses, ORCIDs and ResearcherIDs, the title, abstract, source, categories,
 keywords, year and identifiers, and the first authors of cited references. `document_of` also serves the tables of the
 Web of Science (`wos_tab`), which have the same fields.

@@ -1,6 +1,6 @@
 """JSON files in any common shape, split into raw records.
 
-Records may stand
+Records may occur
 
 - one per line, also with the commas and brackets of a list around them;
 - in a list, minified or indented;
@@ -168,7 +168,7 @@ class _JsonScanner:
         return name
 
     def require_no_record(self, names: Collection[str]) -> None:
-        """Raise BrokenRecordError if members with these names, which stand in no object, are those of a record."""
+        """Raise BrokenRecordError if members with these names, which are outside any object, are those of a record."""
         if self._has_names(names):
             raise BrokenRecordError("its opening bracket is missing")
 
@@ -309,7 +309,7 @@ def _start_and_border(
 _NAME = re.compile(rb'"([\w-]{1,40}+)"\s*+:(?!\s*+\[\s*+\d)')
 _JSON_HEAD = re.compile(rb'[\s{\[,\x1e]*+[^"\n\r\t<@]{0,300}["}\]]')
 
-# Two records on one line. If the line end between them is damaged, another character than a comma stands there.
+# Two records on one line. If the line end between them is damaged, there is a character other than a comma.
 _JOINED = re.compile(rb'\}(?:\s*+[^,\s{]?+\s*+|[\s,]*+[^\]},:"\s\[{][\s,]*+)\{\s*+\{?+\s*+"')
 
 _OPEN, _CLOSE = b"{}"

@@ -22,7 +22,7 @@ TOO_LONG = f"longer than {MOST_RECORD_BYTES >> 20} MiB, the maximum length of a 
 class Raw(NamedTuple):
     """One record as in its file: its number, its bytes, and why it is broken.
 
-    The number counts lines or records, see `registry.Unit`. `broken` is empty for records that can be parsed.
+    The number counts lines or records, see `records.reader.Unit`. `broken` is empty for records that can be parsed.
     """
 
     number: int
