@@ -1,9 +1,9 @@
-"""How right the results are on labelled collections, with and without labels; writes the tables of docs/accuracy.md.
+"""How accurate the results are on labelled collections, with and without labels; writes the tables of docs/accuracy.md.
 
     python -m benchmarks.accuracy                        the sets in ../shared/data, tables to the terminal
     python -m benchmarks.accuracy DATA -o FILE           another directory; tables between the markers of FILE
 
-“Best with labels” is the best limit over all labels of a set, judged on the same labels: what no limit can exceed.
+"Best with labels" is the best limit over all labels of a set, tested on the same labels: an upper bound.
 """
 
 from __future__ import annotations
@@ -300,7 +300,7 @@ def weights_table(measured: Measured) -> Lines:
 
 
 def unlabelled_table(measured: Measured) -> Lines:
-    """Runs without any label beside the best limit with all labels, under the same constraints."""
+    """Runs without labels next to the best limit with all labels, under the same constraints."""
     for binding, what in BINDINGS.items():
         done, found, *_ = measured.by_default if binding == EVERYTHING else measured.run(constraints=binding)
         (best,) = measured.tuned(measured.kind.settings, "kappa", binding=binding)
@@ -532,7 +532,7 @@ def grouped(first: Integers, second: Integers) -> dict[tuple[int, int], list[int
 
 
 def measure(data: Path) -> dict[str, str]:
-    """All tables by name; a sentence stands below them for each set that is missing."""
+    """All tables by name, with a sentence below them for each missing set."""
     lines: dict[str, list[str]] = {table: [] for table in TABLES}
     missing = [why for kind in SETS if (why := kind.missing(data))]
     for kind in SETS:

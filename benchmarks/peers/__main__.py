@@ -1,4 +1,4 @@
-"""homonym against what people use: `python -m benchmarks.peers`.
+"""homonym compared with other tools: `python -m benchmarks.peers`.
 
     python -m benchmarks.peers                       the sets in ../shared/data and a generated one, to the terminal
     python -m benchmarks.peers DATA --rounds 3       another directory
@@ -45,7 +45,7 @@ ROUNDS = 2
 def run(
     data: Path = DATA, rounds: int = ROUNDS, generated: int = GENERATED, methods: Sequence[Method] = METHODS
 ) -> Iterator[str]:
-    """The lines of the section, for whoever puts them into a file."""
+    """The lines of the section."""
     present = [one for one in LABELLED if (data / one.file).is_file()]
     for absent in [one for one in LABELLED if one not in present]:
         yield f"{absent.title}: not measured, there is no {absent.file} in the data directory."

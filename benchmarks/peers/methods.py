@@ -1,4 +1,4 @@
-"""Who is compared: homonym and its peers, each as people use it, with the threshold that it has without labels."""
+"""The methods that are compared: homonym and other tools, each with the threshold that it has without labels."""
 
 from __future__ import annotations
 

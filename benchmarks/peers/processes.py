@@ -30,7 +30,7 @@ class Watched:
 
 
 def watch(command: Sequence[str], directory: Path, environment: Mapping[str, str], patience: float) -> Watched:
-    """Run a command to its end, or at most for so many seconds.
+    """Run a command to its end, but no longer than the given time.
 
     Processor seconds are summed over all processes that were seen: a pool of workers that is not waited for would be
     missing from what the system adds up itself.

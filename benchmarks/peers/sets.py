@@ -1,8 +1,8 @@
 """The collections that all methods are compared on: documents without labels, each author with a block, and the labels.
 
-Blocks are part of the input, so that everybody compares the same mentions; they are homonym's own keys, put into the
-file beforehand, and homonym runs with its defaults, which take a block that the data names. Labels stand in a file of
-their own: no method can see them by accident.
+Blocks are part of the input, so that all methods compare the same mentions. They are homonym's own keys, written to the
+file beforehand; homonym runs with its defaults, which use the block in the data. Labels are in a separate file: no
+method can see them by accident.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Collection:
 
 
 def prepare(title: str, documents: Iterable[Document], blocking: str, directory: Path) -> Collection:
-    """Write documents with blocks and without labels, and the labels beside them."""
+    """Write documents with blocks and without labels, and the labels in a separate file."""
     directory.mkdir(parents=True, exist_ok=True)
     made = directory / "documents.jsonl", directory / "gold.csv"
     sizes: Counter[str] = Counter()

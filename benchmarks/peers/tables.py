@@ -1,4 +1,4 @@
-"""The comparison as Markdown: a table per collection, and whether each aim was reached, losses kept."""
+"""The comparison as Markdown: a table per collection, and whether each target was reached."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchmarks.peers.measuring import Measured
 from benchmarks.peers.methods import FASTCLUSTER, HOMONYM, S2AND, SPLINK, Method
 from benchmarks.peers.sets import Collection
 
-#: What issue and README promise: so many times as fast as TF-IDF from file to file, and per pair as who scores pairs.
+#: Target speed-ups: over TF-IDF from file to file, and per pair over methods that score pairs.
 END_TO_END, PER_PAIR = 3.0, 500.0
 
 HEAD = (

@@ -48,13 +48,12 @@ OPTIONS = {
     "executor.extraJavaOptions": JAVA_OPTIONS,
 }
 
-pytestmark = pytest.mark.spark
-
 missing = [name for name in ("pyspark", "pandas") if importlib.util.find_spec(name) is None]
 missing += [] if os.environ.get("JAVA_HOME") or shutil.which("java") else ["Java"]
 needs_spark = pytest.mark.skipif(bool(missing), reason=f"Spark cannot run here: no {' and no '.join(missing)}")
 # Sockets between Python and Java are closed when both end.
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+quiet = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+pytestmark = [pytest.mark.spark, quiet]
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""homonym as anybody runs it: the public function, default settings, no labels; its limit is found without any.
+"""homonym as users run it: the public function, default settings, no labels; its limit is calibrated without labels.
 
 A threshold that is given is ignored: there is none to give.
 """

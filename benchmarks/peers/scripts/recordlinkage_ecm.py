@@ -56,7 +56,7 @@ def in_common(left: Any, right: Any) -> Any:
 
 
 def agreements(rows: Any, pairs: Any) -> Any:
-    """For each pair and field whether they agree; fields in which nobody or everybody agrees say nothing."""
+    """For each pair and field whether they agree; fields on which no pair or every pair agrees carry no information."""
     import recordlinkage  # type: ignore[import-not-found]
 
     compare = recordlinkage.Compare(n_jobs=os.cpu_count() or 1)
@@ -73,7 +73,7 @@ def agreements(rows: Any, pairs: Any) -> Any:
 
 
 class AtLeast:
-    """Whether two sets have so many things in common; a class, as it goes to other processes."""
+    """Whether two sets have a minimum number of items in common; a class, as it goes to other processes."""
 
     def __init__(self, number: int) -> None:
         self.number = number

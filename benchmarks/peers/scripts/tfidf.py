@@ -76,7 +76,7 @@ def by_agglomerative(distances: Any, threshold: float) -> Any:
 
 
 def by_dbscan(distances: Any, threshold: float) -> Any:
-    """Mentions within a distance of each other are one author, transitively; nobody is noise."""
+    """Mentions within a distance of each other are one author, transitively; no mention is noise."""
     from sklearn.cluster import DBSCAN
 
     return DBSCAN(eps=threshold, min_samples=1, metric="precomputed").fit_predict(distances)
