@@ -228,7 +228,7 @@ def test_rejects_outputs_before_any_work(tmp_path: Path) -> None:
     ("weights", "message"),
     [
         ({"co": 0.5}, "sum to 0.5"),
-        ({"co": 1.5, "term": -0.5}, "not negative"),
+        ({"co": 1.5, "term": -0.5}, "must not be negative"),
         ({"shoe": 1.0}, "unknown feature type 'shoe'"),
     ],
 )

@@ -524,18 +524,18 @@ def test_deletes_the_conflicts_of_an_earlier_run(tmp_path: Path) -> None:
 def test_validates_the_identifiers_of_mentions(tmp_path: Path) -> None:
     mention = parse_mention(b'{"mention_id": 1, "block": "b", "ids": {"orcid": "0000-0002-1825-0098", "isni": 5}}')
     assert mention.ids == {"isni": "5"}
-    assert mention.notes == [("field", "'0000-0002-1825-0098' is no orcid")]
+    assert mention.notes == [("field", "'0000-0002-1825-0098' is not a valid ORCID")]
     assert (
         parse_mention(b'{"mention_id": 1, "block": "b", "ids": [1]}').notes[0][1] == "ids must be an object, got list"
     )
     rows = [{"mention_id": "m", "block": "b", "features": {}, "ids": {"orcid": "nonsense"}}]
     source = write_lines(tmp_path / "in.jsonl", rows)
     assert cluster(source, tmp_path / "out.csv").problems.counts["field"] == 1
-    with pytest.raises(InputError, match=r"line 1: 'nonsense' is no orcid"):
+    with pytest.raises(InputError, match=r"line 1: 'nonsense' is not a valid ORCID"):
         cluster(source, tmp_path / "out.csv", strict=True)
     table = {"mention_id": ["m"], "block": ["b"], "features": [None], "ids": [[{"kind": "orcid", "id": "nonsense"}]]}
     pq.write_table(pa.table(table), tmp_path / "in.parquet")
-    with pytest.raises(InputError, match=r"row 1: 'nonsense' is no orcid; correct or remove it"):
+    with pytest.raises(InputError, match=r"row 1: 'nonsense' is not a valid ORCID; correct or remove it"):
         cluster(tmp_path / "in.parquet", tmp_path / "out.csv")
     pq.write_table(pa.table(table | {"ids": ["x"]}), tmp_path / "in.parquet")
     with pytest.raises(InputError, match="column ids must be list"):

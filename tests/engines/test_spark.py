@@ -170,7 +170,7 @@ def test_same_bytes_for_other_formats_and_chosen_ids(session: SparkSession, tmp_
     same(local, spark)
     assert "smith2020~2" in local.output.read_text()
     assert local.problems.counts["duplicate"] == 1
-    assert any("left out" in warning for warning in local.warnings)
+    assert any("skipped" in warning for warning in local.warnings)
 
 
 @needs_spark
@@ -250,7 +250,7 @@ def test_rejects_a_master_that_does_not_answer(documents: Path, master: str) -> 
 
 def test_rejects_unsupported_options(documents: Path) -> None:
     output = documents.with_name("out.csv")
-    with pytest.raises(SettingsError, match="a trace is not kept by the Spark engine"):
+    with pytest.raises(SettingsError, match="the Spark engine cannot write a trace"):
         disambiguate(documents, output, trace=documents.with_name("trace.csv"), resources=SPARK)
     with pytest.raises(SettingsError, match="the spark engine is for disambiguate and cluster"):
         extract(documents, documents.with_name("out.jsonl"), resources=SPARK)

@@ -60,7 +60,10 @@ def test_an_error_keeps_the_checkpoints_of_an_earlier_run(tmp_path: Path) -> Non
 
 def test_refuses_a_directory_with_other_files(tmp_path: Path) -> None:
     (tmp_path / "mine").touch()
-    with pytest.raises(OutputError, match="not empty and no work directory"), work_directory.work_directory(tmp_path):
+    with (
+        pytest.raises(OutputError, match="not empty and is not a work directory"),
+        work_directory.work_directory(tmp_path),
+    ):
         pass
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
     for path in (tmp_path / "mine", tmp_path / "nowhere" / "work"):

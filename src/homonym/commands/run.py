@@ -145,7 +145,7 @@ def check_statistics_output(path: str | Path | None) -> Path | None:
 def require_mentions(read: RecordsRead[PartsData], run: Run) -> None:
     """Fail if the records have no author."""
     if not read.mentions:
-        raise InputError(f"{run.inputs}: {counted(read.records, 'record')}, but none of them has an author.")
+        raise InputError(f"{run.inputs}: {counted(read.records, 'record')}, but no author.")
 
 
 @contextmanager

@@ -45,14 +45,14 @@ class FeatureCounts:
 Extract = Callable[[DocumentColumns, Settings], FeatureCounts]
 
 
-class FeatureType(NamedTuple):
+class FeatureDefinition(NamedTuple):
     """A feature type: bags of documents are shared by all authors, bags of authors belong to one mention."""
 
     level: Level
     extract: Extract
 
 
-FEATURE_TYPES: dict[str, FeatureType] = {}
+FEATURE_TYPES: dict[str, FeatureDefinition] = {}
 """All feature types by name."""
 
 
@@ -60,7 +60,7 @@ def feature_type(level: Level) -> Callable[[Extract], Extract]:
     """Register a feature type under the name of its function; the rows of its bags are documents or authors."""
 
     def register(extract: Extract) -> Extract:
-        FEATURE_TYPES[extract.__name__] = FeatureType(level, extract)
+        FEATURE_TYPES[extract.__name__] = FeatureDefinition(level, extract)
         return extract
 
     return register
