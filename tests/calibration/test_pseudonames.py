@@ -545,6 +545,7 @@ def test_every_variant_gets_a_usable_limit(large: Ready, values: dict[str, Any])
     assert reached > max(large.f1(run, found.limit.scaled(10**step)) for step in (-2, -1.5, -1, -0.5, 0.5)) - 0.05
 
 
+@pytest.mark.slow
 def test_found_limit_is_reproducible_and_can_be_given(corpus: Path, tmp_path: Path) -> None:
     lines = gzip.decompress(corpus.read_bytes()).splitlines(keepends=True)
     random.Random(3).shuffle(lines)
@@ -663,6 +664,7 @@ def test_command_line_limit_is_used_unchanged(tmp_path: Path) -> None:
     assert "too small" not in done.stderr
 
 
+@pytest.mark.slow
 def test_too_small_collection_is_a_warning(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", TOO_SMALL["three records"])
     done = homonym_command("disambiguate", source, "-o", tmp_path / "out.csv")

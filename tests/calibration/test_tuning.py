@@ -358,6 +358,7 @@ def test_labels_choose_kappa_by_default(calibrated: Calibration) -> None:
     assert judged["kappa"].spread is not None
 
 
+@pytest.mark.slow
 def test_tries_gamma_unless_given(corpus: Path, calibrated: Calibration) -> None:
     assert [tried.gamma for tried in calibrated.chances] == [0, 0.25, 0.5, 1, 2]
     given = calibrate(corpus, corpus, Settings(gamma=0.25))
@@ -419,6 +420,7 @@ def test_reads_labels_from_a_separate_table(corpus: Path, tmp_path: Path, calibr
         calibrate(tmp_path / "in.jsonl", tmp_path / "in.jsonl")
 
 
+@pytest.mark.slow
 def test_identifiers_can_be_labels(corpus: Path, tmp_path: Path) -> None:
     rows = documents(corpus)
     for author in (author for row in rows for author in row["authors"]):
@@ -453,6 +455,7 @@ def test_checks_the_output_before_reading(corpus: Path, tmp_path: Path) -> None:
         calibrate(corpus, tmp_path / "missing.csv", output=tmp_path / "nowhere" / "settings.toml")
 
 
+@pytest.mark.slow
 def test_command_line_calibrates_on_all_names(corpus: Path, tmp_path: Path) -> None:
     done = homonym_command(
         "calibrate", corpus, "--gold", corpus, "--training-share", 1, "-o", "settings.toml", cwd=tmp_path
@@ -480,6 +483,7 @@ def test_command_line_calibrates_on_all_names(corpus: Path, tmp_path: Path) -> N
     assert load_settings(tmp_path / "authors.settings.toml").limit == limit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -525,6 +529,7 @@ def test_labels_are_ignored_without_gold(easy: Path, tmp_path: Path) -> None:
     assert bare.unlabelled.limit == calibrate(easy, resources=Resources(threads=2)).unlabelled.limit
 
 
+@pytest.mark.slow
 def test_extracted_mentions_give_the_limit_of_their_documents(easy: Path, tmp_path: Path) -> None:
     extract(easy, tmp_path / "mentions.jsonl.gz")
     assert calibrate(tmp_path / "mentions.jsonl.gz").settings.limit == calibrate(easy).settings.limit
@@ -568,6 +573,7 @@ def test_too_few_names_omit_the_pseudoname_row(tmp_path: Path) -> None:
     assert f"{found.unlabelled.why}." in found.warnings
 
 
+@pytest.mark.slow
 def test_command_line_calibrates_without_labels(easy: Path, tmp_path: Path) -> None:
     done = homonym_command("calibrate", easy, "-o", "settings.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -593,6 +599,7 @@ def test_command_line_reports_the_default_limit(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == [f"merge threshold (default): κ = {kappa:g}", f"--kappa {kappa:g}"]
 
 
+@pytest.mark.slow
 def test_command_line_accepts_target_precision(easy: Path, tmp_path: Path) -> None:
     done = homonym_command("calibrate", easy, "--target-precision", "0.99", "-o", "settings.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

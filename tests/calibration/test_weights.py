@@ -304,6 +304,7 @@ def test_train_does_not_depend_on_order_of_labels(mentions_file: Path, tmp_path:
     assert one.learnt == train(mentions_file, backwards(mentions_file, tmp_path), seeds=2).learnt
 
 
+@pytest.mark.slow
 def test_command_line_trains(mentions_file: Path, tmp_path: Path) -> None:
     options = ["--gold", str(mentions_file), "-o", "weights.toml", "--seeds", "2"]
     done = homonym_command("train", mentions_file, *options, cwd=tmp_path)

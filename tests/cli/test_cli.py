@@ -63,6 +63,7 @@ def test_help_has_an_example(name: str) -> None:
     assert f"homonym {name}" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_whole_way(corpus: Path, tmp_path: Path) -> None:
     authors = tmp_path / "authors.csv"
     done = homonym_command("disambiguate", corpus, "-o", authors, "--weights", "co=.5,term=.5", "--threads", 1)
@@ -86,6 +87,7 @@ def test_the_whole_way(corpus: Path, tmp_path: Path) -> None:
 RIS = "TY  - JOUR\nAU  - Doe, Jane\nAU  - Roe, R\nTI  - On coins\nPY  - 2014\nDO  - 10.1000/x\nER  - \n"
 
 
+@pytest.mark.slow
 def test_exports_of_several_formats_are_inspected_and_converted(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.ris").write_text(RIS)
@@ -104,6 +106,7 @@ def test_exports_of_several_formats_are_inspected_and_converted(tmp_path: Path) 
     assert len((tmp_path / "out.jsonl").read_bytes().splitlines()) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["disambiguate", "convert", "extract"])
 def test_standard_input_is_read(tmp_path: Path, command: str) -> None:
     done = homonym_command(command, "-", "-o", "out.jsonl", "-q", cwd=tmp_path, input=RIS)
@@ -125,6 +128,7 @@ def test_columns_of_a_table_are_named(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_demo_ends_with_the_path_of_its_report(tmp_path: Path) -> None:
     done = homonym_command("demo", "-o", tmp_path / "demo", "--mentions", 2000)
     assert done.returncode == 0, done.stderr
@@ -168,6 +172,7 @@ def test_wrong_usage_is_one_sentence_and_status_2(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_broken_lines_are_shown_with_their_place(tmp_path: Path) -> None:
     lines = [b'{"id": %d, "authors": [{"name": "Doe, J"}]}' % i for i in range(30)]
     lines[16] = b'{"id": 16, "authors"'
@@ -214,6 +219,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["done/read/*.json", "collection.duckdb", "mentions.parquet", "feature.bin"])
 def test_ctrl_c_leaves_only_the_work_at_any_stage(large: Path, tmp_path: Path, stage: str) -> None:
     command = [

@@ -78,6 +78,7 @@ def assert_identical(one: Clustering, other: Clustering) -> None:
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400))
 @given(collection=blocks, run=parameters(), rare=rarities, constants=changed_constants())
 def test_sparse_kernel_equals_reference(
@@ -87,6 +88,7 @@ def test_sparse_kernel_equals_reference(
         test_dense.assert_same_as_reference(collection, run, rare)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400))
 @given(case=constrained(), run=parameters(), rare=rarities, constants=changed_constants())
 def test_sparse_kernel_equals_reference_with_constraints(
@@ -96,6 +98,7 @@ def test_sparse_kernel_equals_reference_with_constraints(
         test_constrained_clustering.assert_same_as_reference(*case, run, rare)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400))
 @given(
     case=constrained(),
@@ -155,6 +158,7 @@ def random_constraints(mentions: int, seed: int) -> Constraints:
     return constraints_of([groups], [random.integers(0, PROFILES, mentions).tolist()], {(0, 1), (2, 2), (3, 4)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["prob", "max"])
 @pytest.mark.parametrize("joint", [False, True])
 @pytest.mark.parametrize("gamma", [0.0, 1.0])
@@ -174,6 +178,7 @@ def test_equals_dense_kernel_on_medium_blocks_in_every_variant(
             assert_same_answer(found, dense, run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "mentions", "seed", "alpha"),
     [("prob", 700, 1, 0.07), ("prob", 2000, 2, 0.07), ("max", 700, 1, 0.02), ("max", 2000, 2, 0.02)],
@@ -191,6 +196,7 @@ def test_equals_dense_kernel_on_larger_blocks(variant: str, mentions: int, seed:
         assert_identical(alone, shared)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("variant", "alpha", "rounds"), [("prob", 0.05, 300), ("max", 0.002, 20)])
 def test_large_cluster_that_grows_by_one_mention_per_round(variant: str, alpha: float, rounds: int) -> None:
     """Many rounds, in which the cached rows of large clusters are completed."""

@@ -253,6 +253,7 @@ bounded = hypothesis_settings(
 )
 
 
+@pytest.mark.slow
 @hypothesis_given(corpora)
 @bounded
 def test_random_corpora_agree_with_brute_force(tmp_path: Path, corpus: list[Raw]) -> None:
@@ -264,6 +265,7 @@ def test_random_corpora_agree_with_brute_force(tmp_path: Path, corpus: list[Raw]
     assert sum("is already the id of" in problem for problem in found.problems) == len(ids) - len(set(ids))
 
 
+@pytest.mark.slow
 @hypothesis_given(st.lists(documents, min_size=1, max_size=7, unique_by=lambda raw: str(raw["id"])), st.randoms())
 @bounded
 def test_the_order_of_the_input_does_not_matter(tmp_path: Path, corpus: list[Raw], rng: random.Random) -> None:
@@ -298,6 +300,7 @@ def corpus_of(size: int, seed: int = 7) -> list[Raw]:
     ]
 
 
+@pytest.mark.slow
 def test_many_parts_and_processes_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = corpus_of(300)
     path = written(tmp_path, corpus)
@@ -511,6 +514,7 @@ def test_extracted_mentions_give_the_same_collection(tmp_path: Path, name: str, 
     assert summary.mentions == again.records == len(original.mentions)
 
 
+@pytest.mark.slow
 @hypothesis_given(corpora)
 @hypothesis_settings(bounded, max_examples=examples(10))
 def test_extracted_mentions_of_random_corpora_give_the_same_collection(tmp_path: Path, corpus: list[Raw]) -> None:
@@ -548,6 +552,7 @@ def parquet(folder: Path, raws: Iterable[Raw], name: str = "in.parquet") -> Path
     return folder / name
 
 
+@pytest.mark.slow
 @hypothesis_given(any_mentions)
 @hypothesis_settings(bounded, max_examples=examples(25))
 def test_any_mentions_are_the_same_from_json_lines_and_parquet(tmp_path: Path, raws: list[Raw]) -> None:

@@ -59,6 +59,7 @@ def test_three_documents(tmp_path: Path) -> None:
     assert load_settings(settings_path(summary.output)).limit == settings.limit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".csv.gz", ".jsonl", ".jsonl.gz"])
 def test_same_bytes_for_any_threads_and_order(
     corpus: Path, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
@@ -88,6 +89,7 @@ def test_extract_and_cluster_equal_disambiguate(corpus: Path, tmp_path: Path, su
     assert (tmp_path / "whole.parquet").read_bytes() == (tmp_path / "steps.parquet").read_bytes()
 
 
+@pytest.mark.slow
 def test_saved_statistics_give_the_same_authors(corpus: Path, tmp_path: Path) -> None:
     extract(corpus, tmp_path / "mentions.jsonl", save_statistics=tmp_path / "statistics.csv.gz")
     for variant in ("prob", "max"):
@@ -99,6 +101,7 @@ def test_saved_statistics_give_the_same_authors(corpus: Path, tmp_path: Path) ->
         assert (tmp_path / "own.parquet").read_bytes() == (tmp_path / "given.parquet").read_bytes()
 
 
+@pytest.mark.slow
 def test_statistics_of_another_collection_change_the_outcome(corpus: Path, tmp_path: Path) -> None:
     extract(corpus, tmp_path / "mentions.jsonl", save_statistics=tmp_path / "statistics.parquet")
     summary = cluster(
@@ -237,6 +240,7 @@ def test_rejects_wrong_weights(tmp_path: Path, weights: dict[str, float], messag
         disambiguate(write(tmp_path / "in.jsonl", GOOD), tmp_path / "out.parquet", Settings(weights=weights))
 
 
+@pytest.mark.slow
 def test_a_document_of_five_thousand_authors(tmp_path: Path) -> None:
     crowd = {"id": "big", "title": "Higgs", "authors": [{"name": f"Person{i}, A"} for i in range(5000)]}
     summary = disambiguate(write(tmp_path / "in.jsonl", [crowd, *GOOD]), tmp_path / "out.parquet")

@@ -406,6 +406,7 @@ def result_of(summary: Summary) -> dict[str, tuple[str, str | None]]:
     return {row["mention_id"]: (row["author_id"], row["constraint"]) for row in rows}
 
 
+@pytest.mark.slow
 @given(
     collections, statements, st.lists(st.integers(0, 2), min_size=12, max_size=12), st.sampled_from([0.0, 0.2, 0.45])
 )
@@ -478,6 +479,7 @@ def test_extract_then_cluster_equals_disambiguate(corpus: Path, tmp_path: Path, 
     assert "orcid" in whole.constraints.links
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_order_or_threads(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,7 @@ def test_pairs_with_one_address_are_counted_once_and_inside_names() -> None:
     assert address_pairs(names) == (1, 3)
 
 
+@pytest.mark.slow
 @needs_real_data
 @pytest.mark.parametrize("kind", SETS, ids=[kind.title for kind in SETS])
 def test_baselines_are_as_the_page_says(kind: object, tmp_path: Path) -> None:

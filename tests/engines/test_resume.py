@@ -126,6 +126,7 @@ def expected(documents: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[
     return {**files, "errors": done.stderr.encode()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_resumes_a_killed_run_with_the_same_bytes(
     documents: Path, expected: dict[str, bytes], tmp_path: Path, moment: str
@@ -188,6 +189,7 @@ def plain(documents: Path | list[Path], settings: Settings, **options: Any) -> t
     return PLAIN[key]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_chunks")
 def test_changed_settings_redo_only_dependent_steps(documents: Path, tmp_path: Path) -> None:
     first = run_in_work(documents, tmp_path, Settings(kappa=7))
@@ -204,6 +206,7 @@ def test_changed_settings_redo_only_dependent_steps(documents: Path, tmp_path: P
     assert "count" in other
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_chunks")
 def test_rereads_only_changed_chunks(documents: Path, tmp_path: Path) -> None:
     lines = documents.read_bytes().splitlines(keepends=True)
@@ -285,6 +288,7 @@ def test_pairs_apply_to_a_resumed_run(documents: Path, tmp_path: Path) -> None:
     assert run_in_work(documents, tmp_path, Settings(kappa=7), pairs=tmp_path / "pairs.csv")["encode"]["reused"] == 1
 
 
+@pytest.mark.slow
 def test_given_statistics_are_part_of_the_key_of_the_encoding(documents: Path, tmp_path: Path) -> None:
     given = tmp_path / "given.csv"
     disambiguate(documents, tmp_path / "first.csv", Settings(kappa=7), save_statistics=given)

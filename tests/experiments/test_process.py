@@ -84,6 +84,7 @@ def followed(names: LabelledNames, run: Settings) -> Process:
     return follow(names, cluster(names.bags, names.frequencies, run, hypothetical=True))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150))
 @given(labelled=labelled_collections(), run=parameters())
 def test_states_equal_the_reference(labelled: tuple[Collection, Authors], run: Settings) -> None:

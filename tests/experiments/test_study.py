@@ -506,6 +506,7 @@ def test_finished_study_reuses_all_runs(finished: Study, inputs: Path, monkeypat
     assert results(finished.directory) == before
 
 
+@pytest.mark.slow
 def test_interrupted_study_resumes(finished: Study, inputs: Path, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patched:
         first = watched(patched, break_after=3)
@@ -568,6 +569,7 @@ def test_without_scikit_learn_there_are_no_trained_weights(
     assert {"opposed", "paper", "only-co"} <= set(done.values["weights"])
 
 
+@pytest.mark.slow
 def test_study_of_documents_with_all_feature_types(tmp_path: Path) -> None:
     corpus = generate(tmp_path / "corpus", Corpus(mentions=600, ambiguity=3, seed=2))
     done = study(corpus, tmp_path / "study")
@@ -609,6 +611,7 @@ def homonym_study(*arguments: str | Path, cwd: Path, start: str = "") -> subproc
     return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd)
 
 
+@pytest.mark.slow
 def test_command_line_study_draws_figures_and_reports_warnings(tmp_path: Path) -> None:
     rows = mentions({1: 6, 2: 3}, types=("co",))
     labels = [(one["mention_id"], one.pop("author")) for one in rows]

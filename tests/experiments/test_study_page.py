@@ -195,6 +195,7 @@ def test_process_figure_omits_states_of_few_names() -> None:
     assert "← " not in process_picture({"title": "x", "process": {"5": part}}, "5", "x").element()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edge", EDGES.values(), ids=EDGES.keys())
 def test_edge_cases_have_all_outputs(edge: Callable[[], Study]) -> None:
     made = edge()

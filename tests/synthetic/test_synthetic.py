@@ -166,6 +166,7 @@ def peak(mentions: int) -> int:
     return highest
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_corpus() -> None:
     # Two batches are alive at a time, which the smaller corpus has too; names and places grow a little.
     assert peak(60_000) < peak(20_000) + 3_000_000
