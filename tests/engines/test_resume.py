@@ -339,9 +339,7 @@ def test_reuses_parts_of_mention_files_and_tables(documents: Path, tmp_path: Pat
         (KeyboardInterrupt, None),
     ],
 )
-@pytest.mark.parametrize(
-    "place", ["homonym.collection.encoded._write_bags", "homonym.clustering.agglomerative.cluster"]
-)
+@pytest.mark.parametrize("place", ["homonym.collection.encoded._write_bags", "homonym.engines.local.cluster"])
 def test_keeps_checkpoints_after_machine_failures(
     documents: Path,
     tmp_path: Path,

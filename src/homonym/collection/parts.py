@@ -387,6 +387,9 @@ def _identifier_rows(ids: pa.ChunkedArray, owners: Integers, path: Path, row: in
             kind, value = entry["kind"], entry["id"]
             valid = identifiers.normalise(kind, value) if kind else None
             if valid is None:
-                raise InputError(f"{path}, row {row + place + 1}: {value!r} is no {kind}; correct or remove it.")
+                title = identifiers.TITLES.get(kind, kind)
+                raise InputError(
+                    f"{path}, row {row + place + 1}: {value!r} is not a valid {title}; correct or remove it."
+                )
             rows.append((owner, kind, valid))
     return rows
