@@ -37,7 +37,7 @@ check: $(TOOLS)  ## ruff, mypy --strict, import-linter
 test: check  ## all checks and all tests, on all cores; this is what CI runs
 	$(PYTEST) --hypothesis-profile full
 
-quick: $(TOOLS)  ## all tests except slow ones, with few Hypothesis examples: under two minutes
+quick: $(TOOLS)  ## all tests except slow ones, with few Hypothesis examples: about four minutes
 	$(PYTEST) -q -m "not slow and not spark" --hypothesis-profile quick
 
 format: $(TOOLS)  ## apply the fixes and the formatting of ruff
