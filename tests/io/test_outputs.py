@@ -8,16 +8,21 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from homonym.errors import InputError, OutputError
-from homonym.io.inputs import Source, read_lines, require_files, require_rereadable
+from homonym.io.inputs import InputLine, Source, require_files, require_rereadable
 from homonym.io.outputs import atomic_path, open_atomic, require_writable, write_atomic
 
 RECORDS = b'{"id": "1"}\n{"id": "2"}\n{"id": "3"}\n'
+
+
+def read_lines(path: Path) -> Iterator[InputLine]:
+    with Source(path) as source:
+        yield from (InputLine(number, text) for number, text in source.lines())
 
 
 def lines(path: Path) -> list[tuple[int, bytes]]:

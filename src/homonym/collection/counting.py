@@ -6,7 +6,6 @@ Results must not depend on the order of rows, but floating-point sums do. So cou
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -265,8 +264,13 @@ def is_unique(sequence: str) -> str:
 
 
 def _value(connection: duckdb.DuckDBPyConnection, query: str) -> Any:
-    row: Iterable[Any] = connection.execute(query).fetchone() or (None,)
-    return next(iter(row))
+    return _row(connection, query)[0]
+
+
+def _row(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
+    row = connection.execute(query).fetchone()
+    assert row is not None
+    return row
 
 
 # Number of mentions whose bags are in memory at once.
@@ -343,9 +347,3 @@ def _frequent(connection: duckdb.DuckDBPyConnection, most: int) -> list[Any]:
             GROUP BY block ORDER BY 2 DESC, 1 LIMIT ?""",
         [most],
     ).fetchall()
-
-
-def _row(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
-    row = connection.execute(query).fetchone()
-    assert row is not None
-    return row

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from homonym.clustering.arrays import Bags, Frequencies
+from homonym.clustering.arrays import Bags, Frequencies, Integers
 from homonym.collection import counting
 from homonym.collection.counting import BATCH_MENTIONS
 from homonym.collection.extractor import order_by_owner
@@ -169,7 +169,6 @@ def _loaded(stored: Stored, work: Path) -> Any:
 
 
 Number = TypeVar("Number", bound=np.generic)
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

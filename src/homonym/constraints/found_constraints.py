@@ -6,17 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Constraints, Integers, concatenate_constraints, equal_keys
 from homonym.collection.encoded import Encoded
 from homonym.constraints.cannot_link import build_constraints
 from homonym.constraints.conflicts import ConstraintConflict, describe_conflicts
 from homonym.constraints.evidence import MentionEvidence, UserPairs, collect_evidence
-from homonym.constraints.must_link import DOCUMENT, NAME, PAIR, MustLinks, find_must_links, find_name_conflicts
+from homonym.constraints.must_link import DOCUMENT, NAME, PAIR, Mask, MustLinks, find_must_links, find_name_conflicts
 from homonym.settings import Settings
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

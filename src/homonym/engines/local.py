@@ -464,8 +464,8 @@ def block_batches(block_start: Integers, occurrences: Integers) -> list[BlockBat
     [(2, 3, 2000), (0, 2, 3), (3, 4, 1)]
     """
     sizes = np.diff(block_start)
-    filled = np.concatenate([[0], np.cumsum(occurrences)])[block_start]
-    pairs = np.concatenate([[0], np.cumsum(sizes**2)])
+    filled = starts(occurrences)[block_start]
+    pairs = starts(sizes**2)
     found = []
     for first, last in _ranges(filled, sizes):
         work = int(pairs[last] - pairs[first] + filled[last] - filled[first])

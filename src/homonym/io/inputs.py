@@ -239,12 +239,6 @@ def _encoding(start: bytes) -> str | None:
     return {"utf-8": None, "ascii": None, "iso8859-1": "cp1252"}.get(name, name)
 
 
-def read_lines(path: Path) -> Iterator[InputLine]:
-    """Yield the non-blank lines of a file of any compression."""
-    with Source(path) as source:
-        yield from (InputLine(number, text) for number, text in source.lines())
-
-
 def unreadable(path: Path, error: OSError) -> InputError:
     """The error for a file that cannot be read."""
     if os.path.isdir(path):  # unlike path.is_dir(), it never raises
