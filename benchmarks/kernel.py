@@ -66,14 +66,14 @@ def head(bags: Bags, blocks: int) -> Bags:
     )  # fmt: skip
 
 
-def per_block(bags: Bags, frequencies: Frequencies, settings: Settings, couple: Any) -> np.ndarray[Any, Any]:
-    """Cluster block by block; `couple` returns S[t, x, y] and n[t, x] of one block."""
+def per_block(bags: Bags, frequencies: Frequencies, settings: Settings, pair_scores: Any) -> np.ndarray[Any, Any]:
+    """Cluster block by block; `pair_scores` returns S[t, x, y] and n[t, x] of one block."""
     labels = np.zeros(len(bags.bag_start) - 1, np.int32)
     weight = np.array(settings.weights_for(frequencies.types))[:, None]
     smoothing = settings.epsilon / frequencies.mentions
     limit = limits(bags.block_start, settings.limit, frequencies.mentions)
     for block, (first, last) in enumerate(pairwise(bags.block_start)):
-        S, n = couple(bags, frequencies, first, last)
+        S, n = pair_scores(bags, frequencies, first, last)
         labels[first:last] = merge_block(S, n, weight, limit[block], settings.epsilon, smoothing)
     return labels
 
@@ -98,7 +98,7 @@ def merge_block(S: Any, n: Any, weight: Any, limit: float, epsilon: float, smoot
     return label
 
 
-def couple_scipy(bags: Bags, frequencies: Frequencies, first: int, last: int) -> tuple[Any, Any]:
+def scores_by_scipy(bags: Bags, frequencies: Frequencies, first: int, last: int) -> tuple[Any, Any]:
     """S by one sparse product per type."""
     begin, end = bags.bag_start[first], bags.bag_start[last]
     counts = sparse.csr_array(
@@ -115,7 +115,7 @@ def couple_scipy(bags: Bags, frequencies: Frequencies, first: int, last: int) ->
     return np.array(S), np.array(n)
 
 
-def couple_numpy(bags: Bags, frequencies: Frequencies, first: int, last: int) -> tuple[Any, Any]:
+def scores_by_numpy(bags: Bags, frequencies: Frequencies, first: int, last: int) -> tuple[Any, Any]:
     """S by dense products over the distinct features of the block."""
     begin, end = bags.bag_start[first], bags.bag_start[last]
     distinct, column = np.unique(bags.feature[begin:end], return_inverse=True)
@@ -157,9 +157,9 @@ def run() -> list[tuple[str, float, float]]:
     streaming = rate_of_streaming(bags)
     rows = [("kernel", kernel, 1.0), ("reading all of its arrays once", streaming, kernel / streaming)]
     sample = head(bags, SAMPLE)
-    for name, couple in (("numpy, per block", couple_numpy), ("scipy, per block", couple_scipy)):
+    for name, pair_scores in (("numpy, per block", scores_by_numpy), ("scipy, per block", scores_by_scipy)):
         began = time.perf_counter()
-        found = per_block(sample, frequencies, settings, couple)
+        found = per_block(sample, frequencies, settings, pair_scores)
         rate = len(found) / (time.perf_counter() - began)
         assert (found == labels[: len(found)]).all(), f"{name} finds other authors than the kernel"
         rows.append((name, rate, kernel / rate))

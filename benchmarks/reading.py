@@ -41,7 +41,7 @@ REPEATS = 3
 LEAST_SECONDS = 0.2
 
 LIMITS = {"json": 10.0, "xml": 3.0}
-MOST_MICROSECONDS = 25.0
+MAX_MICROSECONDS = 25.0
 
 KINDS = {
     "openalex": "json", "crossref": "json", "datacite": "json", "arxiv": "json", "aminer": "json", "s2and": "json",
@@ -98,13 +98,13 @@ class Row(NamedTuple):
     def limit(self) -> str:
         """The limit for this format."""
         most = LIMITS.get(KINDS.get(self.format, "text"))
-        return f"≤ {most:.0f}×" if most else f"≤ {MOST_MICROSECONDS:.0f} µs"
+        return f"≤ {most:.0f}×" if most else f"≤ {MAX_MICROSECONDS:.0f} µs"
 
     @property
     def is_within_limit(self) -> bool:
         """Whether reading is fast enough."""
         most = LIMITS.get(KINDS.get(self.format, "text"))
-        return (self.ratio or 0) <= most if most else self.microseconds <= MOST_MICROSECONDS
+        return (self.ratio or 0) <= most if most else self.microseconds <= MAX_MICROSECONDS
 
 
 def run() -> list[Row]:

@@ -49,10 +49,10 @@ def first_line(broken: BaseException) -> str:
     return str(broken).splitlines()[0] if str(broken) else type(broken).__name__
 
 
-def listed(words: Sequence[str]) -> str:
+def word_list(words: Sequence[str]) -> str:
     """Words joined by commas and a final "and".
 
-    >>> listed(["1"]), listed(["1", "2", "5"])
+    >>> word_list(["1"]), word_list(["1", "2", "5"])
     ('1', '1, 2 and 5')
     """
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

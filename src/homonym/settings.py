@@ -130,7 +130,7 @@ CONSTRAINTS = ("names", "identifiers", "documents")
 #: A person may have several of these: equal values are a must-link, different values are no cannot-link.
 LINKING_ONLY = ("email",)
 #: Maximum number of trusted identifier kinds: each takes two bits of a 64-bit column.
-MOST_IDENTIFIERS = 25
+MAX_IDENTIFIERS = 25
 
 #: Groups of settings: those of extraction are part of the cache keys of checkpoints (engines/local_checkpoints.py), and
 #: all groups define which options a command has.
@@ -266,8 +266,8 @@ class Settings(BaseModel):
         for kind in kinds:
             if not kind.isalnum():
                 raise ValueError(f"{kind!r} is not an identifier kind; a kind is one word, such as orcid")
-        if len(kinds) > MOST_IDENTIFIERS:
-            raise ValueError(f"at most {MOST_IDENTIFIERS} identifier kinds can be trusted, got {len(kinds)}")
+        if len(kinds) > MAX_IDENTIFIERS:
+            raise ValueError(f"at most {MAX_IDENTIFIERS} identifier kinds can be trusted, got {len(kinds)}")
         return ",".join(kinds)
 
     def constrained_by(self, source: str) -> bool:

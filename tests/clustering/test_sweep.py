@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from homonym.clustering.agglomerative import SWEEP_RATIO, Outcomes, cluster, couple, limits, sweep
+from homonym.clustering.agglomerative import SWEEP_RATIO, Outcomes, cluster, limits, pair_scores, sweep
 from homonym.clustering.arrays import Bags, Floats, Frequencies
 from homonym.settings import Limit, Settings
 from tests.clustering.test_dense import TYPES, Mention, blocks, counted, flat, literal, mentions, parameters
@@ -240,7 +240,7 @@ def test_one_cluster_stands_for_all_lower_limits_though_conditional_scores_may_f
 def test_couple_equals_its_definition(collection: list[list[Mention]], rare: int) -> None:
     frequencies = counted(collection, rare)
     for b, block in enumerate(collection):
-        S, n = couple(flat(collection), b, frequencies)
+        S, n = pair_scores(flat(collection), b, frequencies)
         assert S.shape == (len(block), len(block), len(TYPES))
         for (x, one), (y, other), (t, kind) in product(enumerate(block), enumerate(block), enumerate(TYPES)):
             assert n[x, t] == pytest.approx(sum(one[kind].values()), rel=1e-12)

@@ -108,7 +108,7 @@ def collect(
             blocks=answer.block_start.tolist(),
             stored=len(answer.feature),
             records=read.records,
-            problems=[str(problem) for problem in read.problems.kept],
+            problems=[str(problem) for problem in read.problems.first],
             missing=missing,
         )
 

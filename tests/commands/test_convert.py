@@ -51,7 +51,7 @@ def test_reads_a_document_in_two_files_once(tmp_path: Path) -> None:
     assert (done.records, done.mentions) == (3, 5)
     assert [document["title"] for document in documents(done.output)] == ["On coins", "On trees", "On stones"]
     assert done.problems.counts["duplicate"] == 1
-    assert str(done.problems.kept[0]) == (
+    assert str(done.problems.first[0]) == (
         f"{second}, line 1: '10.1000/abc' is already the doi of line 1 of {first}; this duplicate was rejected."
     )
 

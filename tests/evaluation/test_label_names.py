@@ -151,7 +151,7 @@ def test_reads_labelled_mentions(tmp_path: Path, kind: str) -> None:
         "ROE, R": [("Roe, R", 0)],
     }
     assert names.true_size.tolist() == [2, 1]
-    assert (labelling.labels, labelling.labels_without_mention, len(labelling.problems.kept)) == (3, 0, 0)
+    assert (labelling.labels, labelling.labels_without_mention, len(labelling.problems.first)) == (3, 0, 0)
     assert run.warnings == []
 
 
@@ -206,7 +206,7 @@ def test_reads_several_files_and_reports_problems(tmp_path: Path) -> None:
     labelling, run = read([first, second])
     assert list(labelling.names.key) == ["DOE, J", "ROE, R"]
     assert labelling.names.mentions.tolist() == [4, 1]
-    assert len(labelling.problems.kept) == 1
+    assert len(labelling.problems.first) == 1
     assert run.warnings == ["1 line of the labels could not be parsed."]
 
 

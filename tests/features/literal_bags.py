@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
-from homonym.features.text import plain
+from homonym.features.text import plain_words
 from homonym.names.parse import parse_name
 from homonym.records.model import Author, Document
 from homonym.settings import Settings
@@ -16,7 +16,7 @@ from tests.support.words import terms_of
 Bag = Mapping[str, float]
 
 
-def counted(texts: Iterable[str], normalise: Callable[[str], str] = plain) -> Bag:
+def counted(texts: Iterable[str], normalise: Callable[[str], str] = plain_words) -> Bag:
     return Counter(feature for text in texts if (feature := normalise(text)))
 
 

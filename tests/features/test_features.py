@@ -18,7 +18,7 @@ from homonym.collection.extractor import extract_tables
 from homonym.features import types
 from homonym.features.blocking import SCHEMES, author_names
 from homonym.features.columns import DocumentColumns, PlacedDocument, columns_of
-from homonym.features.text import STOP_WORDS, Lemmas, count_words, lemmas_of, plain
+from homonym.features.text import STOP_WORDS, Lemmas, count_words, lemmas_of, plain_words
 from homonym.features.types import FEATURE_TYPES, count_texts, describe, feature_type, gaussian_years
 from homonym.names.parse import parse_name
 from homonym.records.formats.documents import SMALLEST_COUNT
@@ -97,7 +97,7 @@ def test_a_further_feature_type_is_one_function(monkeypatch: pytest.MonkeyPatch)
     @feature_type("document")
     def venue(documents: DocumentColumns, settings: Settings) -> types.FeatureCounts:
         """Where the document was published."""
-        return count_texts(documents.venue, plain)
+        return count_texts(documents.venue, plain_words)
 
     assert describe("venue") == "where the document was published"
     read = columns(document("Doe, J", "Roe, R", venue="Proc. JCDL", categories=["CS"]))
@@ -213,9 +213,9 @@ def test_a_lemma_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_labels_are_plain(text: str, label: str) -> None:
-    assert plain(text).replace(" ", "") == label.replace(" ", "")
-    assert plain(text) == " ".join(plain(text).split()).lower()
-    assert bag("aff", author(affiliations=[text])) == ({plain(text): 1.0} if label else {})
+    assert plain_words(text).replace(" ", "") == label.replace(" ", "")
+    assert plain_words(text) == " ".join(plain_words(text).split()).lower()
+    assert bag("aff", author(affiliations=[text])) == ({plain_words(text): 1.0} if label else {})
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_labels_are_plain(text: str, label: str) -> None:
 )
 def test_long_words_take_linear_time(text: str) -> None:
     # With a backtracking pattern each of these would take hours.
-    assert isinstance(plain(text), str)
+    assert isinstance(plain_words(text), str)
 
 
 def test_keywords_are_counted() -> None:

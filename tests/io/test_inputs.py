@@ -91,7 +91,7 @@ def test_stops_decompression_bombs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_cuts_endless_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "MOST_RECORD_BYTES", 3 << 20)
+    monkeypatch.setattr(inputs, "MAX_RECORD_BYTES", 3 << 20)
     (tmp_path / "long").write_bytes(b"x" * (20 << 20) + b"\nnext\n")
     with Source(tmp_path / "long") as source:
         first, second = source.lines()
@@ -143,7 +143,7 @@ def test_splitting_loses_nothing_and_does_not_depend_on_blocks(pieces: list[byte
 
 
 def test_cuts_endless_records_and_finds_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(splitting, "MOST_RECORD_BYTES", 10_000)
+    monkeypatch.setattr(splitting, "MAX_RECORD_BYTES", 10_000)
     text = b"PT a\n" + b"AB x\n" * 20_000 + b"PT b\nER\n"
     first, second = split_at(blocks_of(text, 4096), re.compile(rb"^PT ", re.MULTILINE))
     assert "longer than" in first.broken

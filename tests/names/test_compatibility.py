@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from homonym.names.compatibility import compatible, given_compatible, meeting_places, runs, same_word
+from homonym.names.compatibility import compatible, given_compatible, index_keys, runs, same_word
 from homonym.names.parse import Name, parse_name
 from tests.support.profiles import examples
 
@@ -155,7 +155,7 @@ LIKE_OTHERS = st.one_of(
 @settings(max_examples=examples(1000))
 @given(LIKE_OTHERS, LIKE_OTHERS, st.sampled_from(["", "chinese", "japanese"]))
 def test_words_that_are_one_name_share_an_index_key(a: str, b: str, language: str) -> None:
-    met = meeting_places(a).waits & meeting_places(b).looks or meeting_places(b).waits & meeting_places(a).looks
+    met = index_keys(a).stored & index_keys(b).searched or index_keys(b).stored & index_keys(a).searched
     assert met or not same_word(a, b, language)
 
 
@@ -164,14 +164,14 @@ def test_typing_errors_share_an_index_key(word: str, data: st.DataObject) -> Non
     at = data.draw(st.integers(1, len(word) - 1))
     for slip in (word[:at] + word[at + 1 :], word[:at] + "E" + word[at + 1 :],
                  word[:at] + word[at : at + 2][::-1] + word[at + 2 :]):  # fmt: skip
-        assert meeting_places(word).looks & meeting_places(slip).waits
+        assert index_keys(word).searched & index_keys(slip).stored
 
 
 @settings(max_examples=examples(500))
 @given(GIVEN, GIVEN)
 def test_joined_words_share_an_index_key_with_the_whole(a: tuple[str, ...], b: tuple[str, ...]) -> None:
     """Without a place to meet, names go together only as far as their words do."""
-    looks = [frozenset().union(*(meeting_places(word).looks for word in given)) for given in (a, b)]
+    looks = [frozenset().union(*(index_keys(word).searched for word in given)) for given in (a, b)]
     if looks[1].isdisjoint(runs(a)) and looks[0].isdisjoint(runs(b)) and all(len(word) == 1 for word in a[1:] + b[1:]):
         shorter, longer = sorted((a, b), key=len)
         rest = iter(longer[1:])

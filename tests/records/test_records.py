@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from homonym.errors import InputError
 from homonym.records.formats.documents import LARGEST_COUNT, SMALLEST_COUNT, Mention, parse_document, parse_mention
-from homonym.records.model import KEPT_PROBLEMS, BrokenRecordError, Document, Note, Problem, Problems
+from homonym.records.model import MAX_LISTED_PROBLEMS, BrokenRecordError, Document, Note, Problem, Problems
 
 DOE = [{"name": "Doe, J"}]
 HUGE = 10**30
@@ -419,12 +419,12 @@ def test_damaged_lines_are_read_or_rejected(raw: dict[str, Any], data: st.DataOb
 
 def test_counts_every_problem_and_keeps_the_first() -> None:
     problems = Problems()
-    for line in range(KEPT_PROBLEMS + 5):
+    for line in range(MAX_LISTED_PROBLEMS + 5):
         problems.add(Problem("in.jsonl", line, "record", "not valid JSON"))
     problems.add(Problem("in.jsonl", 9, "field", "year 'n.d.' is not a year"))
-    assert len(problems) == KEPT_PROBLEMS + 6
-    assert problems.counts == {"record": KEPT_PROBLEMS + 5, "author": 0, "field": 1, "duplicate": 0}
-    assert [problem.line for problem in problems.kept] == list(range(KEPT_PROBLEMS))
+    assert len(problems) == MAX_LISTED_PROBLEMS + 6
+    assert problems.counts == {"record": MAX_LISTED_PROBLEMS + 5, "author": 0, "field": 1, "duplicate": 0}
+    assert [problem.line for problem in problems.first] == list(range(MAX_LISTED_PROBLEMS))
 
 
 def test_problem_message_has_place_and_reason() -> None:

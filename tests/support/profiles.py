@@ -7,7 +7,7 @@ from hypothesis import settings
 #: Share of the examples that each profile runs.
 SHARES = {"full": 1.0, "quick": 0.1}
 #: Minimum number of examples in any profile.
-FEWEST = 5
+MIN_EXAMPLES = 5
 
 _share = SHARES["full"]
 
@@ -23,4 +23,4 @@ def register(profile: str | None) -> None:
 
 def examples(number: int) -> int:
     """How many examples a test runs that asks for this many in the full profile."""
-    return max(FEWEST, round(number * _share))
+    return max(MIN_EXAMPLES, round(number * _share))

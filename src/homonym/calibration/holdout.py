@@ -10,7 +10,7 @@ from hashlib import blake2b
 import numpy as np
 
 from homonym.clustering.arrays import Integers
-from homonym.errors import InputError, SettingsError, counted, listed
+from homonym.errors import InputError, SettingsError, counted, word_list
 from homonym.measures.agreement import Codes
 from homonym.measures.bootstrap import group_name, size_groups
 from homonym.measures.methods import LabelledNames
@@ -91,9 +91,9 @@ def _warnings(group: Codes, training: Integers, test: Integers, share: float) ->
         )
     if missing := missing_sizes(training):
         warnings.append(
-            f"a training share of {share:g} leaves no name for training of true size {listed(missing)}: "
+            f"a training share of {share:g} leaves no name for training of true size {word_list(missing)}: "
             "this size has no influence on the choice."
         )
     if share < 1 and (missing := missing_sizes(test)):
-        warnings.append(f"a training share of {share:g} leaves no name for testing of true size {listed(missing)}.")
+        warnings.append(f"a training share of {share:g} leaves no name for testing of true size {word_list(missing)}.")
     return warnings

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from homonym.clustering.agglomerative import cluster, couple
+from homonym.clustering.agglomerative import cluster, pair_scores
 from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers, ranges, starts
 from homonym.collection.encoded import Encoded
 from homonym.names.parse import decode_name
@@ -247,7 +247,7 @@ def _similarity(bags: Bags, frequencies: Frequencies) -> Floats:
     summed = Bags(
         np.array([0, people]), starts(np.array(lengths)), np.concatenate(feature), np.concatenate(count)
     )  # fmt: skip
-    S, n = couple(summed, 0, frequencies)
+    S, n = pair_scores(summed, 0, frequencies)
     root = np.sqrt(np.maximum(n[:people], np.finfo(float).tiny))
     shared: Floats = np.einsum("ijt,it,jt->ij", S, 1 / root, 1 / root)
     return shared

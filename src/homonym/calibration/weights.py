@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from homonym.clustering.agglomerative import couple
+from homonym.clustering.agglomerative import pair_scores
 from homonym.clustering.arrays import Floats, Integers
 from homonym.errors import InputError, SettingsError
 from homonym.measures.methods import LabelledNames
@@ -40,7 +40,7 @@ def sample_examples(names: LabelledNames, settings: Settings, seed: int) -> Exam
         sizes = possible_sizes([len(mentions) for mentions in authors])
         if not sizes:
             continue
-        S, n = couple(names.bags, name, names.frequencies)
+        S, n = pair_scores(names.bags, name, names.frequencies)
         for size in generator.choice(sizes, PAIRS_PER_NAME):
             x, own, other = _draw_clusters(authors, int(size), generator)
             for cluster in (own, other):

@@ -55,7 +55,7 @@ def show_problems(summary: Reported, console: Console | None = None) -> None:
     console = console or Console(stderr=True, soft_wrap=True, highlight=False)
     for warning in summary.warnings:
         console.print(f"warning: {warning}", markup=False)
-    for problem in summary.problems.kept[:SHOWN_PROBLEMS]:
+    for problem in summary.problems.first[:SHOWN_PROBLEMS]:
         console.print(str(problem), markup=False)
     if len(summary.problems) > SHOWN_PROBLEMS:
         console.print("…")

@@ -189,11 +189,11 @@ def sweep(
     return Outcomes(starts(steps), lowest, starts(np.repeat(mentions, steps)), label)
 
 
-def couple(bags: Bags, block: int, frequencies: Frequencies) -> tuple[Floats, Floats]:
+def pair_scores(bags: Bags, block: int, frequencies: Frequencies) -> tuple[Floats, Floats]:
     """S(x,y) for each pair of mentions of one block and each feature type, 0 on the diagonal; and n(x)."""
-    from homonym.clustering.dense.blocks import couple_block
+    from homonym.clustering.dense.blocks import block_pair_scores
 
-    S, n = couple_block(_kernel_input(bags, frequencies), block)
+    S, n = block_pair_scores(_kernel_input(bags, frequencies), block)
     return S, n
 
 

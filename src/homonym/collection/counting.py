@@ -14,7 +14,7 @@ import numpy as np
 
 from homonym.clustering.arrays import Frequencies
 from homonym.collection.layout import PART_TABLES, SLOT_BITS, part_file
-from homonym.collection.statistics import GivenStatistics, quoted, use_given_counts
+from homonym.collection.statistics import GivenStatistics, sql_quoted, use_given_counts
 
 if TYPE_CHECKING:
     import duckdb
@@ -42,7 +42,7 @@ def read_parts(connection: duckdb.DuckDBPyConnection, work: Path) -> None:
     """Create a view of each table over all parts; a table that no part has is empty."""
     for name, schema in PART_TABLES.items():
         if (work / name).is_dir():
-            files = quoted(work / name / "*.parquet")
+            files = sql_quoted(work / name / "*.parquet")
             connection.execute(f"CREATE VIEW \"{name}\" AS SELECT * FROM read_parquet('{files}')")
         else:
             connection.register("empty", schema.empty_table())
@@ -155,7 +155,7 @@ def find_duplicate_counts(connection: duckdb.DuckDBPyConnection, work: Path) -> 
     for part, following in zip(parts, [*parts[1:], 1 << 62], strict=True):
         among = f"SELECT sequence << {SLOT_BITS} FROM duplicates WHERE sequence BETWEEN {part} AND {following - 1}"
         if _value(connection, f"SELECT count(*) FROM ({among})"):
-            bags, features = (quoted(part_file(work, name, part)) for name in ("bags", "features"))
+            bags, features = (sql_quoted(part_file(work, name, part)) for name in ("bags", "features"))
             connection.execute(
                 f"""INSERT INTO counted_twice
                     SELECT f.type, f.feature, b.count, b.holders
@@ -207,7 +207,7 @@ def count_authors(connection: duckdb.DuckDBPyConnection) -> int:
 
 def features_missing_from_statistics(connection: duckdb.DuckDBPyConnection) -> int:
     """The number of features of the run that the given statistics lack."""
-    return int(_value(connection, "SELECT count(*) FROM counted WHERE NOT known"))
+    return int(_value(connection, "SELECT count(*) FROM counted WHERE NOT is_given"))
 
 
 def write_ordered_mentions(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
@@ -218,7 +218,7 @@ def write_ordered_mentions(connection: duckdb.DuckDBPyConnection, path: Path) ->
                   FROM named_mentions m LEFT JOIN vocabulary v ON v.type = 'co' AND v.feature = m.own_name
                   WHERE {is_unique_owner("m.owner")}
                   ORDER BY block, document_id NULLS FIRST, position NULLS FIRST, mention_id)
-            TO '{quoted(path)}' (FORMAT parquet, COMPRESSION lz4)"""
+            TO '{sql_quoted(path)}' (FORMAT parquet, COMPRESSION lz4)"""
     )
 
 
@@ -227,13 +227,15 @@ def write_identifiers(connection: duckdb.DuckDBPyConnection, path: Path) -> None
     connection.execute(
         f"""COPY (SELECT owner, lower(regexp_replace(kind, '[-_\\s]', '', 'g')) AS kind, min(id) AS id
                   FROM identifiers WHERE {is_unique_owner("owner")} GROUP BY ALL ORDER BY owner, kind)
-            TO '{quoted(path)}' (FORMAT parquet, COMPRESSION lz4)"""
+            TO '{sql_quoted(path)}' (FORMAT parquet, COMPRESSION lz4)"""
     )
 
 
 def write_vocabulary(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Write type and name of every feature, in the order of their ids."""
-    connection.execute(f"COPY (SELECT type, feature FROM vocabulary ORDER BY id) TO '{quoted(path)}' (FORMAT parquet)")
+    connection.execute(
+        f"COPY (SELECT type, feature FROM vocabulary ORDER BY id) TO '{sql_quoted(path)}' (FORMAT parquet)"
+    )
 
 
 def _frequencies(connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None) -> Frequencies:
@@ -271,10 +273,6 @@ def _row(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
     row = connection.execute(query).fetchone()
     assert row is not None
     return row
-
-
-# Number of mentions whose bags are in memory at once.
-BATCH_MENTIONS = 100_000
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,15 @@ from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Bags, Frequencies, Integers
 from homonym.collection import counting
-from homonym.collection.counting import BATCH_MENTIONS
 from homonym.collection.extractor import order_by_owner
 from homonym.collection.layout import SLOT_BITS, part_file
 from homonym.runtime.thread_pool import map_in_order
 
 if TYPE_CHECKING:
     import duckdb
+
+# Number of mentions whose bags are gathered at once.
+GATHERED_MENTIONS = 100_000
 
 
 @dataclass(frozen=True)
@@ -325,8 +327,8 @@ def share_with_features(encoded: Encoded) -> dict[str, float]:
     mentions = len(encoded.mention_owner)
     having = np.zeros(len(types), np.int64)
     everything = np.ones(len(types), bool)
-    for start in range(0, mentions, BATCH_MENTIONS):
-        bag_start, feature, _ = encoded.gather_mentions(slice(start, start + BATCH_MENTIONS), everything)
+    for start in range(0, mentions, GATHERED_MENTIONS):
+        bag_start, feature, _ = encoded.gather_mentions(slice(start, start + GATHERED_MENTIONS), everything)
         mention = np.repeat(np.arange(len(bag_start) - 1), np.diff(bag_start))
         kind = np.searchsorted(type_start, feature, side="right") - 1
         having += np.bincount(np.unique(mention * len(types) + kind) % len(types), minlength=len(types))

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 SLOT_BITS = 20
-MOST_AUTHORS = (1 << SLOT_BITS) - 2
+MAX_AUTHORS = (1 << SLOT_BITS) - 2
 
 FEATURES = pa.schema(
     [("part", pa.int64()), ("id", pa.int32()), ("type", pa.string()), ("feature", pa.string()), ("count", pa.float64()),

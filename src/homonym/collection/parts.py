@@ -21,8 +21,8 @@ from homonym.collection.extractor import Occurrences, bag_tables, extract_tables
 from homonym.collection.layout import (
     CONVERTED,
     IDENTIFIER_ROWS,
+    MAX_AUTHORS,
     MENTION_ROWS,
-    MOST_AUTHORS,
     RECORD_ROWS,
     SLOT_BITS,
     write_part,
@@ -125,7 +125,7 @@ def write_lines(chunk: Chunk, settings: Settings, work: Path, *, strict: bool) -
 def _columns_at_once(chunk: Chunk, blocking: str) -> DocumentColumns | None:
     """The columns of homonym's own documents; None if the chunk must be parsed record by record."""
     columns = columns_of_lines(chunk.raws, chunk.sequence, blocking) if chunk.form == "documents" else None
-    return columns if columns and columns.records.authors.max(initial=0) < MOST_AUTHORS else None
+    return columns if columns and columns.records.authors.max(initial=0) < MAX_AUTHORS else None
 
 
 def _named_documents(chunk: Chunk, report: PartReport, blocking: str, *, strict: bool) -> Iterator[PlacedDocument]:
@@ -147,7 +147,7 @@ def _documents(chunk: Chunk, report: PartReport, *, strict: bool) -> Iterator[tu
     for sequence, raw in enumerate(chunk.raws, chunk.sequence):
         _, document, problems = parse_raw_record(raw, form, chunk.context, chunk.file, chunk.unit)
         if document and _has_too_many_authors(document):
-            problem = Problem(chunk.file, raw.number, "record", f"more than {MOST_AUTHORS} authors", chunk.unit)
+            problem = Problem(chunk.file, raw.number, "record", f"more than {MAX_AUTHORS} authors", chunk.unit)
             document, problems = None, [problem]
         report.add(problems, raw)
         if strict and report.problems:
@@ -157,7 +157,7 @@ def _documents(chunk: Chunk, report: PartReport, *, strict: bool) -> Iterator[tu
 
 
 def _has_too_many_authors(document: Document) -> bool:
-    return bool(document.authors) and document.authors[-1].position >= MOST_AUTHORS
+    return bool(document.authors) and document.authors[-1].position >= MAX_AUTHORS
 
 
 def _reject(problem: Problem, raw: Raw) -> bytes:
@@ -355,7 +355,6 @@ def _conformed(table: pa.Table, path: Path, row: int) -> pa.Table:
 def _bag_entries(table: pa.Table, path: Path, row: int) -> pa.Table:
     """The entries of all bags with the row of their mention; entries of one feature are added up."""
     bags = table["features"].combine_chunks()
-    bags = bags.combine_chunks() if isinstance(bags, pa.ChunkedArray) else bags
     place, entries = pc.list_parent_indices(bags), pc.list_flatten(bags)
     kind, feature, count = (pc.struct_field(entries, name) for name in ("type", "feature", "count"))
     usable = pc.and_(pc.greater_equal(count, SMALLEST_COUNT), pc.less_equal(count, LARGEST_COUNT))

@@ -91,11 +91,11 @@ def _copy_table(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     if not path.name.endswith(".parquet"):
         options = "FORMAT csv, HEADER" + (", COMPRESSION gzip" if path.suffix == ".gz" else "")
     query = "SELECT type, feature, count FROM vocabulary ORDER BY id"
-    connection.execute(f"COPY ({query}) TO '{quoted(path)}' ({options})")
+    connection.execute(f"COPY ({query}) TO '{sql_quoted(path)}' ({options})")
 
 
 def use_given_counts(connection: duckdb.DuckDBPyConnection, given: GivenStatistics) -> None:
-    """Replace counts in the table `counted` by given ones where there are any; the column `known` marks them."""
+    """Replace counts in the table `counted` by given ones where there are any; the column `is_given` marks them."""
     _read_table(connection, given.path)
     if _exists(connection, f"FROM given WHERE (count > 0 AND count <= {LARGEST_TOTAL}) IS NOT TRUE"):
         raise InputError(
@@ -105,7 +105,7 @@ def use_given_counts(connection: duckdb.DuckDBPyConnection, given: GivenStatisti
         raise InputError(f"{given.path}: some features occur twice; sum their counts into one row each.")
     connection.execute(
         """CREATE OR REPLACE TABLE counted AS
-           SELECT type, feature, coalesce(g.count, c.count) AS count, g.count IS NOT NULL AS known
+           SELECT type, feature, coalesce(g.count, c.count) AS count, g.count IS NOT NULL AS is_given
            FROM counted c LEFT JOIN given g USING (type, feature)"""
     )
 
@@ -142,6 +142,6 @@ def _exists(connection: duckdb.DuckDBPyConnection, rows: str) -> bool:
     return connection.execute(f"SELECT 1 {rows} LIMIT 1").fetchone() is not None
 
 
-def quoted(path: Path) -> str:
+def sql_quoted(path: Path) -> str:
     """A path for use inside a quoted SQL string."""
     return str(path).replace("'", "''")

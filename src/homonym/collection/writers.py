@@ -65,7 +65,7 @@ def _renamed(line: bytes, name: str) -> bytes:
 
 
 MENTION_SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
-BATCH_MENTIONS = 10_000
+WRITTEN_MENTIONS = 10_000
 
 
 def require_mentions_path(path: Path) -> None:
@@ -99,7 +99,7 @@ def _rows(encoded: Encoded, vocabulary: Path, advance: Advance) -> Iterator[list
     identifiers = encoded.identifiers()
     places = identifiers["place"].to_numpy()
     done = 0
-    for batch in pq.ParquetFile(encoded.mentions_file).iter_batches(BATCH_MENTIONS, columns=columns):
+    for batch in pq.ParquetFile(encoded.mentions_file).iter_batches(WRITTEN_MENTIONS, columns=columns):
         bag_start, feature, count = encoded.gather_mentions(slice(done, done + len(batch)), kept)
         names = words.take(pa.array(feature)).to_pylist()
         kinds = (np.searchsorted(type_start, feature, side="right") - 1).tolist()

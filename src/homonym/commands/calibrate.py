@@ -11,7 +11,7 @@ from homonym.calibration.tuning import JudgedLimit, TriedChance, tune_limits
 from homonym.commands.labelled import read_and_encode, read_labels, split_names
 from homonym.commands.run import Resources, Run, check_given_statistics, open_local_engine, prepare_run
 from homonym.engines.local import LocalCollection
-from homonym.errors import SettingsError, listed
+from homonym.errors import SettingsError, word_list
 from homonym.evaluation.matching import Labelling, label_names
 from homonym.io.inputs import require_rereadable
 from homonym.io.outputs import Paths, require_writable, write_atomic
@@ -114,7 +114,7 @@ def _check(gold: Paths | None, settings: Settings, label: str, training_share: f
     given = zip(usual.items(), (label, training_share, most_names), strict=True)
     if needless := [option for (option, default), value in given if value != default]:
         verb = "goes" if len(needless) == 1 else "go"
-        raise SettingsError(f"{listed(needless)} {verb} with --gold; without labels pseudo-names find the limit.")
+        raise SettingsError(f"{word_list(needless)} {verb} with --gold; without labels pseudo-names find the limit.")
 
 
 def _without_identifier(settings: Settings, label: str) -> Settings:

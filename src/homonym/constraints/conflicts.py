@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from homonym.clustering.arrays import starts
 from homonym.collection.encoded import Encoded
 from homonym.constraints.must_link import DOCUMENT, NAME, PAIR, LinkConflict, MustLinks
-from homonym.errors import counted, listed
+from homonym.errors import counted, word_list
 from homonym.io.outputs import write_atomic
 
 COLUMNS = ("kind", "block", "mentions", "what")
@@ -80,7 +80,7 @@ class _ConflictTexts:
         if conflict.kind != NAME:
             outcome = f"none of the links of these {counted(len(conflict.members), 'mention')} is made"
         left, right = (self.mention_id[mention] for mention in (conflict.left, conflict.right))
-        return f"{left} and {right} are linked by {listed(linked_by)}, but {self._reason(conflict)}; {outcome}."
+        return f"{left} and {right} are linked by {word_list(linked_by)}, but {self._reason(conflict)}; {outcome}."
 
     def _reason(self, conflict: LinkConflict) -> str:
         kind, left, right = conflict.kind, conflict.left, conflict.right

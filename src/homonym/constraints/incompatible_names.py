@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Integers, has_different_values, pairs_within_groups, starts
 from homonym.names.compatibility import (
-    MOST_NAMES,
+    MAX_NAMES,
     SHORTEST_PREFIX,
     Given,
     compatible,
+    index_keys,
     language_of,
     may_be_left,
-    meeting_places,
     runs,
     same_word,
     second_initials,
@@ -81,7 +81,7 @@ def _given_names_in_surnames(names: Sequence[Name], by_surname: dict[str, list[i
 
 def _compare_given_names(names: Sequence[Name], clash: Matrix, language: str) -> None:
     """Compare given names of surnames of one language, or of different surnames if `language` is empty."""
-    givens = [name.given[:MOST_NAMES] for name in names]
+    givens = [name.given[:MAX_NAMES] for name in names]
     table = _WordTable(givens, language)
     found = []
     for begin in range(0, len(givens), STRIPE):
@@ -107,7 +107,7 @@ def _joined_words(givens: Sequence[Given]) -> Integers:
         for key in runs(given):
             index[key].append(number)
     partners = {
-        word: [number for key in meeting_places(word).looks if key in index for number in index[key]]
+        word: [number for key in index_keys(word).searched if key in index for number in index[key]]
         for word in _distinct_words(givens)
     }
     pairs = [(x, y) for x, given in enumerate(givens) for word in given for y in partners[word]]
@@ -151,12 +151,12 @@ def _matching_words(words: Sequence[str], language: str) -> tuple[Integers, Inte
     """For each word the words that can be the same name; one extra word matches all."""
     index: dict[str, list[int]] = defaultdict(list)
     for number, word in enumerate(words):
-        for key in meeting_places(word).waits:
+        for key in index_keys(word).stored:
             index[key].append(number)
     candidates = {
         (number, other) if number < other else (other, number)
         for number, word in enumerate(words)
-        for key in meeting_places(word).looks
+        for key in index_keys(word).searched
         for other in index.get(key, ())
     }
     pairs = [(a, b) for a, b in candidates if a == b or same_word(words[a], words[b], language)]

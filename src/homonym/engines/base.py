@@ -28,7 +28,7 @@ from homonym.collection.statistics import GivenStatistics
 from homonym.constraints.conflicts import ConstraintConflict
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import ConstraintCounts, FoundConstraints
-from homonym.errors import InputError, counted, listed
+from homonym.errors import InputError, counted, word_list
 from homonym.records.model import Problem, Problems
 from homonym.records.reader import Inputs
 from homonym.runtime.progress import Advance
@@ -171,7 +171,7 @@ def _duplicate_problem(duplicate: Duplicate, locate: Locate) -> Problem:
 def require_usable(records: int, inputs: Inputs, kind: str, raw_records: int, problems: Problems) -> None:
     """Fail if none of the records could be used."""
     if not records:
-        first = f" The first problem: {problems.kept[0]}" if problems.kept else ""
+        first = f" The first problem: {problems.first[0]}" if problems.first else ""
         raise InputError(f"{inputs}: no usable {kind} among {counted(raw_records, 'record')}.{first}")
 
 
@@ -181,7 +181,7 @@ def skipped_files_warning(skipped: Sequence[Path], inputs: Inputs) -> list[str]:
         return []
     if len(skipped) == len(inputs.files):
         raise InputError(f"{inputs}: the format of none of the files was recognised; name it with --format.")
-    names = listed([path.name for path in skipped[:3]] + (["…"] if len(skipped) > 3 else []))
+    names = word_list([path.name for path in skipped[:3]] + (["…"] if len(skipped) > 3 else []))
     return [f"{counted(len(skipped), 'file')} skipped, because the format was not recognised: {names}."]
 
 

@@ -49,7 +49,7 @@ from homonym.errors import CapacityError, InputError
 from homonym.io.inputs import Source, size_of
 from homonym.io.outputs import atomic_path
 from homonym.io.tables import write_table
-from homonym.records.model import KEPT_PROBLEMS, Problems
+from homonym.records.model import MAX_LISTED_PROBLEMS, Problems
 from homonym.records.parsing.splitting import Raw
 from homonym.records.reader import Inputs, Records, Unit, format_of
 from homonym.runtime.process_pool import Task, TaskResult, run_tasks
@@ -163,7 +163,7 @@ class LocalEngine:
         connection = counting.connect(self.work, min(max(self.memory // 2, least), most), self.threads)
         try:
             counting.read_parts(connection, self.work)
-            duplicates = FoundDuplicates(*counting.find_duplicates(connection, KEPT_PROBLEMS))
+            duplicates = FoundDuplicates(*counting.find_duplicates(connection, MAX_LISTED_PROBLEMS))
             counting.rename_equal_ids(connection)
             yield connection, duplicates
         finally:
@@ -293,7 +293,7 @@ class LocalEngine:
         filled = starts(occurrences)[encoded.block_start]
         for batch in planned:
             features = int(filled[batch.last] - filled[batch.first])
-            require_memory(batch.largest, types, self.memory, occurrences=features, threads=self.threads)
+            require_memory(batch.largest, needed_bytes(batch.largest, types, features, self.threads), self.memory)
         return planned
 
     def write_authors(self, found: Found, destination: Destination, advance: Advance) -> None:
@@ -488,19 +488,10 @@ def _ranges(filled: Integers, sizes: Integers) -> list[tuple[int, int]]:
     return found
 
 
-def require_memory(
-    largest: int, types: int, memory: int, *, copies: int = 1, occurrences: int | None = None, threads: int = 1
-) -> None:
-    """Fail if a block of `largest` mentions does not fit into the memory.
-
-    It counts `copies` of all pairs of the block; with `occurrences`, what clustering needs, which keeps no pairs of a
-    giant block.
-    """
-    needed = copies * dense_bytes(largest, types)
-    if occurrences is not None:
-        needed = needed_bytes(largest, types, occurrences, threads)
+def require_memory(block: int, needed: int, memory: int) -> None:
+    """Fail if a block of `block` mentions needs more bytes than the memory has."""
     if needed > memory:
         raise CapacityError(
-            f"a block of {largest:,} mentions needs {needed / 2**30:.1f} GiB, but {memory / 2**30:.1f} may be used; "
+            f"a block of {block:,} mentions needs {needed / 2**30:.1f} GiB, but {memory / 2**30:.1f} may be used; "
             "allow more with --memory or use finer blocks with --blocking."
         )

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from homonym.clustering.agglomerative import dense_bytes
 from homonym.clustering.arrays import Bags, Integers, ranges, starts
 from homonym.engines.base import EncodedCollection, RecordsRead
 from homonym.engines.local import LocalCollection, LocalEngine, LocalParts, require_memory
@@ -323,10 +324,9 @@ def label_names(
     if not collection.data.encoded.frequencies.types:
         raise InputError(f"no mention of {inputs} has any feature, so its authors cannot be distinguished.")
     names, without = _join(collection.data, gold.table, inputs, gold_files)
+    largest = int(names.mentions.max())
     # A sweep keeps the pairs of a block twice, on each thread.
-    require_memory(
-        int(names.mentions.max()), len(names.frequencies.types), engine.memory, copies=2 * engine.threads
-    )  # fmt: skip
+    require_memory(largest, 2 * engine.threads * dense_bytes(largest, len(names.frequencies.types)), engine.memory)
     return Labelling(names, gold.table.num_rows, without, collection.problems)
 
 

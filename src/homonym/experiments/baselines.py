@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from homonym.clustering.agglomerative import Outcomes, couple
+from homonym.clustering.agglomerative import Outcomes, pair_scores
 from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers, starts
 from homonym.clustering.reference import TIE
 from homonym.measures.methods import Labels, Method, ThresholdMethod
@@ -52,7 +52,7 @@ class Linked(ThresholdMethod, ABC):
         space, squares = _one_space(names.frequencies), _squares(bags)
         cuts = []
         for block, (first, last) in enumerate(zip(bags.block_start[:-1], bags.block_start[1:], strict=True)):
-            dot, square = couple(bags, block, space)[0][:, :, 0], squares[first:last]
+            dot, square = pair_scores(bags, block, space)[0][:, :, 0], squares[first:last]
             cuts.append(_cut(_average_linkage(self.similarity(dot, square[:, None], square))))
         lowest, label = (np.concatenate(parts) for parts in zip(*cuts, strict=True))
         steps = np.array([len(part) for part, _ in cuts])

@@ -99,7 +99,7 @@ def true_authors(size: str) -> str:
     return "11 or more authors" if size.endswith("+") else counted(int(size), "author")
 
 
-def quoted(run: RunResults) -> str:
+def quoted_title(run: RunResults) -> str:
     """The title of a run in quotation marks."""
     return f"“{run['title']}”"
 
@@ -126,12 +126,12 @@ def best_sentence(study: StudyResults) -> str:
         return "No run has test names with ten authors or fewer, so there is no mean F1 to compare."
     text = f"The best of {counted(len(ranked), 'run')} is {_with_mean(ranked[0])}"
     text += f"; the worst is {_with_mean(ranked[-1])}." if len(ranked) > 1 else "."
-    bases = [f"{quoted(base)} reaches {decimal(mean_f1(base))}" for base in study["baselines"]]
+    bases = [f"{quoted_title(base)} reaches {decimal(mean_f1(base))}" for base in study["baselines"]]
     return f"{text} For comparison: {'; '.join(bases)}." if bases else text
 
 
 def _with_mean(run: RunResults) -> str:
-    return f"{quoted(run)} with a mean F1 of {f1_with_interval(run['test'].get('mean_over_sizes'))}"
+    return f"{quoted_title(run)} with a mean F1 of {f1_with_interval(run['test'].get('mean_over_sizes'))}"
 
 
 def finding_sentence(study: StudyResults, key: str) -> str:
@@ -189,7 +189,8 @@ def process_sentences(part: AveragedProcess) -> str:
 def stopping_sentences(runs: Sequence[RunResults]) -> str:
     """How much F1 the best possible stops would gain for each run."""
     gains = [
-        f"{quoted(run)}: {decimal(mean)} at our stop, {decimal(best)} at the best possible stop ({signed(best - mean)})"
+        f"{quoted_title(run)}: {decimal(mean)} at our stop, {decimal(best)} at the best possible stop "
+        f"({signed(best - mean)})"
         for run in runs
         if (mean := mean_f1(run)) is not None and (best := oracle_mean(run)) is not None
     ]
@@ -202,7 +203,7 @@ def tuning_sentence(runs: Sequence[RunResults]) -> str:
     for run in runs:
         f1 = {kind: lookup(run, "tuning", kind, "test_f1") for kind in ("alpha", "beta", "both")}
         if None not in f1.values():
-            gains[quoted(run)] = f1["both"] - max(f1["alpha"], f1["beta"])
+            gains[quoted_title(run)] = f1["both"] - max(f1["alpha"], f1["beta"])
     each = "; ".join(f"{title}: {signed(gain)}" for title, gain in gains.items())
     return f"Gain on test names from tuning both parts instead of the better one alone: {each}." if gains else ""
 

@@ -50,7 +50,7 @@ AveragedProcess = Mapping[str, Any]
 """The process of merging, averaged over the names of one true size, as in study.json."""
 
 # A mean is drawn only where it covers this many names and this share of them (half of the names if there are few).
-FEWEST_NAMES, SMALLEST_SHARE = 3, 0.05
+MIN_NAMES, SMALLEST_SHARE = 3, 0.05
 
 # Above this number of clusters the axis is logarithmic, because the relevant part is near its right end.
 LONGEST_LINEAR = 60
@@ -76,7 +76,7 @@ def first_drawn(part: AveragedProcess) -> int:
     >>> first_drawn({"names": 60, "names_at": [1, 2, 4, 31, 60]})
     2
     """
-    enough = min(part["names"] / 2, max(FEWEST_NAMES, SMALLEST_SHARE * part["names"]))
+    enough = min(part["names"] / 2, max(MIN_NAMES, SMALLEST_SHARE * part["names"]))
     return next((i for i, names in enumerate(part["names_at"]) if names >= enough), len(part["names_at"]))
 
 

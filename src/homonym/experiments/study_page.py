@@ -20,7 +20,7 @@ from homonym.experiments.sentences import (
     interval_text,
     limit_text,
     process_sentences,
-    quoted,
+    quoted_title,
     short_title,
     signed,
     signed_interval,
@@ -121,7 +121,7 @@ class _Figures:
         return [self._process(run, size) for size in shown_sizes(run, sizes)]
 
     def _process(self, run: RunResults, size: str) -> PageFigure:
-        caption = f"Names with {true_authors(size)}, {quoted(run)}. {process_sentences(run['process'][size])}"
+        caption = f"Names with {true_authors(size)}, {quoted_title(run)}. {process_sentences(run['process'][size])}"
         return self.named(process_file_name(self.run_names[run["key"]], size), caption)
 
 
@@ -134,7 +134,7 @@ def _lead(study: StudyResults) -> str:
     )
     if (run := paper_run(study)) is None or mean_f1(run) is None:
         return text
-    return f"{text} The paper's own choice, {quoted(run)}, reaches a mean F1 of {decimal(mean_f1(run))}."
+    return f"{text} The paper's own choice, {quoted_title(run)}, reaches a mean F1 of {decimal(mean_f1(run))}."
 
 
 def _headlines(study: StudyResults) -> list[tuple[str, str]]:
@@ -143,10 +143,10 @@ def _headlines(study: StudyResults) -> list[tuple[str, str]]:
     # Not the best of all runs: which run is best is known from the test names only.
     if (run := paper_run(study)) and mean_f1(run) is not None:
         interval = interval_text(*interval_of(run["test"]["mean_over_sizes"]))
-        text = f"is the mean F1 of {quoted(run)}, the paper's choice (1 is perfect); 95 % interval {interval}."
+        text = f"is the mean F1 of {quoted_title(run)}, the paper's choice (1 is perfect); 95 % interval {interval}."
         shown.append((decimal(mean_f1(run)), text))
     if base := best_of(study["baselines"]):
-        shown.append((decimal(mean_f1(base)), f"is the mean F1 of the best baseline, {quoted(base)}."))
+        shown.append((decimal(mean_f1(base)), f"is the mean F1 of the best baseline, {quoted_title(base)}."))
     if claims := study["findings"]:
         confirmed = sum(one["verdict"] == "confirmed" for one in claims)
         shown.append((f"{confirmed} of {len(claims)}", "tested claims of the paper are confirmed here."))

@@ -132,10 +132,10 @@ def _without_separators(text: str) -> bytes:
 
 
 @lru_cache(maxsize=1 << 18)
-def plain(text: str) -> str:
+def plain_words(text: str) -> str:
     """Text in lower case without accents, punctuation, surplus white space and e-mail addresses.
 
-    >>> plain("Univ. of Zürich,  Dept. of Physics. jane@uzh.ch")
+    >>> plain_words("Univ. of Zürich,  Dept. of Physics. jane@uzh.ch")
     'univ of zurich dept of physics'
     """
     if "@" in text:

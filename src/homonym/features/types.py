@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from homonym.features.columns import DocumentColumns, TextLists
-from homonym.features.text import Integers, count_words, lemmas_of, plain
+from homonym.features.text import Integers, count_words, lemmas_of, plain_words
 from homonym.names.parse import name_key
 from homonym.records.formats.documents import SMALLEST_COUNT
 from homonym.settings import Settings
@@ -94,22 +94,22 @@ def term(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
 @feature_type("author")
 def aff(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
     """Affiliations of this author."""
-    return count_texts(documents.authors.affiliations, plain)
+    return count_texts(documents.authors.affiliations, plain_words)
 
 
 @feature_type("document")
 def cat(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
     """Categories of the document, or its venue where there are none."""
-    categories = count_texts(documents.categories, plain)
+    categories = count_texts(documents.categories, plain_words)
     without = np.ones(len(documents.abstract), bool)
     without[categories.row] = False
-    return _added(categories, count_texts(documents.venue.in_rows(without), plain))
+    return _added(categories, count_texts(documents.venue.in_rows(without), plain_words))
 
 
 @feature_type("document")
 def key(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
     """Keywords of the document."""
-    return count_texts(documents.keywords, plain)
+    return count_texts(documents.keywords, plain_words)
 
 
 @feature_type("document")

@@ -28,7 +28,7 @@ HEAD_BYTES = 1 << 16
 BLOCK_BYTES = 1 << 20
 
 # Maximum size of a record. The largest real ones, papers with five thousand authors, have about 10 MB.
-MOST_RECORD_BYTES = 64 << 20
+MAX_RECORD_BYTES = 64 << 20
 
 # Maximum ratio of decompressed to compressed size, against decompression bombs; the first GiB is exempt.
 MAX_COMPRESSION_RATIO, UNCHECKED_BYTES = 2000, 1 << 30
@@ -139,7 +139,7 @@ class Source:
         """Yield the non-blank lines with their numbers, without line ends; lines over the maximum size are cut."""
         number, rest = 1, b""
         for block in self.blocks():
-            if len(rest) > MOST_RECORD_BYTES and end not in block:
+            if len(rest) > MAX_RECORD_BYTES and end not in block:
                 continue
             *whole, rest = (rest + block).split(end)
             for number, text in enumerate(whole, number):  # noqa: B020

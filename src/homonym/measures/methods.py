@@ -23,7 +23,7 @@ Labels = NDArray[np.int32]
 
 # Number of mentions per batch of names, and minimum number of batches: enough for every core, and enough work in each
 # batch to hide the overhead of a call.
-BATCH_MENTIONS, MIN_BATCHES = 2_000, 16
+SWEPT_MENTIONS, MIN_BATCHES = 2_000, 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class LabelledNames:
 
     def batches(self) -> Iterator[LabelledNames]:
         """The names in order, in batches that take about equally long: time grows with the square of |X|."""
-        batches = max(MIN_BATCHES, len(self.author) // BATCH_MENTIONS)
+        batches = max(MIN_BATCHES, len(self.author) // SWEPT_MENTIONS)
         work = np.cumsum(self.mentions**2)
         batch = (work - 1) * batches // work[-1]
         for number in np.unique(batch):

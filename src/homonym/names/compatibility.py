@@ -87,7 +87,7 @@ SHORTEST_PREFIX, _SHORTEST_SLIP = 3, 6
 # Maximum number of words written as one, and of letters by which spellings of one sound differ in length.
 _MOST_JOINED, _MOST_SILENT = 4, 2
 # Maximum number of given names compared: longer names are lists of people, and every join doubles the readings.
-MOST_NAMES = 10
+MAX_NAMES = 10
 _TWO_LETTER_INITIALS = frozenset("CH DZ GY IA IU JA JE JU PH SH SZ TH YA YE YU ZH".split())
 _SAME_LETTER = frozenset("IJ IY JI JY YI YJ".split())
 _OTHER_INITIALS = {"IA": "YJ", "IU": "YJ", "JA": "YI", "JU": "YI", "YA": "IJ", "YE": "EJ", "YU": "IJ", "JE": "EY"}
@@ -155,7 +155,7 @@ def given_compatible(a: Given, b: Given, language: str = "") -> bool:
     same = same_word(a[0], b[0], language)
     if len(a) == len(b) == 1:
         return same
-    a, b = a[:MOST_NAMES], b[:MOST_NAMES]
+    a, b = a[:MAX_NAMES], b[:MAX_NAMES]
     if language == "chinese" and not (_initials_fit(a, b) and _initials_fit(b, a)):
         return False
     if same and (_aligned(a[1:], b[1:], language) or _thinned(a, b, language)):
@@ -190,12 +190,12 @@ def _absorbed(parts: Given, whole: Given, language: str) -> bool:
 
 
 def runs(given: Given) -> Iterator[str]:
-    """The index keys of several words that can be one word of another name: see `meeting_places`.
+    """The index keys of several words that can be one word of another name: see `index_keys`.
 
     >>> list(runs(("XIAO", "M"))), list(runs(("X", "MING")))
     (['XIAOM'], [])
     """
-    for start, joined in enumerate(given[:MOST_NAMES]):
+    for start, joined in enumerate(given[:MAX_NAMES]):
         for part in given[start + 1 : start + _MOST_JOINED] if len(joined) > 1 else ():
             joined += part
             yield joined if len(part) == 1 else f"/{_key(joined)}"
@@ -316,25 +316,25 @@ def _one_slip(a: str, b: str) -> bool:
     return a[start + 2 :] == b[start + 2 :] and a[start : start + 2] == b[start + 1] + b[start]
 
 
-class MeetingPlaces(NamedTuple):
+class IndexKeys(NamedTuple):
     """Keys of an inverted index of words: those that a word is stored under, and those that it is searched under."""
 
-    waits: frozenset[str]
-    looks: frozenset[str]
+    stored: frozenset[str]
+    searched: frozenset[str]
 
 
 @lru_cache(maxsize=2**16)
-def meeting_places(word: str) -> MeetingPlaces:
+def index_keys(word: str) -> IndexKeys:
     """The index keys of a word: if `same_word` accepts two words, one is searched under a key of the other.
 
     So only few pairs have to be compared. A longer word searches the shorter ones that match it, also those joined from
     several words (`runs`). Spellings of one sound, forms of one name and typing errors search each other.
     """
     sound, groups, _ = _word(word)
-    waits = {word, f"/{sound}", *map(str, groups)}
+    stored = {word, f"/{sound}", *map(str, groups)}
     if len(word) >= _SHORTEST_SLIP:
-        waits.update(word[:cut] + word[cut + 1 :] for cut in range(1, len(word)))
+        stored.update(word[:cut] + word[cut + 1 :] for cut in range(1, len(word)))
     shorter = {word[:size] for size in range(1, len(word))} | {*_OTHER_INITIALS.get(word[:2], "")}
     if word[0] + "I" in _SAME_LETTER or word[0] == "I":
         shorter |= {letter + word[1:2] for letter in "IJY"}
-    return MeetingPlaces(frozenset(waits), frozenset(waits | shorter))
+    return IndexKeys(frozenset(stored), frozenset(stored | shorter))

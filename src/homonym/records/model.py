@@ -17,7 +17,7 @@ Loss = Literal["record", "author", "field", "duplicate"]
 LOSSES: tuple[Loss, ...] = get_args(Loss)
 
 # Maximum number of problems that are kept with their place. All others are only counted.
-KEPT_PROBLEMS = 1000
+MAX_LISTED_PROBLEMS = 1000
 
 
 class BrokenRecordError(Exception):
@@ -45,18 +45,18 @@ class Problem:
 
 @dataclass
 class Problems:
-    """All problems of a run: the number of each kind of loss, and the first KEPT_PROBLEMS in full."""
+    """All problems of a run: the number of each kind of loss, and the first MAX_LISTED_PROBLEMS in full."""
 
     counts: dict[Loss, int] = field(default_factory=lambda: dict.fromkeys(LOSSES, 0))
-    kept: list[Problem] = field(default_factory=list)
+    first: list[Problem] = field(default_factory=list)
 
     def add(self, problem: Problem, *, strict: bool = False) -> None:
         """Count a problem. With `strict`, raise InputError instead."""
         if strict:
             raise InputError(f"{problem.place}: {problem.reason}; correct it or run without --strict.")
         self.counts[problem.lost] += 1
-        if len(self.kept) < KEPT_PROBLEMS:
-            self.kept.append(problem)
+        if len(self.first) < MAX_LISTED_PROBLEMS:
+            self.first.append(problem)
 
     def __len__(self) -> int:
         return sum(self.counts.values())

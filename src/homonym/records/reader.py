@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from homonym.errors import InputError, SettingsError, listed
+from homonym.errors import InputError, SettingsError, word_list
 from homonym.io.inputs import Source, expand, require_files
 from homonym.io.outputs import Paths
 from homonym.records.model import BrokenRecordError, Document, Parsed, Problem
@@ -87,7 +87,7 @@ NAMES = tuple(MODULES)
 def format_named(name: str) -> Format:
     """The format with this name."""
     if name not in MODULES:
-        raise SettingsError(f"there is no format {name!r}; choose one of {listed(list(NAMES))}.")
+        raise SettingsError(f"there is no format {name!r}; choose one of {word_list(list(NAMES))}.")
     found = import_module(f"homonym.records.formats.{MODULES[name]}").FORMAT
     assert isinstance(found, Format)
     return found
@@ -136,7 +136,7 @@ class Inputs:
         return cls(files, incidental, format_name, columns or {})
 
     def __str__(self) -> str:
-        return listed([str(file) for file in self.files[:3]] + (["…"] if len(self.files) > 3 else []))
+        return word_list([str(file) for file in self.files[:3]] + (["…"] if len(self.files) > 3 else []))
 
 
 class Reading(NamedTuple):

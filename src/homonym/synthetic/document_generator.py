@@ -10,7 +10,7 @@ import numpy as np
 
 from homonym.synthetic.corpus import Corpus
 from homonym.synthetic.population import ASCII_STYLE, MEMBERS, STYLES, Population, write_name
-from homonym.synthetic.prose import KEYWORDS_PER_TOPIC, MOST_KEYWORDS, VENUES_PER_TOPIC, TextWriter
+from homonym.synthetic.prose import KEYWORDS_PER_TOPIC, MAX_KEYWORDS, VENUES_PER_TOPIC, TextWriter
 from homonym.synthetic.random_draws import Flags, Integers
 from homonym.synthetic.vocabulary import coined_words, lines, research_fields, syllables, words
 
@@ -340,7 +340,7 @@ class DocumentWriter:
 
     def _keywords(self, number: Integers, topic: Integers) -> list[list[str]]:
         """Distinct keywords of each topic; those early in its list are more frequent."""
-        place = np.arange(MOST_KEYWORDS)
+        place = np.arange(MAX_KEYWORDS)
         drawn = self.draws.unit("keyword", number[:, None], place) ** 2 * KEYWORDS_PER_TOPIC
         rows = zip(topic.tolist(), drawn.astype(np.int64).tolist(), strict=True)
         return [[self.text.keywords[t][k] for k in dict.fromkeys(row)] for t, row in rows]

@@ -135,15 +135,15 @@ def write_name(style: int, surname: str, given: str, initials: str) -> str:
 
 MEMBERS = 16  # authors of a community over all years: a chair or a laboratory
 TEAMS = 2  # teams of co-authors within a community
-MOST_AUTHORS = 12  # maximum authors of a document; fewer than MEMBERS, so that one community suffices
+MAX_AUTHORS = 12  # maximum authors of a document; fewer than MEMBERS, so that one community suffices
 AUTHORS_SPREAD = 2.0  # shape of the negative binomial: many documents of 2-5 authors, a tail of large ones
 BISECTIONS = 50  # enough for the precision of a double
 
 # Numbers of fields, topics and institutions. A small corpus is a thin sample of many of them rather than all documents
 # of a few. The minima keep tiny corpora diverse, the maxima limit memory.
-COMMUNITIES_PER_FIELD, FEWEST_FIELDS, MOST_FIELDS = 1.0, 6, 40
-COMMUNITIES_PER_TOPIC, FEWEST_TOPICS, MOST_TOPICS = 2.0, 6, 60
-COMMUNITIES_PER_INSTITUTION, FEWEST_INSTITUTIONS, MOST_INSTITUTIONS = 0.5, 12, 20_000
+COMMUNITIES_PER_FIELD, MIN_FIELDS, MAX_FIELDS = 1.0, 6, 40
+COMMUNITIES_PER_TOPIC, MIN_TOPICS, MAX_TOPICS = 2.0, 6, 60
+COMMUNITIES_PER_INSTITUTION, MIN_INSTITUTIONS, MAX_INSTITUTIONS = 0.5, 12, 20_000
 
 # Careers, in units of progress. About four members are active at a time; a third of the careers last 2–3 years only.
 EARLIEST_START = 0.06  # maximum time between the start and the first document that an author leads
@@ -153,7 +153,7 @@ CAREER_SKEW = 2.5  # higher: more short careers
 FADING = 0.01  # authors appear with falling probability shortly before and after their career
 FOUNDERS = 4  # members who are active from the start
 PRODUCTIVITY_SKEW = 0.5  # exponent of a Pareto-like law: some authors publish several times as much as others
-MOST_PRODUCTIVE = 8.0
+MAX_PRODUCTIVITY = 8.0
 
 # These decide how difficult the corpus is: the more the work of an author varies and the more homonyms have in common,
 # the harder it gets. They are set so that the method scores about as well as on Web of Science (B-cubed F1 of .9 to .97
@@ -182,11 +182,11 @@ class Population:
         self.namesakes = Namesakes(corpus, self.authors)
         self.author_counts = _author_counts(corpus.authors_per_document)
         self.rounds = max(1.0, corpus.mentions / (_mean(self.author_counts) * self.communities))
-        self.fields = int(np.clip(self.communities / COMMUNITIES_PER_FIELD, FEWEST_FIELDS, MOST_FIELDS))
+        self.fields = int(np.clip(self.communities / COMMUNITIES_PER_FIELD, MIN_FIELDS, MAX_FIELDS))
         topics = self.communities / (COMMUNITIES_PER_TOPIC * self.fields)
-        self.topics_per_field = int(np.clip(topics, FEWEST_TOPICS, MOST_TOPICS))
+        self.topics_per_field = int(np.clip(topics, MIN_TOPICS, MAX_TOPICS))
         institutions = self.communities / COMMUNITIES_PER_INSTITUTION
-        self.institutions = int(np.clip(institutions, FEWEST_INSTITUTIONS, MOST_INSTITUTIONS))
+        self.institutions = int(np.clip(institutions, MIN_INSTITUTIONS, MAX_INSTITUTIONS))
         self._debuts = np.ceil(np.arange(MEMBERS) * self.rounds / MEMBERS).astype(np.int64)
         self._leaders = np.full(int(self._debuts[-1]) + 2, -1)
         self._leaders[self._debuts[::-1]] = np.arange(MEMBERS)[::-1]
@@ -214,7 +214,7 @@ class Population:
         end = first + SHORTEST_CAREER + LONGEST_CAREER * self.draws.unit("end", author) ** CAREER_SKEW
         gap = np.maximum(0.0, np.maximum(start - progress, progress - end))
         luck = 1.0 - self.draws.unit("productivity", author)
-        weight: Floats = np.minimum(luck**-PRODUCTIVITY_SKEW, MOST_PRODUCTIVE) * np.exp(-gap / FADING)
+        weight: Floats = np.minimum(luck**-PRODUCTIVITY_SKEW, MAX_PRODUCTIVITY) * np.exp(-gap / FADING)
         return np.maximum(weight, np.finfo(np.float64).tiny)
 
     def active(self, author: Integers, progress: Floats) -> Flags:
@@ -243,7 +243,7 @@ class Population:
         return 1 + np.searchsorted(steps, self.draws.unit("authors", document), side="right").astype(np.int64)
 
     def writers(self, document: Integers) -> Integers:
-        """MOST_AUTHORS candidates for each document, the leader first; the first few of them are its authors.
+        """MAX_AUTHORS candidates for each document, the leader first; the first few of them are its authors.
 
         Weighted sampling without replacement by exponential waiting times (Efraimidis, Spirakis).
         """
@@ -253,7 +253,7 @@ class Population:
         weight = weight * np.where(self._team_of(member) == self.team(turn, community)[:, None], 1.0, CROSS_TEAM)
         waiting = -np.log1p(-self.draws.unit("writers", document[:, None], member)) / weight
         waiting[np.arange(MEMBERS) == self._leader(turn)[:, None]] = -1.0
-        first = np.argsort(waiting, axis=1, kind="stable")[:, :MOST_AUTHORS]
+        first = np.argsort(waiting, axis=1, kind="stable")[:, :MAX_AUTHORS]
         return self._with_contacts(document, np.take_along_axis(member, first, axis=1))
 
     def _with_contacts(self, document: Integers, authors: Integers) -> Integers:
@@ -332,7 +332,7 @@ class Population:
 
 
 def _author_counts(mean: float) -> Floats:
-    """The shares of documents with 1, 2, ..., MOST_AUTHORS authors: one plus a truncated negative binomial.
+    """The shares of documents with 1, 2, ..., MAX_AUTHORS authors: one plus a truncated negative binomial.
 
     >>> round(_mean(_author_counts(4.0)), 6)
     4.0
@@ -345,7 +345,7 @@ def _author_counts(mean: float) -> Floats:
 
 
 def _negative_binomial(odds: float) -> Floats:
-    more = np.arange(1, MOST_AUTHORS)
+    more = np.arange(1, MAX_AUTHORS)
     shares = np.cumprod(np.concatenate([[1.0], odds * (AUTHORS_SPREAD + more - 1) / more]))
     return np.asarray(shares / shares.sum(), dtype=np.float64)
 

@@ -27,7 +27,7 @@ ZIPF_SLOTS = 1024  # size of the table that ranks are drawn from: the rarest ter
 FOREIGN_TERM = 0.15  # share of terms from any other topic
 COMMON_WORDS_SKEW = 2.0  # higher: academic words near the start of their list are more frequent
 KEYWORDS_PER_TOPIC = 16
-MOST_KEYWORDS = 6
+MAX_KEYWORDS = 6
 VENUES_PER_TOPIC = 8  # length of a topic's list of venues, in which the first one is repeated
 # Lists of sentences. Two each for opening and methods, three for results, one to close: about 120 words.
 SECTIONS = ("titles", *["openings"] * 2, *["methods"] * 2, *["results"] * 3, "closings")

@@ -260,7 +260,7 @@ def test_junk_like_json_is_read_in_bounded_time(text: str) -> None:
 
 
 def test_reports_a_record_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_stream, "MOST_RECORD_BYTES", 1 << 18)
+    monkeypatch.setattr(json_stream, "MAX_RECORD_BYTES", 1 << 18)
     content = "[" + MINIFIED[0] + ',{"id": "W2", "title": "' + "x" * (1 << 20) + '"},' + MINIFIED[2] + "]"
     for size in 1 << 14, 1 << 20, 1 << 21:
         found = raws(content, size=size)

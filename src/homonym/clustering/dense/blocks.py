@@ -240,7 +240,7 @@ def sweep_blocks(inputs, model, constraints, constrained, ratio, steps):
 
 
 @compiled
-def couple_block(inputs, block):
+def block_pair_scores(inputs, block):
     """S(x,y) of each ordered pair and feature type of one block, 0 for x = y; and n(x)."""
     first, last = inputs.block_start[block], inputs.block_start[block + 1]
     m, types = last - first, inputs.type_start.size - 1

@@ -146,7 +146,7 @@ def _constraint_note(constraints: FoundConstraints | None) -> dict[str, Any]:
 
 
 # Minimum and maximum number of mentions per task: the start of a task should be cheap, and the work be shared.
-FEWEST_MENTIONS, MOST_MENTIONS = 20_000, 100_000
+MIN_MENTIONS, MAX_MENTIONS = 20_000, 100_000
 # Number of tasks to aim for within these bounds.
 WANTED_TASKS = 400
 # A block of m mentions takes as long as m + m²/200 mentions in small blocks.
@@ -179,7 +179,7 @@ def schedule(number: NDArray[np.int64], size: NDArray[np.int64]) -> Schedule:
     [0, 1, 2, 4]
     """
     work = size + size**2 // PAIRS_PER_MENTION
-    wanted = min(max(int(work.sum()) // WANTED_TASKS, FEWEST_MENTIONS), MOST_MENTIONS)
+    wanted = min(max(int(work.sum()) // WANTED_TASKS, MIN_MENTIONS), MAX_MENTIONS)
     giant = np.flatnonzero(size > GIANT_BLOCK)
     # A giant block is a task of its own; the blocks between two of them are cut into tasks of equal work.
     cuts = np.unique(np.concatenate([[0], giant, giant + 1]))

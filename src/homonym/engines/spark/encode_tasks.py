@@ -43,7 +43,7 @@ ENCODED = pa.schema(
 )  # fmt: skip
 
 # Maximum number of occurrences in a batch for Spark: a paper with thousands of authors has millions.
-MOST_OCCURRENCES = 4_000_000
+MAX_OCCURRENCES = 4_000_000
 
 
 def amend(batches: Batches) -> Batches:
@@ -126,8 +126,8 @@ class _MentionBags:
         self.owner, self.feature, self.count = (bags[name].to_numpy() for name in ("owner", "feature", "count"))
 
     def slices(self, mentions: pa.Table) -> Iterator[pa.Table]:
-        """The mentions in slices of at most MOST_OCCURRENCES occurrences, or of one mention."""
-        filled = np.cumsum(self._lengths(mentions["owner"].to_numpy()).sum(axis=0)) // MOST_OCCURRENCES
+        """The mentions in slices of at most MAX_OCCURRENCES occurrences, or of one mention."""
+        filled = np.cumsum(self._lengths(mentions["owner"].to_numpy()).sum(axis=0)) // MAX_OCCURRENCES
         cuts = [*np.flatnonzero(np.diff(filled, prepend=-1)).tolist(), len(mentions)]
         for first, last in pairwise(cuts):
             yield mentions.slice(first, last - first)

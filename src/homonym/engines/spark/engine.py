@@ -54,7 +54,7 @@ from homonym.engines.spark.session import failures_as_messages, open_session, sh
 from homonym.engines.spark.spark_counting import FeatureTypes
 from homonym.errors import InputError
 from homonym.io.tables import write_table
-from homonym.records.model import KEPT_PROBLEMS, Problems
+from homonym.records.model import MAX_LISTED_PROBLEMS, Problems
 from homonym.records.reader import Inputs
 from homonym.runtime.progress import Advance, Stages
 from homonym.schema import AUTHORS
@@ -154,7 +154,7 @@ class SparkEngine:
         with self.stages.stage("encode"):
             self._encode(blocks)
         if given:
-            missing = self._vocabulary.where("NOT known").count()
+            missing = self._vocabulary.where("NOT is_given").count()
             self.warnings.extend(missing_features_warning(missing, types.features))
         if save_statistics:
             self._save_statistics(types, save_statistics)
@@ -254,7 +254,7 @@ class SparkEngine:
         if FATAL in counts:
             raise InputError(ordered.where(f"lost = '{FATAL}'").limit(1).toArrow()["reason"][0].as_py())
         positions = self._positions(plan)
-        for row in (ordered if self.rejects else ordered.limit(KEPT_PROBLEMS)).toLocalIterator():
+        for row in (ordered if self.rejects else ordered.limit(MAX_LISTED_PROBLEMS)).toLocalIterator():
             problem, reject = positions.problem(row.asDict())
             found.add(problem, strict=self.strict)
             if self.rejects:
@@ -272,7 +272,7 @@ class SparkEngine:
         found = spark_counting.find_duplicates(records, self._table("keys"), self._at("linked"))
         found.write.mode("overwrite").parquet(self._at("duplicates"))
         number = self._duplicates.count()
-        first = spark_counting.first_duplicates(self._duplicates, records, KEPT_PROBLEMS) if number else []
+        first = spark_counting.first_duplicates(self._duplicates, records, MAX_LISTED_PROBLEMS) if number else []
         return FoundDuplicates(number, first)
 
     def _amend(self, duplicates: int, chosen_ids: int) -> None:

@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 import orjson
 
 from homonym.engines.base import skipped_files_warning
-from homonym.errors import InputError, listed
+from homonym.errors import InputError, word_list
 from homonym.io.inputs import Source, require_rereadable
 from homonym.io.outputs import Paths, as_paths
 from homonym.records.formats.documents import has_lines
@@ -31,7 +31,7 @@ MENTIONS, DOCUMENTS = "mentions", "documents"
 # Maximum number of records of a compressed file: per byte, and in addition. Real records compress to tens of bytes.
 RECORDS_PER_COMPRESSED_BYTE, MORE_RECORDS = 16, 1 << 20
 # Maximum of all sequence numbers: 20 bits of an owner are the author's position.
-MOST_SEQUENCES = 1 << 43
+MAX_SEQUENCES = 1 << 43
 
 # Spark decompresses files with these suffixes, whatever their content.
 DECOMPRESSED_BY_SPARK = (".gz", ".bz2", ".zst", ".zstd", ".lz4", ".snappy", ".deflate", ".xz")
@@ -46,7 +46,7 @@ class RemoteInputs(Inputs):
     urls: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return listed([*self.urls[:3]] + (["…"] if len(self.urls) > 3 else []))
+        return word_list([*self.urls[:3]] + (["…"] if len(self.urls) > 3 else []))
 
 
 def is_url(path: str | Path | None) -> bool:
@@ -95,17 +95,17 @@ class InputPlan:
 
     def number(self, url: str) -> int:
         """The number of a file, by the URL that Spark gives it."""
-        return self._numbers[plain(url)]
+        return self._numbers[path_of_url(url)]
 
     def at(self, sequence: int) -> int:
         """The number of the file that a sequence number belongs to."""
         return bisect_right(self.files, sequence, key=lambda file: file.base) - 1
 
 
-def plain(url: str) -> str:
+def path_of_url(url: str) -> str:
     """A path without the scheme and escapes that Spark adds; other URLs keep their scheme.
 
-    >>> plain("file:/data/a%20b.jsonl"), plain("file:///data/x"), plain("s3a://bucket/a%5B1%5D.gz")
+    >>> path_of_url("file:/data/a%20b.jsonl"), path_of_url("file:///data/x"), path_of_url("s3a://bucket/a%5B1%5D.gz")
     ('/data/a b.jsonl', '/data/x', 's3a://bucket/a[1].gz')
     """
     return unquote(urlsplit(url).path if url.startswith("file:") else url)
@@ -146,10 +146,10 @@ def plan_remote(inputs: RemoteInputs, files: Sequence[tuple[str, int]], *, menti
         raise InputError(f"{inputs}: there is no file; check the URL.")
     planned, base = [], 0
     for url, size in files:
-        by_lines = plain(url).endswith(LINES) and inputs.format in {None, DOCUMENTS}
-        room = room_of(size, compressed=plain(url).endswith(DECOMPRESSED_BY_SPARK))
+        by_lines = path_of_url(url).endswith(LINES) and inputs.format in {None, DOCUMENTS}
+        room = room_of(size, compressed=path_of_url(url).endswith(DECOMPRESSED_BY_SPARK))
         form = MENTIONS if mentions else inputs.format or (DOCUMENTS if by_lines else None)
-        planned.append(PlannedFile(plain(url), plain(url), base, room, form, by_lines))
+        planned.append(PlannedFile(path_of_url(url), path_of_url(url), base, room, form, by_lines))
         base += room
     _require_room(base, inputs)
     return InputPlan(planned, mentions, inputs.columns)
@@ -161,7 +161,7 @@ def room_of(size: int, *, compressed: bool) -> int:
 
 
 def _require_room(base: int, inputs: Inputs) -> None:
-    if base > MOST_SEQUENCES:
+    if base > MAX_SEQUENCES:
         raise InputError(f"{inputs}: more than a run can number; decompress the files, or read them in two runs.")
 
 

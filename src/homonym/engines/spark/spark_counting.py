@@ -167,15 +167,15 @@ def count_features(features: DataFrame, given: DataFrame | None) -> DataFrame:
     order = ["type", "feature"]
     if given is None:
         ordered = summed.repartitionByRange(*order).sortWithinPartitions(*order)
-        counted = ordered.mapInArrow(exact, schema).withColumn("known", f.lit(False))
+        counted = ordered.mapInArrow(exact, schema).withColumn("is_given", f.lit(False))
     else:
         sums = summed.repartition(*order).sortWithinPartitions(*order).mapInArrow(exact, schema)
         elsewhere = given.withColumnRenamed("count", "elsewhere")
         counted = sums.join(elsewhere, order, "left").select(
-            *order, f.coalesce("elsewhere", "count").alias("count"), f.col("elsewhere").isNotNull().alias("known")
+            *order, f.coalesce("elsewhere", "count").alias("count"), f.col("elsewhere").isNotNull().alias("is_given")
         )
         counted = counted.repartitionByRange(*order).sortWithinPartitions(*order)
-    return counted.select(f.monotonically_increasing_id().alias("id"), *order, "count", "known")
+    return counted.select(f.monotonically_increasing_id().alias("id"), *order, "count", "is_given")
 
 
 def types_of(vocabulary: DataFrame, mass: Mapping[str, float] | None, mentions: int) -> FeatureTypes:

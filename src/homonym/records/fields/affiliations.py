@@ -13,7 +13,7 @@ from homonym.records.fields.markup import plain_text
 from homonym.records.model import Author
 
 # Maximum number of pairs of e-mail address and author that are compared.
-MOST_PAIRS = 1_000_000
+MAX_PAIRS = 1_000_000
 
 # Minimum length of a word that counts anywhere in an e-mail address; shorter ones occur by chance ("li" in "elisa").
 _LONG_WORD = 4
@@ -164,7 +164,7 @@ def email_owners(emails: Sequence[str], names: Sequence[tuple[str, str]]) -> lis
     >>> email_owners(["jpw@x.edu", "shisw@x.edu"], [("Walker, Jeffrey P.", "Walker, JP"), ("Shi, Shaowei", "Shi, SW")])
     [0, 1]
     """
-    if len(emails) * len(names) > MOST_PAIRS:
+    if len(emails) * len(names) > MAX_PAIRS:
         return [None] * len(emails)
     authors = [_name_words(full) for full, _ in names]
     return [_email_owner(email.partition("@")[0], authors, names) for email in emails]

@@ -21,14 +21,14 @@ from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import folded
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import (
+    as_list,
     distinct,
     identifier,
     indexed_text,
-    listed,
     load_record,
     orcid,
-    plain,
     repeated,
+    text_or_empty,
     whole_name,
     without_separators,
 )
@@ -167,12 +167,13 @@ def parse_record(text: bytes, context: object = None) -> Parsed:
     document = Document(
         id=_id(raw) or _identifier(raw.get(KEY)),
         authors=_authors(raw["authors"], notes) if raw.get("authors") else [],
-        title=plain(raw.get("title")),
-        abstract=plain(raw.get("abstract")) or indexed_text(raw.get("indexed_abstract"), "indexed_abstract", notes),
+        title=text_or_empty(raw.get("title")),
+        abstract=text_or_empty(raw.get("abstract"))
+        or indexed_text(raw.get("indexed_abstract"), "indexed_abstract", notes),
         year=publication_year(_bare(raw.get("year")), notes) if raw.get("year") else None,
         venue=_venue(raw.get("venue")),
         keywords=_keywords(raw),
-        references=[*filter(None, map(_identifier, listed(raw.get("references"))))],
+        references=[*filter(None, map(_identifier, as_list(raw.get("references"))))],
         ids={"doi": doi} if doi else {},
     )
     if LABELS in raw:
@@ -183,7 +184,7 @@ def parse_record(text: bytes, context: object = None) -> Parsed:
 def _authors(entries: Any, notes: list[Note]) -> list[Author]:
     authors: list[Author] = []
     holders: dict[str, list[Author]] = {}
-    for position, entry in enumerate(listed(entries)):
+    for position, entry in enumerate(as_list(entries)):
         if not isinstance(entry, dict):
             entry = {"name": entry}
         given = entry.get("name") or entry.get("name_zh")
@@ -216,7 +217,7 @@ def _affiliations(value: Any) -> tuple[list[str], list[str]]:
     """Affiliations and e-mail addresses of one author, from a list or from a text with semicolons or bars."""
     if not value:
         return [], []
-    text = value if isinstance(value, str) else "; ".join(one for one in listed(value) if isinstance(one, str))
+    text = value if isinstance(value, str) else "; ".join(one for one in as_list(value) if isinstance(one, str))
     text = without_separators(text)
     if "&" in text:
         text = plain_text(text)  # entities contain semicolons
@@ -264,7 +265,7 @@ def _words(value: Any) -> list[Any]:
         return []
     if isinstance(value, str):
         return value.split(";")
-    return [one.get("name") if isinstance(one, dict) else one for one in listed(value)]
+    return [one.get("name") if isinstance(one, dict) else one for one in as_list(value)]
 
 
 def _id(raw: dict[str, Any]) -> str:

@@ -16,10 +16,10 @@ from homonym.records.fields.affiliations import affiliations_and_emails
 from homonym.records.fields.markup import plain_text
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import (
+    as_list,
     dicts,
     distinct,
     identifier,
-    listed,
     load_record,
     orcid,
     split_name,
@@ -82,8 +82,8 @@ def parse_work(line: bytes, context: object = None) -> Parsed:
         abstract=_abstract(raw.get("abstract"), notes),
         year=_year(raw, notes),
         venue=_venue(raw, notes),
-        categories=distinct(listed(raw.get("subject"))),
-        keywords=distinct(listed(raw.get("keyword")) + listed(raw.get("categories"))),
+        categories=distinct(as_list(raw.get("subject"))),
+        keywords=distinct(as_list(raw.get("keyword")) + as_list(raw.get("categories"))),
         references=_references(cited),
         referenced_authors=_referenced(cited),
         ids={"doi": doi} if doi else {},
@@ -104,7 +104,7 @@ def _doi(value: Any) -> str:
 
 def _first(value: Any, name: str, notes: list[Note]) -> str:
     """The first text of a list, or a single text, as in CSL."""
-    for item in listed(value):
+    for item in as_list(value):
         if isinstance(item, str) and (found := plain_text(item)):
             return found
     if value and not isinstance(value, list | str):
@@ -153,7 +153,7 @@ def _name(entry: Any) -> str:
 def _affiliations(value: Any) -> tuple[list[str], list[str]]:
     if not value:
         return [], []
-    return affiliations_and_emails([item.get("name") if isinstance(item, dict) else item for item in listed(value)])
+    return affiliations_and_emails([item.get("name") if isinstance(item, dict) else item for item in as_list(value)])
 
 
 def _title(raw: dict[str, Any], notes: list[Note]) -> str:

@@ -16,14 +16,14 @@ from homonym.records.fields.affiliations import affiliations_and_emails
 from homonym.records.fields.people import is_placeholder
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import (
+    as_list,
     dicts,
     distinct,
     identifier,
-    listed,
     load_record,
-    plain,
     repeated,
     split_name,
+    text_or_empty,
     whole_name,
 )
 from homonym.records.parsing.json_stream import names_in, open_json
@@ -132,7 +132,7 @@ def _affiliations(value: Any) -> tuple[list[str], list[str]]:
     if not value:
         return [], []
     places, emails = affiliations_and_emails(
-        [place.get("name") if isinstance(place, dict) else place for place in listed(value)]
+        [place.get("name") if isinstance(place, dict) else place for place in as_list(value)]
     )
     return [place for place in places if not _is_unknown(place)], emails
 
@@ -165,14 +165,14 @@ def _title(titles: Any) -> str:
     given = dicts(titles, "title")
     for title in given:
         if not title.get("titleType"):
-            return plain(title.get("title"))
-    return plain(given[0].get("title")) if given else ""
+            return text_or_empty(title.get("title"))
+    return text_or_empty(given[0].get("title")) if given else ""
 
 
 def _abstract(descriptions: Any) -> str:
     for description in dicts(descriptions):
         if description.get("descriptionType") == "Abstract":
-            return plain(description.get("description"))
+            return text_or_empty(description.get("description"))
     return ""
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
-from homonym.records.parsing.json_fields import dicts, listed, load_record, member
+from homonym.records.parsing.json_fields import as_list, dicts, load_record, member
 from homonym.records.parsing.json_stream import open_json
 from homonym.records.parsing.splitting import decoded
 from homonym.records.parsing.xml_stream import (
@@ -24,9 +24,9 @@ from homonym.records.parsing.xml_stream import (
     element_of,
     even_text,
     is_xml,
-    quoted,
     text_of,
     written_attributes,
+    xml_quoted,
 )
 from homonym.records.reader import Columns, Format, Records
 
@@ -83,9 +83,9 @@ def _json_leaves(hit: dict[str, Any]) -> Iterator[Leaf]:
     for author in dicts(member(fields, "authors", "author"), "text"):
         if isinstance(name := author.get("text"), str):
             pid = author.get("@pid")
-            yield "author", f" pid={quoted(pid)}" if isinstance(pid, str) else "", name
+            yield "author", f" pid={xml_quoted(pid)}" if isinstance(pid, str) else "", name
     for name, value in fields.items() if isinstance(fields, dict) else ():
-        yield from ((name, "", text) for text in listed(value) if isinstance(text, str))
+        yield from ((name, "", text) for text in as_list(value) if isinstance(text, str))
 
 
 _KINDS = rb"article|inproceedings|proceedings|book|incollection|phdthesis|mastersthesis|www|data|person"

@@ -15,10 +15,10 @@ from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import affiliations_and_emails
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import (
+    as_list,
     dicts,
     distinct,
     indexed_text,
-    listed,
     load_record,
     member,
     orcid,
@@ -100,7 +100,7 @@ def _unboxed(raw: dict[str, Any]) -> dict[str, Any]:
     """A work written by R, see `unboxed`. The places of a word stay a list, even of length one."""
     work: dict[str, Any] = unboxed(raw)
     if isinstance(index := work.get(_INDEX), dict):
-        work[_INDEX] = {word: listed(places) for word, places in index.items()}
+        work[_INDEX] = {word: as_list(places) for word, places in index.items()}
     return work
 
 

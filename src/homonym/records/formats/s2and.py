@@ -21,7 +21,7 @@ from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import affiliations_and_emails
 from homonym.records.fields.people import is_placeholder
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
-from homonym.records.parsing.json_fields import distinct, identifier, listed, load_record, plain, split_name
+from homonym.records.parsing.json_fields import as_list, distinct, identifier, load_record, split_name, text_or_empty
 from homonym.records.parsing.json_stream import names_in, open_json_members
 from homonym.records.parsing.splitting import Raw
 from homonym.records.reader import Columns, Format, Records
@@ -145,12 +145,12 @@ def _document(paper: dict[str, Any], authors: list[Author], others: list[str], n
     return Document(
         id=identifier(paper["paper_id"]),
         authors=authors,
-        title=plain(paper.get("title")),
-        abstract=plain(paper.get("abstract")),
+        title=text_or_empty(paper.get("title")),
+        abstract=text_or_empty(paper.get("abstract")),
         year=publication_year(paper.get("year"), notes),
         venue=next(iter(distinct([paper.get("journal_name"), paper.get("venue")])), ""),
-        categories=distinct(listed(paper.get("fields_of_study"))),
-        references=[*filter(None, dict.fromkeys(map(identifier, listed(paper.get("references")))))],
+        categories=distinct(as_list(paper.get("fields_of_study"))),
+        references=[*filter(None, dict.fromkeys(map(identifier, as_list(paper.get("references")))))],
         other_authors=others,
         ids={"doi": doi} if doi else {},
     )
@@ -159,11 +159,11 @@ def _document(paper: dict[str, Any], authors: list[Author], others: list[str], n
 def _names(entries: Any) -> dict[int, str]:
     """The author list of the paper: position -> name."""
     names: dict[int, str] = {}
-    for order, entry in enumerate(listed(entries)):
+    for order, entry in enumerate(as_list(entries)):
         given, place = entry, None
         if isinstance(entry, dict):
             given, place = entry.get("author_name"), _place(entry.get("position"))
-        names.setdefault(order if place is None else place, plain(given))
+        names.setdefault(order if place is None else place, text_or_empty(given))
     return dict(sorted(names.items()))
 
 
@@ -197,11 +197,11 @@ def _author(signature: Any, info: Any, listed_name: str, notes: list[Note]) -> A
     if not isinstance(signature, dict) or not isinstance(info, dict):
         notes.append(("author", "a signature without 'author_info'"))
         return None
-    name = _name(info) or plain(signature.get("given_name")) or listed_name
+    name = _name(info) or text_or_empty(signature.get("given_name")) or listed_name
     if is_placeholder(name):
         notes.append(("author", f"signature {signature.get('signature_id')!r} has no name"))
         return None
-    affiliations, emails = affiliations_and_emails(listed(info.get("affiliations")))
+    affiliations, emails = affiliations_and_emails(as_list(info.get("affiliations")))
     email = identifier(info.get("email"))
     if "@" in email and email not in emails:
         emails.insert(0, email)
@@ -219,7 +219,7 @@ def _ids(signature: dict[str, Any], notes: list[Note]) -> dict[str, str]:
     kind = _KINDS.get(source.strip().lower()) if isinstance(source, str) else None
     if kind is None:
         return {}
-    for given in listed(signature.get("sourced_author_ids")):
+    for given in as_list(signature.get("sourced_author_ids")):
         if valid := identifiers.normalise(kind, given):
             return {kind: valid}
         notes.append(("field", f"{given!r} is not a valid {identifiers.TITLES.get(kind, kind)}"))

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from homonym.errors import InputError
-from homonym.io.inputs import HEAD_BYTES, MOST_RECORD_BYTES, InputLine, Source
+from homonym.io.inputs import HEAD_BYTES, MAX_RECORD_BYTES, InputLine, Source
 from homonym.io.table_text import Header, line_end
 from homonym.records.fields import identifiers
 from homonym.records.fields.people import is_placeholder
@@ -190,7 +190,7 @@ def _grouped(raws: Iterable[Raw], table: TableLayout) -> Iterator[Raw]:
             yield raw
         elif not is_header(cells, table.header):
             key = cells[place].strip()
-            if group and (not key or key != previous or size > MOST_RECORD_BYTES):
+            if group and (not key or key != previous or size > MAX_RECORD_BYTES):
                 yield _joined(group)
                 group, size = [], 0
             group.append(raw)
@@ -231,7 +231,7 @@ def _dumped(number: int, rows: Any) -> Raw:
         text = orjson.dumps(rows, default=_as_text, option=orjson.OPT_NON_STR_KEYS)
     except (TypeError, RecursionError) as broken:
         return Raw(number, b"", f"holds values that are not text, numbers or lists ({broken})")
-    return Raw(number, text, TOO_LONG if len(text) > MOST_RECORD_BYTES else "")
+    return Raw(number, text, TOO_LONG if len(text) > MAX_RECORD_BYTES else "")
 
 
 def _as_text(value: Any) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from homonym.errors import InputError, listed
+from homonym.errors import InputError, word_list
 from homonym.records.fields.markup import plain_text
 
 # Key under which the user gives the separator between the names of one cell, next to the names of columns.
@@ -106,7 +106,9 @@ def _choose_author_columns(fields: dict[str, str], given: Mapping[str, str], nam
     names_given = not given.keys().isdisjoint({"name", "family"})
     if ("authors" in given) == names_given and column_key(fields["authors"]) not in _ONE_AUTHOR:
         candidates = [fields[field] for field in ("authors", "name", "family") if field in fields]
-        raise InputError(f"{file}: {listed(candidates)} may both hold the authors; it has {_shown(names)}. {_ADVICE}")
+        raise InputError(
+            f"{file}: {word_list(candidates)} may both hold the authors; it has {_shown(names)}. {_ADVICE}"
+        )
     if "authors" in given:
         for field in ("name", "family", "given"):
             fields.pop(field, None)
@@ -118,7 +120,7 @@ def _choose_author_columns(fields: dict[str, str], given: Mapping[str, str], nam
 
 def _column(field: str, name: str, names: tuple[str, ...], file: str) -> str:
     if field not in usual_names():
-        raise InputError(f"there is no field {field!r} for a column; choose one of {listed(list(usual_names()))}.")
+        raise InputError(f"there is no field {field!r} for a column; choose one of {word_list(list(usual_names()))}.")
     alike = [column for column in names if column_key(column) == column_key(name)]
     if name not in names and len(alike) != 1:
         raise InputError(f"{file} has no column {name!r} for {field}; it has {_shown(names)}. {_ADVICE}")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from homonym.io.inputs import MOST_RECORD_BYTES, Source
+from homonym.io.inputs import MAX_RECORD_BYTES, Source
 from homonym.records.fields.markup import plain_text
 from homonym.records.formats.wos import WANTED, document_of, from_first_line
 from homonym.records.model import BrokenRecordError, Parsed
@@ -109,7 +109,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 def _separated(line: str, delimiter: str) -> list[str]:
     if len(line) > csv.field_size_limit():  # a cell with many references exceeds the default limit
-        csv.field_size_limit(MOST_RECORD_BYTES)
+        csv.field_size_limit(MAX_RECORD_BYTES)
     try:
         return next(csv.reader([line.replace("\r", " ")], delimiter=delimiter), [])
     except csv.Error:

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import starmap
 
-from homonym.io.inputs import MOST_RECORD_BYTES, InputLine, Source
+from homonym.io.inputs import MAX_RECORD_BYTES, InputLine, Source
 from homonym.io.table_text import Header, is_separator_hint, line_end, read_header
 from homonym.records.model import BrokenRecordError
 from homonym.records.parsing.splitting import TOO_LONG, Raw, decoded
@@ -75,7 +75,7 @@ def _row_from(
 ) -> Raw | None:
     """The row that begins with a line, or None. Lines read in vain are put back into `waiting`."""
     number, text = line
-    if len(text) > MOST_RECORD_BYTES:
+    if len(text) > MAX_RECORD_BYTES:
         return Raw(number, text[:1000], TOO_LONG)
     if text.count(b'"') % 2 == 0:
         # A row with the wrong number of cells is reported later, unless it may be part of the rejected lines before it.
@@ -90,7 +90,7 @@ def _row_from(
 
 def _gathered(line: InputLine, waiting: deque[InputLine], upcoming: Iterator[InputLine], header: Header) -> Raw | None:
     parts, seen, size, whole_rows = [line.text], [], len(line.text), 0
-    while size <= MOST_RECORD_BYTES and whole_rows < _ROWS_IN_A_CELL:
+    while size <= MAX_RECORD_BYTES and whole_rows < _ROWS_IN_A_CELL:
         following = waiting.popleft() if waiting else next(upcoming, None)
         if following is None:
             break

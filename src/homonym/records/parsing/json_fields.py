@@ -68,10 +68,10 @@ def json_error(broken: ValueError) -> str:
     return f"not valid JSON ({broken.msg} at character {broken.pos + 1})"
 
 
-def listed(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     """A list unchanged, a single value as a list of one, None as an empty list.
 
-    >>> listed(["a", "b"]), listed("a"), listed(None)
+    >>> as_list(["a", "b"]), as_list("a"), as_list(None)
     (['a', 'b'], ['a'], [])
     """
     return value if isinstance(value, list) else [] if value is None else [value]
@@ -86,8 +86,8 @@ def dicts(value: Any, key: str = "") -> list[dict[str, Any]]:
     if not value:
         return []
     if key:
-        return [item if isinstance(item, dict) else {key: item} for item in listed(value)]
-    return [item for item in listed(value) if isinstance(item, dict)]
+        return [item if isinstance(item, dict) else {key: item} for item in as_list(value)]
+    return [item for item in as_list(value) if isinstance(item, dict)]
 
 
 def member(value: Any, *names: str) -> Any:
@@ -119,10 +119,10 @@ def unboxed(value: Any, depth: int = 8) -> Any:
     return value[0] if is_box else [unboxed(inner, depth - 1) for inner in value]
 
 
-def plain(value: Any) -> str:
+def text_or_empty(value: Any) -> str:
     """A text field as plain text; empty if the value is not text.
 
-    >>> plain("<i>x</i>"), plain(7)
+    >>> text_or_empty("<i>x</i>"), text_or_empty(7)
     ('x', '')
     """
     return plain_text(value) if isinstance(value, str) else ""
@@ -237,7 +237,11 @@ def split_name(family: Any, given: Any = None, suffix: Any = None) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def _split_name(family: Any, given: Any, suffix: Any) -> str:
-    family, given, suffix = plain(family).strip(" ,;"), plain(given).strip(" ,;"), plain(suffix).strip(" ,;")
+    family, given, suffix = (
+        text_or_empty(family).strip(" ,;"),
+        text_or_empty(given).strip(" ,;"),
+        text_or_empty(suffix).strip(" ,;"),
+    )
     if is_placeholder(given) and is_placeholder(family):
         return ""
     if "," in family and given:

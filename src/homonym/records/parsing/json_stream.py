@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from homonym.io.inputs import MOST_RECORD_BYTES, Source
+from homonym.io.inputs import MAX_RECORD_BYTES, Source
 from homonym.records.model import BrokenRecordError
 from homonym.records.parsing.json_fields import json_error, load, load_record
 from homonym.records.parsing.splitting import TOO_LONG, Raw, decoded
@@ -137,9 +137,9 @@ class _JsonScanner:
         while True:
             enough = self._fill(window)
             yield self.at + window
-            if not enough or window >= MOST_RECORD_BYTES:
+            if not enough or window >= MAX_RECORD_BYTES:
                 return
-            window = min(window * _WINDOW_GROWTH, MOST_RECORD_BYTES)
+            window = min(window * _WINDOW_GROWTH, MAX_RECORD_BYTES)
 
     def next_byte(self) -> bytes:
         """Skip white space and commas; return the byte after them, or nothing at the end."""
@@ -286,7 +286,7 @@ class _JsonScanner:
 
     def _skip_to(self, place: int, skipped: bytearray) -> None:
         place = max(place, self.at)
-        skipped += self.data[self.at : min(place, self.at + MOST_RECORD_BYTES - len(skipped))]
+        skipped += self.data[self.at : min(place, self.at + MAX_RECORD_BYTES - len(skipped))]
         self.at = place
 
 

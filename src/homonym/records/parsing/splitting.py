@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from homonym.io.inputs import MOST_RECORD_BYTES, WESTERN
+from homonym.io.inputs import MAX_RECORD_BYTES, WESTERN
 
 # Maximum length of a match, which the end of a block may cut.
 MARK_BYTES = 256
 
-TOO_LONG = f"longer than {MOST_RECORD_BYTES >> 20} MiB, the maximum length of a record"
+TOO_LONG = f"longer than {MAX_RECORD_BYTES >> 20} MiB, the maximum length of a record"
 
 
 class Raw(NamedTuple):
@@ -53,7 +53,7 @@ def split_at(blocks: Iterable[bytes], beginning: re.Pattern[bytes]) -> Iterator[
             line, start, overlong = line + _lines_in(record), end, False
         buffer = buffer[start:]
         searched = len(buffer) - MARK_BYTES
-        if len(buffer) > MOST_RECORD_BYTES:
+        if len(buffer) > MAX_RECORD_BYTES:
             line += _lines_in(buffer[MARK_BYTES:-MARK_BYTES])
             buffer = buffer[:MARK_BYTES] + buffer[-MARK_BYTES:]
             searched, overlong = MARK_BYTES, True

@@ -288,9 +288,9 @@ def leaf_text(text: str) -> str:
 
 def written_attributes(element: Element) -> str:
     """The attributes of an element as XML text."""
-    return "".join(f" {name}={quoted(value)}" for name, value in element.attrib.items())
+    return "".join(f" {name}={xml_quoted(value)}" for name, value in element.attrib.items())
 
 
-def quoted(value: str) -> str:
+def xml_quoted(value: str) -> str:
     """An attribute value in quotes. xml.sax.saxutils.quoteattr does the same, but imports the network libraries."""
     return f'"{escape(value)}"'
