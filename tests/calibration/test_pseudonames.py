@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from homonym.calibration import pseudonames, single_person_names
 from homonym.calibration.limit import TOLERANCE, LimitScores, calibrate_limit
-from homonym.calibration.pseudonames import BlockComposition, block_composition, build_pseudonames
+from homonym.calibration.pseudonames import BlockComposition, SampledBlocks, block_composition, build_pseudonames
 from homonym.calibration.single_person_names import PersonPool, find_people
 from homonym.clustering.agglomerative import cluster, limits
 from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies, Integers, starts
@@ -247,6 +247,13 @@ def composition_of(blocks: list[list[int]]) -> tuple[BlockComposition, list[tupl
     return BlockComposition(composition, Constraints(nothing, nothing, start, cannot_link)), places
 
 
+def composition_found(
+    collection: Ready, settings: Settings, constraints: FoundConstraints | None, threads: int = 1
+) -> BlockComposition:
+    sampled = SampledBlocks.draw(collection.encoded, settings, constraints, np.random.default_rng(0))
+    return block_composition(sampled, collection.encoded.frequencies, settings, threads)
+
+
 def cannot_links_of(composition: BlockComposition) -> list[set[int]]:
     """The cannot-links of each profile."""
     start, cannot_link = composition.constraints.cannot_link_start, composition.constraints.cannot_link
@@ -281,7 +288,7 @@ def assert_sound(
         found = people_of(names, pool, name)
         blocks = [pool.source_block[person] for person, _ in found]
         assert len(set(blocks)) == len(blocks)
-        documents = Counter(document for person, _ in found for document in pool.documents(person))
+        documents = Counter(document for person, _ in found for document in pool.documents[person])
         assert set(documents.values()) <= {1}
         assert last - first <= pseudonames.MAX_NAME_MENTIONS
         assert_constrained(name, names.constraints.profile[first:last], names.author[first:last], places)
@@ -410,10 +417,8 @@ def test_no_pseudonames_without_blocks() -> None:
 def test_composition_is_that_of_the_clustered_blocks(corpus: Path) -> None:
     unlinked = Settings(blocking="first-initial", constraints="names,documents", kappa=5.0)
     with ready(corpus, unlinked) as collection:
-        composition = block_composition(
-            collection.encoded, unlinked, collection.constraints, np.random.default_rng(0), threads=2
-        )
-        free = block_composition(collection.encoded, unlinked, None, np.random.default_rng(0), threads=1)
+        composition = composition_found(collection, unlinked, collection.constraints, threads=2)
+        free = composition_found(collection, unlinked, None)
         sizes = np.diff(collection.encoded.block_start)
     for each in (composition, free):
         assert sorted(sum(map(len, block)) for block in each.blocks) == sorted(sizes[sizes > 1].tolist())
@@ -436,9 +441,7 @@ def test_profiles_of_one_person_never_conflict(tmp_path: Path) -> None:
             mentions = list(mentions_of(name, [number], np.random.default_rng(number)))
             lines += [mention | {"block": family, "ids": {"orcid": check}} for mention in mentions]
     with ready(write(tmp_path / "m.jsonl", lines), documents=False) as collection:
-        composition = block_composition(
-            collection.encoded, Settings(), collection.constraints, np.random.default_rng(0), threads=1
-        )
+        composition = composition_found(collection, Settings(), collection.constraints)
     assert {len(block) for block in composition.blocks} == {1}
     cannot_links = cannot_links_of(composition)
     for (author,) in composition.blocks:

@@ -22,7 +22,7 @@ from homonym.commands.train import train
 from homonym.errors import InputError, SettingsError
 from homonym.measures.methods import LabelledNames
 from homonym.settings import Settings, load_settings
-from tests.support.command import homonym_command
+from tests.support.command import homonym_command, homonym_process
 from tests.support.profiles import examples
 
 TYPES = ("good", "noise")
@@ -318,7 +318,7 @@ def test_command_line_trains(mentions_file: Path, tmp_path: Path) -> None:
 
 def test_command_line_reports_missing_scikit_learn(mentions_file: Path, tmp_path: Path) -> None:
     options = ["--gold", str(mentions_file), "-o", "weights.toml"]
-    done = homonym_command("train", mentions_file, *options, before="sys.modules['sklearn'] = None", cwd=tmp_path)
+    done = homonym_process("train", mentions_file, *options, before="sys.modules['sklearn'] = None", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("homonym: learning weights needs scikit-learn; ")
     assert "homonym[train]" in done.stderr

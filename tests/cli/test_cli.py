@@ -22,7 +22,7 @@ import homonym
 from homonym.cli.app import cli
 from homonym.settings import CLUSTERING, EXTRACTION, Settings
 from homonym.synthetic.corpus import Corpus
-from tests.support.command import homonym_command
+from tests.support.command import homonym_command, homonym_process
 
 COMMANDS = {name: command for name, command in cli.commands.items() if isinstance(command, click.Command)}
 #: Options that are about the terminal, and parameters that are objects there and several options here.
@@ -109,7 +109,7 @@ def test_exports_of_several_formats_are_inspected_and_converted(tmp_path: Path) 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["disambiguate", "convert", "extract"])
 def test_standard_input_is_read(tmp_path: Path, command: str) -> None:
-    done = homonym_command(command, "-", "-o", "out.jsonl", "-q", cwd=tmp_path, input=RIS)
+    done = homonym_process(command, "-", "-o", "out.jsonl", "-q", cwd=tmp_path, input=RIS)
     assert (done.returncode, done.stdout) == (0, "")
     assert all(
         line.startswith("warning: the collection is too small to calibrate the limit")
@@ -253,7 +253,7 @@ def test_a_full_disk_is_one_sentence(corpus: Path, tmp_path: Path) -> None:
     def little_room() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 
-    done = homonym_command("disambiguate", corpus, "-o", tmp_path / "out.csv", preexec_fn=little_room)
+    done = homonym_process("disambiguate", corpus, "-o", tmp_path / "out.csv", preexec_fn=little_room)
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     assert "not enough memory or disk space" in done.stderr

@@ -8,11 +8,12 @@ middle one is taken.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.calibration.pseudonames import block_composition, build_pseudonames, sample_blocks_by_size
+from homonym.calibration.pseudonames import SampledBlocks, block_composition, build_pseudonames, sample_blocks_by_size
 from homonym.calibration.single_person_names import BlockSample, PersonPool, find_people, sample_blocks
 from homonym.clustering.agglomerative import limits
 from homonym.clustering.arrays import Floats, Integers, starts
@@ -104,11 +105,15 @@ class LimitCalibrator:
             )
         return None
 
+    @cached_property
+    def _sampled(self) -> SampledBlocks:
+        generator = np.random.default_rng(COMPOSITION_SEED)
+        return SampledBlocks.draw(self.encoded, self.settings, self.constraints, generator, self.sample)
+
     def draw_pseudonames(self, limit: Limit, draws: int) -> list[LabelledNames]:
         """Pseudo-names like the blocks that the method finds at a limit; none if all of them have one person only."""
         settings = self.settings.with_limit(limit)
-        generator = np.random.default_rng(COMPOSITION_SEED)
-        composition = block_composition(self.encoded, settings, self.constraints, generator, self.threads, self.sample)
+        composition = block_composition(self._sampled, self.encoded.frequencies, settings, self.threads)
         drawn = [build_pseudonames(self.pool, composition, np.random.default_rng(seed)) for seed in range(draws)]
         has_several_people = any(names and (names.true_size > 1).any() for names in drawn)
         return [names for names in drawn if names] if has_several_people else []

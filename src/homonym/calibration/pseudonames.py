@@ -7,14 +7,16 @@ after the first is the most similar of a few random candidates.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from homonym.calibration.single_person_names import BlockSample, PersonPool
 from homonym.clustering.agglomerative import cluster
-from homonym.clustering.arrays import Constraints, Integers, concatenate_constraints, starts
+from homonym.clustering.arrays import Bags, Constraints, Frequencies, Integers, concatenate_constraints, ranges, starts
 from homonym.collection.encoded import Encoded
 from homonym.constraints.found_constraints import FoundConstraints
 from homonym.measures.bootstrap import size_groups
@@ -24,6 +26,8 @@ from homonym.settings import Settings
 
 # Maximum number of real blocks to copy, of their mentions together, and of the mentions of one of them.
 MAX_BLOCKS, MAX_BLOCK_MENTIONS, LARGEST_BLOCK = 600, 60_000, 1000
+# Number of mentions that are clustered by one call of the kernel.
+BATCH_MENTIONS = 1000
 # Maximum number of mentions of a pseudo-name; authors of a larger block are left out at random.
 MAX_NAME_MENTIONS = 300
 # Maximum number of pseudo-names for each number of people up to 10, and for all larger numbers together.
@@ -58,41 +62,80 @@ def sample_blocks_by_size(sizes: Integers, generator: np.random.Generator) -> In
     return np.sort(chosen[np.cumsum(sizes[chosen]) <= MAX_BLOCK_MENTIONS])
 
 
+@dataclass(frozen=True, eq=False)
+class SampledBlocks:
+    """Real blocks that pseudo-names copy: their bags and constraints, which are the same at every limit."""
+
+    bags: Bags
+    constraints: Constraints
+
+    @classmethod
+    def draw(
+        cls,
+        encoded: Encoded,
+        settings: Settings,
+        found_constraints: FoundConstraints | None,
+        generator: np.random.Generator,
+        sample: BlockSample | None = None,
+    ) -> SampledBlocks:
+        """Draw blocks of the collection and gather their bags; without `sample`, all blocks are loaded."""
+        sample = sample or BlockSample.all_of(encoded)
+        drawn = sample_blocks_by_size(sample.sizes, generator)
+        sizes, blocks = sample.sizes[drawn], sample.positions(drawn)
+        has_weight = np.array(settings.weights_for(encoded.frequencies.types)) > 0
+        mentions = ranges(encoded.block_start[blocks], sizes)
+        bags = Bags(starts(sizes), *encoded.gather_mentions(mentions, has_weight))
+        unconstrained = ((size, None) for size in sizes.tolist())
+        return cls(
+            bags, found_constraints.of_chosen(blocks) if found_constraints else concatenate_constraints(unconstrained)
+        )
+
+    def batches(self) -> list[slice]:
+        """The blocks in ranges of about BATCH_MENTIONS mentions, one for each call of the kernel."""
+        batch = self.bags.block_start[:-1] // BATCH_MENTIONS
+        edges = [0, *(np.flatnonzero(np.diff(batch)) + 1).tolist(), len(batch)]
+        return [slice(first, last) for first, last in pairwise(edges) if first < last]
+
+
 def block_composition(
-    encoded: Encoded,
-    settings: Settings,
-    found_constraints: FoundConstraints | None,
-    generator: np.random.Generator,
-    threads: int,
-    sample: BlockSample | None = None,
+    sampled: SampledBlocks, frequencies: Frequencies, settings: Settings, threads: int
 ) -> BlockComposition:
-    """Cluster a sample of the collection's blocks and return their authors."""
-    sample = sample or BlockSample.all_of(encoded)
-    chosen = sample.positions(sample_blocks_by_size(sample.sizes, generator))
-    has_weight = np.array(settings.weights_for(encoded.frequencies.types)) > 0
+    """Cluster the sampled blocks and return their authors."""
+    bags, constraints = sampled.bags, sampled.constraints
 
-    def cluster_block(block: int) -> tuple[NDArray[np.int32], Constraints | None]:
-        constraints = found_constraints.of_blocks(block, block + 1) if found_constraints else None
-        bags = encoded.gather(block, block + 1, has_weight)
-        return cluster(bags, encoded.frequencies, settings, constraints=constraints).label, constraints
+    def cluster_batch(blocks: slice) -> NDArray[np.int32]:
+        sizes = np.diff(bags.block_start)[blocks]
+        first = bags.block_start[blocks.start]
+        mentions = np.arange(first, first + sizes.sum())
+        return cluster(bags.select(mentions, sizes), frequencies, settings, constraints=constraints.of(mentions)).label
 
-    clustered = [result for _, result in map_in_order(cluster_block, chosen.tolist(), threads)]
-    constraints = concatenate_constraints((len(label), of_block) for label, of_block in clustered)
-    ends = np.cumsum([len(label) for label, _ in clustered])
-    profiles = np.split(constraints.profile, ends[:-1]) if clustered else []
+    labels = [np.zeros(0, np.int32), *(label for _, label in map_in_order(cluster_batch, sampled.batches(), threads))]
+    authors, profiles = (
+        np.split(array, bags.block_start[1:-1]) for array in (np.concatenate(labels), constraints.profile)
+    )
+    separated = _CannotLinkSets(constraints)
     blocks = [
-        [_consistent_profiles(profile[label == author], constraints) for author in range(label.max() + 1)]
-        for (label, _), profile in zip(clustered, profiles, strict=True)
+        [separated.consistent(profile[label == author]) for author in range(label.max(initial=-1) + 1)]
+        for label, profile in zip(authors, profiles, strict=True)
     ]
-    return BlockComposition(blocks, constraints)
+    return BlockComposition([block for block in blocks if block], constraints)
 
 
-def _consistent_profiles(profile: Integers, constraints: Constraints) -> Integers:
-    """The profiles of an author; all 0 if must-links have overruled cannot-links between them."""
-    distinct = np.unique(profile)
-    start = constraints.cannot_link_start
-    separated = np.concatenate([constraints.cannot_link[start[p] : start[p + 1]] for p in distinct])
-    return profile * (not np.isin(separated, distinct).any())
+class _CannotLinkSets(dict[int, set[int]]):
+    """The cannot-links of each profile, as sets, made on demand."""
+
+    def __init__(self, constraints: Constraints) -> None:
+        self.constraints = constraints
+
+    def __missing__(self, profile: int) -> set[int]:
+        start, cannot_link = self.constraints.cannot_link_start, self.constraints.cannot_link
+        self[profile] = set(cannot_link[start[profile] : start[profile + 1]].tolist())
+        return self[profile]
+
+    def consistent(self, profile: Integers) -> Integers:
+        """The profiles of an author; all 0 if must-links have overruled cannot-links between them."""
+        distinct = set(profile.tolist())
+        return profile * all(distinct.isdisjoint(self[one]) for one in distinct)
 
 
 def build_pseudonames(
@@ -149,41 +192,42 @@ def _reduce(authors: list[Integers], generator: np.random.Generator) -> list[Int
 
 def _draw_people(pool: PersonPool, wanted: list[int], generator: np.random.Generator) -> list[Integers]:
     """The mentions of one person for each wanted number of mentions; no two people share a block or a document."""
-    by_size = np.argsort(pool.sizes, kind="stable")
-    sizes, cumulated = pool.sizes[by_size], np.append(0.0, np.cumsum(pool.probability[by_size]))
     people: list[int] = []
+    used_blocks: set[int] = set()
     documents: set[int] = set()
     drawn = []
     for mentions in wanted:
         candidates: list[int] = []
-        low, high = _similar_sizes(sizes, mentions)
+        low, high = _similar_sizes(pool.rising_sizes, mentions)
+        least, most = pool.cumulated_probability[low], pool.cumulated_probability[high]
         for _ in range(ATTEMPTS):
             if len(candidates) == (CANDIDATES if people else 1):
                 break
-            place = np.searchsorted(cumulated, generator.uniform(cumulated[low], cumulated[high]), side="right") - 1
-            person = int(by_size[min(int(place), high - 1)])
-            used_blocks = pool.source_block[[*people, *candidates]]
-            if pool.source_block[person] not in used_blocks and documents.isdisjoint(pool.documents(person)):
+            place = bisect_right(pool.cumulated_probability, generator.uniform(least, most)) - 1
+            person = pool.by_size[min(place, high - 1)]
+            blocks = used_blocks.union(pool.block_of[one] for one in candidates)
+            if pool.block_of[person] not in blocks and documents.isdisjoint(pool.documents[person]):
                 candidates.append(person)
         if candidates:
             closest = max(candidates, key=lambda one: pool.similarity[one, people].sum())
             people.append(closest)
-            documents |= pool.documents(closest)
+            used_blocks.add(pool.block_of[closest])
+            documents |= pool.documents[closest]
             first, last = pool.bags.block_start[closest : closest + 2]
             drawn.append(np.sort(generator.permutation(np.arange(first, last))[:mentions]))
     return drawn
 
 
-def _similar_sizes(sizes: Integers, mentions: int) -> tuple[int, int]:
+def _similar_sizes(sizes: list[int], mentions: int) -> tuple[int, int]:
     """The range, in sizes in rising order, of those with enough mentions but not many more.
 
-    >>> _similar_sizes(np.array([1] * 50 + [2] * 50 + [9] * 50), 2)
+    >>> _similar_sizes([1] * 50 + [2] * 50 + [9] * 50, 2)
     (50, 100)
-    >>> _similar_sizes(np.array([1] * 50 + [2] * 50 + [9] * 50), 30)
+    >>> _similar_sizes([1] * 50 + [2] * 50 + [9] * 50, 30)
     (110, 150)
     """
-    low = int(np.searchsorted(sizes, mentions))
-    high = int(np.searchsorted(sizes, max(2 * mentions, mentions + 2), side="right"))
+    low = bisect_left(sizes, mentions)
+    high = bisect_right(sizes, max(2 * mentions, mentions + 2))
     if high - low >= MIN_CHOICE:
         return low, high
     return (low, len(sizes)) if len(sizes) - low >= MIN_CHOICE else (max(0, len(sizes) - MIN_CHOICE), len(sizes))

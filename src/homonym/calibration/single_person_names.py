@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -48,15 +50,39 @@ class PersonPool:
     probability: Floats
     similarity: Floats
 
-    @property
+    @cached_property
     def sizes(self) -> Integers:
         """Number of mentions of each person."""
         return np.diff(self.bags.block_start)
 
-    def documents(self, person: int) -> set[int]:
-        """The documents of a person."""
-        first, last = self.bags.block_start[person : person + 2]
-        return set(self.document[first:last].tolist())
+    @cached_property
+    def documents(self) -> list[set[int]]:
+        """The documents of each person."""
+        bounds = self.bags.block_start.tolist()
+        document = self.document.tolist()
+        return [set(document[first:last]) for first, last in pairwise(bounds)]
+
+    # Drawing people looks up single values many times, which is faster in lists than in arrays.
+
+    @cached_property
+    def block_of(self) -> list[int]:
+        """The source block of each person."""
+        return [int(block) for block in self.source_block]
+
+    @cached_property
+    def by_size(self) -> list[int]:
+        """The people in the order of their sizes."""
+        return [int(person) for person in np.argsort(self.sizes, kind="stable")]
+
+    @cached_property
+    def rising_sizes(self) -> list[int]:
+        """The sizes in rising order."""
+        return [int(size) for size in self.sizes[self.by_size]]
+
+    @cached_property
+    def cumulated_probability(self) -> list[float]:
+        """The sum of the probabilities of all people before each place in the order of sizes, and of all."""
+        return [0.0, *np.cumsum(self.probability[self.by_size]).tolist()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +224,7 @@ def _mixed_pairs(pool: PersonPool, people: Integers, generator: np.random.Genera
     """The mentions of two names from different blocks that share no document, for many random pairs."""
     pairs = []
     for a, b in generator.choice(people, (MIXED_PAIRS, 2)).tolist():
-        if pool.source_block[a] != pool.source_block[b] and pool.documents(a).isdisjoint(pool.documents(b)):
+        if pool.source_block[a] != pool.source_block[b] and pool.documents[a].isdisjoint(pool.documents[b]):
             pairs.append(np.concatenate([_mentions(pool, person, MAX_MIXED_MENTIONS) for person in (a, b)]))
     return pairs
 
