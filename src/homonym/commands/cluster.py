@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from homonym.commands.disambiguate import check_files, find_authors
+from homonym.commands.disambiguate import check_files, clustering_files, find_authors
 from homonym.commands.result import Summary
 from homonym.commands.run import Resources, open_engine, prepare_run
 from homonym.io.outputs import Paths
@@ -33,9 +33,9 @@ def cluster(
     """
     run = prepare_run(
         inputs, settings, strict=strict, rejects=rejects, resources=resources, listener=listener,
-        engines=("local", "spark"),
+        engines=("local", "spark"), files=clustering_files(output, trace, save_statistics, statistics, pairs),
     )  # fmt: skip
     files = check_files(output, trace, save_statistics, statistics, mentions_in_collection, pairs, resources)
-    with open_engine(run, *files.outputs) as engine:
+    with open_engine(run) as engine:
         read = engine.read_mentions(run.inputs, run.settings)
         return find_authors(run, engine, read, files)

@@ -10,7 +10,7 @@ from homonym.errors import InputError
 from homonym.evaluation.assessment import Comparison, Evaluation, assess, compare, distinct_labels
 from homonym.evaluation.reliability import Reliability, measure_reliability
 from homonym.io.inputs import expand, require_files
-from homonym.io.outputs import Paths, as_paths, require_writable, write_json
+from homonym.io.outputs import Paths, as_paths, require_distinct, require_writable, write_json
 from homonym.measures.agreement import correctly_clustered
 
 if TYPE_CHECKING:
@@ -65,7 +65,9 @@ def evaluate(
     paths, (gold_files, _), names_file = as_paths(authors), expand(gold), Path(names) if names is not None else None
     if not paths or not gold_files:
         raise InputError("at least one result and one file of labels are needed; name them.")
-    require_files([*paths, *gold_files, *([names_file] if names_file else [])])
+    read = [*paths, *gold_files, *([names_file] if names_file else [])]
+    require_files(read)
+    require_distinct(read, [Path(path) for path in (output, json) if path is not None])
     for path in (output, json):
         if path is not None:
             require_writable(Path(path))

@@ -88,19 +88,29 @@ def check_destination(output: str | Path, trace: str | Path | None, resources: R
     return Destination(Path(output), None, Path(trace) if trace else None)
 
 
+def local_result(output: str | Path) -> tuple[Path, Path | None]:
+    """The path that side files are next to, and the directory if the result is a directory of files on this machine."""
+    from homonym.engines.spark.input_plan import is_url
+
+    if is_url(output):
+        # Side files of a remote result are written to the current directory.
+        return Path(PurePosixPath(output).name), None
+    is_directory = str(output).endswith("/") or Path(output).is_dir()
+    return Path(output), Path(output) if is_directory else None
+
+
 def _spark_directory(output: str | Path) -> Destination | None:
     """A directory of Parquet files, which may be a URL that only Spark can open; None for a file."""
     from homonym.engines.base import Destination
     from homonym.engines.spark.input_plan import is_url
 
+    path, directory = local_result(output)
     if is_url(output):
-        # Side files of a remote result are written to the current directory.
-        path = Path(PurePosixPath(output).name)
         require_writable(settings_path(path))
         return Destination(path, str(output))
-    if str(output).endswith("/") or Path(output).is_dir():
-        require_directory(Path(output))
-        return Destination(Path(output), f"file:{Path(output).absolute()}")
+    if directory:
+        require_directory(directory)
+        return Destination(path, f"file:{directory.absolute()}")
     return None
 
 

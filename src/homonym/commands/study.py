@@ -15,7 +15,7 @@ from homonym import __version__
 from homonym.calibration.holdout import NameSplit
 from homonym.calibration.weights import LearnedWeights, learn_weights
 from homonym.commands.labelled import read_labelled, split_names
-from homonym.commands.run import Resources, Run, check_given_statistics, prepare_run
+from homonym.commands.run import Resources, Run, RunFiles, check_given_statistics, prepare_run, statistics_files
 from homonym.errors import HomonymError, SettingsError
 from homonym.evaluation.matching import Labelling
 from homonym.experiments.baselines import all_baselines
@@ -29,6 +29,9 @@ from homonym.records.model import Problems
 from homonym.records.reader import Columns
 from homonym.runtime.progress import Listener
 from homonym.settings import MAX_NAMES_PER_SIZE, TRAINING_SHARE, Settings
+
+# Names in the directory of a study.
+PAGE, VALUES, RUNS, TABLES, FIGURES = "report.html", "study.json", "runs", "tables", "figures"
 
 
 @dataclass(frozen=True)
@@ -65,22 +68,28 @@ def study(
     It varies variants, weights and limits, and uses no constraints, as the paper; other `settings` apply. Labels are
     in the inputs or in `gold`. Finished runs are cached: the same call resumes an interrupted study.
     """
+    directory = Path(output)
     run = prepare_run(
         inputs, paper_settings(settings or Settings()), format=format, columns=columns, strict=strict, rejects=rejects,
         resources=resources, listener=listener,
+        files=RunFiles.of(
+            outputs=[directory / PAGE, directory / VALUES],
+            inputs=statistics_files(statistics),
+            labels=gold,
+            directories=[directory / name for name in (RUNS, TABLES, FIGURES)],
+        ),
     )  # fmt: skip
     given = check_given_statistics(statistics, mentions_in_collection)
     if not 0 < training_share < 1:
         raise SettingsError(
             f"a study needs names for training and for testing: a share of {training_share:g} is neither."
         )
-    directory = Path(output)
     require_directory(directory)
     labelling = read_labelled(run, gold, label, given)
     names = split_names(run, labelling, training_share, most_names)
     files = [*run.inputs.files, *(expand(gold)[0] if gold else []), *([Path(statistics)] if statistics else [])]
     store = RunCache(
-        directory / "runs",
+        directory / RUNS,
         {
             "files": file_digests(files), "mentions": mentions_in_collection, "label": label,
             "settings": run.settings.spelled_out(), "share": training_share, "most": most_names,
@@ -192,9 +201,9 @@ def _write(values: dict[str, Any], directory: Path, run: Run) -> Path:
 
     values |= {"warnings": run.warnings, "seconds": run.stages.seconds}
     with run.stages.stage("draw"):
-        write_tables(values, directory / "tables")
-        figures = write_figures(values, directory / "figures", run.threads)
-        write_study_page(values, directory / "report.html", figures)
+        write_tables(values, directory / TABLES)
+        figures = write_figures(values, directory / FIGURES, run.threads)
+        write_study_page(values, directory / PAGE, figures)
     with run.stages.stage("write"):
-        write_atomic(directory / "study.json", orjson.dumps(values, option=orjson.OPT_INDENT_2))
-    return directory / "report.html"
+        write_atomic(directory / VALUES, orjson.dumps(values, option=orjson.OPT_INDENT_2))
+    return directory / PAGE

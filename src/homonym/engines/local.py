@@ -48,6 +48,7 @@ from homonym.engines.local_checkpoints import (
 from homonym.errors import CapacityError, InputError
 from homonym.io.inputs import Source, size_of
 from homonym.io.outputs import atomic_path
+from homonym.io.paths import printable
 from homonym.io.tables import write_table
 from homonym.records.model import MAX_LISTED_PROBLEMS, Problems
 from homonym.records.parsing.splitting import Raw
@@ -339,8 +340,8 @@ class _PartReader:
 
     def read_table(self, path: Path) -> None:
         """Read a Parquet table of mentions."""
-        self.starts.append(FileStart(self.sequence, str(path), "line"))
-        chunk = Chunk(str(path), self.sequence, [])
+        self.starts.append(FileStart(self.sequence, printable(path), "line"))
+        chunk = Chunk(printable(path), self.sequence, [])
         with self.engine.stages.stage("read") as advance:
             key = local_checkpoints.table_key(path, self.sequence)
             part = self._find(chunk, key)

@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 
 from homonym.errors import InputError
 from homonym.io.outputs import Paths, as_paths
+from homonym.io.paths import printable
+from homonym.io.special_files import open_input
 
 STANDARD_INPUT = Path("-")
 
@@ -88,7 +90,7 @@ class Source:
     @property
     def name(self) -> str:
         """The name of the input in messages."""
-        return "standard input" if self.path == STANDARD_INPUT else str(self.path)
+        return "standard input" if self.path == STANDARD_INPUT else printable(self.path)
 
     @property
     def position(self) -> int:
@@ -152,7 +154,7 @@ class Source:
     def _open_file(self) -> Any:
         if self.path == STANDARD_INPUT:
             return sys.stdin.buffer
-        return self._closed_later(self.path.open("rb"))
+        return self._closed_later(open_input(self.path))
 
     def _decompress(self, magic: bytes) -> Any:
         """Return the function that reads decompressed bytes; the compression is known from the first four bytes."""

@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from homonym.errors import InputError, OutputError, first_line
 from homonym.io.inputs import STANDARD_INPUT, WESTERN, Source, require_rereadable
 from homonym.io.outputs import open_atomic, require_writable
+from homonym.io.paths import plain_path
 from homonym.io.table_text import Header, is_separator_hint, json_object, line_end, read_header
 
 # Rows in a row group of every Parquet file that is written.
@@ -345,9 +346,9 @@ def _large_batches(path: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
 
 @contextmanager
 def _opened(path: str) -> Iterator[Any]:
-    with pa.memory_map(path) as stream:
+    with plain_path(Path(path)) as plain, pa.memory_map(str(plain)) as stream:
         if stream.read(4) == PARQUET:
-            with pq.ParquetFile(path) as file:
+            with pq.ParquetFile(plain) as file:
                 yield file
         else:
             with pa.ipc.open_file(stream) as reader:
