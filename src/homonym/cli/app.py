@@ -13,6 +13,7 @@ import click
 from homonym import __version__
 from homonym.cli.options import (
     AUTHORS,
+    EXCEL,
     FILE,
     GOLD,
     GOLD_TEXT,
@@ -283,6 +284,7 @@ def train(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) -> N
 @split_options
 @setting_options(*EXTRACTION, "epsilon")
 @statistics_options
+@EXCEL
 @reading_options
 @run_options
 def study(inputs: tuple[Path, ...], output: Path, gold: tuple[Path, ...], **options: Any) -> None:
@@ -439,16 +441,23 @@ def _status(signals: list[int]) -> int:
     except (click.Abort, KeyboardInterrupt) as stopped:
         # click.Abort wraps the interrupt, which carries the notes.
         return _stopped(signals, stopped.__cause__ or stopped)
-    except HomonymError as wrong:
-        if signals:  # it is a consequence of the signal
-            return _stopped(signals, wrong)
-        _report(f"{wrong}", wrong)
-        return 2
-    except OSError as broken:
+    except Exception as broken:
+        if signals:  # it is a consequence of the signal, such as an import that was interrupted
+            return _stopped(signals, broken)
+        return _failed(broken)
+    return 0
+
+
+def _failed(broken: Exception) -> int:
+    """Report an error that a user can mend; returns the exit status. Others are errors of this program."""
+    if isinstance(broken, HomonymError):
+        _report(f"{broken}", broken)
+    elif isinstance(broken, OSError):
         _report(f"{broken.strerror or broken}{f': {broken.filename}' if broken.filename else ''}.", broken)
         discard_output(sys.stdout)
-        return 2
-    return 0
+    else:
+        raise broken
+    return 2
 
 
 def _stopped(signals: list[int], stopped: BaseException) -> int:

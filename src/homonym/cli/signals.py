@@ -15,6 +15,13 @@ HANDLED = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal
 SECONDS_TO_CLEAN_UP = 5.0
 
 
+class TerminatedError(KeyboardInterrupt):
+    """A signal asked the program to end.
+
+    A class of its own, because Python exits with the status of Ctrl-C once a plain KeyboardInterrupt has left `exec`.
+    """
+
+
 @contextmanager
 def signals_as_interrupts() -> Iterator[list[int]]:
     """While the block runs, SIGTERM and SIGHUP raise KeyboardInterrupt; yields the list of those that came.
@@ -29,7 +36,7 @@ def signals_as_interrupts() -> Iterator[list[int]]:
         now = time.monotonic()
         if now - last[0] >= SECONDS_TO_CLEAN_UP:
             last[0] = now
-            raise KeyboardInterrupt
+            raise TerminatedError
 
     if threading.current_thread() is not threading.main_thread():  # only that thread may handle signals
         yield came

@@ -51,6 +51,7 @@ def disambiguate(
     format: str | None = None,
     columns: Columns | None = None,
     rejects: str | Path | None = None,
+    excel: bool = False,
     strict: bool = False,
     resources: Resources | None = None,
     listener: Listener | None = None,
@@ -60,14 +61,16 @@ def disambiguate(
     Records may be in any known format, detected from the content or named by `format`; `columns` maps the columns of a
     table to fields. The same input and settings give the same bytes, whatever the number of threads and the order of
     the records. Rejected records are written to `rejects`. `pairs` is a table of the user's decisions: mention_a,
-    mention_b, and the relation `same` or `different`.
+    mention_b, and the relation `same` or `different`. `excel` writes CSV for spreadsheets.
     """
     run = prepare_run(
         inputs, settings, format=format, columns=columns, strict=strict, rejects=rejects, resources=resources,
         listener=listener, engines=("local", "spark"),
         files=clustering_files(output, trace, save_statistics, statistics, pairs),
     )  # fmt: skip
-    files = check_files(output, trace, save_statistics, statistics, mentions_in_collection, pairs, resources)
+    files = check_files(
+        output, trace, save_statistics, statistics, mentions_in_collection, pairs, resources, excel=excel
+    )
     with open_engine(run) as engine:
         read = engine.read_documents(run.inputs, run.settings)
         return find_authors(run, engine, read, files)
@@ -108,12 +111,14 @@ def check_files(
     mentions_in_collection: int | None,
     pairs: str | Path | None,
     resources: Resources | None,
+    *,
+    excel: bool = False,
 ) -> ClusteringFiles:
     """Check the outputs of a run, and read its statistics and pairs, before any work is done."""
     from homonym.constraints.evidence import read_user_pairs
 
     return ClusteringFiles(
-        check_destination(output, trace, resources),
+        check_destination(output, trace, resources, excel=excel),
         check_statistics_output(save_statistics),
         check_given_statistics(statistics, mentions_in_collection),
         read_user_pairs(Path(pairs)) if pairs else None,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -327,6 +329,10 @@ def machine_failures(place: Path) -> Iterator[None]:
         raise
 
 
+# How numpy reports a full disk, without the number of the error.
+_PARTLY_WRITTEN = re.compile(r"\d+ requested and \d+ written")
+
+
 def _machine_failure(broken: Exception, place: Path) -> str | None:
     """What failed and what to do; None if it is an error of this program."""
     import duckdb
@@ -334,11 +340,14 @@ def _machine_failure(broken: Exception, place: Path) -> str | None:
     reason = first_line(broken)
     if not place.is_dir():
         return f"{place} was removed or replaced during the run ({reason}); create it and run the same command again."
-    # Arrow, numpy and DuckDB do not always keep the error number of a full disk.
-    is_failure = isinstance(broken, OSError | duckdb.IOException | duckdb.OutOfMemoryException | duckdb.FatalException)
-    if not is_failure and "no space left" not in reason.lower():
-        return None
+    is_full = isinstance(broken, OSError) and broken.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+    if is_full or "no space left" in reason.lower() or _PARTLY_WRITTEN.fullmatch(reason):
+        reason = os.strerror(errno.EFBIG if getattr(broken, "errno", 0) == errno.EFBIG else errno.ENOSPC)
+    elif not isinstance(broken, duckdb.OutOfMemoryException):
+        if not isinstance(broken, OSError | duckdb.IOException | duckdb.FatalException):
+            return None
+        return f"work in {place} failed ({reason}); check that directory, or choose another with --work."
     return (
-        f"not enough memory or disk space to work in {place}, or it cannot be written ({reason}); "
+        f"not enough memory or disk space to work in {place} ({reason}); "
         "free some, or choose another directory with --work."
     )

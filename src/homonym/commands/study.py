@@ -59,6 +59,7 @@ def study(
     format: str | None = None,
     columns: Columns | None = None,
     rejects: str | Path | None = None,
+    excel: bool = False,
     strict: bool = False,
     resources: Resources | None = None,
     listener: Listener | None = None,
@@ -66,7 +67,8 @@ def study(
     """Repeat the paper's study on labelled documents or mentions: its tables and figures, and which findings hold.
 
     It varies variants, weights and limits, and uses no constraints, as the paper; other `settings` apply. Labels are
-    in the inputs or in `gold`. Finished runs are cached: the same call resumes an interrupted study.
+    in the inputs or in `gold`. Finished runs are cached: the same call resumes an interrupted study. `excel` writes
+    the tables for spreadsheets.
     """
     directory = Path(output)
     run = prepare_run(
@@ -101,7 +103,7 @@ def study(
     store.directory.mkdir(exist_ok=True)
     values = _results(run, names, store)
     values = {**_about(run, labelling, label), "split": _split(labelling, names, training_share, most_names), **values}
-    report = _write(values, directory, run)
+    report = _write(values, directory, run, excel=excel)
     return Study(directory, report, values, labelling.problems, run.warnings)
 
 
@@ -194,14 +196,14 @@ def _names_by_size(true_size: Codes) -> dict[str, int]:
     return {group_name(size): count for size, count in zip(sizes.tolist(), names.tolist(), strict=True)}
 
 
-def _write(values: dict[str, Any], directory: Path, run: Run) -> Path:
+def _write(values: dict[str, Any], directory: Path, run: Run, *, excel: bool) -> Path:
     from homonym.experiments.study_figures import write_figures
     from homonym.experiments.study_page import write_study_page
     from homonym.experiments.study_tables import write_tables
 
     values |= {"warnings": run.warnings, "seconds": run.stages.seconds}
     with run.stages.stage("draw"):
-        write_tables(values, directory / TABLES)
+        write_tables(values, directory / TABLES, excel=excel)
         figures = write_figures(values, directory / FIGURES, run.threads)
         write_study_page(values, directory / PAGE, figures)
     with run.stages.stage("write"):

@@ -300,8 +300,9 @@ class LocalEngine:
     def write_authors(self, found: Found, destination: Destination, advance: Advance) -> None:
         """Write the table of authors, and the trace if one is wanted."""
         if destination.trace:
-            write_table(destination.trace, ROUNDS, found.data.rounds)
-        write_table(destination.path, AUTHORS, _reported(found.data.rows.tables(), advance))
+            write_table(destination.trace, ROUNDS, found.data.rounds, excel=destination.excel)
+        rows = _reported(found.data.rows.tables(), advance)
+        write_table(destination.path, AUTHORS, rows, excel=destination.excel)
 
     def _remove_database(self) -> None:
         """Remove the database; one of an interrupted run would be in the way."""

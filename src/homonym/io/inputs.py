@@ -73,6 +73,8 @@ class InputLine(NamedTuple):
 class Source:
     """One input: its first bytes (`head`), from which the format is detected, then all of it, in blocks or lines.
 
+    `has_mark` if it begins with a byte order mark, which is no part of the text.
+
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     _ = Path(folder, "a.txt").write_text("PT J\\n\\nER\\n", encoding="utf-16")
@@ -83,7 +85,7 @@ class Source:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.head = b""
+        self.head, self.has_mark = b"", False
         self._bytes_read = self._lines = 0
         self._opened: list[Any] = []
 
@@ -105,6 +107,7 @@ class Source:
             self._raw = self._open_file()
             self._read_raw = self._decompress(self._raw.peek(4)[:4])
             start = self._read_start()
+            self.has_mark = start.startswith(tuple(_BYTE_ORDER_MARKS))
             self._decode = _decoder(start)
             self.head = self._decoded(start)
         except BaseException as error:
