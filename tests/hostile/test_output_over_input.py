@@ -113,12 +113,11 @@ def through_linked_directory(path: Path) -> Path:
     return path.parent / "folder" / path.name
 
 
-@pytest.mark.parametrize(
-    "other_name", [symbolic, hard, through_linked_directory, lambda path: path.parent / "." / path.name]
-)
+@pytest.mark.parametrize("other_name", [symbolic, hard, through_linked_directory])
 def test_finds_the_same_file_under_another_name(records: Path, other_name: Callable[[Path], Path]) -> None:
-    for source, target in ((records, other_name(records)), (other_name(records) if False else records, records)):
-        with pytest.raises(OutputError, match="would be overwritten"):
+    other = other_name(records)
+    for source, target in ((records, other), (other, records)):
+        with pytest.raises(OutputError, match="the same file as the input"):
             convert(source, target)
     assert records.read_text() == DOCUMENTS
 

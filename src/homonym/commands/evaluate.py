@@ -11,6 +11,7 @@ from homonym.evaluation.assessment import Comparison, Evaluation, assess, compar
 from homonym.evaluation.reliability import Reliability, measure_reliability
 from homonym.io.inputs import expand, require_files
 from homonym.io.outputs import Paths, as_paths, require_distinct, require_writable, write_json
+from homonym.io.paths import printable
 from homonym.measures.agreement import correctly_clustered
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def evaluate(
     if json is not None:
         write_json(Path(json), found.as_dict())
     if output is not None:
-        _write_page(found, Path(output), paths, {"labels": ", ".join(map(str, gold_files)), "label": label})
+        _write_page(found, Path(output), paths, {"labels": ", ".join(map(printable, gold_files)), "label": label})
     return found
 
 
@@ -123,5 +124,5 @@ def _write_page(found: Evaluation | Comparison, path: Path, results: list[Path],
     if isinstance(found, Comparison):
         write_comparison(found, path, settings=sources)
         return
-    settings = {"result": str(results[0]), **sources}
-    write_report(found, path, title=f"How well {results[0].name} tells authors apart", settings=settings)
+    settings = {"result": printable(results[0]), **sources}
+    write_report(found, path, title=f"How well {printable(results[0].name)} tells authors apart", settings=settings)

@@ -23,6 +23,7 @@ from homonym.experiments.findings import findings
 from homonym.experiments.runs import RunCache, file_digests, paper_settings, plan, run_baseline, run_planned, weightings
 from homonym.io.inputs import expand
 from homonym.io.outputs import Paths, require_directory, write_atomic
+from homonym.io.paths import printable
 from homonym.measures.agreement import Codes
 from homonym.measures.bootstrap import group_name, size_groups
 from homonym.records.model import Problems
@@ -162,10 +163,10 @@ def _about(run: Run, labelling: Labelling, label: str) -> dict[str, Any]:
     labelled = int(names.labelled.sum())
     return {
         "version": __version__,
-        "title": ", ".join(path.name for path in run.inputs.files),
+        "title": ", ".join(printable(path.name) for path in run.inputs.files),
         "settings": run.settings.spelled_out(),
         "collection": {
-            "files": [path.name for path in run.inputs.files],
+            "files": [printable(path.name) for path in run.inputs.files],
             "label": label,
             "mentions_in_collection": names.frequencies.mentions,
             "feature_types": list(names.frequencies.types),
