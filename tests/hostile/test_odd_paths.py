@@ -93,7 +93,7 @@ def test_database_reads_the_files_that_are_named(tmp_path: Path) -> None:
     for name in ("a[1].csv", "a1.csv", "a*.csv", "a?.csv"):
         (tmp_path / name).write_text(f"x\n{name}\n")
     for name in ("a[1].csv", "a1.csv", "a*.csv", "a?.csv"):
-        rows = duckdb.sql(f"SELECT x FROM read_csv({sql_files([tmp_path / name])}, header=true)").fetchall()
+        rows = duckdb.execute(f"SELECT x FROM read_csv({sql_files([tmp_path / name])}, header=true)").fetchall()
         assert rows == [(name,)]
 
 
