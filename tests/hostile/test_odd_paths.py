@@ -8,6 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
+import duckdb
 import orjson
 import pytest
 
@@ -88,8 +89,6 @@ def test_never_reads_the_parts_of_another_run(tmp_path: Path, expected: bytes) -
 
 
 def test_database_reads_the_files_that_are_named(tmp_path: Path) -> None:
-    import duckdb
-
     for name in ("a[1].csv", "a1.csv", "a*.csv", "a?.csv"):
         (tmp_path / name).write_text(f"x\n{name}\n")
     for name in ("a[1].csv", "a1.csv", "a*.csv", "a?.csv"):
