@@ -305,8 +305,8 @@ def study(inputs: tuple[Path, ...], output: Path, gold: tuple[Path, ...], **opti
     try:
         _call(study, show_study, inputs, options, output=output, gold=gold or None)
     except KeyboardInterrupt as stopped:
-        stopped.add_note(f"Finished runs are in {output}. Run the same command to resume.")
-        raise
+        stopped.args = (f"finished runs are in {output}. Run the same command to resume.",)
+        raise click.Abort from stopped
 
 
 @cli.command()
@@ -462,7 +462,8 @@ def _failed(broken: Exception) -> int:
 
 def _stopped(signals: list[int], stopped: BaseException) -> int:
     """Report that the run was stopped by Ctrl-C or a signal; returns the exit status that shells expect."""
-    _report(f"{'terminated' if signals else 'interrupted'}; no output was written.", stopped)
+    outcome = str(stopped) if isinstance(stopped, KeyboardInterrupt) else ""
+    _report(f"{'terminated' if signals else 'interrupted'}; {outcome or 'no output was written.'}", stopped)
     return 128 + signals[0] if signals else 130
 
 
