@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from homonym.errors import InputError, SettingsError
 from homonym.io.inputs import unreadable
+from homonym.io.special_files import open_input
 
 #: The weights that the paper's classifier learned on Web of Science names.
 PAPER: Mapping[str, float] = {
@@ -364,7 +365,8 @@ class Settings(BaseModel):
 def load_settings(path: Path) -> Settings:
     """Read settings from a TOML file."""
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        with open_input(path) as stream:
+            values = tomllib.loads(stream.read().decode("utf-8-sig"))
     except OSError as broken:
         raise unreadable(path, broken) from broken
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:

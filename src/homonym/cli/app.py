@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import click
 from homonym import __version__
 from homonym.cli.options import (
     AUTHORS,
+    EXCEL,
     FILE,
     GOLD,
     GOLD_TEXT,
@@ -33,7 +34,10 @@ from homonym.cli.options import (
     split_options,
     statistics_options,
 )
+from homonym.cli.signals import signals_as_interrupts
 from homonym.errors import HomonymError
+from homonym.io.outputs import require_distinct
+from homonym.io.paths import discard_output, print_any_name, printable
 from homonym.settings import CLUSTERING, EXTRACTION, UNTUNED, WEIGHT_SEEDS, Settings, load_settings, parse_weights
 
 if TYPE_CHECKING:
@@ -280,6 +284,7 @@ def train(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) -> N
 @split_options
 @setting_options(*EXTRACTION, "epsilon")
 @statistics_options
+@EXCEL
 @reading_options
 @run_options
 def study(inputs: tuple[Path, ...], output: Path, gold: tuple[Path, ...], **options: Any) -> None:
@@ -299,9 +304,9 @@ def study(inputs: tuple[Path, ...], output: Path, gold: tuple[Path, ...], **opti
 
     try:
         _call(study, show_study, inputs, options, output=output, gold=gold or None)
-    except KeyboardInterrupt:
-        click.echo(f"homonym: interrupted; finished runs are in {output}. Run the same command to resume.", err=True)
-        sys.exit(130)
+    except KeyboardInterrupt as stopped:
+        stopped.args = (f"finished runs are in {output}. Run the same command to resume.",)
+        raise click.Abort from stopped
 
 
 @cli.command()
@@ -365,6 +370,7 @@ def _call(
     quiet = options.pop("quiet")
     arguments["resources"] = _resources(options)
     if "settings_file" in options:
+        _require_settings_kept(options, arguments)
         arguments["settings"] = _settings(options)
     if "columns" in options:
         options["columns"] = parse_columns(options["columns"])
@@ -388,6 +394,19 @@ def _resources(options: dict[str, Any]) -> Resources:
     )
 
 
+def _require_settings_kept(options: dict[str, Any], arguments: dict[str, Any]) -> None:
+    """Fail if an output would replace the settings file, which the function that is called does not know."""
+    from homonym.commands.result import settings_path
+
+    if file := options["settings_file"]:
+        given = {**options, **arguments}
+        outputs = [
+            Path(given[name]) for name in ("output", "trace", "save_statistics", "rejects", "json") if given.get(name)
+        ]
+        for path in (*outputs, *map(settings_path, outputs[:1])):
+            require_distinct([file], [path])
+
+
 def _settings(options: dict[str, Any]) -> Settings:
     """Take the settings out of a command's options."""
     file = options.pop("settings_file")
@@ -398,23 +417,58 @@ def _settings(options: dict[str, Any]) -> Settings:
 
 
 def main() -> None:
-    """Run the command line. Exit status: 0 if everything was done, 2 for wrong usage or input, 130 after Ctrl-C."""
+    """Run the command line and exit.
+
+    Exit status: 0 if everything was done, 2 for wrong usage, input or output, 130 after Ctrl-C, 143 after SIGTERM, 129
+    after SIGHUP.
+    """
+    print_any_name(sys.stdout)
+    with signals_as_interrupts() as signals:
+        status = _status(signals)
+    sys.exit(status)
+
+
+def _status(signals: list[int]) -> int:
+    """Run the command, report what went wrong, and return the exit status; `signals` gets those that came."""
     try:
         cli.main(standalone_mode=False)
+        sys.stdout.flush()
     except click.ClickException as wrong:
         wrong.show()
-        sys.exit(2)
+        return 2
     except click.exceptions.Exit as wanted:
-        sys.exit(wanted.exit_code)
-    except HomonymError as wrong:
-        click.echo(_with_notes(f"homonym: {wrong}", wrong), err=True)
-        sys.exit(2)
+        return wanted.exit_code
     except (click.Abort, KeyboardInterrupt) as stopped:
         # click.Abort wraps the interrupt, which carries the notes.
-        click.echo(_with_notes("homonym: interrupted; no output was written.", stopped.__cause__ or stopped), err=True)
-        sys.exit(130)
+        return _stopped(signals, stopped.__cause__ or stopped)
+    except Exception as broken:
+        if signals:  # it is a consequence of the signal, such as an import that was interrupted
+            return _stopped(signals, broken)
+        return _failed(broken)
+    return 0
 
 
-def _with_notes(message: str, error: BaseException) -> str:
-    """A message followed by the notes of its exception, such as where checkpoints are."""
-    return "\n".join([message, *getattr(error, "__notes__", ())])
+def _failed(broken: Exception) -> int:
+    """Report an error that a user can mend; returns the exit status. Others are errors of this program."""
+    if isinstance(broken, HomonymError):
+        _report(f"{broken}", broken)
+    elif isinstance(broken, OSError):
+        _report(f"{broken.strerror or broken}{f': {broken.filename}' if broken.filename else ''}.", broken)
+        discard_output(sys.stdout)
+    else:
+        raise broken
+    return 2
+
+
+def _stopped(signals: list[int], stopped: BaseException) -> int:
+    """Report that the run was stopped by Ctrl-C or a signal; returns the exit status that shells expect."""
+    outcome = str(stopped) if isinstance(stopped, KeyboardInterrupt) else ""
+    _report(f"{'terminated' if signals else 'interrupted'}; {outcome or 'no output was written.'}", stopped)
+    return 128 + signals[0] if signals else 130
+
+
+def _report(message: str, error: BaseException) -> None:
+    """Print a message and the notes of its exception, such as where checkpoints are, each on one line."""
+    lines = [f"homonym: {message}", *getattr(error, "__notes__", ())]
+    with suppress(OSError):  # the terminal is gone
+        click.echo("\n".join(map(printable, lines)), err=True)

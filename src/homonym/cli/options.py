@@ -161,11 +161,19 @@ statistics_options = _together(
     click.option("--mentions-in-collection", type=int, help="Number of mentions that --statistics was counted on."),
 )
 
+EXCEL = click.option(
+    "--excel",
+    is_flag=True,
+    help="Write CSV for spreadsheets: with a byte order mark, and an apostrophe before text that would be run as a "
+    "formula. homonym reads such files as if they had neither.",
+)
+
 extra_output_options = _together(
     SAVE_STATISTICS,
     click.option(
         "--trace", type=FILE, help="Also write every round of merging, continued until each block is one cluster."
     ),
+    EXCEL,
 )
 
 LABEL = click.option(

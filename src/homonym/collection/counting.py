@@ -6,6 +6,7 @@ Results must not depend on the order of rows, but floating-point sums do. So cou
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import numpy as np
 
 from homonym.clustering.arrays import Frequencies
 from homonym.collection.layout import PART_TABLES, SLOT_BITS, part_file
-from homonym.collection.statistics import GivenStatistics, sql_quoted, use_given_counts
+from homonym.collection.statistics import GivenStatistics, sql_files, sql_quoted, use_given_counts
 
 if TYPE_CHECKING:
     import duckdb
@@ -28,7 +29,9 @@ def connect(work: Path, memory: int, threads: int) -> duckdb.DuckDBPyConnection:
     """Open the database of the work directory with a memory limit; it spills to disk in the same directory."""
     import duckdb
 
-    connection = duckdb.connect(work / "collection.duckdb")
+    # DuckDB resolves links in the path of a database and misreads these characters. Tables in memory can spill, too.
+    in_memory = set("?\\") & set(os.path.realpath(work))
+    connection = duckdb.connect(":memory:" if in_memory else work / "collection.duckdb")
     connection.execute(f"SET memory_limit = '{memory // 2**20}MiB'")
     connection.execute(f"SET threads = {threads}")
     connection.execute("SET preserve_insertion_order = false")
@@ -41,9 +44,8 @@ def connect(work: Path, memory: int, threads: int) -> duckdb.DuckDBPyConnection:
 def read_parts(connection: duckdb.DuckDBPyConnection, work: Path) -> None:
     """Create a view of each table over all parts; a table that no part has is empty."""
     for name, schema in PART_TABLES.items():
-        if (work / name).is_dir():
-            files = sql_quoted(work / name / "*.parquet")
-            connection.execute(f"CREATE VIEW \"{name}\" AS SELECT * FROM read_parquet('{files}')")
+        if files := sorted((work / name).glob("*.parquet")):
+            connection.execute(f'CREATE VIEW "{name}" AS SELECT * FROM read_parquet({sql_files(files)})')
         else:
             connection.register("empty", schema.empty_table())
             connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM empty')
@@ -155,11 +157,11 @@ def find_duplicate_counts(connection: duckdb.DuckDBPyConnection, work: Path) -> 
     for part, following in zip(parts, [*parts[1:], 1 << 62], strict=True):
         among = f"SELECT sequence << {SLOT_BITS} FROM duplicates WHERE sequence BETWEEN {part} AND {following - 1}"
         if _value(connection, f"SELECT count(*) FROM ({among})"):
-            bags, features = (sql_quoted(part_file(work, name, part)) for name in ("bags", "features"))
+            bags, features = (sql_files([part_file(work, name, part)]) for name in ("bags", "features"))
             connection.execute(
                 f"""INSERT INTO counted_twice
                     SELECT f.type, f.feature, b.count, b.holders
-                    FROM read_parquet('{bags}') b JOIN read_parquet('{features}') f ON f.id = b.feature AND NOT f.again
+                    FROM read_parquet({bags}) b JOIN read_parquet({features}) f ON f.id = b.feature AND NOT f.again
                     WHERE (b.owner >> {SLOT_BITS}) << {SLOT_BITS} IN ({among})"""
             )
 

@@ -31,6 +31,7 @@ from homonym.errors import InputError, first_line
 from homonym.features.blocking import blocked_names
 from homonym.features.columns import DocumentColumns, PlacedDocument, columns_of, columns_of_lines, record_columns
 from homonym.features.text import Integers
+from homonym.io.paths import plain_path
 from homonym.names.parse import encode_name, parse_name
 from homonym.records.fields import identifiers
 from homonym.records.formats.documents import LARGEST_COUNT, SMALLEST_COUNT, Mention, document_line, parse_mention
@@ -301,7 +302,8 @@ def write_mention_table(path: Path, sequence: int, work: Path, advance: Advance)
 
 def _batches(path: Path) -> Iterator[pa.Table]:
     try:
-        source = pq.ParquetFile(path)
+        with plain_path(path) as plain:
+            source = pq.ParquetFile(plain)
     except (pa.ArrowException, OSError) as broken:
         raise InputError(f"{path} is not a Parquet file ({first_line(broken)}).") from broken
     _require_columns(source.schema_arrow, path)

@@ -5,7 +5,8 @@ A JSON file next to the table has the number of mentions and the mass of each fe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -145,3 +146,13 @@ def _exists(connection: duckdb.DuckDBPyConnection, rows: str) -> bool:
 def sql_quoted(path: Path) -> str:
     """A path for use inside a quoted SQL string."""
     return str(path).replace("'", "''")
+
+
+def sql_files(paths: Sequence[Path]) -> str:
+    """A list of files as SQL, for reading. DuckDB would expand patterns even here, so they are written as classes.
+
+    >>> sql_files([Path("a[1].csv"), Path("it's.csv")])
+    "['a[[]1].csv', 'it''s.csv']"
+    """
+    escaped = [re.sub(r"[\[*?]", lambda found: f"[{found[0]}]", sql_quoted(path)) for path in paths]
+    return "[" + ", ".join(f"'{path}'" for path in escaped) + "]"

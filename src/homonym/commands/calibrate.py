@@ -9,7 +9,15 @@ from homonym.calibration.holdout import NameSplit
 from homonym.calibration.limit import CalibratedLimit, calibrate_limit
 from homonym.calibration.tuning import JudgedLimit, TriedChance, tune_limits
 from homonym.commands.labelled import read_and_encode, read_labels, split_names
-from homonym.commands.run import Resources, Run, check_given_statistics, open_local_engine, prepare_run
+from homonym.commands.run import (
+    Resources,
+    Run,
+    RunFiles,
+    check_given_statistics,
+    open_local_engine,
+    prepare_run,
+    statistics_files,
+)
 from homonym.engines.local import LocalCollection
 from homonym.errors import SettingsError, word_list
 from homonym.evaluation.matching import Labelling, label_names
@@ -76,7 +84,7 @@ def calibrate(
     _check(gold, settings, label, training_share, most_names)
     run = prepare_run(
         inputs, settings, format=format, columns=columns, strict=strict, rejects=rejects, resources=resources,
-        listener=listener,
+        listener=listener, files=RunFiles.of(outputs=[output], inputs=statistics_files(statistics), labels=gold),
     )  # fmt: skip
     given = check_given_statistics(statistics, mentions_in_collection)
     if output is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from homonym.commands.disambiguate import check_files, find_authors
+from homonym.commands.disambiguate import check_files, clustering_files, find_authors
 from homonym.commands.result import Summary
 from homonym.commands.run import Resources, open_engine, prepare_run
 from homonym.io.outputs import Paths
@@ -23,6 +23,7 @@ def cluster(
     trace: str | Path | None = None,
     pairs: str | Path | None = None,
     rejects: str | Path | None = None,
+    excel: bool = False,
     strict: bool = False,
     resources: Resources | None = None,
     listener: Listener | None = None,
@@ -30,12 +31,15 @@ def cluster(
     """Find the authors of mentions that come with their own bags of features, of any types.
 
     `pairs` is a table of the user's decisions: mention_a, mention_b, and the relation `same` or `different`.
+    `excel` writes CSV for spreadsheets.
     """
     run = prepare_run(
         inputs, settings, strict=strict, rejects=rejects, resources=resources, listener=listener,
-        engines=("local", "spark"),
+        engines=("local", "spark"), files=clustering_files(output, trace, save_statistics, statistics, pairs),
     )  # fmt: skip
-    files = check_files(output, trace, save_statistics, statistics, mentions_in_collection, pairs, resources)
-    with open_engine(run, *files.outputs) as engine:
+    files = check_files(
+        output, trace, save_statistics, statistics, mentions_in_collection, pairs, resources, excel=excel
+    )
+    with open_engine(run) as engine:
         read = engine.read_mentions(run.inputs, run.settings)
         return find_authors(run, engine, read, files)

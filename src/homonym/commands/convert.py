@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from homonym.commands.run import Resources, open_local_engine, prepare_run
+from homonym.commands.run import Resources, RunFiles, open_local_engine, prepare_run
 from homonym.io.outputs import Paths
 from homonym.records.model import Problems
 from homonym.records.reader import Columns
@@ -47,12 +47,13 @@ def convert(
     from homonym.collection.counting import count_authors
     from homonym.collection.writers import require_documents_path, write_converted
 
-    run = prepare_run(
-        inputs, format=format, columns=columns, strict=strict, rejects=rejects, resources=resources, listener=listener
-    )
     path = Path(output)
+    run = prepare_run(
+        inputs, format=format, columns=columns, strict=strict, rejects=rejects, resources=resources, listener=listener,
+        files=RunFiles.of(path),
+    )  # fmt: skip
     require_documents_path(path)
-    with open_local_engine(run, path) as engine:
+    with open_local_engine(run) as engine:
         read = engine.convert_documents(run.inputs, run.settings)
         with engine.database() as (connection, duplicates):
             read = engine.without_duplicates(read, duplicates)

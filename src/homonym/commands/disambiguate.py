@@ -6,15 +6,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homonym.commands.result import CalibratedRun, Summary, check_destination, summarise, write_result
+from homonym.commands.result import (
+    CalibratedRun,
+    Summary,
+    check_destination,
+    conflicts_path,
+    local_result,
+    settings_path,
+    summarise,
+    write_result,
+)
 from homonym.commands.run import (
     Resources,
     Run,
+    RunFiles,
     check_given_statistics,
     check_statistics_output,
     open_engine,
     prepare_run,
     require_mentions,
+    statistics_files,
 )
 from homonym.io.outputs import Paths
 from homonym.records.reader import Columns
@@ -40,6 +51,7 @@ def disambiguate(
     format: str | None = None,
     columns: Columns | None = None,
     rejects: str | Path | None = None,
+    excel: bool = False,
     strict: bool = False,
     resources: Resources | None = None,
     listener: Listener | None = None,
@@ -49,14 +61,17 @@ def disambiguate(
     Records may be in any known format, detected from the content or named by `format`; `columns` maps the columns of a
     table to fields. The same input and settings give the same bytes, whatever the number of threads and the order of
     the records. Rejected records are written to `rejects`. `pairs` is a table of the user's decisions: mention_a,
-    mention_b, and the relation `same` or `different`.
+    mention_b, and the relation `same` or `different`. `excel` writes CSV for spreadsheets.
     """
     run = prepare_run(
         inputs, settings, format=format, columns=columns, strict=strict, rejects=rejects, resources=resources,
         listener=listener, engines=("local", "spark"),
+        files=clustering_files(output, trace, save_statistics, statistics, pairs),
     )  # fmt: skip
-    files = check_files(output, trace, save_statistics, statistics, mentions_in_collection, pairs, resources)
-    with open_engine(run, *files.outputs) as engine:
+    files = check_files(
+        output, trace, save_statistics, statistics, mentions_in_collection, pairs, resources, excel=excel
+    )
+    with open_engine(run) as engine:
         read = engine.read_documents(run.inputs, run.settings)
         return find_authors(run, engine, read, files)
 
@@ -70,10 +85,22 @@ class ClusteringFiles:
     given: GivenStatistics | None
     pairs: UserPairs | None
 
-    @property
-    def outputs(self) -> tuple[Path | None, ...]:
-        """All files that the run writes, the result first."""
-        return self.destination.path, self.save_statistics, self.destination.trace
+
+def clustering_files(
+    output: str | Path,
+    trace: str | Path | None,
+    save_statistics: str | Path | None,
+    statistics: str | Path | None,
+    pairs: str | Path | None,
+) -> RunFiles:
+    """All files of a run that finds authors, besides its records."""
+    result, directory = local_result(output)
+    return RunFiles.of(
+        result,
+        outputs=[settings_path(result), conflicts_path(result), trace, *statistics_files(save_statistics)],
+        inputs=[pairs, *statistics_files(statistics)],
+        directories=[directory] if directory else [],
+    )
 
 
 def check_files(
@@ -84,12 +111,14 @@ def check_files(
     mentions_in_collection: int | None,
     pairs: str | Path | None,
     resources: Resources | None,
+    *,
+    excel: bool = False,
 ) -> ClusteringFiles:
     """Check the outputs of a run, and read its statistics and pairs, before any work is done."""
     from homonym.constraints.evidence import read_user_pairs
 
     return ClusteringFiles(
-        check_destination(output, trace, resources),
+        check_destination(output, trace, resources, excel=excel),
         check_statistics_output(save_statistics),
         check_given_statistics(statistics, mentions_in_collection),
         read_user_pairs(Path(pairs)) if pairs else None,

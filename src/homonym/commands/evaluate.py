@@ -10,7 +10,8 @@ from homonym.errors import InputError
 from homonym.evaluation.assessment import Comparison, Evaluation, assess, compare, distinct_labels
 from homonym.evaluation.reliability import Reliability, measure_reliability
 from homonym.io.inputs import expand, require_files
-from homonym.io.outputs import Paths, as_paths, require_writable, write_json
+from homonym.io.outputs import Paths, as_paths, require_distinct, require_writable, write_json
+from homonym.io.paths import printable
 from homonym.measures.agreement import correctly_clustered
 
 if TYPE_CHECKING:
@@ -65,7 +66,9 @@ def evaluate(
     paths, (gold_files, _), names_file = as_paths(authors), expand(gold), Path(names) if names is not None else None
     if not paths or not gold_files:
         raise InputError("at least one result and one file of labels are needed; name them.")
-    require_files([*paths, *gold_files, *([names_file] if names_file else [])])
+    read = [*paths, *gold_files, *([names_file] if names_file else [])]
+    require_files(read)
+    require_distinct(read, [Path(path) for path in (output, json) if path is not None])
     for path in (output, json):
         if path is not None:
             require_writable(Path(path))
@@ -75,7 +78,7 @@ def evaluate(
     if json is not None:
         write_json(Path(json), found.as_dict())
     if output is not None:
-        _write_page(found, Path(output), paths, {"labels": ", ".join(map(str, gold_files)), "label": label})
+        _write_page(found, Path(output), paths, {"labels": ", ".join(map(printable, gold_files)), "label": label})
     return found
 
 
@@ -121,5 +124,5 @@ def _write_page(found: Evaluation | Comparison, path: Path, results: list[Path],
     if isinstance(found, Comparison):
         write_comparison(found, path, settings=sources)
         return
-    settings = {"result": str(results[0]), **sources}
-    write_report(found, path, title=f"How well {results[0].name} tells authors apart", settings=settings)
+    settings = {"result": printable(results[0]), **sources}
+    write_report(found, path, title=f"How well {printable(results[0].name)} tells authors apart", settings=settings)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from homonym.commands.result import Summary, summarise
-from homonym.commands.run import Resources, check_statistics_output, open_local_engine, prepare_run, require_mentions
+from homonym.commands.run import (
+    Resources,
+    RunFiles,
+    check_statistics_output,
+    open_local_engine,
+    prepare_run,
+    require_mentions,
+    statistics_files,
+)
 from homonym.io.outputs import Paths
 from homonym.records.reader import Columns
 from homonym.runtime.progress import Listener
@@ -30,15 +38,15 @@ def extract(
     from homonym.engines.local import VOCABULARY
     from homonym.io.tables import require_table_path
 
+    path = Path(output)
     run = prepare_run(
         inputs, settings, format=format, columns=columns, strict=strict, rejects=rejects, resources=resources,
-        listener=listener,
+        listener=listener, files=RunFiles.of(path, outputs=statistics_files(save_statistics)),
     )  # fmt: skip
-    path = Path(output)
     require_mentions_path(path)
     require_table_path(path)
     save_to = check_statistics_output(save_statistics)
-    with open_local_engine(run, path, save_to) as engine:
+    with open_local_engine(run) as engine:
         read = engine.read_documents(run.inputs, run.settings)
         require_mentions(read, run)
         collection = engine.encode(read, None, save_to, vocabulary=True)

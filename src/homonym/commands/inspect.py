@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homonym.commands.run import Resources, open_local_engine, prepare_run
+from homonym.commands.run import Resources, RunFiles, open_local_engine, prepare_run
 from homonym.io.outputs import Paths, require_writable, write_json
 from homonym.records.model import Problems
 from homonym.records.reader import Columns
@@ -64,7 +64,7 @@ def inspect(
     """
     run = prepare_run(
         inputs, settings, format=format, columns=columns, strict=strict, rejects=rejects, resources=resources,
-        listener=listener,
+        listener=listener, files=RunFiles.of(outputs=[json]),
     )  # fmt: skip
     if json is not None:
         require_writable(Path(json))

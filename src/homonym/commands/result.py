@@ -72,11 +72,15 @@ class CalibratedRun:
     confidence: Confidence | None
 
 
-def check_destination(output: str | Path, trace: str | Path | None, resources: Resources | None) -> Destination:
+def check_destination(
+    output: str | Path, trace: str | Path | None, resources: Resources | None, *, excel: bool = False
+) -> Destination:
     """Where the result goes; fails if it could not be written."""
     from homonym.engines.base import Destination
-    from homonym.io.tables import require_table_path
+    from homonym.io.tables import require_excel_path, require_table_path
 
+    if excel:
+        require_excel_path(Path(output))
     if resources and resources.engine == "spark":
         if trace:
             raise SettingsError("the Spark engine cannot write a trace; leave out --trace or use --engine local.")
@@ -85,7 +89,18 @@ def check_destination(output: str | Path, trace: str | Path | None, resources: R
     require_table_path(Path(output))
     if trace:
         require_table_path(Path(trace))
-    return Destination(Path(output), None, Path(trace) if trace else None)
+    return Destination(Path(output), None, Path(trace) if trace else None, excel)
+
+
+def local_result(output: str | Path) -> tuple[Path, Path | None]:
+    """The path that side files are next to, and the directory if the result is a directory of files on this machine."""
+    from homonym.engines.spark.input_plan import is_url
+
+    if is_url(output):
+        # Side files of a remote result are written to the current directory.
+        return Path(PurePosixPath(output).name), None
+    is_directory = str(output).endswith("/") or Path(output).is_dir()
+    return Path(output), Path(output) if is_directory else None
 
 
 def _spark_directory(output: str | Path) -> Destination | None:
@@ -93,14 +108,13 @@ def _spark_directory(output: str | Path) -> Destination | None:
     from homonym.engines.base import Destination
     from homonym.engines.spark.input_plan import is_url
 
+    path, directory = local_result(output)
     if is_url(output):
-        # Side files of a remote result are written to the current directory.
-        path = Path(PurePosixPath(output).name)
         require_writable(settings_path(path))
         return Destination(path, str(output))
-    if str(output).endswith("/") or Path(output).is_dir():
-        require_directory(Path(output))
-        return Destination(Path(output), f"file:{Path(output).absolute()}")
+    if directory:
+        require_directory(directory)
+        return Destination(path, f"file:{directory.absolute()}")
     return None
 
 
@@ -113,7 +127,8 @@ def write_result(
     with run.stages.stage("write", found.mentions) as advance:
         engine.write_authors(found, destination, advance)
         write_atomic(settings_path(destination.path), settings.to_toml())
-        write_conflicts(conflicts_path(destination.path), found.constraints.conflicts if found.constraints else [])
+        conflicts = found.constraints.conflicts if found.constraints else []
+        write_conflicts(conflicts_path(destination.path), conflicts, excel=destination.excel)
 
 
 def summarise(

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 
 from homonym.errors import HomonymError, InputError, OutputError, SettingsError, counted, first_line
-from homonym.io.outputs import Paths, open_atomic, remove_partial, require_writable
+from homonym.io.inputs import STANDARD_INPUT, expand
+from homonym.io.outputs import (
+    Paths,
+    as_paths,
+    first_within,
+    is_hidden,
+    open_atomic,
+    remove_partial,
+    require_distinct,
+    require_writable,
+)
+from homonym.io.paths import plain_path
 from homonym.records.reader import Columns, Inputs
 from homonym.runtime.progress import LOG, Listener, RunLog, Stages, run_log_path
 from homonym.runtime.work_directory import WorkDirectory, temporary_work_directory, work_directory
@@ -54,9 +67,45 @@ class Resources:
         return threads, memory
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunFiles:
+    """All files of a run besides its records, so that no output can replace an input.
+
+    The work directory and the log are next to `result`. `outputs` are the other files that the run writes, side files
+    included, and `directories` those that it fills with files; `inputs` are the other files that it reads.
+    """
+
+    result: Path | None = None
+    outputs: Sequence[Path] = ()
+    directories: Sequence[Path] = ()
+    inputs: Sequence[Path] = ()
+
+    @classmethod
+    def of(
+        cls,
+        result: str | Path | None = None,
+        outputs: Iterable[str | Path | None] = (),
+        inputs: Iterable[str | Path | None] = (),
+        labels: Paths | None = None,
+        directories: Sequence[Path] = (),
+    ) -> RunFiles:
+        """The files that were named; None stands for an option that was not used. `labels` may be directories."""
+        return cls(
+            result=Path(result) if result is not None else None,
+            outputs=[Path(path) for path in outputs if path],
+            directories=directories,
+            inputs=[Path(path) for path in inputs if path] + (expand(labels)[0] if labels else []),
+        )
+
+    @property
+    def written(self) -> list[Path]:
+        """All files that the run writes."""
+        return [*([self.result, run_log_path(self.result)] if self.result else []), *self.outputs]
+
+
 @dataclass(frozen=True)
 class Run:
-    """The checked arguments of one call, its log, and the warnings so far.
+    """The checked arguments of one call, its files, its log, and the warnings so far.
 
     `shared_work` is the URL of the work directory, if only Spark can open it.
     """
@@ -70,6 +119,7 @@ class Run:
     work: Path | None
     shared_work: str | None
     rejects: Path | None
+    files: RunFiles
     log: RunLog
     warnings: list[str] = field(default_factory=list)
 
@@ -90,9 +140,13 @@ def prepare_run(
     resources: Resources | None = None,
     listener: Listener | None = None,
     engines: Sequence[str] = ("local",),
+    files: RunFiles | None = None,
 ) -> Run:
-    """Check the arguments of a command before any work is done; `engines` are those that it can use."""
-    resources, settings = resources or Resources(), settings or Settings()
+    """Check the arguments of a command before any work is done; `engines` are those that it can use.
+
+    `files` names everything that the command reads and writes besides `inputs` and `rejects`.
+    """
+    resources, settings, files = resources or Resources(), settings or Settings(), files or RunFiles()
     shared_work = None
     if resources.engine == "spark" and "spark" in engines:
         from homonym.engines.spark.input_plan import is_url, spark_inputs
@@ -106,6 +160,8 @@ def prepare_run(
     threads, memory = resources.resolved()
     if rejects:
         require_writable(Path(rejects))
+    work = Path(resources.work) if resources.work is not None and not shared_work else None
+    _require_apart(inputs, found, files, Path(rejects) if rejects else None, work)
     return Run(
         inputs=found,
         settings=settings,
@@ -113,11 +169,29 @@ def prepare_run(
         resources=resources,
         threads=threads,
         memory=memory,
-        work=Path(resources.work) if resources.work is not None and not shared_work else None,
+        work=work,
         shared_work=shared_work,
         rejects=Path(rejects) if rejects else None,
+        files=files,
         log=RunLog.begin(found.files, threads, memory, settings, listener),
     )
+
+
+def _require_apart(inputs: Paths, found: Inputs, files: RunFiles, rejects: Path | None, work: Path | None) -> None:
+    """Fail if an output is an input or another output, or if a directory that the run fills has either in it."""
+    read = [path for path in (*found.files, *files.inputs) if path != STANDARD_INPUT]
+    written = [*files.written, *([rejects] if rejects else [])]
+    require_distinct([*found.files, *files.inputs], written)
+    for directory in files.directories:
+        if path := first_within(directory, read):
+            raise OutputError(f"{path} is an input, but this run writes into {directory}; name another output.")
+    if work is None:
+        return
+    if path := first_within(work, [*read, *written]):
+        raise OutputError(f"{path} is in the work directory {work}; name another directory with --work.")
+    for folder in as_paths(inputs):
+        if os.path.isdir(folder) and first_within(folder, [work]) and not is_hidden(work, folder):
+            raise OutputError(f"the work directory {work} is in the input {folder}; name another with --work.")
 
 
 def check_given_statistics(statistics: str | Path | None, mentions: int | None) -> GivenStatistics | None:
@@ -129,6 +203,13 @@ def check_given_statistics(statistics: str | Path | None, mentions: int | None) 
     if mentions is not None:
         raise SettingsError("--mentions-in-collection goes with --statistics; add --statistics, or leave it out.")
     return None
+
+
+def statistics_files(path: str | Path | None) -> list[Path]:
+    """A table of statistics and its side file."""
+    from homonym.collection.statistics import statistics_side_file
+
+    return [Path(path), statistics_side_file(Path(path))] if path else []
 
 
 def check_statistics_output(path: str | Path | None) -> Path | None:
@@ -149,33 +230,33 @@ def require_mentions(read: RecordsRead[PartsData], run: Run) -> None:
 
 
 @contextmanager
-def open_engine(run: Run, *outputs: Path | None) -> Iterator[AnyEngine]:
-    """The engine that the resources ask for, in a work directory; the first output is the result."""
-    with _open_work_directory(run, outputs) as work, _open_rejects(run) as rejects:
+def open_engine(run: Run) -> Iterator[AnyEngine]:
+    """The engine that the resources ask for, in a work directory."""
+    with _open_work_directory(run) as work, _open_rejects(run) as rejects, plain_path(work.path) as folder:
         if run.resources.engine == "local":
-            yield _local_engine(run, work, rejects)
+            yield _local_engine(run, work, folder, rejects)
             return
         from homonym.engines.spark.engine import open_spark_engine
 
         with open_spark_engine(
-            run.resources.master, work.path, run.shared_work, run.stages,
+            run.resources.master, folder, run.shared_work, run.stages,
             strict=run.strict, rejects=rejects, warnings=run.warnings,
         ) as engine:  # fmt: skip
             yield engine
 
 
 @contextmanager
-def open_local_engine(run: Run, *outputs: Path | None) -> Iterator[LocalEngine]:
+def open_local_engine(run: Run) -> Iterator[LocalEngine]:
     """The local engine, for commands that need more than the common steps."""
-    with _open_work_directory(run, outputs) as work, _open_rejects(run) as rejects:
-        yield _local_engine(run, work, rejects)
+    with _open_work_directory(run) as work, _open_rejects(run) as rejects, plain_path(work.path) as folder:
+        yield _local_engine(run, work, folder, rejects)
 
 
-def _local_engine(run: Run, work: WorkDirectory, rejects: IO[bytes] | None) -> LocalEngine:
+def _local_engine(run: Run, work: WorkDirectory, folder: Path, rejects: IO[bytes] | None) -> LocalEngine:
     from homonym.engines.local import LocalEngine
 
     return LocalEngine(
-        work.path, run.threads, run.memory, run.stages, run.strict, rejects, run.warnings, lock=work.lock
+        folder, run.threads, run.memory, run.stages, run.strict, rejects, run.warnings, lock=work.lock
     )  # fmt: skip
 
 
@@ -184,25 +265,27 @@ def _open_rejects(run: Run) -> AbstractContextManager[IO[bytes] | None]:
 
 
 @contextmanager
-def _open_work_directory(run: Run, outputs: Sequence[Path | None]) -> Iterator[WorkDirectory]:
+def _open_work_directory(run: Run) -> Iterator[WorkDirectory]:
     """A locked work directory with a log in it; failures of the machine become one sentence."""
-    result, *others = outputs or (None,)
-    with _work_directory(run, result) as work, _logged(run, work, result, others), machine_failures(work.path):
+    path = _work_path(run)
+    place = path.parent if path else Path(tempfile.gettempdir())
+    with machine_failures(place), _work_directory(run, path) as work, _logged(run, work), machine_failures(place):
         yield work
 
 
-def _work_directory(run: Run, output: Path | None) -> AbstractContextManager[WorkDirectory]:
-    """The directory that the user names, else one next to the output; without either the run cannot be resumed."""
-    if run.work:
-        return work_directory(run.work, lasting=True)
-    if output:
-        return work_directory(output.with_name(f".{output.name}.work"))
-    return temporary_work_directory()
+def _work_path(run: Run) -> Path | None:
+    """The directory that the user names, else one next to the result; without either the run cannot be resumed."""
+    result = run.files.result
+    return run.work or (result.with_name(f".{result.name}.work") if result else None)
+
+
+def _work_directory(run: Run, path: Path | None) -> AbstractContextManager[WorkDirectory]:
+    return work_directory(path, lasting=path == run.work) if path else temporary_work_directory()
 
 
 @contextmanager
-def _logged(run: Run, work: WorkDirectory, output: Path | None, others: Sequence[Path | None]) -> Iterator[None]:
-    """Write the log to the work directory after each stage, and next to the output at the end."""
+def _logged(run: Run, work: WorkDirectory) -> Iterator[None]:
+    """Write the log to the work directory after each stage, and next to the result at the end."""
     run.log.resume(work.path / LOG)
 
     def write_unfinished() -> None:
@@ -210,22 +293,25 @@ def _logged(run: Run, work: WorkDirectory, output: Path | None, others: Sequence
             run.log.write(work.path / LOG, finished=False)
 
     if work.former:
-        for path in (output, run.rejects, *others):
-            if path:
-                remove_partial(path, work.former)
+        for path in (*run.files.written, *([run.rejects] if run.rejects else [])):
+            remove_partial(path, work.former)
     run.stages.ended = write_unfinished
     try:
         yield
     finally:
         run.stages.ended = None
-    if output:
-        run.log.write(run_log_path(output), finished=True)
+    if run.files.result:
+        run.log.write(run_log_path(run.files.result), finished=True)
     run.log.write(work.path / LOG, finished=True)
 
 
 @contextmanager
-def machine_failures(work: Path) -> Iterator[None]:
-    """Turn a full disk or exhausted memory into one sentence, and an interrupted query into KeyboardInterrupt."""
+def machine_failures(place: Path) -> Iterator[None]:
+    """Turn what the machine fails at into one sentence, and an interrupted query into KeyboardInterrupt.
+
+    That is a full disk, exhausted memory, or a directory that was removed or cannot be written any more. `place` is
+    the directory that contains the work directory.
+    """
     import duckdb
     import pyarrow as pa
 
@@ -233,17 +319,35 @@ def machine_failures(work: Path) -> Iterator[None]:
         yield
     except HomonymError:
         raise
-    except (RuntimeError, duckdb.InterruptException, pa.ArrowException) as broken:
-        if "interrupt" in str(broken).lower():
-            raise KeyboardInterrupt from broken
-        raise
     except MemoryError as broken:
         raise HomonymError("the memory of this machine is exhausted; use finer blocks or a larger machine.") from broken
-    except (duckdb.OutOfMemoryException, duckdb.IOException, OSError) as broken:
-        if isinstance(broken, OSError) and broken.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
-            raise
-        reason = first_line(broken)
-        raise OutputError(
-            f"not enough memory or disk space to work in {work.parent} ({reason}); "
-            "free some, or choose another directory with --work."
-        ) from broken
+    except (RuntimeError, OSError, duckdb.Error, pa.ArrowException) as broken:
+        if "interrupt" in str(broken).lower():
+            raise KeyboardInterrupt from broken
+        if reason := _machine_failure(broken, place):
+            raise OutputError(reason) from broken
+        raise
+
+
+# How numpy reports a full disk, without the number of the error.
+_PARTLY_WRITTEN = re.compile(r"\d+ requested and \d+ written")
+
+
+def _machine_failure(broken: Exception, place: Path) -> str | None:
+    """What failed and what to do; None if it is an error of this program."""
+    import duckdb
+
+    reason = first_line(broken)
+    if not place.is_dir():
+        return f"{place} was removed or replaced during the run ({reason}); create it and run the same command again."
+    is_full = isinstance(broken, OSError) and broken.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+    if is_full or "no space left" in reason.lower() or _PARTLY_WRITTEN.fullmatch(reason):
+        reason = os.strerror(errno.EFBIG if getattr(broken, "errno", 0) == errno.EFBIG else errno.ENOSPC)
+    elif not isinstance(broken, duckdb.OutOfMemoryException):
+        if not isinstance(broken, OSError | duckdb.IOException | duckdb.FatalException):
+            return None
+        return f"work in {place} failed ({reason}); check that directory, or choose another with --work."
+    return (
+        f"not enough memory or disk space to work in {place} ({reason}); "
+        "free some, or choose another directory with --work."
+    )

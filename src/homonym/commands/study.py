@@ -15,7 +15,7 @@ from homonym import __version__
 from homonym.calibration.holdout import NameSplit
 from homonym.calibration.weights import LearnedWeights, learn_weights
 from homonym.commands.labelled import read_labelled, split_names
-from homonym.commands.run import Resources, Run, check_given_statistics, prepare_run
+from homonym.commands.run import Resources, Run, RunFiles, check_given_statistics, prepare_run, statistics_files
 from homonym.errors import HomonymError, SettingsError
 from homonym.evaluation.matching import Labelling
 from homonym.experiments.baselines import all_baselines
@@ -23,12 +23,16 @@ from homonym.experiments.findings import findings
 from homonym.experiments.runs import RunCache, file_digests, paper_settings, plan, run_baseline, run_planned, weightings
 from homonym.io.inputs import expand
 from homonym.io.outputs import Paths, require_directory, write_atomic
+from homonym.io.paths import printable
 from homonym.measures.agreement import Codes
 from homonym.measures.bootstrap import group_name, size_groups
 from homonym.records.model import Problems
 from homonym.records.reader import Columns
 from homonym.runtime.progress import Listener
 from homonym.settings import MAX_NAMES_PER_SIZE, TRAINING_SHARE, Settings
+
+# Names in the directory of a study.
+PAGE, VALUES, RUNS, TABLES, FIGURES = "report.html", "study.json", "runs", "tables", "figures"
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ def study(
     format: str | None = None,
     columns: Columns | None = None,
     rejects: str | Path | None = None,
+    excel: bool = False,
     strict: bool = False,
     resources: Resources | None = None,
     listener: Listener | None = None,
@@ -63,24 +68,31 @@ def study(
     """Repeat the paper's study on labelled documents or mentions: its tables and figures, and which findings hold.
 
     It varies variants, weights and limits, and uses no constraints, as the paper; other `settings` apply. Labels are
-    in the inputs or in `gold`. Finished runs are cached: the same call resumes an interrupted study.
+    in the inputs or in `gold`. Finished runs are cached: the same call resumes an interrupted study. `excel` writes
+    the tables for spreadsheets.
     """
+    directory = Path(output)
     run = prepare_run(
         inputs, paper_settings(settings or Settings()), format=format, columns=columns, strict=strict, rejects=rejects,
         resources=resources, listener=listener,
+        files=RunFiles.of(
+            outputs=[directory / PAGE, directory / VALUES],
+            inputs=statistics_files(statistics),
+            labels=gold,
+            directories=[directory / name for name in (RUNS, TABLES, FIGURES)],
+        ),
     )  # fmt: skip
     given = check_given_statistics(statistics, mentions_in_collection)
     if not 0 < training_share < 1:
         raise SettingsError(
             f"a study needs names for training and for testing: a share of {training_share:g} is neither."
         )
-    directory = Path(output)
     require_directory(directory)
     labelling = read_labelled(run, gold, label, given)
     names = split_names(run, labelling, training_share, most_names)
     files = [*run.inputs.files, *(expand(gold)[0] if gold else []), *([Path(statistics)] if statistics else [])]
     store = RunCache(
-        directory / "runs",
+        directory / RUNS,
         {
             "files": file_digests(files), "mentions": mentions_in_collection, "label": label,
             "settings": run.settings.spelled_out(), "share": training_share, "most": most_names,
@@ -92,7 +104,7 @@ def study(
     store.directory.mkdir(exist_ok=True)
     values = _results(run, names, store)
     values = {**_about(run, labelling, label), "split": _split(labelling, names, training_share, most_names), **values}
-    report = _write(values, directory, run)
+    report = _write(values, directory, run, excel=excel)
     return Study(directory, report, values, labelling.problems, run.warnings)
 
 
@@ -151,10 +163,10 @@ def _about(run: Run, labelling: Labelling, label: str) -> dict[str, Any]:
     labelled = int(names.labelled.sum())
     return {
         "version": __version__,
-        "title": ", ".join(path.name for path in run.inputs.files),
+        "title": ", ".join(printable(path.name) for path in run.inputs.files),
         "settings": run.settings.spelled_out(),
         "collection": {
-            "files": [path.name for path in run.inputs.files],
+            "files": [printable(path.name) for path in run.inputs.files],
             "label": label,
             "mentions_in_collection": names.frequencies.mentions,
             "feature_types": list(names.frequencies.types),
@@ -185,16 +197,16 @@ def _names_by_size(true_size: Codes) -> dict[str, int]:
     return {group_name(size): count for size, count in zip(sizes.tolist(), names.tolist(), strict=True)}
 
 
-def _write(values: dict[str, Any], directory: Path, run: Run) -> Path:
+def _write(values: dict[str, Any], directory: Path, run: Run, *, excel: bool) -> Path:
     from homonym.experiments.study_figures import write_figures
     from homonym.experiments.study_page import write_study_page
     from homonym.experiments.study_tables import write_tables
 
     values |= {"warnings": run.warnings, "seconds": run.stages.seconds}
     with run.stages.stage("draw"):
-        write_tables(values, directory / "tables")
-        figures = write_figures(values, directory / "figures", run.threads)
-        write_study_page(values, directory / "report.html", figures)
+        write_tables(values, directory / TABLES, excel=excel)
+        figures = write_figures(values, directory / FIGURES, run.threads)
+        write_study_page(values, directory / PAGE, figures)
     with run.stages.stage("write"):
-        write_atomic(directory / "study.json", orjson.dumps(values, option=orjson.OPT_INDENT_2))
-    return directory / "report.html"
+        write_atomic(directory / VALUES, orjson.dumps(values, option=orjson.OPT_INDENT_2))
+    return directory / PAGE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from homonym.calibration.weights import LearnedWeights, learn_weights
 from homonym.commands.labelled import read_labelled, split_names
-from homonym.commands.run import Resources, check_given_statistics, prepare_run
+from homonym.commands.run import Resources, RunFiles, check_given_statistics, prepare_run, statistics_files
 from homonym.io.outputs import Paths, require_writable, write_atomic
 from homonym.records.model import Problems
 from homonym.records.reader import Columns
@@ -54,7 +54,7 @@ def train(
     """
     run = prepare_run(
         inputs, settings, format=format, columns=columns, strict=strict, rejects=rejects, resources=resources,
-        listener=listener,
+        listener=listener, files=RunFiles.of(outputs=[output], inputs=statistics_files(statistics), labels=gold),
     )  # fmt: skip
     given = check_given_statistics(statistics, mentions_in_collection)
     if output is not None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +17,7 @@ from homonym.collection.encoded import Encoded
 from homonym.constraints.must_link import DOCUMENT, NAME, PAIR, LinkConflict, MustLinks
 from homonym.errors import counted, word_list
 from homonym.io.outputs import write_atomic
+from homonym.io.table_text import csv_text
 
 COLUMNS = ("kind", "block", "mentions", "what")
 
@@ -93,13 +92,10 @@ class _ConflictTexts:
         return f"their {kind} differ: {self.identifier[left, kind]} and {self.identifier[right, kind]}"
 
 
-def write_conflicts(path: Path, conflicts: Sequence[ConstraintConflict]) -> None:
-    """Write all conflicts as CSV; if there are none, delete the file of an earlier run."""
+def write_conflicts(path: Path, conflicts: Sequence[ConstraintConflict], *, excel: bool = False) -> None:
+    """Write all conflicts as CSV, with `excel` for spreadsheets; without any, delete the file of an earlier run."""
     if not conflicts:
         path.unlink(missing_ok=True)
         return
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(COLUMNS)
-    table.writerows((one.kind, one.block, ";".join(one.mentions), one.what) for one in conflicts)
-    write_atomic(path, text.getvalue())
+    rows = [COLUMNS, *((one.kind, one.block, ";".join(one.mentions), one.what) for one in conflicts)]
+    write_atomic(path, csv_text(rows, excel=excel))

@@ -91,12 +91,13 @@ class FoundAuthors(Generic[AuthorsData]):
 class Destination(NamedTuple):
     """Where the table of authors goes: the file `path`, or a `directory` of Parquet files, named by URL.
 
-    Side files are written next to `path` in both cases.
+    Side files are written next to `path` in both cases. With `excel`, CSV files are for spreadsheets.
     """
 
     path: Path
     directory: str | None = None
     trace: Path | None = None
+    excel: bool = False
 
 
 class Engine(Protocol[PartsData, CollectionData, AuthorsData]):

@@ -48,6 +48,7 @@ from homonym.engines.local_checkpoints import (
 from homonym.errors import CapacityError, InputError
 from homonym.io.inputs import Source, size_of
 from homonym.io.outputs import atomic_path
+from homonym.io.paths import printable
 from homonym.io.tables import write_table
 from homonym.records.model import MAX_LISTED_PROBLEMS, Problems
 from homonym.records.parsing.splitting import Raw
@@ -299,8 +300,9 @@ class LocalEngine:
     def write_authors(self, found: Found, destination: Destination, advance: Advance) -> None:
         """Write the table of authors, and the trace if one is wanted."""
         if destination.trace:
-            write_table(destination.trace, ROUNDS, found.data.rounds)
-        write_table(destination.path, AUTHORS, _reported(found.data.rows.tables(), advance))
+            write_table(destination.trace, ROUNDS, found.data.rounds, excel=destination.excel)
+        rows = _reported(found.data.rows.tables(), advance)
+        write_table(destination.path, AUTHORS, rows, excel=destination.excel)
 
     def _remove_database(self) -> None:
         """Remove the database; one of an interrupted run would be in the way."""
@@ -339,8 +341,8 @@ class _PartReader:
 
     def read_table(self, path: Path) -> None:
         """Read a Parquet table of mentions."""
-        self.starts.append(FileStart(self.sequence, str(path), "line"))
-        chunk = Chunk(str(path), self.sequence, [])
+        self.starts.append(FileStart(self.sequence, printable(path), "line"))
+        chunk = Chunk(printable(path), self.sequence, [])
         with self.engine.stages.stage("read") as advance:
             key = local_checkpoints.table_key(path, self.sequence)
             part = self._find(chunk, key)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from homonym.evaluation.reliability import Reliability
+from homonym.io.paths import printable
 from homonym.measures.agreement import (
     Codes,
     Contingency,
@@ -369,7 +370,7 @@ def distinct_labels(paths: Sequence[Path]) -> list[str]:
     >>> distinct_labels([Path("a.csv"), Path("a.csv")])
     ['a.csv', 'a.csv (2)']
     """
-    labels = [_shortest(path, paths) for path in paths]
+    labels = [printable(_shortest(path, paths)) for path in paths]
     numbered = [label if labels.index(label) == i else None for i, label in enumerate(labels)]
     for i, label in enumerate(labels):
         if numbered[i] is None:

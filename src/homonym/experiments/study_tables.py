@@ -7,14 +7,13 @@ Numbers are written with all digits; only the page rounds.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from homonym.io.outputs import write_atomic
+from homonym.io.table_text import csv_text
 
 StudyResults = Mapping[str, Any]
 RunResults = Mapping[str, Any]
@@ -145,25 +144,21 @@ class StudyTable:
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
 
-    def csv(self) -> str:
-        """Write the table as CSV, numbers in full."""
-        text = StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.header)
-        writer.writerows(self.rows)
-        return text.getvalue()
+    def csv(self, *, excel: bool = False) -> str:
+        """Write the table as CSV, numbers in full; with `excel` for spreadsheets."""
+        return csv_text([self.header, *self.rows], excel=excel)
 
 
-def write_tables(study: StudyResults, directory: Path | str) -> list[Path]:
+def write_tables(study: StudyResults, directory: Path | str, *, excel: bool = False) -> list[Path]:
     """Write every table of a study as a CSV file into a directory, which is created if missing."""
     place = Path(directory)
     place.mkdir(parents=True, exist_ok=True)
-    return [_written(table, place) for table in all_tables(study)]
+    return [_written(table, place, excel=excel) for table in all_tables(study)]
 
 
-def _written(table: StudyTable, place: Path) -> Path:
+def _written(table: StudyTable, place: Path, *, excel: bool) -> Path:
     path = place / f"{table.name}.csv"
-    write_atomic(path, table.csv())
+    write_atomic(path, table.csv(excel=excel))
     return path
 
 

@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 
 from homonym.errors import InputError
 from homonym.io.outputs import Paths, as_paths
+from homonym.io.paths import printable
+from homonym.io.special_files import open_input
 
 STANDARD_INPUT = Path("-")
 
@@ -71,6 +73,8 @@ class InputLine(NamedTuple):
 class Source:
     """One input: its first bytes (`head`), from which the format is detected, then all of it, in blocks or lines.
 
+    `has_mark` if it begins with a byte order mark, which is no part of the text.
+
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     _ = Path(folder, "a.txt").write_text("PT J\\n\\nER\\n", encoding="utf-16")
@@ -81,14 +85,14 @@ class Source:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.head = b""
+        self.head, self.has_mark = b"", False
         self._bytes_read = self._lines = 0
         self._opened: list[Any] = []
 
     @property
     def name(self) -> str:
         """The name of the input in messages."""
-        return "standard input" if self.path == STANDARD_INPUT else str(self.path)
+        return "standard input" if self.path == STANDARD_INPUT else printable(self.path)
 
     @property
     def position(self) -> int:
@@ -103,6 +107,7 @@ class Source:
             self._raw = self._open_file()
             self._read_raw = self._decompress(self._raw.peek(4)[:4])
             start = self._read_start()
+            self.has_mark = start.startswith(tuple(_BYTE_ORDER_MARKS))
             self._decode = _decoder(start)
             self.head = self._decoded(start)
         except BaseException as error:
@@ -152,7 +157,7 @@ class Source:
     def _open_file(self) -> Any:
         if self.path == STANDARD_INPUT:
             return sys.stdin.buffer
-        return self._closed_later(self.path.open("rb"))
+        return self._closed_later(open_input(self.path))
 
     def _decompress(self, magic: bytes) -> Any:
         """Return the function that reads decompressed bytes; the compression is known from the first four bytes."""

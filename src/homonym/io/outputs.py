@@ -1,6 +1,8 @@
 """Atomic writes: an output is written to a temporary file next to its path and renamed when it is complete.
 
-A reader never sees half a file, and an interrupted run leaves the old one.
+A reader never sees half a file, and an interrupted run leaves the old one. An output that is a symbolic link stays one:
+its target is replaced, as with `>` in a shell. A pipe or a device cannot be renamed to, so it gets the complete content
+at the end. An output never replaces an input (`require_distinct`).
 """
 
 from __future__ import annotations
@@ -8,12 +10,15 @@ from __future__ import annotations
 import glob
 import gzip
 import os
-from collections.abc import Iterator, Sequence
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from homonym.errors import OutputError
+from homonym.io.special_files import copy_to_special, is_special
 
 Paths = str | Path | Sequence[str | Path]
 """One path or several."""
@@ -21,13 +26,22 @@ Paths = str | Path | Sequence[str | Path]
 
 def require_writable(path: Path) -> None:
     """Fail before any work is done if an output cannot be written."""
-    parent = path.parent
     if os.path.isdir(path):
         raise OutputError(f"{path} is a directory; name the file to write.")
+    if is_special(path):
+        if not os.access(path, os.W_OK):
+            raise OutputError(f"{path} cannot be written: no permission to write to it.")
+        return
+    parent = _target(path).parent
     if not os.path.isdir(parent):
         raise OutputError(f"{path} cannot be written: {parent} does not exist; create the directory first.")
     if not os.access(parent, os.W_OK):
         raise OutputError(f"{path} cannot be written: no permission to write in {parent}.")
+
+
+def _target(path: Path) -> Path:
+    """The file that is written: the path itself, or the target of a symbolic link."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def require_directory(path: Path) -> None:
@@ -59,29 +73,45 @@ def _partial(path: Path, process: int) -> Path:
 
 def remove_partial(path: Path, process: int) -> None:
     """Remove the temporary files that a killed process left for an output and its side files."""
-    name = _partial(Path(side_file(path, "").name), process).name
-    for partial in path.parent.glob(f"{glob.escape(name)}*"):
-        partial.unlink(missing_ok=True)
+    for written in {path, _target(path)}:
+        name = _partial(Path(side_file(written, "").name), process).name
+        for partial in written.parent.glob(f"{glob.escape(name)}*"):
+            partial.unlink(missing_ok=True)
 
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
     """A temporary path next to `path`, which is renamed to `path` if the block succeeds and else removed."""
     require_writable(path)
+    try:
+        with _copied_to_special(path) if is_special(path) else _renamed(_target(path)) as partial:
+            yield partial
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was kept.") from error
+
+
+@contextmanager
+def _renamed(path: Path) -> Iterator[Path]:
     partial = _partial(path, os.getpid())
     try:
         yield partial
         os.replace(partial, path)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was kept.") from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _copied_to_special(path: Path) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="homonym-") as folder:
+        partial = Path(folder, path.name)
+        yield partial
+        copy_to_special(partial, path)
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:
     """Write a small file atomically."""
     with atomic_path(path) as partial:
-        partial.write_bytes(content.encode() if isinstance(content, str) else content)
+        partial.write_bytes(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
 
 
 def write_json(path: Path, values: dict[str, Any]) -> None:
@@ -112,3 +142,88 @@ def as_paths(paths: Paths) -> list[Path]:
     (['a.csv'], 2)
     """
     return [Path(paths)] if isinstance(paths, Path | str) else [Path(path) for path in paths]
+
+
+# Which file a path leads to: device and inode, and the name in that directory if there is no such file yet.
+_Identity = tuple[int, int, str]
+
+
+def require_distinct(inputs: Iterable[Path], outputs: Iterable[Path]) -> None:
+    """Fail before any work is done if an output is also an input, or if two outputs are one file.
+
+    Files are compared by device and inode, so that other spellings, symbolic and hard links are found. Standard input
+    (`-`) may be redirected from a file. Devices such as /dev/null may be named any number of times.
+    """
+    read = {key: path for path in inputs if (key := _input_identity(path))}
+    written: dict[_Identity, Path] = {}
+    for path in outputs:
+        key = _identity(path)
+        if key in read:
+            name = "standard input" if read[key] == Path("-") else f"the input {read[key]}"
+            alias = "an input" if read[key] == path else f"the same file as {name}"
+            raise OutputError(f"{path} is {alias} and would be overwritten; name another file for the output.")
+        if key in written:
+            alias = "" if written[key] == path else f" (also as {written[key]})"
+            raise OutputError(f"{path} is named for two outputs{alias}; name a file of its own for each.")
+        if key:
+            written[key] = path
+
+
+def _input_identity(path: Path) -> _Identity | None:
+    from homonym.io.inputs import STANDARD_INPUT
+
+    if path != STANDARD_INPUT:
+        return _identity(path)
+    try:
+        return _status_identity(os.fstat(0))
+    except OSError:  # it is closed
+        return None
+
+
+def _identity(path: Path) -> _Identity | None:
+    """Which file a path leads to; None for a device, and for a path that cannot exist."""
+    path = Path(os.path.realpath(path))
+    try:
+        return _status_identity(os.stat(path))
+    except OSError:
+        pass
+    try:
+        directory = os.stat(path.parent)
+    except OSError:
+        return None
+    return directory.st_dev, directory.st_ino, path.name
+
+
+def _status_identity(status: os.stat_result) -> _Identity | None:
+    is_device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
+    return None if is_device else (status.st_dev, status.st_ino, "")
+
+
+def first_within(directory: Path, paths: Iterable[Path]) -> Path | None:
+    """The first of the paths that is in a directory, at any depth, or is the directory itself."""
+    try:
+        wanted = os.stat(directory)
+    except OSError:  # it does not exist yet, so only the names of future files can be in it
+        wanted = None
+    place = Path(os.path.realpath(directory))
+    known: dict[Path, bool] = {}
+
+    def is_within(path: Path) -> bool:
+        if path not in known:
+            known[path] = path == place or _is_same(path, wanted) or (path != path.parent and is_within(path.parent))
+        return known[path]
+
+    return next((path for path in paths if is_within(Path(os.path.realpath(path)))), None)
+
+
+def _is_same(path: Path, status: os.stat_result | None) -> bool:
+    try:
+        return status is not None and os.path.samestat(os.stat(path), status)
+    except OSError:
+        return False
+
+
+def is_hidden(path: Path, directory: Path) -> bool:
+    """Whether a path below a directory has a hidden part, which is skipped when the directory is read."""
+    parts = Path(os.path.relpath(os.path.realpath(path), os.path.realpath(directory))).parts
+    return any(part.startswith(".") for part in parts)

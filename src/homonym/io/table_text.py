@@ -6,11 +6,16 @@ They are separate from `tables` so that the record formats can use them without 
 from __future__ import annotations
 
 import csv
+import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import orjson
+
+# A cell that spreadsheets would run as a formula: it begins with one of these characters, full-width forms included.
+# Apostrophes before them count as part of the mark, so that `protected` can be undone exactly.
+FORMULA = "('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])"
 
 SEPARATORS = (",", ";", "\t", "|")
 
@@ -83,3 +88,22 @@ def _is_utf8(line: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def protected(cell: str) -> str:
+    """A cell that spreadsheets do not run as a formula: an apostrophe is put before its mark, which readers remove.
+
+    >>> protected("=1+1"), protected("'=1+1"), protected("Doe, J")
+    ("'=1+1", "''=1+1", 'Doe, J')
+    """
+    return "'" + cell if re.match(FORMULA, cell) else cell
+
+
+def csv_text(rows: Iterable[Iterable[object]], *, excel: bool = False) -> str:
+    """Rows as CSV; with `excel` for spreadsheets: a byte order mark says that it is UTF-8, and no text is a formula."""
+    text = io.StringIO("\ufeff" if excel else "")
+    text.seek(0, io.SEEK_END)
+    if excel:
+        rows = ([protected(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()

@@ -20,10 +20,11 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from homonym.errors import InputError, OutputError, first_line
+from homonym.errors import InputError, OutputError, SettingsError, first_line
 from homonym.io.inputs import STANDARD_INPUT, WESTERN, Source, require_rereadable
 from homonym.io.outputs import open_atomic, require_writable
-from homonym.io.table_text import Header, is_separator_hint, json_object, line_end, read_header
+from homonym.io.paths import plain_path
+from homonym.io.table_text import FORMULA, Header, is_separator_hint, json_object, line_end, read_header
 
 # Rows in a row group of every Parquet file that is written.
 ROW_GROUP = 1 << 16
@@ -134,10 +135,16 @@ class TableReader:
         wanted = {column: (types or {}).get(column, pa.string()) for column in columns}
         try:
             for batch in self._raw_batches(wanted, on_broken, unchecked):
-                arrays = [_cast(batch[column], kind) for column, kind in wanted.items()]
+                arrays = [self._unprotected(_cast(batch[column], kind)) for column, kind in wanted.items()]
                 yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{self.name} cannot be read: {first_line(error)}; check the file.") from error
+
+    def _unprotected(self, column: pa.Array) -> pa.Array:
+        """Undo what `write_table` does for spreadsheets, in CSV files with a byte order mark."""
+        if self.format != "csv" or not self.source.has_mark or not pa.types.is_string(column.type):
+            return column
+        return pc.replace_substring_regex(column, f"^'{FORMULA}", r"\1")
 
     def _raw_batches(
         self, wanted: Mapping[str, pa.DataType], on_broken: OnBroken | None, unchecked: Container[str]
@@ -345,9 +352,9 @@ def _large_batches(path: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
 
 @contextmanager
 def _opened(path: str) -> Iterator[Any]:
-    with pa.memory_map(path) as stream:
+    with plain_path(Path(path)) as plain, pa.memory_map(str(plain)) as stream:
         if stream.read(4) == PARQUET:
-            with pq.ParquetFile(path) as file:
+            with pq.ParquetFile(plain) as file:
                 yield file
         else:
             with pa.ipc.open_file(stream) as reader:
@@ -420,20 +427,40 @@ def require_table_path(path: Path) -> None:
     require_writable(path)
 
 
-def write_table(path: Path, schema: pa.Schema, batches: Iterable[pa.Table]) -> None:
-    """Write tables of one schema to a file, atomically, in the format of its suffix."""
+def write_table(path: Path, schema: pa.Schema, batches: Iterable[pa.Table], *, excel: bool = False) -> None:
+    """Write tables of one schema to a file, atomically, in the format of its suffix.
+
+    With `excel`, CSV is for spreadsheets: a byte order mark says that it is UTF-8, and an apostrophe stands before
+    text that would be run as a formula. TableReader removes both.
+    """
     with open_atomic(path) as stream:
         if path.suffix == ".parquet":
             with pq.ParquetWriter(stream, schema, compression="zstd") as parquet:
                 for batch in rechunked(batches, ROW_GROUP):
                     parquet.write_table(batch)
         elif path.name.endswith((".csv", ".csv.gz")):
+            if excel:
+                stream.write(codecs.BOM_UTF8)
             with pyarrow.csv.CSVWriter(stream, schema) as csv:
                 for batch in batches:
-                    csv.write_table(batch)
+                    csv.write_table(_protected(batch) if excel else batch)
         else:
             for batch in batches:
                 stream.writelines(orjson.dumps(row) + b"\n" for row in batch.to_pylist())
+
+
+def _protected(table: pa.Table) -> pa.Table:
+    for number, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            safe = pc.replace_substring_regex(table.column(number), f"^{FORMULA}", r"'\1")
+            table = table.set_column(number, field, safe)
+    return table
+
+
+def require_excel_path(path: Path) -> None:
+    """Fail if a table for spreadsheets has another suffix than CSV."""
+    if not path.name.endswith((".csv", ".csv.gz")):
+        raise SettingsError(f"--excel is about CSV, but {path} is another format; end its name in .csv.")
 
 
 def rechunked(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:

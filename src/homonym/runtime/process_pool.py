@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import pickle
 import queue
+import signal
 import struct
 import subprocess
 import sys
@@ -159,6 +160,10 @@ def _exactly(stream: IO[bytes], size: int) -> bytes:
 
 def main() -> None:
     """Run tasks from standard input until it is closed."""
+    # The parent ends its workers. A signal to all processes of a service must not look like a crash of a worker.
+    for name in ("SIGTERM", "SIGHUP"):
+        if number := getattr(signal, name, None):
+            signal.signal(number, signal.SIG_IGN)
     tasks, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # a print must not end up among the answers
     # Records are many small objects without cycles: frequent garbage collection would take a tenth of the time.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from homonym.io.inputs import size_of
 from homonym.io.outputs import side_file, write_json
+from homonym.io.paths import printable
 from homonym.runtime.work_directory import digest
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ class RunLog:
         cls, files: Iterable[Path], threads: int, memory: int, settings: Settings, listener: Listener | None
     ) -> RunLog:
         """The log of a run that begins now."""
-        inputs = [{"file": str(file), "bytes": size_of(file)} for file in files]
+        inputs = [{"file": printable(file), "bytes": size_of(file)} for file in files]
         return cls(inputs, threads, memory, settings, Stages(listener))
 
     def resume(self, path: Path) -> None:

@@ -206,7 +206,7 @@ class SparkEngine:
         """Write the table of authors as a file, or as a directory of Parquet files that are in order."""
         authors = stored(self.spark, self._at("found"), "authors", FOUND)
         if not destination.directory:
-            write_table(destination.path, AUTHORS, _result_tables(authors, advance))
+            write_table(destination.path, AUTHORS, _result_tables(authors, advance), excel=destination.excel)
             return
         ordered = authors.repartitionByRange("place").sortWithinPartitions("place")
         ordered.select(*AUTHORS.names).write.mode("overwrite").parquet(destination.directory)
