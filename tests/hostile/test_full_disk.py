@@ -21,7 +21,7 @@ from homonym.engines.local import LocalEngine
 from homonym.errors import OutputError
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus
-from tests.support.command import homonym_command
+from tests.support.command import homonym_process
 
 SETTINGS = Settings(beta=0.1)
 
@@ -169,6 +169,6 @@ tempfile.gettempdir = fail
 
 
 def test_unusable_temporary_directory_is_one_sentence(records: Path) -> None:
-    done = homonym_command("inspect", records, before=NO_TEMPORARY_DIRECTORY)
+    done = homonym_process("inspect", records, before=NO_TEMPORARY_DIRECTORY)
     assert done.returncode == 2
     assert done.stderr == "homonym: No usable temporary directory found.\n"

@@ -25,7 +25,7 @@ from homonym.io.inputs import Source
 from homonym.io.outputs import write_atomic
 from homonym.io.paths import plain_path, printable
 from homonym.settings import Settings
-from tests.support.command import homonym_command
+from tests.support.command import homonym_process
 
 NAMES = [
     b"x[1]", b"a*b", b"q?q", b"it's", b'say "hi"', b"new\nline", b"100%", b"bad\xff\xfe", b"back\\slash", b"~",
@@ -146,7 +146,7 @@ def test_command_prints_any_name(tmp_path: Path) -> None:
 
 def test_messages_show_unusual_characters_as_escapes(tmp_path: Path) -> None:
     missing = tmp_path / os.fsdecode(b"no\xff\x1b[31m\n.jsonl")
-    done = homonym_command("convert", missing, "-o", tmp_path / "out.jsonl")
+    done = homonym_process("convert", missing, "-o", tmp_path / "out.jsonl")
     assert done.returncode == 2
     assert "no\\xff\\x1b[31m\\n.jsonl" in done.stderr
     assert done.stderr.count("\n") == 1
