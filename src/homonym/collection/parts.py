@@ -195,6 +195,8 @@ def write_mentions(chunk: Chunk, settings: Settings, work: Path, *, strict: bool
     placed = []
     for sequence, raw in enumerate(chunk.raws, chunk.sequence):
         try:
+            if raw.broken:
+                raise BrokenRecordError(raw.broken)
             mention = parse_mention(raw.text)
         except BrokenRecordError as broken:
             report.add([Problem(chunk.file, raw.number, "record", str(broken))], raw)

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
@@ -377,7 +378,7 @@ class _PartReader:
     def _open(self, source: Source, inputs: Inputs, sequence: int) -> tuple[Chunk, Iterator[Raw]]:
         """The raw records of a file, and an empty chunk for them."""
         if inputs.format == MENTIONS:
-            form, records = MENTIONS, Records(Raw(number, text) for number, text in source.lines())
+            form, records = MENTIONS, Records(starmap(Raw, source.lines()))
         else:
             found = format_of(source, inputs.format)
             form, records = found.name, found.open(source, inputs.columns)

@@ -180,16 +180,16 @@ class TableReader:
             raise InputError(f"{place}: {_wrong_width(refused[0])}; correct or remove the row.") from None
 
     @cached_property
-    def _json_lines(self) -> Iterator[tuple[int, bytes]]:
+    def _json_lines(self) -> Iterator[tuple[int, bytes, str]]:
         return self.source.lines()
 
     def _first_keys(self) -> list[str]:
-        read: list[tuple[int, bytes]] = []
+        read: list[tuple[int, bytes, str]] = []
         problem = ""
-        for number, text in islice(self._json_lines, _LINES_TO_DETECT):
-            read.append((number, text))
+        for number, text, broken in islice(self._json_lines, _LINES_TO_DETECT):
+            read.append((number, text, broken))
             try:
-                keys = list(json_object(text))
+                keys = list(_object(text, broken))
             except ValueError as error:
                 problem = problem or f"line {number}: {error}"
             else:
@@ -200,9 +200,9 @@ class TableReader:
     def objects(self, on_broken: OnBroken | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the objects of JSON lines with their line numbers."""
         report = on_broken or self._refuse
-        for number, text in self._json_lines:
+        for number, text, broken in self._json_lines:
             try:
-                row = json_object(text)
+                row = _object(text, broken)
             except ValueError as error:
                 report(number, str(error))
             else:
@@ -240,12 +240,19 @@ class TableReader:
         if self.format in {"parquet", "arrow"}:
             return
         lines = source.lines(line_end(source.head))
-        for number, text in lines:
+        for number, text, _ in lines:
             quotes = text.count(b'"')
             while self.format == "csv" and quotes % 2 and (following := next(lines, None)):
                 quotes += following[1].count(b'"')
             if self.format == "jsonl" or number > self._header_line:
                 yield number
+
+
+def _object(text: bytes, broken: str) -> dict[str, Any]:
+    """The object on a line of JSON lines; a ValueError says why it cannot be used."""
+    if broken:
+        raise ValueError(broken)
+    return json_object(text)
 
 
 def _wrong_width(row: Any) -> str:

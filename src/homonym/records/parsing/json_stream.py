@@ -22,10 +22,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from homonym.io.inputs import MAX_RECORD_BYTES, Source
+from homonym.io import inputs
+from homonym.io.inputs import TOO_LONG, Source
 from homonym.records.model import BrokenRecordError
 from homonym.records.parsing.json_fields import json_error, load, load_record
-from homonym.records.parsing.splitting import TOO_LONG, Raw, decoded
+from homonym.records.parsing.splitting import Raw, decoded
 from homonym.records.reader import Records
 
 # Names of members that hold records, or objects with such members. Other members of these objects are skipped.
@@ -137,9 +138,9 @@ class _JsonScanner:
         while True:
             enough = self._fill(window)
             yield self.at + window
-            if not enough or window >= MAX_RECORD_BYTES:
+            if not enough or window >= inputs.MAX_RECORD_BYTES:
                 return
-            window = min(window * _WINDOW_GROWTH, MAX_RECORD_BYTES)
+            window = min(window * _WINDOW_GROWTH, inputs.MAX_RECORD_BYTES)
 
     def next_byte(self) -> bytes:
         """Skip white space and commas; return the byte after them, or nothing at the end."""
@@ -286,7 +287,7 @@ class _JsonScanner:
 
     def _skip_to(self, place: int, skipped: bytearray) -> None:
         place = max(place, self.at)
-        skipped += self.data[self.at : min(place, self.at + MAX_RECORD_BYTES - len(skipped))]
+        skipped += self.data[self.at : min(place, self.at + inputs.MAX_RECORD_BYTES - len(skipped))]
         self.at = place
 
 
@@ -388,7 +389,10 @@ def _is_record(line: bytes, names: frozenset[str]) -> bool:
 
 
 def _records_of_lines(source: Source, names: Collection[str]) -> Iterator[Raw]:
-    for number, line in source.lines():
+    for number, line, broken in source.lines():
+        if broken:
+            yield Raw(number, line, broken)
+            continue
         text = line if line[0] == _OPEN and line[-1] == _CLOSE else _without_list_marks(line)
         if _JOINED.search(text):
             yield from (raw._replace(number=number) for raw in _records([text], names))
