@@ -19,7 +19,7 @@ import orjson
 from homonym.errors import InputError
 from homonym.io import inputs
 from homonym.io.inputs import HEAD_BYTES, TOO_LONG, InputLine, Source
-from homonym.io.table_text import Header, line_end, read_header
+from homonym.io.table_text import TOO_DEEP, Header, is_too_deep, line_end, read_header
 from homonym.records.fields import identifiers
 from homonym.records.fields.people import is_placeholder
 from homonym.records.formats import table_authors
@@ -360,6 +360,8 @@ def _row_texts(text: bytes, header: Header) -> list[bytes]:
 
 
 def _objects(text: bytes) -> list[dict[str, Any]]:
+    if is_too_deep(text):
+        raise BrokenRecordError(TOO_DEEP)
     try:
         found = orjson.loads(text)
     except orjson.JSONDecodeError as broken:
