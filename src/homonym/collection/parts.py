@@ -32,6 +32,7 @@ from homonym.errors import InputError, first_line
 from homonym.features.blocking import SCHEMES, blocked_names
 from homonym.features.columns import DocumentColumns, PlacedDocument, columns_of, columns_of_lines, record_columns
 from homonym.features.text import Integers
+from homonym.io.tables import columnar_batches
 from homonym.names.parse import encode_name, parse_name
 from homonym.records.fields import identifiers
 from homonym.records.formats.documents import LARGEST_COUNT, SMALLEST_COUNT, Mention, document_line, parse_mention
@@ -340,15 +341,16 @@ def write_mention_table(path: Path, sequence: int, work: Path, advance: Advance)
 
 def _batches(path: Path) -> Iterator[pa.Table]:
     try:
-        source = pq.ParquetFile(path)
-    except (pa.ArrowException, OSError) as broken:
+        with pq.ParquetFile(path) as source:
+            schema = source.schema_arrow
+    except (pa.ArrowException, OSError, MemoryError) as broken:
         raise InputError(f"{path} is not a Parquet file ({first_line(broken)}).") from broken
-    _require_columns(source.schema_arrow, path)
-    columns = [name for name in MENTIONS.names if name in source.schema_arrow.names]
+    _require_columns(schema, path)
+    columns = [name for name in MENTIONS.names if name in schema.names]
     try:
-        for batch in source.iter_batches(BATCH_ROWS, columns=columns):
+        for batch in columnar_batches(str(path), columns, BATCH_ROWS):
             yield pa.Table.from_batches([batch])
-    except (pa.ArrowException, OSError) as broken:
+    except (pa.ArrowException, OSError, MemoryError) as broken:
         raise InputError(f"{path} is damaged ({first_line(broken)}); fetch or write the file again.") from broken
 
 

@@ -220,11 +220,7 @@ class Source:
         self._bytes_read += len(block)
         if self._is_compressed:
             self._lines += block.count(b"\n")
-        if self._bytes_read > UNCHECKED_BYTES and self._bytes_read > MAX_COMPRESSION_RATIO * self.position:
-            raise InputError(
-                f"{self.name} decompresses to more than {MAX_COMPRESSION_RATIO:,} times its size, which no records do; "
-                "if that is correct, decompress it first."
-            )
+        require_plausible_size(self.name, self._bytes_read, self.position)
         return block
 
     def _decoded(self, block: bytes, *, final: bool = False) -> bytes:
@@ -264,6 +260,15 @@ def _encoding(start: bytes) -> str | None:
         return None
     # Text declared as Latin-1 is often Windows Latin, which differs only where Latin-1 has no letters.
     return {"utf-8": None, "ascii": None, "iso8859-1": "cp1252"}.get(name, name)
+
+
+def require_plausible_size(name: str, decompressed: int, size: int) -> None:
+    """Fail if data of this size decompresses to far more bytes than records do."""
+    if decompressed > UNCHECKED_BYTES and decompressed > MAX_COMPRESSION_RATIO * size:
+        raise InputError(
+            f"{name} decompresses to more than {MAX_COMPRESSION_RATIO:,} times its size, which no records do; "
+            "if that is correct, decompress it first."
+        )
 
 
 def unreadable(path: Path, error: OSError) -> InputError:

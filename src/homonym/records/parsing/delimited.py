@@ -222,9 +222,10 @@ class _RowReader:
 def _may_begin_row(line: bytes, header: Header) -> bool:
     """Whether a line that belongs to no row may be the beginning of another record and not the rest of one."""
     separator = header.separator.encode()
-    before, quote, _ = line.partition(b'"')
+    before, quote, after = line.partition(b'"')
     if quote:
-        return not before.strip() or before.rstrip(b" ").endswith(separator)
+        opens_a_cell = not before.strip() or before.rstrip(b" ").endswith(separator)
+        return opens_a_cell and not after.startswith(separator)
     return 2 * line.count(separator) >= len(header.names) - 1
 
 
