@@ -344,12 +344,13 @@ def _values(text: bytes, table: TableLayout, notes: list[Note]) -> list[Values]:
         rows = [row_cells(row, header) for row in _row_texts(text, header)]
     else:
         cells, shifted = usable_cells(text, header, table.checks, table.author_places)
-        rows, notes[:] = [cells], [*notes, *shifted]
+        rows = [cells]
+        notes += shifted
     return [_values_of(cells, table) for cells in rows if not is_header(cells, header)]
 
 
 def _values_of(cells: list[str], table: TableLayout) -> Values:
-    values: Values = {field: cells[place] for field, place in table.places.items()}
+    values = {field: cells[place] for field, place in table.places.items()}
     for field, place in table.repeats:
         values[field] = values[field] if values[field].strip() else cells[place]
     return values
