@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from homonym.errors import InputError
 from homonym.io import inputs
 from homonym.io.inputs import Source, expand
-from homonym.records.parsing import splitting
 from homonym.records.parsing.splitting import decoded, split_at
 
 TEXT = "".join(f"AU Müller, J{i}\n" for i in range(20_000))
@@ -90,13 +89,13 @@ def test_stops_decompression_bombs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             pass
 
 
-def test_cuts_endless_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_marks_endless_lines_as_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inputs, "MAX_RECORD_BYTES", 3 << 20)
     (tmp_path / "long").write_bytes(b"x" * (20 << 20) + b"\nnext\n")
     with Source(tmp_path / "long") as source:
         first, second = source.lines()
-    assert len(first[1]) < 5 << 20
-    assert second == (2, b"next")
+    assert first == (1, b"x" * inputs.KEPT_BYTES, inputs.TOO_LONG)
+    assert second == (2, b"next", "")
 
 
 def test_expands_directories_and_patterns(tmp_path: Path) -> None:
@@ -143,7 +142,7 @@ def test_splitting_loses_nothing_and_does_not_depend_on_blocks(pieces: list[byte
 
 
 def test_cuts_endless_records_and_finds_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(splitting, "MAX_RECORD_BYTES", 10_000)
+    monkeypatch.setattr(inputs, "MAX_RECORD_BYTES", 10_000)
     text = b"PT a\n" + b"AB x\n" * 20_000 + b"PT b\nER\n"
     first, second = split_at(blocks_of(text, 4096), re.compile(rb"^PT ", re.MULTILINE))
     assert "longer than" in first.broken

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from itertools import starmap
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ RECORDS = b'{"id": "1"}\n{"id": "2"}\n{"id": "3"}\n'
 
 def read_lines(path: Path) -> Iterator[InputLine]:
     with Source(path) as source:
-        yield from (InputLine(number, text) for number, text in source.lines())
+        yield from starmap(InputLine, source.lines())
 
 
 def lines(path: Path) -> list[tuple[int, bytes]]:

@@ -95,6 +95,8 @@ def show_inspection(found: Inspection, console: Console | None = None) -> None:
     for form, files in found.formats.items():
         row("files", files, format_named(form).title)
     row("records", inventory.records, f"{inventory.without_authors:,} without authors")
+    for file, records in found.without_authors.items():
+        table.add_row(Text("no authors", style="red"), Text(f"{records:,}", style="red"), Text(file, style="red"))
     row("mentions", inventory.mentions)
     row("names", inventory.names)
     if inventory.labelled:

@@ -49,9 +49,10 @@ class Encoded:
     count: NDArray[np.float64]
 
     def sizes(self) -> NDArray[np.int64]:
-        """The number of occurrences of each mention, including its own name."""
+        """The number of occurrences of each mention, including its own name; 0 in blocks of one mention."""
         shared, own = self._ranges(slice(None))
-        return (shared[1] - shared[0]) + (own[1] - own[0])
+        block_size = np.diff(self.block_start)
+        return np.where(np.repeat(block_size == 1, block_size), 0, (shared[1] - shared[0]) + (own[1] - own[0]))
 
     def block_names(self) -> pa.ChunkedArray:
         """The key of each block."""
@@ -80,18 +81,29 @@ class Encoded:
         return table.take(pa.array(np.argsort(place, kind="stable")))
 
     def gather(self, first_block: int, last_block: int, kept: NDArray[np.bool_]) -> Bags:
-        """The bags of a range of blocks; `kept` marks the feature types to include."""
+        """The bags of a range of blocks for clustering; `kept` marks the feature types to include.
+
+        A block of one mention needs no bag. So a document of thousands of authors with distinct names, each of which
+        has all others as co-authors, costs nothing here.
+        """
         first, last = self.block_start[first_block], self.block_start[last_block]
         block_start = self.block_start[first_block : last_block + 1] - first
-        return Bags(block_start, *self.gather_mentions(slice(int(first), int(last)), kept))
+        size = np.diff(block_start)
+        return Bags(block_start, *self.gather_mentions(slice(int(first), int(last)), kept, np.repeat(size == 1, size)))
 
     def gather_mentions(
-        self, mentions: slice | NDArray[np.int64], kept: NDArray[np.bool_]
+        self, mentions: slice | NDArray[np.int64], kept: NDArray[np.bool_], without: NDArray[np.bool_] | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """The bags of some mentions: start of each bag, features, counts; `kept` marks the feature types to include."""
+        """The bags of some mentions: start of each bag, features, counts; `kept` marks the feature types to include.
+
+        Mentions marked in `without` get empty bags.
+        """
         from homonym.clustering.dense.blocks import StoredBags, gather_bags
 
         shared, own = self._ranges(mentions)
+        if without is not None:
+            for ends in (*shared, *own):
+                ends[without] = 0
         stored = StoredBags(*shared, *own, self.own_name[mentions])
         bag_start, feature, count = gather_bags(stored, self.feature, self.count, self.frequencies.type_start, kept)
         return bag_start, feature, count

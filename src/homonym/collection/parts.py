@@ -5,7 +5,7 @@ Chunks are independent of each other, so that processes or Spark tasks can write
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,16 +22,18 @@ from homonym.collection.layout import (
     CONVERTED,
     IDENTIFIER_ROWS,
     MAX_AUTHORS,
+    MAX_AUTHORS_IN_BLOCK,
     MENTION_ROWS,
     RECORD_ROWS,
     SLOT_BITS,
     write_part,
 )
 from homonym.errors import InputError, first_line
-from homonym.features.blocking import blocked_names
+from homonym.features.blocking import SCHEMES, blocked_names
 from homonym.features.columns import DocumentColumns, PlacedDocument, columns_of, columns_of_lines, record_columns
 from homonym.features.text import Integers
 from homonym.io.paths import plain_path
+from homonym.io.tables import columnar_batches
 from homonym.names.parse import encode_name, parse_name
 from homonym.records.fields import identifiers
 from homonym.records.formats.documents import LARGEST_COUNT, SMALLEST_COUNT, Mention, document_line, parse_mention
@@ -125,14 +127,50 @@ def write_lines(chunk: Chunk, settings: Settings, work: Path, *, strict: bool) -
 
 def _columns_at_once(chunk: Chunk, blocking: str) -> DocumentColumns | None:
     """The columns of homonym's own documents; None if the chunk must be parsed record by record."""
-    columns = columns_of_lines(chunk.raws, chunk.sequence, blocking) if chunk.form == "documents" else None
-    return columns if columns and columns.records.authors.max(initial=0) < MAX_AUTHORS else None
+    if chunk.form != "documents" or any(map(_may_have_too_many_authors, chunk.raws)):
+        return None
+    columns = columns_of_lines(chunk.raws, chunk.sequence, blocking)
+    if columns is None or columns.records.authors.max(initial=0) > MAX_AUTHORS or _has_crowded_blocks(columns):
+        return None
+    return columns
+
+
+def _may_have_too_many_authors(raw: Raw) -> bool:
+    return len(raw.text) > 10 * MAX_AUTHORS and raw.text.count(b'"name"') > MAX_AUTHORS
+
+
+def _has_crowded_blocks(columns: DocumentColumns) -> bool:
+    """Whether a document has too many authors in one block."""
+    number, block = columns.records.authors, columns.authors.names.block
+    start = np.cumsum(number) - number
+    many = np.flatnonzero(number > MAX_AUTHORS_IN_BLOCK).tolist()
+    counts = (pc.value_counts(block.slice(start[row], number[row])).field("counts") for row in many)
+    return any(pc.max(count).as_py() > MAX_AUTHORS_IN_BLOCK for count in counts)
+
+
+def _crowded_block(document: Document, blocking: str) -> str:
+    """The reason to reject a document that has too many authors in one block; empty if it has not."""
+    if len(document.authors) <= MAX_AUTHORS_IN_BLOCK:
+        return ""
+    names, scheme = blocked_names(blocking), SCHEMES[blocking]
+    blocks = Counter(
+        scheme(parse_name(author.name), author.block) if author.block else name.block
+        for author in document.authors
+        if (name := names[author.name])
+    )
+    block, number = blocks.most_common(1)[0] if blocks else ("", 0)
+    if number <= MAX_AUTHORS_IN_BLOCK:
+        return ""
+    return f"lists {number:,} authors of the name {block[:100]!r}, and {MAX_AUTHORS_IN_BLOCK:,} are possible"
 
 
 def _named_documents(chunk: Chunk, report: PartReport, blocking: str, *, strict: bool) -> Iterator[PlacedDocument]:
     """Yield the documents of a chunk without the authors that have no usable name, which are reported."""
     names = blocked_names(blocking)
     for placed, raw in _documents(chunk, report, strict=strict):
+        if reason := _crowded_block(placed.document, blocking):
+            report.add([Problem(chunk.file, raw.number, "record", reason, chunk.unit)], raw)
+            continue
         authors = placed.document.authors
         unnamed = [author for author in authors if names[author.name] is None]
         if unnamed:
@@ -148,7 +186,7 @@ def _documents(chunk: Chunk, report: PartReport, *, strict: bool) -> Iterator[tu
     for sequence, raw in enumerate(chunk.raws, chunk.sequence):
         _, document, problems = parse_raw_record(raw, form, chunk.context, chunk.file, chunk.unit)
         if document and _has_too_many_authors(document):
-            problem = Problem(chunk.file, raw.number, "record", f"more than {MAX_AUTHORS} authors", chunk.unit)
+            problem = Problem(chunk.file, raw.number, "record", f"lists more than {MAX_AUTHORS:,} authors", chunk.unit)
             document, problems = None, [problem]
         report.add(problems, raw)
         if strict and report.problems:
@@ -196,6 +234,8 @@ def write_mentions(chunk: Chunk, settings: Settings, work: Path, *, strict: bool
     placed = []
     for sequence, raw in enumerate(chunk.raws, chunk.sequence):
         try:
+            if raw.broken:
+                raise BrokenRecordError(raw.broken)
             mention = parse_mention(raw.text)
         except BrokenRecordError as broken:
             report.add([Problem(chunk.file, raw.number, "record", str(broken))], raw)
@@ -302,16 +342,16 @@ def write_mention_table(path: Path, sequence: int, work: Path, advance: Advance)
 
 def _batches(path: Path) -> Iterator[pa.Table]:
     try:
-        with plain_path(path) as plain:
-            source = pq.ParquetFile(plain)
-    except (pa.ArrowException, OSError) as broken:
+        with plain_path(path) as plain, pq.ParquetFile(plain) as source:
+            schema = source.schema_arrow
+    except (pa.ArrowException, OSError, MemoryError) as broken:
         raise InputError(f"{path} is not a Parquet file ({first_line(broken)}).") from broken
-    _require_columns(source.schema_arrow, path)
-    columns = [name for name in MENTIONS.names if name in source.schema_arrow.names]
+    _require_columns(schema, path)
+    columns = [name for name in MENTIONS.names if name in schema.names]
     try:
-        for batch in source.iter_batches(BATCH_ROWS, columns=columns):
+        for batch in columnar_batches(str(path), columns, BATCH_ROWS):
             yield pa.Table.from_batches([batch])
-    except (pa.ArrowException, OSError) as broken:
+    except (pa.ArrowException, OSError, MemoryError) as broken:
         raise InputError(f"{path} is damaged ({first_line(broken)}); fetch or write the file again.") from broken
 
 

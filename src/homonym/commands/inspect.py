@@ -25,12 +25,16 @@ MOST_FREQUENT = 10
 
 @dataclass(frozen=True)
 class Inspection:
-    """Number of files by format, counts, the share of mentions that have each feature type, and problems."""
+    """Number of files by format, counts, the share of mentions that have each feature type, and problems.
+
+    `without_authors` has the files of which no record has an author, and the number of their records.
+    """
 
     formats: dict[str, int]
     inventory: Inventory
     features: dict[str, float]
     problems: Problems
+    without_authors: dict[str, int]
     seconds: dict[str, float]
     warnings: list[str]
 
@@ -41,6 +45,7 @@ class Inspection:
             "formats": self.formats,
             **asdict(self.inventory),
             "features": self.features,
+            "files_without_authors": self.without_authors,
             "duplicates": counts["duplicate"],
             "rejects": {lost: count for lost, count in counts.items() if lost != "duplicate"},
         }
@@ -73,7 +78,10 @@ def inspect(
         with engine.database() as (connection, duplicates):
             read = engine.without_duplicates(read, duplicates)
             inventory, features = _counted(engine, connection)
-    found = Inspection(dict(read.formats), inventory, features, read.problems, run.stages.seconds, run.warnings)
+    without_authors = dict(read.without_authors)
+    found = Inspection(
+        dict(read.formats), inventory, features, read.problems, without_authors, run.stages.seconds, run.warnings
+    )
     if json is not None:
         write_json(Path(json), found.as_dict())
     return found

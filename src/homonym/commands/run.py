@@ -226,7 +226,10 @@ def check_statistics_output(path: str | Path | None) -> Path | None:
 def require_mentions(read: RecordsRead[PartsData], run: Run) -> None:
     """Fail if the records have no author."""
     if not read.mentions:
-        raise InputError(f"{run.inputs}: {counted(read.records, 'record')}, but no author.")
+        raise InputError(
+            f"{run.inputs}: {counted(read.records, 'record')}, but no author; "
+            "check the file, and in a table name the columns with --columns."
+        )
 
 
 @contextmanager

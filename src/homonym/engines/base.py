@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -42,13 +43,17 @@ AuthorsData = TypeVar("AuthorsData")
 
 @dataclass(frozen=True)
 class RecordsRead(Generic[PartsData]):
-    """The records that were read, duplicates included; `formats` is the number of files of each format."""
+    """The records that were read, duplicates included; `formats` is the number of files of each format.
+
+    `without_authors` has the files of which no record has an author, and the number of their records.
+    """
 
     records: int
     mentions: int
     problems: Problems
     formats: Mapping[str, int]
     data: PartsData
+    without_authors: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -184,6 +189,42 @@ def skipped_files_warning(skipped: Sequence[Path], inputs: Inputs) -> list[str]:
         raise InputError(f"{inputs}: the format of none of the files was recognised; name it with --format.")
     names = word_list([path.name for path in skipped[:3]] + (["…"] if len(skipped) > 3 else []))
     return [f"{counted(len(skipped), 'file')} skipped, because the format was not recognised: {names}."]
+
+
+@dataclass
+class FileCounts:
+    """The number of records and of mentions of each file."""
+
+    records: dict[str, int] = field(default_factory=dict)
+    mentions: dict[str, int] = field(default_factory=dict)
+
+    def add(self, file: str, records: int, mentions: int) -> None:
+        """Add some records of a file."""
+        self.records[file] = self.records.get(file, 0) + records
+        self.mentions[file] = self.mentions.get(file, 0) + mentions
+
+    def without_authors(self) -> dict[str, int]:
+        """The files that have records, but no authors, and the number of their records."""
+        return {file: count for file, count in self.records.items() if count and not self.mentions[file]}
+
+
+# Maximum number of warnings about single files.
+_FILES_IN_WARNINGS = 10
+
+
+def no_authors_warnings(files: Mapping[str, int]) -> list[str]:
+    """A warning about each file whose records have no authors, which usually have another name for the column.
+
+    >>> no_authors_warnings({"a.csv": 38})
+    ['a.csv: none of its 38 records has an author; check the file, and in a table name the columns with --columns.']
+    """
+    found = [
+        f"{file}: none of its {counted(records, 'record')} has an author; "
+        "check the file, and in a table name the columns with --columns."
+        for file, records in islice(files.items(), _FILES_IN_WARNINGS)
+    ]
+    more = len(files) - len(found)
+    return [*found, f"{counted(more, 'more file')} without authors."] if more else found
 
 
 def missing_features_warning(missing: int, features: int) -> list[str]:

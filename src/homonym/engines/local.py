@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
@@ -29,10 +30,12 @@ from homonym.engines.base import (
     ConstraintOutcome,
     Destination,
     EncodedCollection,
+    FileCounts,
     FoundAuthors,
     FoundDuplicates,
     RecordsRead,
     missing_features_warning,
+    no_authors_warnings,
     reject_duplicates,
     require_usable,
     skipped_files_warning,
@@ -324,6 +327,7 @@ class _PartReader:
         self.starts: list[FileStart] = []
         self.files: set[str] = set()
         self.names: set[str] = set()
+        self.counts = FileCounts()
 
     def read(self, inputs: Inputs, kind: str) -> _PartReader:
         """Read files of records chunk by chunk, in several processes if they are large."""
@@ -357,7 +361,9 @@ class _PartReader:
         """Everything that was read; parts of earlier runs that this one does not use are removed."""
         local_checkpoints.remove_other_parts(self.engine.work, self.files, self.names)
         parts = LocalParts(self.keys, self.starts, holds_mentions)
-        return RecordsRead(self.records, self.mentions, self.problems, self.formats, parts)
+        without_authors = self.counts.without_authors()
+        self.engine.warnings.extend(no_authors_warnings(without_authors))
+        return RecordsRead(self.records, self.mentions, self.problems, self.formats, parts, without_authors)
 
     def _chunks(self, inputs: Inputs, advance: Advance) -> Iterator[Chunk]:
         sequence, skipped = 0, []
@@ -379,7 +385,7 @@ class _PartReader:
     def _open(self, source: Source, inputs: Inputs, sequence: int) -> tuple[Chunk, Iterator[Raw]]:
         """The raw records of a file, and an empty chunk for them."""
         if inputs.format == MENTIONS:
-            form, records = MENTIONS, Records(Raw(number, text) for number, text in source.lines())
+            form, records = MENTIONS, Records(starmap(Raw, source.lines()))
         else:
             found = format_of(source, inputs.format)
             form, records = found.name, found.open(source, inputs.columns)
@@ -406,6 +412,8 @@ class _PartReader:
     def _add(self, part: PartCheckpoint) -> None:
         report = part.report
         self.files.update(part.files)
+        file = self.starts[bisect_right(self.starts, self.sequence, key=lambda start: start.sequence) - 1].file
+        self.counts.add(file, report.records, report.mentions)
         self.sequence += report.read
         self.records += report.records
         self.mentions += report.mentions

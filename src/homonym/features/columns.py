@@ -22,6 +22,7 @@ import pyarrow.json
 
 from homonym.features.blocking import AuthorNames, author_names
 from homonym.features.text import Integers
+from homonym.io.table_text import is_too_deep
 from homonym.records.fields import identifiers
 from homonym.records.model import FIRST_YEAR, LAST_YEAR, Author, Document
 from homonym.records.parsing.splitting import Raw
@@ -210,6 +211,7 @@ def _require(usual: bool) -> None:
 def _parse(raws: list[Raw]) -> pa.Table:
     lines = [raw.text.strip() for raw in raws]
     # Each line has at least one object, so as many rows as lines means one document on each line.
+    _require(not any(map(is_too_deep, lines)))  # on which Arrow crashes
     _require(all(line[:1] == b"{" and line[-1:] == b"}" for line in lines) and not any(raw.broken for raw in raws))
     text = b"\n".join(lines)
     table = pyarrow.json.read_json(

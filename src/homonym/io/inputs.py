@@ -32,6 +32,11 @@ BLOCK_BYTES = 1 << 20
 # Maximum size of a record. The largest real ones, papers with five thousand authors, have about 10 MB.
 MAX_RECORD_BYTES = 64 << 20
 
+TOO_LONG = f"longer than {MAX_RECORD_BYTES >> 20} MiB, the maximum length of a record"
+
+# Number of first bytes of a record that is too long which are kept, so that users can find it.
+KEPT_BYTES = 1000
+
 # Maximum ratio of decompressed to compressed size, against decompression bombs; the first GiB is exempt.
 MAX_COMPRESSION_RATIO, UNCHECKED_BYTES = 2000, 1 << 30
 
@@ -45,6 +50,8 @@ _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+_CUT_MARKS = (codecs.BOM_UTF8[:1], codecs.BOM_UTF8[:2])
+_INNER_MARK = re.compile(rb"(?<![^\r\n])\xef\xbb\xbf")
 _DECLARED_ENCODING = re.compile(rb"""\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)["']""")
 
 
@@ -64,10 +71,11 @@ codecs.register_error(WESTERN, _western)
 
 
 class InputLine(NamedTuple):
-    """One raw line of a file and its number, counted from 1."""
+    """One raw line of a file, its number, counted from 1, and why it cannot be used (empty if it can)."""
 
     number: int
     text: bytes
+    broken: str = ""
 
 
 class Source:
@@ -80,7 +88,7 @@ class Source:
     ...     _ = Path(folder, "a.txt").write_text("PT J\\n\\nER\\n", encoding="utf-16")
     ...     with Source(Path(folder, "a.txt")) as source:
     ...         source.head, list(source.lines())
-    (b'PT J\\n\\nER\\n', [(1, b'PT J'), (3, b'ER')])
+    (b'PT J\\n\\nER\\n', [(1, b'PT J', ''), (3, b'ER', '')])
     """
 
     def __init__(self, path: Path) -> None:
@@ -131,7 +139,20 @@ class Source:
             stream.close()
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield the whole input as UTF-8, the head first."""
+        """Yield the whole input as UTF-8, the head first.
+
+        Byte order marks at the beginning of lines, where files were joined, are left out.
+        """
+        held = b""
+        for block in self._all_blocks():
+            block = held + block
+            held = next((part for part in _CUT_MARKS if block.endswith(part)), b"")
+            block = block.removesuffix(held)
+            yield _INNER_MARK.sub(b"", block) if codecs.BOM_UTF8 in block else block
+        if held:
+            yield held
+
+    def _all_blocks(self) -> Iterator[bytes]:
         if self.head:
             yield self.head
         while block := self._read(BLOCK_BYTES):
@@ -140,19 +161,25 @@ class Source:
         if rest := self._decoded(b"", final=True):
             yield rest
 
-    def lines(self, end: bytes = b"\n") -> Iterator[tuple[int, bytes]]:
-        """Yield the non-blank lines with their numbers, without line ends; lines over the maximum size are cut."""
-        number, rest = 1, b""
+    def lines(self, end: bytes = b"\n") -> Iterator[tuple[int, bytes, str]]:
+        """Yield the non-blank lines without line ends, as plain tuples of the fields of InputLine.
+
+        Of a line over the maximum size, only the beginning is held in memory. It is yielded as broken.
+        """
+        number, rest, overlong = 1, b"", False
         for block in self.blocks():
-            if len(rest) > MAX_RECORD_BYTES and end not in block:
-                continue
             *whole, rest = (rest + block).split(end)
             for number, text in enumerate(whole, number):  # noqa: B020
-                if text and not text.isspace():
-                    yield number, text
+                if overlong or len(text) > MAX_RECORD_BYTES:
+                    yield number, text[:KEPT_BYTES], TOO_LONG
+                    overlong = False
+                elif text and not text.isspace():
+                    yield number, text, ""
             number += bool(whole)
-        if rest.strip():
-            yield number, rest
+            if overlong or len(rest) > MAX_RECORD_BYTES:
+                rest, overlong = rest[:KEPT_BYTES], True
+        if overlong or rest.strip():
+            yield number, rest, TOO_LONG if overlong else ""
 
     def _open_file(self) -> Any:
         if self.path == STANDARD_INPUT:
@@ -198,11 +225,7 @@ class Source:
         self._bytes_read += len(block)
         if self._is_compressed:
             self._lines += block.count(b"\n")
-        if self._bytes_read > UNCHECKED_BYTES and self._bytes_read > MAX_COMPRESSION_RATIO * self.position:
-            raise InputError(
-                f"{self.name} decompresses to more than {MAX_COMPRESSION_RATIO:,} times its size, which no records do; "
-                "if that is correct, decompress it first."
-            )
+        require_plausible_size(self.name, self._bytes_read, self.position)
         return block
 
     def _decoded(self, block: bytes, *, final: bool = False) -> bytes:
@@ -242,6 +265,15 @@ def _encoding(start: bytes) -> str | None:
         return None
     # Text declared as Latin-1 is often Windows Latin, which differs only where Latin-1 has no letters.
     return {"utf-8": None, "ascii": None, "iso8859-1": "cp1252"}.get(name, name)
+
+
+def require_plausible_size(name: str, decompressed: int, size: int) -> None:
+    """Fail if data of this size decompresses to far more bytes than records do."""
+    if decompressed > UNCHECKED_BYTES and decompressed > MAX_COMPRESSION_RATIO * size:
+        raise InputError(
+            f"{name} decompresses to more than {MAX_COMPRESSION_RATIO:,} times its size, which no records do; "
+            "if that is correct, decompress it first."
+        )
 
 
 def unreadable(path: Path, error: OSError) -> InputError:

@@ -69,8 +69,38 @@ def is_separator_hint(line: bytes) -> bool:
     return _EXCEL_SEPARATOR.fullmatch(line.strip()) is not None
 
 
+# Maximum depth of nested lists and objects in JSON. Real records have up to ten.
+MAX_DEPTH = 50
+
+TOO_DEEP = f"not valid JSON for a record (nested more than {MAX_DEPTH} levels deep)"
+
+_JSON_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+
+
+def is_too_deep(text: bytes) -> bool:
+    """Whether JSON is nested more than MAX_DEPTH levels deep. Parsers written in C crash on it.
+
+    The brackets are examined only if there are many.
+
+    >>> is_too_deep(b"[" * 51 + b"]" * 51), is_too_deep(b'[{"a": "["}]' * 99), is_too_deep(b'["]", ' * 51)
+    (True, False, True)
+    """
+    if text.count(b"[") + text.count(b"{") <= MAX_DEPTH:
+        return False
+    brackets = _JSON_STRING.sub(b"", text).translate(None, _NOT_BRACKETS).replace(b"{", b"[").replace(b"}", b"]")
+    for _ in range(MAX_DEPTH):
+        inner = brackets.replace(b"[]", b"")  # takes away the innermost level
+        if len(inner) == len(brackets):
+            return inner.count(b"[") > MAX_DEPTH  # they are never closed
+        brackets = inner
+    return b"[" in brackets
+
+
 def json_object(line: bytes) -> dict[str, Any]:
     """Parse a line that must be a JSON object; a ValueError says what is wrong with it."""
+    if is_too_deep(line):
+        raise ValueError(TOO_DEEP)
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError as error:

@@ -7,6 +7,7 @@ memory. The writer chooses the format by the suffix.
 from __future__ import annotations
 
 import codecs
+import os
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -21,7 +22,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from homonym.errors import InputError, OutputError, SettingsError, first_line
-from homonym.io.inputs import STANDARD_INPUT, WESTERN, Source, require_rereadable
+from homonym.io.arrow_messages import decompressed_size
+from homonym.io.inputs import STANDARD_INPUT, WESTERN, Source, require_plausible_size, require_rereadable
 from homonym.io.outputs import open_atomic, require_writable
 from homonym.io.paths import plain_path
 from homonym.io.table_text import FORMULA, Header, is_separator_hint, json_object, line_end, read_header
@@ -43,7 +45,8 @@ SMALL_BATCH_ROWS = 1024
 # JSON lines may begin with this many lines that are no JSON.
 _LINES_TO_DETECT = 100
 
-_FAILURES = (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError)
+# What Arrow raises on damaged files, also while it decodes the names in them.
+_FAILURES = (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError, MemoryError)
 
 TableFormat = Literal["parquet", "arrow", "csv", "jsonl"]
 
@@ -137,7 +140,7 @@ class TableReader:
             for batch in self._raw_batches(wanted, on_broken, unchecked):
                 arrays = [self._unprotected(_cast(batch[column], kind)) for column, kind in wanted.items()]
                 yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
-        except (pa.ArrowException, OSError) as error:
+        except _FAILURES as error:
             raise InputError(f"{self.name} cannot be read: {first_line(error)}; check the file.") from error
 
     def _unprotected(self, column: pa.Array) -> pa.Array:
@@ -153,7 +156,7 @@ class TableReader:
             return self._csv_batches(wanted, on_broken)
         if self.format == "jsonl":
             return string_batches(self._json_rows(list(wanted), on_broken, unchecked), list(wanted))
-        return _large_batches(_columnar_path(self.source), list(wanted))
+        return columnar_batches(_columnar_path(self.source), list(wanted), BATCH_ROWS)
 
     def _csv_batches(self, wanted: Mapping[str, pa.DataType], on_broken: OnBroken | None) -> Iterator[pa.RecordBatch]:
         refused: list[Any] = []
@@ -187,16 +190,16 @@ class TableReader:
             raise InputError(f"{place}: {_wrong_width(refused[0])}; correct or remove the row.") from None
 
     @cached_property
-    def _json_lines(self) -> Iterator[tuple[int, bytes]]:
+    def _json_lines(self) -> Iterator[tuple[int, bytes, str]]:
         return self.source.lines()
 
     def _first_keys(self) -> list[str]:
-        read: list[tuple[int, bytes]] = []
+        read: list[tuple[int, bytes, str]] = []
         problem = ""
-        for number, text in islice(self._json_lines, _LINES_TO_DETECT):
-            read.append((number, text))
+        for number, text, broken in islice(self._json_lines, _LINES_TO_DETECT):
+            read.append((number, text, broken))
             try:
-                keys = list(json_object(text))
+                keys = list(_object(text, broken))
             except ValueError as error:
                 problem = problem or f"line {number}: {error}"
             else:
@@ -207,9 +210,9 @@ class TableReader:
     def objects(self, on_broken: OnBroken | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the objects of JSON lines with their line numbers."""
         report = on_broken or self._refuse
-        for number, text in self._json_lines:
+        for number, text, broken in self._json_lines:
             try:
-                row = json_object(text)
+                row = _object(text, broken)
             except ValueError as error:
                 report(number, str(error))
             else:
@@ -247,12 +250,19 @@ class TableReader:
         if self.format in {"parquet", "arrow"}:
             return
         lines = source.lines(line_end(source.head))
-        for number, text in lines:
+        for number, text, _ in lines:
             quotes = text.count(b'"')
             while self.format == "csv" and quotes % 2 and (following := next(lines, None)):
                 quotes += following[1].count(b'"')
             if self.format == "jsonl" or number > self._header_line:
                 yield number
+
+
+def _object(text: bytes, broken: str) -> dict[str, Any]:
+    """The object on a line of JSON lines; a ValueError says why it cannot be used."""
+    if broken:
+        raise ValueError(broken)
+    return json_object(text)
 
 
 def _wrong_width(row: Any) -> str:
@@ -303,60 +313,126 @@ def columnar_columns(source: Source) -> tuple[str, ...]:
         with _opened(path) as file:
             return tuple((file.schema_arrow if isinstance(file, pq.ParquetFile) else file.schema).names)
     except _FAILURES as error:
-        raise InputError(
-            f"{source.name} cannot be read as Parquet or Arrow ({first_line(error)}); download or write it again."
-        ) from error
+        raise _damaged(source, error) from error
 
 
 def columnar_rows(source: Source, columns: Sequence[str]) -> Iterator[dict[str, Any] | str]:
     """Yield the rows of a Parquet or Arrow file, and in place of rows that cannot be read the reason."""
-    for batch in _readable_batches(_columnar_path(source), list(columns)):
-        if isinstance(batch, str):
-            yield batch
-            continue
-        try:
-            yield from batch.to_pylist()
-        except _FAILURES as error:
-            yield f"{batch.num_rows} rows cannot be read ({first_line(error)})"
+    try:
+        for batch in _readable_batches(_columnar_path(source), columns):
+            yield from [batch] if isinstance(batch, str) else _rows_of(batch)
+    except _FAILURES as error:
+        raise _damaged(source, error) from error
 
 
-def _readable_batches(path: str, columns: list[str]) -> Iterator[Any]:
+def _rows_of(batch: pa.RecordBatch) -> list[Any]:
+    """Column to value for each row; of columns with the same name, the first that is not empty counts."""
+    try:
+        if len(set(batch.schema.names)) == batch.num_columns:
+            return list(batch.to_pylist())
+        rows: list[dict[str, Any]] = [{} for _ in range(batch.num_rows)]
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            for row, value in zip(rows, column.to_pylist(), strict=True):
+                row[name] = row.get(name) or value
+        return rows
+    except _FAILURES as error:
+        return [f"{batch.num_rows} rows cannot be read ({first_line(error)})"]
+
+
+def _damaged(source: Source, error: Exception) -> InputError:
+    return InputError(
+        f"{source.name} cannot be read as Parquet or Arrow ({first_line(error)}); download or write it again."
+    )
+
+
+def _readable_batches(path: str, columns: Sequence[str]) -> Iterator[Any]:
     """Small batches, and in place of a part of the file that cannot be read the reason."""
     with _opened(path) as file:
-        is_parquet = isinstance(file, pq.ParquetFile)
+        is_parquet, expansion = isinstance(file, pq.ParquetFile), _Expansion(path)
         for number in range(file.num_row_groups if is_parquet else file.num_record_batches):
             try:
-                yield from (_row_group if is_parquet else _record_batch)(file, number, columns)
+                for batch in (_row_group if is_parquet else _record_batch)(file, number, columns):
+                    yield expansion.checked(batch)
             except _FAILURES as error:
                 part = "row group" if is_parquet else "record batch"
                 yield f"{part} {number + 1} cannot be read ({first_line(error)})"
 
 
-def _row_group(file: pq.ParquetFile, number: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    yield from file.iter_batches(SMALL_BATCH_ROWS, row_groups=[number], columns=columns)
+def _row_group(file: pq.ParquetFile, number: int, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    rows = _batch_rows(file, SMALL_BATCH_ROWS)
+    yield from file.iter_batches(rows, row_groups=[number], columns=_distinct(columns))
 
 
-def _record_batch(file: pa.ipc.RecordBatchFileReader, number: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    batch = file.get_batch(number).select(columns)
+def _record_batch(file: pa.ipc.RecordBatchFileReader, number: int, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    batch = _selected(file.get_batch(number), columns)
+    batch.validate(full=True)  # before it is cut: bad offsets would be followed
     for start in range(0, batch.num_rows, SMALL_BATCH_ROWS):
         yield batch.slice(start, SMALL_BATCH_ROWS)
 
 
-def _large_batches(path: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
+def columnar_batches(path: str, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+    """The columns of a Parquet or Arrow file in valid batches, which have about `rows` rows in Parquet files."""
     with _opened(path) as file:
+        expansion = _Expansion(path)
         if isinstance(file, pq.ParquetFile):
-            yield from file.iter_batches(BATCH_ROWS, columns=columns)
+            batches = file.iter_batches(_batch_rows(file, rows), columns=_distinct(columns))
         else:
-            yield from (file.get_batch(number).select(columns) for number in range(file.num_record_batches))
+            batches = (_selected(file.get_batch(number), columns) for number in range(file.num_record_batches))
+        yield from map(expansion.checked, batches)
+
+
+def _distinct(columns: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(columns))
+
+
+def _selected(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
+    """The named columns. `select` accepts their names only if they are unique."""
+    return batch.select([place for place, name in enumerate(batch.schema.names) if name in columns])
+
+
+class _Expansion:
+    """Checks batches, and that a file does not hold far more data than bytes."""
+
+    def __init__(self, path: str) -> None:
+        self._path, self._size, self._read = path, os.path.getsize(path), 0
+
+    def checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The batch; Arrow follows bad offsets out of its memory unless they are found here."""
+        batch.validate(full=True)
+        self._read += batch.get_total_buffer_size()
+        require_plausible_size(self._path, self._read, self._size)
+        return batch
+
+
+# Rows per batch of a Parquet file that is compressed so well that a few rows may be large.
+_FEW_ROWS = 16
+
+# Usual maximum of the compressed values that the rows of a column chunk refer to, and of rows per byte.
+_USUAL_DICTIONARY, _USUAL_RATIO = 4 << 20, 20
+
+
+def _batch_rows(file: pq.ParquetFile, rows: int) -> int:
+    """The number of rows to read at a time: few if they refer to long values, or take much less than a byte each."""
+    metadata = file.metadata
+    size = data = 0
+    for group in range(metadata.num_row_groups):
+        for number in range(metadata.num_columns):
+            chunk = metadata.row_group(group).column(number)
+            size, data = size + chunk.total_compressed_size, data + max(chunk.total_uncompressed_size, chunk.num_values)
+            if chunk.has_dictionary_page and chunk.data_page_offset - chunk.dictionary_page_offset > _USUAL_DICTIONARY:
+                return _FEW_ROWS
+    return _FEW_ROWS if data > _USUAL_RATIO * size else rows
 
 
 @contextmanager
 def _opened(path: str) -> Iterator[Any]:
-    with plain_path(Path(path)) as plain, pa.memory_map(str(plain)) as stream:
+    """A Parquet or Arrow file. It is not mapped into memory: a file that shrinks would end the process."""
+    with plain_path(Path(path)) as plain, pa.OSFile(str(plain)) as stream:
         if stream.read(4) == PARQUET:
-            with pq.ParquetFile(plain) as file:
+            with pq.ParquetFile(plain, memory_map=False) as file:
                 yield file
         else:
+            require_plausible_size(path, decompressed_size(path), os.path.getsize(path))
             with pa.ipc.open_file(stream) as reader:
                 yield reader
 

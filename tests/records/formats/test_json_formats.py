@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from homonym.io import inputs
 from homonym.io.inputs import HEAD_BYTES, Source
 from homonym.records import reader
 from homonym.records.fields.markup import plain_text
@@ -260,7 +261,7 @@ def test_junk_like_json_is_read_in_bounded_time(text: str) -> None:
 
 
 def test_reports_a_record_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_stream, "MAX_RECORD_BYTES", 1 << 18)
+    monkeypatch.setattr(inputs, "MAX_RECORD_BYTES", 1 << 18)
     content = "[" + MINIFIED[0] + ',{"id": "W2", "title": "' + "x" * (1 << 20) + '"},' + MINIFIED[2] + "]"
     for size in 1 << 14, 1 << 20, 1 << 21:
         found = raws(content, size=size)

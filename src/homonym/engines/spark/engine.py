@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -29,10 +30,12 @@ from homonym.engines.base import (
     ConstraintOutcome,
     Destination,
     EncodedCollection,
+    FileCounts,
     FoundAuthors,
     FoundDuplicates,
     RecordsRead,
     missing_features_warning,
+    no_authors_warnings,
     reject_duplicates,
     require_usable,
 )
@@ -236,13 +239,21 @@ class SparkEngine:
         return plan_remote(inputs, sorted((row["url"], row["length"]) for row in rows), mentions=mentions)
 
     def _read_counts(self, inputs: Inputs, plan: InputPlan) -> Read:
+        from pyspark.sql import functions as f
+
         problems = self._read_problems(plan)
         sums = "count(*) AS n", "coalesce(sum(authors), 0) AS m", "count_if(NOT id_is_key) AS chosen"
-        row = self._table("records").selectExpr(*sums).toArrow().to_pylist()[0]
-        if not row["n"]:
+        parts = self._table("records").groupBy("part").agg(*map(f.expr, sums)).toArrow().to_pylist()
+        records, mentions, chosen = (sum(row[name] for row in parts) for name in ("n", "m", "chosen"))
+        if not records:
             raw_records = self._table("parts").selectExpr("coalesce(sum(read), 0) AS n").toArrow()["n"][0].as_py()
             require_usable(0, inputs, "mentions" if plan.mentions else "documents", raw_records, problems)
-        return RecordsRead(row["n"], row["m"], problems, {}, SparkParts(plan, row["chosen"]))
+        counts = FileCounts()
+        for row in sorted(parts, key=itemgetter("part")):
+            counts.add(plan.files[plan.at(row["part"])].name, row["n"], row["m"])
+        without_authors = counts.without_authors()
+        self.warnings.extend(no_authors_warnings(without_authors))
+        return RecordsRead(records, mentions, problems, {}, SparkParts(plan, chosen), without_authors)
 
     def _read_problems(self, plan: InputPlan) -> Problems:
         """The problems of all records; also writes the rejected records."""

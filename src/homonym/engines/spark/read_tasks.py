@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from homonym.engines.spark.input_plan import MENTIONS, InputPlan, PlannedFile
 from homonym.engines.spark.part_tables import PART_ROWS, part_row, read_tables, rows_of
 from homonym.engines.spark.session import Batches
 from homonym.errors import HomonymError, InputError
-from homonym.io.inputs import Source
+from homonym.io import inputs
+from homonym.io.inputs import TOO_LONG, Source
 from homonym.records.parsing.splitting import Raw
 from homonym.records.reader import Records, format_of
 from homonym.settings import Settings
@@ -81,7 +83,10 @@ class _Split:
         """Add a line; returns whether the part is full."""
         self.lines += 1
         if line and not line.isspace():
-            self.raws.append(Raw(self.lines, line))
+            if len(line) > inputs.MAX_RECORD_BYTES:
+                self.raws.append(Raw(self.lines, line[: inputs.KEPT_BYTES], TOO_LONG))
+            else:
+                self.raws.append(Raw(self.lines, line))
             self.filled += len(line)
         return self.filled >= PART_BYTES
 
@@ -143,7 +148,7 @@ def _file(path: Path, file: PlannedFile, number: int, plan: InputPlan, settings:
         return
     with _Named(path, file.name) as source:
         if file.form == MENTIONS:
-            form, records = MENTIONS, Records(Raw(line, text) for line, text in source.lines())
+            form, records = MENTIONS, Records(starmap(Raw, source.lines()))
         else:
             found = format_of(source, file.form)
             form, records = found.name, found.open(source, plan.columns)

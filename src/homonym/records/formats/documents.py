@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, fields
+from itertools import starmap
 from typing import Any
 
 import orjson
@@ -184,7 +185,7 @@ def _recognises(source: Source) -> bool:
 
 def _open(source: Source, columns: Columns) -> Records:
     if has_lines(source.head):
-        return Records(Raw(number, text) for number, text in source.lines())
+        return Records(starmap(Raw, source.lines()))
     return open_json(source, _NAMES)
 
 

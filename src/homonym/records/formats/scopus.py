@@ -8,18 +8,26 @@ year, source, keywords, identifiers and the authors of references; columns that 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 
 from homonym.errors import InputError
 from homonym.io.inputs import Source
-from homonym.io.table_text import Header
+from homonym.io.table_text import Header, read_header
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address, emails_in, remove_repeats
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import SUFFIXES, AuthorIndex, is_placeholder, scopus_cited_authors
 from homonym.records.model import Author, Document, Note, Parsed, publication_year
-from homonym.records.parsing.delimited import find_header, is_header, row_cells, rows
+from homonym.records.parsing.delimited import (
+    LONGEST_HEADER,
+    Checks,
+    find_header,
+    is_header,
+    rows_by_header,
+    usable_cells,
+)
+from homonym.records.parsing.splitting import Raw, decoded
 from homonym.records.reader import Columns, Format, Records
 
 # Columns that only Scopus has, and columns that identify Scopus only in combination.
@@ -63,6 +71,30 @@ def _places(header: Header) -> tuple[int, ...]:
     return tuple([names.index(name) if name in names else -1 for name in _COLUMNS])
 
 
+@lru_cache(maxsize=8)
+def _repeats(header: Header) -> tuple[tuple[str, int], ...]:
+    """Name and place of columns that occur again; they count where the columns before them are empty."""
+    names = [name.lower() for name in header.names]
+    return tuple((name, place) for place, name in enumerate(names) if name in _COLUMNS and name in names[:place])
+
+
+# Cells of these columns can be told from those of others.
+_PATTERNS = {
+    "author(s) id": re.compile(r"(?:\d+;?\s*)+|\[No author id found\]"),
+    "year": re.compile(r"(?:1[5-9]|20)\d\d"),
+    "doi": re.compile(r"10\.\d{4,9}/\S+"),
+    "link": re.compile(r"https?://\S+"),
+    "pubmed id": re.compile(r"\d{1,8}"),
+    "eid": re.compile(r"2-s2\.0-\d+"),
+}
+
+
+@lru_cache(maxsize=8)
+def _checks(header: Header) -> Checks:
+    names = enumerate(map(str.lower, header.names))
+    return {place: _PATTERNS[name] for place, name in names if name in _PATTERNS}
+
+
 def _is_scopus(names: tuple[str, ...]) -> bool:
     found = frozenset(names)
     if not found & _PEOPLE or not found & _WORK or found & _WEB_OF_SCIENCE:
@@ -91,7 +123,29 @@ def _open(source: Source, columns: Columns) -> Records:
             f"{source.name} has no header with the columns of Scopus (Authors, Title, Year, …, EID); "
             "export it again as CSV, or read it with --format table."
         )
-    return Records(rows(source, header), "line", header)
+    return Records(_rows(source, header), "line", header)
+
+
+def _rows(source: Source, first: Header) -> Iterator[Raw]:
+    """The rows of a file; those under another header, where files were joined, are preceded by it."""
+    for header, raw in rows_by_header(source, first, _header_in, _checks):
+        yield raw if header == first or raw.broken else raw._replace(text=_written(header) + raw.text)
+
+
+@lru_cache(maxsize=64)
+def _header_in(line: bytes) -> Header | None:
+    return read_header(decoded(line), _is_scopus) if b"uthor" in line and b"Title" in line else None
+
+
+def _written(header: Header) -> bytes:
+    return (header.separator.join(f'"{name}"' for name in header.names) + "\n").encode()
+
+
+def _own_header(text: bytes, first: Header) -> tuple[Header, bytes]:
+    """The header of a row, and the row without it."""
+    line, end, row = text.partition(b"\n")
+    header = _header_in(line) if end and len(line) <= LONGEST_HEADER else None
+    return (header, row) if header and row else (first, text)
 
 
 def parse(text: bytes, header: Header) -> Parsed | None:
@@ -102,12 +156,15 @@ def parse(text: bytes, header: Header) -> Parsed | None:
     >>> document.id, [(author.name, author.ids) for author in document.authors]
     ('2-s2.0-1', [('Doe J.', {'scopus': '7'}), ('Roe A.B., Jr.', {'scopus': '8'})])
     """
-    cells = row_cells(text, header)
+    header, text = _own_header(text, header)
+    places = _places(header)
+    cells, notes = usable_cells(text, header, _checks(header), [place for place in places[:2] if place >= 0])
     if is_header(cells, header):
         return None
     cells.append("")  # at place -1, for missing columns
-    row: Row = {name: cells[place] for name, place in zip(_COLUMNS, _places(header), strict=True)}
-    notes: list[Note] = []
+    row: Row = {name: cells[place] for name, place in zip(_COLUMNS, places, strict=True)}
+    for name, place in _repeats(header):
+        row[name] = row[name] if row[name].strip() else cells[place]
     ids = _ids(row, notes)
     keywords = plain_text(f"{_given(row['author keywords'])};{_given(row['index keywords'])}").split(";")
     document = Document(

@@ -17,8 +17,9 @@ from typing import Any
 import orjson
 
 from homonym.errors import InputError
-from homonym.io.inputs import HEAD_BYTES, MAX_RECORD_BYTES, InputLine, Source
-from homonym.io.table_text import Header, line_end
+from homonym.io import inputs
+from homonym.io.inputs import HEAD_BYTES, TOO_LONG, InputLine, Source
+from homonym.io.table_text import TOO_DEEP, Header, is_too_deep, line_end, read_header
 from homonym.records.fields import identifiers
 from homonym.records.fields.people import is_placeholder
 from homonym.records.formats import table_authors
@@ -35,8 +36,16 @@ from homonym.records.formats.table_columns import (
     texts_of,
 )
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
-from homonym.records.parsing.delimited import find_header, gather, is_header, row_cells, rows
-from homonym.records.parsing.splitting import TOO_LONG, Raw
+from homonym.records.parsing.delimited import (
+    Checks,
+    find_header,
+    gather,
+    is_header,
+    row_cells,
+    rows_by_header,
+    usable_cells,
+)
+from homonym.records.parsing.splitting import Raw, decoded
 from homonym.records.parsing.tagged_lines import LONGEST_HEADER
 from homonym.records.reader import Columns, Format, Records
 
@@ -58,7 +67,17 @@ _SPRINGER = frozenset({"itemtitle", "itemdoi", "authors", "contenttype"})
 # Embase has no column for the year: "Cancer (2004) 102:4 (253-258)".
 _IN_SOURCE = re.compile(r"\s\(((?:1[89]|20)\d\d)\)")
 
+_DIGIT = re.compile(rb"\d")
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
+
+# Cells of these columns can be told from those of others.
+_PATTERNS = {
+    "year": re.compile(r"(?:1[5-9]|20)\d\d(?:\.0)?"),
+    "doi": re.compile(r"(?:https?://\S*/|doi:\s*)?10\.\d{4,9}/\S+", re.IGNORECASE),
+    "pmid": re.compile(r"\d{1,8}"),
+}
+
+OTHER_COLUMNS = "follows a header with other columns, where files were joined; put these rows into a file of their own"
 
 
 @dataclass(frozen=True)
@@ -81,6 +100,27 @@ class TableLayout:
         """Field to place in a row of text."""
         return {field: self.names.index(name) for field, name in self.fields.items()}
 
+    @cached_property
+    def repeats(self) -> list[tuple[str, int]]:
+        """Field and place of columns that occur again; they count where the columns before them are empty."""
+        keys = [column_key(name) for name in self.names]
+        return [
+            (field, other)
+            for field, place in self.places.items()
+            for other in range(place + 1, len(keys))
+            if keys[other] == keys[place] and other not in self.places.values()
+        ]
+
+    @cached_property
+    def checks(self) -> Checks:
+        """The patterns of columns whose cells can be told from others."""
+        return {place: _PATTERNS[field] for field, place in self.places.items() if field in _PATTERNS}
+
+    @cached_property
+    def author_places(self) -> list[int]:
+        """The places of columns that name authors."""
+        return [place for field, place in self.places.items() if field in {"authors", "name", "family"}]
+
 
 def _is_binary(source: Source) -> bool:
     return source.head.startswith(_MAGIC)
@@ -99,10 +139,13 @@ def _recognises(source: Source) -> bool:
 
 
 def _header(source: Source, columns: Columns) -> Header | None:
+    return find_header(source, _accepted(columns), lines=_HEADER_LINES)
+
+
+def _accepted(columns: Columns) -> Callable[[tuple[str, ...]], bool]:
+    """Whether names are those of the columns of documents."""
     wanted = {name for field, name in columns.items() if field != SEPARATOR}
-    return find_header(
-        source, lambda names: are_documents(names) or bool(wanted and wanted <= set(names)), lines=_HEADER_LINES
-    )
+    return lambda names: are_documents(names) or bool(wanted and wanted <= set(names))
 
 
 def _open(source: Source, columns: Columns) -> Records:
@@ -117,8 +160,21 @@ def _open(source: Source, columns: Columns) -> Records:
     if header is None:
         raise InputError(f"{source.name} is not a table: its first lines have no header; check the file and --format.")
     table = _layout_of(header.names, header.separator, columns, source.name, lambda _: _head_rows(source, header))
-    raws = _without_preface(rows(source, header), header)
+    raws = _without_preface(_rows(source, header, table, columns), header)
     return Records(_grouped(raws, table) if table.by_author else raws, "line", table)
+
+
+def _rows(source: Source, header: Header, table: TableLayout, columns: Columns) -> Iterator[Raw]:
+    """The rows of a file; those under a header with other columns, where files were joined, are broken."""
+
+    def header_in(line: bytes) -> Header | None:
+        return None if _DIGIT.search(line) else read_header(decoded(line), _accepted(columns))
+
+    for above, raw in rows_by_header(source, header, header_in, lambda above: table.checks if above == header else {}):
+        if above == header:
+            yield raw
+        elif not _is_header_row(raw, above):
+            yield raw._replace(broken=raw.broken or OTHER_COLUMNS)
 
 
 def _without_preface(raws: Iterator[Raw], header: Header) -> Iterator[Raw]:
@@ -178,8 +234,8 @@ def _head_rows(source: Source, header: Header) -> Iterator[dict[str, Any]]:
 def _grouped(raws: Iterable[Raw], table: TableLayout) -> Iterator[Raw]:
     """Join the rows of each document; broken rows are passed on by themselves."""
     place = table.places[key_of(table.fields) or ""]
-    group: list[Raw] = []
-    previous, size = "", 0
+    group = _Group()
+    previous = ""
     for raw in raws:
         try:
             cells = row_cells(raw.text, table.header)
@@ -190,48 +246,67 @@ def _grouped(raws: Iterable[Raw], table: TableLayout) -> Iterator[Raw]:
             yield raw
         elif not is_header(cells, table.header):
             key = cells[place].strip()
-            if group and (not key or key != previous or size > MAX_RECORD_BYTES):
-                yield _joined(group)
-                group, size = [], 0
-            group.append(raw)
-            previous, size = key, size + len(raw.text)
-    if group:
-        yield _joined(group)
+            if not key or key != previous:
+                yield from group.joined(b"\n")
+            group.add(raw)
+            previous = key
+    yield from group.joined(b"\n")
 
 
-def _joined(group: list[Raw]) -> Raw:
-    return Raw(group[0].number, b"\n".join(raw.text for raw in group))
+class _Group:
+    """The rows of one document, up to the maximum size of a record."""
+
+    def __init__(self) -> None:
+        self._rows: list[Raw] = []
+        self._size = 0
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, row: Raw) -> None:
+        self._size += len(row.text) + 1
+        if self._size <= inputs.MAX_RECORD_BYTES or not self._rows:
+            self._rows.append(row)
+
+    def joined(self, separator: bytes, around: tuple[bytes, bytes] = (b"", b"")) -> Iterator[Raw]:
+        """The rows as one record, which is broken if it is too long; afterwards there are none."""
+        if self._rows:
+            number, too_long = self._rows[0].number, self._size > inputs.MAX_RECORD_BYTES
+            text = separator.join(row.text for row in self._rows)
+            text = around[0] + text + around[1]
+            yield Raw(number, text[: inputs.KEPT_BYTES], TOO_LONG) if too_long else Raw(number, text)
+        self._rows, self._size = [], 0
 
 
 def _object_raws(found: Rows, table: TableLayout) -> Iterator[Raw]:
     """Rows of Parquet and Arrow files as JSON: one text per document, numbered by its first row."""
     key = table.fields[key_of(table.fields) or "authors"] if table.by_author else ""
-    group: list[dict[str, Any]] = []
-    start = 0
-    for number, row in enumerate(chain(found, [""]), 1):
-        same = (
-            group
-            and isinstance(row, dict)
-            and key
-            and row.get(key) not in {None, ""}
-            and row[key] == group[-1].get(key)
-        )
-        if group and not same:
-            yield _dumped(start, group if table.by_author else group[0])
-            group = []
-        if isinstance(row, dict):
-            start = start if group else number
-            group.append(row)
-        elif row:
-            yield Raw(number, b"", row)
+    group, previous = _Group(), None
+    for number, row in enumerate(found, 1):
+        value = row.get(key) if isinstance(row, dict) and key else None
+        if value in (None, "") or value != previous:
+            yield from group.joined(b",", _LIST)
+        previous = value
+        raw = Raw(number, b"", row) if isinstance(row, str) else _dumped(number, row)
+        if raw.broken or not table.by_author:
+            yield raw
+        else:
+            group.add(raw)
+    yield from group.joined(b",", _LIST)
 
 
-def _dumped(number: int, rows: Any) -> Raw:
+# The brackets around a list in JSON.
+_LIST = (b"[", b"]")
+
+
+def _dumped(number: int, row: dict[str, Any]) -> Raw:
     try:
-        text = orjson.dumps(rows, default=_as_text, option=orjson.OPT_NON_STR_KEYS)
+        text = orjson.dumps(row, default=_as_text, option=orjson.OPT_NON_STR_KEYS)
     except (TypeError, RecursionError) as broken:
         return Raw(number, b"", f"holds values that are not text, numbers or lists ({broken})")
-    return Raw(number, text, TOO_LONG if len(text) > MAX_RECORD_BYTES else "")
+    if len(text) > inputs.MAX_RECORD_BYTES:
+        return Raw(number, text[: inputs.KEPT_BYTES], TOO_LONG)
+    return Raw(number, text)
 
 
 def _as_text(value: Any) -> str:
@@ -245,10 +320,10 @@ def parse(text: bytes, table: TableLayout) -> Parsed | None:
     >>> [author.name for author in parse(b'7,"Doe, Jane; Roe, A"', table)[0].authors]
     ['Doe, Jane', 'Roe, A']
     """
-    found = _values(text, table)
+    notes: list[Note] = []
+    found = _values(text, table, notes)
     if not found:
         return None
-    notes: list[Note] = []
     merged: Values
     if table.by_author:
         authors = _authors_of_rows(found, notes)
@@ -261,13 +336,24 @@ def parse(text: bytes, table: TableLayout) -> Parsed | None:
     return _document(merged, authors, notes), notes
 
 
-def _values(text: bytes, table: TableLayout) -> list[Values]:
+def _values(text: bytes, table: TableLayout, notes: list[Note]) -> list[Values]:
     if table.text_separator is None:
         return [{field: row.get(name) for field, name in table.fields.items()} for row in _objects(text)]
     header = table.header
-    whole = [text] if not table.by_author else _row_texts(text, header)
-    found = [cells for row in whole if not is_header(cells := row_cells(row, header), header)]
-    return [{field: cells[place] for field, place in table.places.items()} for cells in found]
+    if table.by_author:
+        rows = [row_cells(row, header) for row in _row_texts(text, header)]
+    else:
+        cells, shifted = usable_cells(text, header, table.checks, table.author_places)
+        rows = [cells]
+        notes += shifted
+    return [_values_of(cells, table) for cells in rows if not is_header(cells, header)]
+
+
+def _values_of(cells: list[str], table: TableLayout) -> Values:
+    values = {field: cells[place] for field, place in table.places.items()}
+    for field, place in table.repeats:
+        values[field] = values[field] if values[field].strip() else cells[place]
+    return values
 
 
 def _row_texts(text: bytes, header: Header) -> list[bytes]:
@@ -275,6 +361,8 @@ def _row_texts(text: bytes, header: Header) -> list[bytes]:
 
 
 def _objects(text: bytes) -> list[dict[str, Any]]:
+    if is_too_deep(text):
+        raise BrokenRecordError(TOO_DEEP)
     try:
         found = orjson.loads(text)
     except orjson.JSONDecodeError as broken:

@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from homonym.errors import InputError, word_list
+from homonym.io.table_text import MAX_DEPTH, is_too_deep
 from homonym.records.fields.markup import plain_text
 
 # Key under which the user gives the separator between the names of one cell, next to the names of columns.
@@ -199,6 +200,8 @@ def items_of(value: Any, otherwise: str = "") -> list[Any]:
 
 def written_list(text: str) -> list[Any] | None:
     """A list in JSON, or a list of texts or objects as Python prints it; no code is evaluated."""
+    if text.count("[") + text.count("{") > MAX_DEPTH and is_too_deep(text.encode(errors="replace")):
+        return None
     try:
         items = orjson.loads(text)
     except orjson.JSONDecodeError:

@@ -9,15 +9,21 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
-from homonym.io.inputs import MAX_RECORD_BYTES, Source
+from homonym.errors import word_list
+from homonym.io import inputs
+from homonym.io.inputs import InputLine, Source
+from homonym.io.table_text import Header
 from homonym.records.fields.markup import plain_text
-from homonym.records.formats.wos import WANTED, document_of, from_first_line
-from homonym.records.model import BrokenRecordError, Parsed
-from homonym.records.parsing.splitting import Raw, decoded, split_at
+from homonym.records.formats.wos import WANTED, document_of
+from homonym.records.model import BrokenRecordError, Note, Parsed
+from homonym.records.parsing.delimited import LONGEST_HEADER, Checks, gather, physical_lines, trusted_columns
+from homonym.records.parsing.splitting import Raw, decoded
 from homonym.records.reader import Columns, Format, Records
 
 # Fields of which tables of other sources have only a few under these names, as Scopus has "Author full names".
@@ -26,37 +32,35 @@ _OWN = frozenset("AF TI ID C1 RP EM RI OI WC SC PM".split())
 # Minimum number of known fields in a header; a few names may be damaged.
 _FEWEST = 4
 
-# Maximum length of a header; longer lines are rows.
-_LONGEST_HEADER = 3000
-
 # Number of characters by which a repetition of the first line is recognised, where files have been joined.
 _BEGINNING = 12
 
 _DELIMITERS = ("\t", ",", ";")
 _TAG = re.compile(r"[A-Z][A-Z0-9]")
-_OLD_MAC_LINE = re.compile(rb"\r(?=[^\r\n])")
 
 NO_HEADER = "no header line comes before it"
 RUN_TOGETHER = "the header line and the record after it have run together"
 
 
 class Layout(NamedTuple):
-    """The delimiter of a table, the column of each field that is read, and the number of columns.
+    """The delimiter of a table, the columns of each field that is read, and the number of columns.
 
-    A row with fewer than `fewest` cells lacks fields that are read.
+    Tables of "All Databases" have some columns twice: of each row, the first that is not empty counts. A row with
+    fewer than `fewest` cells lacks fields that are read. `types` is the column of document types, -1 if there is none.
     """
 
     delimiter: str
-    places: dict[str, int]
+    places: dict[str, tuple[int, ...]]
     width: int
     fewest: int
+    types: int = -1
 
 
 def layout_of(line: str) -> Layout | None:
     r"""The layout that a header line describes; None for any other line.
 
     >>> layout_of("PT\tAU\tAF\tTI\tUT")
-    Layout(delimiter='\t', places={'AU': 1, 'AF': 2, 'TI': 3, 'UT': 4}, width=5, fewest=5)
+    Layout(delimiter='\t', places={'AU': (1,), 'AF': (2,), 'TI': (3,), 'UT': (4,)}, width=5, fewest=5, types=-1)
     >>> layout_of('"Authors","Article Title","Keywords Plus","Cited References","UT (Unique WOS ID)"').delimiter
     ','
     >>> layout_of("J\tDoe, J\tDoe, Jane\tOn wells\tWOS:1")
@@ -70,21 +74,35 @@ def layout_of(line: str) -> Layout | None:
 
 
 def _layout_of_tags(cells: list[str], delimiter: str) -> Layout | None:
-    places = {cell: place for place, cell in enumerate(cells) if cell in WANTED}
+    places = _places(cell if cell in WANTED else "" for cell in cells)
     if len(places) < _FEWEST:
         return None
-    width = 1 + max(places.values())
+    width = 1 + _last(places)
     while width < len(cells) and _TAG.fullmatch(cells[width]):
         width += 1
-    return _layout(delimiter, places, width)
+    return _layout(delimiter, places, width, cells.index("DT") if "DT" in cells else -1)
+
+
+def _places(tags: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """The columns of each tag."""
+    places: dict[str, tuple[int, ...]] = {}
+    for place, tag in enumerate(tags):
+        if tag:
+            places[tag] = (*places.get(tag, ()), place)
+    return places
+
+
+def _last(places: dict[str, tuple[int, ...]]) -> int:
+    return max(place for several in places.values() for place in several)
 
 
 def _layout_of_names(cells: list[str], delimiter: str) -> Layout | None:
-    tags = [_tags_by_name().get(cell.lower(), "") for cell in cells]
-    places = {tag: place for place, tag in enumerate(tags) if tag}
+    names = [cell.lower() for cell in cells]
+    places = _places(_tags_by_name().get(name, "") for name in names)
     is_wos = "UT" in places or len(_OWN.intersection(places)) >= _FEWEST
     width = max((place for place, cell in enumerate(cells, 1) if cell), default=0)
-    return _layout(delimiter, places, width) if is_wos and len(places) >= _FEWEST else None
+    types = names.index("document type") if "document type" in names else -1
+    return _layout(delimiter, places, width, types) if is_wos and len(places) >= _FEWEST else None
 
 
 @cache
@@ -96,8 +114,8 @@ def _tags_by_name() -> dict[str, str]:
     return dict(line.split("\t") for line in table.splitlines()[1:])
 
 
-def _layout(delimiter: str, places: dict[str, int], width: int) -> Layout:
-    return Layout(delimiter, places, width, fewest=min(width, 2 + max(places.values())))
+def _layout(delimiter: str, places: dict[str, tuple[int, ...]], width: int, types: int) -> Layout:
+    return Layout(delimiter, places, width, min(width, 2 + _last(places)), types)
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
@@ -109,7 +127,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 def _separated(line: str, delimiter: str) -> list[str]:
     if len(line) > csv.field_size_limit():  # a cell with many references exceeds the default limit
-        csv.field_size_limit(MAX_RECORD_BYTES)
+        csv.field_size_limit(inputs.MAX_RECORD_BYTES)
     try:
         return next(csv.reader([line.replace("\r", " ")], delimiter=delimiter), [])
     except csv.Error:
@@ -130,47 +148,56 @@ def _recognises(source: Source) -> bool:
 def _first_layout(head: bytes) -> Layout | None:
     """The layout by the first header line of a file, which is the first line unless the lines have been sorted."""
     first, *others = re.split(rb"[\r\n]+", head.lstrip(b"\r\n"))
-    likely = (line for line in others if len(line) < _LONGEST_HEADER and b"UT" in line and b"AU" in line.upper())
+    likely = (line for line in others if len(line) < LONGEST_HEADER and b"UT" in line and b"AU" in line.upper())
     return next((layout for line in (first, *likely) if (layout := layout_of(decoded(line)))), None)
 
 
 def _open(source: Source, columns: Columns) -> Records:
     layout = _first_layout(source.head)
-    return Records(_rows(_lines(source), layout), context=layout)
+    return Records(_rows(physical_lines(source), layout), context=layout)
 
 
-def _lines(source: Source) -> Iterator[Raw]:
-    if b"\n" in source.head or b"\r" not in source.head:
-        return (Raw(number, text.rstrip(b"\r")) for number, text in source.lines())
-    return map(from_first_line, split_at(source.blocks(), _OLD_MAC_LINE))
-
-
-def _rows(lines: Iterator[Raw], first: Layout | None) -> Iterator[Raw]:
+def _rows(lines: Iterable[InputLine], first: Layout | None) -> Iterator[Raw]:
     r"""The rows of a table; each row after a different header line is preceded by that header line.
 
     >>> lines = [b"AU\tAF\tTI\tUT", b"A\tA\tx\t1", b"UT\tAU\tAF\tTI", b"2\tB\tB\ty"]
-    >>> [raw.text for raw in _rows(map(Raw, range(4), lines), layout_of("AU\tAF\tTI\tUT"))]
+    >>> [raw.text for raw in _rows(map(InputLine, range(4), lines), layout_of("AU\tAF\tTI\tUT"))]
     [b'A\tA\tx\t1', b'UT\tAU\tAF\tTI\n2\tB\tB\ty']
     """
-    layout, header, beginning = first, b"", b""
-    for raw in lines:
-        found = layout_of(decoded(raw.text)) if _may_be_header(raw.text, beginning) else None
-        if found is not None:
-            layout, header = found, b"" if found == first else raw.text + b"\n"
-            if _holds_a_record(raw.text, found):
-                yield raw._replace(broken=RUN_TOGETHER)
-        elif layout is None:
-            yield raw._replace(broken=raw.broken or NO_HEADER)
+    for (layout, header), group in groupby(_with_headers(lines, first), itemgetter(0)):
+        under = (line for _, line in group)
+        if layout is None:
+            yield from (Raw(number, text, broken or NO_HEADER) for number, text, broken in under)
         else:
-            yield raw._replace(text=header + raw.text) if header else raw
-        beginning = beginning or raw.text[:_BEGINNING]
+            shape = Header(("",) * layout.width, layout.delimiter)
+            for raw in gather(under, shape, _checks(layout)):
+                yield raw._replace(text=header + raw.text) if header and not raw.broken else raw
+
+
+_HeaderAbove = tuple[Layout | None, bytes]
+"""The layout of rows, and the text of their header line if it is not the first one of the file."""
+
+
+def _with_headers(lines: Iterable[InputLine], first: Layout | None) -> Iterator[tuple[_HeaderAbove, InputLine]]:
+    """The lines that are no headers, each with the header above it."""
+    layout, header, beginning = first, b"", b""
+    for line in lines:
+        text = line.text.rstrip(b"\r")
+        found = layout_of(decoded(text)) if not line.broken and _may_be_header(text, beginning) else None
+        if found is not None:
+            layout, header = found, b"" if found == first else text + b"\n"
+            if _holds_a_record(text, found):
+                yield (layout, header), InputLine(line.number, text, RUN_TOGETHER)
+        else:
+            yield (layout, header), InputLine(line.number, text, line.broken)
+        beginning = beginning or text[:_BEGINNING]
 
 
 def _may_be_header(line: bytes, beginning: bytes) -> bool:
     """Whether to test a line for a header. Rows are long or have an accession number; the first line may have both."""
     if line.startswith(beginning):
         return True
-    return len(line) < _LONGEST_HEADER and b"WOS:" not in line and b"ISI:" not in line
+    return len(line) < LONGEST_HEADER and b"WOS:" not in line and b"ISI:" not in line
 
 
 def _holds_a_record(line: bytes, layout: Layout) -> bool:
@@ -178,22 +205,65 @@ def _holds_a_record(line: bytes, layout: Layout) -> bool:
 
 
 def _parse(text: bytes, context: Layout | None) -> Parsed:
-    *header, row = decoded(text).split("\n")
-    layout = layout_of(header[0]) if header else context
+    header, end, row = decoded(text).partition("\n")
+    layout = layout_of(header) if end else None
+    if layout is None:
+        layout, row = context, f"{header}{end}{row}"
     if layout is None:
         raise BrokenRecordError(NO_HEADER)
-    cells = _cells(row, layout.delimiter)
+    cells = _row_cells(row, layout)
     if len(cells) < layout.fewest:
         raise BrokenRecordError(f"cut off: the row has {len(cells)} of {layout.width} fields")
     if len(cells) > 1.5 * layout.width and sum(map(_is_accession_number, cells)) > 1:
         raise BrokenRecordError("two records have run together (several accession numbers WOS:…)")
+    notes: list[Note] = []
     if _is_shifted(cells, layout):
+        cells = _before_shift(cells, layout, notes)
+    return document_of(_fields(cells, layout), notes, "; ")
+
+
+def _row_cells(row: str, layout: Layout) -> list[str]:
+    """The cells of a row. Where tabs are inside quoted cells, the csv module finds them."""
+    cells = _cells(row, layout.delimiter)
+    if '"' in row and len(cells) > layout.width and _is_shifted(cells, layout):
+        quoted = _separated(row, layout.delimiter)
+        return quoted if not _is_shifted(quoted, layout) else cells
+    return cells
+
+
+# Cells of these columns can be told from those of others.
+_PATTERNS = {
+    "PY": re.compile(r"(?:1[5-9]|20)\d\d"),
+    "DI": re.compile(r"10\.\d{4,9}/\S+"),
+    "UT": re.compile(r"[A-Z]{2,10}:\S+"),
+}
+_DOCUMENT_TYPE = re.compile(
+    r"(?:Article|Review|Proceedings Paper|Editorial Material|Letter|Note|Meeting Abstract|Book|Book Review|Book Chapter"
+    r"|Correction|News Item|Biographical-Item|Data Paper|Discussion|Reprint|Early Access|; )+"
+)
+
+
+def _checks(layout: Layout) -> Checks:
+    patterns = {layout.places[tag][0]: pattern for tag, pattern in _PATTERNS.items() if tag in layout.places}
+    return patterns if layout.types < 0 else {**patterns, layout.types: _DOCUMENT_TYPE}
+
+
+def _before_shift(cells: list[str], layout: Layout, notes: list[Note]) -> list[str]:
+    """The cells before the shift; those after it are empty."""
+    trusted = trusted_columns(cells, _checks(layout))
+    if not any(places[0] < trusted for tag in ("AU", "AF") if (places := layout.places.get(tag))):
         raise BrokenRecordError("its accession number (WOS:…) is not in the column UT, so the cells are shifted")
-    return document_of(_fields(cells, layout), [], "; ")
+    lost = [tag for tag, places in layout.places.items() if places[-1] >= trusted]
+    notes.append(("field", f"its cells are shifted, as the column UT shows; not used: {word_list(lost)}"))
+    return [*cells[:trusted], *[""] * (len(cells) - trusted)]
 
 
 def _fields(cells: list[str], layout: Layout) -> dict[str, str]:
-    fields = {tag: cell for tag, place in layout.places.items() if (cell := cells[place])}
+    fields = {}
+    for tag, places in layout.places.items():
+        cell = cells[places[0]] if len(places) == 1 else next(filter(str.strip, map(cells.__getitem__, places)), "")
+        if cell:
+            fields[tag] = cell
     if "C1" in fields:
         fields["C1"] = "\n".join(_addresses(plain_text(fields["C1"])))
     return fields
@@ -201,8 +271,9 @@ def _fields(cells: list[str], layout: Layout) -> dict[str, str]:
 
 def _is_shifted(cells: list[str], layout: Layout) -> bool:
     """Whether a cell is missing or too many: the accession number is in the wrong column."""
-    place = layout.places.get("UT")
-    return place is not None and not _is_accession_number(cells[place]) and any(map(_is_accession_number, cells))
+    if "UT" not in layout.places or layout.places["UT"][0] >= len(cells):
+        return False
+    return not _is_accession_number(cells[layout.places["UT"][0]]) and any(map(_is_accession_number, cells))
 
 
 def _is_accession_number(cell: str) -> bool:

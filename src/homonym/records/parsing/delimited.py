@@ -8,107 +8,249 @@ result is a well-formed row; else the first line is rejected and the next one is
 from __future__ import annotations
 
 import csv
+import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from itertools import starmap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
-from homonym.io.inputs import MAX_RECORD_BYTES, InputLine, Source
+from homonym.errors import word_list
+from homonym.io import inputs
+from homonym.io.inputs import TOO_LONG, InputLine, Source
 from homonym.io.table_text import Header, is_separator_hint, line_end, read_header
-from homonym.records.model import BrokenRecordError
-from homonym.records.parsing.splitting import TOO_LONG, Raw, decoded
+from homonym.records.model import BrokenRecordError, Note
+from homonym.records.parsing.splitting import Raw, decoded
 
 UNCLOSED = "a quoted cell is not closed, or the row is cut"
 
 # A quoted cell does not contain this many lines that look like rows, if the table has at least this many columns.
 _ROWS_IN_A_CELL, _FEWEST_COLUMNS = 3, 5
 
+# Maximum number of lines in a row.
+_MAX_ROW_LINES = 100_000
+
 _CSV_FIELD_LIMIT = 1 << 17
+
+_LINE_ENDS = re.compile(rb"[\r\n]+")
+
+# Maximum length of a header line inside a file; longer lines are rows.
+LONGEST_HEADER = 3000
+
+Checks = Mapping[int, re.Pattern[str]]
+"""Column to the pattern that its cells match unless they are empty. They show where the cells of a row are shifted."""
+
+NO_CHECKS: Checks = {}
+
+# A row with more cells than this multiple of the columns is two rows.
+MOST_CELLS = 1.5
 
 
 def find_header(
     source: Source, accepts: Callable[[tuple[str, ...]], bool], *, lines: int | None = None
 ) -> Header | None:
     """The first of the first `lines` lines that `accepts` takes for a header."""
-    first_lines = [line for line in source.head.split(line_end(source.head)) if line.strip()]
+    first_lines = [line for line in _LINE_ENDS.split(source.head) if line.strip()]
     return next((header for line in first_lines[:lines] if (header := read_header(decoded(line), accepts))), None)
 
 
-def rows(source: Source, header: Header) -> Iterator[Raw]:
+def rows(source: Source, header: Header, checks: Checks = NO_CHECKS) -> Iterator[Raw]:
     """The raw rows of a file, including headers, each with the number of its first line."""
-    lines = physical_lines(source)
-    return gather((line for line in lines if line.number > 1 or not is_separator_hint(line.text)), header)
+    return gather(_without_hint(physical_lines(source)), header, checks)
+
+
+def rows_by_header(
+    source: Source, first: Header, header_in: Callable[[bytes], Header | None], checks_of: Callable[[Header], Checks]
+) -> Iterator[tuple[Header, Raw]]:
+    """The raw rows of a file with the header above each; joined files have several.
+
+    `header_in` returns the header that a line is, None for other lines.
+    """
+    header = first
+
+    def header_above(line: InputLine) -> Header:
+        nonlocal header
+        if len(line.text) <= LONGEST_HEADER and not line.broken:
+            header = header_in(line.text) or header
+        return header
+
+    for found, lines in groupby(_without_hint(physical_lines(source)), header_above):
+        yield from ((found, raw) for raw in gather(lines, found, checks_of(found)))
+
+
+def _without_hint(lines: Iterator[InputLine]) -> Iterator[InputLine]:
+    return (line for line in lines if line.number > 1 or not is_separator_hint(line.text))
 
 
 def physical_lines(source: Source) -> Iterator[InputLine]:
-    """The non-blank lines of a file, without line ends."""
-    return starmap(InputLine, source.lines(line_end(source.head)))
+    r"""The non-blank lines of a file, without line ends, which may be \n, \r\n or \r, also mixed."""
+    for number, text, broken in source.lines(line_end(source.head)):
+        body = text.rstrip(b"\r")
+        if broken or (b"\r" not in body and b"\n" not in body):
+            yield InputLine(number, text, broken)
+        else:
+            yield from (InputLine(number, part) for part in _LINE_ENDS.split(body) if part.strip())
 
 
-def gather(lines: Iterable[InputLine], header: Header) -> Iterator[Raw]:
+def gather(lines: Iterable[InputLine], header: Header, checks: Checks = NO_CHECKS) -> Iterator[Raw]:
     r"""Join the lines of each row; lines that belong to no row are rejected.
 
     >>> lines = [b'1,"two', b'lines",x', b'2,"cut he', b'3,Three,x']
     >>> [raw[1:] for raw in gather(map(InputLine, range(4), lines), Header(("id", "title", "venue"), ","))]
     [(b'1,"two\nlines",x', ''), (b'2,"cut he', 'a quoted cell is not closed, or the row is cut'), (b'3,Three,x', '')]
     """
-    waiting: deque[InputLine] = deque()
-    lost: list[InputLine] = []
-    upcoming = iter(lines)
-    while True:
-        line = waiting.popleft() if waiting else next(upcoming, None)
-        if line is None:
+    reader = _RowReader(lines, header, checks)
+    lost = _LostLines()
+    while (line := reader.next_line()) is not None:
+        row = reader.row_from(line, lenient=not lost)
+        if row is not None:
+            yield from lost.rejected()
+            yield row
+        else:
+            if lost and _may_begin_row(line.text, header):
+                yield from lost.rejected()
+            lost.add(line)
+    yield from lost.rejected()
+
+
+class _LostLines:
+    """Lines that belong to no row, up to the maximum size of a record. They are rejected as one record."""
+
+    def __init__(self) -> None:
+        self._lines: list[InputLine] = []
+        self._size = 0
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def add(self, line: InputLine) -> None:
+        self._size += len(line.text) + 1
+        if self._size <= inputs.MAX_RECORD_BYTES or not self._lines:
+            self._lines.append(line)
+
+    def rejected(self) -> Iterator[Raw]:
+        """The lines as a broken record; afterwards there are none."""
+        if self._lines:
+            reason = UNCLOSED if self._size <= inputs.MAX_RECORD_BYTES else TOO_LONG
+            yield Raw(self._lines[0].number, b"\n".join(line.text for line in self._lines), reason)
+        self._lines, self._size = [], 0
+
+
+class _RowReader:
+    """Joins lines to rows. Lines that were read in vain wait to be read again."""
+
+    def __init__(self, lines: Iterable[InputLine], header: Header, checks: Checks) -> None:
+        self._upcoming = iter(lines)
+        self._waiting: deque[InputLine] = deque()
+        self._header, self._checks = header, checks
+        self._width = len(header.names)
+
+    def next_line(self) -> InputLine | None:
+        return self._waiting.popleft() if self._waiting else next(self._upcoming, None)
+
+    def row_from(self, line: InputLine, *, lenient: bool) -> Raw | None:
+        """The row that begins with a line, or None.
+
+        A row with the wrong number of cells is reported later. But it must be a row if the lines before it are lost,
+        because it may be part of them.
+        """
+        number, text, broken = line
+        if broken:
+            return Raw(number, text, broken)
+        if text.count(b'"') % 2 == 0:
+            if (columns := _columns(text, self._header)) == self._width:
+                return Raw(number, text)
+            row = self._joined_unquoted(line) if columns < self._width else None
+            return row or (Raw(number, text) if lenient or self._is_shifted_row(text) else None)
+        if _is_complete(text, self._header):
+            return Raw(number, text)
+        row = self._joined_quoted(line)
+        if row is None and (self._is_all_quoted(text) or self._is_plain_tsv(text)):
+            return Raw(number, text)
+        return row
+
+    def _is_all_quoted(self, text: bytes) -> bool:
+        return len(_all_quoted(decoded(text).rstrip("\r"), self._header.separator)) == self._width
+
+    def _is_plain_tsv(self, text: bytes) -> bool:
+        """Whether a line has one cell per column if quotation marks are text, as in many TSV files."""
+        tabs, inner_tabs = text.count(b"\t"), text.rstrip(b"\t\r").count(b"\t")
+        return self._header.separator == "\t" and inner_tabs < self._width <= tabs + 1
+
+    def _is_shifted_row(self, text: bytes) -> bool:
+        return bool(self._checks) and trusted_columns(_cells_or_none(text, self._header), self._checks) > 0
+
+    def _joined_quoted(self, line: InputLine) -> Raw | None:
+        """The row of a line that ends inside a quoted cell, with the lines up to the end of that cell."""
+        parts, size, whole_rows = [line], len(line.text), 0
+        while size <= inputs.MAX_RECORD_BYTES and whole_rows < _ROWS_IN_A_CELL and len(parts) < _MAX_ROW_LINES:
+            following = self.next_line()
+            if following is None:
+                break
+            parts.append(following)
+            size += len(following.text)
+            if following.broken:
+                break
+            if following.text.count(b'"') % 2:
+                row = b"\n".join(part.text for part in parts)
+                if _is_well_formed(row, self._header):
+                    return Raw(line.number, row)
+                break
+            whole_rows += _is_whole_row(following.text, self._header)
+        self._waiting.extendleft(reversed(parts[1:]))
+        return None
+
+    def _joined_unquoted(self, line: InputLine) -> Raw | None:
+        """The row of a line that ends inside a cell without quotation marks, if its checked columns then fit."""
+        parts, columns = [line], _columns(line.text, self._header)
+        while self._checks and columns < self._width and len(parts) < _MAX_ROW_LINES:
+            following = self.next_line()
+            if following is None:
+                break
+            parts.append(following)
+            added = _columns(following.text, self._header)
+            if following.broken or following.text.count(b'"') % 2 or added >= self._width:
+                break
+            columns += added - 1
+            if columns == self._width:
+                row = b" ".join(part.text for part in parts)
+                last = max(self._checks)
+                if trusted_columns(_cells_or_none(row, self._header), self._checks) > last:
+                    return Raw(line.number, row)
+        self._waiting.extendleft(reversed(parts[1:]))
+        return None
+
+
+def _may_begin_row(line: bytes, header: Header) -> bool:
+    """Whether a line that belongs to no row may be the beginning of another record and not the rest of one."""
+    separator = header.separator.encode()
+    before, quote, after = line.partition(b'"')
+    if quote:
+        opens_a_cell = not before.strip() or before.rstrip(b" ").endswith(separator)
+        return opens_a_cell and not after.startswith(separator)
+    return 2 * line.count(separator) >= len(header.names) - 1
+
+
+def trusted_columns(cells: Sequence[str], checks: Checks) -> int:
+    """The number of first columns of a row that are not shifted: those up to the last one whose check fits.
+
+    >>> year = re.compile("[0-9]{4}")
+    >>> trusted_columns(["Doe, J", "x", "2010"], {2: year}), trusted_columns(["Doe", " J", "x", "2010"], {2: year})
+    (3, 0)
+    """
+    trusted = 0
+    for place in sorted(checks):
+        cell = cells[place].strip() if place < len(cells) else ""
+        if cell and not checks[place].fullmatch(cell):
             break
-        row = _row_from(line, waiting, upcoming, header, lenient=not lost)
-        if row is None:
-            lost.append(line)
-            continue
-        if lost:
-            yield _rejected(lost)
-            lost = []
-        yield row
-    if lost:
-        yield _rejected(lost)
+        if cell:
+            trusted = place + 1
+    return trusted
 
 
-def _row_from(
-    line: InputLine, waiting: deque[InputLine], upcoming: Iterator[InputLine], header: Header, *, lenient: bool
-) -> Raw | None:
-    """The row that begins with a line, or None. Lines read in vain are put back into `waiting`."""
-    number, text = line
-    if len(text) > MAX_RECORD_BYTES:
-        return Raw(number, text[:1000], TOO_LONG)
-    if text.count(b'"') % 2 == 0:
-        # A row with the wrong number of cells is reported later, unless it may be part of the rejected lines before it.
-        return Raw(number, text) if lenient or _columns(text, header) == len(header.names) else None
-    if _is_complete(text, header):
-        return Raw(number, text)
-    row = _gathered(line, waiting, upcoming, header)
-    if row is None and len(_all_quoted(decoded(text).rstrip("\r"), header.separator)) == len(header.names):
-        return Raw(number, text)
-    return row
-
-
-def _gathered(line: InputLine, waiting: deque[InputLine], upcoming: Iterator[InputLine], header: Header) -> Raw | None:
-    parts, seen, size, whole_rows = [line.text], [], len(line.text), 0
-    while size <= MAX_RECORD_BYTES and whole_rows < _ROWS_IN_A_CELL:
-        following = waiting.popleft() if waiting else next(upcoming, None)
-        if following is None:
-            break
-        seen.append(following)
-        parts.append(following.text)
-        size += len(following.text)
-        if following.text.count(b'"') % 2:
-            row = b"\n".join(parts)
-            if _is_well_formed(row, header):
-                return Raw(line.number, row)
-            break
-        whole_rows += _is_whole_row(following.text, header)
-    waiting.extendleft(reversed(seen))
-    return None
-
-
-def _rejected(lost: list[InputLine]) -> Raw:
-    return Raw(lost[0].number, b"\n".join(line.text for line in lost), UNCLOSED)
+def _cells_or_none(text: bytes, header: Header) -> list[str]:
+    try:
+        return cells_of(decoded(text).rstrip("\r\n"), header.separator)
+    except BrokenRecordError:
+        return []
 
 
 def _columns(row: bytes, header: Header) -> int:
@@ -132,11 +274,11 @@ def _all_quoted(row: str, separator: str) -> list[str]:
 
 
 def _is_well_formed(row: bytes, header: Header) -> bool:
-    """Whether quotation marks are only at the ends of cells and there is one cell per column."""
+    """Whether quotation marks are only at the ends of cells, and the row is not two rows."""
     separator = header.separator.encode()
     first, *between, last = row.split(b'"')[::2]
     return (
-        _columns(row, header) == len(header.names)
+        _columns(row, header) < MOST_CELLS * len(header.names)
         and (not first.strip(b" ") or first.rstrip(b" ").endswith(separator))
         and (not last.strip() or last.lstrip(b" ").startswith(separator))
         and all(not text or (text[:1] == separator and text.rstrip(b" ")[-1:] == separator) for text in between)
@@ -218,19 +360,53 @@ class _FieldSizeLimit:
 
 def row_cells(text: bytes, header: Header) -> list[str]:
     """The cells of one raw row, one per column; a row with another number of cells is broken."""
+    cells, fits = _row_cells(text, header)
+    if not fits:
+        raise BrokenRecordError(_wrong_width(cells, header))
+    return cells
+
+
+def usable_cells(text: bytes, header: Header, checks: Checks, needed: Iterable[int]) -> tuple[list[str], list[Note]]:
+    """The cells of one raw row, one per column, and a note if some could not be used.
+
+    If the row has more cells than the header, those before the shift are used; the others are empty. One of the columns
+    `needed` must be among them, otherwise the row is broken. A row with fewer cells is cut, and broken.
+
+    >>> header, year = Header(("authors", "year", "title", "venue"), ","), re.compile("[0-9]{4}")
+    >>> usable_cells(b"Doe J,2010,On a, b,Nature", header, {1: year}, [0])[0]
+    ['Doe J', '2010', '', '']
+    """
+    cells, fits = _row_cells(text, header)
+    if fits:
+        return cells, []
+    is_shifted = len(header.names) < len(cells) < MOST_CELLS * len(header.names)
+    trusted = trusted_columns(cells, checks) if is_shifted else 0
+    if not any(place < trusted for place in needed):
+        raise BrokenRecordError(_wrong_width(cells, header))
+    lost = word_list(list(header.names[trusted:])) or "the cells after the last column"
+    used = [*cells[:trusted], *[""] * (len(header.names) - trusted)]
+    return used, [("field", f"{_wrong_width(cells, header)}; not used: {lost}")]
+
+
+def _wrong_width(cells: Sequence[str], header: Header) -> str:
+    return f"has {len(cells)} columns, the header {len(header.names)}"
+
+
+def _row_cells(text: bytes, header: Header) -> tuple[list[str], bool]:
+    """The cells of one raw row, and whether there is one for each column."""
     row = decoded(text).rstrip("\r\n")
     names, separator = header
     wanted = len(names)
     cells = cells_of(row, separator)
     if len(cells) == wanted:
-        return cells
+        return cells, True
     if len(cells) > wanted and not any(map(str.strip, cells[wanted:])):
-        return cells[:wanted]
+        return cells[:wanted], True
     if len(other := _all_quoted(row, separator)) == wanted:
-        return other
+        return other, True
     if separator == "\t" and row.count("\t") == wanted - 1:  # many TSV files do not quote, so quotation marks are text
-        return row.split("\t")
-    raise BrokenRecordError(f"has {len(cells)} columns, the header {wanted}")
+        return row.split("\t"), True
+    return cells, False
 
 
 def is_header(cells: list[str], header: Header) -> bool:

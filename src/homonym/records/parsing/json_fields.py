@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from homonym.io.table_text import TOO_DEEP, is_too_deep
 from homonym.records.fields import identifiers
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import is_placeholder
@@ -31,6 +32,8 @@ def load(text: bytes) -> Any:
     >>> load(b'{"year": NaN, "title": "a\tb", "name": "J\xfcrgen \\ud800"}')
     {'year': None, 'title': 'a\tb', 'name': 'Jürgen ?'}
     """
+    if is_too_deep(text):
+        raise ValueError(TOO_DEEP)
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as broken:
@@ -49,6 +52,8 @@ def load_record(text: bytes) -> dict[str, Any]:
     Traceback (most recent call last):
     homonym.records.model.BrokenRecordError: expected a JSON object, got list
     """
+    if is_too_deep(text):
+        raise BrokenRecordError(TOO_DEEP)
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:

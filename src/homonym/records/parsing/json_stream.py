@@ -22,10 +22,12 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from homonym.io.inputs import MAX_RECORD_BYTES, Source
+from homonym.io import inputs
+from homonym.io.inputs import TOO_LONG, Source
+from homonym.io.table_text import MAX_DEPTH, TOO_DEEP, is_too_deep
 from homonym.records.model import BrokenRecordError
 from homonym.records.parsing.json_fields import json_error, load, load_record
-from homonym.records.parsing.splitting import TOO_LONG, Raw, decoded
+from homonym.records.parsing.splitting import Raw, decoded
 from homonym.records.reader import Records
 
 # Names of members that hold records, or objects with such members. Other members of these objects are skipped.
@@ -35,8 +37,8 @@ WRAPPERS = frozenset({"_source", "data", "docs", "hits", "items", "message", "re
 WINDOW_BYTES = 1 << 16
 _FIRST_WINDOW, _WINDOW_GROWTH = 1 << 12, 16
 
-# Maximum depth of nested values in a record.
-_DEPTH = 20
+# Maximum depth of wrappers in which records are looked for.
+_WRAPPER_DEPTH = 20
 
 # An object with this many of a format's record names is a record.
 _ENOUGH_NAMES = 2
@@ -66,7 +68,9 @@ def _nested(depth: int) -> bytes:
     return rb"[{\[]" + _FLAT + inner + rb"[}\]]"
 
 
-_VALUE = re.compile(_nested(_DEPTH) + rb"|" + _SCALAR, re.DOTALL)
+_VALUE = re.compile(_nested(MAX_DEPTH) + rb"|" + _SCALAR, re.DOTALL)
+_STRING_END = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_STRING_OR_BRACKET = re.compile(rb'["\[\]{}]')
 # Also the marks of JSON text sequences and of UTF-8, where files were concatenated.
 _GAP = re.compile(rb"[\s,\x1e\xef\xbb\xbf]*+")
 _MEMBER_NAME = re.compile(_SHORT_STRING + rb"\s*+:\s*+", re.DOTALL)
@@ -115,6 +119,7 @@ class _JsonScanner:
         self._start: re.Pattern[bytes] | None = None
         self._border: re.Pattern[bytes] | None = None
         self._trials = 0
+        self._skipped = b""
         self.data = b""
         self.at = 0
 
@@ -137,9 +142,9 @@ class _JsonScanner:
         while True:
             enough = self._fill(window)
             yield self.at + window
-            if not enough or window >= MAX_RECORD_BYTES:
+            if not enough or window >= inputs.MAX_RECORD_BYTES:
                 return
-            window = min(window * _WINDOW_GROWTH, MAX_RECORD_BYTES)
+            window = min(window * _WINDOW_GROWTH, inputs.MAX_RECORD_BYTES)
 
     def next_byte(self) -> bytes:
         """Skip white space and commas; return the byte after them, or nothing at the end."""
@@ -177,9 +182,52 @@ class _JsonScanner:
         for end in self._window_ends():
             if found := _VALUE.match(self.data, self.at, end):
                 return found[0]
+            if is_too_deep(self.data[self.at : end]):
+                self._skipped = self._skip_by_brackets()
+                raise BrokenRecordError(TOO_DEEP)
             if damage := _damage(self.data[self.at : end]):
                 raise BrokenRecordError(damage)
-        raise BrokenRecordError(CUT_OFF if self._ended and end > len(self.data) else TOO_LONG)
+        if self._ended and end > len(self.data):
+            raise BrokenRecordError(CUT_OFF)
+        self._skipped = self._skip_by_brackets()
+        raise BrokenRecordError(TOO_LONG)
+
+    def _skip_by_brackets(self) -> bytes:
+        """Skip the value at the position, of any length and depth, and return its beginning.
+
+        Stops where its brackets are closed or, if they never are, where another record begins.
+        """
+        beginning = self.data[self.at : self.at + inputs.KEPT_BYTES]
+        depth, in_string, place = 0, False, self.at
+        while True:
+            found = (_STRING_END.match if in_string else _STRING_OR_BRACKET.search)(self.data, place)
+            if found is None:
+                self.at = len(self.data) - (_cut_escape(self.data) if in_string else 0)
+                if self._ended:
+                    return beginning
+                self._fill(len(self.data) - self.at + 1)
+                place = self.at
+                continue
+            place, mark = found.end(), found[0][-1:]
+            if mark == b'"':
+                in_string = not in_string
+                continue
+            if depth and mark == b"{" and self._is_next_record(place - 1):
+                self.at = place - 1
+                return beginning
+            depth += 1 if mark in b"[{" else -1
+            if depth <= 0:
+                self.at = place
+                return beginning
+
+    def _is_next_record(self, place: int) -> bool:
+        """Whether a record begins inside a value that is too long or too deep, because that value has no end."""
+        if self._layout is _MEMBERS or self._trials >= _MOST_TRIALS:
+            return False
+        if self._start and not self._start.match(self.data, place):
+            return False
+        self._trials += 1
+        return self._starts_record(place)
 
     def record(self) -> tuple[bytes, dict[str, Any]]:
         """Skip the object at the position and return its text and value; BrokenRecordError if it is damaged."""
@@ -248,7 +296,7 @@ class _JsonScanner:
                 return False
         return False
 
-    def _has_record(self, place: int, end: int, depth: int = _DEPTH) -> bool:
+    def _has_record(self, place: int, end: int, depth: int = _WRAPPER_DEPTH) -> bool:
         names = set()
         for name, value in self._children(place, end):
             names.add(name)
@@ -260,6 +308,9 @@ class _JsonScanner:
 
     def skip_to_record(self) -> bytes:
         """Skip damaged text up to the next record and return it, up to the maximum size of a record."""
+        if self._skipped:
+            text, self._skipped = self._skipped, b""
+            return text
         skipped = bytearray()
         self._skip_to(self.at + 1, skipped)
         while True:
@@ -286,8 +337,13 @@ class _JsonScanner:
 
     def _skip_to(self, place: int, skipped: bytearray) -> None:
         place = max(place, self.at)
-        skipped += self.data[self.at : min(place, self.at + MAX_RECORD_BYTES - len(skipped))]
+        skipped += self.data[self.at : min(place, self.at + inputs.MAX_RECORD_BYTES - len(skipped))]
         self.at = place
+
+
+def _cut_escape(text: bytes) -> int:
+    """1 if a text ends with a backslash that escapes the next character, else 0."""
+    return (len(text) - len(text.rstrip(b"\\"))) % 2
 
 
 def _end_of(pattern: re.Pattern[bytes], text: bytes, place: int) -> int:
@@ -388,7 +444,10 @@ def _is_record(line: bytes, names: frozenset[str]) -> bool:
 
 
 def _records_of_lines(source: Source, names: Collection[str]) -> Iterator[Raw]:
-    for number, line in source.lines():
+    for number, line, broken in source.lines():
+        if broken:
+            yield Raw(number, line, broken)
+            continue
         text = line if line[0] == _OPEN and line[-1] == _CLOSE else _without_list_marks(line)
         if _JOINED.search(text):
             yield from (raw._replace(number=number) for raw in _records([text], names))

@@ -11,12 +11,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from homonym.io.inputs import MAX_RECORD_BYTES, WESTERN
+from homonym.io import inputs
+from homonym.io.inputs import TOO_LONG, WESTERN
 
 # Maximum length of a match, which the end of a block may cut.
 MARK_BYTES = 256
-
-TOO_LONG = f"longer than {MAX_RECORD_BYTES >> 20} MiB, the maximum length of a record"
 
 
 class Raw(NamedTuple):
@@ -49,16 +48,23 @@ def split_at(blocks: Iterable[bytes], beginning: re.Pattern[bytes]) -> Iterator[
                 break  # it may continue in the next block
             record = buffer[start:end]
             if not record.isspace():
-                yield Raw(line, record, TOO_LONG if overlong else "")
+                yield _limited(line, record, overlong=overlong)
             line, start, overlong = line + _lines_in(record), end, False
         buffer = buffer[start:]
         searched = len(buffer) - MARK_BYTES
-        if len(buffer) > MAX_RECORD_BYTES:
+        if len(buffer) > inputs.MAX_RECORD_BYTES:
             line += _lines_in(buffer[MARK_BYTES:-MARK_BYTES])
             buffer = buffer[:MARK_BYTES] + buffer[-MARK_BYTES:]
             searched, overlong = MARK_BYTES, True
     if buffer.strip():
-        yield Raw(line, buffer, TOO_LONG if overlong else "")
+        yield _limited(line, buffer, overlong=overlong)
+
+
+def _limited(line: int, record: bytes, *, overlong: bool) -> Raw:
+    """A record, which is broken if it was longer than the maximum or still is."""
+    if overlong or len(record) > inputs.MAX_RECORD_BYTES:
+        return Raw(line, record[: inputs.KEPT_BYTES], TOO_LONG)
+    return Raw(line, record)
 
 
 def _lines_in(record: bytes) -> int:
