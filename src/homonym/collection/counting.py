@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from homonym.clustering.arrays import Frequencies
-from homonym.collection.layout import PART_TABLES, SLOT_BITS, part_file
+from homonym.collection.layout import PART_TABLES, SLOT_BITS, part_file, part_files
 from homonym.collection.statistics import GivenStatistics, sql_quoted, use_given_counts
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ def connect(work: Path, memory: int, threads: int) -> duckdb.DuckDBPyConnection:
 def read_parts(connection: duckdb.DuckDBPyConnection, work: Path) -> None:
     """Create a view of each table over all parts; a table that no part has is empty."""
     for name, schema in PART_TABLES.items():
-        if (work / name).is_dir():
-            files = sql_quoted(work / name / "*.parquet")
-            connection.execute(f"CREATE VIEW \"{name}\" AS SELECT * FROM read_parquet('{files}')")
+        if files := part_files(work, name):
+            listed = ", ".join(f"'{sql_quoted(file)}'" for file in files)
+            connection.execute(f'CREATE VIEW "{name}" AS SELECT * FROM read_parquet([{listed}])')
         else:
             connection.register("empty", schema.empty_table())
             connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM empty')
@@ -151,7 +151,7 @@ def find_duplicate_counts(connection: duckdb.DuckDBPyConnection, work: Path) -> 
     if not _value(connection, "SELECT count(*) FROM duplicates") or not (work / "bags").is_dir():
         return
     # The number of a part is the sequence of its first record, so only parts with duplicates have to be read.
-    parts = sorted(int(path.stem) for path in (work / "bags").iterdir())
+    parts = [int(path.stem) for path in part_files(work, "bags")]
     for part, following in zip(parts, [*parts[1:], 1 << 62], strict=True):
         among = f"SELECT sequence << {SLOT_BITS} FROM duplicates WHERE sequence BETWEEN {part} AND {following - 1}"
         if _value(connection, f"SELECT count(*) FROM ({among})"):

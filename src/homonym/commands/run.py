@@ -194,9 +194,9 @@ def _open_work_directory(run: Run, outputs: Sequence[Path | None]) -> Iterator[W
 def _work_directory(run: Run, output: Path | None) -> AbstractContextManager[WorkDirectory]:
     """The directory that the user names, else one next to the output; without either the run cannot be resumed."""
     if run.work:
-        return work_directory(run.work, lasting=True)
+        return work_directory(run.work, lasting=True, warnings=run.warnings)
     if output:
-        return work_directory(output.with_name(f".{output.name}.work"))
+        return work_directory(output.with_name(f".{output.name}.work"), warnings=run.warnings)
     return temporary_work_directory()
 
 

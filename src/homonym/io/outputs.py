@@ -1,6 +1,7 @@
 """Atomic writes: an output is written to a temporary file next to its path and renamed when it is complete.
 
-A reader never sees half a file, and an interrupted run leaves the old one.
+A reader never sees half a file, and an interrupted run leaves the old one. The content is on the disk before the file
+gets its name, so this holds after a power failure, too.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import glob
 import gzip
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -65,30 +66,57 @@ def remove_partial(path: Path, process: int) -> None:
 
 
 @contextmanager
-def atomic_path(path: Path) -> Iterator[Path]:
-    """A temporary path next to `path`, which is renamed to `path` if the block succeeds and else removed."""
+def atomic_path(path: Path, *, durable: bool = True) -> Iterator[Path]:
+    """A temporary path next to `path`, which is renamed to `path` if the block succeeds and else removed.
+
+    Without `durable`, a power failure may leave a damaged file.
+    """
     require_writable(path)
     partial = _partial(path, os.getpid())
     try:
         yield partial
+        if durable:
+            sync_file(partial)
         os.replace(partial, path)
+        if durable:
+            sync_directory(path.parent)
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was kept.") from error
     finally:
         partial.unlink(missing_ok=True)
 
 
-def write_atomic(path: Path, content: str | bytes) -> None:
+def sync_file(path: Path) -> None:
+    """Wait until the content of a file is on the disk."""
+    opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def sync_directory(path: Path) -> None:
+    """Wait until the names in a directory are on the disk, if its file system can do that."""
+    with suppress(OSError):
+        opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+def write_atomic(path: Path, content: str | bytes, *, durable: bool = True) -> None:
     """Write a small file atomically."""
-    with atomic_path(path) as partial:
+    with atomic_path(path, durable=durable) as partial:
         partial.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def write_json(path: Path, values: dict[str, Any]) -> None:
+def write_json(path: Path, values: dict[str, Any], *, durable: bool = True) -> None:
     """Write values as indented JSON, atomically."""
     import orjson
 
-    write_atomic(path, orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    content = orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    write_atomic(path, content, durable=durable)
 
 
 @contextmanager
