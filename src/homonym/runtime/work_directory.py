@@ -129,6 +129,7 @@ def _open(path: Path, *, lasting: bool) -> WorkDirectory:
             former = _holder(lock)
             os.ftruncate(lock, 0)
             os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+            os.fsync(lock)  # tells the next run whose temporary files it may remove
             return WorkDirectory(path, lock, former, bool(Manifest(path)), lasting)
         except BaseException:
             os.close(lock)
