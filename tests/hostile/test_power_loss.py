@@ -104,12 +104,12 @@ class Recording:
         for path in (self.root, self.store, folder / "hook"):
             path.mkdir()
         (folder / "hook" / "sitecustomize.py").write_text(HOOK)
-        path = os.pathsep.join([str(folder / "hook"), *filter(None, sys.path)])
+        search = os.pathsep.join([str(folder / "hook"), *filter(None, sys.path)])
         done = subprocess.run(
             [sys.executable, "-c", COMMAND, "disambiguate", str(documents), "-o", "out.csv", "--kappa", "7", "-q",
              "--threads", "2", "--rejects", "rejects.jsonl", "--save-statistics", "saved.csv"],
             cwd=self.root, capture_output=True, text=True, timeout=PATIENCE,
-            env={**os.environ, "PYTHONPATH": path, "POWER_ROOT": str(self.root), "POWER_STORE": str(self.store)},
+            env={**os.environ, "PYTHONPATH": search, "POWER_ROOT": str(self.root), "POWER_STORE": str(self.store)},
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         self.events: list[Event] = [json.loads(line) for line in (self.store / "events").read_text().splitlines()]

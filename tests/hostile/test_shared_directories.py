@@ -151,7 +151,7 @@ def test_a_worker_does_not_run_what_others_could_have_written(
 @pytest.fixture
 def marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The path of the file that marks the kernel as compiled."""
-    monkeypatch.setattr(cluster_tasks.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     cluster_tasks._marker().close()
     (path,) = tmp_path.iterdir()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -298,7 +298,7 @@ def test_the_own_group_may_write_to_the_cache(tmp_path: Path, monkeypatch: pytes
     file.chmod(0o664)
     assert compiling._is_safe(file, source)
     group = file.stat().st_gid + 1
-    monkeypatch.setattr(compiling.os, "getegid", lambda: group)
+    monkeypatch.setattr("os.getegid", lambda: group)
     assert not compiling._is_safe(file, source)
     tmp_path.chmod(0o775)
     assert compiling._is_safe(file, source)
