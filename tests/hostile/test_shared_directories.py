@@ -47,7 +47,7 @@ def run_worker(folder: Path) -> Path:
     environment = {"PYTHONPATH": sysconfig.get_path("purelib"), "TMPDIR": str(folder), "PATH": os.environ["PATH"]}
     shipment: Any = shipped("homonym.engines.spark.spark_counting:exact_sums")
     task: bytes = cloudpickle.dumps(shipment)  # type: ignore[no-untyped-call]
-    command = [python, "-c", WORKER]
+    command = [str(python), "-c", WORKER]
     done = subprocess.run(command, input=task, env=environment, capture_output=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr.decode()
     return Path(done.stdout.decode().strip()).parents[1]
