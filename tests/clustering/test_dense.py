@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -260,7 +261,7 @@ def test_cached_machine_code_with_a_renamed_tuple_is_compiled_again() -> None:
     def renamed() -> dict[Any, Any]:
         raise AttributeError("Can't get attribute 'Scores'")
 
-    assert compiling._index_or_empty(renamed) == {}
+    assert compiling._index_or_empty(renamed, Path(file._cache_path), Path(dense_blocks.__file__)) == {}
     assert file._load_index.func is compiling._index_or_empty
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -28,7 +27,7 @@ from homonym.commands.run import Resources
 from homonym.engines import local_checkpoints
 from homonym.errors import HomonymError, InputError, OutputError, SettingsError
 from homonym.records.parsing.splitting import Raw
-from homonym.runtime.work_directory import Manifest, digest
+from homonym.runtime.checkpoints import Manifest, digest
 from homonym.settings import CLUSTERING, EXTRACTION, Settings
 from homonym.synthetic.corpus import Corpus
 
@@ -65,7 +64,9 @@ MOMENTS = {
     "while reading": "local._PartReader._add = killed_at(5, local._PartReader._add)",
     "between two files of a part": """
 def moved(temporary, work):
-    next(path for path in temporary.rglob("*.parquet")).replace(work / "records.parquet")
+    part = next(temporary.rglob("*.parquet"))
+    (work / part.parent.name).mkdir()
+    part.replace(work / part.parent.name / part.name)
     return killed()
 local_checkpoints._move_into_place = moved
 local.SMALL_INPUT = 1 << 40
@@ -233,41 +234,6 @@ def test_another_order_of_files_is_read_again(documents: Path, tmp_path: Path) -
     assert run_in_work(paths, tmp_path, Settings(kappa=7))["read"]["reused"] == 0
     assert run_in_work(paths[::-1], tmp_path, Settings(kappa=7))["read"]["reused"] == 0
     assert run_in_work(paths[::-1], tmp_path, Settings(kappa=7))["read"]["reused"] == 2
-
-
-@pytest.mark.usefixtures("small_chunks")
-@pytest.mark.parametrize(
-    ("what", "stage", "damage"),
-    [
-        ("done/read/*.json", "read", "emptied"), ("done/read/*.json", "read", "other bytes"),
-        ("records/*.parquet", "read", "emptied"), ("bags/*.parquet", "read", "cut"),
-        ("done/encoded.json", "encode", "other bytes"), ("feature.bin", "encode", "cut"),
-        ("mention_owner.npy", "encode", "emptied"),
-    ],
-)  # fmt: skip
-def test_redoes_damaged_checkpoints(
-    documents: Path, tmp_path: Path, finished_work: Path, what: str, stage: str, damage: str
-) -> None:
-    shutil.copytree(finished_work, tmp_path / "work")
-    file = sorted((tmp_path / "work").glob(what))[-1]
-    content = file.read_bytes()
-    damaged = {"emptied": b"", "cut": content[: len(content) // 2], "other bytes": content[:-9] + bytes(9)}
-    file.write_bytes(damaged[damage])
-    after = run_in_work(documents, tmp_path, Settings(kappa=7))
-    assert after["read"]["reused"] == after["read"]["chunks"] - (stage == "read")
-    assert after["encode"].get("reused", 0) == (stage == "read")
-
-
-@pytest.fixture(scope="module")
-def finished_work(documents: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The work directory of a finished run."""
-    folder = tmp_path_factory.mktemp("half")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("homonym.engines.local.CHUNK_BYTES", 1 << 15)
-        patch.setattr("homonym.engines.local.BATCH_OCCURRENCES", 10_000)
-        resources = Resources(threads=1, work=folder / "work")
-        disambiguate(documents, folder / "out.csv", Settings(kappa=7), resources=resources)
-    return folder / "work"
 
 
 def test_a_resumed_run_writes_the_same_trace(documents: Path, tmp_path: Path) -> None:

@@ -329,7 +329,7 @@ def test_cache_key_covers_inputs_and_details(tmp_path: Path, files: list[str], d
 def test_cache_key_covers_the_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Made()
     RunCache(tmp_path, {}).get("one", None, made)
-    monkeypatch.setattr(runs_module, "__version__", "99")
+    monkeypatch.setattr(runs_module, "library_versions", lambda: ("homonym", "99"))
     RunCache(tmp_path, {}).get("one", None, made)
     assert made.times == 2
 
@@ -343,6 +343,14 @@ def test_damaged_cache_file_is_replaced(tmp_path: Path, torn: bytes) -> None:
     assert made.times == 2
     assert store.get("one", None, made) == whole
     assert made.times == 2
+
+
+def test_changed_cache_file_of_equal_size_is_replaced(tmp_path: Path) -> None:
+    store = RunCache(tmp_path, {})
+    store.get("one", None, lambda: {"score": 0.75})
+    changed = (tmp_path / "one.json").read_bytes().replace(b"0.75", b"0.85")
+    (tmp_path / "one.json").write_bytes(changed)
+    assert store.get("one", None, lambda: {"score": 0.75}) == {"score": 0.75}
 
 
 def test_failed_run_is_not_cached(tmp_path: Path) -> None:

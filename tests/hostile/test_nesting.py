@@ -11,7 +11,7 @@ from homonym.errors import InputError
 from homonym.io.table_text import MAX_DEPTH, is_too_deep
 from homonym.io.tables import open_table
 from homonym.records.reader import read_documents
-from tests.support.command import homonym_command
+from tests.support.command import homonym_process
 
 DEPTHS = [MAX_DEPTH + 1, 600, 5_000, 100_000]
 
@@ -69,7 +69,7 @@ def test_disambiguate_ends_without_a_signal(tmp_path: Path, depth: int) -> None:
     """Arrow's JSON reader crashed."""
     (tmp_path / "a.jsonl").write_text(f"{document(1)}\n{document(2, f', other: {nested(depth)}')}\n{document(3)}\n")
     (tmp_path / "b.jsonl").write_text(document(4, f', "other": {nested(depth)}') + "\n" + document(5) + "\n")
-    done = homonym_command("disambiguate", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "-o", tmp_path / "o.csv")
+    done = homonym_process("disambiguate", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "-o", tmp_path / "o.csv")
     assert done.returncode == 0, done.stderr
     assert "b.jsonl, line 1: not valid JSON for a record (nested more than 50 levels deep)" in done.stderr
     assert "Rejected or skipped: 2 records" in done.stderr
@@ -79,7 +79,7 @@ def test_mentions_and_tables_name_the_line(tmp_path: Path) -> None:
     mention = '{"mention_id": "%s", "name": "Doe, J", "features": {}%s}\n'
     content = mention % ("a", "") + mention % ("b", f', "x": {nested(5000)}') + mention % ("c", "")
     (tmp_path / "m.jsonl").write_text(content)
-    done = homonym_command("cluster", tmp_path / "m.jsonl", "-o", tmp_path / "o.csv")
+    done = homonym_process("cluster", tmp_path / "m.jsonl", "-o", tmp_path / "o.csv")
     assert done.returncode == 0, done.stderr
     assert "m.jsonl, line 2: not valid JSON for a record" in done.stderr
     with (

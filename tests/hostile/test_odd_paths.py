@@ -175,7 +175,7 @@ def test_pipe_with_a_writer_is_read(tmp_path: Path) -> None:
     writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(b"a\n"))
     writer.start()
     with Source(tmp_path / "pipe") as source:
-        assert list(source.lines()) == [(1, b"a")]
+        assert list(source.lines()) == [(1, b"a", "")]
     writer.join()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gzip
 import os
+import stat
 import subprocess
 import sys
 import threading
@@ -207,6 +208,43 @@ def test_write_without_content_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="nothing was kept"), atomic_path(tmp_path / "out.csv"):
         pass
     assert entries(tmp_path) == []
+
+
+def test_content_is_on_the_disk_before_the_rename_and_the_name_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    replace = os.replace
+
+    def record_sync(number: int) -> None:
+        done.append("sync " + Path(os.readlink(f"/proc/self/fd/{number}")).name)
+
+    def record_rename(source: Path, target: Path) -> None:
+        done.append(f"rename to {Path(target).name}")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", record_sync)
+    monkeypatch.setattr(os, "replace", record_rename)
+    with atomic_path(tmp_path / "out.csv") as partial:
+        partial.touch()
+    assert done == [f"sync {partial.name}", "rename to out.csv", f"sync {tmp_path.name}"]
+    done.clear()
+    write_atomic(tmp_path / "log", b"", durable=False)
+    assert done == ["rename to log"]
+
+
+def test_writes_to_a_directory_that_cannot_be_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some network file systems refuse to sync directories."""
+    sync = os.fsync
+
+    def refuse(number: int) -> None:
+        if stat.S_ISDIR(os.fstat(number).st_mode):
+            raise OSError(22, "Invalid argument")
+        sync(number)
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    write_atomic(tmp_path / "note.txt", "text")
+    assert (tmp_path / "note.txt").read_text() == "text"
 
 
 def test_temporary_path_keeps_the_suffixes(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from homonym.runtime.work_directory import Manifest, digest, read_with_digest, write_durably, write_with_digest
+from homonym.runtime.checkpoints import Manifest, digest, read_with_digest, write_durably, write_with_digest
 
 
 def test_finds_an_entry_by_key_while_its_files_are_unchanged(tmp_path: Path) -> None:

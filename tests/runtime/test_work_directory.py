@@ -14,7 +14,8 @@ import pytest
 from homonym.errors import OutputError, SettingsError
 from homonym.io.outputs import remove_partial
 from homonym.runtime import work_directory
-from homonym.runtime.work_directory import Manifest
+from homonym.runtime.checkpoints import Manifest
+from homonym.runtime.own_files import MARKER
 
 # A guard against hanging, not a measurement.
 PATIENCE = 120
@@ -23,8 +24,9 @@ PATIENCE = 120
 def test_removes_the_directory_after_a_finished_run(tmp_path: Path) -> None:
     with work_directory.work_directory(tmp_path / "work") as directory:
         Manifest(directory.path).add("read/1", "key", {})
-        (directory.path / "folder").mkdir()
-        (directory.path / "folder" / "file").touch()
+        (directory.path / "bags").mkdir()
+        (directory.path / "bags" / "000000000000000.parquet").touch()
+        (directory.path / "feature.bin").touch()
         assert (directory.former, directory.resumed) == (None, False)
     assert not list(tmp_path.iterdir())
 
@@ -73,11 +75,11 @@ def test_refuses_a_directory_with_other_files(tmp_path: Path) -> None:
 
 def test_removes_unfinished_files_of_a_killed_run(tmp_path: Path) -> None:
     with work_directory.work_directory(tmp_path / "work", lasting=True):
-        (tmp_path / "work" / "writing" / "1-2").mkdir(parents=True)
+        (tmp_path / "work" / "writing" / "12").mkdir(parents=True)
         (tmp_path / "work" / "done").mkdir()
         (tmp_path / "work" / "done" / ".1-2.x.json.partial").touch()
     with work_directory.work_directory(tmp_path / "work", lasting=True):
-        assert sorted(path.name for path in (tmp_path / "work").rglob("*")) == ["done", "lock"]
+        assert sorted(path.name for path in (tmp_path / "work").rglob("*")) == [MARKER, "lock"]
 
 
 def test_refuses_a_directory_that_a_running_process_uses(tmp_path: Path) -> None:

@@ -3,15 +3,20 @@
 numba keeps the machine code of a function until the function's own file changes. But machine code contains the code of
 the functions that it calls, so an edit of one file would leave stale code of all functions that build on it. Here, the
 code is kept until any source of the kernel changes. This is the only module that imports numba.
+
+Machine code from the cache is run unseen. So it is used only if no other user can have written it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 import pkgutil
+import stat
 from collections.abc import Callable
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -25,12 +30,15 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function so that it runs without the GIL, and cache the machine code on disk if possible.
 
     numba raises if neither the package nor the home directory is writable. Then each process compiles again, which
-    costs some seconds.
+    costs some seconds; likewise if another user can write to the directory of the cache.
     """
     try:
-        return _fresh(numba.njit(nogil=True, cache=True, error_model="numpy")(function))
+        cached = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+        if _is_safe_cache(Path(cached.stats.cache_path or ""), Path(function.__code__.co_filename)):
+            return _fresh(cached)
     except RuntimeError:
-        return numba.njit(nogil=True, error_model="numpy")(function)
+        pass
+    return numba.njit(nogil=True, error_model="numpy")(function)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,19 +56,60 @@ def _fresh(function: Callable[..., Any]) -> Callable[..., Any]:
     if file is not None and hasattr(file, "_source_stamp"):
         file._source_stamp = (file._source_stamp, sources_digest())
     if file is not None and hasattr(file, "_load_index"):
-        file._load_index = partial(_index_or_empty, file._load_index)
+        source = Path(function.__code__.co_filename)
+        file._load_index = partial(_index_or_empty, file._load_index, Path(file._cache_path), source)
     return function
 
 
-def _index_or_empty(load_index: Callable[[], dict[Any, Any]]) -> dict[Any, Any]:
+def _index_or_empty(load_index: Callable[[], dict[Any, Any]], folder: Path, source: Path) -> dict[Any, Any]:
     """The index of cached machine code; empty if it refers to a NamedTuple that has been renamed or moved since.
 
-    numba unpickles the index before it compares the stamp, and would raise.
+    numba unpickles the index before it compares the stamp, and would raise. The index is also empty if a file of the
+    cache is not safe.
     """
     try:
-        return load_index()
+        return load_index() if all(_is_safe(path, source) for path in _machine_code(folder)) else {}
     except (AttributeError, ImportError):
         return {}
+
+
+def _is_safe_cache(folder: Path, source: Path) -> bool:
+    """Whether no other user can write to the directory of a cache.
+
+    numba uses the directory of the byte code next to the source if it can: whoever can write to the source directory
+    can change the source, too. Otherwise it creates one elsewhere, which is made private here: it may be in a
+    directory that many users share.
+    """
+    try:
+        if folder.parent == source.parent:
+            return _is_safe(folder, source)
+        found, parent = os.lstat(folder), os.stat(folder.parent)
+        replaceable = parent.st_mode & stat.S_IWOTH and not parent.st_mode & stat.S_ISVTX
+        if replaceable or not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+            return False
+        if found.st_mode & 0o077:
+            os.chmod(folder, 0o700)
+            for path in _machine_code(folder):
+                os.unlink(path)  # others may have written it
+    except OSError:
+        return False
+    return True
+
+
+def _machine_code(folder: Path) -> list[Path]:
+    """The files of numba in a directory."""
+    return [folder / name for name in os.listdir(folder) if name.endswith((".nbi", ".nbc"))]
+
+
+def _is_safe(path: Path, source: Path) -> bool:
+    """Whether a file or directory was written by this user, by root, or by users who can change the source, too.
+
+    The user's own group may have permission to write, which is the default on many systems.
+    """
+    found, around = os.lstat(path), os.stat(source.parent)
+    allowed = around.st_mode | (stat.S_IWGRP if found.st_gid == os.getegid() else 0)
+    unsafe = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) & ~allowed
+    return not stat.S_ISLNK(found.st_mode) and found.st_uid in {os.geteuid(), 0, around.st_uid} and not unsafe
 
 
 @cache

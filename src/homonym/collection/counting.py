@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from homonym.clustering.arrays import Frequencies
-from homonym.collection.layout import PART_TABLES, SLOT_BITS, part_file
+from homonym.collection.layout import PART_TABLES, SLOT_BITS, part_file, part_files
 from homonym.collection.statistics import GivenStatistics, sql_files, sql_quoted, use_given_counts
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def connect(work: Path, memory: int, threads: int) -> duckdb.DuckDBPyConnection:
 def read_parts(connection: duckdb.DuckDBPyConnection, work: Path) -> None:
     """Create a view of each table over all parts; a table that no part has is empty."""
     for name, schema in PART_TABLES.items():
-        if files := sorted((work / name).glob("*.parquet")):
+        if files := part_files(work, name):
             connection.execute(f'CREATE VIEW "{name}" AS SELECT * FROM read_parquet({sql_files(files)})')
         else:
             connection.register("empty", schema.empty_table())
@@ -153,7 +153,7 @@ def find_duplicate_counts(connection: duckdb.DuckDBPyConnection, work: Path) -> 
     if not _value(connection, "SELECT count(*) FROM duplicates") or not (work / "bags").is_dir():
         return
     # The number of a part is the sequence of its first record, so only parts with duplicates have to be read.
-    parts = sorted(int(path.stem) for path in (work / "bags").iterdir())
+    parts = [int(path.stem) for path in part_files(work, "bags")]
     for part, following in zip(parts, [*parts[1:], 1 << 62], strict=True):
         among = f"SELECT sequence << {SLOT_BITS} FROM duplicates WHERE sequence BETWEEN {part} AND {following - 1}"
         if _value(connection, f"SELECT count(*) FROM ({among})"):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from homonym.clustering.arrays import Bags, Frequencies, Integers
 from homonym.collection import counting
 from homonym.collection.extractor import order_by_owner
-from homonym.collection.layout import SLOT_BITS, part_file
+from homonym.collection.layout import SLOT_BITS, part_file, part_files
 from homonym.runtime.thread_pool import map_in_order
 
 if TYPE_CHECKING:
@@ -299,7 +299,7 @@ def _numbered_parts(
 
     Parts without features are included, because their documents may get features from references.
     """
-    parts = sorted(int(path.stem) for path in (work / "records").iterdir())
+    parts = [int(path.stem) for path in part_files(work, "records")]
     following = dict(zip(parts, [*parts[1:], 1 << 42], strict=True))
     pending = iter(parts)
     for part, number in _by_part(counting.renumbered_features(connection)):

@@ -6,6 +6,8 @@ the document itself and 1 + position for one of its authors. Owners sort in the 
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -69,6 +71,15 @@ CONVERTED = "converted"
 def part_file(work: Path, table: str, sequence: int) -> Path:
     """The file of one table of a part, whose number is the sequence of its first record."""
     return work / table / f"{sequence:015d}.parquet"
+
+
+def part_files(work: Path, table: str) -> list[Path]:
+    """The files of a table of all parts, in order; other files in its folder do not count."""
+    try:
+        names = os.listdir(work / table)
+    except FileNotFoundError:
+        return []
+    return [work / table / name for name in sorted(names) if re.fullmatch(r"\d{15}\.(parquet|jsonl)", name)]
 
 
 def write_part(tables: dict[str, pa.Table], work: Path, sequence: int) -> None:

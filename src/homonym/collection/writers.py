@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from homonym.collection.encoded import Encoded
-from homonym.collection.layout import CONVERTED
+from homonym.collection.layout import CONVERTED, part_files
 from homonym.errors import OutputError
 from homonym.io.outputs import open_atomic
 from homonym.runtime.progress import Advance
@@ -36,7 +36,7 @@ def require_documents_path(path: Path) -> None:
 def write_converted(connection: duckdb.DuckDBPyConnection, work: Path, path: Path, advance: Advance) -> None:
     """Write the converted documents in the order of the input, without duplicates."""
     with open_atomic(path) as stream:
-        for part in sorted((work / CONVERTED).iterdir()):
+        for part in part_files(work, CONVERTED):
             lines, records = _without_duplicates(connection, part, work)
             stream.writelines(lines)
             advance(records)

@@ -283,7 +283,9 @@ def _work_path(run: Run) -> Path | None:
 
 
 def _work_directory(run: Run, path: Path | None) -> AbstractContextManager[WorkDirectory]:
-    return work_directory(path, lasting=path == run.work) if path else temporary_work_directory()
+    if path is None:
+        return temporary_work_directory()
+    return work_directory(path, lasting=path == run.work, warnings=run.warnings)
 
 
 @contextmanager

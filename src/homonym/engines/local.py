@@ -48,7 +48,7 @@ from homonym.engines.local_checkpoints import (
     PartWriter,
     write_part_checkpoint,
 )
-from homonym.errors import CapacityError, InputError
+from homonym.errors import CapacityError, InputError, counted
 from homonym.io.inputs import Source, size_of
 from homonym.io.outputs import atomic_path
 from homonym.io.paths import printable
@@ -56,10 +56,11 @@ from homonym.io.tables import write_table
 from homonym.records.model import MAX_LISTED_PROBLEMS, Problems
 from homonym.records.parsing.splitting import Raw
 from homonym.records.reader import Inputs, Records, Unit, format_of
+from homonym.runtime.checkpoints import Manifest
+from homonym.runtime.own_files import GROUPS, remove_own
 from homonym.runtime.process_pool import Task, TaskResult, run_tasks
 from homonym.runtime.progress import Advance, Stages
 from homonym.runtime.thread_pool import map_as_completed
-from homonym.runtime.work_directory import Manifest
 from homonym.schema import AUTHORS, ROUNDS
 from homonym.settings import Settings
 
@@ -181,6 +182,7 @@ class LocalEngine:
     def count_and_encode(self, connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None) -> Encoded:
         """Count the features, or take given counts, and encode all bags."""
         Manifest(self.work).remove(ENCODED)
+        remove_own(self.work, GROUPS["encoded"])  # not overwritten: a name may be a link to another file
         with self.stages.stage("count"):
             frequencies = counting.count_features(connection, given, self.work)
         with self.stages.stage("encode"):
@@ -199,12 +201,15 @@ class LocalEngine:
         wanted = {VOCABULARY} if vocabulary else set()
         wanted |= {statistics.name, statistics_side_file(statistics).name} if statistics else set()
         key = local_checkpoints.encoding_key(read.data.keys, given)
-        checkpoint = EncodedCheckpoint.find(self.work, key, wanted)
+        damaged: list[str] = []
+        manifest = Manifest(self.work, damaged.append)
+        checkpoint = EncodedCheckpoint.find(manifest, key, wanted)
+        self.note_damage("encode", damaged)
         if checkpoint:
             self.stages.note("encode", reused=1)
         else:
             checkpoint = self._encode_parts(read, given, statistics, vocabulary=vocabulary)
-            checkpoint.save(self.work, key, wanted)
+            checkpoint.save(manifest, key, wanted)
             self._remove_database()
         if statistics and save_statistics:
             _copy_statistics(statistics, save_statistics)
@@ -309,9 +314,14 @@ class LocalEngine:
 
     def _remove_database(self) -> None:
         """Remove the database; one of an interrupted run would be in the way."""
-        for path in self.work.glob("*.duckdb*"):
-            path.unlink()
-        shutil.rmtree(self.work / "spill", ignore_errors=True)
+        remove_own(self.work, GROUPS["database"])
+
+    def note_damage(self, stage: str, damaged: list[str]) -> None:
+        """Tell the user which checkpoints were damaged; they are made again."""
+        if damaged:
+            self.stages.note(stage, damaged=len(damaged))
+            found = counted(len(damaged), "damaged checkpoint")
+            self.warnings.append(f"{self.work} had {found}, made again in this run; the first: {damaged[0]}.")
 
 
 class _PartReader:
@@ -319,7 +329,8 @@ class _PartReader:
 
     def __init__(self, engine: LocalEngine, settings: Settings, writer: PartWriter) -> None:
         self.engine, self.settings, self.writer = engine, settings, writer
-        self.manifest = Manifest(engine.work)
+        self.damaged: list[str] = []
+        self.manifest = Manifest(engine.work, self.damaged.append)
         self.problems = Problems()
         self.sequence = self.records = self.mentions = 0
         self.formats: dict[str, int] = {}
@@ -360,6 +371,7 @@ class _PartReader:
     def finish(self, *, holds_mentions: bool = False) -> Read:
         """Everything that was read; parts of earlier runs that this one does not use are removed."""
         local_checkpoints.remove_other_parts(self.engine.work, self.files, self.names)
+        self.engine.note_damage("read", self.damaged)
         parts = LocalParts(self.keys, self.starts, holds_mentions)
         without_authors = self.counts.without_authors()
         self.engine.warnings.extend(no_authors_warnings(without_authors))

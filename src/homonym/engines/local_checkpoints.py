@@ -1,6 +1,7 @@
 """Checkpoints of the local engine: parts that were read and collections that were encoded, reused by a later run.
 
-A checkpoint has a cache key: a digest of everything that its content depends on. The version stands for the code.
+A checkpoint has a cache key: a digest of everything that its content depends on. The versions of homonym and of the
+libraries that it uses stand for the code.
 """
 
 from __future__ import annotations
@@ -9,24 +10,26 @@ import os
 import shutil
 from array import array
 from collections.abc import Callable, Iterator, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 
-from homonym import __version__
 from homonym.collection.counting import Duplicate
 from homonym.collection.encoded import Encoded, load_encoded, save_encoded
-from homonym.collection.layout import CONVERTED, PART_TABLES
+from homonym.collection.layout import CONVERTED, PART_TABLES, part_files
 from homonym.collection.parts import Chunk, PartReport, write_mention_table
 from homonym.collection.statistics import GivenStatistics
 from homonym.engines.base import FoundDuplicates
 from homonym.records.model import Problem
+from homonym.runtime.checkpoints import Facts, Manifest, digest, digest_of_file, new_digest
 from homonym.runtime.progress import Advance
-from homonym.runtime.work_directory import WRITING, Facts, Manifest, digest, digest_of_file, new_digest
+from homonym.runtime.versions import library_versions
 from homonym.settings import EXTRACTION, Settings
 
 # The name of the checkpoint of an encoded collection.
 ENCODED = "encoded"
+# The folder of files that are still being written.
+WRITING = "writing"
 
 PartWriter = Callable[..., PartReport]
 
@@ -42,7 +45,7 @@ class PartCheckpoint:
 def chunk_key(chunk: Chunk, settings: Settings, writer: PartWriter, *, strict: bool) -> str:
     """The cache key of a part: the chunk and its position, how it is read, and the settings of extraction."""
     chosen = [getattr(settings, name) for name in EXTRACTION]
-    about = digest(__version__, writer.__name__, strict, chosen, replace(chunk, raws=[]))
+    about = digest(library_versions(), writer.__name__, strict, chosen, replace(chunk, raws=[]))
     made = new_digest()
     made.update(about.encode())
     # Every record passes through here, so it is hashed by column.
@@ -58,8 +61,9 @@ def chunk_key(chunk: Chunk, settings: Settings, writer: PartWriter, *, strict: b
 
 def find_part(manifest: Manifest, sequence: int, key: str) -> PartCheckpoint | None:
     """The part of a chunk with this key, if it is complete."""
-    facts = manifest.find(part_name(sequence), key)
-    return PartCheckpoint(_report_from(facts["report"]), facts["files"]) if facts else None
+    return manifest.load(
+        part_name(sequence), key, lambda facts: PartCheckpoint(_report_from(facts["report"]), facts["files"])
+    )
 
 
 def write_part_checkpoint(
@@ -77,7 +81,7 @@ def write_part_checkpoint(
 
 def table_key(path: Path, sequence: int) -> str:
     """The cache key of the parts of a table of mentions."""
-    return digest(__version__, "mention table", str(path), sequence, digest_of_file(path))
+    return digest(library_versions(), "mention table", str(path), sequence, digest_of_file(path))
 
 
 def table_writer(path: Path, advance: Advance) -> PartWriter:
@@ -101,13 +105,12 @@ def remove_other_parts(work: Path, files: Set[str], names: Set[str]) -> None:
     for name in list(manifest.names("read")):
         if name not in names:
             manifest.remove(name)
-    for folder in {*PART_TABLES, CONVERTED, *(file.partition("/")[0] for file in files)}:
-        if (work / folder).is_dir():
-            for file in os.listdir(work / folder):
-                if f"{folder}/{file}" not in files:
-                    (work / folder / file).unlink()
-            if not any((work / folder).iterdir()):
-                (work / folder).rmdir()
+    for folder in (*PART_TABLES, CONVERTED):
+        for path in part_files(work, folder):
+            if f"{folder}/{path.name}" not in files:
+                path.unlink()
+        with suppress(OSError):  # it is missing, or there are other files
+            (work / folder).rmdir()
 
 
 @contextmanager
@@ -154,24 +157,27 @@ class EncodedCheckpoint:
     missing: int
 
     @staticmethod
-    def find(work: Path, key: str, files: Set[str]) -> EncodedCheckpoint | None:
+    def find(manifest: Manifest, key: str, files: Set[str]) -> EncodedCheckpoint | None:
         """The collection with this key, if it is complete and has all of these additional files."""
-        facts = Manifest(work).find(ENCODED, key)
-        if facts is None or not files <= set(facts["files"]):
-            return None
-        number, first = facts["duplicates"]
-        duplicates = FoundDuplicates(number, [Duplicate(*values) for values in first])
-        return EncodedCheckpoint(load_encoded(facts, work), duplicates, facts["missing"])
 
-    def save(self, work: Path, key: str, files: Set[str]) -> None:
+        def load(facts: Facts) -> EncodedCheckpoint | None:
+            if not files <= set(facts["files"]):
+                return None
+            number, first = facts["duplicates"]
+            duplicates = FoundDuplicates(number, [Duplicate(*values) for values in first])
+            return EncodedCheckpoint(load_encoded(facts, manifest.work), duplicates, facts["missing"])
+
+        return manifest.load(ENCODED, key, load)
+
+    def save(self, manifest: Manifest, key: str, files: Set[str]) -> None:
         """Save the collection, with additional files that are in the work directory."""
-        values, own_files = save_encoded(self.encoded, work)
+        values, own_files = save_encoded(self.encoded, manifest.work)
         duplicates = self.duplicates.number, [astuple(duplicate) for duplicate in self.duplicates.first]
         facts = {**values, "duplicates": duplicates, "missing": self.missing}
-        Manifest(work).add(ENCODED, key, facts, [*own_files, *sorted(files)])
+        manifest.add(ENCODED, key, facts, [*own_files, *sorted(files)])
 
 
 def encoding_key(parts: Sequence[str], given: GivenStatistics | None) -> str:
     """The cache key of an encoded collection: the keys of its parts in order, and the given statistics."""
     statistics = (digest_of_file(given.path), given.mentions, given.mass) if given else None
-    return digest(__version__, "encoded", list(parts), statistics)
+    return digest(library_versions(), "encoded", list(parts), statistics)

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import orjson
 
-from homonym import __version__
 from homonym.calibration.holdout import NameSplit
 from homonym.calibration.tuning import JudgedLimit, tune_like_paper, tune_one
 from homonym.clustering.agglomerative import cluster
@@ -26,6 +25,7 @@ from homonym.measures.agreement import NameScores, bcubed, harmonic
 from homonym.measures.bootstrap import group_name, size_groups
 from homonym.measures.methods import LabelledNames, Labels, Method, compare_labels, curves_of, labelled_codes, labels_of
 from homonym.runtime.thread_pool import map_in_order
+from homonym.runtime.versions import library_versions
 from homonym.settings import PAPER_LIMIT, PAPER_TYPES, Limit, Settings, opposed, preset
 
 VARIANTS = ("prob", "max")
@@ -253,18 +253,20 @@ class RunCache:
 
     def __init__(self, directory: Path, depends_on: dict[str, Any]) -> None:
         self.directory = directory
-        self.depends_on = {"version": __version__, **depends_on}
+        self.depends_on = {"versions": library_versions(), **depends_on}
 
     def get(self, key: str, details: Any, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """A finished run, or else the result of `make`, which is stored."""
         path = self.directory / _file_name(key)
         fingerprint = _digest([self.depends_on, details])
         cached = _read(path)
-        if cached is None or cached.get("fingerprint") != fingerprint:
+        if cached is None or cached["fingerprint"] != fingerprint:
             # Through JSON, so that a new run is equal to a cached one.
-            cached = orjson.loads(orjson.dumps({"fingerprint": fingerprint, **make()}))
+            run = orjson.loads(orjson.dumps(make()))
+            cached = {"fingerprint": fingerprint, "run": run, "digest": _digest([fingerprint, run])}
             write_atomic(path, orjson.dumps(cached))
-        return {name: value for name, value in cached.items() if name != "fingerprint"}
+        found: dict[str, Any] = cached["run"]
+        return found
 
 
 def _file_name(key: str) -> str:
@@ -291,8 +293,10 @@ def _digest(values: Any) -> str:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
+    """A cached run with its fingerprint; None if it is missing or differs from its digest."""
     try:
         values = orjson.loads(path.read_bytes())
-    except (OSError, orjson.JSONDecodeError):
+        intact = values["digest"] == _digest([values["fingerprint"], values["run"]])
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    return values if isinstance(values, dict) else None
+    return values if intact else None

@@ -1,8 +1,9 @@
 """Atomic writes: an output is written to a temporary file next to its path and renamed when it is complete.
 
-A reader never sees half a file, and an interrupted run leaves the old one. An output that is a symbolic link stays one:
-its target is replaced, as with `>` in a shell. A pipe or a device cannot be renamed to, so it gets the complete content
-at the end. An output never replaces an input (`require_distinct`).
+A reader never sees half a file, and an interrupted run leaves the old one. The content is on the disk before the file
+gets its name, so this holds after a power failure, too. An output that is a symbolic link stays one: its target is
+replaced, as with `>` in a shell. A pipe or a device cannot be renamed to, so it gets the complete content at the end.
+An output never replaces an input (`require_distinct`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -80,22 +81,29 @@ def remove_partial(path: Path, process: int) -> None:
 
 
 @contextmanager
-def atomic_path(path: Path) -> Iterator[Path]:
-    """A temporary path next to `path`, which is renamed to `path` if the block succeeds and else removed."""
+def atomic_path(path: Path, *, durable: bool = True) -> Iterator[Path]:
+    """A temporary path next to `path`, which is renamed to `path` if the block succeeds and else removed.
+
+    Without `durable`, a power failure may leave a damaged file.
+    """
     require_writable(path)
     try:
-        with _copied_to_special(path) if is_special(path) else _renamed(_target(path)) as partial:
+        with _copied_to_special(path) if is_special(path) else _renamed(_target(path), durable=durable) as partial:
             yield partial
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was kept.") from error
 
 
 @contextmanager
-def _renamed(path: Path) -> Iterator[Path]:
+def _renamed(path: Path, *, durable: bool) -> Iterator[Path]:
     partial = _partial(path, os.getpid())
     try:
         yield partial
+        if durable:
+            sync_file(partial)
         os.replace(partial, path)
+        if durable:
+            sync_directory(path.parent)
     finally:
         partial.unlink(missing_ok=True)
 
@@ -108,17 +116,37 @@ def _copied_to_special(path: Path) -> Iterator[Path]:
         copy_to_special(partial, path)
 
 
-def write_atomic(path: Path, content: str | bytes) -> None:
+def sync_file(path: Path) -> None:
+    """Wait until the content of a file is on the disk."""
+    opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def sync_directory(path: Path) -> None:
+    """Wait until the names in a directory are on the disk, if its file system can do that."""
+    with suppress(OSError):
+        opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+def write_atomic(path: Path, content: str | bytes, *, durable: bool = True) -> None:
     """Write a small file atomically."""
-    with atomic_path(path) as partial:
+    with atomic_path(path, durable=durable) as partial:
         partial.write_bytes(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
 
 
-def write_json(path: Path, values: dict[str, Any]) -> None:
+def write_json(path: Path, values: dict[str, Any], *, durable: bool = True) -> None:
     """Write values as indented JSON, atomically."""
     import orjson
 
-    write_atomic(path, orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    content = orjson.dumps(values, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    write_atomic(path, content, durable=durable)
 
 
 @contextmanager

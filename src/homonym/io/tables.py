@@ -432,7 +432,7 @@ def _opened(path: str) -> Iterator[Any]:
             with pq.ParquetFile(plain, memory_map=False) as file:
                 yield file
         else:
-            require_plausible_size(path, decompressed_size(path), os.path.getsize(path))
+            require_plausible_size(path, decompressed_size(str(plain)), os.path.getsize(path))
             with pa.ipc.open_file(stream) as reader:
                 yield reader
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from homonym.io.inputs import size_of
 from homonym.io.outputs import side_file, write_json
 from homonym.io.paths import printable
-from homonym.runtime.work_directory import digest
+from homonym.runtime.checkpoints import digest
 
 if TYPE_CHECKING:
     from homonym.settings import Settings
@@ -201,7 +201,7 @@ class RunLog:
             self.earlier = []
 
     def write(self, path: Path, *, finished: bool) -> None:
-        """Write the current state of the log."""
+        """Write the current state of the log; a damaged log of an unfinished run does no harm (see `resume`)."""
         from homonym import __version__
 
         settings, costs = self.settings.spelled_out(), self.stages.costs
@@ -219,7 +219,7 @@ class RunLog:
             "stages": {name: _stage_values(name, cost) for name, cost in costs.items()},
             "earlier": self.earlier,
         }
-        write_json(path, values)
+        write_json(path, values, durable=finished)
 
 
 def _stage_values(name: str, cost: Cost) -> dict[str, Any]:

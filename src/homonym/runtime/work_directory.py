@@ -1,144 +1,34 @@
-"""The work directory of a run: its lock, and the manifest of the checkpoints in it.
+"""The work directory of a run: a directory that belongs to homonym and this user, and its lock.
+
+A marker file makes a directory one of ours: its first line names homonym and the format of the directory. Without it,
+nothing in a directory is touched. The directory must belong to the user who runs homonym, and of its files only those
+with names that homonym writes are ever removed (`own_files.py`).
 
 Only one run at a time may use a directory. It holds a lock that the operating system releases when the run ends,
 however it ends. Its worker processes hold the lock, too: what they are writing when their parent is killed must be
 complete or gone before another run begins. A directory is kept for the next run if a run is interrupted.
-
-The manifest lists finished pieces of work, each with a cache key of all that it depends on. An entry is written when
-its files are complete, by a rename, so it exists or it does not. It carries a digest of itself and the sizes of its
-files. A damaged entry, or one whose files changed, counts as absent, and the piece is done again.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
+import stat
 import tempfile
-import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from homonym.errors import InputError, OutputError, SettingsError
-from homonym.io.outputs import require_directory
+from homonym.io.outputs import require_directory, sync_directory
+from homonym.runtime.checkpoints import Manifest, open_plain, write_durably
+from homonym.runtime.own_files import ALL, GROUPS, LOCK, MARKER, remove_own, require_own
 
-# The folder of the manifest in a work directory.
-DONE = "done"
-# Suffix of files that are still being written.
-PARTIAL = ".partial"
-
-Facts = dict[str, Any]
-
-
-def new_digest() -> hashlib._Hash:
-    """An empty SHA-256 digest: processors have instructions for it; twice as fast as BLAKE2b where measured."""
-    return hashlib.sha256(usedforsecurity=False)
-
-
-def digest(*parts: object) -> str:
-    """The digest of some values, of their bytes or else of their `repr`; the boundaries between parts count.
-
-    >>> digest("ab", "c") == digest("ab", "c"), digest("ab", "c") == digest("a", "bc"), digest(1) == digest("1")
-    (True, False, False)
-    """
-    made = new_digest()
-    for part in parts:
-        content = part if isinstance(part, bytes) else repr(part).encode(errors="surrogatepass")
-        made.update(b"%d %d " % (isinstance(part, bytes), len(content)))
-        made.update(content)
-    return made.hexdigest()
-
-
-def digest_of_file(path: Path) -> str:
-    """The digest of the content of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, new_digest).hexdigest()
-
-
-def write_durably(path: Path, content: bytes) -> None:
-    """Write a file of the work directory atomically; it is on the disk before it gets its name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{os.getpid()}-{threading.get_ident()}.{path.name}{PARTIAL}")
-    try:
-        with partial.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def write_with_digest(path: Path, content: bytes) -> None:
-    """Write a file that starts with a digest of its content."""
-    write_durably(path, digest(content).encode() + b"\n" + content)
-
-
-def read_with_digest(path: Path) -> bytes | None:
-    """The content of a file written by `write_with_digest`; None if it is missing or damaged."""
-    try:
-        expected, end, content = path.read_bytes().partition(b"\n")
-    except OSError:
-        return None
-    return content if end and expected == digest(content).encode() else None
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """The finished pieces of work in a work directory, by name; a name may contain one folder: `read/000`."""
-
-    work: Path
-
-    def find(self, name: str, key: str) -> Facts | None:
-        """The facts of an entry, if it has this cache key and its files are unchanged."""
-        import orjson
-
-        content = read_with_digest(self._path(name))
-        if content is None:
-            return None
-        entry = orjson.loads(content)
-        valid = entry["key"] == key and all(size == self._size(file) for file, size in entry["files"].items())
-        return {**entry["facts"], "files": list(entry["files"])} if valid else None
-
-    def add(self, name: str, key: str, facts: Facts, files: Iterable[str] = ()) -> None:
-        """Add a finished piece of work: facts about it, and its files, relative to the work directory."""
-        import orjson
-
-        sizes = {file: self._size(file) for file in files}
-        write_with_digest(self._path(name), orjson.dumps({"key": key, "files": sizes, "facts": facts}))
-
-    def remove(self, name: str) -> None:
-        """Remove an entry; to be done before its files change."""
-        self._path(name).unlink(missing_ok=True)
-
-    def names(self, folder: str) -> Iterator[str]:
-        """The names of all entries in a folder."""
-        for path in (self.work / DONE / folder).glob("*.json"):
-            yield f"{folder}/{path.stem}"
-
-    def __bool__(self) -> bool:
-        """Whether there is any entry."""
-        return any((self.work / DONE).rglob("*.json"))
-
-    def _path(self, name: str) -> Path:
-        return self.work / DONE / f"{name}.json"
-
-    def _size(self, file: str) -> int | None:
-        try:
-            return (self.work / file).stat().st_size
-        except OSError:
-            return None
-
-
-# The lock file, which holds the number of the process; a directory without it is not one of ours.
-LOCK = "lock"
-# The folder of files that are still being written.
-WRITING = "writing"
+# The first line of the marker; the number is increased when older directories can no longer be read.
+MAGIC = b"homonym work directory, format 1\n"
+MARKER_TEXT = MAGIC + b"homonym keeps checkpoints here. The directory may be deleted while no run uses it.\n"
 # Seconds to wait for the worker processes of a run that was killed.
 PATIENCE = 60.0
 # After an error in the input or the settings, fewer bytes of work than this are not kept: they are soon done again.
@@ -171,30 +61,36 @@ class WorkDirectory:
         delete = "" if self.lasting else ", or delete it"
         return f"Finished work is kept in {self.path}: the same command resumes there{delete}."
 
-    def remove(self) -> None:
-        """Remove everything, the lock file last: if this is interrupted, the rest is still one of our directories."""
-        for entry in sorted(self.path.iterdir(), key=lambda entry: (entry.name == LOCK, entry.name != DONE)):
-            if entry.is_dir() and not entry.is_symlink():
-                shutil.rmtree(entry, ignore_errors=True)
-            else:
-                entry.unlink(missing_ok=True)
-        with suppress(OSError):  # another process has put a file there
-            self.path.rmdir()
+    def remove(self) -> list[str]:
+        """Remove all files of ours and the directory; returns what else is in it, which stays, and then so does it.
+
+        Marker and lock file go last: if this is interrupted, the rest is still one of our directories.
+        """
+        remove_own(self.path, ALL, keep=frozenset({MARKER, LOCK}))
+        foreign = sorted(set(os.listdir(self.path)) - {MARKER, LOCK})
+        if not foreign:
+            for name in (MARKER, LOCK):
+                (self.path / name).unlink(missing_ok=True)
+            with suppress(OSError):  # another process has put a file there
+                self.path.rmdir()
+        return foreign
 
     def bytes(self) -> int:
         """The size of all files."""
-        return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
+        return sum(path.lstat().st_size for path in self.path.rglob("*"))
 
 
 @contextmanager
-def work_directory(path: Path, *, lasting: bool = False) -> Iterator[WorkDirectory]:
+def work_directory(
+    path: Path, *, lasting: bool = False, warnings: list[str] | None = None
+) -> Iterator[WorkDirectory]:  # fmt: skip
     """Lock a directory and work in it; it is removed afterwards, unless it is `lasting` or the run fails.
 
-    An exception that leaves work behind gets a note that says so.
+    An exception that leaves work behind gets a note that says so. If the directory has files that are not ours, it
+    stays, and a warning says so.
     """
     directory = _open(path, lasting=lasting)
     try:
-        _remove_unfinished(path)
         yield directory
     except BaseException as broken:
         if lasting or directory.resumed or _is_worth_keeping(directory, broken):
@@ -203,8 +99,9 @@ def work_directory(path: Path, *, lasting: bool = False) -> Iterator[WorkDirecto
             directory.remove()
         raise
     else:
-        if not lasting:
-            directory.remove()
+        foreign = [] if lasting else directory.remove()
+        if foreign and warnings is not None:
+            warnings.append(f"{path} stays, because homonym did not write all of its files ({', '.join(foreign[:3])}).")
     finally:
         assert directory.lock is not None
         _release(directory.lock)
@@ -222,41 +119,115 @@ def _is_worth_keeping(directory: WorkDirectory, broken: BaseException) -> bool:
     return bool(Manifest(directory.path)) and (not mistake or directory.bytes() >= WORTH_KEEPING)
 
 
-def _remove_unfinished(path: Path) -> None:
-    """Remove files that a killed run was still writing."""
-    shutil.rmtree(path / WRITING, ignore_errors=True)
-    for partial in path.rglob(f".*{PARTIAL}"):
-        partial.unlink(missing_ok=True)
-
-
 def _open(path: Path, *, lasting: bool) -> WorkDirectory:
-    require_directory(path)
-    if path.is_dir() and any(path.iterdir()) and not (path / LOCK).exists():
-        raise OutputError(f"{path} is not empty and is not a work directory of homonym; name another with --work.")
-    while True:
-        path.mkdir(exist_ok=True)
+    """Lock a directory that is new, empty or one of ours; files that a killed run was still writing are removed."""
+    try:
+        path = _place(path, lasting=lasting)
+        lock = _locked(path)
         try:
-            lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+            _claim(path)
+            former = _holder(lock)
+            os.ftruncate(lock, 0)
+            os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+            os.fsync(lock)  # tells the next run whose temporary files it may remove
+            return WorkDirectory(path, lock, former, bool(Manifest(path)), lasting)
+        except BaseException:
+            os.close(lock)
+            raise
+    except OSError as error:
+        raise OutputError(f"{path} cannot be a work directory: {error.strerror or error}; name another.") from error
+
+
+def _place(path: Path, *, lasting: bool) -> Path:
+    """The directory itself: a link that the user names is followed, a link in place of a hidden directory is not."""
+    if path.is_symlink():
+        if not lasting:
+            raise OutputError(f"{path} is a symbolic link; remove it, or name its target with --work.")
+        path = path.resolve()
+    require_directory(path)
+    return path
+
+
+def _locked(path: Path) -> int:
+    """The open lock file of a directory, which is created if need be and locked."""
+    while True:
+        with suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+            sync_directory(path.parent)
+        try:
+            _require_ours(path)
+            lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
         except FileNotFoundError:  # another run has just ended here and removed the directory
             continue
         try:
+            _require_lock_file(lock, path / LOCK)
             _acquire(lock, path)
             if _is_current(lock, path / LOCK):
-                break
+                return lock
         except BaseException:
             os.close(lock)
             raise
         os.close(lock)
-    former = _holder(lock)
-    os.ftruncate(lock, 0)
-    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-    return WorkDirectory(path, lock, former, bool(Manifest(path)), lasting)
+
+
+def _require_ours(path: Path) -> None:
+    """Fail before anything is changed if a directory belongs to another user or holds files of another program."""
+    found = path.stat()
+    if found.st_uid != os.geteuid() and found.st_uid != _owner_of_new_files(path):
+        raise OutputError(f"{path} belongs to another user (number {found.st_uid}); name another with --work.")
+    if found.st_mode & stat.S_IWOTH:
+        raise OutputError(f"every user may write to {path}; forbid that (chmod o-w), or name another with --work.")
+    names = set(os.listdir(path))
+    if LOCK in names and not stat.S_ISREG((path / LOCK).lstat().st_mode):
+        raise OutputError(f"{path / LOCK} is not a lock file of homonym; remove it, or name another with --work.")
+    if MARKER in names or all(_is_first_file(name) for name in names):
+        return
+    if LOCK in names and {"done", "run.json"} & names:
+        raise OutputError(
+            f"{path} is a work directory of an older version of homonym, which cannot be used any more; "
+            "delete it, or name another with --work."
+        )
+    raise OutputError(f"{path} is not empty and is not a work directory of homonym; name another with --work.")
+
+
+def _owner_of_new_files(path: Path) -> int:
+    """The owner of files that this process creates there: some network file systems choose another than the user."""
+    with tempfile.TemporaryFile(dir=path) as probe:
+        return os.fstat(probe.fileno()).st_uid
+
+
+def _is_first_file(name: str) -> bool:
+    """Whether a file is one of the first two that a run writes; it may have been killed between them."""
+    return name == LOCK or (name.startswith(".") and name.endswith(f".{MARKER}.partial"))
+
+
+def _require_lock_file(lock: int, path: Path) -> None:
+    """Fail if the file holds anything but a process number, or zeros after a power failure; it will be overwritten."""
+    content = os.pread(lock, 21, 0).strip(b"\n\0") if stat.S_ISREG(os.fstat(lock).st_mode) else b"?"
+    if content and not (content.isdigit() and len(content) < 20):
+        raise OutputError(f"{path} is not a lock file of homonym; remove it, or name another with --work.")
+
+
+def _claim(path: Path) -> None:
+    """Mark a new directory as ours; make sure of the marker and the files of one that was used before."""
+    if not os.path.lexists(path / MARKER):
+        _require_ours(path)
+        write_durably(path / MARKER, MARKER_TEXT)
+    with open_plain(path / MARKER) as stream:
+        if stream.readline(100) != MAGIC:
+            raise OutputError(
+                f"{path} is a work directory of another version of homonym; delete it, or name another with --work."
+            )
+        if os.fstat(stream.fileno()).st_uid != path.stat().st_uid:
+            raise OutputError(f"{path / MARKER} belongs to another user; name another directory with --work.")
+    require_own(path)
+    remove_own(path, GROUPS["unfinished"])
 
 
 def _is_current(lock: int, path: Path) -> bool:
     """Whether the open lock file is still the one in the directory, which may have been removed meanwhile."""
     try:
-        return os.path.samestat(os.fstat(lock), path.stat())
+        return os.path.samestat(os.fstat(lock), path.lstat())
     except FileNotFoundError:
         return False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -52,10 +53,19 @@ def warm_up() -> None:
 
 
 def _marker() -> IO[bytes]:
-    """The file that marks this source as compiled on this machine, for this user and this Python."""
+    """The file that marks this source as compiled on this machine, for this user and this Python.
+
+    Other users can guess its name: an OSError if it is a link or anything else but a file of this user.
+    """
     source = getattr(sys, "homonym_source", "")[:16]
-    name = f"homonym-compiled-{os.getuid()}-{source}-{sys.version_info.major}{sys.version_info.minor}"
-    return Path(tempfile.gettempdir(), name).open("a+b")
+    name = f"homonym-compiled-{os.geteuid()}-{source}-{sys.version_info.major}{sys.version_info.minor}"
+    path = Path(tempfile.gettempdir(), name)
+    opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    found = os.fstat(opened)
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_nlink != 1:
+        os.close(opened)
+        raise OSError(f"{path} is not a file of this user")
+    return os.fdopen(opened, "a+b")
 
 
 def _cluster_example() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -59,6 +58,7 @@ from homonym.errors import InputError
 from homonym.io.tables import write_table
 from homonym.records.model import MAX_LISTED_PROBLEMS, Problems
 from homonym.records.reader import Inputs
+from homonym.runtime.own_files import GROUPS, remove_own
 from homonym.runtime.progress import Advance, Stages
 from homonym.schema import AUTHORS
 from homonym.settings import Settings
@@ -108,13 +108,13 @@ def open_spark_engine(
     """An engine in a Spark session; its tables are in the work directory, or at a URL that all machines see."""
     with open_session(master) as spark, failures_as_messages():
         folder = work / "spark"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
+        remove_own(work, GROUPS["spark"])
+        folder.mkdir(exist_ok=True)
         place = shared_work.rstrip("/") + "/spark" if shared_work else f"file:{folder.absolute()}"
         try:
             yield SparkEngine(spark, place, folder, stages, strict, rejects, warnings)
         finally:
-            shutil.rmtree(folder, ignore_errors=True)  # a run on Spark cannot be resumed
+            remove_own(work, GROUPS["spark"])  # a run on Spark cannot be resumed
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,9 @@ Workers need not have homonym installed: its source travels with each function. 
 installed uses that. Otherwise the source is unpacked once on each machine, next to it the compiled kernel. Not
 `addArtifacts(pyfile=True)` or `addPyFile`: Spark puts such files into a new folder for every application, so that every
 run would compile the kernel again on every machine (40 CPU seconds), and they cannot be removed from a user's session.
+
+The place of the unpacked source has a name that other users of a machine can guess. So it is used only if it belongs to
+this user, nobody else can change it, and it has exactly the files that were sent.
 """
 
 from __future__ import annotations
@@ -164,6 +167,7 @@ def shipped(task: str, **arguments: Any) -> Callable[[Batches], Batches]:
         import os
         import pickle
         import shutil
+        import stat
         import sys
         import tempfile
         import zipfile
@@ -176,19 +180,47 @@ def shipped(task: str, **arguments: Any) -> Callable[[Batches], Batches]:
             except OSError:
                 return False
 
+        def is_private(path: str) -> bool:
+            """Whether a file or directory belongs to this user, and no other user can change it; links are not."""
+            found = os.lstat(path)
+            kind = stat.S_ISDIR(found.st_mode) or stat.S_ISREG(found.st_mode)
+            return kind and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+
+        def is_exact(folder: str) -> bool:
+            """Whether a folder is private and has the source and nothing else, besides machine code of it."""
+            try:
+                if not is_private(folder) or os.lstat(folder).st_mode & 0o077:
+                    return False
+                files: set[str] = set()
+                for parent, folders, names in os.walk(folder):
+                    inside = os.path.relpath(parent, folder)
+                    if not all(is_private(os.path.join(parent, name)) for name in folders + names):
+                        return False
+                    if os.path.basename(parent) != "__pycache__":
+                        files.update(os.path.normpath(os.path.join(inside, name)) for name in names)
+                    elif folders:
+                        return False
+            except OSError:
+                return False
+            with zipfile.ZipFile(io.BytesIO(source)) as archive:
+                return files == set(archive.namelist()) and has_source(folder)
+
         def unpacked() -> str:
-            owner = os.getuid() if hasattr(os, "getuid") else 0
-            place = os.path.join(tempfile.gettempdir(), f"homonym-source-{owner}-{digest[:16]}")
-            if not has_source(place):
-                fresh = tempfile.mkdtemp(prefix="homonym-source-")
-                with zipfile.ZipFile(io.BytesIO(source)) as archive:
-                    archive.extractall(fresh)
-                try:
-                    os.rename(fresh, place)
-                except OSError:
-                    if not has_source(place):
-                        return fresh  # another user's files are at that place
-                    shutil.rmtree(fresh, ignore_errors=True)
+            place = os.path.join(tempfile.gettempdir(), f"homonym-source-{os.geteuid()}-{digest[:16]}")
+            if is_exact(place):
+                return place
+            fresh = tempfile.mkdtemp(prefix="homonym-source-")
+            with zipfile.ZipFile(io.BytesIO(source)) as archive:
+                archive.extractall(fresh)
+            for parent, folders, names in os.walk(fresh):
+                for name in folders + names:
+                    os.chmod(os.path.join(parent, name), 0o700 if name in folders else 0o600)
+            try:
+                os.rename(fresh, place)
+            except OSError:
+                if not is_exact(place):
+                    return fresh  # somebody else's files are at that place, or ours were changed
+                shutil.rmtree(fresh, ignore_errors=True)
             return place
 
         def find_source() -> None:
