@@ -10,7 +10,7 @@ TOOLS := $(VENV)/.tools
 PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check format bench accuracy docs clean
+.PHONY: help demo test quick check format bench accuracy mutants docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -52,6 +52,10 @@ bench: $(TOOLS)  ## run the benchmarks; results go to benchmarks/RESULTS.md
 
 accuracy: $(TOOLS)  ## measure on the labelled sets in ../shared/data; figures go to docs/accuracy.md
 	$(BIN)/python -m benchmarks.accuracy -o docs/accuracy.md
+
+mutants: $(TOOLS)  ## mutation testing: change the code at random, and list the changes that no test notices
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,mutants]'
+	$(BIN)/python -m benchmarks.mutants
 
 clean:  ## remove the environment and everything that was generated
 	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
