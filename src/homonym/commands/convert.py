@@ -54,8 +54,8 @@ def convert(
     require_documents_path(path)
     with open_local_engine(run, path) as engine:
         read = engine.convert_documents(run.inputs, run.settings)
-        with engine.database() as (connection, duplicates):
-            read = engine.without_duplicates(read, duplicates)
+        with engine.database(read) as (connection, duplicates):
+            read = engine.with_duplicates_merged(read, duplicates)
             with run.stages.stage("write", read.records) as advance:
                 write_converted(connection, engine.work, path, advance)
             mentions = count_authors(connection)

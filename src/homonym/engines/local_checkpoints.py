@@ -10,11 +10,10 @@ import shutil
 from array import array
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from homonym import __version__
-from homonym.collection.counting import Duplicate
 from homonym.collection.encoded import Encoded, load_encoded, save_encoded
 from homonym.collection.layout import CONVERTED, PART_TABLES
 from homonym.collection.parts import Chunk, PartReport, write_mention_table
@@ -147,7 +146,7 @@ def _report_from(facts: Facts) -> PartReport:
 
 @dataclass(frozen=True)
 class EncodedCheckpoint:
-    """An encoded collection, the duplicates that were dropped, and how many features the given statistics lack."""
+    """An encoded collection, the duplicates that were merged, and how many features the given statistics lack."""
 
     encoded: Encoded
     duplicates: FoundDuplicates
@@ -159,15 +158,13 @@ class EncodedCheckpoint:
         facts = Manifest(work).find(ENCODED, key)
         if facts is None or not files <= set(facts["files"]):
             return None
-        number, first = facts["duplicates"]
-        duplicates = FoundDuplicates(number, [Duplicate(*values) for values in first])
+        duplicates = FoundDuplicates.from_json(facts["duplicates"])
         return EncodedCheckpoint(load_encoded(facts, work), duplicates, facts["missing"])
 
     def save(self, work: Path, key: str, files: Set[str]) -> None:
         """Save the collection, with additional files that are in the work directory."""
         values, own_files = save_encoded(self.encoded, work)
-        duplicates = self.duplicates.number, [astuple(duplicate) for duplicate in self.duplicates.first]
-        facts = {**values, "duplicates": duplicates, "missing": self.missing}
+        facts = {**values, "duplicates": self.duplicates.to_json(), "missing": self.missing}
         Manifest(work).add(ENCODED, key, facts, [*own_files, *sorted(files)])
 
 
