@@ -61,6 +61,10 @@ class _Queries:
     prefix: str = ""
     sha256: str = "sha256({})"
 
+    def define(self, table: str, query: str) -> None:
+        """Make or replace a view."""
+        self.connection.execute(f"CREATE OR REPLACE VIEW {table} AS {query}")
+
     def save(self, table: str, query: str) -> None:
         """Make or replace a table by the result of a query."""
         self.connection.execute(f"CREATE OR REPLACE TABLE {table} AS {query}")
@@ -72,12 +76,7 @@ class _Queries:
 
 def find_repeated_mentions(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the table `duplicates` of a run over mentions: those whose id an earlier one has."""
-    connection.execute(
-        """CREATE OR REPLACE TABLE duplicates AS
-           SELECT sequence, first, NULL::BIGINT AS merged, 'id:' || id AS key FROM
-             (SELECT sequence, id, min(sequence) OVER (PARTITION BY id) AS first FROM records
-              WHERE id IN (SELECT id FROM records GROUP BY id HAVING count(*) > 1)) WHERE sequence > first"""
-    )
+    _Queries(connection).save("duplicates", duplicates.repeated_mentions(""))
 
 
 def find_copies(connection: duckdb.DuckDBPyConnection, next_sequence: int) -> None:
@@ -105,7 +104,8 @@ def copies_by_document(connection: duckdb.DuckDBPyConnection) -> Any:
 
 def rename_equal_ids(connection: duckdb.DuckDBPyConnection) -> None:
     """Rename different documents that have the same id: both `smith2020` get a suffix, see duplicates.py."""
-    connection.execute(f"CREATE OR REPLACE TABLE renamed AS {duplicates.renaming(_Queries(connection))}")
+    queries = _Queries(connection)
+    queries.save("renamed", duplicates.renaming(queries))
     query = "SELECT * FROM mentions"
     if _value(connection, "SELECT count(*) FROM renamed"):
         query = f"""SELECT m.* REPLACE (coalesce(r.id || '#' || position, mention_id) AS mention_id,

@@ -17,10 +17,18 @@ from typing import Protocol
 
 
 class Database(Protocol):
-    """Where the queries run. A table is named with `prefix`; `sha256` is the function for the digest of bytes."""
+    """Where the queries run."""
 
-    prefix: str
-    sha256: str
+    @property
+    def prefix(self) -> str:
+        """The beginning of the names of all tables."""
+
+    @property
+    def sha256(self) -> str:
+        """The SQL for the SHA-256 digest of `{}` in hexadecimal digits."""
+
+    def define(self, table: str, query: str) -> None:
+        """Make or replace a view, which is computed when it is used."""
 
     def save(self, table: str, query: str) -> None:
         """Make or replace a table by the result of a query."""
@@ -47,14 +55,14 @@ def find_copies(database: Database, next_sequence: int) -> None:
     document will have the sequence `merged`, from `next_sequence` on. Needs the tables `records`, `keys`, `documents`.
     """
     p = database.prefix
-    database.save(
+    database.define(
         "document_keys",
         f"""SELECT sequence, 'id@' || form AS kind, 'id:' || id AS key FROM {p}records WHERE id_is_key
             UNION ALL SELECT sequence, split_part(key, ':', 1) AS kind, key FROM {p}keys""",
     )
     _find_ambiguous(database)
     equal_ids = f"SELECT id FROM {p}records WHERE NOT id_is_key GROUP BY id HAVING count(*) > 1"
-    database.save(
+    database.define(
         "contents",
         f"""SELECT r.sequence, 'same:' || {database.sha256.format("d.text")} AS key
             FROM {p}records r JOIN {p}documents d ON d.sequence = r.sequence
@@ -62,15 +70,16 @@ def find_copies(database: Database, next_sequence: int) -> None:
     )
     _connect(
         database,
-        f"""SELECT sequence AS node, key FROM {p}document_keys WHERE key NOT IN (SELECT key FROM {p}ambiguous)
+        f"""SELECT sequence AS node, key FROM {p}document_keys k
+            WHERE NOT EXISTS (SELECT 1 FROM {p}ambiguous a WHERE a.key = k.key)
             UNION ALL SELECT sequence AS node, key FROM {p}contents""",
     )
     database.save(
         "labels", f"SELECT node AS sequence, min(first) AS first, min(key) AS key FROM {p}linked GROUP BY node"
     )
     # Ids that are made from the content begin with "h:" and are no user's choice.
-    _join(database, "'name:' || r.id || ' ' || CAST(r.title AS VARCHAR(30))", "NOT id_is_key AND r.id NOT LIKE 'h:%'")
-    _join(database, "'title:' || CAST(r.work AS VARCHAR(30))", "r.work IS NOT NULL")
+    _join(database, "'name:' || r.id || ' ' || CAST(r.title AS STRING)", "NOT id_is_key AND r.id NOT LIKE 'h:%'")
+    _join(database, "'title:' || CAST(r.work AS STRING)", "r.work IS NOT NULL")
     database.save(
         "duplicates",
         f"SELECT sequence, first, first + {next_sequence} AS merged, key FROM {p}labels",
@@ -80,7 +89,7 @@ def find_copies(database: Database, next_sequence: int) -> None:
 def _find_ambiguous(database: Database) -> None:
     """Make the table `ambiguous`: identifiers that are on different documents."""
     p = database.prefix
-    database.save("shared", f"SELECT key FROM {p}document_keys GROUP BY key HAVING count(DISTINCT sequence) > 1")
+    database.define("shared", f"SELECT key FROM {p}document_keys GROUP BY key HAVING count(DISTINCT sequence) > 1")
     database.save(
         "ambiguous",
         f"""SELECT DISTINCT key FROM
@@ -114,7 +123,7 @@ def _connect(database: Database, known_by: str) -> None:
 def _join(database: Database, key: str, condition: str) -> None:
     """Join the documents found so far that share a key and have no different identifiers of one kind."""
     p = database.prefix
-    database.save(
+    database.define(
         "weak", f"SELECT r.sequence, r.title, {key} AS key FROM {p}records r WHERE r.title IS NOT NULL AND {condition}"
     )
     database.save(
@@ -122,29 +131,33 @@ def _join(database: Database, key: str, condition: str) -> None:
         f"""SELECT w.sequence, w.key FROM {p}weak w
             WHERE w.key IN (SELECT key FROM {p}weak GROUP BY key HAVING count(*) > 1)""",
     )
+    if not database.number(f"SELECT count(*) FROM {p}candidates"):
+        return
     _connect(
         database,
         f"""SELECT coalesce(l.first, c.sequence) AS node, c.key FROM {p}candidates c
             LEFT JOIN {p}labels l ON l.sequence = c.sequence""",
     )
-    database.save("joined", f"SELECT node, min(first) AS first, min(key) AS key FROM {p}linked GROUP BY node")
+    database.define("joined", f"SELECT node, min(first) AS first, min(key) AS key FROM {p}linked GROUP BY node")
     _find_conflicts(database)
-    database.save("accepted", f"SELECT * FROM {p}joined WHERE first NOT IN (SELECT first FROM {p}conflicts)")
+    database.define(
+        "accepted",
+        f"""SELECT * FROM {p}joined j WHERE NOT EXISTS (SELECT 1 FROM {p}conflicts c WHERE c.first = j.first)""",
+    )
     database.save(
-        "relabelled",
+        "labels",
         f"""SELECT l.sequence, coalesce(a.first, l.first) AS first,
                    CASE WHEN l.sequence = l.first AND a.first IS NOT NULL THEN a.key ELSE l.key END AS key
             FROM {p}labels l LEFT JOIN {p}accepted a ON a.node = l.first
-            UNION ALL SELECT node AS sequence, first, key FROM {p}accepted
-            WHERE node NOT IN (SELECT sequence FROM {p}labels)""",
+            UNION ALL SELECT node AS sequence, first, key FROM {p}accepted n
+            WHERE NOT EXISTS (SELECT 1 FROM {p}labels l WHERE l.sequence = n.node)""",
     )
-    database.save("labels", f"SELECT * FROM {p}relabelled")
 
 
 def _find_conflicts(database: Database) -> None:
     """Make the table `conflicts`: components of `joined` with different identifiers of one kind."""
     p = database.prefix
-    database.save(
+    database.define(
         "held",
         f"""SELECT DISTINCT j.first, j.node, i.kind, i.key FROM {p}joined j
             LEFT JOIN {p}labels l ON l.first = j.node
@@ -162,6 +175,14 @@ def _find_conflicts(database: Database) -> None:
     )
 
 
+def repeated_mentions(prefix: str) -> str:
+    """The query for `duplicates` of a run over mentions: those whose id an earlier one has. They are not merged."""
+    return f"""SELECT sequence, first, CAST(NULL AS BIGINT) AS merged, 'id:' || id AS key FROM
+                 (SELECT sequence, id, min(sequence) OVER (PARTITION BY id) AS first FROM {prefix}records
+                  WHERE id IN (SELECT id FROM {prefix}records GROUP BY id HAVING count(*) > 1)) several
+               WHERE sequence > first"""
+
+
 def first_duplicates(prefix: str, shown: int) -> str:
     """The query for the first duplicates, in the columns of `Duplicate`."""
     return f"""SELECT d.sequence, r.line, d.first, f.line AS first_line, d.key FROM {prefix}duplicates d
@@ -175,13 +196,13 @@ def renaming(database: Database) -> str:
     The digest is over the whole content, so the id of a document does not depend on the other documents with its id.
     """
     p = database.prefix
-    unique = f"sequence NOT IN (SELECT sequence FROM {p}duplicates)"
+    unique = f"NOT EXISTS (SELECT 1 FROM {p}duplicates d WHERE d.sequence = r.sequence)"
     chosen = f"""SELECT id FROM {p}records WHERE NOT id_is_key
                  UNION ALL SELECT substr(key, 4) FROM {p}ambiguous WHERE key LIKE 'id:%'"""
-    shared = f"SELECT id FROM {p}records WHERE {unique} AND id IN ({chosen}) GROUP BY id HAVING count(*) > 1"
+    shared = f"SELECT r.id FROM {p}records r WHERE {unique} AND r.id IN ({chosen}) GROUP BY r.id HAVING count(*) > 1"
     return f"""SELECT sequence, id || '~' ||
                       CASE WHEN count(*) OVER (PARTITION BY id, substr(digest, 1, 8)) > 1 THEN digest
                            ELSE substr(digest, 1, 8) END AS id
-               FROM (SELECT r.sequence, r.id, {database.sha256.format("d.text")} AS digest
-                     FROM {p}records r JOIN {p}documents d ON d.sequence = r.sequence
-                     WHERE r.{unique} AND r.id IN ({shared})) named"""
+               FROM (SELECT r.sequence, r.id, {database.sha256.format("t.text")} AS digest
+                     FROM {p}records r JOIN {p}documents t ON t.sequence = r.sequence
+                     WHERE {unique} AND r.id IN ({shared})) named"""

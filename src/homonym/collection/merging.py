@@ -78,7 +78,8 @@ def merge(copies: Sequence[Copy]) -> Merged:
     notes: list[list[Note]] = [[] for _ in copies]
 
     def longest(field: str) -> str:
-        return max((getattr(document, field) for document in documents), key=lambda text: (len(text), text))
+        texts: list[str] = [getattr(document, field) for document in documents]
+        return max(texts, key=lambda text: (len(text), text))
 
     def united(field: str, key: Callable[[str], str]) -> list[str]:
         return _united([getattr(document, field) for document in documents], key)
@@ -134,7 +135,7 @@ def _merge_authors(lists: Sequence[Sequence[Author]], notes: list[list[Note]]) -
     best = max(lists, key=_best_list)
     others: list[list[tuple[int, Author]]] = [[] for _ in best]  # for each author the same in other copies
     for copy, authors in enumerate(lists):
-        for author, place in zip(authors, _places(authors, best), strict=True):
+        for author, place in zip(authors, author_places(authors, best), strict=True):
             if place is None:
                 notes[copy].append(("author", f"{author.name} is not among the authors of the other copies"))
             else:
@@ -148,7 +149,7 @@ def _best_list(authors: Sequence[Author]) -> tuple[int, int, list[str], list[int
     return len(names), sum(map(len, map(folded, names))), names, [author.position for author in authors], repr(authors)
 
 
-def _places(authors: Sequence[Author], best: Sequence[Author]) -> list[int | None]:
+def author_places(authors: Sequence[Author], best: Sequence[Author]) -> list[int | None]:
     """The place of each author in the best list; None if there is none, or if another author has it."""
     if len(authors) == len(best):
         agreeing = sum(_is_same_name(a.name, b.name) for a, b in zip(authors, best, strict=True))

@@ -18,6 +18,7 @@ from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, n
 from homonym.clustering.arrays import Integers, starts
 from homonym.collection import counting
 from homonym.collection.encoded import Encoded, encode
+from homonym.collection.old_ids import FileRange
 from homonym.collection.parts import (
     Chunk,
     MergeLoss,
@@ -117,6 +118,14 @@ class LocalParts:
         """File, unit and number of a record."""
         _, file, unit = self.files[bisect_right(self.files, sequence, key=lambda start: start.sequence) - 1]
         return file, unit, line
+
+    def ranges(self) -> list[FileRange]:
+        """The sequence numbers of all files."""
+        following = [*(file.sequence for file in self.files[1:]), self.sequences]
+        return [
+            FileRange(Path(start.file).name, start.sequence, end)
+            for start, end in zip(self.files, following, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
