@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from homonym.collection.identity import surnames_of, title_digest, work_digest
+from homonym.collection.identity import digests
 from homonym.collection.layout import (
     BAGS,
     FEATURES,
@@ -141,7 +141,8 @@ def extract_tables(
 def record_tables(records: RecordColumns, form: str, blocking: str) -> dict[str, pa.Table]:
     """The tables by which duplicates are found: records, and the keys that a record has in addition to its id."""
     keys = [f"{kind}:{value}" for kind, value in zip(records.ids.kind, records.ids.value, strict=True)]
-    years, surnames = records.year.to_pylist(), [surnames_of(names, blocking) for names in records.names]
+    rows = zip(records.title, records.year.to_pylist(), records.names, strict=True)
+    found = [digests(title, year, names, blocking) for title, year, names in rows]
     columns = [
         records.sequence,
         records.line,
@@ -150,8 +151,8 @@ def record_tables(records: RecordColumns, form: str, blocking: str) -> dict[str,
         records.year,
         records.authors.astype(np.int32),
         pa.repeat(pa.scalar(form), len(records.sequence)),
-        pa.array(map(title_digest, records.title), pa.int64()),
-        pa.array(map(work_digest, records.title, years, surnames), pa.int64()),
+        pa.array([title for title, _ in found], pa.int64()),
+        pa.array([work for _, work in found], pa.int64()),
     ]
     return {
         "records": pa.table(columns, schema=RECORD_ROWS),

@@ -6,11 +6,12 @@ together with year and authors: "Editorial" or "Introduction to the special issu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
+from anyascii import anyascii
+
 from homonym.features.blocking import blocked_names
-from homonym.records.fields.people import plain_letters
 
 # A title identifies a document if it has at least this many words and letters, and this many letters outside the words
 # of GENERIC.
@@ -18,65 +19,74 @@ MIN_WORDS, MIN_LETTERS, MIN_OWN_LETTERS = 4, 20, 12
 
 # Words of titles that many documents have.
 GENERIC = frozenset(
-    "a an and as at by for from in into no of on or our re the this to with abstract abstracts acknowledgement "
-    "acknowledgements acknowledgment acknowledgments address addendum annual announcement announcements answer "
-    "appendix article author authors authors' board book books call comment commentary comments conclusion "
-    "conference congress contents contributors correction corrections correspondence corrigendum cover "
-    "discussion editor editor's editorial editors editors' erratum foreword front full general guest guide "
-    "guidelines index information instructions introduction introductory issue issues journal letter letters "
-    "list matter meeting meetings memoriam message name news note notes notice obituary opening page papers "
-    "part perspective poster posters preface presidential president's proceedings program programme publication "
-    "publications reader readers recent remarks reply report reports response retraction review reviewer "
-    "reviewers reviews section session special statement summary supplement symposium table thanks theme title "
-    "update volume welcome workshop".split()
+    word.encode()
+    for word in (
+        "a an and as at by for from in into no of on or our re the this to with abstract abstracts acknowledgement "
+        "acknowledgements acknowledgment acknowledgments address addendum annual announcement announcements answer "
+        "appendix article author authors board book books call comment commentary comments conclusion "
+        "conference congress contents contributors correction corrections correspondence corrigendum cover "
+        "discussion editor editorial editors erratum foreword front full general guest guide "
+        "guidelines index information instructions introduction introductory issue issues journal letter letters "
+        "list matter meeting meetings memoriam message name news note notes notice obituary opening page papers "
+        "part perspective poster posters preface presidential proceedings program programme publication "
+        "publications reader readers recent remarks reply report reports response retraction review reviewer "
+        "reviewers reviews section session special statement summary supplement symposium table thanks theme title "
+        "update volume welcome workshop"
+    ).split()
 )
 
 
-def title_digest(title: str) -> int | None:
-    """A number for the letters and digits of a title; None if it has none.
-
-    >>> title_digest("On <Coins>") == title_digest("ON COINS!"), title_digest("?")
-    (True, None)
-    """
-    letters = plain_letters(title)
-    return _number(letters) if letters else None
+# ASCII letters in lower case and digits; every other sign becomes a space.
+_LETTERS = bytes(ord(sign.lower()) if sign.isalnum() else ord(" ") for sign in map(chr, range(128))) + b" " * 128
 
 
-def work_digest(title: str, year: int | None, surnames: str) -> int | None:
-    """A number for title, year and the surnames of all authors; None if these do not identify a document.
+Digests = tuple[int | None, int | None]
+"""Numbers for the title of a record, and for its title, year and authors; None if they identify nothing."""
 
-    >>> one = work_digest("A History of Roman Silver Coins", 2014, "DOE|ROE")
-    >>> one == work_digest("A history of Roman silver coins.", 2014, "DOE|ROE")
+
+def digests(title: str, year: int | None, names: Sequence[str], blocking: str) -> Digests:
+    """The digests of a record; a title without letters and digits has none.
+
+    >>> one = digests("A History of Roman Silver Coins", 2014, ["Doe, Jane", "R. Roe"], "initials")
+    >>> one == digests("A history of <Roman> silver coins.", 2014, ["Doe, J.", "?", "Roe, R"], "initials")
     True
-    >>> work_digest("Introduction to the Special Issue", 2014, "DOE|ROE")
+    >>> digests("Introduction to the Special Issue", 2014, ["Doe, J"], "initials")[1]
     """
-    if year is None or not surnames or not identifies(title):
-        return None
-    return _number(f"{plain_letters(title)} {year} {plain_letters(surnames)}")
+    words = (title if title.isascii() else anyascii(title)).encode(errors="replace").translate(_LETTERS).split()
+    if not words:
+        return None, None
+    letters = b"".join(words)
+    digest = blake2b(letters, digest_size=8)
+    number = int.from_bytes(digest.digest(), "little", signed=True)
+    if year is None or len(words) < MIN_WORDS or len(letters) < MIN_LETTERS or _is_generic(words):
+        return number, None
+    if not (surnames := surnames_of(names, blocking)):
+        return number, None
+    digest.update(b" %d %b" % (year, surnames))
+    return number, int.from_bytes(digest.digest(), "little", signed=True)
 
 
-def surnames_of(names: Iterable[str], blocking: str) -> str:
+def _is_generic(words: Sequence[bytes]) -> bool:
+    """Whether a title has too few words of its own.
+
+    >>> _is_generic(b"letter to the editor a reply".split()), _is_generic(b"a history of roman coins".split())
+    (True, False)
+    """
+    own = 0
+    for word in words:
+        if word not in GENERIC:
+            own += len(word)
+            if own >= MIN_OWN_LETTERS:  # mostly after two or three words
+                return False
+    return True
+
+
+def surnames_of(names: Iterable[str], blocking: str) -> bytes:
     """The surnames of authors in order, without authors that have no usable name.
 
-    >>> surnames_of(["Doe, Jane", "?", "R. Roe"], "initials")
-    'DOE|ROE'
+    >>> surnames_of(["van Doe, Jane", "?", "R. Roe-Poe"], "initials")
+    b'VANDOE|ROEPOE'
     """
     cache = blocked_names(blocking)  # it has the names of this part already
-    return "|".join([found.key.partition(",")[0] for name in names if (found := cache[name])])
-
-
-def identifies(title: str) -> bool:
-    """Whether a title belongs to one document, or at most to one with the same year and authors.
-
-    >>> [identifies(title) for title in ("Editorial", "Letter to the editor: a reply", "A history of Roman coins")]
-    [False, False, True]
-    """
-    words = title.lower().split()
-    if len(words) < MIN_WORDS or len(title) < MIN_LETTERS or len(plain_letters(title)) < MIN_LETTERS:
-        return False
-    own = [word for word in words if word.strip(".,:;!?()[]\"'") not in GENERIC]
-    return len(plain_letters("".join(own))) >= MIN_OWN_LETTERS
-
-
-def _number(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
+    keys = [found.key for name in names if (found := cache[name])]
+    return "|".join([key[: key.find(",")] if "," in key else key for key in keys]).encode().translate(None, b" -'.")

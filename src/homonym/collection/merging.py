@@ -153,7 +153,7 @@ def author_places(authors: Sequence[Author], best: Sequence[Author]) -> list[int
     """The place of each author in the best list; None if there is none, or if another author has it."""
     if len(authors) == len(best):
         agreeing = sum(_is_same_name(a.name, b.name) for a, b in zip(authors, best, strict=True))
-        if 2 * agreeing >= len(best):
+        if 2 * agreeing > len(best) or not best:
             return list(range(len(best)))
     index = AuthorIndex([(author.name,) for author in best])
     found = [index.find(author.name) for author in authors]

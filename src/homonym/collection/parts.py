@@ -148,7 +148,11 @@ def _write_converted(placed: Sequence[PlacedDocument], work: Path, part: int) ->
 
 
 def _document_table(sequence: Integers, texts: Sequence[bytes]) -> dict[str, pa.Table]:
-    return {"documents": pa.table([sequence, pa.array(texts, pa.binary())], schema=DOCUMENT_ROWS)}
+    # Joined at once: an array of long texts is made several times as fast.
+    offsets = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(texts))]
+    column = pa.Array.from_buffers(pa.binary(), len(texts), buffers)
+    return {"documents": pa.table([sequence, column], schema=DOCUMENT_ROWS)}
 
 
 class MergeLoss(NamedTuple):
