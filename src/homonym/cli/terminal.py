@@ -283,6 +283,7 @@ SECONDS_BETWEEN_LINES = 30.0
 TITLES = {
     "generate": "Generating mentions",
     "read": "Reading and extracting features",
+    "merge": "Merging copies of documents",
     "count": "Counting features",
     "encode": "Encoding bags",
     "constrain": "Finding must-link and cannot-link constraints",

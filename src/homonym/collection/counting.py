@@ -79,9 +79,9 @@ def find_repeated_mentions(connection: duckdb.DuckDBPyConnection) -> None:
     _Queries(connection).save("duplicates", duplicates.repeated_mentions(""))
 
 
-def find_copies(connection: duckdb.DuckDBPyConnection, next_sequence: int) -> None:
+def find_copies(connection: duckdb.DuckDBPyConnection, next_sequence: int) -> int:
     """Make the table `duplicates` of a run over documents, see duplicates.py."""
-    duplicates.find_copies(_Queries(connection), next_sequence)
+    return duplicates.find_copies(_Queries(connection), next_sequence)
 
 
 def count_duplicates(connection: duckdb.DuckDBPyConnection, shown: int) -> tuple[int, int, list[Duplicate]]:

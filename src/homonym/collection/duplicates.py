@@ -48,8 +48,10 @@ class Duplicate:
     key: str
 
 
-def find_copies(database: Database, next_sequence: int) -> None:
+def find_copies(database: Database, next_sequence: int) -> int:
     """Make the table `duplicates`: the copies of all documents that have several.
+
+    Returns the number of groups of documents that have the same title, year and authors, but were not joined.
 
     `first` is the sequence of the first copy, and `key` is what the record has in common with another. The merged
     document will have the sequence `merged`, from `next_sequence` on. Needs the tables `records`, `keys`, `documents`.
@@ -71,7 +73,8 @@ def find_copies(database: Database, next_sequence: int) -> None:
     _connect(
         database,
         f"""SELECT sequence AS node, key FROM {p}document_keys k
-            WHERE NOT EXISTS (SELECT 1 FROM {p}ambiguous a WHERE a.key = k.key)
+            WHERE k.key IN (SELECT key FROM {p}shared)
+              AND NOT EXISTS (SELECT 1 FROM {p}ambiguous a WHERE a.key = k.key)
             UNION ALL SELECT sequence AS node, key FROM {p}contents""",
     )
     database.save(
@@ -79,17 +82,18 @@ def find_copies(database: Database, next_sequence: int) -> None:
     )
     # Ids that are made from the content begin with "h:" and are no user's choice.
     _join(database, "'name:' || r.id || ' ' || CAST(r.title AS STRING)", "NOT id_is_key AND r.id NOT LIKE 'h:%'")
-    _join(database, "'title:' || CAST(r.work AS STRING)", "r.work IS NOT NULL")
+    undecided = _join(database, "'title:' || CAST(r.work AS STRING)", "r.work IS NOT NULL")
     database.save(
         "duplicates",
         f"SELECT sequence, first, first + {next_sequence} AS merged, key FROM {p}labels",
     )
+    return undecided
 
 
 def _find_ambiguous(database: Database) -> None:
     """Make the table `ambiguous`: identifiers that are on different documents."""
     p = database.prefix
-    database.define("shared", f"SELECT key FROM {p}document_keys GROUP BY key HAVING count(DISTINCT sequence) > 1")
+    database.save("shared", f"SELECT key FROM {p}document_keys GROUP BY key HAVING count(DISTINCT sequence) > 1")
     database.save(
         "ambiguous",
         f"""SELECT DISTINCT key FROM
@@ -120,8 +124,11 @@ def _connect(database: Database, known_by: str) -> None:
         )
 
 
-def _join(database: Database, key: str, condition: str) -> None:
-    """Join the documents found so far that share a key and have no different identifiers of one kind."""
+def _join(database: Database, key: str, condition: str) -> int:
+    """Join the documents found so far that share a key and have no different identifiers of one kind.
+
+    Returns the number of groups that were not joined.
+    """
     p = database.prefix
     database.define(
         "weak", f"SELECT r.sequence, r.title, {key} AS key FROM {p}records r WHERE r.title IS NOT NULL AND {condition}"
@@ -132,7 +139,7 @@ def _join(database: Database, key: str, condition: str) -> None:
             WHERE w.key IN (SELECT key FROM {p}weak GROUP BY key HAVING count(*) > 1)""",
     )
     if not database.number(f"SELECT count(*) FROM {p}candidates"):
-        return
+        return 0
     _connect(
         database,
         f"""SELECT coalesce(l.first, c.sequence) AS node, c.key FROM {p}candidates c
@@ -152,6 +159,7 @@ def _join(database: Database, key: str, condition: str) -> None:
             UNION ALL SELECT node AS sequence, first, key FROM {p}accepted n
             WHERE NOT EXISTS (SELECT 1 FROM {p}labels l WHERE l.sequence = n.node)""",
     )
+    return database.number(f"SELECT count(*) FROM {p}conflicts")
 
 
 def _find_conflicts(database: Database) -> None:

@@ -74,6 +74,8 @@ def merge(copies: Sequence[Copy]) -> Merged:
     [Author(position=0, name='Doe, Jane', affiliations=['MIT'], emails=[], label=None, block=None, ids={'scopus': '7'})]
     """
     documents = [copy.document for copy in copies]
+    if all(document == documents[0] for document in documents[1:]):  # as in exports that overlap
+        return Merged(documents[0], [[] for _ in copies])
     named = min(copies, key=id_rank).document
     notes: list[list[Note]] = [[] for _ in copies]
 

@@ -206,13 +206,13 @@ class LocalEngine:
             counting.keep_ids(connection)
             return FoundDuplicates(*counting.count_duplicates(connection, MAX_LISTED_PROBLEMS))
         with self.stages.stage("merge"):
-            counting.find_copies(connection, parts.sequences)
+            undecided = counting.find_copies(connection, parts.sequences)
             found = FoundDuplicates(*counting.count_duplicates(connection, MAX_LISTED_PROBLEMS))
             if found.number:
                 found = found._replace(losses=self._merge_copies(connection, parts, found.number))
                 counting.read_parts(connection, self.work)
             counting.rename_equal_ids(connection)
-            self.stages.note("merge", copies=found.number, by_title=found.by_title)
+            self.stages.note("merge", copies=found.number, by_title=found.by_title, undecided=undecided)
         return found
 
     def _merge_copies(

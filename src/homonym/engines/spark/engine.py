@@ -274,7 +274,7 @@ class SparkEngine:
         if parts.plan.mentions:
             self.queries.save("duplicates", repeated_mentions(self.queries.prefix))
             return FoundDuplicates(*spark_counting.count_duplicates(self.queries, MAX_LISTED_PROBLEMS))
-        find_copies(self.queries, parts.plan.sequences)
+        undecided = find_copies(self.queries, parts.plan.sequences)
         found = FoundDuplicates(*spark_counting.count_duplicates(self.queries, MAX_LISTED_PROBLEMS))
         if found.number:
             copies = spark_counting.copies_by_document(self.queries)
@@ -285,7 +285,7 @@ class SparkEngine:
             rows = stored(self.spark, self._at(MERGED), "problems", READ).orderBy("start", "ordinal").toLocalIterator()
             losses = [MergeLoss(row["sequence"], row["line"], row["lost"], row["reason"]) for row in rows]
             found = found._replace(losses=losses)
-        self.stages.note("merge", copies=found.number, by_title=found.by_title)
+        self.stages.note("merge", copies=found.number, by_title=found.by_title, undecided=undecided)
         return found
 
     def _name_tables(self) -> None:
