@@ -180,7 +180,7 @@ def test_broken_lines_are_shown_with_their_place(tmp_path: Path) -> None:
     done = homonym_command("disambiguate", "in.jsonl", "-o", "out.csv", cwd=tmp_path)
     assert done.returncode == 0
     assert "in.jsonl, line 17: not valid JSON" in done.stderr
-    assert "Rejected or skipped: 1 record." in done.stderr
+    assert "Rejected: 1 record." in done.stderr
     done = homonym_command("disambiguate", "in.jsonl", "-o", "strict.csv", "--strict", cwd=tmp_path)
     assert done.returncode == 2
     assert "line 17" in done.stderr

@@ -47,8 +47,8 @@ def chunk(lines: list[bytes]) -> Chunk:
 
 def record_by_record(lines: list[bytes], settings: Settings) -> tuple[dict[str, pa.Table], PartReport]:
     report = PartReport()
-    documents = list(parts._named_documents(chunk(lines), report, settings.blocking, strict=False))
-    return extract_tables(columns_of(documents, settings.blocking), 7, settings), report
+    found = parts._named_documents(chunk(lines), report, settings.blocking, strict=False)
+    return extract_tables(columns_of([placed for placed, _ in found], settings.blocking), 7, settings), report
 
 
 def check(lines: list[bytes], settings: Settings = DEFAULTS) -> bool:

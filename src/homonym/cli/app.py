@@ -144,10 +144,12 @@ def extract(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
 @cli.command()
 @INPUTS
 @click.option("-o", "--output", required=True, type=FILE, help="Documents, as .jsonl or .jsonl.gz.")
+@click.option("--pairs", type=FILE, help="Pairs of an older homonym, which may name mentions by file and line.")
+@click.option("--new-pairs", type=FILE, help="Write the same pairs with the mention ids of today.")
 @reading_options
 @run_options
 def convert(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
-    """Convert records of any supported format to documents, without duplicates.
+    """Convert records of any supported format to documents; copies of a document are merged.
 
     \b
     Example:

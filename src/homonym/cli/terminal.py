@@ -34,7 +34,7 @@ REJECTED = {
     "record": "records rejected",
     "author": "authors rejected",
     "field": "fields rejected",
-    "duplicate": "duplicates, read only once",
+    "duplicate": "duplicates, merged",
 }
 
 
@@ -59,9 +59,11 @@ def show_problems(summary: Reported, console: Console | None = None) -> None:
         console.print(str(problem), markup=False)
     if len(summary.problems) > SHOWN_PROBLEMS:
         console.print("…")
-    if len(summary.problems):
-        counts = [counted(count, lost) for lost, count in summary.problems.counts.items() if count]
-        console.print(f"Rejected or skipped: {', '.join(counts)}.")
+    counts = {lost: counted(count, lost) for lost, count in summary.problems.counts.items() if count}
+    if any(problem.merged for problem in summary.problems.first):
+        console.print(f"Merged with another copy of the same document: {counts.pop('duplicate')}.")
+    if counts:
+        console.print(f"Rejected: {', '.join(counts.values())}.")
 
 
 def show_conversion(done: Conversion, console: Console | None = None) -> None:
@@ -283,6 +285,7 @@ SECONDS_BETWEEN_LINES = 30.0
 TITLES = {
     "generate": "Generating mentions",
     "read": "Reading and extracting features",
+    "merge": "Merging copies of documents",
     "count": "Counting features",
     "encode": "Encoding bags",
     "constrain": "Finding must-link and cannot-link constraints",

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from homonym.clustering.arrays import Frequencies
+from homonym.collection import duplicates
+from homonym.collection.duplicates import Duplicate
 from homonym.collection.layout import PART_TABLES, SLOT_BITS, part_file, part_files
 from homonym.collection.statistics import GivenStatistics, sql_files, sql_quoted, use_given_counts
 
@@ -45,75 +47,67 @@ def read_parts(connection: duckdb.DuckDBPyConnection, work: Path) -> None:
     """Create a view of each table over all parts; a table that no part has is empty."""
     for name, schema in PART_TABLES.items():
         if files := part_files(work, name):
-            connection.execute(f'CREATE VIEW "{name}" AS SELECT * FROM read_parquet({sql_files(files)})')
+            connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM read_parquet({sql_files(files)})')
         else:
             connection.register("empty", schema.empty_table())
-            connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM empty')
+            connection.execute(f'CREATE OR REPLACE TABLE "no {name}" AS SELECT * FROM empty')
+            connection.execute(f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM "no {name}"')
             connection.unregister("empty")
 
 
 @dataclass(frozen=True)
-class Duplicate:
-    """A duplicate record: its place, the place of the first record of the document, and the key they share."""
+class _Queries:
+    """The database as duplicates.py uses it."""
 
-    sequence: int
-    line: int
-    first_sequence: int
-    first_line: int
-    key: str
+    connection: duckdb.DuckDBPyConnection
+    prefix: str = ""
+    sha256: str = "sha256({})"
+
+    def define(self, table: str, query: str) -> None:
+        """Make or replace a view."""
+        self.connection.execute(f"CREATE OR REPLACE VIEW {table} AS {query}")
+
+    def save(self, table: str, query: str) -> None:
+        """Make or replace a table by the result of a query."""
+        self.connection.execute(f"CREATE OR REPLACE TABLE {table} AS {query}")
+
+    def number(self, query: str) -> int:
+        """The result of a query with one integer."""
+        return int(_value(self.connection, query))
 
 
-def find_duplicates(connection: duckdb.DuckDBPyConnection, shown: int) -> tuple[int, list[Duplicate]]:
-    """Make the table `duplicates`, whose records are ignored from now on; returns their number and the first `shown`.
+def find_repeated_mentions(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the table `duplicates` of a run over mentions: those whose id an earlier one has."""
+    _Queries(connection).save("duplicates", duplicates.repeated_mentions(""))
 
-    Records are one document if they share a key, or are connected by other records that do.
-    """
-    connection.execute(
-        """CREATE OR REPLACE VIEW record_keys AS
-           SELECT sequence, 'id:' || id AS key FROM records WHERE id_is_key UNION ALL SELECT sequence, key FROM keys"""
+
+def find_copies(connection: duckdb.DuckDBPyConnection, next_sequence: int) -> int:
+    """Make the table `duplicates` of a run over documents, see duplicates.py."""
+    return duplicates.find_copies(_Queries(connection), next_sequence)
+
+
+def count_duplicates(connection: duckdb.DuckDBPyConnection, shown: int) -> tuple[int, int, list[Duplicate]]:
+    """The number of records that repeat an earlier one, how many only by title, and the first `shown` of them."""
+    number, by_title = _row(
+        connection, "SELECT count(*), count(*) FILTER (key LIKE 'title:%') FROM duplicates WHERE sequence > first"
     )
-    connection.execute(
-        """CREATE OR REPLACE TABLE linked AS
-           SELECT DISTINCT sequence, key, sequence AS first FROM record_keys
-           WHERE key IN (SELECT key FROM record_keys GROUP BY key HAVING count(*) > 1)"""
-    )
-    while _propagate_first(connection):
-        pass
-    connection.execute(
-        """CREATE OR REPLACE TABLE duplicates AS
-           SELECT sequence, any_value(first) AS first, min(key) AS key FROM linked
-           WHERE sequence > first GROUP BY sequence"""
-    )
-    rows = connection.execute(
-        """SELECT d.sequence, r.line, d.first, f.line, d.key FROM duplicates d
-           JOIN records r ON r.sequence = d.sequence JOIN records f ON f.sequence = d.first
-           ORDER BY d.sequence LIMIT ?""",
-        [shown],
-    ).fetchall()
-    return int(_value(connection, "SELECT count(*) FROM duplicates")), [Duplicate(*row) for row in rows]
+    rows = connection.execute(duplicates.first_duplicates("", shown)).fetchall()
+    return number, by_title, [Duplicate(*row) for row in rows]
 
 
-def _propagate_first(connection: duckdb.DuckDBPyConnection) -> bool:
-    """One step of connected components: take the first record of all that share a key; returns whether any changed."""
-    before = _value(connection, "SELECT sum(first) FROM linked")
-    connection.execute(
-        """CREATE OR REPLACE TABLE linked AS
-           SELECT sequence, key, min(first) OVER (PARTITION BY sequence) AS first
-           FROM (SELECT sequence, key, min(first) OVER (PARTITION BY key) AS first FROM linked)"""
-    )
-    return bool(_value(connection, "SELECT sum(first) FROM linked") != before)
+def copies_by_document(connection: duckdb.DuckDBPyConnection) -> Any:
+    """Stream the copies of all documents that have several, in the columns of schema COPIES (see layout.py)."""
+    return connection.sql(
+        """SELECT d.merged, d.sequence, r.line, r.form, r.id_is_key, t.text FROM duplicates d
+           JOIN records r ON r.sequence = d.sequence JOIN documents t ON t.sequence = d.sequence
+           ORDER BY d.merged, d.sequence"""
+    ).to_arrow_reader(10_000)
 
 
 def rename_equal_ids(connection: duckdb.DuckDBPyConnection) -> None:
-    """Number different documents that have the same id, chosen by users: the second `smith2020` is `smith2020~2`."""
-    connection.execute(
-        f"""CREATE OR REPLACE TABLE renamed AS
-            SELECT sequence, id || '~' || place AS id FROM
-              (SELECT sequence, id, row_number() OVER (PARTITION BY id ORDER BY id_is_key DESC, sequence) AS place
-               FROM records
-               WHERE id IN (SELECT id FROM records WHERE NOT id_is_key) AND {is_unique("sequence")})
-            WHERE place > 1"""
-    )
+    """Rename different documents that have the same id: both `smith2020` get a suffix, see duplicates.py."""
+    queries = _Queries(connection)
+    queries.save("renamed", duplicates.renaming(queries))
     query = "SELECT * FROM mentions"
     if _value(connection, "SELECT count(*) FROM renamed"):
         query = f"""SELECT m.* REPLACE (coalesce(r.id || '#' || position, mention_id) AS mention_id,
@@ -127,6 +121,7 @@ def count_features(connection: duckdb.DuckDBPyConnection, given: GivenStatistics
 
     #(f) is the sum over the parts, minus what duplicate records have added to them.
     """
+    name_documents(connection)
     resolve_references(connection)
     find_duplicate_counts(connection, work)
     connection.execute(
@@ -167,16 +162,54 @@ def find_duplicate_counts(connection: duckdb.DuckDBPyConnection, work: Path) -> 
 
 
 def resolve_references(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the table `referenced`: the authors of referenced documents of the run, which are features of type `ref`."""
+    """Make the table `referenced`: the authors of referenced documents of the run, which are features of type `ref`.
+
+    A merged document is found by the ids of all its copies. If a document refers to it by several, the one that occurs
+    most often counts.
+    """
+    connection.execute(
+        f"""CREATE OR REPLACE VIEW cited AS
+            SELECT r.sequence, r.id, d.sequence AS cited, any_value(r.holders) AS holders, count(*) AS times
+            FROM "references" r JOIN document_names d ON d.id = r.id
+            WHERE {is_unique("r.sequence")} GROUP BY ALL"""
+    )
     connection.execute(
         f"""CREATE OR REPLACE TABLE referenced AS
-            SELECT r.sequence << {SLOT_BITS} AS owner, m.own_name AS feature, count(*)::DOUBLE AS count,
-                   any_value(r.holders)::BIGINT AS holders
-            FROM "references" r
-            JOIN records d ON d.id = r.id
-            JOIN mentions m ON m.owner >> {SLOT_BITS} = d.sequence
-            WHERE m.own_name IS NOT NULL AND {is_unique("r.sequence")} AND {is_unique_owner("m.owner")}
+            SELECT c.sequence << {SLOT_BITS} AS owner, m.own_name AS feature, sum(c.times)::DOUBLE AS count,
+                   any_value(c.holders)::BIGINT AS holders
+            FROM (SELECT sequence, cited, max(times) AS times, any_value(holders) AS holders FROM cited
+                  GROUP BY sequence, cited) c
+            JOIN mentions m ON m.owner >> {SLOT_BITS} = c.cited
+            WHERE m.own_name IS NOT NULL
             GROUP BY ALL"""
+    )
+
+
+def keep_ids(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the view `named_mentions` of a run that renames no document."""
+    connection.execute("CREATE OR REPLACE VIEW named_mentions AS SELECT * FROM mentions")
+
+
+def name_documents(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the view `document_names`: all ids by which a document may be cited, with its sequence."""
+    connection.execute(
+        """CREATE OR REPLACE VIEW document_names AS
+           SELECT DISTINCT r.id, coalesce(d.merged, r.sequence) AS sequence
+           FROM records r LEFT JOIN duplicates d ON d.sequence = r.sequence"""
+        if _value(connection, "SELECT count(*) FROM duplicates")
+        else "CREATE OR REPLACE VIEW document_names AS SELECT id, sequence FROM records"
+    )
+
+
+def name_changed_documents(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the table `changed_names`: ids by which documents were known in the input, and their ids in the result."""
+    name_documents(connection)
+    connection.execute(
+        """CREATE OR REPLACE TABLE changed_names AS
+           SELECT DISTINCT n.id, coalesce(m.id, r.id) AS new_id FROM document_names n
+           JOIN records r ON r.sequence = n.sequence LEFT JOIN renamed m ON m.sequence = n.sequence
+           WHERE n.id IN (SELECT o.id FROM document_names o JOIN records s ON s.sequence = o.sequence
+                          LEFT JOIN renamed m ON m.sequence = o.sequence WHERE o.id <> coalesce(m.id, s.id))"""
     )
 
 
@@ -329,7 +362,7 @@ def take_inventory(connection: duckdb.DuckDBPyConnection, most_frequent: int) ->
 def _document_ids(connection: duckdb.DuckDBPyConnection) -> list[Any]:
     return connection.execute(
         f"""SELECT split_part(key, ':', 1) AS kind, count(DISTINCT sequence) FROM keys
-            WHERE kind <> 'name' AND {is_unique("sequence")} GROUP BY kind ORDER BY 2 DESC, 1"""
+            WHERE {is_unique("sequence")} GROUP BY kind ORDER BY 2 DESC, 1"""
     ).fetchall()
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from homonym.collection.identity import digests
 from homonym.collection.layout import (
     BAGS,
     FEATURES,
@@ -27,7 +28,6 @@ from homonym.collection.layout import (
 from homonym.features.columns import AuthorColumns, DocumentColumns, RecordColumns
 from homonym.features.text import Integers
 from homonym.features.types import FEATURE_TYPES, FeatureCounts
-from homonym.records.fields.people import folded
 from homonym.settings import Settings
 
 # Sums of whole counts below this are exact in floating point.
@@ -116,8 +116,10 @@ def order_by_owner(owner: NDArray[np.int64], feature: NDArray[np.integer]) -> ND
     return np.argsort((relative << bits) | feature, kind="stable")
 
 
-def extract_tables(documents: DocumentColumns, part: int, settings: Settings) -> dict[str, pa.Table]:
-    """All tables of a part, whose number is the sequence of its first record."""
+def extract_tables(
+    documents: DocumentColumns, part: int, settings: Settings, form: str = "documents"
+) -> dict[str, pa.Table]:
+    """All tables of a part, whose number is the sequence of its first record; `form` is the format of its records."""
     records, authors = documents.records, documents.authors
     document_owner = records.sequence << SLOT_BITS
     mention = document_owner[authors.document] + 1 + authors.position
@@ -127,7 +129,7 @@ def extract_tables(documents: DocumentColumns, part: int, settings: Settings) ->
     }
     features, bags = bag_tables(types, part)
     return {
-        **record_tables(records),
+        **record_tables(records, form, settings.blocking),
         "mentions": _mentions(records, authors, mention),
         "references": _references(documents),
         "identifiers": _identifiers(authors, mention),
@@ -136,20 +138,25 @@ def extract_tables(documents: DocumentColumns, part: int, settings: Settings) ->
     }
 
 
-def record_tables(records: RecordColumns) -> dict[str, pa.Table]:
+def record_tables(records: RecordColumns, form: str, blocking: str) -> dict[str, pa.Table]:
     """The tables by which duplicates are found: records, and the keys that a record has in addition to its id."""
-    ids = records.ids
-    row = ids.row.tolist()
-    keys = [f"{kind}:{value}" for kind, value in zip(ids.kind, ids.value, strict=True)]
-    for chosen in np.flatnonzero(~records.id_is_key.to_numpy(zero_copy_only=False)).tolist():
-        if records.title[chosen]:
-            # An id that a user chose identifies a document only together with the title.
-            row.append(chosen)
-            keys.append(f"name:{records.id[chosen].as_py()} {folded(records.title[chosen])}")
-    columns = [records.sequence, records.line, records.id, records.id_is_key, records.year]
+    keys = [f"{kind}:{value}" for kind, value in zip(records.ids.kind, records.ids.value, strict=True)]
+    rows = zip(records.title, records.year.to_pylist(), records.names, strict=True)
+    found = [digests(title, year, names, blocking) for title, year, names in rows]
+    columns = [
+        records.sequence,
+        records.line,
+        records.id,
+        records.id_is_key,
+        records.year,
+        records.authors.astype(np.int32),
+        pa.repeat(pa.scalar(form), len(records.sequence)),
+        pa.array([title for title, _ in found], pa.int64()),
+        pa.array([work for _, work in found], pa.int64()),
+    ]
     return {
-        "records": pa.table([*columns, records.authors.astype(np.int32)], schema=RECORD_ROWS),
-        "keys": pa.table([records.sequence[np.array(row, np.int64)], pa.array(keys, pa.string())], schema=KEY_ROWS),
+        "records": pa.table(columns, schema=RECORD_ROWS),
+        "keys": pa.table([records.sequence[records.ids.row], pa.array(keys, pa.string())], schema=KEY_ROWS),
     }
 
 

@@ -44,12 +44,23 @@ MENTION_ROWS = pa.schema(
 
 RECORD_ROWS = pa.schema(
     [("sequence", pa.int64()), ("line", pa.int64()), ("id", pa.string()), ("id_is_key", pa.bool_()),
-     ("year", pa.int32()), ("authors", pa.int32())]
+     ("year", pa.int32()), ("authors", pa.int32()), ("form", pa.string()), ("title", pa.int64()), ("work", pa.int64())]
 )  # fmt: skip
+"""Records; `form` is the name of their format. `title` and `work` are digests, see identity.py."""
+
 KEY_ROWS = pa.schema([("sequence", pa.int64()), ("key", pa.string())])
 """Further keys of a record, such as its DOI: two records with one key are one document."""
 
 REFERENCE_ROWS = pa.schema([("sequence", pa.int64()), ("id", pa.string()), ("holders", pa.int32())])
+DOCUMENT_ROWS = pa.schema([("sequence", pa.int64()), ("text", pa.binary())])
+"""Each record as a line of homonym's own format. It is read again if the record must be merged with another."""
+
+COPIES = pa.schema(
+    [("merged", pa.int64()), ("sequence", pa.int64()), ("line", pa.int64()), ("form", pa.string()),
+     ("id_is_key", pa.bool_()), ("text", pa.binary())]
+)  # fmt: skip
+"""The copies of documents; those of one document follow each other. `merged` is the sequence of the merged document."""
+
 IDENTIFIER_ROWS = pa.schema([("owner", pa.int64()), ("kind", pa.string()), ("id", pa.string())])
 """Identifiers of people, by mention."""
 
@@ -61,6 +72,7 @@ PART_TABLES = {
     "keys": KEY_ROWS,
     "references": REFERENCE_ROWS,
     "identifiers": IDENTIFIER_ROWS,
+    "documents": DOCUMENT_ROWS,
 }
 """The tables of a part. An empty table is not written, so a folder may be missing."""
 
@@ -89,4 +101,6 @@ def write_part(tables: dict[str, pa.Table], work: Path, sequence: int) -> None:
             path = part_file(work, name, sequence)
             path.parent.mkdir(exist_ok=True)
             # The file is read once: most dictionaries and statistics would take longer than they save.
-            pq.write_table(table, path, compression="lz4", use_dictionary=["type", "kind"], write_statistics=False)
+            pq.write_table(
+                table, path, compression="lz4", use_dictionary=["type", "kind", "form"], write_statistics=False
+            )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ import pyarrow.parquet as pq
 from homonym.collection.extractor import Occurrences, bag_tables, extract_tables, occurrences_of_mentions, record_tables
 from homonym.collection.layout import (
     CONVERTED,
+    DOCUMENT_ROWS,
     IDENTIFIER_ROWS,
     MAX_AUTHORS,
     MAX_AUTHORS_IN_BLOCK,
@@ -28,6 +30,7 @@ from homonym.collection.layout import (
     SLOT_BITS,
     write_part,
 )
+from homonym.collection.merging import Copy, merge
 from homonym.errors import InputError, first_line
 from homonym.features.blocking import SCHEMES, blocked_names
 from homonym.features.columns import DocumentColumns, PlacedDocument, columns_of, columns_of_lines, record_columns
@@ -36,8 +39,15 @@ from homonym.io.paths import plain_path
 from homonym.io.tables import columnar_batches
 from homonym.names.parse import encode_name, parse_name
 from homonym.records.fields import identifiers
-from homonym.records.formats.documents import LARGEST_COUNT, SMALLEST_COUNT, Mention, document_line, parse_mention
-from homonym.records.model import BrokenRecordError, Document, Problem
+from homonym.records.formats.documents import (
+    LARGEST_COUNT,
+    SMALLEST_COUNT,
+    Mention,
+    document_line,
+    parse_document,
+    parse_mention,
+)
+from homonym.records.model import Author, BrokenRecordError, Document, Loss, Problem
 from homonym.records.parsing.splitting import Raw
 from homonym.records.reader import Unit, format_named, parse_raw_record
 from homonym.runtime.progress import Advance
@@ -46,6 +56,8 @@ from homonym.settings import Settings
 
 # Rows of a Parquet file that become one part.
 BATCH_ROWS = 20_000
+# Used as the format of merged documents.
+MERGED = "merged"
 MENTION_COLUMNS = ("mention_id", "document_id", "position", "name", "block", "author")
 
 
@@ -84,7 +96,7 @@ class PartReport:
     def add(self, problems: list[Problem], raw: Raw) -> None:
         """Add the problems of one record, each with a line for the file of rejected records."""
         self.problems += problems
-        self.rejects += [_reject(problem, raw) for problem in problems]
+        self.rejects += [reject_line(problem, raw) for problem in problems]
 
 
 def chunks(raws: Iterable[Raw], first: Chunk, size: int) -> Iterator[Chunk]:
@@ -109,20 +121,104 @@ def write_documents(chunk: Chunk, settings: Settings, work: Path, *, strict: boo
     report = PartReport(read=len(chunk.raws))
     columns = _columns_at_once(chunk, settings.blocking)
     if columns is None:
-        columns = columns_of(list(_named_documents(chunk, report, settings.blocking, strict=strict)), settings.blocking)
-    return _write(extract_tables(columns, chunk.sequence, settings), work, chunk.sequence, report)
+        found = list(_named_documents(chunk, report, settings.blocking, strict=strict))
+        columns = columns_of([placed for placed, _ in found], settings.blocking)
+        texts = [text for _, text in found]
+    else:
+        texts = [raw.text for raw in chunk.raws]
+    tables = extract_tables(columns, chunk.sequence, settings, chunk.form)
+    return _write(tables | _document_table(columns.records.sequence, texts), work, chunk.sequence, report)
 
 
 def write_lines(chunk: Chunk, settings: Settings, work: Path, *, strict: bool) -> PartReport:
     """Parse a chunk of documents and write them as JSON lines of homonym's own format."""
     report = PartReport(read=len(chunk.raws))
-    placed = [place for place, _ in _documents(chunk, report, strict=strict)]
+    found = list(_documents(chunk, report, strict=strict))
+    placed = [place for place, _, _ in found]
     if placed:
-        folder = work / CONVERTED
-        folder.mkdir(exist_ok=True)
-        lines = [document_line(document) for _, _, document in placed]
-        (folder / f"{chunk.sequence:015d}.jsonl").write_bytes(b"".join(lines))
-    return _write(record_tables(record_columns(placed)), work, chunk.sequence, report)
+        _write_converted(placed, work, chunk.sequence)
+    records = record_columns(placed)
+    tables = record_tables(records, chunk.form, settings.blocking)
+    tables |= _document_table(records.sequence, [text for _, _, text in found])
+    return _write(tables, work, chunk.sequence, report)
+
+
+def _write_converted(placed: Sequence[PlacedDocument], work: Path, part: int) -> None:
+    folder = work / CONVERTED
+    folder.mkdir(exist_ok=True)
+    lines = [document_line(document) for _, _, document in placed]
+    (folder / f"{part:015d}.jsonl").write_bytes(b"".join(lines))
+
+
+def _document_table(sequence: Integers, texts: Sequence[bytes]) -> dict[str, pa.Table]:
+    # Joined at once: an array of long texts is made several times as fast.
+    offsets = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(texts))]
+    column = pa.Array.from_buffers(pa.binary(), len(texts), buffers)
+    return {"documents": pa.table([sequence, column], schema=DOCUMENT_ROWS)}
+
+
+class MergeLoss(NamedTuple):
+    """What was lost of a copy when it was merged: sequence and line of its record, and a note."""
+
+    sequence: int
+    line: int
+    lost: Loss
+    reason: str
+
+
+def write_merged(copies: pa.Table, settings: Settings, work: Path, *, convert: bool) -> list[MergeLoss]:
+    """Merge the copies of whole documents, of schema COPIES, and write the merged documents as one part."""
+    placed, losses = _merge_copies(copies)
+    part, records = placed[0].sequence, record_columns(placed)
+    texts = _document_table(records.sequence, [document_line(document) for _, _, document in placed])
+    if convert:
+        _write_converted(placed, work, part)
+        tables = record_tables(records, MERGED, settings.blocking)
+    else:
+        for _, _, document in placed:
+            _remove_unnamed(document, settings.blocking)  # they were reported when the copies were read
+        tables = extract_tables(columns_of(placed, settings.blocking), part, settings, MERGED)
+    write_part(tables | texts, work, part)
+    return losses
+
+
+def whole_documents(copies: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.Table]:
+    """Tables of about `size` bytes of the same rows, each with all copies of its documents."""
+    gathered: list[pa.Table] = []
+    for batch in copies:
+        gathered.append(pa.Table.from_batches([batch]))
+        if sum(table.nbytes for table in gathered) < size:
+            continue
+        table = pa.concat_tables(gathered)
+        merged = table["merged"].to_numpy()
+        last = int(np.searchsorted(merged, merged[-1]))  # the last document may have more copies in the next batch
+        if last:
+            yield table.slice(0, last)
+        gathered = [table.slice(last)]
+    if gathered:
+        yield pa.concat_tables(gathered)
+
+
+def _merge_copies(copies: pa.Table) -> tuple[list[PlacedDocument], list[MergeLoss]]:
+    placed, losses = [], []
+    for merged, rows in groupby(copies.to_pylist(), lambda row: row["merged"]):
+        group = list(rows)
+        found = merge([_copy(row) for row in group])
+        placed.append(PlacedDocument(merged, group[0]["line"], found.document))
+        losses += [
+            MergeLoss(row["sequence"], row["line"], *note)
+            for row, notes in zip(group, found.notes, strict=True)
+            for note in notes
+        ]
+    return placed, losses
+
+
+def _copy(row: dict[str, Any]) -> Copy:
+    """A copy from its line, whose problems were reported when it was read."""
+    document, _ = parse_document(row["text"])
+    document.id_is_key = row["id_is_key"]
+    return Copy(document, row["form"])
 
 
 def _columns_at_once(chunk: Chunk, blocking: str) -> DocumentColumns | None:
@@ -164,24 +260,35 @@ def _crowded_block(document: Document, blocking: str) -> str:
     return f"lists {number:,} authors of the name {block[:100]!r}, and {MAX_AUTHORS_IN_BLOCK:,} are possible"
 
 
-def _named_documents(chunk: Chunk, report: PartReport, blocking: str, *, strict: bool) -> Iterator[PlacedDocument]:
+def _named_documents(
+    chunk: Chunk, report: PartReport, blocking: str, *, strict: bool
+) -> Iterator[tuple[PlacedDocument, bytes]]:
     """Yield the documents of a chunk without the authors that have no usable name, which are reported."""
-    names = blocked_names(blocking)
-    for placed, raw in _documents(chunk, report, strict=strict):
+    for placed, raw, text in _documents(chunk, report, strict=strict):
         if reason := _crowded_block(placed.document, blocking):
             report.add([Problem(chunk.file, raw.number, "record", reason, chunk.unit)], raw)
             continue
-        authors = placed.document.authors
-        unnamed = [author for author in authors if names[author.name] is None]
+        unnamed = _remove_unnamed(placed.document, blocking)
         if unnamed:
-            placed.document.authors = [author for author in authors if names[author.name] is not None]
             reasons = [f"author {author.position} has no name ({author.name.strip()!r})" for author in unnamed]
             report.add([Problem(chunk.file, raw.number, "author", reason, chunk.unit) for reason in reasons], raw)
-        yield placed
+        yield placed, text
 
 
-def _documents(chunk: Chunk, report: PartReport, *, strict: bool) -> Iterator[tuple[PlacedDocument, Raw]]:
-    """Yield the usable documents of a chunk; problems go to the report, and the first one ends a strict run."""
+def _remove_unnamed(document: Document, blocking: str) -> list[Author]:
+    """Remove the authors that have no usable name; returns them."""
+    names = blocked_names(blocking)
+    unnamed = [author for author in document.authors if names[author.name] is None]
+    if unnamed:
+        document.authors = [author for author in document.authors if names[author.name] is not None]
+    return unnamed
+
+
+def _documents(chunk: Chunk, report: PartReport, *, strict: bool) -> Iterator[tuple[PlacedDocument, Raw, bytes]]:
+    """Yield the usable documents of a chunk, each also as a line of homonym's own format, with its raw record.
+
+    Problems go to the report, and the first one ends a strict run.
+    """
     form = format_named(chunk.form)
     for sequence, raw in enumerate(chunk.raws, chunk.sequence):
         _, document, problems = parse_raw_record(raw, form, chunk.context, chunk.file, chunk.unit)
@@ -192,17 +299,18 @@ def _documents(chunk: Chunk, report: PartReport, *, strict: bool) -> Iterator[tu
         if strict and report.problems:
             return
         if document:
-            yield PlacedDocument(sequence, raw.number, document), raw
+            text = raw.text if form.name == "documents" else document_line(document)
+            yield PlacedDocument(sequence, raw.number, document), raw, text
 
 
 def _has_too_many_authors(document: Document) -> bool:
     return bool(document.authors) and document.authors[-1].position >= MAX_AUTHORS
 
 
-def _reject(problem: Problem, raw: Raw) -> bytes:
+def reject_line(problem: Problem, raw: Raw | None = None) -> bytes:
     """A rejected record, author or field as a JSON line, with the text of a record that was lost as a whole."""
     line = {"file": problem.file, problem.unit: problem.line, "lost": problem.lost, "reason": problem.reason}
-    if problem.lost == "record":
+    if problem.lost == "record" and raw:
         line["text"] = raw.text.decode(errors="replace")
     return orjson.dumps(line) + b"\n"
 
@@ -298,10 +406,13 @@ def _mention_tables(mentions: MentionColumns, part: int) -> dict[str, pa.Table]:
     for name, column in added.items():
         rows = rows.append_column(name, pa.array(column))
     is_key, year, one = pa.repeat(pa.scalar(True), size), pa.nulls(size, pa.int32()), np.ones(size, np.int32)
+    form, digest = pa.repeat(pa.scalar("mentions"), size), pa.nulls(size, pa.int64())
     features, bag_rows = bag_tables(bags, part)
     return {
         "mentions": rows.select(MENTION_ROWS.names).cast(MENTION_ROWS),
-        "records": pa.table([sequence, line, rows["mention_id"], is_key, year, one], schema=RECORD_ROWS),
+        "records": pa.table(
+            [sequence, line, rows["mention_id"], is_key, year, one, form, digest, digest], schema=RECORD_ROWS
+        ),
         "identifiers": _rows_table(ids, IDENTIFIER_ROWS),
         "features": features,
         "bags": bag_rows,

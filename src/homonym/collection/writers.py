@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from homonym.collection.counting import name_changed_documents
 from homonym.collection.encoded import Encoded
 from homonym.collection.layout import CONVERTED, part_files
 from homonym.errors import OutputError
@@ -34,34 +36,88 @@ def require_documents_path(path: Path) -> None:
 
 
 def write_converted(connection: duckdb.DuckDBPyConnection, work: Path, path: Path, advance: Advance) -> None:
-    """Write the converted documents in the order of the input, without duplicates."""
+    """Write the converted documents in the order of the input; a merged one at the place of its first copy."""
+    name_changed_documents(connection)
+    renames = bool(connection.execute("SELECT 1 FROM changed_names LIMIT 1").fetchone())
+    copies = connection.execute("SELECT min(merged) FROM duplicates").fetchone()
+    first_merged = copies[0] if copies and copies[0] is not None else 1 << 62
+    parts = part_files(work, CONVERTED)
+    merged = (entry for part in parts if int(part.stem) >= first_merged for entry in _lines(part, work))
     with open_atomic(path) as stream:
-        for part in part_files(work, CONVERTED):
-            lines, records = _without_duplicates(connection, part, work)
-            stream.writelines(lines)
-            advance(records)
+        for part in parts:
+            if int(part.stem) < first_merged:
+                lines, records = _each_document_once(connection, list(_lines(part, work)), merged)
+                stream.writelines(_with_new_names(connection, lines) if renames else (line for _, line in lines))
+                advance(records)
 
 
-def _without_duplicates(connection: duckdb.DuckDBPyConnection, part: Path, work: Path) -> tuple[list[bytes], int]:
+_Lines = list[tuple[int, bytes]]
+"""Sequence numbers of documents, and the documents as lines."""
+
+
+def _lines(part: Path, work: Path) -> Iterator[tuple[int, bytes]]:
     records = work / "records" / part.with_suffix(".parquet").name
     sequences = pq.read_table(records, columns=["sequence"])["sequence"].to_pylist()
-    dropped = {row for (row,) in _between(connection, "SELECT sequence FROM duplicates", sequences)}
-    renamed = dict(_between(connection, "SELECT sequence, id FROM renamed", sequences))
-    lines = []
     with part.open("rb") as stream:
-        for sequence, line in zip(sequences, stream, strict=True):
-            if sequence not in dropped:
-                lines.append(_renamed(line, renamed[sequence]) if sequence in renamed else line)
-    return lines, len(sequences)
+        yield from zip(sequences, stream, strict=True)
 
 
-def _between(connection: duckdb.DuckDBPyConnection, query: str, sequences: list[int]) -> Iterator[Any]:
-    bounds = [sequences[0], sequences[-1]]
+def _each_document_once(
+    connection: duckdb.DuckDBPyConnection, lines: _Lines, merged: Iterator[tuple[int, bytes]]
+) -> tuple[_Lines, int]:
+    """The lines of a part without copies; the next merged document replaces the first copy of a document."""
+    first_of = dict(_between(connection, "SELECT sequence, first FROM duplicates", lines))
+    kept = []
+    for sequence, line in lines:
+        if sequence not in first_of:
+            kept.append((sequence, line))
+        elif first_of[sequence] == sequence:
+            kept.append(next(merged))
+    return kept, len(kept)
+
+
+def _with_new_names(connection: duckdb.DuckDBPyConnection, lines: _Lines) -> Iterator[bytes]:
+    """The lines with the new ids of their documents, and of the documents that they refer to."""
+    documents = [(sequence, orjson.loads(line), line) for sequence, line in lines]
+    cited = sorted({one for _, document, _ in documents for one in document.get("references", ())})
+    connection.register("cited_ids", pa.table({"id": pa.array(cited, pa.string())}))
+    changed = "SELECT n.id, n.new_id FROM changed_names n JOIN cited_ids c ON c.id = n.id ORDER BY ALL"
+    new_ids: dict[str, list[str]] = {}
+    for old, new in connection.execute(changed).fetchall():
+        new_ids.setdefault(old, []).append(new)
+    connection.unregister("cited_ids")
+    sequences = sorted(sequence for sequence, _, _ in documents)
+    connection.register("sequences", pa.table({"sequence": pa.array(sequences, pa.int64())}))
+    renamed = dict(
+        connection.execute("SELECT r.sequence, r.id FROM renamed r JOIN sequences USING (sequence)").fetchall()
+    )
+    connection.unregister("sequences")
+    for sequence, document, line in documents:
+        references = document.get("references", [])
+        if sequence in renamed or any(one in new_ids for one in references):
+            document["id"] = renamed.get(sequence, document["id"])
+            if references:
+                document["references"] = _new_references(references, new_ids)
+            line = orjson.dumps(document) + b"\n"
+        yield line
+
+
+def _new_references(references: list[str], new_ids: dict[str, list[str]]) -> list[str]:
+    """References by the new ids. A document that was cited by several ids is cited as often as by one of them.
+
+    >>> _new_references(["a", "b", "b", "c"], {"a": ["x"], "b": ["x"]})
+    ['x', 'x', 'c']
+    """
+    times: dict[str, int] = {}
+    for old, number in Counter(references).items():
+        for new in new_ids.get(old, [old]):
+            times[new] = max(times.get(new, 0), number)
+    return [new for new, number in times.items() for _ in range(number)]
+
+
+def _between(connection: duckdb.DuckDBPyConnection, query: str, lines: _Lines) -> Iterator[Any]:
+    bounds = [lines[0][0], lines[-1][0]]
     yield from connection.execute(f"{query} WHERE sequence BETWEEN ? AND ?", bounds).fetchall()
-
-
-def _renamed(line: bytes, name: str) -> bytes:
-    return orjson.dumps({**orjson.loads(line), "id": name}) + b"\n"
 
 
 MENTION_SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")

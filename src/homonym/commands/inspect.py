@@ -75,8 +75,8 @@ def inspect(
         require_writable(Path(json))
     with open_local_engine(run) as engine:
         read = engine.read_documents(run.inputs, run.settings)
-        with engine.database() as (connection, duplicates):
-            read = engine.without_duplicates(read, duplicates)
+        with engine.database(read) as (connection, duplicates):
+            read = engine.with_duplicates_merged(read, duplicates)
             inventory, features = _counted(engine, connection)
     without_authors = dict(read.without_authors)
     found = Inspection(

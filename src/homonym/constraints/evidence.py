@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from homonym.clustering.arrays import Integers, has_different_values
 from homonym.collection.encoded import Encoded
 from homonym.constraints.incompatible_names import BlockNames, block_names, no_names
 from homonym.errors import InputError, counted
-from homonym.io.tables import TableReader, open_table
+from homonym.io.tables import TableReader, open_table, write_table
 from homonym.settings import LINKING_ONLY, Settings
 
 COLUMNS = ("mention_a", "mention_b", "relation")
@@ -31,8 +32,18 @@ class UserPairs:
     same: tuple[bool, ...]
 
 
-def read_user_pairs(path: Path) -> UserPairs:
+# Mentions as homonym 0.6 and before named them if the record had no id: file, line, position.
+_NAMED_BY_LINE = re.compile(
+    r"(?:standard input|.+\.(?:bib|ciw|csv|json|jsonl|nbib|ndjson|parquet|ris|tab|tsv|txt|xml)(?:\.(?:bz2|gz|zst))?)"
+    r":\d+#\d+",
+    re.IGNORECASE,
+)
+
+
+def read_user_pairs(path: Path, *, by_line: bool = False) -> UserPairs:
     """Read a table of pairs in any format that `io.tables` reads.
+
+    Mentions may be named by file and line, as older versions did, only if `by_line`.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -44,6 +55,12 @@ def read_user_pairs(path: Path) -> UserPairs:
         table.require(COLUMNS)
         rows = (row for batch in table.batches(COLUMNS) for row in zip(*batch.to_pydict().values(), strict=True))
         found = [pair for number, row in enumerate(rows) if (pair := _pair(table, number, row)) is not None]
+    old = next((name for a, b, _ in found for name in (a, b) if _NAMED_BY_LINE.fullmatch(name)), None)
+    if old and not by_line:
+        raise InputError(
+            f"{path}: {old} names a mention by file and line, but ids now come from the content of records; convert "
+            f"the pairs with: homonym convert FILES -o documents.jsonl --pairs {path} --new-pairs NEW.csv."
+        )
     return UserPairs(tuple(a for a, _, _ in found), tuple(b for _, b, _ in found), tuple(same for *_, same in found))
 
 
@@ -174,3 +191,10 @@ def locate_pairs(
 def _distinct_pairs(pairs: Integers) -> Integers:
     """Each pair once, the smaller mention first."""
     return np.unique(np.sort(pairs, axis=1), axis=0)
+
+
+def write_user_pairs(path: Path, pairs: UserPairs) -> None:
+    """Write a table that `read_user_pairs` reads."""
+    relations = [SAME if same else DIFFERENT for same in pairs.same]
+    schema = pa.schema([(name, pa.string()) for name in COLUMNS])
+    write_table(path, schema, [pa.table([list(pairs.a), list(pairs.b), relations], schema=schema)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
@@ -23,8 +23,9 @@ from homonym.calibration.confidence import Confidence, author_confidence
 from homonym.calibration.single_person_names import BlockSample
 from homonym.clustering.agglomerative import Clustering, round_table
 from homonym.clustering.arrays import Floats, Integers
-from homonym.collection.counting import Duplicate
+from homonym.collection.duplicates import Duplicate
 from homonym.collection.encoded import Encoded
+from homonym.collection.parts import MergeLoss
 from homonym.collection.statistics import GivenStatistics
 from homonym.constraints.conflicts import ConstraintConflict
 from homonym.constraints.evidence import UserPairs
@@ -117,7 +118,7 @@ class Engine(Protocol[PartsData, CollectionData, AuthorsData]):
     def encode(
         self, read: RecordsRead[PartsData], given: GivenStatistics | None, save_statistics: Path | None = None
     ) -> EncodedCollection[CollectionData]:
-        """Drop duplicates, count the features or take the given counts, and encode the bags of all mentions."""
+        """Merge duplicates, count the features or take the given counts, and encode the bags of all mentions."""
 
     def constrain(
         self, collection: EncodedCollection[CollectionData], settings: Settings, pairs: UserPairs | None
@@ -145,33 +146,67 @@ AnyEngine = Engine[Any, Any, Any]
 
 
 class FoundDuplicates(NamedTuple):
-    """The number of records that repeat an earlier one, and the first few of them."""
+    """The number of records that repeat an earlier one, and the first few of them.
+
+    `by_title` of them have only title, year and authors in common with the others. `losses` is what merging has lost.
+    """
 
     number: int
+    by_title: int
     first: Sequence[Duplicate]
+    losses: Sequence[MergeLoss] = ()
+
+    def to_json(self) -> list[Any]:
+        """The same as values of JSON."""
+        return [self.number, self.by_title, [astuple(one) for one in self.first], list(map(list, self.losses))]
+
+    @classmethod
+    def from_json(cls, values: Sequence[Any]) -> FoundDuplicates:
+        """The duplicates that `to_json` has given."""
+        number, by_title, first, losses = values
+        return cls(number, by_title, [Duplicate(*one) for one in first], [MergeLoss(*loss) for loss in losses])
 
 
 Locate = Callable[[int, int], tuple[str, str, int]]
 """File, unit and number of the record with a sequence number and a line."""
 
 
-def reject_duplicates(
-    read: RecordsRead[PartsData], duplicates: FoundDuplicates, locate: Locate, *, strict: bool
+def report_duplicates(
+    read: RecordsRead[PartsData], duplicates: FoundDuplicates, locate: Locate, *, mentions: bool, strict: bool
 ) -> RecordsRead[PartsData]:
-    """The same records without duplicates, which become problems; mentions are not counted again."""
+    """The same records, each document once. Duplicates become problems; mentions are not counted again.
+
+    The copies of a document have been merged; a mention that repeats another is lost, which ends a strict run.
+    """
     problems = deepcopy(read.problems)
     for duplicate in duplicates.first:
-        problems.add(_duplicate_problem(duplicate, locate), strict=strict)
+        problems.add(_duplicate_problem(duplicate, locate, mentions=mentions), strict=strict and mentions)
     problems.counts["duplicate"] += duplicates.number - len(duplicates.first)
+    for problem in merge_problems(duplicates, locate):
+        problems.add(problem, strict=strict)
     return replace(read, records=read.records - duplicates.number, problems=problems)
 
 
-def _duplicate_problem(duplicate: Duplicate, locate: Locate) -> Problem:
+def merge_problems(duplicates: FoundDuplicates, locate: Locate) -> Iterator[Problem]:
+    """The authors and identifiers that merging has lost."""
+    for sequence, line, lost, reason in duplicates.losses:
+        file, unit, number = locate(sequence, line)
+        yield Problem(file, number, lost, reason, unit)
+
+
+_IN_COMMON = {"title": "title, year and authors", "name": "id and title", "same": "content"}
+
+
+def _duplicate_problem(duplicate: Duplicate, locate: Locate, *, mentions: bool) -> Problem:
     file, unit, line = locate(duplicate.sequence, duplicate.line)
     first_file, first_unit, first_line = locate(duplicate.first_sequence, duplicate.first_line)
     kind, _, value = duplicate.key.partition(":")
-    reason = f"'{value}' is already the {kind} of {first_unit} {first_line} of {first_file}"
-    return Problem(file, line, "duplicate", reason, unit)
+    if mentions:
+        reason = f"'{value}' is already the {kind} of {first_unit} {first_line} of {first_file}"
+        return Problem(file, line, "duplicate", reason, unit)
+    common = _IN_COMMON.get(kind, f"{kind} '{value}'")
+    reason = f"merged with {first_unit} {first_line} of {first_file}, which has the same {common}"
+    return Problem(file, line, "duplicate", reason, unit, merged=True)
 
 
 def require_usable(records: int, inputs: Inputs, kind: str, raw_records: int, problems: Problems) -> None:

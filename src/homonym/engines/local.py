@@ -19,7 +19,18 @@ from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, n
 from homonym.clustering.arrays import Integers, starts
 from homonym.collection import counting
 from homonym.collection.encoded import Encoded, encode
-from homonym.collection.parts import Chunk, chunks, write_documents, write_lines, write_mentions
+from homonym.collection.old_ids import FileRange
+from homonym.collection.parts import (
+    Chunk,
+    MergeLoss,
+    chunks,
+    reject_line,
+    whole_documents,
+    write_documents,
+    write_lines,
+    write_mentions,
+    write_merged,
+)
 from homonym.collection.statistics import GivenStatistics, save_statistics, statistics_side_file
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
@@ -34,9 +45,10 @@ from homonym.engines.base import (
     FoundAuthors,
     FoundDuplicates,
     RecordsRead,
+    merge_problems,
     missing_features_warning,
     no_authors_warnings,
-    reject_duplicates,
+    report_duplicates,
     require_usable,
     skipped_files_warning,
     trace_table,
@@ -71,6 +83,8 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 8 << 20
 # Below this many bytes of input, starting processes takes longer than it saves.
 SMALL_INPUT = 12 << 20
+# With fewer duplicates than this, they are merged in this process.
+MANY_DUPLICATES = 5_000
 # A block that needs more bytes than this is never clustered at the same time as another such block.
 LARGE_BLOCK = 256 << 20
 # Bytes for DuckDB: it works badly with less than the first, and gains little from more than the second.
@@ -92,16 +106,31 @@ class FileStart(NamedTuple):
 
 @dataclass(frozen=True)
 class LocalParts:
-    """The cache keys of all parts and the files they come from, in order; ids of mentions must differ."""
+    """The cache keys of all parts and the files they come from, in order; ids of mentions must differ.
+
+    `sequences` is the number of raw records; merged documents are numbered after them. `settings` are those of reading;
+    `convert` if documents are converted to lines.
+    """
 
     keys: list[str]
     files: list[FileStart]
     holds_mentions: bool
+    sequences: int
+    settings: Settings
+    convert: bool
 
     def locate(self, sequence: int, line: int) -> tuple[str, str, int]:
         """File, unit and number of a record."""
         _, file, unit = self.files[bisect_right(self.files, sequence, key=lambda start: start.sequence) - 1]
         return file, unit, line
+
+    def ranges(self) -> list[FileRange]:
+        """The sequence numbers of all files."""
+        following = [*(file.sequence for file in self.files[1:]), self.sequences]
+        return [
+            FileRange(Path(start.file).name, start.sequence, end)
+            for start, end in zip(self.files, following, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -161,23 +190,57 @@ class LocalEngine:
         return reader.finish(holds_mentions=True)
 
     @contextmanager
-    def database(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, FoundDuplicates]]:
-        """The database over the parts that were read, and the duplicate records, which its queries leave out."""
+    def database(self, read: Read) -> Iterator[tuple[duckdb.DuckDBPyConnection, FoundDuplicates]]:
+        """The database over the parts that were read, and the duplicate records.
+
+        Copies of one document are merged into a new record; queries leave the copies out.
+        """
         self._remove_database()
         least, most = DATABASE_MEMORY
         connection = counting.connect(self.work, min(max(self.memory // 2, least), most), self.threads)
         try:
             counting.read_parts(connection, self.work)
-            duplicates = FoundDuplicates(*counting.find_duplicates(connection, MAX_LISTED_PROBLEMS))
-            counting.rename_equal_ids(connection)
-            yield connection, duplicates
+            yield connection, self._find_duplicates(connection, read.data)
         finally:
             connection.close()
 
-    def without_duplicates(self, read: Read, duplicates: FoundDuplicates) -> Read:
-        """The records that were read, duplicates rejected; a duplicate mention is an error in a strict run."""
-        strict = self.strict and read.data.holds_mentions
-        return reject_duplicates(read, duplicates, read.data.locate, strict=strict)
+    def _find_duplicates(self, connection: duckdb.DuckDBPyConnection, parts: LocalParts) -> FoundDuplicates:
+        """Find the duplicates of a run, merge the copies of each document, and rename documents with the same id."""
+        if parts.holds_mentions:
+            counting.find_repeated_mentions(connection)
+            counting.keep_ids(connection)
+            return FoundDuplicates(*counting.count_duplicates(connection, MAX_LISTED_PROBLEMS))
+        with self.stages.stage("merge"):
+            undecided = counting.find_copies(connection, parts.sequences)
+            found = FoundDuplicates(*counting.count_duplicates(connection, MAX_LISTED_PROBLEMS))
+            if found.number:
+                found = found._replace(losses=self._merge_copies(connection, parts, found.number))
+                counting.read_parts(connection, self.work)
+            counting.rename_equal_ids(connection)
+            self.stages.note("merge", copies=found.number, by_title=found.by_title, undecided=undecided)
+        return found
+
+    def _merge_copies(
+        self, connection: duckdb.DuckDBPyConnection, parts: LocalParts, duplicates: int
+    ) -> list[MergeLoss]:  # fmt: skip
+        """Write the merged documents as further parts."""
+        processes = self.threads if duplicates >= MANY_DUPLICATES else 1
+        tasks: Iterator[Task] = (
+            (write_merged, (copies, parts.settings, self.work), {"convert": parts.convert})
+            for copies in whole_documents(counting.copies_by_document(connection), CHUNK_BYTES)
+        )
+        hold = () if self.lock is None else (self.lock,)
+        return [loss for losses in run_tasks(tasks, processes, hold) for loss in losses]
+
+    def with_duplicates_merged(self, read: Read, duplicates: FoundDuplicates) -> Read:
+        """The records that were read, each document once, with problems for all duplicates."""
+        parts = read.data
+        if self.rejects:
+            for problem in merge_problems(duplicates, parts.locate):
+                self.rejects.write(reject_line(problem))
+        return report_duplicates(
+            read, duplicates, parts.locate, mentions=parts.holds_mentions, strict=self.strict
+        )  # fmt: skip
 
     def count_and_encode(self, connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None) -> Encoded:
         """Count the features, or take given counts, and encode all bags."""
@@ -215,15 +278,17 @@ class LocalEngine:
             _copy_statistics(statistics, save_statistics)
         encoded = checkpoint.encoded
         self.warnings.extend(missing_features_warning(checkpoint.missing, len(encoded.frequencies.total)))
-        kept = self.without_duplicates(read, checkpoint.duplicates)
+        kept = self.with_duplicates_merged(read, checkpoint.duplicates)
         mentions, blocks = len(encoded.mention_owner), len(encoded.block_start) - 1
         return EncodedCollection(kept.records, mentions, blocks, kept.problems, LocalCollection(encoded))
 
     def _encode_parts(
         self, read: Read, given: GivenStatistics | None, statistics: Path | None, *, vocabulary: bool
     ) -> EncodedCheckpoint:
-        with self.database() as (connection, duplicates):
-            self.without_duplicates(read, duplicates)  # a strict run fails here, before the work of encoding
+        with self.database(read) as (connection, duplicates):
+            # A strict run fails here, before the work of encoding.
+            parts = read.data
+            report_duplicates(read, duplicates, parts.locate, mentions=parts.holds_mentions, strict=self.strict)
             encoded = self.count_and_encode(connection, given)
             missing = counting.features_missing_from_statistics(connection) if given else 0
             if vocabulary:
@@ -372,7 +437,8 @@ class _PartReader:
         """Everything that was read; parts of earlier runs that this one does not use are removed."""
         local_checkpoints.remove_other_parts(self.engine.work, self.files, self.names)
         self.engine.note_damage("read", self.damaged)
-        parts = LocalParts(self.keys, self.starts, holds_mentions)
+        convert = self.writer is write_lines
+        parts = LocalParts(self.keys, self.starts, holds_mentions, self.sequence, self.settings, convert)
         without_authors = self.counts.without_authors()
         self.engine.warnings.extend(no_authors_warnings(without_authors))
         return RecordsRead(self.records, self.mentions, self.problems, self.formats, parts, without_authors)

@@ -11,10 +11,9 @@ import shutil
 from array import array
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from homonym.collection.counting import Duplicate
 from homonym.collection.encoded import Encoded, load_encoded, save_encoded
 from homonym.collection.layout import CONVERTED, PART_TABLES, part_files
 from homonym.collection.parts import Chunk, PartReport, write_mention_table
@@ -150,7 +149,7 @@ def _report_from(facts: Facts) -> PartReport:
 
 @dataclass(frozen=True)
 class EncodedCheckpoint:
-    """An encoded collection, the duplicates that were dropped, and how many features the given statistics lack."""
+    """An encoded collection, the duplicates that were merged, and how many features the given statistics lack."""
 
     encoded: Encoded
     duplicates: FoundDuplicates
@@ -163,8 +162,7 @@ class EncodedCheckpoint:
         def load(facts: Facts) -> EncodedCheckpoint | None:
             if not files <= set(facts["files"]):
                 return None
-            number, first = facts["duplicates"]
-            duplicates = FoundDuplicates(number, [Duplicate(*values) for values in first])
+            duplicates = FoundDuplicates.from_json(facts["duplicates"])
             return EncodedCheckpoint(load_encoded(facts, manifest.work), duplicates, facts["missing"])
 
         return manifest.load(ENCODED, key, load)
@@ -172,8 +170,7 @@ class EncodedCheckpoint:
     def save(self, manifest: Manifest, key: str, files: Set[str]) -> None:
         """Save the collection, with additional files that are in the work directory."""
         values, own_files = save_encoded(self.encoded, manifest.work)
-        duplicates = self.duplicates.number, [astuple(duplicate) for duplicate in self.duplicates.first]
-        facts = {**values, "duplicates": duplicates, "missing": self.missing}
+        facts = {**values, "duplicates": self.duplicates.to_json(), "missing": self.missing}
         manifest.add(ENCODED, key, facts, [*own_files, *sorted(files)])
 
 

@@ -80,6 +80,8 @@ class RecordColumns:
     year: pa.Array
     authors: Integers
     """The number of authors of each document."""
+    names: Sequence[Sequence[str]]
+    """The names of the authors of each document, as they are written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +150,7 @@ def record_columns(placed: Sequence[PlacedDocument]) -> RecordColumns:
         title=[document.title for document in documents],
         year=pa.array([document.year for document in documents], pa.int32()),
         authors=np.array([len(document.authors) for document in documents], np.int64),
+        names=[[author.name for author in document.authors] for document in documents],
     )
 
 
@@ -258,6 +261,7 @@ def _records(column: dict[str, pa.Array], line: Integers, sequence: int, authors
         title=column["title"].fill_null("").to_pylist(),
         year=year.cast(pa.int32()),
         authors=authors,
+        names=pa.ListArray.from_arrays(column["authors"].offsets, column["authors"].values.field("name")).to_pylist(),
     )
 
 

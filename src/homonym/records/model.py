@@ -26,13 +26,17 @@ class BrokenRecordError(Exception):
 
 @dataclass(frozen=True)
 class Problem:
-    """One rejected record, author, field or duplicate, with its place and the reason."""
+    """One rejected record, author, field or duplicate, with its place and the reason.
+
+    Nothing is lost of a duplicate that was `merged` with the other copies of its document.
+    """
 
     file: str
     line: int
     lost: Loss
     reason: str
     unit: str = "line"
+    merged: bool = False
 
     @property
     def place(self) -> str:
@@ -40,7 +44,7 @@ class Problem:
         return f"{self.file}, {self.unit} {self.line}"
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.reason}; this {self.lost} was rejected."
+        return f"{self.place}: {self.reason}" + ("." if self.merged else f"; this {self.lost} was rejected.")
 
 
 @dataclass
@@ -87,9 +91,9 @@ class Author:
 class Document:
     """One bibliographic record, with the fields that help to disambiguate its authors.
 
-    If `id` is empty, the reader makes one from the file name and the place. `ids` are the identifiers of the document
-    in other sources (doi, pmid, wos, …); documents that share one are duplicates. `id_is_key` is false if `id` may not
-    be unique, as the citation key of a BibTeX entry. `other_authors` are co-authors that are not mentions.
+    If `id` is empty, the reader makes one from the content. `ids` are the identifiers of the document in other sources
+    (doi, pmid, wos, …); records that share one are copies of one document. `id_is_key` is false if `id` may not be
+    unique, as the citation key of a BibTeX entry. `other_authors` are co-authors that are not mentions.
     """
 
     id: str

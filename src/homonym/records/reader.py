@@ -25,6 +25,7 @@ from typing import Any, Literal, NamedTuple
 from homonym.errors import InputError, SettingsError, word_list
 from homonym.io.inputs import Source, expand, require_files
 from homonym.io.outputs import Paths
+from homonym.records.fields.identifiers import content_id
 from homonym.records.model import BrokenRecordError, Document, Parsed, Problem
 from homonym.records.parsing.splitting import Raw
 
@@ -182,5 +183,5 @@ def parse_raw_record(raw: Raw, form: Format, context: Any, file: str, unit: Unit
         for position, author in enumerate(document.authors):
             author.position = position
     if not document.id:
-        document.id, document.id_is_key = f"{Path(file).name}:{raw.number}", False
+        document.id, document.id_is_key = content_id(document), False
     return Reading(raw, document, [Problem(file, raw.number, lost, reason, unit) for lost, reason in notes])

@@ -22,7 +22,7 @@ Names = Mapping[str, Any]
 UNFINISHED: Names = {r"\.\d+-\d+\..+\.partial": None, r"\.\d+\.partial\..+": None}
 
 _PARTS: Names = {
-    "(features|bags|mentions|records|keys|references|identifiers)": {r"\d{15}\.parquet": None},
+    "(features|bags|mentions|records|keys|references|identifiers|documents)": {r"\d{15}\.parquet": None},
     "converted": {r"\d{15}\.jsonl": None},
 }
 _ENCODED: Names = {

@@ -185,7 +185,7 @@ def test_reads_latin_1(read: Reads) -> None:
 def test_reads_exports_with_few_columns(read: Reads, ticked: list[str]) -> None:
     document = read(written([{name: NEW.get(name, "") for name in ticked}])).one
     assert len(document.authors) == 2
-    assert document.id == ("2-s2.0-900001" if {"EID", "Link"} & set(ticked) else "t.csv:2")
+    assert document.id.startswith("2-s2.0-900001" if {"EID", "Link"} & set(ticked) else "h:")
     assert all(author.ids for author in document.authors) == bool({"Author(s) ID", "Author full names"} & set(ticked))
 
 
@@ -545,7 +545,9 @@ def test_reads_one_row_per_author(read: Reads) -> None:
         ",W,D Loe,,,,,,\n"
     )
     found = read(content)
-    assert found.ids == ["p1", "p2", "t.csv:8", "t.csv:9"]
+    assert found.ids[:2] == ["p1", "p2"]
+    assert all(name.startswith("h:") for name in found.ids[2:])
+    assert len(set(found.ids)) == 4
     jane, amy = found.documents[0].authors
     assert jane == Author(
         0, "Jane Doe", ["Univ. A", "Univ. B"], ["j@x.org"], "a1", "doe", {"orcid": "0000-0002-1825-0097"}

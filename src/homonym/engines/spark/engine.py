@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from operator import itemgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -19,6 +19,8 @@ from homonym.calibration.confidence import Confidence
 from homonym.calibration.limit import blocks_for_calibration
 from homonym.calibration.single_person_names import BlockSample
 from homonym.clustering.arrays import Frequencies
+from homonym.collection.duplicates import find_copies, renaming, repeated_mentions
+from homonym.collection.parts import MERGED, MergeLoss, reject_line
 from homonym.collection.statistics import GivenStatistics, save_statistics
 from homonym.constraints.conflicts import ConstraintConflict
 from homonym.constraints.evidence import UserPairs, locate_pairs
@@ -33,9 +35,10 @@ from homonym.engines.base import (
     FoundAuthors,
     FoundDuplicates,
     RecordsRead,
+    merge_problems,
     missing_features_warning,
     no_authors_warnings,
-    reject_duplicates,
+    report_duplicates,
     require_usable,
 )
 from homonym.engines.spark import cluster_tasks, encode_tasks, read_tasks, spark_counting
@@ -53,7 +56,7 @@ from homonym.engines.spark.input_plan import (
 from homonym.engines.spark.part_tables import joint_schema, spark_schema, store, stored
 from homonym.engines.spark.read_tasks import FATAL, READ
 from homonym.engines.spark.session import failures_as_messages, open_session, shipped
-from homonym.engines.spark.spark_counting import FeatureTypes
+from homonym.engines.spark.spark_counting import FeatureTypes, SparkQueries
 from homonym.errors import InputError
 from homonym.io.tables import write_table
 from homonym.records.model import MAX_LISTED_PROBLEMS, Problems
@@ -74,10 +77,10 @@ RANGE_BITS = 18
 
 @dataclass(frozen=True)
 class SparkParts:
-    """The plan of the files that were read, and the number of records whose id is not a key (see records/model.py)."""
+    """The plan of the files that were read, and the settings with which they were."""
 
     plan: InputPlan
-    chosen_ids: int
+    settings: Settings
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,7 @@ class SparkEngine:
     strict: bool = False
     rejects: IO[bytes] | None = None
     warnings: list[str] = field(default_factory=list)
+    places: list[str] = field(default_factory=lambda: ["read"])
 
     def read_documents(self, inputs: Inputs, settings: Settings) -> Read:
         """Read documents and extract their features."""
@@ -142,16 +146,13 @@ class SparkEngine:
         return self._read(replace(inputs, files=files), settings, mentions=True)
 
     def encode(self, read: Read, given: GivenStatistics | None, save_statistics: Path | None = None) -> Collection:
-        """Drop duplicates, count the features or take given counts, number the blocks, and encode all bags."""
-        with self.stages.stage("count"):
-            duplicates = self._find_duplicates()
+        """Merge duplicates, count the features or take given counts, number the blocks, and encode all bags."""
         plan = read.data.plan
-        positions = cache(partial(self._positions, plan))
-        kept = reject_duplicates(
-            read, duplicates, lambda *record: positions().locate(*record), strict=self.strict and plan.mentions
-        )
+        with self.stages.stage("merge"):
+            duplicates = self._find_duplicates(read.data)
+        kept = self._report(read, duplicates)
         with self.stages.stage("count"):
-            self._amend(duplicates.number, read.data.chosen_ids)
+            self._amend(duplicates.number, renames=not plan.mentions)
             blocks = self._schedule()
             types = self._count(given, int(blocks.size.sum()))
         with self.stages.stage("encode"):
@@ -229,7 +230,7 @@ class SparkEngine:
                 rows = rows.selectExpr("_metadata.file_path AS url", "content")
                 frames.append(self._mapped(rows, f"{_READING}:read_files", joint_schema(READ), **arguments))
             store(frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1]), self._at("read"))
-            return self._read_counts(inputs, plan)
+            return self._read_counts(inputs, plan, settings)
 
     def _plan(self, inputs: Inputs, *, mentions: bool) -> InputPlan:
         if not isinstance(inputs, RemoteInputs):
@@ -238,13 +239,13 @@ class SparkEngine:
         rows = files.selectExpr("_metadata.file_path AS url", "length").toArrow().to_pylist()
         return plan_remote(inputs, sorted((row["url"], row["length"]) for row in rows), mentions=mentions)
 
-    def _read_counts(self, inputs: Inputs, plan: InputPlan) -> Read:
+    def _read_counts(self, inputs: Inputs, plan: InputPlan, settings: Settings) -> Read:
         from pyspark.sql import functions as f
 
         problems = self._read_problems(plan)
-        sums = "count(*) AS n", "coalesce(sum(authors), 0) AS m", "count_if(NOT id_is_key) AS chosen"
+        sums = "count(*) AS n", "coalesce(sum(authors), 0) AS m"
         parts = self._table("records").groupBy("part").agg(*map(f.expr, sums)).toArrow().to_pylist()
-        records, mentions, chosen = (sum(row[name] for row in parts) for name in ("n", "m", "chosen"))
+        records, mentions = (sum(row[name] for row in parts) for name in ("n", "m"))
         if not records:
             raw_records = self._table("parts").selectExpr("coalesce(sum(read), 0) AS n").toArrow()["n"][0].as_py()
             require_usable(0, inputs, "mentions" if plan.mentions else "documents", raw_records, problems)
@@ -253,7 +254,7 @@ class SparkEngine:
             counts.add(plan.files[plan.at(row["part"])].name, row["n"], row["m"])
         without_authors = counts.without_authors()
         self.warnings.extend(no_authors_warnings(without_authors))
-        return RecordsRead(records, mentions, problems, {}, SparkParts(plan, chosen), without_authors)
+        return RecordsRead(records, mentions, problems, {}, SparkParts(plan, settings), without_authors)
 
     def _read_problems(self, plan: InputPlan) -> Problems:
         """The problems of all records; also writes the rejected records."""
@@ -278,15 +279,45 @@ class SparkEngine:
         """The positions of records in their files; needed only if there is a problem to report."""
         return RecordPositions.of(plan, self._table("splits").toArrow().to_pylist())
 
-    def _find_duplicates(self) -> FoundDuplicates:
-        records = self._table("records")
-        found = spark_counting.find_duplicates(records, self._table("keys"), self._at("linked"))
-        found.write.mode("overwrite").parquet(self._at("duplicates"))
-        number = self._duplicates.count()
-        first = spark_counting.first_duplicates(self._duplicates, records, MAX_LISTED_PROBLEMS) if number else []
-        return FoundDuplicates(number, first)
+    def _find_duplicates(self, parts: SparkParts) -> FoundDuplicates:
+        """Find the duplicates of a run, and merge the copies of each document."""
+        self._name_tables()
+        if parts.plan.mentions:
+            self.queries.save("duplicates", repeated_mentions(self.queries.prefix))
+            return FoundDuplicates(*spark_counting.count_duplicates(self.queries, MAX_LISTED_PROBLEMS))
+        undecided = find_copies(self.queries, parts.plan.sequences)
+        found = FoundDuplicates(*spark_counting.count_duplicates(self.queries, MAX_LISTED_PROBLEMS))
+        if found.number:
+            copies = spark_counting.copies_by_document(self.queries)
+            merged = self._mapped(copies, f"{_READING}:merge_copies", joint_schema(READ), settings=parts.settings)
+            store(merged, self._at(MERGED))
+            self.places.append(MERGED)
+            self._name_tables()
+            rows = stored(self.spark, self._at(MERGED), "problems", READ).orderBy("start", "ordinal").toLocalIterator()
+            losses = [MergeLoss(row["sequence"], row["line"], row["lost"], row["reason"]) for row in rows]
+            found = found._replace(losses=losses)
+        self.stages.note("merge", copies=found.number, by_title=found.by_title, undecided=undecided)
+        return found
 
-    def _amend(self, duplicates: int, chosen_ids: int) -> None:
+    def _name_tables(self) -> None:
+        """Make the tables of records known to SQL."""
+        for name in ("records", "keys", "documents"):
+            self._table(name).createOrReplaceTempView(self.queries.prefix + name)
+
+    def _report(self, read: Read, duplicates: FoundDuplicates) -> Read:
+        """The records that were read, each document once, with problems for all duplicates."""
+        plan = read.data.plan
+        positions = cache(partial(self._positions, plan))
+
+        def locate(sequence: int, line: int) -> tuple[str, str, int]:
+            return positions().locate(sequence, line)
+
+        if self.rejects:
+            for problem in merge_problems(duplicates, locate):
+                self.rejects.write(reject_line(problem))
+        return report_duplicates(read, duplicates, locate, mentions=plan.mentions, strict=self.strict)
+
+    def _amend(self, duplicates: int, *, renames: bool) -> None:
         """Drop duplicates from the parts, rename documents, add referenced authors; number the blocks."""
         from pyspark.sql import functions as f
 
@@ -295,8 +326,9 @@ class SparkEngine:
         if duplicates:
             lost = records.join(self._duplicates.select("sequence"), "sequence")
             about.append(_about(lost, AMENDING, encode_tasks.DUPLICATE, sequence="sequence"))
-        if chosen_ids:
-            names = spark_counting.renamed(records, self._duplicates)
+        if renames:
+            self.queries.save("renamed", renaming(self.queries))
+            names = records.select("part", "sequence").join(self.queries.table("renamed"), "sequence")
             about.append(_about(names, AMENDING, encode_tasks.RENAMED, sequence="sequence", text="id"))
         if not references.isEmpty():
             cited = spark_counting.referenced(references, records, self._duplicates)
@@ -369,14 +401,21 @@ class SparkEngine:
         return rows.mapInArrow(shipped(task, **arguments), spark_schema(schema))
 
     def _table(self, name: str) -> DataFrame:
-        return stored(self.spark, self._at("read"), name, READ)
+        """A table of all parts, those of merged documents included once there are some."""
+        first, *more = (stored(self.spark, self._at(place), name, READ) for place in self.places)
+        return first.unionByName(more[0]) if more else first
 
     def _at(self, name: str) -> str:
         return f"{self.place}/{name}"
 
+    @cached_property
+    def queries(self) -> SparkQueries:
+        """The queries that find duplicates."""
+        return SparkQueries(self.spark, self._at("duplicates"))
+
     @property
     def _duplicates(self) -> DataFrame:
-        return self.spark.read.parquet(self._at("duplicates"))
+        return self.queries.table("duplicates")
 
     @property
     def _vocabulary(self) -> DataFrame:

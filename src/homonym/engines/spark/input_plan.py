@@ -30,8 +30,8 @@ MENTIONS, DOCUMENTS = "mentions", "documents"
 
 # Maximum number of records of a compressed file: per byte, and in addition. Real records compress to tens of bytes.
 RECORDS_PER_COMPRESSED_BYTE, MORE_RECORDS = 16, 1 << 20
-# Maximum of all sequence numbers: 20 bits of an owner are the author's position.
-MAX_SEQUENCES = 1 << 43
+# Maximum of all sequence numbers: 20 bits of an owner are the author's position, and merged documents get further ones.
+MAX_SEQUENCES = 1 << 42
 
 # Spark decompresses files with these suffixes, whatever their content.
 DECOMPRESSED_BY_SPARK = (".gz", ".bz2", ".zst", ".zstd", ".lz4", ".snappy", ".deflate", ".xz")
@@ -96,6 +96,11 @@ class InputPlan:
     def number(self, url: str) -> int:
         """The number of a file, by the URL that Spark gives it."""
         return self._numbers[path_of_url(url)]
+
+    @property
+    def sequences(self) -> int:
+        """All sequence numbers of records are below this."""
+        return self.files[-1].base + self.files[-1].room
 
     def at(self, sequence: int) -> int:
         """The number of the file that a sequence number belongs to."""

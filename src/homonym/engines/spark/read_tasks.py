@@ -13,8 +13,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from homonym.collection.layout import SLOT_BITS
-from homonym.collection.parts import Chunk, PartReport, chunks, write_documents, write_mention_table, write_mentions
+from homonym.collection.layout import DOCUMENT_ROWS, SLOT_BITS
+from homonym.collection.parts import (
+    Chunk,
+    PartReport,
+    chunks,
+    whole_documents,
+    write_documents,
+    write_mention_table,
+    write_mentions,
+    write_merged,
+)
 from homonym.engines.spark.input_plan import MENTIONS, InputPlan, PlannedFile
 from homonym.engines.spark.part_tables import PART_ROWS, part_row, read_tables, rows_of
 from homonym.engines.spark.session import Batches
@@ -36,8 +45,10 @@ READ = {
     "parts": PART_ROWS,
     "records": pa.schema(
         [("sequence", pa.int64()), ("part", pa.int64()), ("line", pa.int64()), ("id", pa.string()),
-         ("id_is_key", pa.bool_()), ("authors", pa.int32()), ("names", pa.list_(pa.string()))]
+         ("id_is_key", pa.bool_()), ("authors", pa.int32()), ("form", pa.string()), ("title", pa.int64()),
+         ("work", pa.int64()), ("names", pa.list_(pa.string()))]
     ),
+    "documents": DOCUMENT_ROWS,
     "mentions": pa.schema([("sequence", pa.int64()), ("part", pa.int64()), ("block", pa.string())]),
     "keys": pa.schema([("sequence", pa.int64()), ("key", pa.string())]),
     "references": pa.schema(
@@ -185,6 +196,23 @@ def _part(
     )
 
 
+def merge_copies(batches: Batches, settings: Settings) -> Batches:
+    """Make parts of merged documents, from rows of schema COPIES in order.
+
+    What was lost becomes problems; `start` is the sequence of the merged document.
+    """
+    for copies in whole_documents(batches, PART_BYTES):
+        part = copies["merged"][0].as_py()
+        with tempfile.TemporaryDirectory(prefix="homonym-") as folder:
+            losses = write_merged(copies, settings, Path(folder), convert=False)
+            yield from _tables(part, 0, read_tables(Path(folder), part))
+        merged = dict(zip(copies["sequence"].to_pylist(), copies["merged"].to_pylist(), strict=True))
+        yield from _problem_rows(
+            (loss.sequence, ordinal, 0, merged[loss.sequence], loss.line, loss.lost, loss.reason, "", b"")
+            for ordinal, loss in enumerate(losses)
+        )
+
+
 def _tables(part: int, read: int, tables: dict[str, pa.Table]) -> Batches:
     yield from rows_of("parts", part_row(part, read, tables), READ)
     mentions = tables["mentions"].sort_by("owner")
@@ -193,7 +221,8 @@ def _tables(part: int, read: int, tables: dict[str, pa.Table]) -> Batches:
     for name, table in (("records", records), ("mentions", mentions), ("references", tables["references"])):
         numbered = table.append_column("part", pa.array([part] * len(table), pa.int64()))
         yield from rows_of(name, numbered, READ)
-    yield from rows_of("keys", tables["keys"], READ)
+    for name in ("keys", "documents"):
+        yield from rows_of(name, tables[name], READ)
 
 
 def _names(records: pa.Table, mentions: pa.Table) -> pa.Array:

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from homonym.collection.counting import EXACT_SUM, UNITS, Duplicate
+from homonym.collection.counting import EXACT_SUM, UNITS
+from homonym.collection.duplicates import Duplicate, first_duplicates
 from homonym.collection.statistics import GivenStatistics, use_given_counts
 from homonym.engines.spark.part_tables import spark_schema
 from homonym.engines.spark.session import Batches, shipped
@@ -104,57 +105,74 @@ class FeatureTypes:
     mentions: int
 
 
-def find_duplicates(records: DataFrame, keys: DataFrame, place: str) -> DataFrame:
-    """The records that repeat an earlier one, with that one and the key they share; stored at `place`."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
+@dataclass
+class SparkQueries:
+    """Spark as collection/duplicates.py uses it; tables are stored at `place`."""
 
-    spark = records.sparkSession
-    by_id = records.where("id_is_key").select("sequence", f.concat(f.lit("id:"), "id").alias("key"))
-    known_by = by_id.unionByName(keys)
-    shared = known_by.groupBy("key").count().where("count > 1").select("key")
-    linked = known_by.join(shared, "key").distinct().select("sequence", "key", f.col("sequence").alias("first"))
-    linked.withColumn("moved", f.lit(True)).write.mode("overwrite").parquet(f"{place}-0")
-    linked, step = spark.read.parquet(f"{place}-0"), 0
-    while not linked.where("moved").isEmpty():
-        lower = linked.withColumn("lower", f.min("first").over(Window.partitionBy("key")))
-        lowest = lower.withColumn("lowest", f.min("lower").over(Window.partitionBy("sequence")))
-        moved = (f.col("lowest") < f.col("first")).alias("moved")
-        step += 1
-        found = lowest.select("sequence", "key", f.col("lowest").alias("first"), moved)
-        found.write.mode("overwrite").parquet(f"{place}-{step}")
-        linked = spark.read.parquet(f"{place}-{step}")
-    again = linked.where("sequence > first").groupBy("sequence")
-    return again.agg(f.min("first").alias("first"), f.min("key").alias("key"))
+    spark: SparkSession
+    place: str
+    prefix: str = "homonym_"
+    sha256: str = "sha2({}, 256)"
+    saved: int = 0
 
+    def define(self, table: str, query: str) -> None:
+        """Make or replace a view."""
+        self.spark.sql(query).createOrReplaceTempView(self.prefix + table)
 
-def first_duplicates(duplicates: DataFrame, records: DataFrame, shown: int) -> list[Duplicate]:
-    """The first `shown` duplicates, with the lines of both records."""
-    again = records.selectExpr("sequence", "line")
-    first = records.selectExpr("sequence AS first", "line AS first_line")
-    rows = duplicates.join(again, "sequence").join(first, "first").orderBy("sequence").limit(shown)
-    found = rows.select("sequence", "line", "first", "first_line", "key").toArrow().to_pylist()
-    return [Duplicate(*row.values()) for row in found]
+    def save(self, table: str, query: str) -> None:
+        """Make or replace a table by the result of a query."""
+        self.saved += 1
+        place = f"{self.place}/{table}-{self.saved}"
+        self.spark.sql(query).write.mode("overwrite").parquet(place)
+        self.spark.read.parquet(place).createOrReplaceTempView(self.prefix + table)
+
+    def number(self, query: str) -> int:
+        """The result of a query with one integer."""
+        return int(self.spark.sql(query).toArrow()[0][0].as_py())
+
+    def table(self, name: str) -> DataFrame:
+        """One of the tables."""
+        return self.spark.table(self.prefix + name)
 
 
-def renamed(records: DataFrame, duplicates: DataFrame) -> DataFrame:
-    """New ids of different documents that have the same id, by part and sequence."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as f
+def count_duplicates(queries: SparkQueries, shown: int) -> tuple[int, int, list[Duplicate]]:
+    """The number of records that repeat an earlier one, how many only by title, and the first `shown` of them."""
+    repeated = f"SELECT count(*) FROM {queries.prefix}duplicates WHERE sequence > first"
+    number = queries.number(repeated)
+    if not number:
+        return 0, 0, []
+    rows = queries.spark.sql(first_duplicates(queries.prefix, shown)).toArrow().to_pylist()
+    return number, queries.number(f"{repeated} AND key LIKE 'title:%'"), [Duplicate(*row.values()) for row in rows]
 
-    chosen = records.where("NOT id_is_key").select("id").distinct()
-    among = records.join(chosen, "id").join(duplicates.select("sequence"), "sequence", "left_anti")
-    place = f.row_number().over(Window.partitionBy("id").orderBy(f.desc("id_is_key"), "sequence"))
-    numbered = among.withColumn("place", place).where("place > 1")
-    return numbered.selectExpr("part", "sequence", "concat(id, '~', place) AS id")
+
+def copies_by_document(queries: SparkQueries) -> DataFrame:
+    """The copies of all documents that have several, in the columns of schema COPIES, ordered inside partitions."""
+    p = queries.prefix
+    rows = queries.spark.sql(
+        f"""SELECT d.merged, d.sequence, r.line, r.form, r.id_is_key, t.text FROM {p}duplicates d
+            JOIN {p}records r ON r.sequence = d.sequence JOIN {p}documents t ON t.sequence = d.sequence"""
+    )
+    return rows.repartition("merged").sortWithinPartitions("merged", "sequence")
 
 
 def referenced(references: DataFrame, records: DataFrame, duplicates: DataFrame) -> DataFrame:
-    """The authors of the documents of the run that a record refers to, by part and sequence of that record."""
-    lost = duplicates.select("sequence")
-    citing = references.join(lost, "sequence", "left_anti")
-    cited = records.join(lost, "sequence", "left_anti").where("size(names) > 0").select("id", "names")
-    return citing.join(cited, "id").select("part", "sequence", "names", "holders")
+    """The authors of the documents of the run that a record refers to, by part and sequence of that record.
+
+    As in collection/counting.py, a merged document is found by the ids of all its copies.
+    """
+    from pyspark.sql import functions as f
+
+    citing = references.join(duplicates.select("sequence"), "sequence", "left_anti")
+    named = records.join(duplicates.select("sequence", "merged"), "sequence", "left")
+    target = f.coalesce("merged", "sequence").alias("cited")
+    times = citing.join(named.select("id", target).distinct(), "id").groupBy("part", "sequence", "cited", "id")
+    most = times.agg(f.count("*").alias("times"), f.max("holders").alias("holders"))
+    most = most.groupBy("part", "sequence", "cited").agg(
+        f.max("times").alias("times"), f.max("holders").alias("holders")
+    )
+    cited = records.where("size(names) > 0").selectExpr("sequence AS cited", "names")
+    names = "flatten(array_repeat(names, CAST(times AS INT))) AS names"
+    return most.join(cited, "cited").selectExpr("part", "sequence", names, "holders")
 
 
 def count_features(features: DataFrame, given: DataFrame | None) -> DataFrame:

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
 
-from homonym.records.model import Note
+from homonym.records.fields.people import plain_letters
+from homonym.records.model import Document, Note
 
 # An ORCID has four groups of four digits. The last digit is a check digit, where X means ten.
 _ORCID_GROUPS = (r"\d{4}", r"\d{4}", r"\d{4}", r"\d{3}[\dXx]")
@@ -189,3 +193,35 @@ def add(ids: dict[str, str], kind: str, text: str, notes: list[Note]) -> None:
         ids[kind] = normal
     else:
         notes.append(("field", f"{text!r} is not a valid {TITLES.get(kind, kind)}"))
+
+
+# Kinds of identifiers that name a document without an id of its own, the first one that it has.
+_DOCUMENT_KINDS = ("doi", "pmid", "wos", "scopus", "openalex", "arxiv", "dblp")
+# Hexadecimal digits of a hash of content.
+_HASH_DIGITS = 16
+
+
+def content_id(document: Document) -> str:
+    """The id of a document that has none of its own: an identifier in another source, else a hash of its content.
+
+    The hash is over title, year and first author; of a document without title it is over everything.
+
+    >>> content_id(Document("", [], ids={"pmid": "7", "doi": "10.1000/x"})), content_id(Document("", [], "On", year=1))
+    ('doi:10.1000/x', 'h:08d460d1758f52ec')
+    """
+    kinds = [*_DOCUMENT_KINDS, *sorted(document.ids.keys() - set(_DOCUMENT_KINDS))]
+    if found := next((f"{kind}:{document.ids[kind]}" for kind in kinds if kind in document.ids), None):
+        return found
+    if title := plain_letters(document.title):
+        first = plain_letters(document.authors[0].name) if document.authors else ""
+        content = repr((title, document.year, first))
+    else:
+        content = repr(_filled(asdict(document)))
+    return "h:" + blake2b(content.encode(errors="surrogatepass"), digest_size=_HASH_DIGITS // 2).hexdigest()
+
+
+def _filled(value: Any) -> Any:
+    """The value without empty fields, so that a field that is added to the model later does not change it."""
+    if isinstance(value, dict):
+        return {name: _filled(entry) for name, entry in sorted(value.items()) if entry not in (None, "", [], {})}
+    return list(map(_filled, value)) if isinstance(value, list) else value

@@ -79,14 +79,17 @@ def surname_first(name: str) -> str:
     return f"{found[2]}, {found[1].strip()}" if found else name
 
 
-@lru_cache(maxsize=1 << 14)
-def folded(text: str) -> str:
+def plain_letters(text: str) -> str:
     """A text in lower-case ASCII letters and digits, without accents, punctuation and spaces.
 
-    >>> folded("O'Brien-Łukasz, J.")
+    >>> plain_letters("O'Brien-Łukasz, J.")
     'obrienlukaszj'
     """
     return _NOT_LETTERS.sub("", (text if text.isascii() else anyascii(text)).lower())
+
+
+# For texts that recur, such as names.
+folded = lru_cache(maxsize=1 << 14)(plain_letters)
 
 
 @lru_cache(maxsize=1 << 14)
