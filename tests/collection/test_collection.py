@@ -24,8 +24,8 @@ from hypothesis import strategies as st
 
 from homonym.clustering.arrays import Frequencies
 from homonym.collection import counting, encoded
+from homonym.collection.document_merging import Copy, merge
 from homonym.collection.encoded import Encoded
-from homonym.collection.merging import Copy, merge
 from homonym.collection.statistics import GivenStatistics, given_statistics, statistics_side_file
 from homonym.commands.cluster import cluster
 from homonym.commands.extract import extract

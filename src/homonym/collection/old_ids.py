@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from homonym.collection.merging import author_places
+from homonym.collection.document_merging import author_places
 from homonym.records.formats.documents import parse_document
 from homonym.records.model import Author
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from homonym.collection.document_merging import Copy, merge
 from homonym.collection.extractor import Occurrences, bag_tables, extract_tables, occurrences_of_mentions, record_tables
 from homonym.collection.layout import (
     CONVERTED,
@@ -30,7 +31,6 @@ from homonym.collection.layout import (
     SLOT_BITS,
     write_part,
 )
-from homonym.collection.merging import Copy, merge
 from homonym.errors import InputError, first_line
 from homonym.features.blocking import SCHEMES, blocked_names
 from homonym.features.columns import DocumentColumns, PlacedDocument, columns_of, columns_of_lines, record_columns

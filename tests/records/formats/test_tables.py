@@ -594,7 +594,8 @@ def stored(rows: list[dict[str, Any]], path: Path) -> Path:
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
 def test_reads_lists_of_objects(tmp_path: Path, name: str) -> None:
     found = Read(list(read_documents(stored(PEOPLE, tmp_path / name), None)))
-    assert found.ids == ["p1", f"{name}:2", "p3"]
+    assert found.ids[::2] == ["p1", "p3"]
+    assert found.ids[1].startswith("h:")
     assert found.documents[0].authors == [Author(0, "Doe, J", ["A"])]
     assert [problem.place.rpartition(", ")[2] for problem in found.problems] == ["record 3"]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from homonym.collection.merging import Copy, merge
+from homonym.collection.document_merging import Copy, merge
 from homonym.records.model import Author, Document
 from tests.support.profiles import examples
 
