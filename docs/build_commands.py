@@ -15,7 +15,10 @@ def render() -> str:
     """The whole page."""
     parts = ["# Commands", "", "Made by `make docs` from the program's own help; do not edit.", ""]
     for name, command in cli.commands.items():
-        context = click.Context(command, info_name=f"homonym {name}", terminal_width=WIDTH, max_content_width=WIDTH)
+        context = click.Context(
+            command, info_name=f"homonym {name}", terminal_width=WIDTH, max_content_width=WIDTH,
+            help_option_names=cli.context_settings["help_option_names"],
+        )  # fmt: skip
         parts += [f"## homonym {name}", "", "```text", command.get_help(context), "```", ""]
     return "\n".join(parts)
 

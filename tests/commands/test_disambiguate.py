@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import random
 from collections.abc import Callable
+from itertools import islice, product
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 import orjson
@@ -244,7 +246,8 @@ def test_rejects_wrong_weights(tmp_path: Path, weights: dict[str, float], messag
 
 @pytest.mark.slow
 def test_a_document_of_five_thousand_authors(tmp_path: Path) -> None:
-    crowd = {"id": "big", "title": "Higgs", "authors": [{"name": f"Person{i}, A"} for i in range(5000)]}
+    surnames = islice(product(ascii_uppercase, repeat=3), 5000)
+    crowd = {"id": "big", "title": "Higgs", "authors": [{"name": f"Doe{''.join(end)}, A"} for end in surnames]}
     summary = disambiguate(write(tmp_path / "in.jsonl", [crowd, *GOOD]), tmp_path / "out.parquet")
     assert summary.mentions == 5005
 

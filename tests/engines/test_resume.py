@@ -222,7 +222,8 @@ def test_rereads_only_changed_chunks(documents: Path, tmp_path: Path) -> None:
     path.write_bytes(b"".join(lines[:-150]))
     shorter = run_in_work(path, tmp_path, Settings(kappa=7))["read"]
     assert 0 < shorter["reused"] < shorter["chunks"] < chunks
-    records = {file.name for file in (tmp_path / "work" / "records").iterdir()}
+    # Merged copies of documents are parts, too, numbered after the records of the input.
+    records = [file for file in (tmp_path / "work" / "records").iterdir() if int(file.stem) < len(lines) - 150]
     assert len(records) == shorter["chunks"] == len(list(Manifest(tmp_path / "work").names("read")))
 
 

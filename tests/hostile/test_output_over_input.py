@@ -25,7 +25,7 @@ DOCUMENTS = "".join(
 #: Every option and argument of a command that names files, and whether the command reads or writes it. A new option
 #: with a path must be added here, and is then tested with all others.
 READ = {"inputs", "authors", "settings_file", "pairs", "statistics", "gold", "names"}
-WRITTEN = {"output", "trace", "rejects", "save_statistics", "json"}
+WRITTEN = {"output", "trace", "rejects", "save_statistics", "json", "new_pairs"}
 DIRECTORIES = {"work"}
 #: Commands whose output is a directory of files with names of their own.
 WRITES_DIRECTORY = {"study", "generate", "demo"}
