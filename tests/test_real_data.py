@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from homonym.commands.cluster import cluster
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.evaluate import evaluate
@@ -11,6 +13,7 @@ from homonym.settings import Settings
 from tests.support.real_data import DATA, needs_real_data
 
 
+@pytest.mark.slow
 @needs_real_data
 def test_aminer(tmp_path: Path) -> None:
     documents = DATA / "aminer" / "documents.jsonl.gz"
@@ -18,6 +21,7 @@ def test_aminer(tmp_path: Path) -> None:
     assert evaluate(tmp_path / "authors.parquet", documents).bcubed.f1 >= 0.87
 
 
+@pytest.mark.slow
 @needs_real_data
 def test_web_of_science(tmp_path: Path) -> None:
     mentions = DATA / "wos" / "train.jsonl.gz"

@@ -457,6 +457,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ready]:
         yield collection
 
 
+@pytest.mark.slow
 def test_limit_is_nearly_optimal(large: Ready) -> None:
     found = calibrate_limit(large.encoded, Settings(), large.constraints, threads=2)
     reached = large.f1(Settings(), found.limit)
@@ -468,6 +469,7 @@ def test_limit_is_nearly_optimal(large: Ready) -> None:
     assert reached > max(grid) - 0.03
 
 
+@pytest.mark.slow
 def test_higher_target_precision_gives_a_higher_limit(small: Ready) -> None:
     before = 0.0
     for target in (0.7, 0.9, 0.98):
@@ -536,6 +538,7 @@ def test_numbers_of_people_have_equal_weight() -> None:
     assert averages(scores)[0] == [0.75]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "values", [{"variant": "max"}, {"scope": "within"}, {"joint": True}, {"joint": True, "variant": "max"}]
 )

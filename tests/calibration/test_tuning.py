@@ -316,6 +316,7 @@ def limit_of(judged: JudgedLimit) -> Limit:
     return Limit(judged.alpha, judged.beta, judged.kappa)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["prob", "max"])
 def test_tuned_limit_is_as_good_as_the_papers_on_training_names(corpus: Path, variant: str) -> None:
     found = calibrate(corpus, corpus, Settings(variant=variant, constraints="none"))
@@ -333,6 +334,7 @@ def test_tuned_limit_is_as_good_as_the_papers_on_training_names(corpus: Path, va
     assert list(judged) == ["kappa", *KINDS, "paper", *(["default"] if variant == "prob" else []), "pseudo-names"]
 
 
+@pytest.mark.slow
 def test_also_judges_limits_found_without_labels(corpus: Path, calibrated: Calibration) -> None:
     judged = {limit.kind: limit for limit in calibrated.limits}
     assert limit_of(judged["default"]) == Settings().limit
@@ -342,6 +344,7 @@ def test_also_judges_limits_found_without_labels(corpus: Path, calibrated: Calib
     assert (alone.unlabelled.limit, alone.unlabelled.f1) == (calibrated.unlabelled.limit, calibrated.unlabelled.f1)
 
 
+@pytest.mark.slow
 def test_pseudonames_are_nearly_as_good_as_labels_on_easy_names(easy: Path) -> None:
     judged = {limit.kind: limit.test for limit in calibrate(easy, easy).limits}
     labelled, unlabelled = judged["kappa"], judged["pseudo-names"]
@@ -397,6 +400,7 @@ def test_splits_names_by_training_share(corpus: Path, calibrated: Calibration) -
     assert few.training_names + few.test_names <= 22
 
 
+@pytest.mark.slow
 def test_writes_settings_with_the_tuned_limit(corpus: Path, tmp_path: Path, calibrated: Calibration) -> None:
     start = Settings(variant="max", weights="without-year", blocking="first-initial")
     found = calibrate(corpus, corpus, start, output=tmp_path / "settings.toml")
@@ -408,6 +412,7 @@ def test_writes_settings_with_the_tuned_limit(corpus: Path, tmp_path: Path, cali
     assert loaded.limit != calibrated.settings.limit
 
 
+@pytest.mark.slow
 def test_reads_labels_from_a_separate_table(corpus: Path, tmp_path: Path, calibrated: Calibration) -> None:
     rows = documents(corpus)
     labels = [(f"{row['id']}#{i}", who.pop("author")) for row in rows for i, who in enumerate(row["authors"])]
@@ -431,6 +436,7 @@ def test_identifiers_can_be_labels(corpus: Path, tmp_path: Path) -> None:
     assert figures(found, without="pseudo-names") == figures(expected, without="pseudo-names")
 
 
+@pytest.mark.slow
 def test_accepts_partly_labelled_mentions(corpus: Path, tmp_path: Path) -> None:
     rows = documents(corpus)
     for author in (author for row in rows[::2] for author in row["authors"]):
@@ -535,6 +541,7 @@ def test_extracted_mentions_give_the_limit_of_their_documents(easy: Path, tmp_pa
     assert calibrate(tmp_path / "mentions.jsonl.gz").settings.limit == calibrate(easy).settings.limit
 
 
+@pytest.mark.slow
 def test_target_precision_never_lowers_the_limit(easy: Path) -> None:
     plain, strict = calibrate(easy), calibrate(easy, settings=Settings(target_precision=0.995))
     assert strict.settings.limit.kappa >= plain.settings.limit.kappa

@@ -316,6 +316,7 @@ def test_command_line_trains(mentions_file: Path, tmp_path: Path) -> None:
     assert "of the pairs are classified correctly" in done.stdout
 
 
+@pytest.mark.slow
 def test_command_line_reports_missing_scikit_learn(mentions_file: Path, tmp_path: Path) -> None:
     options = ["--gold", str(mentions_file), "-o", "weights.toml"]
     done = homonym_process("train", mentions_file, *options, before="sys.modules['sklearn'] = None", cwd=tmp_path)

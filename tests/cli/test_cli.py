@@ -249,6 +249,7 @@ def test_ctrl_c_leaves_only_the_work_at_any_stage(large: Path, tmp_path: Path, s
     assert not orjson.loads((tmp_path / ".out.csv.work" / "run.json").read_bytes())["finished"]
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_sentence(corpus: Path, tmp_path: Path) -> None:
     def little_room() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))

@@ -504,6 +504,7 @@ def test_blocks_are_those_of_the_scheme(tmp_path: Path, blocking: Any, blocks: l
 # Mentions with bags
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mentions.jsonl", "mentions.jsonl.gz", "mentions.parquet"])
 @pytest.mark.parametrize("settings", [DEFAULTS, Settings(year_sigma=0.4), Settings(year_sigma=1e-9, year_reach=100)])
 def test_extracted_mentions_give_the_same_collection(tmp_path: Path, name: str, settings: Settings) -> None:
@@ -887,6 +888,7 @@ def test_saved_statistics_reproduce_the_run(tmp_path: Path, name: str) -> None:
     assert again.missing == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SUFFIXES)
 def test_equal_runs_save_equal_bytes(tmp_path: Path, name: str) -> None:
     corpus = corpus_of(60)
@@ -930,11 +932,13 @@ def test_odd_features_survive_in_saved_statistics(tmp_path: Path, name: str) -> 
     assert saved_and_used_again(tmp_path, [*ODD_FEATURES, "x" * 100_000], name) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("feature", ODD_FEATURES)
 def test_a_single_odd_feature_survives_in_saved_statistics(tmp_path: Path, feature: str) -> None:
     assert saved_and_used_again(tmp_path, [feature], "statistics.csv") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["statistics.csv", "statistics.csv.gz"])
 @pytest.mark.parametrize("features", [["'t Hooft'"], [""]])
 def test_quotes_are_not_guessed_in_saved_statistics(tmp_path: Path, name: str, features: list[str]) -> None:
@@ -948,6 +952,7 @@ def test_rejects_unknown_formats_of_statistics(tmp_path: Path, name: str) -> Non
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl"]
 
 
+@pytest.mark.slow
 def test_rejects_documents_with_too_many_authors(tmp_path: Path) -> None:
     crowd: Raw = {"id": "1", "authors": [""] * (2**20 + 1) + named("Doe, J")}
     found = collect(written(tmp_path, [crowd, {"id": "2", "title": "Graphs", "authors": named("Roe, R")}]))

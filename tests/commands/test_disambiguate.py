@@ -84,6 +84,7 @@ def test_same_bytes_for_any_threads_and_order(
     assert results[0] == results[1] == results[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".parquet"])
 def test_extract_and_cluster_equal_disambiguate(corpus: Path, tmp_path: Path, suffix: str) -> None:
     settings = Settings(beta=1e-4)
@@ -122,6 +123,7 @@ def test_statistics_of_another_collection_change_the_outcome(corpus: Path, tmp_p
     assert "not in the statistics" in summary.warnings[0]
 
 
+@pytest.mark.slow
 def test_trace_is_one_row_per_round(corpus: Path, tmp_path: Path) -> None:
     unbound = Settings(constraints="none")  # what must not be one author ends the process before one cluster is left
     summary = disambiguate(corpus, tmp_path / "authors.parquet", unbound, trace=tmp_path / "trace.parquet")

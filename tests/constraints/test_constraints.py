@@ -464,6 +464,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_lines(folder / "with_ids.jsonl", documents)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
 @pytest.mark.parametrize("blocking", ["initials", "first-initial"])
 def test_extract_then_cluster_equals_disambiguate(corpus: Path, tmp_path: Path, suffix: str, blocking: str) -> None:
@@ -496,6 +497,7 @@ def test_results_do_not_depend_on_order_or_threads(
     assert results[0] == results[1] == results[2]
 
 
+@pytest.mark.slow
 def test_untrusted_identifiers_do_not_change_the_result(corpus: Path, tmp_path: Path) -> None:
     bare = [orjson.loads(line) for line in corpus.read_bytes().splitlines()]
     for document in bare:

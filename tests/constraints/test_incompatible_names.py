@@ -131,6 +131,7 @@ def test_few_pairs_are_compared_one_by_one(surname: str, monkeypatch: pytest.Mon
     assert len(compared) < len(block) ** 2 / 200
 
 
+@pytest.mark.slow
 @needs_real_data
 @pytest.mark.parametrize("part", ["aminer", "pubmed"])
 def test_matches_compatible_on_real_names(part: str) -> None:

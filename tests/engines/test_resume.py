@@ -227,6 +227,7 @@ def test_rereads_only_changed_chunks(documents: Path, tmp_path: Path) -> None:
     assert len(records) == shorter["chunks"] == len(list(Manifest(tmp_path / "work").names("read")))
 
 
+@pytest.mark.slow
 def test_another_order_of_files_is_read_again(documents: Path, tmp_path: Path) -> None:
     lines = documents.read_bytes().splitlines(keepends=True)
     (tmp_path / "a.jsonl").write_bytes(b"".join(lines[:100]))
@@ -237,6 +238,7 @@ def test_another_order_of_files_is_read_again(documents: Path, tmp_path: Path) -
     assert run_in_work(paths[::-1], tmp_path, Settings(kappa=7))["read"]["reused"] == 2
 
 
+@pytest.mark.slow
 def test_a_resumed_run_writes_the_same_trace(documents: Path, tmp_path: Path) -> None:
     work = Resources(work=tmp_path / "work")
     settings = Settings(kappa=7)
@@ -247,6 +249,7 @@ def test_a_resumed_run_writes_the_same_trace(documents: Path, tmp_path: Path) ->
     assert (tmp_path / "trace.csv").read_bytes() == (tmp_path / "plain_trace.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_pairs_apply_to_a_resumed_run(documents: Path, tmp_path: Path) -> None:
     run_in_work(documents, tmp_path, Settings(kappa=7))
     rows = (tmp_path / "out.csv").read_text().splitlines()[1:]
@@ -270,6 +273,7 @@ def test_given_statistics_are_part_of_the_key_of_the_encoding(documents: Path, t
     )  # which warns of the features that are missing
 
 
+@pytest.mark.slow
 def test_reuses_parts_of_mention_files_and_tables(documents: Path, tmp_path: Path) -> None:
     lines, table = tmp_path / "mentions.jsonl", tmp_path / "mentions.parquet"
     work = Resources(work=tmp_path / "work")
@@ -295,6 +299,7 @@ def test_reuses_parts_of_mention_files_and_tables(documents: Path, tmp_path: Pat
     assert (tmp_path / "out.csv").read_bytes() != expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("failure", "says"),
     [
@@ -431,6 +436,7 @@ def test_the_whole_chunk_is_part_of_its_key(other: Chunk) -> None:
     assert len({key(usual), key(usual, strict=True), key(usual, writer=local_checkpoints.find_part)}) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -303,6 +303,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
     return demo(tmp_path_factory.mktemp("demo"), mentions=3000)
 
 
+@pytest.mark.slow
 def test_confidence_of_a_generated_corpus_is_near_the_truth(shown: Demonstration) -> None:
     found = shown.evaluation.confidence
     assert found is not None

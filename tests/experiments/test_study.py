@@ -448,6 +448,7 @@ def watched(monkeypatch: pytest.MonkeyPatch, *, break_after: int | None = None) 
     return made
 
 
+@pytest.mark.slow
 def test_study_writes_page_tables_figures_and_json(finished: Study) -> None:
     directory = finished.directory
     assert finished.report == directory / "report.html"
@@ -531,6 +532,7 @@ def test_interrupted_study_resumes(finished: Study, inputs: Path, tmp_path: Path
     assert results(tmp_path / "study") == results(finished.directory)
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_threads(finished: Study, inputs: Path, tmp_path: Path) -> None:
     study(inputs, tmp_path / "study", resources=Resources(threads=2))
     assert results(tmp_path / "study") == results(finished.directory)
@@ -546,6 +548,7 @@ def test_only_damaged_runs_are_made_again(finished: Study, inputs: Path, monkeyp
     assert results(finished.directory) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["settings", "share", "input"])
 def test_runs_of_other_settings_or_inputs_are_not_reused(
     finished: Study, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
@@ -566,6 +569,7 @@ def test_runs_of_other_settings_or_inputs_are_not_reused(
     assert learnt.call_count == 1
 
 
+@pytest.mark.slow
 def test_without_scikit_learn_there_are_no_trained_weights(
     inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -592,6 +596,7 @@ def test_study_of_documents_with_all_feature_types(tmp_path: Path) -> None:
     assert sum(values["training"]["weights"].values()) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_feature_types_may_have_any_name(tmp_path: Path) -> None:
     inputs = written(mentions({1: 3, 2: 3}, types=("a/b", "..")), tmp_path / "mentions.jsonl")
     done = study(inputs, tmp_path / "study")
@@ -644,6 +649,7 @@ def test_command_line_study_draws_figures_and_reports_warnings(tmp_path: Path) -
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in figures if path.suffix == ".png")
 
 
+@pytest.mark.slow
 def test_ctrl_c_names_the_command_that_resumes(inputs: Path, tmp_path: Path) -> None:
     start = (
         "import homonym.commands.study as module\n"
@@ -660,6 +666,7 @@ def test_ctrl_c_names_the_command_that_resumes(inputs: Path, tmp_path: Path) -> 
     assert {path.name for path in (tmp_path / "out" / "runs").iterdir()} == {"weights.json", "prob-uniform.json"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

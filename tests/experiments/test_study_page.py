@@ -137,6 +137,7 @@ def test_tables_round_trip_through_csv(tmp_path: Path) -> None:
         assert rows == [["" if cell is None else str(cell) for cell in row] for row in table.rows]
 
 
+@pytest.mark.slow
 def test_every_run_has_valid_figure_files(tmp_path: Path) -> None:
     made = study(sizes=("1", "5", "11+"), weightings=("uniform", "without-co"))
     elements = write_figures(made, tmp_path, processes=2)
@@ -164,6 +165,7 @@ def assert_stands_alone(svg: str) -> None:
     assert "matplotlib" not in svg.lower()
 
 
+@pytest.mark.slow
 def test_figures_are_reproducible() -> None:
     for first, second in zip(some_pictures(), some_pictures(), strict=True):
         assert first.drawn() == second.drawn()
@@ -215,6 +217,7 @@ def assert_anchors(reader: Page) -> None:
     assert all(link.startswith("#") and link[1:] in anchors for link in links)
 
 
+@pytest.mark.slow
 def test_page_is_self_contained_and_its_links_resolve(page: str) -> None:
     reader = Page(page)
     assert reader.open == []
@@ -229,6 +232,7 @@ def test_page_is_self_contained_and_its_links_resolve(page: str) -> None:
     assert reader.tags.count("details") == 1 + 8
 
 
+@pytest.mark.slow
 def test_page_is_reproducible_and_needs_an_existing_directory(tmp_path: Path) -> None:
     made = study(sizes=("2", "3"), weightings=("uniform",))
     write_study_page(made, tmp_path / "a.html")
@@ -248,6 +252,7 @@ def hostile(value: Any) -> Any:
     return value + NASTY if isinstance(value, str) else value
 
 
+@pytest.mark.slow
 def test_hostile_strings_are_escaped(tmp_path: Path) -> None:
     made = hostile(study(sizes=("2", "11+"), weightings=("uniform", "only-co")))
     made["weights"] = {name + NASTY: {kind + NASTY: w for kind, w in given.items()}

@@ -47,6 +47,7 @@ def test_blocks_given_by_the_data_count(tmp_path: Path) -> None:
     assert (report.records, report.problems[0].line) == (1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [MAX_AUTHORS + 1, 200_000])
 def test_record_with_too_many_authors_is_rejected(tmp_path: Path, number: int) -> None:
     report = part(tmp_path, line("W1", [{"name": name(number)} for number in range(number)]), line("W2", OTHERS))

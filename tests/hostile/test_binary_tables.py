@@ -73,6 +73,7 @@ def stored(path: Path, kind: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "arrow", "arrow zstd", "arrow lz4", "gz", "bz2", "zst"])
 def test_changed_bytes_give_input_errors_and_no_crash(tmp_path: Path, kind: str) -> None:
     path = stored(tmp_path / "table", kind)

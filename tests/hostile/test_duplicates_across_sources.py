@@ -147,6 +147,7 @@ def library() -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.slow
 def test_no_order_of_files_or_records_changes_the_result(tmp_path: Path) -> None:
     results = []
     for seed in range(3):

@@ -60,6 +60,7 @@ def records(generated: Callable[[Corpus], Path]) -> Path:
     return generated(Corpus(mentions=1500, seed=5))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not can_mount(), reason="needs a mount namespace")
 def test_every_size_of_disk_gives_one_sentence_and_the_run_resumes(tmp_path: Path, records: Path) -> None:
     disk = tmp_path / "disk"
@@ -149,6 +150,7 @@ def test_removed_work_directory_is_one_sentence(tmp_path: Path, records: Path, m
     assert not (tmp_path / "out.jsonl").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_summary_on_a_full_disk_is_one_sentence(records: Path) -> None:
     with open("/dev/full", "w") as full:

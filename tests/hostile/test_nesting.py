@@ -64,6 +64,7 @@ def test_depth_is_exact_among_many_siblings(depth: int) -> None:
     assert is_too_deep(text.encode()) == (depth > MAX_DEPTH)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [600, 100_000])
 def test_disambiguate_ends_without_a_signal(tmp_path: Path, depth: int) -> None:
     """Arrow's JSON reader crashed."""
@@ -75,6 +76,7 @@ def test_disambiguate_ends_without_a_signal(tmp_path: Path, depth: int) -> None:
     assert "Rejected: 2 records" in done.stderr
 
 
+@pytest.mark.slow
 def test_mentions_and_tables_name_the_line(tmp_path: Path) -> None:
     mention = '{"mention_id": "%s", "name": "Doe, J", "features": {}%s}\n'
     content = mention % ("a", "") + mention % ("b", f', "x": {nested(5000)}') + mention % ("c", "")

@@ -133,6 +133,7 @@ def test_all_files_of_a_run_may_have_the_worst_name(tmp_path: Path) -> None:
     assert "<html" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_command_prints_any_name(tmp_path: Path) -> None:
     folder = directory(tmp_path, b"bad\xff[1]")
     done = subprocess.run(
@@ -213,6 +214,7 @@ def test_empty_device_as_input_is_one_sentence(tmp_path: Path) -> None:
         disambiguate("/dev/null", tmp_path / "out.csv", SETTINGS)
 
 
+@pytest.mark.slow
 def test_standard_output_as_file_is_appended_to(tmp_path: Path) -> None:
     folder = directory(tmp_path, b"in")
     log = tmp_path / "log"

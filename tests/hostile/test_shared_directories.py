@@ -221,6 +221,7 @@ def plant(folder: Path) -> Path:
     return folder.parent / "evil"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [True, False])
 def test_machine_code_is_cached_for_this_user(tmp_path: Path, shared: bool) -> None:
     cache = tmp_path / "cache" if shared else None
@@ -243,6 +244,7 @@ def test_a_planted_index_would_be_run(tmp_path: Path) -> None:
     assert evil.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [True, False])
 def test_machine_code_that_others_could_have_written_is_not_loaded(tmp_path: Path, shared: bool) -> None:
     cache = tmp_path / "cache" if shared else None

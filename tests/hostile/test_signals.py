@@ -77,6 +77,7 @@ def prepared(before: str) -> str:
     return TAKE_LAST + before.replace("sys.argv.pop()", "last")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_signal_keeps_checkpoints_and_the_same_command_resumes(tmp_path: Path, records: Path, number: int) -> None:
     out, temporary = tmp_path / "out.csv", tmp_path / "temporary"
@@ -103,6 +104,7 @@ def test_signal_removes_temporary_directories(tmp_path: Path, records: Path) -> 
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_signal_ends_worker_processes(tmp_path: Path, records: Path) -> None:
     process = start(prepared(WAIT_WITH_WORKERS), tmp_path / "temporary", "convert", records, "-o", tmp_path / "o.jsonl",
                     "--threads", "2")  # fmt: skip
@@ -112,6 +114,7 @@ def test_signal_ends_worker_processes(tmp_path: Path, records: Path) -> None:
     assert not any(worker.is_running() for worker in workers)
 
 
+@pytest.mark.slow
 def test_workers_ignore_a_signal_to_all_processes(tmp_path: Path, records: Path) -> None:
     process = start(prepared(WAIT_WITH_WORKERS), tmp_path / "temporary", "convert", records, "-o", tmp_path / "o.jsonl",
                     "--threads", "2")  # fmt: skip

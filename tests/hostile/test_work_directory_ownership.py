@@ -328,6 +328,7 @@ local.cluster = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@pytest.mark.slow
 def test_removes_everything_after_a_resumed_run(documents: Path, tmp_path: Path) -> None:
     options = ("disambiguate", documents, "-o", tmp_path / "out.csv", "--kappa", 7, "-q")
     assert homonym_process(*options, before=KILLED).returncode == -signal.SIGKILL
