@@ -359,7 +359,7 @@ def _readable_batches(path: str, columns: Sequence[str]) -> Iterator[Any]:
 
 
 def _row_group(file: pq.ParquetFile, number: int, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    rows = _batch_rows(file, SMALL_BATCH_ROWS)
+    rows = _batch_rows([file.metadata.row_group(number)], SMALL_BATCH_ROWS)
     yield from file.iter_batches(rows, row_groups=[number], columns=_distinct(columns))
 
 
@@ -375,7 +375,8 @@ def columnar_batches(path: str, columns: Sequence[str], rows: int) -> Iterator[p
     with _opened(path) as file:
         expansion = _Expansion(path)
         if isinstance(file, pq.ParquetFile):
-            batches = file.iter_batches(_batch_rows(file, rows), columns=_distinct(columns))
+            groups = map(file.metadata.row_group, range(file.num_row_groups))
+            batches = file.iter_batches(_batch_rows(groups, rows), columns=_distinct(columns))
         else:
             batches = (_selected(file.get_batch(number), columns) for number in range(file.num_record_batches))
         yield from map(expansion.checked, batches)
@@ -411,13 +412,11 @@ _FEW_ROWS = 16
 _USUAL_DICTIONARY, _USUAL_RATIO = 4 << 20, 20
 
 
-def _batch_rows(file: pq.ParquetFile, rows: int) -> int:
+def _batch_rows(groups: Iterable[pq.RowGroupMetaData], rows: int) -> int:
     """The number of rows to read at a time: few if they refer to long values, or take much less than a byte each."""
-    metadata = file.metadata
     size = data = 0
-    for group in range(metadata.num_row_groups):
-        for number in range(metadata.num_columns):
-            chunk = metadata.row_group(group).column(number)
+    for group in groups:
+        for chunk in map(group.column, range(group.num_columns)):
             size, data = size + chunk.total_compressed_size, data + max(chunk.total_uncompressed_size, chunk.num_values)
             if chunk.has_dictionary_page and chunk.data_page_offset - chunk.dictionary_page_offset > _USUAL_DICTIONARY:
                 return _FEW_ROWS

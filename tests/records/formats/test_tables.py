@@ -600,7 +600,6 @@ def test_reads_lists_of_objects(tmp_path: Path, name: str) -> None:
     assert [problem.place.rpartition(", ")[2] for problem in found.problems] == ["record 3"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
 def test_groups_rows_of_authors(tmp_path: Path, name: str) -> None:
     rows = [{"id": number // 2, "author_name": f"Doe {number}", "year": 2000.0} for number in range(3000)]
