@@ -1,6 +1,6 @@
 """The files that homonym writes to a work directory, by name: only these are ever removed.
 
-Whatever else is in the directory belongs to somebody else and stays. Symbolic links are never followed: where one has
+Whatever else is in the directory belongs to another program and stays. Symbolic links are never followed: where one has
 a name of ours, only the link is removed.
 """
 
@@ -32,15 +32,18 @@ _ENCODED: Names = {
     r"statistics\.(csv|csv\.gz|parquet|collection\.json)": None,
 }
 _DATABASE: Names = {
-    r"(collection|given|statistics)\.duckdb(\.wal|\.tmp)?": None,
+    r"(collection|given|statistics)\.duckdb(\.wal(\.\w+)?|\.tmp)?": None,
     "spill": {"duckdb_temp_.*": None},
 }
 # Spark writes a table as a folder of files, perhaps with a folder for each value of a column.
 _SPARK_TABLE: dict[str, Any] = {r"\.?(part-|_(SUCCESS|metadata|common_metadata|started|committed)).*": None}
 _SPARK_TABLE[r"_temporary|\w+=.*|\d+|task_.*|attempt_.*"] = _SPARK_TABLE
 _SPARK: Names = {
-    r"found|read|duplicates|amended|blocks|given|vocabulary|encoded|linked-\d+": _SPARK_TABLE, **_ENCODED, **_DATABASE
-}  # fmt: skip
+    "found|read|merged|amended|blocks|given|vocabulary|encoded": _SPARK_TABLE,
+    "duplicates": {r"\w+-\d+": _SPARK_TABLE},
+    **_ENCODED,
+    **_DATABASE,
+}
 
 # The groups of names that are removed during a run, and the two files that make a directory one of ours.
 GROUPS: dict[str, Names] = {
@@ -69,7 +72,7 @@ def remove_own(folder: Path, names: Names, *, keep: frozenset[str] = frozenset()
         if entry.is_dir(follow_symlinks=False):
             if inside is not None:
                 remove_own(Path(entry.path), inside)
-                with suppress(OSError):  # it has files of somebody else
+                with suppress(OSError):  # it has files of another program
                     os.rmdir(entry.path)
         elif inside is None or entry.is_symlink():
             Path(entry.path).unlink(missing_ok=True)
