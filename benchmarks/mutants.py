@@ -44,6 +44,8 @@ TESTS = {
     "runtime/checkpoints.py": CHECKPOINTS,
     "engines/local_checkpoints.py": CHECKPOINTS,
 }
+# The status of pytest if the marks leave no test.
+NO_TESTS = 5
 # Seconds after which tests count as hanging, which is noticed, too.
 PATIENCE = 900
 
@@ -133,25 +135,28 @@ def _behaviour(code: str) -> str | None:
 
 
 def is_noticed(mutant: Mutant, copy: Path) -> bool:
-    """Whether a test fails in a copy of the project with this change."""
+    """Whether a test fails in a copy of the project with this change; fast tests come first."""
     module = copy / mutant.module
     status = module.stat()
     module.write_text(mutant.mutated)
+    tests = [str(mutant.module), *mutant.tests]
     try:
-        return bool(_run_tests(copy, [str(mutant.module), *mutant.tests]))
+        return any(_run_tests(copy, tests, marks) for marks in ("not slow and not spark", "slow and not spark"))
     finally:
         module.write_text(mutant.original)
         os.utime(module, ns=(status.st_atime_ns, status.st_mtime_ns))  # or the compiled kernel would count as stale
 
 
-def _run_tests(copy: Path, tests: list[str]) -> int:
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not spark", "--hypothesis-profile", "quick"]
+def _run_tests(copy: Path, tests: list[str], marks: str) -> bool:
+    """Whether a test fails, or hangs."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", marks, "--hypothesis-profile", "quick"]
     command += ["-p", "no:cacheprovider", *(test for test in tests if (copy / test).exists())]
     environment = os.environ | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
-        return subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=PATIENCE).returncode
+        done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=PATIENCE)
     except subprocess.TimeoutExpired:
-        return 1
+        return True
+    return done.returncode not in {0, NO_TESTS}
 
 
 def copy_project(number: int) -> Path:
@@ -170,10 +175,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mutants", type=int, default=120, help="size of the sample")
     parser.add_argument("--seed", type=int, default=1, help="another seed gives another sample")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of mutants tested at a time")
     chosen = parser.parse_args()
     copies: SimpleQueue[Path] = SimpleQueue()
-    workers = os.cpu_count() or 1
-    for number in range(workers):
+    for number in range(chosen.jobs):
         copies.put(copy_project(number))
     mutants = draw_mutants(chosen.mutants, chosen.seed)
 
@@ -185,7 +190,7 @@ def main() -> None:
             copies.put(copy)
 
     survivors = 0
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(chosen.jobs) as pool:
         for number, (mutant, noticed) in enumerate(zip(mutants, pool.map(test, mutants), strict=True), 1):
             print(f"{number}/{len(mutants)} {mutant.module} {'noticed' if noticed else 'SURVIVED'}", flush=True)
             if not noticed:
