@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from homonym.names.compatibility import compatible, given_compatible, index_keys, runs, same_word
+from homonym.names.compatibility import _one_slip, compatible, given_compatible, index_keys, runs, same_word
 from homonym.names.parse import Name, parse_name
 from tests.support.profiles import examples
 
@@ -189,3 +189,43 @@ def test_the_language_of_the_surname_decides() -> None:
     assert same_word("YAN", "YANG")
     assert not same_word("YAN", "YANG", "chinese")
     assert given_compatible(("SANJAY", "KUMAR"), ("SANJAYKUMAR",))
+
+
+def words_with_one_slip(word: str) -> set[str]:
+    """All words of the letters A, B and E that differ in one letter, an additional letter, or two swapped neighbours.
+
+    The first letter is never wrong. Different vowels at the end are different names: Maria and Mario.
+    """
+    places = range(1, len(word))
+    wrong = {word[:at] + letter + word[at + 1 :] for at in places for letter in "ABE"}
+    ends = {word[:-1] + vowel for vowel in "AE"} if word[-1] in "AE" else set()
+    longer = {word[:at] + letter + word[at:] for at in range(1, len(word) + 1) for letter in "ABE"}
+    swapped = {word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in places[:-1]}
+    return (wrong - ends) | longer | swapped
+
+
+letters = st.text("ABE", min_size=2, max_size=7)
+
+
+@settings(max_examples=examples(500))
+@given(a=letters, b=letters)
+def test_one_slip_is_one_wrong_missing_or_swapped_letter(a: str, b: str) -> None:
+    shorter, longer = sorted((a, b), key=len)
+    assume(a != b)
+    assert _one_slip(shorter, longer) == (longer in words_with_one_slip(shorter))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "is_slip"),
+    [
+        ("MARIA", "MARIO", False),  # different vowels at the end
+        ("MARIAN", "MORIAN", True),  # a vowel inside
+        ("MARIAN", "MARIAM", True),
+        ("MARIAN", "MRAIAN", True),
+        ("MARIAN", "AMRIAN", False),  # the first letter
+        ("MARIN", "MARIAN", True),
+        ("MARN", "MARIAN", False),
+    ],
+)
+def test_slips(a: str, b: str, is_slip: bool) -> None:
+    assert _one_slip(a, b) == is_slip
