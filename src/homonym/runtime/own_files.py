@@ -19,7 +19,7 @@ Names = Mapping[str, Any]
 """Patterns of names in a folder; a pattern maps to None for a file, and to the names inside for a folder."""
 
 # Unfinished files of atomic writes: see `write_durably` and `atomic_path`.
-UNFINISHED: Names = {r"\.\d+-\d+\..+\.partial": None, r"\.\d+\.partial\..+": None}
+UNFINISHED: Names = {r"\.\d+-\d+\..+\.partial": None, r"\.\d+(-\w+)?\.partial\..+": None}
 
 _PARTS: Names = {
     "(features|bags|mentions|records|keys|references|identifiers|documents)": {r"\d{15}\.parquet": None},
