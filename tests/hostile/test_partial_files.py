@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 from pathlib import Path
 
 import duckdb
@@ -32,7 +33,7 @@ def test_temporary_names_cannot_be_guessed_from_the_process(tmp_path: Path) -> N
 def test_a_link_of_another_user_is_never_written_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     victim = tmp_path / "victim"
     victim.write_text("precious")
-    monkeypatch.setattr(outputs.secrets, "token_hex", lambda size: "0" * 2 * size)  # as if it had been guessed
+    monkeypatch.setattr(secrets, "token_hex", lambda size: "0" * 2 * size)  # as if it had been guessed
     (tmp_path / f".{os.getpid()}-00000000.partial.out.csv").symlink_to(victim)
     (tmp_path / f".{os.getpid()}.partial.out.csv").symlink_to(victim)
     with pytest.raises(OutputError, match="cannot be written"):

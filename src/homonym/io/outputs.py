@@ -197,7 +197,7 @@ def require_distinct(inputs: Iterable[Path], outputs: Iterable[Path]) -> None:
     read = {key: path for path in inputs if (key := _input_identity(path))}
     written: dict[_Identity, Path] = {}
     for path in outputs:
-        key = _identity(path)
+        key = file_identity(path)
         if key in read:
             name = "standard input" if read[key] == Path("-") else f"the input {read[key]}"
             alias = "an input" if read[key] == path else f"the same file as {name}"
@@ -213,14 +213,14 @@ def _input_identity(path: Path) -> _Identity | None:
     from homonym.io.inputs import STANDARD_INPUT
 
     if path != STANDARD_INPUT:
-        return _identity(path)
+        return file_identity(path)
     try:
         return _status_identity(os.fstat(0))
     except OSError:  # it is closed
         return None
 
 
-def _identity(path: Path) -> _Identity | None:
+def file_identity(path: Path) -> _Identity | None:
     """Which file a path leads to; None for a device, and for a path that cannot exist."""
     path = Path(os.path.realpath(path))
     try:
