@@ -122,17 +122,17 @@ def test_study_has_no_other_file_in_the_directories_that_it_fills(records: Path,
     inside = records.parent / "study" / folder
     inside.mkdir(parents=True)
     (inside / "file").write_text("beta = 0.1\n" if what == "settings" else DOCUMENTS)
-    options: dict[str, Any] = {
+    choices: dict[str, dict[str, Any]] = {
         "inputs": {"inputs": inside / "file"},
         "gold": {"gold": inside / "file"},
         "settings": {"settings": load_settings(inside / "file") if what == "settings" else None},
         "statistics": {"statistics": inside / "file", "mentions_in_collection": 6},
         "rejects": {"rejects": inside / "file"},
         "work": {"resources": Resources(work=inside / "work")},
-    }[what]
+    }
     before = tree(records.parent)
     with pytest.raises(OutputError, match=folder):
-        study(**{"inputs": records, "output": records.parent / "study", **options})
+        study(**{"inputs": records, "output": records.parent / "study", **choices[what]})
     assert tree(records.parent) == before
 
 

@@ -201,7 +201,8 @@ def _without_outputs(
     """
     log_paths = [path for path in (_log_beside(files), _log_in_work(files, work)) if path]
     known = {os.path.realpath(name) for path in log_paths for name in logged_outputs(path)}
-    places = {key: path for path in written if (key := file_identity(path))}
+    places = {file_identity(path): path for path in written}
+    places.pop(None, None)
 
     def is_output(path: Path) -> bool:
         if path not in found.incidental:
