@@ -192,7 +192,7 @@ def same_twice(folder: Path, run: Callable[[], Any], *, logs: int = 1) -> None:
             assert after[name] == before[name], name
     assert before.keys() == after.keys()
     assert not [warning for warning in first.warnings if "not read" in warning]
-    assert [warning for warning in second.warnings if "not read, because this command writes them" in warning]
+    assert [warning for warning in second.warnings if "not read: outputs of this command" in warning]
 
 
 @pytest.fixture
@@ -255,7 +255,7 @@ def test_resumes_after_a_kill_between_the_result_and_its_settings(exports: Path,
     assert not (exports / "authors.settings.toml").exists()
     assert os.path.isdir(exports / ".authors.csv.work")
     summary = disambiguate(exports, exports / "authors.csv", LIMIT)
-    assert "1 file not read, because this command writes them: authors.csv." in summary.warnings
+    assert "1 file not read: outputs of this command (authors.csv)." in summary.warnings
     expected = disambiguate(exports / "in.jsonl", tmp_path / "authors.csv", LIMIT)
     for ending in (".csv", ".settings.toml"):
         assert (exports / f"authors{ending}").read_bytes() == expected.output.with_suffix(ending).read_bytes()

@@ -221,7 +221,7 @@ def _without_outputs(
         raise InputError(f"{names}: these are outputs of this command, and there is no other file; name the records.")
     kept = [path for path in found.files if path not in set(left_out)]
     number = counted(len(left_out), "file")
-    return replace(found, files=kept), [f"{number} not read, because this command writes them: {names}."]
+    return replace(found, files=kept), [f"{number} not read: outputs of this command ({names})."]
 
 
 def _has_records(path: Path) -> bool:
