@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
 from homonym.errors import InputError, SettingsError
 from homonym.io.inputs import unreadable
@@ -153,6 +153,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    # Where they were loaded from; two settings with the same values are equal, wherever they come from.
+    _file: Path | None = PrivateAttr(None)
+
     variant: Variant = Field(
         "prob", description="how the mentions of two clusters are combined: sum (prob) or maximum (max) of products"
     )
@@ -220,6 +223,18 @@ class Settings(BaseModel):
             raise SettingsError(
                 "setting target_precision: it determines the limit; do not give alpha, beta or kappa as well."
             )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Settings) and self.__dict__ == other.__dict__
+
+    @property
+    def file(self) -> Path | None:
+        """The file that the settings were loaded from, perhaps with changes since."""
+        return self._file
+
+    def _from_file(self, path: Path | None) -> Settings:
+        self._file = path
+        return self
 
     @field_validator("weights")
     @classmethod
@@ -303,7 +318,11 @@ class Settings(BaseModel):
     def with_limit(self, limit: Limit) -> Settings:
         """The same settings with this limit, and without the target precision that it was chosen for."""
         values = self.model_dump(exclude_unset=True, exclude={"target_precision"})
-        return Settings(**(values | limit._asdict()))
+        return Settings(**(values | limit._asdict()))._from_file(self._file)
+
+    def without(self, *names: str) -> Settings:
+        """The same settings with the defaults of some values."""
+        return Settings(**self.model_dump(exclude_unset=True, exclude={*names}))._from_file(self._file)
 
     @property
     def chance(self) -> float:
@@ -343,7 +362,7 @@ class Settings(BaseModel):
     def changed(self, **changes: Any) -> Settings:
         """The same settings with some values replaced. None keeps the old value."""
         given = {name: value for name, value in changes.items() if value is not None}
-        return Settings(**{**self.model_dump(exclude_unset=True), **given})
+        return Settings(**{**self.model_dump(exclude_unset=True), **given})._from_file(self._file)
 
     def spelled_out(self) -> dict[str, Any]:
         """All values by name, defaults included. A limit that is still to be calibrated is left out."""
@@ -372,7 +391,7 @@ def load_settings(path: Path) -> Settings:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
         raise InputError(f"{path} is not valid TOML: {broken}.") from broken
     try:
-        return Settings(**values)
+        return Settings(**values)._from_file(path)
     except SettingsError as wrong:
         raise SettingsError(f"{path}: {wrong}") from None
 

@@ -206,7 +206,7 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     running.send_signal(signal.SIGINT)
     _, errors = running.communicate(timeout=60)
     assert running.returncode == 130
-    assert errors.strip() == "homonym: interrupted; no output was written."
+    assert errors.strip() == "homonym: interrupted; the run did not finish."
     assert not list((tmp_path / "out").iterdir())
 
 
@@ -242,7 +242,7 @@ def test_ctrl_c_leaves_only_the_work_at_any_stage(large: Path, tmp_path: Path, s
     _, errors = running.communicate(timeout=60)
     assert running.returncode == 130, errors
     assert errors.strip().splitlines()[-2:] == [
-        "homonym: interrupted; no output was written.",
+        "homonym: interrupted; the run did not finish.",
         "Finished work is kept in .out.csv.work: the same command resumes there, or delete it.",
     ]
     assert [path.name for path in tmp_path.iterdir()] == [".out.csv.work"]

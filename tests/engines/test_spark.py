@@ -27,7 +27,8 @@ from homonym.commands.extract import extract
 from homonym.commands.generate import generate
 from homonym.commands.result import Summary, conflicts_path, settings_path
 from homonym.commands.run import Resources
-from homonym.errors import InputError, SettingsError
+from homonym.engines.spark.engine import SparkEngine
+from homonym.errors import InputError, OutputError, SettingsError
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus
 
@@ -80,6 +81,8 @@ def same(local: Summary, spark: Summary) -> None:
     for field in fields(Summary):
         if field.name not in apart:
             assert getattr(local, field.name) == getattr(spark, field.name), field.name
+    for summary in (local, spark):
+        assert not list(summary.output.parent.glob(".*.work"))
     assert spark.confidence == pytest.approx(local.confidence)
     assert bool(local.constraints) == bool(spark.constraints)
     if local.constraints and spark.constraints:
@@ -220,6 +223,48 @@ def test_writes_a_directory_from_mentions_with_given_statistics(session: SparkSe
     assert rows.to_pylist() == pq.read_table(local.output).to_pylist()
     assert (local.limit, local.problems) == (spark.limit, spark.problems)
     assert settings_path(local.output).read_bytes() == settings_path(spark.output).read_bytes()
+
+
+@needs_spark
+def test_runs_in_one_session_have_tables_of_their_own(session: SparkSession, tmp_path: Path) -> None:
+    from homonym.engines.spark.spark_counting import SparkQueries
+
+    one, other = (SparkQueries(session, f"file:{tmp_path / name}") for name in ("one", "other"))
+    for number, queries in enumerate((one, other)):
+        queries.define("records", f"SELECT {number} AS n")
+        queries.save("duplicates", f"SELECT n + 10 AS n FROM {queries.prefix}records")
+    for number, queries in enumerate((one, other)):
+        assert queries.number(f"SELECT n FROM {queries.prefix}records") == number
+        assert queries.table("duplicates").toArrow()["n"].to_pylist() == [number + 10]
+    one.drop()
+    assert other.table("records").count() == 1
+    other.drop()
+    assert not [table.name for table in session.catalog.listTables() if table.name.startswith("homonym_")]
+
+
+@needs_spark
+def test_replaces_its_own_directory_but_no_file_that_came_during_the_run(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in.jsonl").write_bytes(lines([{"id": str(n), "authors": ["Doe, J"]} for n in range(3)]))
+
+    def run() -> Summary:
+        return disambiguate(tmp_path / "in.jsonl", f"{tmp_path / 'authors'}/", resources=SPARK)
+
+    for _ in range(2):
+        assert run().authors == 3
+        assert pq.read_table(tmp_path / "authors").num_rows == 3
+    found = SparkEngine.cluster
+
+    def cluster_and_interfere(self: SparkEngine, *arguments: Any, **options: Any) -> Any:
+        (tmp_path / "authors" / "notes.txt").write_text("precious")
+        return found(self, *arguments, **options)
+
+    monkeypatch.setattr(SparkEngine, "cluster", cluster_and_interfere)
+    with pytest.raises(OutputError, match=r"has files that Spark did not write \(notes\.txt\)"):
+        run()
+    assert (tmp_path / "authors" / "notes.txt").read_text() == "precious"
+    assert not [table.name for table in session.catalog.listTables() if table.name.startswith("homonym_")]
 
 
 @needs_spark

@@ -19,7 +19,7 @@ from homonym.engines import local_checkpoints
 from homonym.errors import OutputError
 from homonym.records.parsing.splitting import Raw
 from homonym.runtime import versions
-from homonym.runtime.checkpoints import Manifest, digest, write_with_digest
+from homonym.runtime.checkpoints import Manifest, write_with_digest
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus
 
@@ -174,6 +174,13 @@ def test_warns_of_all_damaged_parts_at_once(documents: Path, finished: Path, fol
     assert outputs(folder) == outputs(finished)
 
 
+def test_warning_names_the_directory_of_the_user_not_a_link_to_it(documents: Path, folder: Path) -> None:
+    odd = folder.rename(folder.with_name("odd [1]"))
+    flip_a_bit(sorted((odd / "work" / "bags").iterdir())[0])
+    (warning,) = run(documents, odd).warnings
+    assert warning.startswith(f"{odd / 'work'} had 1 damaged checkpoint")
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 @pytest.mark.parametrize("what", FILES)
 def test_an_unreadable_checkpoint_is_made_again(documents: Path, finished: Path, folder: Path, what: str) -> None:
@@ -288,4 +295,3 @@ def test_versions_cover_every_library_that_shapes_results() -> None:
     names = {line.strip().strip('",').partition(">")[0] for line in required.splitlines() if line.strip()}
     assert names - {"click", "jinja2", "matplotlib", "psutil", "rich"} <= set(versions.LIBRARIES)
     assert all(version for name, version in versions.library_versions() if name != "scikit-learn")
-    assert digest(versions.library_versions()) == digest(versions.library_versions())

@@ -85,7 +85,7 @@ def test_signal_keeps_checkpoints_and_the_same_command_resumes(tmp_path: Path, r
     process = start(prepared(WAIT_IN_CLUSTERING), temporary, *command)
     status, errors, _ = stop(process, tmp_path / "reached", number)
     assert status == 128 + number
-    assert "homonym: terminated; no output was written.\nFinished work is kept in" in errors
+    assert "homonym: terminated; the run did not finish.\nFinished work is kept in" in errors
     assert "Traceback" not in errors
     assert sorted(path.name for path in tmp_path.iterdir()) == [".out.csv.work", "reached", "temporary"]
     assert list(temporary.iterdir()) == []
@@ -100,7 +100,7 @@ def test_signal_removes_temporary_directories(tmp_path: Path, records: Path) -> 
     process = start(prepared(WAIT_IN_READING), temporary, "inspect", records)
     status, errors, _ = stop(process, tmp_path / "reached", signal.SIGTERM)
     assert status == 143
-    assert errors.endswith("homonym: terminated; no output was written.\n")
+    assert errors.endswith("homonym: terminated; the run did not finish.\n")
     assert list(temporary.iterdir()) == []
 
 
@@ -124,6 +124,9 @@ def test_workers_ignore_a_signal_to_all_processes(tmp_path: Path, records: Path)
     workers = psutil.Process(process.pid).children(recursive=True)
     for worker in workers:
         worker.terminate()
+    time.sleep(0.5)  # enough to die of the signal
+    assert len(workers) == 2
+    assert all(worker.is_running() and worker.status() != psutil.STATUS_ZOMBIE for worker in workers)
     status, errors, _ = stop(process, tmp_path / "reached", signal.SIGTERM)
     assert status == 143
     assert "terminated" in errors

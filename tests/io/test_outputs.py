@@ -39,6 +39,7 @@ def write_and_raise(path: Path, broken: type[BaseException]) -> None:
 
 def write_to_full_device(path: Path) -> None:
     with atomic_path(path) as partial:
+        partial.unlink()
         partial.symlink_to("/dev/full")
         partial.write_bytes(RECORDS)
 
@@ -204,9 +205,9 @@ def test_failed_write_leaves_nothing_or_the_old_file(tmp_path: Path, name: str, 
     assert path.read_bytes() == b"old"
 
 
-def test_write_without_content_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="nothing was kept"), atomic_path(tmp_path / "out.csv"):
-        pass
+def test_write_whose_temporary_file_is_gone_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="nothing was kept"), atomic_path(tmp_path / "out.csv") as partial:
+        partial.unlink()
     assert entries(tmp_path) == []
 
 

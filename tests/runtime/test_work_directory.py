@@ -149,8 +149,8 @@ def test_a_zombie_process_is_not_alive() -> None:
 
 
 def test_removes_partial_outputs_of_a_killed_process(tmp_path: Path) -> None:
-    ours = [".7.partial.out.csv.gz", ".7.partial.out.settings.toml", ".7.partial.out.run.json"]
-    others = [".8.partial.out.csv.gz", ".77.partial.out.csv.gz", "out.csv.gz", ".7.partial.other.csv"]
+    ours = [".7-0a.partial.out.csv.gz", ".7-0b.partial.out.settings.toml", ".7-0c.partial.out.run.json"]
+    others = [".8-0a.partial.out.csv.gz", ".77-0a.partial.out.csv.gz", "out.csv.gz", ".7-0a.partial.other.csv"]
     for name in [*ours, *others]:
         (tmp_path / name).touch()
     remove_partial(tmp_path / "out.csv.gz", 7)

@@ -36,7 +36,6 @@ from homonym.cli.options import (
 )
 from homonym.cli.signals import signals_as_interrupts
 from homonym.errors import HomonymError
-from homonym.io.outputs import require_distinct
 from homonym.io.paths import discard_output, print_any_name, printable
 from homonym.settings import CLUSTERING, EXTRACTION, UNTUNED, WEIGHT_SEEDS, Settings, load_settings, parse_weights
 
@@ -372,7 +371,6 @@ def _call(
     quiet = options.pop("quiet")
     arguments["resources"] = _resources(options)
     if "settings_file" in options:
-        _require_settings_kept(options, arguments)
         arguments["settings"] = _settings(options)
     if "columns" in options:
         options["columns"] = parse_columns(options["columns"])
@@ -394,19 +392,6 @@ def _resources(options: dict[str, Any]) -> Resources:
         work=options.pop("work"),
         **{name: options.pop(name) for name in ("engine", "master") if name in options},
     )
-
-
-def _require_settings_kept(options: dict[str, Any], arguments: dict[str, Any]) -> None:
-    """Fail if an output would replace the settings file, which the function that is called does not know."""
-    from homonym.commands.result import settings_path
-
-    if file := options["settings_file"]:
-        given = {**options, **arguments}
-        outputs = [
-            Path(given[name]) for name in ("output", "trace", "save_statistics", "rejects", "json") if given.get(name)
-        ]
-        for path in (*outputs, *map(settings_path, outputs[:1])):
-            require_distinct([file], [path])
 
 
 def _settings(options: dict[str, Any]) -> Settings:
@@ -451,7 +436,7 @@ def _status(signals: list[int]) -> int:
 
 
 def _failed(broken: Exception) -> int:
-    """Report an error that a user can mend; returns the exit status. Others are errors of this program."""
+    """Report an error that a user can fix; returns the exit status. Others are errors of this program."""
     if isinstance(broken, HomonymError):
         _report(f"{broken}", broken)
     elif isinstance(broken, OSError):
@@ -465,7 +450,7 @@ def _failed(broken: Exception) -> int:
 def _stopped(signals: list[int], stopped: BaseException) -> int:
     """Report that the run was stopped by Ctrl-C or a signal; returns the exit status that shells expect."""
     outcome = str(stopped) if isinstance(stopped, KeyboardInterrupt) else ""
-    _report(f"{'terminated' if signals else 'interrupted'}; {outcome or 'no output was written.'}", stopped)
+    _report(f"{'terminated' if signals else 'interrupted'}; {outcome or 'the run did not finish.'}", stopped)
     return 128 + signals[0] if signals else 130
 
 

@@ -76,8 +76,8 @@ def _index_or_empty(load_index: Callable[[], dict[Any, Any]], folder: Path, sour
 def _is_safe_cache(folder: Path, source: Path) -> bool:
     """Whether no other user can write to the directory of a cache.
 
-    numba uses the directory of the byte code next to the source if it can: whoever can write to the source directory
-    can change the source, too. Otherwise it creates one elsewhere, which is made private here: it may be in a
+    numba uses the directory of the byte code next to the source if it can: a user who can write to the source
+    directory can change the source, too. Otherwise it creates one elsewhere, which is made private here: it may be in a
     directory that many users share.
     """
     try:

@@ -91,6 +91,7 @@ def _copy_table(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     options = "FORMAT parquet"
     if not path.name.endswith(".parquet"):
         options = "FORMAT csv, HEADER" + (", COMPRESSION gzip" if path.suffix == ".gz" else "")
+    options += ", USE_TMP_FILE false"  # the path is a temporary file already
     query = "SELECT type, feature, count FROM vocabulary ORDER BY id"
     connection.execute(f"COPY ({query}) TO '{sql_quoted(path)}' ({options})")
 

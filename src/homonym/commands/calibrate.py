@@ -80,7 +80,7 @@ def calibrate(
     the limit found without labels. Names are clustered completely, as in a real run; only labelled mentions are
     measured. Writes the settings with the limit to `output`, for `--settings`.
     """
-    settings = _without_limit(settings or Settings())
+    settings = (settings or Settings()).without(*Limit._fields)
     _check(gold, settings, label, training_share, most_names)
     run = prepare_run(
         inputs, settings, format=format, columns=columns, strict=strict, rejects=rejects, resources=resources,
@@ -104,10 +104,6 @@ def calibrate(
     if output is not None:
         write_atomic(Path(output), calibration.settings.to_toml())
     return calibration
-
-
-def _without_limit(settings: Settings) -> Settings:
-    return Settings(**settings.model_dump(exclude_unset=True, exclude=set(Limit._fields)))
 
 
 def _check(gold: Paths | None, settings: Settings, label: str, training_share: float, most_names: int) -> None:

@@ -28,6 +28,7 @@ from homonym.commands.run import (
     statistics_files,
 )
 from homonym.io.outputs import Paths
+from homonym.io.urls import is_url, local_path
 from homonym.records.reader import Columns
 from homonym.runtime.progress import Listener
 from homonym.settings import Limit, Settings
@@ -100,6 +101,7 @@ def clustering_files(
         outputs=[settings_path(result), conflicts_path(result), trace, *statistics_files(save_statistics)],
         inputs=[pairs, *statistics_files(statistics)],
         directories=[directory] if directory else [],
+        url=str(output) if is_url(local_path(output)) else None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from homonym.commands.run import Resources, Run
 from homonym.errors import SettingsError
 from homonym.io.outputs import require_directory, require_writable, side_file, write_atomic
+from homonym.io.urls import is_url, local_path
 from homonym.records.model import Problems
+from homonym.runtime.own_files import require_spark_table
 from homonym.runtime.progress import run_log_path
 from homonym.settings import Limit, Settings
 
@@ -94,26 +97,25 @@ def check_destination(
 
 def local_result(output: str | Path) -> tuple[Path, Path | None]:
     """The path that side files are next to, and the directory if the result is a directory of files on this machine."""
-    from homonym.engines.spark.input_plan import is_url
-
-    if is_url(output):
+    path = local_path(output)
+    if is_url(path):
         # Side files of a remote result are written to the current directory.
-        return Path(PurePosixPath(output).name), None
-    is_directory = str(output).endswith("/") or Path(output).is_dir()
-    return Path(output), Path(output) if is_directory else None
+        return Path(PurePosixPath(path).name), None
+    is_directory = is_url(output) or str(path).endswith("/") or os.path.isdir(path)
+    return Path(path), Path(path) if is_directory else None
 
 
 def _spark_directory(output: str | Path) -> Destination | None:
     """A directory of Parquet files, which may be a URL that only Spark can open; None for a file."""
     from homonym.engines.base import Destination
-    from homonym.engines.spark.input_plan import is_url
 
     path, directory = local_result(output)
-    if is_url(output):
+    if is_url(local_path(output)):
         require_writable(settings_path(path))
         return Destination(path, str(output))
     if directory:
         require_directory(directory)
+        require_spark_table(directory)
         return Destination(path, f"file:{directory.absolute()}")
     return None
 

@@ -8,15 +8,16 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 
-from homonym.errors import HomonymError, InputError, OutputError, SettingsError, counted, first_line
-from homonym.io.inputs import STANDARD_INPUT, expand
+from homonym.errors import HomonymError, InputError, OutputError, SettingsError, counted, first_line, word_list
+from homonym.io.inputs import STANDARD_INPUT, Source, expand
 from homonym.io.outputs import (
     Paths,
     as_paths,
+    file_identity,
     first_within,
     is_hidden,
     open_atomic,
@@ -24,9 +25,10 @@ from homonym.io.outputs import (
     require_distinct,
     require_writable,
 )
-from homonym.io.paths import plain_path
-from homonym.records.reader import Columns, Inputs
-from homonym.runtime.progress import LOG, Listener, RunLog, Stages, run_log_path
+from homonym.io.paths import plain_path, printable
+from homonym.io.urls import is_url, local_path, overlaps
+from homonym.records.reader import Columns, Inputs, detect_format
+from homonym.runtime.progress import LOG, Listener, RunLog, Stages, logged_outputs, run_log_path
 from homonym.runtime.work_directory import WorkDirectory, temporary_work_directory, work_directory
 from homonym.settings import Settings
 
@@ -72,13 +74,15 @@ class RunFiles:
     """All files of a run besides its records, so that no output can replace an input.
 
     The work directory and the log are next to `result`. `outputs` are the other files that the run writes, side files
-    included, and `directories` those that it fills with files; `inputs` are the other files that it reads.
+    included, and `directories` those that it fills with files; `inputs` are the other files that it reads. `url` is
+    the result if only Spark can open it.
     """
 
     result: Path | None = None
     outputs: Sequence[Path] = ()
     directories: Sequence[Path] = ()
     inputs: Sequence[Path] = ()
+    url: str | None = None
 
     @classmethod
     def of(
@@ -88,6 +92,7 @@ class RunFiles:
         inputs: Iterable[str | Path | None] = (),
         labels: Paths | None = None,
         directories: Sequence[Path] = (),
+        url: str | None = None,
     ) -> RunFiles:
         """The files that were named; None stands for an option that was not used. `labels` may be directories."""
         return cls(
@@ -95,6 +100,7 @@ class RunFiles:
             outputs=[Path(path) for path in outputs if path],
             directories=directories,
             inputs=[Path(path) for path in inputs if path] + (expand(labels)[0] if labels else []),
+            url=url,
         )
 
     @property
@@ -147,12 +153,14 @@ def prepare_run(
     `files` names everything that the command reads and writes besides `inputs` and `rejects`.
     """
     resources, settings, files = resources or Resources(), settings or Settings(), files or RunFiles()
-    shared_work = None
+    given_work, shared_work = local_path(resources.work) if resources.work is not None else None, None
+    urls: Sequence[str] = ()
     if resources.engine == "spark" and "spark" in engines:
-        from homonym.engines.spark.input_plan import is_url, spark_inputs
+        from homonym.engines.spark.input_plan import RemoteInputs, spark_inputs
 
         found = spark_inputs(inputs, format, columns)
-        shared_work = str(resources.work) if is_url(resources.work) else None
+        urls = found.urls if isinstance(found, RemoteInputs) else ()
+        shared_work = str(given_work) if is_url(given_work) else None
     else:
         found = Inputs.of(inputs, format, columns)
     if resources.engine not in engines:
@@ -160,8 +168,13 @@ def prepare_run(
     threads, memory = resources.resolved()
     if rejects:
         require_writable(Path(rejects))
-    work = Path(resources.work) if resources.work is not None and not shared_work else None
-    _require_apart(inputs, found, files, Path(rejects) if rejects else None, work)
+    work = Path(given_work) if given_work is not None and not shared_work else None
+    if settings.file:
+        files = replace(files, inputs=[*files.inputs, settings.file])
+    written = [*files.written, *([Path(rejects)] if rejects else [])]
+    found, warnings = _without_outputs(found, files, written, work)
+    _require_apart(inputs, [*found.files, *_local_files(urls), *files.inputs], written, files, work)
+    _require_urls_apart(urls, files.url, shared_work)
     return Run(
         inputs=found,
         settings=settings,
@@ -173,25 +186,105 @@ def prepare_run(
         shared_work=shared_work,
         rejects=Path(rejects) if rejects else None,
         files=files,
-        log=RunLog.begin(found.files, threads, memory, settings, listener),
+        log=RunLog.begin(found.files, threads, memory, settings, listener, written),
+        warnings=warnings,
     )
 
 
-def _require_apart(inputs: Paths, found: Inputs, files: RunFiles, rejects: Path | None, work: Path | None) -> None:
-    """Fail if an output is an input or another output, or if a directory that the run fills has either in it."""
-    read = [path for path in (*found.files, *files.inputs) if path != STANDARD_INPUT]
-    written = [*files.written, *([rejects] if rejects else [])]
-    require_distinct([*found.files, *files.inputs], written)
+def _without_outputs(
+    found: Inputs, files: RunFiles, written: Sequence[Path], work: Path | None
+) -> tuple[Inputs, list[str]]:
+    """Leave out what an earlier run of the same command wrote to a directory that is an input; a warning says so.
+
+    The log of that run names its outputs. Without a log, only files that are no records are left out: all others may
+    be records of the user, which the run would replace.
+    """
+    log_paths = [path for path in (_log_beside(files), _log_in_work(files, work)) if path]
+    known = {os.path.realpath(name) for path in log_paths for name in logged_outputs(path)}
+    places = {file_identity(path): path for path in written}
+    places.pop(None, None)
+
+    def is_output(path: Path) -> bool:
+        if path not in found.incidental:
+            return False
+        inside = (folder for folder in files.directories if first_within(folder, [path]))
+        place = places.get(file_identity(path)) or next(inside, None)
+        if place is None:
+            return False
+        return printable(os.path.realpath(place)) in known or (found.format is None and not _has_records(path))
+
+    left_out = [path for path in found.files if is_output(path)]
+    if not left_out:
+        return found, []
+    names = word_list([path.name for path in left_out[:3]] + (["…"] if len(left_out) > 3 else []))
+    if len(left_out) == len(found.files):
+        raise InputError(f"{names}: these are outputs of this command, and there is no other file; name the records.")
+    kept = [path for path in found.files if path not in set(left_out)]
+    number = counted(len(left_out), "file")
+    return replace(found, files=kept), [f"{number} not read: outputs of this command ({names})."]
+
+
+def _has_records(path: Path) -> bool:
+    try:
+        with Source(path) as source:
+            return detect_format(source) is not None
+    except InputError:  # it may be damaged
+        return True
+
+
+def _log_beside(files: RunFiles) -> Path | None:
+    return run_log_path(files.result) if files.result else None
+
+
+def _log_in_work(files: RunFiles, work: Path | None) -> Path | None:
+    place = _work_place(files, work)
+    return place / LOG if place else None
+
+
+def _local_files(urls: Sequence[str]) -> list[Path]:
+    """The files that `file:` URLs name; Spark reports those that are missing."""
+    paths = [local_path(url) for url in urls]
+    with suppress(InputError):
+        return expand([path for path in paths if not is_url(path)])[0]
+    return []
+
+
+def _require_apart(
+    inputs: Paths, read: Sequence[Path], written: Sequence[Path], files: RunFiles, work: Path | None
+) -> None:
+    """Fail if files of a run are in each other's way.
+
+    No output may be an input or another output. A directory that the run fills must have no input, no other output and
+    no work directory in it, and a work directory no input and no output. A directory that is read must not have the
+    work directory in it, unless that is hidden.
+    """
+    require_distinct(read, written)
+    read = [path for path in read if path != STANDARD_INPUT]
     for directory in files.directories:
         if path := first_within(directory, read):
             raise OutputError(f"{path} is an input, but this run writes into {directory}; name another output.")
+        others = [path for path in (*written, *([work] if work else [])) if path != directory]
+        if path := first_within(directory, others):
+            raise OutputError(f"{path} is in {directory}, which this run replaces; name a place outside of it.")
     if work is None:
         return
     if path := first_within(work, [*read, *written]):
         raise OutputError(f"{path} is in the work directory {work}; name another directory with --work.")
-    for folder in as_paths(inputs):
+    given = [inputs] if isinstance(inputs, str | Path) else inputs
+    for folder in as_paths([local_path(path) for path in given]):
         if os.path.isdir(folder) and first_within(folder, [work]) and not is_hidden(work, folder):
             raise OutputError(f"the work directory {work} is in the input {folder}; name another with --work.")
+
+
+def _require_urls_apart(inputs: Sequence[str], output: str | None, work: str | None) -> None:
+    """Fail if of the URLs of the inputs, the output and the work directory one is another or inside it."""
+    places = {"output": output, "work directory": work}
+    for name, place in places.items():
+        for url in inputs:
+            if place and overlaps(url, place):
+                raise OutputError(f"the {name} {place} overlaps with the input {url}; name another place for it.")
+    if output and work and overlaps(output, work):
+        raise OutputError(f"the output {output} overlaps with the work directory {work}; name another with --work.")
 
 
 def check_given_statistics(statistics: str | Path | None, mentions: int | None) -> GivenStatistics | None:
@@ -259,7 +352,8 @@ def _local_engine(run: Run, work: WorkDirectory, folder: Path, rejects: IO[bytes
     from homonym.engines.local import LocalEngine
 
     return LocalEngine(
-        folder, run.threads, run.memory, run.stages, run.strict, rejects, run.warnings, lock=work.lock
+        folder, run.threads, run.memory, run.stages, run.strict, rejects, run.warnings, lock=work.lock,
+        shown_work=work.path,
     )  # fmt: skip
 
 
@@ -278,8 +372,11 @@ def _open_work_directory(run: Run) -> Iterator[WorkDirectory]:
 
 def _work_path(run: Run) -> Path | None:
     """The directory that the user names, else one next to the result; without either the run cannot be resumed."""
-    result = run.files.result
-    return run.work or (result.with_name(f".{result.name}.work") if result else None)
+    return _work_place(run.files, run.work)
+
+
+def _work_place(files: RunFiles, work: Path | None) -> Path | None:
+    return work or (files.result.with_name(f".{files.result.name}.work") if files.result else None)
 
 
 def _work_directory(run: Run, path: Path | None) -> AbstractContextManager[WorkDirectory]:

@@ -158,7 +158,8 @@ class LocalEngine:
     """The steps of a run on this machine; their files are in `work`.
 
     Each part and the encoded collection are checkpoints there: a later run reuses them if everything they depend on is
-    the same. `lock` is the open lock file of the directory, which worker processes inherit.
+    the same. `lock` is the open lock file of the directory, which worker processes inherit. `shown_work` is the name
+    of the directory in messages, if `work` is a link to it.
     """
 
     work: Path
@@ -169,6 +170,7 @@ class LocalEngine:
     rejects: IO[bytes] | None = None
     warnings: list[str] = field(default_factory=list)
     lock: int | None = None
+    shown_work: Path | None = None
 
     def read_documents(self, inputs: Inputs, settings: Settings) -> Read:
         """Read documents and extract their features."""
@@ -386,7 +388,9 @@ class LocalEngine:
         if damaged:
             self.stages.note(stage, damaged=len(damaged))
             found = counted(len(damaged), "damaged checkpoint")
-            self.warnings.append(f"{self.work} had {found}, made again in this run; the first: {damaged[0]}.")
+            self.warnings.append(
+                f"{self.shown_work or self.work} had {found}, made again in this run; the first: {damaged[0]}."
+            )
 
 
 class _PartReader:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import glob
 import gzip
 import os
+import secrets
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -67,22 +68,33 @@ def side_file(path: Path, ending: str) -> Path:
     return path.with_name(name + ending)
 
 
-def _partial(path: Path, process: int) -> Path:
+def _partial_name(name: str, process: int, token: str) -> str:
     # Keeps the suffixes, because writers choose the format by them.
-    return path.with_name(f".{process}.partial.{path.name}")
+    return f".{process}-{token}.partial.{name}"
+
+
+def _create_partial(path: Path) -> Path:
+    """Create an empty temporary file next to `path`.
+
+    In a directory that others can write to, nobody can put a link in its place beforehand: the name cannot be guessed,
+    and the file must be new.
+    """
+    partial = path.with_name(_partial_name(path.name, os.getpid(), secrets.token_hex(4)))
+    os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666))
+    return partial
 
 
 def remove_partial(path: Path, process: int) -> None:
     """Remove the temporary files that a killed process left for an output and its side files."""
     for written in {path, _target(path)}:
-        name = _partial(Path(side_file(written, "").name), process).name
-        for partial in written.parent.glob(f"{glob.escape(name)}*"):
+        name = _partial_name(glob.escape(side_file(written, "").name), process, "*")
+        for partial in written.parent.glob(f"{name}*"):
             partial.unlink(missing_ok=True)
 
 
 @contextmanager
 def atomic_path(path: Path, *, durable: bool = True) -> Iterator[Path]:
-    """A temporary path next to `path`, which is renamed to `path` if the block succeeds and else removed.
+    """An empty temporary file next to `path`, which is renamed to `path` if the block succeeds and else removed.
 
     Without `durable`, a power failure may leave a damaged file.
     """
@@ -96,7 +108,7 @@ def atomic_path(path: Path, *, durable: bool = True) -> Iterator[Path]:
 
 @contextmanager
 def _renamed(path: Path, *, durable: bool) -> Iterator[Path]:
-    partial = _partial(path, os.getpid())
+    partial = _create_partial(path)
     try:
         yield partial
         if durable:
@@ -185,7 +197,7 @@ def require_distinct(inputs: Iterable[Path], outputs: Iterable[Path]) -> None:
     read = {key: path for path in inputs if (key := _input_identity(path))}
     written: dict[_Identity, Path] = {}
     for path in outputs:
-        key = _identity(path)
+        key = file_identity(path)
         if key in read:
             name = "standard input" if read[key] == Path("-") else f"the input {read[key]}"
             alias = "an input" if read[key] == path else f"the same file as {name}"
@@ -201,14 +213,14 @@ def _input_identity(path: Path) -> _Identity | None:
     from homonym.io.inputs import STANDARD_INPUT
 
     if path != STANDARD_INPUT:
-        return _identity(path)
+        return file_identity(path)
     try:
         return _status_identity(os.fstat(0))
     except OSError:  # it is closed
         return None
 
 
-def _identity(path: Path) -> _Identity | None:
+def file_identity(path: Path) -> _Identity | None:
     """Which file a path leads to; None for a device, and for a path that cannot exist."""
     path = Path(os.path.realpath(path))
     try:

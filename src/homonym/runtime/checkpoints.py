@@ -104,7 +104,7 @@ def read_with_digest(path: Path) -> bytes | None:
 
 
 def _ignore(reason: str) -> None:
-    """Used where nobody is told of damaged checkpoints."""
+    """Ignores damaged checkpoints."""
 
 
 @dataclass(frozen=True)

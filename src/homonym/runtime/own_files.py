@@ -19,7 +19,7 @@ Names = Mapping[str, Any]
 """Patterns of names in a folder; a pattern maps to None for a file, and to the names inside for a folder."""
 
 # Unfinished files of atomic writes: see `write_durably` and `atomic_path`.
-UNFINISHED: Names = {r"\.\d+-\d+\..+\.partial": None, r"\.\d+\.partial\..+": None}
+UNFINISHED: Names = {r"\.\d+-\d+\..+\.partial": None, r"\.\d+(-\w+)?\.partial\..+": None}
 
 _PARTS: Names = {
     "(features|bags|mentions|records|keys|references|identifiers|documents)": {r"\d{15}\.parquet": None},
@@ -43,6 +43,12 @@ _SPARK: Names = {
     "duplicates": {r"\w+-\d+": _SPARK_TABLE},
     **_ENCODED,
     **_DATABASE,
+}
+
+# A table of authors, written by Spark to a directory that the user names.
+_SPARK_RESULT: Names = {
+    r"\.?part-\d+.*\.parquet(\.crc)?|\.?_(SUCCESS|metadata|common_metadata|started|committed).*": None,
+    "_temporary": _SPARK_TABLE,
 }
 
 # The groups of names that are removed during a run, and the two files that make a directory one of ours.
@@ -97,6 +103,16 @@ def require_own(folder: Path, names: Names = ALL) -> None:
             raise OutputError(f"{entry.path} is a file, but homonym keeps a directory of that name; move it away.")
         elif inside is not None:
             require_own(Path(entry.path), inside)
+
+
+def require_spark_table(folder: Path) -> None:
+    """Fail if a directory has anything but the files of a table that Spark wrote: Spark removes all that is in it."""
+    own = {entry.name for entry, _ in _own(folder, _SPARK_RESULT)}
+    if foreign := sorted(set(os.listdir(folder)) - own if os.path.isdir(folder) else ()):
+        raise OutputError(
+            f"{folder} has files that Spark did not write ({', '.join(foreign[:3])}) and would remove; "
+            "name a new or empty directory for the output."
+        )
 
 
 def _own(folder: Path, names: Names) -> Iterator[tuple[os.DirEntry[str], Names | None]]:

@@ -169,11 +169,25 @@ def run_log_path(output: Path) -> Path:
     return side_file(output, ".run.json")
 
 
+def logged_outputs(path: Path) -> list[str]:
+    """The files that the run of a log writes; none if there is no log, or if an older version wrote it."""
+    import orjson
+
+    try:
+        return [name for name in orjson.loads(path.read_bytes())["outputs"] if isinstance(name, str)]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
 @dataclass
 class RunLog:
-    """The log of a run; `earlier` has the logs of interrupted runs that this one resumes."""
+    """The log of a run; `earlier` has the logs of interrupted runs that this one resumes.
+
+    `outputs` are all files that the run writes if there is something to write.
+    """
 
     inputs: list[dict[str, Any]]
+    outputs: list[str]
     threads: int
     memory: int
     settings: Settings
@@ -184,11 +198,17 @@ class RunLog:
 
     @classmethod
     def begin(
-        cls, files: Iterable[Path], threads: int, memory: int, settings: Settings, listener: Listener | None
+        cls,
+        files: Iterable[Path],
+        threads: int,
+        memory: int,
+        settings: Settings,
+        listener: Listener | None,
+        outputs: Iterable[Path] = (),
     ) -> RunLog:
         """The log of a run that begins now."""
         inputs = [{"file": printable(file), "bytes": size_of(file)} for file in files]
-        return cls(inputs, threads, memory, settings, Stages(listener))
+        return cls(inputs, [printable(path) for path in outputs], threads, memory, settings, Stages(listener))
 
     def resume(self, path: Path) -> None:
         """Take over the log of an interrupted run, if there is one."""
@@ -214,6 +234,7 @@ class RunLog:
             "threads": self.threads,
             "memory": self.memory,
             "inputs": self.inputs,
+            "outputs": self.outputs,
             "settings": settings,
             "settings_digest": digest(sorted(settings.items(), key=lambda item: item[0]))[:16],
             "stages": {name: _stage_values(name, cost) for name, cost in costs.items()},

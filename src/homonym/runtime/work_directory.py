@@ -149,7 +149,7 @@ def _place(path: Path, *, lasting: bool) -> Path:
 
 
 def _locked(path: Path) -> int:
-    """The open lock file of a directory, which is created if need be and locked."""
+    """The open lock file of a directory, which is created if necessary and locked."""
     while True:
         with suppress(FileExistsError):
             path.mkdir(mode=0o700)

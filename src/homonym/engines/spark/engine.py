@@ -49,7 +49,6 @@ from homonym.engines.spark.input_plan import (
     RecordPositions,
     RemoteInputs,
     escaped,
-    is_url,
     plan_files,
     plan_remote,
 )
@@ -59,9 +58,10 @@ from homonym.engines.spark.session import failures_as_messages, open_session, sh
 from homonym.engines.spark.spark_counting import FeatureTypes, SparkQueries
 from homonym.errors import InputError
 from homonym.io.tables import write_table
+from homonym.io.urls import is_url
 from homonym.records.model import MAX_LISTED_PROBLEMS, Problems
 from homonym.records.reader import Inputs
-from homonym.runtime.own_files import GROUPS, remove_own
+from homonym.runtime.own_files import GROUPS, remove_own, require_spark_table
 from homonym.runtime.progress import Advance, Stages
 from homonym.schema import AUTHORS
 from homonym.settings import Settings
@@ -114,9 +114,11 @@ def open_spark_engine(
         remove_own(work, GROUPS["spark"])
         folder.mkdir(exist_ok=True)
         place = shared_work.rstrip("/") + "/spark" if shared_work else f"file:{folder.absolute()}"
+        engine = SparkEngine(spark, place, folder, stages, strict, rejects, warnings)
         try:
-            yield SparkEngine(spark, place, folder, stages, strict, rejects, warnings)
+            yield engine
         finally:
+            engine.queries.drop()
             remove_own(work, GROUPS["spark"])  # a run on Spark cannot be resumed
 
 
@@ -212,6 +214,8 @@ class SparkEngine:
         if not destination.directory:
             write_table(destination.path, AUTHORS, _result_tables(authors, advance), excel=destination.excel)
             return
+        if not is_url(destination.directory):
+            require_spark_table(destination.path)  # again, because it may have been filled during the run
         ordered = authors.repartitionByRange("place").sortWithinPartitions("place")
         ordered.select(*AUTHORS.names).write.mode("overwrite").parquet(destination.directory)
 
@@ -302,7 +306,7 @@ class SparkEngine:
     def _name_tables(self) -> None:
         """Make the tables of records known to SQL."""
         for name in ("records", "keys", "documents"):
-            self._table(name).createOrReplaceTempView(self.queries.prefix + name)
+            self.queries.name(name, self._table(name))
 
     def _report(self, read: Read, duplicates: FoundDuplicates) -> Read:
         """The records that were read, each document once, with problems for all duplicates."""

@@ -22,6 +22,7 @@ from homonym.engines.base import skipped_files_warning
 from homonym.errors import InputError, word_list
 from homonym.io.inputs import Source, require_rereadable
 from homonym.io.outputs import Paths, as_paths
+from homonym.io.urls import is_url
 from homonym.records.formats.documents import has_lines
 from homonym.records.model import Problem
 from homonym.records.reader import Columns, Inputs, format_named, format_of
@@ -47,11 +48,6 @@ class RemoteInputs(Inputs):
 
     def __str__(self) -> str:
         return word_list([*self.urls[:3]] + (["…"] if len(self.urls) > 3 else []))
-
-
-def is_url(path: str | Path | None) -> bool:
-    """Whether a path is a URL, which only Spark can open."""
-    return "://" in str(path)
 
 
 def spark_inputs(inputs: Paths, format_name: str | None, columns: Columns | None) -> Inputs:

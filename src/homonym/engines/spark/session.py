@@ -6,7 +6,7 @@ installed uses that. Otherwise the source is unpacked once on each machine, next
 run would compile the kernel again on every machine (40 CPU seconds), and they cannot be removed from a user's session.
 
 The place of the unpacked source has a name that other users of a machine can guess. So it is used only if it belongs to
-this user, nobody else can change it, and it has exactly the files that were sent.
+this user, other users cannot change it, and it has exactly the files that were sent.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ def shipped(task: str, **arguments: Any) -> Callable[[Batches], Batches]:
                 os.rename(fresh, place)
             except OSError:
                 if not is_exact(place):
-                    return fresh  # somebody else's files are at that place, or ours were changed
+                    return fresh  # files of another user are at that place, or ours were changed
                 shutil.rmtree(fresh, ignore_errors=True)
             return place
 

@@ -6,8 +6,10 @@ Counts are summed by the same DuckDB expression as locally, inside tasks; Spark 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -107,24 +109,41 @@ class FeatureTypes:
 
 @dataclass
 class SparkQueries:
-    """Spark as collection/duplicates.py uses it; tables are stored at `place`."""
+    """Spark as collection/duplicates.py uses it; tables are stored at `place`.
+
+    Their names have a prefix of this run, because other runs may use the same session at the same time.
+    """
 
     spark: SparkSession
     place: str
-    prefix: str = "homonym_"
+    prefix: str = field(default_factory=lambda: f"homonym_{uuid4().hex}_")
     sha256: str = "sha2({}, 256)"
     saved: int = 0
+    named: set[str] = field(default_factory=set)
+
+    def name(self, table: str, rows: DataFrame) -> None:
+        """Make or replace a view of some rows."""
+        self.named.add(self.prefix + table)
+        rows.createOrReplaceTempView(self.prefix + table)
 
     def define(self, table: str, query: str) -> None:
         """Make or replace a view."""
-        self.spark.sql(query).createOrReplaceTempView(self.prefix + table)
+        self.name(table, self.spark.sql(query))
+
+    def drop(self) -> None:
+        """Drop all views; a session that has ended has none."""
+        from pyspark.errors import PySparkException
+
+        with suppress(PySparkException, OSError):
+            while self.named:
+                self.spark.catalog.dropTempView(self.named.pop())
 
     def save(self, table: str, query: str) -> None:
         """Make or replace a table by the result of a query."""
         self.saved += 1
         place = f"{self.place}/{table}-{self.saved}"
         self.spark.sql(query).write.mode("overwrite").parquet(place)
-        self.spark.read.parquet(place).createOrReplaceTempView(self.prefix + table)
+        self.name(table, self.spark.read.parquet(place))
 
     def number(self, query: str) -> int:
         """The result of a query with one integer."""

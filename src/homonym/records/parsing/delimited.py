@@ -135,7 +135,7 @@ class _LostLines:
 
 
 class _RowReader:
-    """Joins lines to rows. Lines that were read in vain wait to be read again."""
+    """Joins lines to rows. Lines that were put back are read again."""
 
     def __init__(self, lines: Iterable[InputLine], header: Header, checks: Checks) -> None:
         self._upcoming = iter(lines)
