@@ -60,7 +60,7 @@ def _translated(connection: duckdb.DuckDBPyConnection, old: str, files: Sequence
         number = places.get(place)
         if number is None:
             return None
-        place = now[number].position
+        place = now[number.number].position
     return f"{rows[0][0]}#{place}"
 
 
