@@ -103,6 +103,39 @@ def test_other_year_authors_or_title_is_another_paper(tmp_path: Path, other: str
 
 
 @pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Total synthesis of (+)-kainic acid analogues", "Total synthesis of (−)-kainic acid analogues"),
+        ("Total synthesis of (+)-kainic acid analogues", "Total synthesis of (±)-kainic acid analogues"),
+        ("Lipid metabolism of ApoE+/+ mice at night", "Lipid metabolism of ApoE−/− mice at night"),
+        ("The transport of Na+ through cell membranes", "The transport of Na– through cell membranes"),
+        ("Growth of yeast at +5 degrees in the dark", "Growth of yeast at -5 degrees in the dark"),
+        ("Growth of yeast at 15 degrees in the dark", "Growth of yeast at 16 degrees in the dark"),
+    ],
+)
+def test_titles_that_differ_in_a_sign_or_digit_are_different(tmp_path: Path, one: str, other: str) -> None:
+    assert len(converted(written(tmp_path, a=ris(one), b=ris(other)), tmp_path)) == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Silver coins - a history of the Roman mints", "Silver coins: a history of the Roman mints"),
+        ("Silver coins — a history of the Roman mints", "Silver coins – a history of the Roman mints"),
+        ("Synthesis of (−)-kainic acid analogues", "Synthesis of (-)-kainic acid analogues"),
+        ("X-ray spectra of the poly(ethylene)-based glass", "X ray spectra of the poly(ethylene) based glass"),
+    ],
+)
+def test_dashes_between_words_do_not_make_titles_different(tmp_path: Path, one: str, other: str) -> None:
+    assert len(converted(written(tmp_path, a=ris(one), b=ris(other)), tmp_path)) == 1
+
+
+@pytest.mark.parametrize("authors", [("Doe, X", "Roe, R"), ("Doe, J", "Roe, Q"), ("Doe", "Roe, R")])
+def test_other_first_initials_are_other_authors(tmp_path: Path, authors: tuple[str, ...]) -> None:
+    assert len(converted(written(tmp_path, a=ris(TITLE), b=ris(TITLE, authors=authors)), tmp_path)) == 2
+
+
+@pytest.mark.parametrize(
     "short", ["Editorial", "Introduction to the special issue", "Reply to the letter to the editor", "Coins of Rome"]
 )
 def test_titles_that_many_papers_have_join_nothing(tmp_path: Path, short: str) -> None:

@@ -44,9 +44,10 @@ MENTION_ROWS = pa.schema(
 
 RECORD_ROWS = pa.schema(
     [("sequence", pa.int64()), ("line", pa.int64()), ("id", pa.string()), ("id_is_key", pa.bool_()),
-     ("year", pa.int32()), ("authors", pa.int32()), ("form", pa.string()), ("title", pa.int64()), ("work", pa.int64())]
+     ("year", pa.int32()), ("authors", pa.int32()), ("form", pa.string()), ("title", pa.int64()), ("work", pa.int64()),
+     ("first_author", pa.string())]
 )  # fmt: skip
-"""Records; `form` is the name of their format. `title` and `work` are digests, see identity.py."""
+"""Records; `form` is the name of their format. `title`, `work` and `first_author` are `Digests`, see identity.py."""
 
 KEY_ROWS = pa.schema([("sequence", pa.int64()), ("key", pa.string())])
 """Further keys of a record, such as its DOI: two records with one key are one document."""
