@@ -62,6 +62,12 @@ COPIES = pa.schema(
 )  # fmt: skip
 """The copies of documents; those of one document follow each other. `merged` is the sequence of the merged document."""
 
+LOSS_ROWS = pa.schema([("sequence", pa.int64()), ("line", pa.int64()), ("lost", pa.string()), ("reason", pa.string())])
+"""What merging has lost: the fields of `MergeLoss`, in the order of the merged documents."""
+
+LOSSES = "losses.parquet"
+"""The file of a work directory with the table LOSS_ROWS."""
+
 IDENTIFIER_ROWS = pa.schema([("owner", pa.int64()), ("kind", pa.string()), ("id", pa.string())])
 """Identifiers of people, by mention."""
 
