@@ -401,7 +401,7 @@ def test_copies_of_a_document_are_merged(tmp_path: Path) -> None:
     first = [{"id": "1", "authors": named("Doe, Jane", "Roe, R"), "title": "graph"}]
     again: list[Raw | str] = [
         "",
-        {"id": 1, "authors": named("Roe, Rita", "Poe"), "title": "tree", "references": ["2"]},
+        {"id": 1, "authors": named("Roe, Rita", "Poe"), "title": "Graph", "references": ["2"]},
         {"id": "2", "authors": named("Moe, M"), "references": ["1"]},
     ]
     found = collect(written(tmp_path, first, "a.jsonl"), written(tmp_path, again, "b.jsonl"))

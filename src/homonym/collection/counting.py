@@ -310,8 +310,8 @@ def _value(connection: duckdb.DuckDBPyConnection, query: str) -> Any:
 
 
 def _row(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
-    row = connection.execute(query).fetchone()
-    assert row is not None
+    # All rows are fetched: DuckDB registers no table while a result is unfinished.
+    row: tuple[Any, ...] = connection.execute(query).fetchall()[0]
     return row
 
 
