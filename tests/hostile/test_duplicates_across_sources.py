@@ -13,6 +13,7 @@ import pytest
 
 from homonym import Resources, convert, disambiguate, extract, inspect
 from homonym.collection import counting, duplicates
+from homonym.engines import local
 
 ONE = Resources(threads=1)
 TITLE = "A long history of silver coins in the Roman empire"
@@ -373,3 +374,25 @@ def test_a_resumed_run_reports_the_same(tmp_path: Path) -> None:
     assert again.problems == first.problems
     assert again.records == first.records
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_what_merging_loses_is_counted_but_only_the_first_is_kept_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "MAX_LISTED_PROBLEMS", 5)
+    rows = [
+        {"id": str(i), "title": title(i), "authors": authors}
+        for i in range(20)
+        for authors in (["Doe, Jane", "Roe, Rita"], ["Doe, Jane", f"Poe{i}, E", f"Loe{i}, A"])
+    ]
+    (tmp_path / "own.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    resources = Resources(threads=1, work=tmp_path / "work")
+    lost = []
+    for name in ("first", "again"):  # the second run takes them from the checkpoint
+        rejects = tmp_path / f"{name}.jsonl"
+        done = disambiguate(tmp_path / "own.jsonl", tmp_path / "a.csv", rejects=rejects, resources=resources)
+        assert done.problems.counts["author"] == 20
+        lost.append(rejects.read_bytes())
+        assert len(lost[-1].splitlines()) == 20
+    assert lost[0] == lost[1]
+    assert (tmp_path / "work/done/encoded.json").read_bytes().count(b"is not among the authors") == 5
