@@ -142,7 +142,8 @@ def test_converted_pairs_follow_renamed_and_merged_documents(tmp_path: Path) -> 
     (tmp_path / "c.csv").write_text('title,authors,year\nA history of Roman silver coins,"Roe, Rita; Doe, Jane",2001\n')
     old = write_pairs(tmp_path / "old.csv", [("smith2020#0", "smith2020~2#0", "different"),
                                             ("c.csv:2#1", "smith2020~2#0", "same"),
-                                            ("gone.csv:9#0", "smith2020#0", "same")])  # fmt: skip
+                                            ("gone.csv:9#0", "smith2020#0", "same"),
+ ("c.csv:"+"9" * 30 + "#0", "smith2020#" + "9" * 30, "same")])  # fmt: skip
     files = [tmp_path / name for name in ("a.bib", "b.csv", "c.csv")]
     done = convert(files, tmp_path / "d.jsonl", pairs=old, new_pairs=tmp_path / "new.csv", resources=ONE)
     ids = {d["title"]: d["id"] for d in map(orjson.loads, done.output.read_bytes().splitlines())}
@@ -150,4 +151,4 @@ def test_converted_pairs_follow_renamed_and_merged_documents(tmp_path: Path) -> 
     assert rows_of(tmp_path / "new.csv") == [
         [f"{ids['On coins']}#0", f"{ids['On trees']}#0", "different"], ["2-s2.0-1#1", f"{ids['On trees']}#0", "same"],
     ]  # fmt: skip
-    assert any("1 pair could not be converted" in warning and "gone.csv:9#0" in warning for warning in done.warnings)
+    assert any("2 pairs could not be converted" in warning and "gone.csv:9#0" in warning for warning in done.warnings)

@@ -21,7 +21,8 @@ from homonym.records.model import Author
 if TYPE_CHECKING:
     import duckdb
 
-_LINE = re.compile(r"(.+):(\d+)")
+_MENTION = re.compile(r"(.+)#(\d{1,9})", re.DOTALL)
+_LINE = re.compile(r"(.+):(\d{1,15})")
 _NUMBERED = re.compile(r"(.+)~(\d{1,6})")
 
 
@@ -45,8 +46,7 @@ def translate(
 ) -> dict[str, str | None]:
     """The current mention ids; None for a mention that is not in the files."""
     old_ids = dict.fromkeys(mention_ids)
-    parsed = {old: (document, int(position)) for old in old_ids if (document := old.rpartition("#")[0])
-              and (position := old.rpartition("#")[2]).isdecimal()}  # fmt: skip
+    parsed = {old: (named[1], int(named[2])) for old in old_ids if (named := _MENTION.fullmatch(old))}
     found = _find(connection, {document for document, _ in parsed.values()}, files)
     new_ids = _current_ids(connection, {record.document for record in found.values()})
     moved = {sequence for record in found.values() if record.sequence != record.document for sequence in record}
