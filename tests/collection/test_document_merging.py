@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from homonym.collection.document_merging import Copy, merge
+from homonym.collection.document_merging import PREFERRED, Copy, author_places, merge
 from homonym.records.model import Author, Document
+from homonym.records.reader import MODULES
 from tests.support.profiles import examples
 
 NAMES = ["Doe, Jane", "Doe, J.", "Jane Doe", "Roe, R", "Roe, Rita", "Müller, K", "?", "王小明"]
@@ -125,6 +127,55 @@ def test_a_misspelt_name_among_others_is_found_by_its_position() -> None:
     assert found.document.authors[1].affiliations == ["MIT"]
     assert found.document.authors[1].name == "Müller, K"
     assert found.notes == [[], []]
+
+
+LISTED = ["Doe, Jane", "Roe, Rita", "Poe, Edgar", "Zoe, Xu", "Loe, Ann"]
+
+
+@pytest.mark.parametrize("order", [(0, 2, 1, 3, 4), (0, 1, 3, 4, 2), (4, 1, 2, 3, 0)])
+def test_authors_in_another_order_keep_their_own_identifiers(order: tuple[int, ...]) -> None:
+    def person(position: int, number: int) -> Author:
+        return Author(position, LISTED[number], [], [f"{number}@x.org"], f"p{number}", ids={"scopus": str(number)})
+
+    plain = doc("1", *(Author(i, f"{name}.") for i, name in enumerate(LISTED)))
+    known = doc("2", *(person(position, number) for position, number in enumerate(order)))
+    found = merge([Copy(plain, "wos"), Copy(known, "scopus")])
+    for author in found.document.authors:
+        number = LISTED.index(author.name.rstrip("."))
+        assert (author.ids, author.label, author.emails) == ({"scopus": str(number)}, f"p{number}", [f"{number}@x.org"])
+    assert found.notes == [[], []]
+
+
+def test_an_abbreviated_name_does_not_hide_that_two_authors_are_swapped() -> None:
+    one = doc("1", "Wang, J", "Doe, Jane", "Wang, Jun", "Roe, R")
+    other = doc("2", *(Author(i, name, ids={"scopus": name}) for i, name in
+                       enumerate(["Wang, Jun", "Doe, Jane", "Wang, J", "Roe, R"])))  # fmt: skip
+    found = merge([Copy(one, "wos"), Copy(other, "scopus")]).document
+    assert [author.ids["scopus"] for author in found.authors] == [author.name for author in found.authors]
+
+
+def test_identifiers_of_an_author_with_another_name_are_not_taken_but_reported() -> None:
+    one = doc("1", "Doe, Jane", "Müller, Karl", "Poe, Edgar")
+    other = doc("2", "Doe, J", Author(1, "Stone, B", ["MIT"], ["b@x.org"], "p", ids={"orcid": ORCIDS[0]}), "Poe, E")
+    found = merge([Copy(one, "wos"), Copy(other, "scopus")])
+    assert found.document.authors[1] == Author(1, "Müller, Karl", ["MIT"])
+    ((_, (note,)),) = [found.notes]
+    assert note == ("field", "the identifiers of Stone, B are not used, because the same author is Müller, Karl in "
+                    "another copy")  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(NAMES), max_size=6), st.lists(st.sampled_from(NAMES), max_size=6))
+@settings(max_examples=examples(200), deadline=None)
+def test_no_two_authors_have_one_place(ours: list[str], theirs: list[str]) -> None:
+    places = author_places(doc("1", *ours).authors, doc("2", *theirs).authors)
+    numbers = [place.number for place in places if place]
+    assert len(numbers) == len(set(numbers))
+    assert set(numbers) <= set(range(len(theirs)))
+
+
+def test_all_formats_have_a_rank() -> None:
+    assert set(PREFERRED) == set(MODULES)
+    assert len(set(PREFERRED)) == len(PREFERRED)
 
 
 def test_positions_of_the_list_stay() -> None:

@@ -86,7 +86,7 @@ def test_pairs_by_line_are_refused_and_can_be_converted(tmp_path: Path) -> None:
     (tmp_path / "inst.csv").write_text(HEADER + "".join(ROWS))
     old = write_pairs(tmp_path / "old.csv", [("inst.csv:2#0", "inst.csv:3#0", "different"),
                                             ("inst.csv:4#1", "inst.csv:6#1", "same")])  # fmt: skip
-    with pytest.raises(InputError, match=r"names a mention by file and line.*homonym convert .*--new-pairs"):
+    with pytest.raises(InputError, match=r"no mention inst.csv:2#0.*by file and line.*homonym convert .*--new-pairs"):
         disambiguate(tmp_path / "inst.csv", tmp_path / "out.csv", pairs=old, resources=ONE)
     new = tmp_path / "new.csv"
     done = convert(tmp_path / "inst.csv", tmp_path / "d.jsonl", pairs=old, new_pairs=new, resources=ONE)
@@ -101,6 +101,38 @@ def test_pairs_by_line_are_refused_and_can_be_converted(tmp_path: Path) -> None:
     assert summary.constraints.links["pair"] == 1
 
 
+@pytest.mark.parametrize("name", ["inst.csv", "my list", "export.data", "a:b"])
+def test_ids_with_file_and_line_are_used_if_they_exist(tmp_path: Path, name: str) -> None:
+    documents = [{"id": f"{name}:{i}", "title": "On coins", "authors": ["Doe, Jane"]} for i in (2, 3)]
+    (tmp_path / "d.jsonl").write_bytes(b"\n".join(map(orjson.dumps, documents)))
+    known = write_pairs(tmp_path / "known.csv", [(f"{name}:2#0", f"{name}:3#0", "same")])
+    summary = disambiguate(tmp_path / "d.jsonl", tmp_path / "out.csv", pairs=known, resources=ONE)
+    assert not any("ignored" in warning for warning in summary.warnings)
+    unknown = write_pairs(tmp_path / "unknown.csv", [(f"{name}:2#0", f"{name}:4#0", "same")])
+    with pytest.raises(InputError, match=r"no mention .*:4#0.*homonym convert .*--new-pairs"):
+        disambiguate(tmp_path / "d.jsonl", tmp_path / "out.csv", pairs=unknown, resources=ONE)
+
+
+def test_unknown_identifiers_in_pairs_are_only_ignored(tmp_path: Path) -> None:
+    (tmp_path / "inst.csv").write_text(HEADER + "".join(ROWS))
+    pairs = write_pairs(
+        tmp_path / "p.csv", [("WOS:000123#0", "pmid:7#0", "same"), ("h:0123456789012345#0", "x#0", "same")]
+    )
+    summary = disambiguate(tmp_path / "inst.csv", tmp_path / "out.csv", pairs=pairs, resources=ONE)
+    assert any("2 pairs ignored" in warning for warning in summary.warnings)
+
+
+def test_old_numbers_begin_with_ids_that_are_identifiers(tmp_path: Path) -> None:
+    (tmp_path / "a.bib").write_text(ENTRY.format("On coins"))
+    document = {"id": "smith2020", "title": "On trees", "authors": ["Roe, R"]}
+    (tmp_path / "b.jsonl").write_bytes(orjson.dumps(document))
+    old = write_pairs(tmp_path / "old.csv", [("smith2020#0", "smith2020~2#0", "different")])
+    files = [tmp_path / "a.bib", tmp_path / "b.jsonl"]
+    done = convert(files, tmp_path / "d.jsonl", pairs=old, new_pairs=tmp_path / "new.csv", resources=ONE)
+    ids = {d["title"]: d["id"] for d in map(orjson.loads, done.output.read_bytes().splitlines())}
+    assert rows_of(tmp_path / "new.csv") == [[f"{ids['On trees']}#0", f"{ids['On coins']}#0", "different"]]
+
+
 def test_converted_pairs_follow_renamed_and_merged_documents(tmp_path: Path) -> None:
     titles = ["On coins", "On trees"]
     (tmp_path / "a.bib").write_text("".join(ENTRY.format(title) for title in titles))
@@ -110,7 +142,8 @@ def test_converted_pairs_follow_renamed_and_merged_documents(tmp_path: Path) -> 
     (tmp_path / "c.csv").write_text('title,authors,year\nA history of Roman silver coins,"Roe, Rita; Doe, Jane",2001\n')
     old = write_pairs(tmp_path / "old.csv", [("smith2020#0", "smith2020~2#0", "different"),
                                             ("c.csv:2#1", "smith2020~2#0", "same"),
-                                            ("gone.csv:9#0", "smith2020#0", "same")])  # fmt: skip
+                                            ("gone.csv:9#0", "smith2020#0", "same"),
+ ("c.csv:"+"9" * 30 + "#0", "smith2020#" + "9" * 30, "same")])  # fmt: skip
     files = [tmp_path / name for name in ("a.bib", "b.csv", "c.csv")]
     done = convert(files, tmp_path / "d.jsonl", pairs=old, new_pairs=tmp_path / "new.csv", resources=ONE)
     ids = {d["title"]: d["id"] for d in map(orjson.loads, done.output.read_bytes().splitlines())}
@@ -118,4 +151,4 @@ def test_converted_pairs_follow_renamed_and_merged_documents(tmp_path: Path) -> 
     assert rows_of(tmp_path / "new.csv") == [
         [f"{ids['On coins']}#0", f"{ids['On trees']}#0", "different"], ["2-s2.0-1#1", f"{ids['On trees']}#0", "same"],
     ]  # fmt: skip
-    assert any("1 pair could not be converted" in warning and "gone.csv:9#0" in warning for warning in done.warnings)
+    assert any("2 pairs could not be converted" in warning and "gone.csv:9#0" in warning for warning in done.warnings)

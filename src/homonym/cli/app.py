@@ -144,7 +144,7 @@ def extract(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
 @INPUTS
 @click.option("-o", "--output", required=True, type=FILE, help="Documents, as .jsonl or .jsonl.gz.")
 @click.option("--pairs", type=FILE, help="Pairs of an older homonym, which may name mentions by file and line.")
-@click.option("--new-pairs", type=FILE, help="Write the same pairs with the mention ids of today.")
+@click.option("--new-pairs", type=FILE, help="Write the same pairs with the current mention ids.")
 @reading_options
 @run_options
 def convert(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:

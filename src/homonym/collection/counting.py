@@ -104,16 +104,21 @@ def copies_by_document(connection: duckdb.DuckDBPyConnection) -> Any:
     ).to_arrow_reader(10_000)
 
 
-def rename_equal_ids(connection: duckdb.DuckDBPyConnection) -> None:
-    """Rename different documents that have the same id: both `smith2020` get a suffix, see duplicates.py."""
+def rename_equal_ids(connection: duckdb.DuckDBPyConnection) -> tuple[int, str]:
+    """Rename different documents that have the same id: both `smith2020` get a suffix, see duplicates.py.
+
+    Returns the number of renamed documents, and one of the new ids.
+    """
     queries = _Queries(connection)
     queries.save("renamed", duplicates.renaming(queries))
     query = "SELECT * FROM mentions"
-    if _value(connection, "SELECT count(*) FROM renamed"):
+    number, new_id = _row(connection, duplicates.renamed_documents(""))
+    if number:
         query = f"""SELECT m.* REPLACE (coalesce(r.id || '#' || position, mention_id) AS mention_id,
                                         coalesce(r.id, document_id) AS document_id)
                     FROM mentions m LEFT JOIN renamed r ON r.sequence = m.owner >> {SLOT_BITS}"""
     connection.execute(f"CREATE OR REPLACE VIEW named_mentions AS {query}")
+    return number, new_id
 
 
 def count_features(connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None, work: Path) -> Frequencies:
@@ -305,8 +310,8 @@ def _value(connection: duckdb.DuckDBPyConnection, query: str) -> Any:
 
 
 def _row(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
-    row = connection.execute(query).fetchone()
-    assert row is not None
+    # All rows are fetched: DuckDB registers no table while a result is unfinished.
+    row: tuple[Any, ...] = connection.execute(query).fetchall()[0]
     return row
 
 

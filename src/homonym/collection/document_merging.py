@@ -7,9 +7,9 @@ The result does not depend on the order of the copies:
 - keywords, categories, references, cited and other authors: those of all copies, without repetition (see `_united`).
 - ids: those of all copies; of several of one kind, the first in code point order.
 - authors: the list of one copy, the longest (see `_best_list`). An author gets the affiliations, e-mail addresses and
-  identifiers of the same author in the other copies, and the fullest form of the name. A copy of the same length whose
-  names mostly agree is compared position by position, other copies by name. What cannot be kept is noted: an author of
-  another copy who is not in the list, and an identifier of a person or a label of which there are two.
+  identifiers of the same author in the other copies, and the fullest form of the name (see `author_places`). What
+  cannot be kept is noted: an author of another copy who is not in the list, an identifier of a person or a label of
+  which there are two, and the identifiers of an author who has another name at the same position.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import NamedTuple
 from homonym.names.compatibility import given_compatible, language_of
 from homonym.names.parse import name_key, parse_name
 from homonym.records.fields.identifiers import TITLES
-from homonym.records.fields.people import AuthorIndex, folded, plain_letters
+from homonym.records.fields.people import AuthorIndex, folded, plain_letters, surname_and_initial
 from homonym.records.model import Author, Document, Note
 
 # Formats in the order in which their ids are preferred. First those whose ids users have in their own files.
@@ -140,8 +140,14 @@ def _merge_authors(lists: Sequence[Sequence[Author]], notes: list[list[Note]]) -
         for author, place in zip(authors, author_places(authors, best), strict=True):
             if place is None:
                 notes[copy].append(("author", f"{author.name} is not among the authors of the other copies"))
-            else:
-                others[place].append((copy, author))
+                continue
+            known = author
+            if not place.by_name:
+                known = Author(author.position, author.name, author.affiliations)
+                if known != author:
+                    other = f"the same author is {best[place.number].name} in another copy"
+                    notes[copy].append(("field", f"the identifiers of {author.name} are not used, because {other}"))
+            others[place.number].append((copy, known))
     return [_merge_author(author, same, notes) for author, same in zip(best, others, strict=True)]
 
 
@@ -151,16 +157,62 @@ def _best_list(authors: Sequence[Author]) -> tuple[int, int, list[str], list[int
     return len(names), sum(map(len, map(folded, names))), names, [author.position for author in authors], repr(authors)
 
 
-def author_places(authors: Sequence[Author], best: Sequence[Author]) -> list[int | None]:
-    """The place of each author in the best list; None if there is none, or if another author has it."""
-    if len(authors) == len(best):
-        agreeing = sum(_is_same_name(a.name, b.name) for a, b in zip(authors, best, strict=True))
-        if 2 * agreeing > len(best) or not best:
-            return list(range(len(best)))
-    index = AuthorIndex([(author.name,) for author in best])
-    found = [index.find(author.name) for author in authors]
-    times = Counter(found)
-    return [place if times[place] == 1 else None for place in found]
+class Place(NamedTuple):
+    """The number of an author in the best list. An author who is not found there `by_name` may be another person."""
+
+    number: int
+    by_name: bool
+
+
+def author_places(authors: Sequence[Author], best: Sequence[Author]) -> list[Place | None]:
+    """The place of each author in the best list; None if there is none, or if another author has it.
+
+    In lists of the same length, an author with a similar name at the same position comes first. The others are found by
+    name. If most are found, a name that is in one list only is a misspelling of the one at its position.
+
+    >>> def people(*names: str) -> list[Author]:
+    ...     return [Author(position, name) for position, name in enumerate(names)]
+    >>> best = people("Doe, Jane", "Li, Xu", "Roe, Rita", "Müller, K")
+    >>> [place and place.number for place in author_places(people("Roe, R", "Li, X", "Doe, J", "Muler, K"), best)]
+    [2, 1, 0, 3]
+    """
+    aligned = len(authors) == len(best)
+    places: list[Place | None] = [None] * len(authors)
+    if aligned:
+        here, there = {author.name for author in authors}, {author.name for author in best}
+        for number, (a, b) in enumerate(zip(authors, best, strict=True)):
+            is_elsewhere = a.name in there or b.name in here
+            if a.name == b.name or (not is_elsewhere and _is_same_name(a.name, b.name)):
+                places[number] = Place(number, by_name=True)
+    if None in places:
+        _find_by_name(places, authors, best)
+        found = sum(place is not None for place in places)
+        if aligned and found < len(best) < 2 * found:
+            _find_by_position(places, authors, best)
+    return places
+
+
+def _find_by_name(places: list[Place | None], authors: Sequence[Author], best: Sequence[Author]) -> None:
+    """Add the places of authors whose names are in the rest of the best list."""
+    taken = {place.number for place in places if place}
+    free = [number for number in range(len(best)) if number not in taken]
+    index = AuthorIndex([(best[number].name,) for number in free])
+    found = {number: index.find(authors[number].name) for number, place in enumerate(places) if place is None}
+    times = Counter(found.values())
+    for number, place in found.items():
+        if place is not None and times[place] == 1:
+            places[number] = Place(free[place], by_name=True)
+
+
+def _find_by_position(places: list[Place | None], authors: Sequence[Author], best: Sequence[Author]) -> None:
+    """Add the places of authors whose names are only in one of two lists of the same length."""
+    taken = {place.number for place in places if place}
+    here, there = ({surname_and_initial(author.name) for author in some} for some in (authors, best))
+    for number, place in enumerate(places):
+        if place is None and number not in taken:
+            ours, theirs = surname_and_initial(authors[number].name), surname_and_initial(best[number].name)
+            if ours not in there and theirs not in here:
+                places[number] = Place(number, by_name=False)
 
 
 def _merge_author(author: Author, same: list[tuple[int, Author]], notes: list[list[Note]]) -> Author:

@@ -1,12 +1,13 @@
 """Finds the records that are copies of one document, in SQL that DuckDB and Spark both understand.
 
 1. Records with a common identifier, or with the same content, are one document; so are records that are connected by
-   others. An identifier on records with different titles and different identifiers of another kind, such as the DOI of
-   a book on its chapters, connects nothing.
-2. Records with the same id that a user chose and the same title are one document.
-3. Records with the same title, year and authors are one document (see identity.py).
+   others. The id of a record is an identifier among the records of its format. An identifier on records that are
+   obviously different documents, such as the DOI of a book on its chapters, connects nothing: see `_find_ambiguous`.
+2. Records with such an identifier, the same title and the same first author are one document.
+3. Records with the same id and the same title are one document.
+4. Records with the same title, year and authors are one document (see identity.py).
 
-Steps 2 and 3 never join documents that have different identifiers of one kind, such as two DOIs. If the documents that
+Steps 2 to 4 never join documents that have different identifiers of one kind, such as two DOIs. If the documents that
 a step would join have some, none of them is joined: it is not known to which of them the others belong.
 """
 
@@ -14,6 +15,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Protocol
+
+# Formats whose ids users choose, often as numbers from 1 on in each file.
+NUMBERED_BY_USERS = ("table",)
+
+# Maximum number of titles, such as translations, of one document. An identifier with more is a placeholder.
+MAX_TITLES = 3
 
 
 class Database(Protocol):
@@ -59,7 +66,7 @@ def find_copies(database: Database, next_sequence: int) -> int:
     p = database.prefix
     database.define(
         "document_keys",
-        f"""SELECT sequence, 'id@' || form AS kind, 'id:' || id AS key FROM {p}records WHERE id_is_key
+        f"""SELECT sequence, 'id@' || form AS kind, 'id@' || form || ':' || id AS key FROM {p}records WHERE id_is_key
             UNION ALL SELECT sequence, split_part(key, ':', 1) AS kind, key FROM {p}keys""",
     )
     _find_ambiguous(database)
@@ -80,9 +87,23 @@ def find_copies(database: Database, next_sequence: int) -> int:
     database.save(
         "labels", f"SELECT node AS sequence, min(first) AS first, min(key) AS key FROM {p}linked GROUP BY node"
     )
-    # Ids that are made from the content begin with "h:" and are no user's choice.
-    _join(database, "'name:' || r.id || ' ' || CAST(r.title AS STRING)", "NOT id_is_key AND r.id NOT LIKE 'h:%'")
-    undecided = _join(database, "'title:' || CAST(r.work AS STRING)", "r.work IS NOT NULL")
+    _join(
+        database,
+        f"""SELECT r.sequence, 'part:' || k.key || ' ' || CAST(r.title AS STRING) || ' ' || r.first_author AS key
+            FROM {p}ambiguous a JOIN {p}document_keys k ON k.key = a.key JOIN {p}records r ON r.sequence = k.sequence
+            WHERE r.title IS NOT NULL AND r.first_author IS NOT NULL""",
+    )
+    repeated_ids = f"SELECT id FROM {p}records GROUP BY id HAVING count(*) > 1"
+    # Ids that are made from the content begin with "h:" and are nobody's choice.
+    _join(
+        database,
+        f"""SELECT r.sequence, 'name:' || r.id || ' ' || CAST(r.title AS STRING) AS key FROM {p}records r
+            WHERE r.title IS NOT NULL AND r.id NOT LIKE 'h:%' AND r.id IN ({repeated_ids})""",
+    )
+    undecided = _join(
+        database,
+        f"SELECT sequence, 'title:' || CAST(work AS STRING) AS key FROM {p}records WHERE work IS NOT NULL",
+    )
     database.save(
         "duplicates",
         f"SELECT sequence, first, first + {next_sequence} AS merged, key FROM {p}labels",
@@ -91,22 +112,35 @@ def find_copies(database: Database, next_sequence: int) -> int:
 
 
 def _find_ambiguous(database: Database) -> None:
-    """Make the table `ambiguous`: identifiers that are on different documents."""
+    """Make the table `ambiguous`: identifiers that are on different documents.
+
+    Their records have several titles, and also several first authors, or several identifiers of another kind, or more
+    titles than one document has. For ids that users choose, several titles are enough.
+    """
     p = database.prefix
     database.save("shared", f"SELECT key FROM {p}document_keys GROUP BY key HAVING count(DISTINCT sequence) > 1")
+    database.define(
+        "sharing",
+        f"""SELECT k.key, k.kind, k.sequence, r.title, r.first_author FROM {p}document_keys k
+            JOIN {p}shared s ON s.key = k.key JOIN {p}records r ON r.sequence = k.sequence""",
+    )
+    numbered = ", ".join(f"'id@{form}'" for form in NUMBERED_BY_USERS)
     database.save(
         "ambiguous",
-        f"""SELECT DISTINCT key FROM
-              (SELECT k.key AS key, o.kind AS kind FROM {p}document_keys k
-               JOIN {p}shared s ON s.key = k.key
-               JOIN {p}document_keys o ON o.sequence = k.sequence
-               JOIN {p}records r ON r.sequence = k.sequence
-               GROUP BY k.key, o.kind HAVING count(DISTINCT o.key) > 1 AND count(DISTINCT r.title) > 1) several""",
+        f"""SELECT key FROM {p}sharing GROUP BY key, kind HAVING count(DISTINCT title) > 1
+              AND (count(DISTINCT first_author) > 1 OR count(DISTINCT title) > {MAX_TITLES} OR kind IN ({numbered}))
+            UNION
+            SELECT s.key FROM {p}sharing s JOIN {p}document_keys o ON o.sequence = s.sequence
+            GROUP BY s.key, o.kind HAVING count(DISTINCT o.key) > 1 AND count(DISTINCT s.title) > 1""",
     )
 
 
 def _connect(database: Database, known_by: str) -> None:
-    """Make the table `linked`: the nodes that share a key, each with its keys and the first node of its component."""
+    """Make the table `linked`: the nodes that share a key, each with its keys and the first node of its component.
+
+    In each round, all nodes with one `first` take the lowest that any of them finds by its keys, then the `first` of
+    that node. So the number of rounds grows with the logarithm of the longest chain.
+    """
     p = database.prefix
     database.save("known_by", f"SELECT DISTINCT node, key FROM ({known_by}) nodes")
     database.save(
@@ -115,24 +149,25 @@ def _connect(database: Database, known_by: str) -> None:
             WHERE key IN (SELECT key FROM {p}known_by GROUP BY key HAVING count(*) > 1)""",
     )
     while database.number(f"SELECT count(*) FROM {p}linked WHERE moved"):
+        database.define(
+            "stepped",
+            f"""SELECT node, key, first, min(lower_first) OVER (PARTITION BY first) AS lowest FROM
+                  (SELECT node, key, first, min(first) OVER (PARTITION BY key) AS lower_first FROM {p}linked) by_key""",
+        )
         database.save(
             "linked",
-            f"""SELECT node, key, lowest AS first, lowest < first AS moved FROM
-                  (SELECT node, key, first, min(lower_first) OVER (PARTITION BY node) AS lowest FROM
-                     (SELECT node, key, first, min(first) OVER (PARTITION BY key) AS lower_first FROM {p}linked) by_key
-                  ) by_node""",
+            f"""SELECT s.node, s.key, f.lowest AS first, f.lowest < s.first AS moved FROM {p}stepped s
+                JOIN (SELECT node, min(lowest) AS lowest FROM {p}stepped GROUP BY node) f ON f.node = s.lowest""",
         )
 
 
-def _join(database: Database, key: str, condition: str) -> int:
+def _join(database: Database, weak: str) -> int:
     """Join the documents found so far that share a key and have no different identifiers of one kind.
 
-    Returns the number of groups that were not joined.
+    `weak` is a query for the keys of records. Returns the number of groups that were not joined.
     """
     p = database.prefix
-    database.define(
-        "weak", f"SELECT r.sequence, r.title, {key} AS key FROM {p}records r WHERE r.title IS NOT NULL AND {condition}"
-    )
+    database.define("weak", weak)
     database.save(
         "candidates",
         f"""SELECT w.sequence, w.key FROM {p}weak w
@@ -205,12 +240,15 @@ def renaming(database: Database) -> str:
     """
     p = database.prefix
     unique = f"NOT EXISTS (SELECT 1 FROM {p}duplicates d WHERE d.sequence = r.sequence)"
-    chosen = f"""SELECT id FROM {p}records WHERE NOT id_is_key
-                 UNION ALL SELECT substr(key, 4) FROM {p}ambiguous WHERE key LIKE 'id:%'"""
-    shared = f"SELECT r.id FROM {p}records r WHERE {unique} AND r.id IN ({chosen}) GROUP BY r.id HAVING count(*) > 1"
+    shared = f"SELECT r.id FROM {p}records r WHERE {unique} GROUP BY r.id HAVING count(*) > 1"
     return f"""SELECT sequence, id || '~' ||
                       CASE WHEN count(*) OVER (PARTITION BY id, substr(digest, 1, 8)) > 1 THEN digest
                            ELSE substr(digest, 1, 8) END AS id
                FROM (SELECT r.sequence, r.id, {database.sha256.format("t.text")} AS digest
                      FROM {p}records r JOIN {p}documents t ON t.sequence = r.sequence
                      WHERE {unique} AND r.id IN ({shared})) named"""
+
+
+def renamed_documents(prefix: str) -> str:
+    """The query for the number of documents in the table `renamed`, and for one of the new ids."""
+    return f"SELECT count(*) AS number, coalesce(min(id), '') AS new_id FROM {prefix}renamed"

@@ -151,8 +151,9 @@ def record_tables(records: RecordColumns, form: str, blocking: str) -> dict[str,
         records.year,
         records.authors.astype(np.int32),
         pa.repeat(pa.scalar(form), len(records.sequence)),
-        pa.array([title for title, _ in found], pa.int64()),
-        pa.array([work for _, work in found], pa.int64()),
+        pa.array([one.title for one in found], pa.int64()),
+        pa.array([one.work for one in found], pa.int64()),
+        pa.array([one.first_author for one in found], pa.string()),
     ]
     return {
         "records": pa.table(columns, schema=RECORD_ROWS),

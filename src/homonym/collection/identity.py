@@ -1,47 +1,48 @@
 """What tells whether two records without a common identifier are one document: title, year and authors, as digests.
 
-A title is compared without case, accents, punctuation and spaces. Only a title that identifies a document is used
-together with year and authors: "Editorial" or "Introduction to the special issue" is on many documents.
+A title is compared without case, accents, punctuation and spaces, but with signs that tell compounds and numbers apart:
+(+)-menthol is not (-)-menthol. Only a title that identifies a document is used together with year and authors:
+"Editorial" or "Introduction to the special issue" is on many documents.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+from typing import NamedTuple
 
 from anyascii import anyascii
 
 from homonym.features.blocking import blocked_names
+from homonym.names.parse import words_of
 
 # A title identifies a document if it has at least this many words and letters, and this many letters outside the words
 # of GENERIC.
 MIN_WORDS, MIN_LETTERS, MIN_OWN_LETTERS = 4, 20, 12
 
 # Words of titles that many documents have.
-GENERIC = frozenset(
-    word.encode()
-    for word in (
-        "a an and as at by for from in into no of on or our re the this to with abstract abstracts acknowledgement "
-        "acknowledgements acknowledgment acknowledgments address addendum annual announcement announcements answer "
-        "appendix article author authors board book books call comment commentary comments conclusion "
-        "conference congress contents contributors correction corrections correspondence corrigendum cover "
-        "discussion editor editorial editors erratum foreword front full general guest guide "
-        "guidelines index information instructions introduction introductory issue issues journal letter letters "
-        "list matter meeting meetings memoriam message name news note notes notice obituary opening page papers "
-        "part perspective poster posters preface presidential proceedings program programme publication "
-        "publications reader readers recent remarks reply report reports response retraction review reviewer "
-        "reviewers reviews section session special statement summary supplement symposium table thanks theme title "
-        "update volume welcome workshop"
-    ).split()
-)
+GENERIC = frozenset(word.encode() for word in words_of("generic_title_words", "homonym.collection"))
+
+# A minus sign: in brackets, at the end of a word, in pairs as "-/-", or before a number. Other dashes mean nothing.
+_MINUS = re.compile(rb"-(?:(?<=[0-9A-Za-z(\[{/+>]-)(?=[\s,.;:)\]}/+<]|$)|(?<![0-9A-Za-z)\]}>/-]-)(?=[0-9]))")
+_KEPT_MINUS = b"\x01"  # stands for a minus sign until all other dashes are removed
+
+# ASCII letters in lower case, digits and signs; everything else becomes a space.
+_LETTERS = bytearray(ord(sign.lower()) if sign.isalnum() else ord(" ") for sign in map(chr, range(128)))
+_LETTERS += b" " * 128
+_LETTERS[ord("+")], _LETTERS[ord(_KEPT_MINUS)] = b"+-"
 
 
-# ASCII letters in lower case and digits; every other sign becomes a space.
-_LETTERS = bytes(ord(sign.lower()) if sign.isalnum() else ord(" ") for sign in map(chr, range(128))) + b" " * 128
+class Digests(NamedTuple):
+    """Numbers for the title of a record, and for its title, year and authors; None if they identify nothing.
 
+    `first_author` is the surname of the first author.
+    """
 
-Digests = tuple[int | None, int | None]
-"""Numbers for the title of a record, and for its title, year and authors; None if they identify nothing."""
+    title: int | None
+    work: int | None
+    first_author: str | None
 
 
 def digests(title: str, year: int | None, names: Sequence[str], blocking: str) -> Digests:
@@ -50,20 +51,33 @@ def digests(title: str, year: int | None, names: Sequence[str], blocking: str) -
     >>> one = digests("A History of Roman Silver Coins", 2014, ["Doe, Jane", "R. Roe"], "initials")
     >>> one == digests("A history of <Roman> silver coins.", 2014, ["Doe, J.", "?", "Roe, R"], "initials")
     True
-    >>> digests("Introduction to the Special Issue", 2014, ["Doe, J"], "initials")[1]
+    >>> digests("Introduction to the Special Issue", 2014, ["Doe, J"], "initials")[1:]
+    (None, 'DOE')
     """
-    words = (title if title.isascii() else anyascii(title)).encode(errors="replace").translate(_LETTERS).split()
+    authors = authors_of(names, blocking)
+    first_author = authors.partition(b"|")[0].partition(b",")[0].decode() or None
+    words = words_of_title(title)
     if not words:
-        return None, None
+        return Digests(None, None, first_author)
     letters = b"".join(words)
     digest = blake2b(letters, digest_size=8)
     number = int.from_bytes(digest.digest(), "little", signed=True)
-    if year is None or len(words) < MIN_WORDS or len(letters) < MIN_LETTERS or _is_generic(words):
-        return number, None
-    if not (surnames := surnames_of(names, blocking)):
-        return number, None
-    digest.update(b" %d %b" % (year, surnames))
-    return number, int.from_bytes(digest.digest(), "little", signed=True)
+    if not authors or year is None or len(words) < MIN_WORDS or len(letters) < MIN_LETTERS or _is_generic(words):
+        return Digests(number, None, first_author)
+    digest.update(b" %d %b" % (year, authors))
+    return Digests(number, int.from_bytes(digest.digest(), "little", signed=True), first_author)
+
+
+def words_of_title(title: str) -> list[bytes]:
+    """The words of a title in ASCII and lower case, without punctuation.
+
+    >>> words_of_title("X-ray of (±)-Öl"), words_of_title("Na⁺, Cl⁻ – and (−)-oil")
+    ([b'x', b'ray', b'of', b'+-', b'ol'], [b'na+', b'cl-', b'and', b'-', b'oil'])
+    """
+    text = (title if title.isascii() else anyascii(title)).encode(errors="replace")
+    if b"-" in text:
+        text = _MINUS.sub(_KEPT_MINUS, text)
+    return text.translate(_LETTERS).split()
 
 
 def _is_generic(words: Sequence[bytes]) -> bool:
@@ -81,12 +95,13 @@ def _is_generic(words: Sequence[bytes]) -> bool:
     return True
 
 
-def surnames_of(names: Iterable[str], blocking: str) -> bytes:
-    """The surnames of authors in order, without authors that have no usable name.
+def authors_of(names: Iterable[str], blocking: str) -> bytes:
+    """Surnames and first initials of authors in order, without authors that have no usable name.
 
-    >>> surnames_of(["van Doe, Jane", "?", "R. Roe-Poe"], "initials")
-    b'VANDOE|ROEPOE'
+    >>> authors_of(["van Doe, Jane W.", "?", "R. Roe-Poe", "Plato"], "initials")
+    b'VANDOE,J|ROEPOE,R|PLATO'
     """
     cache = blocked_names(blocking)  # it has the names of this part already
     keys = [found.key for name in names if (found := cache[name])]
-    return "|".join([key[: key.find(",")] if "," in key else key for key in keys]).encode().translate(None, b" -'.")
+    # A key is surname, comma, space and initials.
+    return "|".join([key[: key.find(",") + 3] if "," in key else key for key in keys]).encode().translate(None, b" -'.")

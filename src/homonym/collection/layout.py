@@ -44,9 +44,10 @@ MENTION_ROWS = pa.schema(
 
 RECORD_ROWS = pa.schema(
     [("sequence", pa.int64()), ("line", pa.int64()), ("id", pa.string()), ("id_is_key", pa.bool_()),
-     ("year", pa.int32()), ("authors", pa.int32()), ("form", pa.string()), ("title", pa.int64()), ("work", pa.int64())]
+     ("year", pa.int32()), ("authors", pa.int32()), ("form", pa.string()), ("title", pa.int64()), ("work", pa.int64()),
+     ("first_author", pa.string())]
 )  # fmt: skip
-"""Records; `form` is the name of their format. `title` and `work` are digests, see identity.py."""
+"""Records; `form` is the name of their format. `title`, `work` and `first_author` are `Digests`, see identity.py."""
 
 KEY_ROWS = pa.schema([("sequence", pa.int64()), ("key", pa.string())])
 """Further keys of a record, such as its DOI: two records with one key are one document."""
@@ -60,6 +61,12 @@ COPIES = pa.schema(
      ("id_is_key", pa.bool_()), ("text", pa.binary())]
 )  # fmt: skip
 """The copies of documents; those of one document follow each other. `merged` is the sequence of the merged document."""
+
+LOSS_ROWS = pa.schema([("sequence", pa.int64()), ("line", pa.int64()), ("lost", pa.string()), ("reason", pa.string())])
+"""What merging has lost: the fields of `MergeLoss`, in the order of the merged documents."""
+
+LOSSES = "losses.parquet"
+"""The file of a work directory with the table LOSS_ROWS."""
 
 IDENTIFIER_ROWS = pa.schema([("owner", pa.int64()), ("kind", pa.string()), ("id", pa.string())])
 """Identifiers of people, by mention."""

@@ -407,11 +407,13 @@ def _mention_tables(mentions: MentionColumns, part: int) -> dict[str, pa.Table]:
         rows = rows.append_column(name, pa.array(column))
     is_key, year, one = pa.repeat(pa.scalar(True), size), pa.nulls(size, pa.int32()), np.ones(size, np.int32)
     form, digest = pa.repeat(pa.scalar("mentions"), size), pa.nulls(size, pa.int64())
+    first_author = pa.nulls(size, pa.string())
     features, bag_rows = bag_tables(bags, part)
     return {
         "mentions": rows.select(MENTION_ROWS.names).cast(MENTION_ROWS),
         "records": pa.table(
-            [sequence, line, rows["mention_id"], is_key, year, one, form, digest, digest], schema=RECORD_ROWS
+            [sequence, line, rows["mention_id"], is_key, year, one, form, digest, digest, first_author],
+            schema=RECORD_ROWS,
         ),
         "identifiers": _rows_table(ids, IDENTIFIER_ROWS),
         "features": features,

@@ -48,8 +48,8 @@ def convert(
 ) -> Conversion:
     """Write records of any known format as documents, one JSON object per line; copies of a document are merged.
 
-    `pairs` of homonym 0.6 and before, which may name mentions by file and line, are written to `new_pairs` with the ids
-    of today.
+    `pairs` of homonym 0.6 and before, which may name mentions by file and line, are written to `new_pairs` with the
+    current ids.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -89,7 +89,7 @@ def _check_pairs(pairs: str | Path | None, new_pairs: str | Path | None) -> tupl
     if pairs is None or new_pairs is None:
         return None, None
     require_table_path(Path(new_pairs))
-    return read_user_pairs(Path(pairs), by_line=True), Path(new_pairs)
+    return read_user_pairs(Path(pairs)), Path(new_pairs)
 
 
 def _translate_pairs(
@@ -99,7 +99,7 @@ def _translate_pairs(
     files: Sequence[FileRange],
     warnings: list[str],
 ) -> None:
-    """Write pairs with the mention ids of today; a pair with a mention that is not in the files is left out."""
+    """Write pairs with the current mention ids; a pair with a mention that is not in the files is left out."""
     from homonym.collection.old_ids import translate
     from homonym.constraints.evidence import UserPairs, write_user_pairs
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from homonym.collection.encoded import Encoded
 from homonym.constraints.incompatible_names import BlockNames, block_names, no_names
 from homonym.errors import InputError, counted
 from homonym.io.tables import TableReader, open_table, write_table
+from homonym.records.fields.identifiers import DOCUMENT_KINDS
 from homonym.settings import LINKING_ONLY, Settings
 
 COLUMNS = ("mention_a", "mention_b", "relation")
@@ -32,18 +34,13 @@ class UserPairs:
     same: tuple[bool, ...]
 
 
-# Mentions as homonym 0.6 and before named them if the record had no id: file, line, position.
-_NAMED_BY_LINE = re.compile(
-    r"(?:standard input|.+\.(?:bib|ciw|csv|json|jsonl|nbib|ndjson|parquet|ris|tab|tsv|txt|xml)(?:\.(?:bz2|gz|zst))?)"
-    r":\d+#\d+",
-    re.IGNORECASE,
-)
+# Mentions as homonym 0.6 and before named them if the record had no id: file, line, position. Ids such as `pmid:7` are
+# something else. Still other ids may look the same, so only those that do not exist are refused.
+_NAMED_BY_LINE = re.compile(rf"(?!(?i:h|{'|'.join(DOCUMENT_KINDS)}):).+:\d+#\d+", re.DOTALL)
 
 
-def read_user_pairs(path: Path, *, by_line: bool = False) -> UserPairs:
+def read_user_pairs(path: Path) -> UserPairs:
     """Read a table of pairs in any format that `io.tables` reads.
-
-    Mentions may be named by file and line, as older versions did, only if `by_line`.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -55,12 +52,6 @@ def read_user_pairs(path: Path, *, by_line: bool = False) -> UserPairs:
         table.require(COLUMNS)
         rows = (row for batch in table.batches(COLUMNS) for row in zip(*batch.to_pydict().values(), strict=True))
         found = [pair for number, row in enumerate(rows) if (pair := _pair(table, number, row)) is not None]
-    old = next((name for a, b, _ in found for name in (a, b) if _NAMED_BY_LINE.fullmatch(name)), None)
-    if old and not by_line:
-        raise InputError(
-            f"{path}: {old} names a mention by file and line, but ids now come from the content of records; convert "
-            f"the pairs with: homonym convert FILES -o documents.jsonl --pairs {path} --new-pairs NEW.csv."
-        )
     return UserPairs(tuple(a for a, _, _ in found), tuple(b for _, b, _ in found), tuple(same for *_, same in found))
 
 
@@ -171,6 +162,7 @@ def locate_pairs(
     missing = [side.is_null().to_numpy(zero_copy_only=False) for side in (a, b)]
     exists = ~(missing[0] | missing[1])
     if not exists.all():
+        _refuse_old_ids(pairs, missing)
         row = int(exists.argmin())
         unknown_id = (pairs.a if missing[0][row] else pairs.b)[row]
         warnings.append(
@@ -186,6 +178,18 @@ def locate_pairs(
         )
     usable = exists & in_one_block
     return _distinct_pairs(mentions[usable & same]), _distinct_pairs(mentions[usable & ~same])
+
+
+def _refuse_old_ids(pairs: UserPairs, missing: Sequence[NDArray[np.bool_]]) -> None:
+    """Fail if a missing mention is named by file and line, as older versions did."""
+    for ids, unknown in zip((pairs.a, pairs.b), missing, strict=True):
+        for row in np.flatnonzero(unknown).tolist():
+            if _NAMED_BY_LINE.fullmatch(ids[row]):
+                raise InputError(
+                    f"there is no mention {ids[row]}. If it was named by file and line, as in homonym 0.6, convert the "
+                    "pairs with: homonym convert FILES -o documents.jsonl --pairs PAIRS --new-pairs NEW.csv. Otherwise "
+                    "remove the pair."
+                )
 
 
 def _distinct_pairs(pairs: Integers) -> Integers:

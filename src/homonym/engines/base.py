@@ -6,7 +6,8 @@ has the figures that commands need; its `data` belongs to the engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import astuple, dataclass, field, replace
 from itertools import islice
@@ -31,7 +32,7 @@ from homonym.constraints.conflicts import ConstraintConflict
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import ConstraintCounts, FoundConstraints
 from homonym.errors import InputError, counted, word_list
-from homonym.records.model import Problem, Problems
+from homonym.records.model import Loss, Problem, Problems
 from homonym.records.reader import Inputs
 from homonym.runtime.progress import Advance
 from homonym.schema import AUTHORS, ROUNDS
@@ -148,23 +149,39 @@ AnyEngine = Engine[Any, Any, Any]
 class FoundDuplicates(NamedTuple):
     """The number of records that repeat an earlier one, and the first few of them.
 
-    `by_title` of them have only title, year and authors in common with the others. `losses` is what merging has lost.
+    `by_title` of them have only title, year and authors in common with the others. `lost` counts by kind what merging
+    has lost, and `first_losses` are the first few of these. `renamed` documents had the id of a different document;
+    `new_id` is one of their new ids.
     """
 
     number: int
     by_title: int
     first: Sequence[Duplicate]
-    losses: Sequence[MergeLoss] = ()
+    lost: Mapping[Loss, int] = {}
+    first_losses: Sequence[MergeLoss] = ()
+    renamed: int = 0
+    new_id: str = ""
 
     def to_json(self) -> list[Any]:
         """The same as values of JSON."""
-        return [self.number, self.by_title, [astuple(one) for one in self.first], list(map(list, self.losses))]
+        number, by_title, first, lost, losses, *renamed = self
+        return [number, by_title, [astuple(one) for one in first], dict(lost), list(map(list, losses)), *renamed]
 
     @classmethod
     def from_json(cls, values: Sequence[Any]) -> FoundDuplicates:
         """The duplicates that `to_json` has given."""
-        number, by_title, first, losses = values
-        return cls(number, by_title, [Duplicate(*one) for one in first], [MergeLoss(*loss) for loss in losses])
+        number, by_title, first, lost, losses, *renamed = values
+        first = [Duplicate(*one) for one in first]
+        return cls(number, by_title, first, lost, [MergeLoss(*loss) for loss in losses], *renamed)
+
+    def warnings(self) -> list[str]:
+        """A warning about documents that have got a new id."""
+        if not self.renamed:
+            return []
+        return [
+            f"{counted(self.renamed, 'document')} had the id of a different document; a suffix was added to each of "
+            f"these ids, such as {self.new_id}."
+        ]
 
 
 Locate = Callable[[int, int], tuple[str, str, int]]
@@ -182,25 +199,34 @@ def report_duplicates(
     for duplicate in duplicates.first:
         problems.add(_duplicate_problem(duplicate, locate, mentions=mentions), strict=strict and mentions)
     problems.counts["duplicate"] += duplicates.number - len(duplicates.first)
-    for problem in merge_problems(duplicates, locate):
+    for problem in merge_problems(duplicates.first_losses, locate):
         problems.add(problem, strict=strict)
+    listed = Counter(loss.lost for loss in duplicates.first_losses)
+    for lost, number in duplicates.lost.items():
+        problems.counts[lost] += number - listed[lost]
     return replace(read, records=read.records - duplicates.number, problems=problems)
 
 
-def merge_problems(duplicates: FoundDuplicates, locate: Locate) -> Iterator[Problem]:
-    """The authors and identifiers that merging has lost."""
-    for sequence, line, lost, reason in duplicates.losses:
+def merge_problems(losses: Iterable[MergeLoss], locate: Locate) -> Iterator[Problem]:
+    """The authors and identifiers that merging has lost, as problems of the records that had them."""
+    for sequence, line, lost, reason in losses:
         file, unit, number = locate(sequence, line)
         yield Problem(file, number, lost, reason, unit)
 
 
-_IN_COMMON = {"title": "title, year and authors", "name": "id and title", "same": "content"}
+_IN_COMMON = {
+    "title": "title, year and authors",
+    "part": "identifier, title and first author",
+    "name": "id and title",
+    "same": "content",
+}
 
 
 def _duplicate_problem(duplicate: Duplicate, locate: Locate, *, mentions: bool) -> Problem:
     file, unit, line = locate(duplicate.sequence, duplicate.line)
     first_file, first_unit, first_line = locate(duplicate.first_sequence, duplicate.first_line)
     kind, _, value = duplicate.key.partition(":")
+    kind = kind.partition("@")[0]  # the id of a record is "id@" with its format
     if mentions:
         reason = f"'{value}' is already the {kind} of {first_unit} {first_line} of {first_file}"
         return Problem(file, line, "duplicate", reason, unit)

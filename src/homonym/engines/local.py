@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,12 +14,14 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from homonym.calibration.confidence import Confidence
 from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, needed_bytes
 from homonym.clustering.arrays import Integers, starts
 from homonym.collection import counting
 from homonym.collection.encoded import Encoded, encode
+from homonym.collection.layout import LOSS_ROWS, LOSSES
 from homonym.collection.old_ids import FileRange
 from homonym.collection.parts import (
     Chunk,
@@ -65,7 +68,7 @@ from homonym.io.inputs import Source, size_of
 from homonym.io.outputs import atomic_path
 from homonym.io.paths import printable
 from homonym.io.tables import write_table
-from homonym.records.model import MAX_LISTED_PROBLEMS, Problems
+from homonym.records.model import MAX_LISTED_PROBLEMS, Loss, Problems
 from homonym.records.parsing.splitting import Raw
 from homonym.records.reader import Inputs, Records, Unit, format_of
 from homonym.runtime.checkpoints import Manifest
@@ -215,31 +218,50 @@ class LocalEngine:
         with self.stages.stage("merge"):
             undecided = counting.find_copies(connection, parts.sequences)
             found = FoundDuplicates(*counting.count_duplicates(connection, MAX_LISTED_PROBLEMS))
+            remove_own(self.work, GROUPS["losses"])  # not overwritten: a name may be a link to another file
             if found.number:
-                found = found._replace(losses=self._merge_copies(connection, parts, found.number))
+                lost, losses = self._merge_copies(connection, parts, found.number)
+                found = found._replace(lost=lost, first_losses=losses)
                 counting.read_parts(connection, self.work)
-            counting.rename_equal_ids(connection)
+            renamed, new_id = counting.rename_equal_ids(connection)
             self.stages.note("merge", copies=found.number, by_title=found.by_title, undecided=undecided)
-        return found
+        return found._replace(renamed=renamed, new_id=new_id)
 
     def _merge_copies(
         self, connection: duckdb.DuckDBPyConnection, parts: LocalParts, duplicates: int
-    ) -> list[MergeLoss]:  # fmt: skip
-        """Write the merged documents as further parts."""
+    ) -> tuple[Counter[Loss], list[MergeLoss]]:
+        """Write the merged documents as further parts, and what was lost; returns its number by kind, and the first."""
         processes = self.threads if duplicates >= MANY_DUPLICATES else 1
         tasks: Iterator[Task] = (
             (write_merged, (copies, parts.settings, self.work), {"convert": parts.convert})
             for copies in whole_documents(counting.copies_by_document(connection), CHUNK_BYTES)
         )
         hold = () if self.lock is None else (self.lock,)
-        return [loss for losses in run_tasks(tasks, processes, hold) for loss in losses]
+        counts: Counter[Loss] = Counter()
+        first: list[MergeLoss] = []
+        with ExitStack() as stack:
+            writer: pq.ParquetWriter | None = None
+            for losses in filter(None, run_tasks(tasks, processes, hold)):
+                writer = writer or stack.enter_context(pq.ParquetWriter(self.work / LOSSES, LOSS_ROWS))
+                writer.write_table(pa.table(list(zip(*losses, strict=True)), schema=LOSS_ROWS))
+                counts.update(loss.lost for loss in losses)
+                first += losses[: MAX_LISTED_PROBLEMS - len(first)]
+        return counts, first
+
+    def _losses(self, duplicates: FoundDuplicates) -> Iterator[MergeLoss]:
+        """All that merging has lost."""
+        if duplicates.lost:
+            with pq.ParquetFile(self.work / LOSSES) as file:
+                for batch in file.iter_batches():
+                    yield from map(MergeLoss._make, zip(*batch.to_pydict().values(), strict=True))
 
     def with_duplicates_merged(self, read: Read, duplicates: FoundDuplicates) -> Read:
         """The records that were read, each document once, with problems for all duplicates."""
         parts = read.data
         if self.rejects:
-            for problem in merge_problems(duplicates, parts.locate):
+            for problem in merge_problems(self._losses(duplicates), parts.locate):
                 self.rejects.write(reject_line(problem))
+        self.warnings.extend(duplicates.warnings())
         return report_duplicates(
             read, duplicates, parts.locate, mentions=parts.holds_mentions, strict=self.strict
         )  # fmt: skip

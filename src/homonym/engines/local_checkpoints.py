@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from homonym.collection.encoded import Encoded, load_encoded, save_encoded
-from homonym.collection.layout import CONVERTED, PART_TABLES, part_files
+from homonym.collection.layout import CONVERTED, LOSSES, PART_TABLES, part_files
 from homonym.collection.parts import Chunk, PartReport, write_mention_table
 from homonym.collection.statistics import GivenStatistics
 from homonym.engines.base import FoundDuplicates
@@ -171,7 +171,8 @@ class EncodedCheckpoint:
         """Save the collection, with additional files that are in the work directory."""
         values, own_files = save_encoded(self.encoded, manifest.work)
         facts = {**values, "duplicates": self.duplicates.to_json(), "missing": self.missing}
-        manifest.add(ENCODED, key, facts, [*own_files, *sorted(files)])
+        losses = [LOSSES] if self.duplicates.lost else []
+        manifest.add(ENCODED, key, facts, [*own_files, *losses, *sorted(files)])
 
 
 def encoding_key(parts: Sequence[str], given: GivenStatistics | None) -> str:

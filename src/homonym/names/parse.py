@@ -25,20 +25,20 @@ from anyascii import anyascii
 
 
 @cache
-def lines_of(name: str) -> tuple[str, ...]:
-    """The lines of a word list without comments."""
-    text = files("homonym.names").joinpath("data", f"{name}.txt").read_text("utf-8")
+def lines_of(name: str, package: str = "homonym.names") -> tuple[str, ...]:
+    """The lines of a word list without comments; it is in the folder `data` of a package."""
+    text = files(package).joinpath("data", f"{name}.txt").read_text("utf-8")
     return tuple(line for line in text.splitlines() if line and not line.startswith("#"))
 
 
 @cache
-def words_of(name: str) -> frozenset[str]:
+def words_of(name: str, package: str = "homonym.names") -> frozenset[str]:
     """All words of a word list.
 
     >>> "PROF" in words_of("titles")
     True
     """
-    return frozenset(word for line in lines_of(name) for word in line.split())
+    return frozenset(word for line in lines_of(name, package) for word in line.split())
 
 
 @cache

@@ -31,6 +31,7 @@ _ENCODED: Names = {
     r"(block_start|mention_owner|own_name|owners|starts|feature|count|frequencies\.(mass|total|type_start))\.npy": None,
     r"statistics\.(csv|csv\.gz|parquet|collection\.json)": None,
 }
+_LOSSES: Names = {r"losses\.parquet": None}
 _DATABASE: Names = {
     r"(collection|given|statistics)\.duckdb(\.wal(\.\w+)?|\.tmp)?": None,
     "spill": {"duckdb_temp_.*": None},
@@ -59,12 +60,13 @@ GROUPS: dict[str, Names] = {
         "done": {**UNFINISHED, "read": UNFINISHED},
     },
     "encoded": _ENCODED,
+    "losses": _LOSSES,
     "database": _DATABASE,
     "spark": {"spark": _SPARK},
 }
 MARKER, LOCK = "homonym-work-directory", "lock"
 ALL: Names = {
-    **_PARTS, **_ENCODED, **_DATABASE, **GROUPS["unfinished"], **GROUPS["spark"],
+    **_PARTS, **_ENCODED, **_LOSSES, **_DATABASE, **GROUPS["unfinished"], **GROUPS["spark"],
     "done": {r"encoded\.json": None, **UNFINISHED, "read": {r"\d+\.json": None, **UNFINISHED}},
     r"run\.json": None, LOCK: None, MARKER: None,
 }  # fmt: skip

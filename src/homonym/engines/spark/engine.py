@@ -19,7 +19,7 @@ from homonym.calibration.confidence import Confidence
 from homonym.calibration.limit import blocks_for_calibration
 from homonym.calibration.single_person_names import BlockSample
 from homonym.clustering.arrays import Frequencies
-from homonym.collection.duplicates import find_copies, renaming, repeated_mentions
+from homonym.collection.duplicates import find_copies, renamed_documents, renaming, repeated_mentions
 from homonym.collection.parts import MERGED, MergeLoss, reject_line
 from homonym.collection.statistics import GivenStatistics, save_statistics
 from homonym.constraints.conflicts import ConstraintConflict
@@ -297,11 +297,19 @@ class SparkEngine:
             store(merged, self._at(MERGED))
             self.places.append(MERGED)
             self._name_tables()
-            rows = stored(self.spark, self._at(MERGED), "problems", READ).orderBy("start", "ordinal").toLocalIterator()
-            losses = [MergeLoss(row["sequence"], row["line"], row["lost"], row["reason"]) for row in rows]
-            found = found._replace(losses=losses)
+            rows = stored(self.spark, self._at(MERGED), "problems", READ).groupBy("lost").count().toArrow().to_pylist()
+            lost = {row["lost"]: row["count"] for row in rows}
+            found = found._replace(lost=lost, first_losses=list(self._losses(MAX_LISTED_PROBLEMS)) if lost else [])
+        self.queries.save("renamed", renaming(self.queries))
+        renamed = self.spark.sql(renamed_documents(self.queries.prefix)).toArrow().to_pylist()[0]
         self.stages.note("merge", copies=found.number, by_title=found.by_title, undecided=undecided)
-        return found
+        return found._replace(renamed=renamed["number"], new_id=renamed["new_id"])
+
+    def _losses(self, number: int | None = None) -> Iterator[MergeLoss]:
+        """What merging has lost; all of it, or the first few."""
+        rows = stored(self.spark, self._at(MERGED), "problems", READ).orderBy("start", "ordinal")
+        for row in (rows.limit(number) if number else rows).toLocalIterator():
+            yield MergeLoss(row["sequence"], row["line"], row["lost"], row["reason"])
 
     def _name_tables(self) -> None:
         """Make the tables of records known to SQL."""
@@ -316,9 +324,10 @@ class SparkEngine:
         def locate(sequence: int, line: int) -> tuple[str, str, int]:
             return positions().locate(sequence, line)
 
-        if self.rejects:
-            for problem in merge_problems(duplicates, locate):
+        if self.rejects and duplicates.lost:
+            for problem in merge_problems(self._losses(), locate):
                 self.rejects.write(reject_line(problem))
+        self.warnings.extend(duplicates.warnings())
         return report_duplicates(read, duplicates, locate, mentions=plan.mentions, strict=self.strict)
 
     def _amend(self, duplicates: int, *, renames: bool) -> None:
@@ -331,7 +340,6 @@ class SparkEngine:
             lost = records.join(self._duplicates.select("sequence"), "sequence")
             about.append(_about(lost, AMENDING, encode_tasks.DUPLICATE, sequence="sequence"))
         if renames:
-            self.queries.save("renamed", renaming(self.queries))
             names = records.select("part", "sequence").join(self.queries.table("renamed"), "sequence")
             about.append(_about(names, AMENDING, encode_tasks.RENAMED, sequence="sequence", text="id"))
         if not references.isEmpty():

@@ -196,7 +196,7 @@ def add(ids: dict[str, str], kind: str, text: str, notes: list[Note]) -> None:
 
 
 # Kinds of identifiers that name a document without an id of its own, the first one that it has.
-_DOCUMENT_KINDS = ("doi", "pmid", "wos", "scopus", "openalex", "arxiv", "dblp")
+DOCUMENT_KINDS = ("doi", "pmid", "wos", "scopus", "openalex", "arxiv", "dblp")
 # Hexadecimal digits of a hash of content.
 _HASH_DIGITS = 16
 
@@ -209,7 +209,7 @@ def content_id(document: Document) -> str:
     >>> content_id(Document("", [], ids={"pmid": "7", "doi": "10.1000/x"})), content_id(Document("", [], "On", year=1))
     ('doi:10.1000/x', 'h:08d460d1758f52ec')
     """
-    kinds = [*_DOCUMENT_KINDS, *sorted(document.ids.keys() - set(_DOCUMENT_KINDS))]
+    kinds = [*DOCUMENT_KINDS, *sorted(document.ids.keys() - set(DOCUMENT_KINDS))]
     if found := next((f"{kind}:{document.ids[kind]}" for kind in kinds if kind in document.ids), None):
         return found
     if title := plain_letters(document.title):
