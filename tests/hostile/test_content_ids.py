@@ -152,3 +152,17 @@ def test_converted_pairs_follow_renamed_and_merged_documents(tmp_path: Path) -> 
         [f"{ids['On coins']}#0", f"{ids['On trees']}#0", "different"], ["2-s2.0-1#1", f"{ids['On trees']}#0", "same"],
     ]  # fmt: skip
     assert any("2 pairs could not be converted" in warning and "gone.csv:9#0" in warning for warning in done.warnings)
+
+
+def test_id_does_not_depend_on_how_authors_are_split() -> None:
+    names = ("van Roe", "van Roe, Al B.", "Van Roe AB, Doe J")
+    ids = {content_id(Document("", [Author(0, name)], "On the many lakes", year=2012)) for name in names}
+    assert len(ids) == 1
+    assert content_id(Document("", [Author(0, "Doe, J")], "On the many lakes", year=2012)) not in ids
+
+
+def test_documents_with_one_key_and_a_common_title_stay_apart(tmp_path: Path) -> None:
+    entry = "@article{{s20, author={{{author}}}, title={{Editorial}}, year={year}}}\n"
+    people = [("Smith, J", 2020), ("Wang, Wei", 2020), ("Smith, J", 2012), ("Smith, J", 2020)]
+    (tmp_path / "a.bib").write_text("".join(entry.format(author=author, year=year) for author, year in people))
+    assert convert(tmp_path / "a.bib", tmp_path / "o.jsonl").records == 3

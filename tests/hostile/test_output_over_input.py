@@ -204,3 +204,12 @@ def test_output_through_a_symbolic_link_replaces_its_target(records: Path) -> No
     convert(records, link)
     assert link.is_symlink()
     assert target.read_text().count("\n") == 6
+
+
+@pytest.mark.parametrize(("named", "found"), [("papers.json", "clusters.json"), ("train_pub.json", "train_author.json")])
+def test_files_that_are_found_next_to_an_input_are_inputs(tmp_path: Path, named: str, found: str) -> None:
+    for name in (named, found):
+        (tmp_path / name).write_text("{}")
+    with pytest.raises(OutputError, match=f"{found} is an input and would be overwritten"):
+        convert(tmp_path / named, tmp_path / "out.jsonl", rejects=tmp_path / found)
+    assert (tmp_path / found).read_text() == "{}"

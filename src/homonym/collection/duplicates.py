@@ -4,7 +4,7 @@
    others. The id of a record is an identifier among the records of its format. An identifier on records that are
    obviously different documents, such as the DOI of a book on its chapters, connects nothing: see `_find_ambiguous`.
 2. Records with such an identifier, the same title and the same first author are one document.
-3. Records with the same id and the same title are one document.
+3. Records with the same id, title, year and first author are one document.
 4. Records with the same title, year and authors are one document (see identity.py).
 
 Steps 2 to 4 never join documents that have different identifiers of one kind, such as two DOIs. If the documents that
@@ -94,10 +94,11 @@ def find_copies(database: Database, next_sequence: int) -> int:
             WHERE r.title IS NOT NULL AND r.first_author IS NOT NULL""",
     )
     repeated_ids = f"SELECT id FROM {p}records GROUP BY id HAVING count(*) > 1"
-    # Ids that are made from the content begin with "h:" and are nobody's choice.
+    # Ids that are made from the content begin with "h:" and are no user's choice.
     _join(
         database,
-        f"""SELECT r.sequence, 'name:' || r.id || ' ' || CAST(r.title AS STRING) AS key FROM {p}records r
+        f"""SELECT r.sequence, 'name:' || r.id || ' ' || CAST(r.title AS STRING) || ' ' ||
+                   coalesce(CAST(r.year AS STRING), '') || ' ' || coalesce(r.first_author, '') AS key FROM {p}records r
             WHERE r.title IS NOT NULL AND r.id NOT LIKE 'h:%' AND r.id IN ({repeated_ids})""",
     )
     undecided = _join(

@@ -27,7 +27,7 @@ from homonym.io.outputs import (
 )
 from homonym.io.paths import plain_path, printable
 from homonym.io.urls import is_url, local_path, overlaps
-from homonym.records.reader import Columns, Inputs, detect_format
+from homonym.records.reader import Columns, Inputs, companion_files, detect_format
 from homonym.runtime.progress import LOG, Listener, RunLog, Stages, logged_outputs, run_log_path
 from homonym.runtime.work_directory import WorkDirectory, temporary_work_directory, work_directory
 from homonym.settings import Settings
@@ -173,7 +173,9 @@ def prepare_run(
         files = replace(files, inputs=[*files.inputs, settings.file])
     written = [*files.written, *([Path(rejects)] if rejects else [])]
     found, warnings = _without_outputs(found, files, written, work)
-    _require_apart(inputs, [*found.files, *_local_files(urls), *files.inputs], written, files, work)
+    read = [*found.files, *_local_files(urls)]
+    companions = [file for path in read for file in companion_files(path)]
+    _require_apart(inputs, [*read, *companions, *files.inputs], written, files, work)
     _require_urls_apart(urls, files.url, shared_work)
     return Run(
         inputs=found,
@@ -443,10 +445,11 @@ def _machine_failure(broken: Exception, place: Path) -> str | None:
     if not place.is_dir():
         return f"{place} was removed or replaced during the run ({reason}); create it and run the same command again."
     is_full = isinstance(broken, OSError) and broken.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-    if is_full or "no space left" in reason.lower() or _PARTLY_WRITTEN.fullmatch(reason):
-        reason = os.strerror(errno.EFBIG if getattr(broken, "errno", 0) == errno.EFBIG else errno.ENOSPC)
+    too_large = getattr(broken, "errno", 0) == errno.EFBIG or "file too large" in str(broken).lower()
+    if is_full or too_large or "no space left" in str(broken).lower() or _PARTLY_WRITTEN.fullmatch(reason):
+        reason = os.strerror(errno.EFBIG if too_large else errno.ENOSPC)
     elif not isinstance(broken, duckdb.OutOfMemoryException):
-        if not isinstance(broken, OSError | duckdb.IOException | duckdb.FatalException):
+        if not isinstance(broken, OSError | duckdb.IOException | duckdb.FatalException | duckdb.TransactionException):
             return None
         return f"work in {place} failed ({reason}); check that directory, or choose another with --work."
     return (

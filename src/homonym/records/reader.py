@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from homonym.errors import InputError, SettingsError, word_list
-from homonym.io.inputs import Source, expand, require_files
+from homonym.io.inputs import STANDARD_INPUT, Source, expand, require_files
 from homonym.io.outputs import Paths
 from homonym.records.fields.identifiers import content_id
 from homonym.records.model import BrokenRecordError, Document, Parsed, Problem
@@ -163,6 +163,16 @@ def read_documents(path: Path, format_name: str | None = None, columns: Columns 
         records = form.open(source, columns or {})
         for raw in records.raws:
             yield parse_raw_record(raw, form, records.context, source.name, records.unit)
+
+
+def companion_files(path: Path) -> list[Path]:
+    """The files that are read together with a file because of their names: those of S2AND and AMiner data sets."""
+    from homonym.records.formats import aminer, s2and
+
+    if path == STANDARD_INPUT or ".json" not in path.name:
+        return []
+    found = [s2and.companion_file(path, kind) for kind in ("papers", "signatures", "clusters")]
+    return [file for file in (*found, *aminer.label_files(path)) if file]
 
 
 def parse_raw_record(raw: Raw, form: Format, context: Any, file: str, unit: Unit) -> Reading:

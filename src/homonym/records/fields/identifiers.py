@@ -204,7 +204,8 @@ _HASH_DIGITS = 16
 def content_id(document: Document) -> str:
     """The id of a document that has none of its own: an identifier in another source, else a hash of its content.
 
-    The hash is over title, year and first author; of a document without title it is over everything.
+    The hash is over title, year and the first word of the authors, which does not depend on how a list of authors is
+    split; of a document without title it is over everything.
 
     >>> content_id(Document("", [], ids={"pmid": "7", "doi": "10.1000/x"})), content_id(Document("", [], "On", year=1))
     ('doi:10.1000/x', 'h:08d460d1758f52ec')
@@ -213,7 +214,8 @@ def content_id(document: Document) -> str:
     if found := next((f"{kind}:{document.ids[kind]}" for kind in kinds if kind in document.ids), None):
         return found
     if title := plain_letters(document.title):
-        first = plain_letters(document.authors[0].name) if document.authors else ""
+        words = document.authors[0].name.replace(",", " ").split() if document.authors else []
+        first = plain_letters(words[0]) if words else ""
         content = repr((title, document.year, first))
     else:
         content = repr(_filled(asdict(document)))

@@ -51,7 +51,7 @@ def papers_by_id(source: Source, names: Collection[str]) -> Iterator[Raw]:
     Every paper has at least two of `names`, see `open_json_members`.
     """
     labels: dict[str, list[Any]] = {}
-    for file in _label_files(source.path):
+    for file in label_files(source.path):
         yield from _read_labels(file, labels)
     for number, name, text, _, broken in open_json_members(source, names):
         if not broken:
@@ -59,7 +59,7 @@ def papers_by_id(source: Source, names: Collection[str]) -> Iterator[Raw]:
         yield Raw(number, text, broken)
 
 
-def _label_files(papers: Path) -> list[Path]:
+def label_files(papers: Path) -> list[Path]:
     """The files of labels that belong to a file of papers, by AMiner's file names."""
     if papers == STANDARD_INPUT:
         return []
