@@ -500,8 +500,8 @@ def _chunk_rows(chunk: pq.ColumnChunkMetaData, rows: int) -> int:
     """The number of rows of a column that can be read at a time."""
     size = max(1, chunk.total_uncompressed_size)
     if chunk.physical_type not in {"BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"}:
-        return _USUAL_BYTES * rows // max(1, 8 * chunk.num_values)
-    usual = _USUAL_BYTES * rows // size
+        return int(_USUAL_BYTES * rows // max(1, 8 * chunk.num_values))
+    usual = int(_USUAL_BYTES * rows // size)
     if chunk.physical_type == "BYTE_ARRAY" and chunk.has_dictionary_page and "." not in chunk.path_in_schema:
         return usual  # its values are not copied to the rows, see `_dictionary_columns`
     longest = 0
@@ -510,7 +510,7 @@ def _chunk_rows(chunk: pq.ColumnChunkMetaData, rows: int) -> int:
     elif chunk.has_dictionary_page:
         compressed = max(1, chunk.data_page_offset - chunk.dictionary_page_offset)
         longest = min(size, compressed * max(1, size // max(1, chunk.total_compressed_size)))
-    return min(usual, _LIST_BYTES * rows // max(1, longest * chunk.num_values))
+    return min(usual, int(_LIST_BYTES * rows // max(1, longest * chunk.num_values)))
 
 
 def _dictionary_columns(metadata: pq.FileMetaData, columns: Sequence[str]) -> list[str]:
