@@ -141,6 +141,6 @@ def test_millions_of_authors_take_little_memory(tmp_path: Path, flood: str) -> N
 
 
 def test_most_notes_on_a_record_are_only_counted(tmp_path: Path) -> None:
-    report = part(tmp_path, line("W1", [*[{}] * 20_000, *OTHERS]))  # type: ignore[list-item]
+    report = part(tmp_path, line("W1", [*[{}] * 20_000, *OTHERS]))
     assert (report.records, len(report.problems)) == (1, MAX_NOTES + 1)
     assert "19,900 more authors" in report.problems[-1].reason

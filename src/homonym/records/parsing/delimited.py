@@ -349,16 +349,16 @@ def _split_quoted(row: str, separator: str) -> list[str] | None:
 
 
 def _lenient_cells(row: str, separator: str) -> list[str]:
-    with _FieldSizeLimit(len(row)):
+    with FieldSizeLimit(len(row)):
         return next(csv.reader((row,), delimiter=separator, skipinitialspace=True), [])
 
 
 def _strict_cells(row: str, separator: str) -> list[str]:
-    with _FieldSizeLimit(len(row)):
+    with FieldSizeLimit(len(row)):
         return next(csv.reader((row,), delimiter=separator, skipinitialspace=True, strict=True), [])
 
 
-class _FieldSizeLimit:
+class FieldSizeLimit:
     """Raises the field size limit of the csv module for a long row, such as the affiliations of 3,000 authors."""
 
     def __init__(self, size: int) -> None:
