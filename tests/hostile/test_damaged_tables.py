@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
 
@@ -82,12 +82,21 @@ DAMAGES: dict[str, Callable[[bytes, random.Random], bytes]] = {
 def test_every_record_is_read_or_rejected(tmp_path: Path, name: str, damage: str) -> None:
     content = export(name)
     (tmp_path / "a").write_bytes(content)
-    number = len(Found(tmp_path / "a").documents)
+    originals = Found(tmp_path / "a").documents
+    number = len(originals)
     for seed in range(8):
         (tmp_path / "a").write_bytes(DAMAGES[damage](content, random.Random(seed)))
         found = Found(tmp_path / "a", EXPORTS[name].format)
         assert len(found.documents) + len(found.lost("record")) >= number
         assert len(found.documents) >= number - 1
+        damaged = [document for document in found.documents if document not in originals]
+        assert len(damaged) <= 1
+        assert letters(damaged) <= letters(document for document in originals if document not in found.documents)
+
+
+def letters(given: Iterable[Document]) -> set[str]:
+    """The authors of documents, without other characters than letters, as damage may insert some."""
+    return {"".join(filter(str.isalpha, author.name)) for document in given for author in document.authors}
 
 
 @pytest.mark.parametrize("name", ["scopus", "wos-tab"])

@@ -68,7 +68,8 @@ def test_depth_is_exact_among_many_siblings(depth: int) -> None:
 @pytest.mark.parametrize("depth", [600, 100_000])
 def test_disambiguate_ends_without_a_signal(tmp_path: Path, depth: int) -> None:
     """Arrow's JSON reader crashed."""
-    (tmp_path / "a.jsonl").write_text(f"{document(1)}\n{document(2, f', other: {nested(depth)}')}\n{document(3)}\n")
+    deep = document(2, f', "other": {nested(depth)}')
+    (tmp_path / "a.jsonl").write_text(f"{document(1)}\n{deep}\n{document(3)}\n")
     (tmp_path / "b.jsonl").write_text(document(4, f', "other": {nested(depth)}') + "\n" + document(5) + "\n")
     done = homonym_process("disambiguate", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "-o", tmp_path / "o.csv")
     assert done.returncode == 0, done.stderr

@@ -15,10 +15,6 @@ import pyarrow.parquet as pq
 
 SLOT_BITS = 20
 
-# Maximum number of authors of a record; the longest real list, of a clinical study, has 15,025. Each author has all
-# others as co-authors, so that time and memory grow with the square of their number.
-MAX_AUTHORS = 30_000
-
 # Maximum number of authors of a record in one block; real lists have some dozens. All pairs of a block are compared.
 MAX_AUTHORS_IN_BLOCK = 1000
 

@@ -24,7 +24,6 @@ from homonym.collection.layout import (
     CONVERTED,
     DOCUMENT_ROWS,
     IDENTIFIER_ROWS,
-    MAX_AUTHORS,
     MAX_AUTHORS_IN_BLOCK,
     MENTION_ROWS,
     RECORD_ROWS,
@@ -47,7 +46,7 @@ from homonym.records.formats.documents import (
     parse_document,
     parse_mention,
 )
-from homonym.records.model import Author, BrokenRecordError, Document, Loss, Problem
+from homonym.records.model import MAX_AUTHORS, Author, BrokenRecordError, Document, Loss, Problem
 from homonym.records.parsing.splitting import Raw
 from homonym.records.reader import Unit, format_named, parse_raw_record
 from homonym.runtime.progress import Advance
@@ -292,19 +291,12 @@ def _documents(chunk: Chunk, report: PartReport, *, strict: bool) -> Iterator[tu
     form = format_named(chunk.form)
     for sequence, raw in enumerate(chunk.raws, chunk.sequence):
         _, document, problems = parse_raw_record(raw, form, chunk.context, chunk.file, chunk.unit)
-        if document and _has_too_many_authors(document):
-            problem = Problem(chunk.file, raw.number, "record", f"lists more than {MAX_AUTHORS:,} authors", chunk.unit)
-            document, problems = None, [problem]
         report.add(problems, raw)
         if strict and report.problems:
             return
         if document:
             text = raw.text if form.name == "documents" else document_line(document)
             yield PlacedDocument(sequence, raw.number, document), raw, text
-
-
-def _has_too_many_authors(document: Document) -> bool:
-    return bool(document.authors) and document.authors[-1].position >= MAX_AUTHORS
 
 
 def reject_line(problem: Problem, raw: Raw | None = None) -> bytes:

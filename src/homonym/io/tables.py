@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,7 +22,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from homonym.errors import InputError, OutputError, SettingsError, first_line
-from homonym.io.arrow_messages import decompressed_size
+from homonym.io.arrow_messages import read_layout
 from homonym.io.inputs import STANDARD_INPUT, WESTERN, Source, require_plausible_size, require_rereadable
 from homonym.io.outputs import open_atomic, require_writable
 from homonym.io.paths import plain_path
@@ -310,17 +310,17 @@ def columnar_columns(source: Source) -> tuple[str, ...]:
     """The column names of a Parquet or Arrow file."""
     path = _columnar_path(source)
     try:
-        with _opened(path) as file:
+        with _opened(path) as (file, _):
             return tuple((file.schema_arrow if isinstance(file, pq.ParquetFile) else file.schema).names)
     except _FAILURES as error:
         raise _damaged(source, error) from error
 
 
 def columnar_rows(source: Source, columns: Sequence[str]) -> Iterator[dict[str, Any] | str]:
-    """Yield the rows of a Parquet or Arrow file, and in place of rows that cannot be read the reason."""
+    """Yield the rows of a Parquet or Arrow file, and in place of each row that cannot be read the reason."""
     try:
         for batch in _readable_batches(_columnar_path(source), columns):
-            yield from [batch] if isinstance(batch, str) else _rows_of(batch)
+            yield from _rows_of(batch) if isinstance(batch, pa.RecordBatch) else batch
     except _FAILURES as error:
         raise _damaged(source, error) from error
 
@@ -336,7 +336,7 @@ def _rows_of(batch: pa.RecordBatch) -> list[Any]:
                 row[name] = row.get(name) or value
         return rows
     except _FAILURES as error:
-        return [f"{batch.num_rows} rows cannot be read ({first_line(error)})"]
+        return [f"this row and those next to it cannot be read ({first_line(error)})"] * batch.num_rows
 
 
 def _damaged(source: Source, error: Exception) -> InputError:
@@ -345,21 +345,28 @@ def _damaged(source: Source, error: Exception) -> InputError:
     )
 
 
-def _readable_batches(path: str, columns: Sequence[str]) -> Iterator[Any]:
-    """Small batches, and in place of a part of the file that cannot be read the reason."""
-    with _opened(path) as file:
+def _readable_batches(path: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch | Iterator[str]]:
+    """Small batches, and in place of a part of the file that cannot be read the reason, once for each of its rows."""
+    with _opened(path, columns) as (file, rows):
         is_parquet, expansion = isinstance(file, pq.ParquetFile), _Expansion(path)
-        for number in range(file.num_row_groups if is_parquet else file.num_record_batches):
+        for number, expected in enumerate(rows):
+            place, read = f"{'row group' if is_parquet else 'record batch'} {number + 1}", 0
             try:
+                if expected is None:
+                    raise pa.ArrowInvalid("its description is damaged")
                 for batch in (_row_group if is_parquet else _record_batch)(file, number, columns):
-                    yield expansion.checked(batch)
+                    for piece in expansion.pieces(batch):
+                        yield piece
+                        read += piece.num_rows
+                lost, reason = expected - read, f"{place} ends before its last row"
             except _FAILURES as error:
-                part = "row group" if is_parquet else "record batch"
-                yield f"{part} {number + 1} cannot be read ({first_line(error)})"
+                lost, reason = max(1, (expected or 0) - read), f"{place} cannot be read ({first_line(error)})"
+            if lost > 0:  # a damaged file may claim any number of rows, but a row takes about a byte at least
+                yield repeat(f"{reason}; {lost:,} rows are lost", min(lost, os.path.getsize(path)))
 
 
 def _row_group(file: pq.ParquetFile, number: int, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    rows = _batch_rows([file.metadata.row_group(number)], SMALL_BATCH_ROWS)
+    rows = _batch_rows([file.metadata.row_group(number)], columns, SMALL_BATCH_ROWS)
     yield from file.iter_batches(rows, row_groups=[number], columns=_distinct(columns))
 
 
@@ -372,14 +379,38 @@ def _record_batch(file: pa.ipc.RecordBatchFileReader, number: int, columns: Sequ
 
 def columnar_batches(path: str, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
     """The columns of a Parquet or Arrow file in valid batches, which have about `rows` rows in Parquet files."""
-    with _opened(path) as file:
+    with _opened(path, columns) as (file, expected):
         expansion = _Expansion(path)
         if isinstance(file, pq.ParquetFile):
             groups = map(file.metadata.row_group, range(file.num_row_groups))
-            batches = file.iter_batches(_batch_rows(groups, rows), columns=_distinct(columns))
+            batches = file.iter_batches(_batch_rows(groups, columns, rows), columns=_distinct(columns))
+        elif None in expected:
+            raise pa.ArrowInvalid(f"record batch {expected.index(None) + 1} is damaged")
         else:
             batches = (_selected(file.get_batch(number), columns) for number in range(file.num_record_batches))
-        yield from map(expansion.checked, batches)
+        yield from _gathered(chain.from_iterable(map(expansion.pieces, batches)), rows)
+
+
+def _gathered(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """Join small batches up to `rows` rows or BATCH_BYTES bytes. Arrow begins one with each row group."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        if waiting and (
+            sum(part.num_rows for part in waiting) + batch.num_rows > rows
+            or sum(part.nbytes for part in waiting) + batch.nbytes > BATCH_BYTES
+        ):
+            yield _joined(waiting)
+            waiting = []
+        waiting.append(batch)
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    if len(batches) == 1:
+        return batches[0]
+    columns = zip(*(batch.columns for batch in batches), strict=True)
+    return pa.RecordBatch.from_arrays([pa.concat_arrays(parts) for parts in columns], names=batches[0].schema.names)
 
 
 def _distinct(columns: Sequence[str]) -> list[str]:
@@ -391,49 +422,127 @@ def _selected(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
     return batch.select([place for place, name in enumerate(batch.schema.names) if name in columns])
 
 
+# Maximum size of a batch in which every row has its own copy of its values, unless it is a single row.
+_PIECE_BYTES = 1 << 28
+
+
 class _Expansion:
     """Checks batches, and that a file does not hold far more data than bytes."""
 
     def __init__(self, path: str) -> None:
         self._path, self._size, self._read = path, os.path.getsize(path), 0
 
-    def checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The batch; Arrow follows bad offsets out of its memory unless they are found here."""
+    def pieces(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """The batch without dictionaries, in several pieces if that makes it large.
+
+        Arrow follows bad offsets out of its memory unless they are found here.
+        """
         batch.validate(full=True)
-        self._read += batch.get_total_buffer_size()
+        yield from self._pieces(batch)
+
+    def _pieces(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        size = sum(map(_expanded_size, batch.columns))
+        if size > _PIECE_BYTES and batch.num_rows > 1:
+            half = batch.num_rows // 2
+            yield from self._pieces(batch.slice(0, half))
+            yield from self._pieces(batch.slice(half))
+            return
+        self._read += max(size, batch.num_rows)
         require_plausible_size(self._path, self._read, self._size)
-        return batch
+        arrays = [array.dictionary_decode() if pa.types.is_dictionary(array.type) else array for array in batch.columns]
+        yield pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
 
 
-# Rows per batch of a Parquet file that is compressed so well that a few rows may be large.
+def _expanded_size(array: pa.Array) -> int:
+    """The number of bytes of an array in which every row has its own copy of its values.
+
+    >>> _expanded_size(pa.array(["abc", "abc", "d"]).dictionary_encode())
+    7
+    """
+    kind = array.type
+    if pa.types.is_dictionary(kind) and _is_text(kind.value_type):
+        sizes = pc.binary_length(array.dictionary).cast(pa.int64())
+        return int(pc.sum(sizes.take(array.indices)).as_py() or 0)
+    if _is_text(kind):
+        return int(pc.sum(pc.binary_length(array).cast(pa.int64())).as_py() or 0)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return 4 * len(array) + _expanded_size(array.flatten())
+    if pa.types.is_struct(kind):
+        return sum(_expanded_size(child) for child in array.flatten())
+    if pa.types.is_primitive(kind) or pa.types.is_null(kind):
+        return int(array.nbytes)
+    return len(array) * int(array.get_total_buffer_size())  # at most: rows may share values
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    tests = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+    return any(test(kind) for test in (*tests, pa.types.is_string_view, pa.types.is_binary_view))
+
+
+# Minimum number of rows per batch of a Parquet file.
 _FEW_ROWS = 16
 
-# Usual maximum of the compressed values that the rows of a column chunk refer to, and of rows per byte.
-_USUAL_DICTIONARY, _USUAL_RATIO = 4 << 20, 20
+# Bytes that a column of a batch should have at most, and those that Arrow allows the values of lists to have.
+_USUAL_BYTES, _LIST_BYTES = 1 << 28, 1 << 31
 
 
-def _batch_rows(groups: Iterable[pq.RowGroupMetaData], rows: int) -> int:
-    """The number of rows to read at a time: few if they refer to long values, or take much less than a byte each."""
-    size = data = 0
+def _batch_rows(groups: Iterable[pq.RowGroupMetaData], columns: Sequence[str], rows: int) -> int:
+    """The number of rows to read at a time: few if their values may be long."""
     for group in groups:
-        for chunk in map(group.column, range(group.num_columns)):
-            size, data = size + chunk.total_compressed_size, data + max(chunk.total_uncompressed_size, chunk.num_values)
-            if chunk.has_dictionary_page and chunk.data_page_offset - chunk.dictionary_page_offset > _USUAL_DICTIONARY:
-                return _FEW_ROWS
-    return _FEW_ROWS if data > _USUAL_RATIO * size else rows
+        for number in range(group.num_columns):
+            chunk = group.column(number)
+            if chunk.path_in_schema.partition(".")[0] in columns or chunk.path_in_schema in columns:
+                rows = min(rows, _chunk_rows(chunk, max(1, group.num_rows)))
+    return max(_FEW_ROWS, rows)
+
+
+def _chunk_rows(chunk: pq.ColumnChunkMetaData, rows: int) -> int:
+    """The number of rows of a column that can be read at a time."""
+    size = max(1, chunk.total_uncompressed_size)
+    if chunk.physical_type not in {"BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"}:
+        return int(_USUAL_BYTES * rows // max(1, 8 * chunk.num_values))
+    usual = int(_USUAL_BYTES * rows // size)
+    if chunk.physical_type == "BYTE_ARRAY" and chunk.has_dictionary_page and "." not in chunk.path_in_schema:
+        return usual  # its values are not copied to the rows, see `_dictionary_columns`
+    longest = 0
+    if "DELTA_BYTE_ARRAY" in chunk.encodings:  # each value may begin like the one before it
+        longest = size
+    elif chunk.has_dictionary_page:
+        compressed = max(1, chunk.data_page_offset - chunk.dictionary_page_offset)
+        longest = min(size, compressed * max(1, size // max(1, chunk.total_compressed_size)))
+    return min(usual, int(_LIST_BYTES * rows // max(1, longest * chunk.num_values)))
+
+
+def _dictionary_columns(metadata: pq.FileMetaData, columns: Sequence[str]) -> list[str]:
+    """The columns of text to be read as dictionaries, so that a long value which many rows share is read once."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    return [
+        column.path
+        for number in range(metadata.num_columns)
+        if (column := metadata.schema.column(number)).path in columns
+        and (column.physical_type, column.max_repetition_level) == ("BYTE_ARRAY", 0)
+        and any(group.column(number).has_dictionary_page for group in groups)
+    ]
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[Any]:
-    """A Parquet or Arrow file. It is not mapped into memory: a file that shrinks would end the process."""
+def _opened(path: str, columns: Sequence[str] = ()) -> Iterator[tuple[Any, list[int | None]]]:
+    """A Parquet or Arrow file to read these columns from, and the rows of its parts, None for damaged ones.
+
+    It is not mapped into memory: a file that shrinks would end the process.
+    """
     with plain_path(Path(path)) as plain, pa.OSFile(str(plain)) as stream:
         if stream.read(4) == PARQUET:
-            with pq.ParquetFile(plain, memory_map=False) as file:
-                yield file
+            metadata = pq.read_metadata(plain)
+            rows = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
+            names = _dictionary_columns(metadata, columns)
+            with pq.ParquetFile(plain, metadata=metadata, memory_map=False, read_dictionary=names) as file:
+                yield file, rows
         else:
-            require_plausible_size(path, decompressed_size(str(plain)), os.path.getsize(path))
+            layout = read_layout(str(plain))
+            require_plausible_size(path, layout.size, os.path.getsize(path))
             with pa.ipc.open_file(stream) as reader:
-                yield reader
+                yield reader, layout.rows
 
 
 def _columnar_path(source: Source) -> str:

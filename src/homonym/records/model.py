@@ -6,6 +6,7 @@ raises `BrokenRecordError` if the whole record is unusable. The reader adds the 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -19,9 +20,24 @@ LOSSES: tuple[Loss, ...] = get_args(Loss)
 # Maximum number of problems that are kept with their place. All others are only counted.
 MAX_LISTED_PROBLEMS = 1000
 
+# Maximum number of authors of a record; the longest real list, of a clinical study, has 15,025. Each author has all
+# others as co-authors, so that time and memory grow with the square of their number.
+MAX_AUTHORS = 30_000
+
+TOO_MANY_AUTHORS = f"lists more than {MAX_AUTHORS:,} authors"
+
+# Maximum number of notes on a record that are kept; the others are only counted.
+MAX_NOTES = 100
+
 
 class BrokenRecordError(Exception):
     """A record cannot be used; the message says why. The reader catches it and reports a `Problem`."""
+
+
+def require_few_authors(number: int) -> None:
+    """Reject a record with more than MAX_AUTHORS authors. Formats call it before they make an object of each."""
+    if number > MAX_AUTHORS:
+        raise BrokenRecordError(TOO_MANY_AUTHORS)
 
 
 @dataclass(frozen=True)
@@ -73,6 +89,18 @@ Note = tuple[Loss, str]
 """What was lost inside a record that is otherwise used, and why."""
 
 
+def first_notes(notes: list[Note]) -> list[Note]:
+    """The first MAX_NOTES notes on a record, and the number of the others.
+
+    >>> first_notes([("author", "author 0 has no name")] * 102)[-1]
+    ('author', 'and 2 more authors of this record, for similar reasons')
+    """
+    others = Counter(lost for lost, _ in notes[MAX_NOTES:])
+    return notes[:MAX_NOTES] + [
+        (lost, f"and {number:,} more {lost}s of this record, for similar reasons") for lost, number in others.items()
+    ]
+
+
 @dataclass(slots=True)
 class Author:
     """One author entry of a document."""
@@ -85,6 +113,9 @@ class Author:
     block: str | None = None
     ids: dict[str, str] = field(default_factory=dict)
     """Identifiers of the person by kind (orcid, researcherid, …): labels and constraints, never features."""
+
+    def __post_init__(self) -> None:
+        require_few_authors(self.position + 1)  # here too, so that no format makes millions of objects
 
 
 @dataclass(slots=True)

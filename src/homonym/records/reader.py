@@ -26,7 +26,7 @@ from homonym.errors import InputError, SettingsError, word_list
 from homonym.io.inputs import STANDARD_INPUT, Source, expand, require_files
 from homonym.io.outputs import Paths
 from homonym.records.fields.identifiers import content_id
-from homonym.records.model import BrokenRecordError, Document, Parsed, Problem
+from homonym.records.model import BrokenRecordError, Document, Parsed, Problem, first_notes, require_few_authors
 from homonym.records.parsing.splitting import Raw
 
 Unit = Literal["line", "record"]
@@ -181,6 +181,8 @@ def parse_raw_record(raw: Raw, form: Format, context: Any, file: str, unit: Unit
         if raw.broken:
             raise BrokenRecordError(raw.broken)
         parsed = form.parse(raw.text, context)
+        if parsed and parsed[0].authors:
+            require_few_authors(max(len(parsed[0].authors), parsed[0].authors[-1].position + 1))
     except BrokenRecordError as broken:
         return Reading(raw, None, [Problem(file, raw.number, "record", str(broken), unit)])
     except Exception as error:  # an unforeseen record must not end a run over millions of good ones
@@ -194,4 +196,6 @@ def parse_raw_record(raw: Raw, form: Format, context: Any, file: str, unit: Unit
             author.position = position
     if not document.id:
         document.id, document.id_is_key = content_id(document), False
-    return Reading(raw, document, [Problem(file, raw.number, lost, reason, unit) for lost, reason in notes])
+    return Reading(
+        raw, document, [Problem(file, raw.number, lost, reason, unit) for lost, reason in first_notes(notes)]
+    )

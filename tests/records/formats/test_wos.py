@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import pickle
 import random
 from contextlib import suppress
@@ -675,3 +676,11 @@ def test_parses_pathological_text_quickly(field: str, unit: str) -> None:
     text = unit * 20_000
     parses("wos", record(**{field: text}).encode())
     parses("wos-tab", table({"AU": "Doe, J; Roe, R", "UT": "WOS:1", field: text}).split("\r\n")[1].encode(), layout)
+
+
+def test_long_cell_of_a_table_leaves_the_limit_of_the_csv_module(tmp_path: Path) -> None:
+    before = csv.field_size_limit()
+    text = f'AU,AF,TI,CR,UT\n"Doe, J","Doe, J",x,"{"A, 2010; " * 30_000}",WOS:1\n'
+    (tmp_path / "a.csv").write_text(text)
+    assert [document.id for _, document, _ in read_documents(tmp_path / "a.csv", "wos-tab") if document]
+    assert csv.field_size_limit() == before

@@ -17,7 +17,7 @@ from homonym.records.fields.markup import (
     without_macros,
 )
 from homonym.records.fields.people import SUFFIXES, FullNameIndex, is_group, is_placeholder
-from homonym.records.model import Author, Note
+from homonym.records.model import Author, Note, require_few_authors
 
 # Maximum length of a name; a longer text is a list in which "and" is missing.
 _LONGEST_NAME = 250
@@ -47,7 +47,9 @@ def authors_of(value: str, notes: list[Note]) -> tuple[list[Author], list[str]]:
     authors: list[Author] = []
     others: list[str] = []
     position = 0
-    for piece in _pieces(collapse_spaces(without_macros(value))):
+    text = collapse_spaces(without_macros(value))
+    require_few_authors(text.lower().count(" and "))
+    for piece in _pieces(text):
         if _USUAL.fullmatch(piece):
             authors.append(Author(position, piece))
             position += 1

@@ -16,7 +16,15 @@ import orjson
 from homonym.io.inputs import Source
 from homonym.io.table_text import json_object
 from homonym.records.fields import identifiers
-from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
+from homonym.records.model import (
+    Author,
+    BrokenRecordError,
+    Document,
+    Note,
+    Parsed,
+    publication_year,
+    require_few_authors,
+)
 from homonym.records.parsing.json_stream import names_in, open_json
 from homonym.records.parsing.splitting import Raw
 from homonym.records.reader import Columns, Format, Records
@@ -94,6 +102,7 @@ def optional_identifier(raw: dict[str, Any], key: str) -> str | None:
 def _authors(entries: Any, notes: list[Note]) -> list[Author]:
     if not isinstance(entries, list):
         raise BrokenRecordError("'authors' is missing or not a list")
+    require_few_authors(len(entries))
     authors = []
     for position, entry in enumerate(entries):
         if isinstance(entry, str):

@@ -35,7 +35,17 @@ from homonym.records.formats.table_columns import (
     text_of,
     texts_of,
 )
-from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
+from homonym.records.model import (
+    MAX_AUTHORS,
+    TOO_MANY_AUTHORS,
+    Author,
+    BrokenRecordError,
+    Document,
+    Note,
+    Parsed,
+    publication_year,
+    require_few_authors,
+)
 from homonym.records.parsing.delimited import (
     Checks,
     find_header,
@@ -254,28 +264,28 @@ def _grouped(raws: Iterable[Raw], table: TableLayout) -> Iterator[Raw]:
 
 
 class _Group:
-    """The rows of one document, up to the maximum size of a record."""
+    """The rows of one document, up to the maximum size of a record and number of authors."""
 
     def __init__(self) -> None:
         self._rows: list[Raw] = []
-        self._size = 0
+        self._size = self._number = 0
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def add(self, row: Raw) -> None:
-        self._size += len(row.text) + 1
-        if self._size <= inputs.MAX_RECORD_BYTES or not self._rows:
+        self._size, self._number = self._size + len(row.text) + 1, self._number + 1
+        if (self._size <= inputs.MAX_RECORD_BYTES and self._number <= MAX_AUTHORS) or not self._rows:
             self._rows.append(row)
 
     def joined(self, separator: bytes, around: tuple[bytes, bytes] = (b"", b"")) -> Iterator[Raw]:
-        """The rows as one record, which is broken if it is too long; afterwards there are none."""
+        """The rows as one record, which is broken if there are too many; afterwards there are none."""
         if self._rows:
-            number, too_long = self._rows[0].number, self._size > inputs.MAX_RECORD_BYTES
-            text = separator.join(row.text for row in self._rows)
-            text = around[0] + text + around[1]
-            yield Raw(number, text[: inputs.KEPT_BYTES], TOO_LONG) if too_long else Raw(number, text)
-        self._rows, self._size = [], 0
+            broken = TOO_LONG if self._size > inputs.MAX_RECORD_BYTES else ""
+            broken = broken or (TOO_MANY_AUTHORS if self._number > MAX_AUTHORS else "")
+            text = around[0] + separator.join(row.text for row in self._rows) + around[1]
+            yield Raw(self._rows[0].number, text[: inputs.KEPT_BYTES] if broken else text, broken)
+        self._rows, self._size, self._number = [], 0, 0
 
 
 def _object_raws(found: Rows, table: TableLayout) -> Iterator[Raw]:
@@ -375,6 +385,7 @@ def _objects(text: bytes) -> list[dict[str, Any]]:
 
 def _authors_of_rows(found: list[Values], notes: list[Note]) -> list[Author]:
     """One author per row, in the order of positions if all rows have one, otherwise in the order of rows."""
+    require_few_authors(len(found))
     given = [text_of(row.get("position")) for row in found]
     if all(text.isdecimal() and len(text) < 10 for text in given):
         found = [row for _, row in sorted(zip(map(int, given), found, strict=True), key=itemgetter(0))]

@@ -11,7 +11,7 @@ from homonym.records.fields.affiliations import add_address, address_and_emails,
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import SUFFIXES, AuthorIndex, is_group, is_placeholder, surname_first
 from homonym.records.formats.table_columns import items_of, text_of, written_list
-from homonym.records.model import Author, Note
+from homonym.records.model import Author, Note, require_few_authors
 
 # Separator of PubMed's lists: commas between "Doe JA", and semicolons only around groups.
 COMMAS = ", "
@@ -20,6 +20,10 @@ COMMAS = ", "
 FUSED = "fused"
 
 _SEPARATORS = (";", "|", "//", " and ")
+
+# What may separate names, and its maximum number in a name such as "Doe, J., Jr.".
+_LIST_MARKS, _MARKS_PER_NAME = (*_SEPARATORS, ","), 3
+
 _INITIALS = re.compile(r"(?:[^\W\d_a-z]\.?[- ]?){1,4}")
 _PUBMED_END = re.compile(r"\s[A-Z]{1,4}\.$")  # its lists end with a full stop
 _MEDLINE_NAME = re.compile(r"[^\W\d_][^,;.\d]{0,60} [A-Z]{1,3}(?: (?:Jr|Sr|2nd|3rd|[45]th|I{2,3}))?\.?")
@@ -140,6 +144,7 @@ def author_list(values: Values, separator: str | None, notes: list[Note]) -> lis
     places: list[int] = []
     groups = 0
     entries = _entries(cell, separator, notes)
+    require_few_authors(len(entries))
     for place, entry in enumerate(entries):
         person = _person(entry) if isinstance(entry, dict) else {"name": entry}
         name = name_of(person)
@@ -167,6 +172,7 @@ def _entries(cell: Any, separator: str | None, notes: list[Note]) -> list[Any]:
         if items is None:
             notes.append(("field", "the list of authors is neither JSON nor names with separators"))
         return items or []
+    require_few_authors(max(map(text.count, _LIST_MARKS)) // _MARKS_PER_NAME)
     return [name for name in names_in(text, separator) if name]
 
 

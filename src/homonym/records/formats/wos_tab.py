@@ -16,13 +16,19 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from homonym.errors import word_list
-from homonym.io import inputs
 from homonym.io.inputs import InputLine, Source
 from homonym.io.table_text import Header
 from homonym.records.fields.markup import plain_text
 from homonym.records.formats.wos import WANTED, document_of
 from homonym.records.model import BrokenRecordError, Note, Parsed
-from homonym.records.parsing.delimited import LONGEST_HEADER, Checks, gather, physical_lines, trusted_columns
+from homonym.records.parsing.delimited import (
+    LONGEST_HEADER,
+    Checks,
+    FieldSizeLimit,
+    gather,
+    physical_lines,
+    trusted_columns,
+)
 from homonym.records.parsing.splitting import Raw, decoded
 from homonym.records.reader import Columns, Format, Records
 
@@ -126,10 +132,9 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 
 def _separated(line: str, delimiter: str) -> list[str]:
-    if len(line) > csv.field_size_limit():  # a cell with many references exceeds the default limit
-        csv.field_size_limit(inputs.MAX_RECORD_BYTES)
     try:
-        return next(csv.reader([line.replace("\r", " ")], delimiter=delimiter), [])
+        with FieldSizeLimit(len(line)):
+            return next(csv.reader([line.replace("\r", " ")], delimiter=delimiter), [])
     except csv.Error:
         return []
 

@@ -25,8 +25,8 @@ UNCLOSED = "a quoted cell is not closed, or the row is cut"
 # A quoted cell does not contain this many lines that look like rows, if the table has at least this many columns.
 _ROWS_IN_A_CELL, _FEWEST_COLUMNS = 3, 5
 
-# Maximum number of lines in a row.
-_MAX_ROW_LINES = 100_000
+# Maximum number of lines in a row: of one with a quoted cell, and of one in which no quotation mark shows the end.
+_MAX_ROW_LINES, _MAX_UNQUOTED_LINES = 100_000, 100
 
 _CSV_FIELD_LIMIT = 1 << 17
 
@@ -142,9 +142,17 @@ class _RowReader:
         self._waiting: deque[InputLine] = deque()
         self._header, self._checks = header, checks
         self._width = len(header.names)
+        self._taken = 0
+        self._hopeless_until = 0
 
     def next_line(self) -> InputLine | None:
-        return self._waiting.popleft() if self._waiting else next(self._upcoming, None)
+        line = self._waiting.popleft() if self._waiting else next(self._upcoming, None)
+        self._taken += line is not None
+        return line
+
+    def _put_back(self, lines: Sequence[InputLine]) -> None:
+        self._taken -= len(lines)
+        self._waiting.extendleft(reversed(lines))
 
     def row_from(self, line: InputLine, *, lenient: bool) -> Raw | None:
         """The row that begins with a line, or None.
@@ -195,17 +203,20 @@ class _RowReader:
                     return Raw(line.number, row)
                 break
             whole_rows += _is_whole_row(following.text, self._header)
-        self._waiting.extendleft(reversed(parts[1:]))
+        self._put_back(parts[1:])
         return None
 
     def _joined_unquoted(self, line: InputLine) -> Raw | None:
         """The row of a line that ends inside a cell without quotation marks, if its checked columns then fit."""
-        parts, columns = [line], _columns(line.text, self._header)
-        while self._checks and columns < self._width and len(parts) < _MAX_ROW_LINES:
+        if not self._checks or self._taken <= self._hopeless_until:
+            return None
+        parts, columns, size = [line], _columns(line.text, self._header), len(line.text)
+        while columns < self._width and len(parts) < _MAX_UNQUOTED_LINES and size <= inputs.MAX_RECORD_BYTES:
             following = self.next_line()
             if following is None:
                 break
             parts.append(following)
+            size += len(following.text)
             added = _columns(following.text, self._header)
             if following.broken or following.text.count(b'"') % 2 or added >= self._width:
                 break
@@ -215,7 +226,11 @@ class _RowReader:
                 last = max(self._checks)
                 if trusted_columns(_cells_or_none(row, self._header), self._checks) > last:
                     return Raw(line.number, row)
-        self._waiting.extendleft(reversed(parts[1:]))
+        if columns < self._width:
+            # Rows that begin with the lines after this one would have even fewer columns, unless they end later.
+            is_cut = len(parts) == _MAX_UNQUOTED_LINES or size > inputs.MAX_RECORD_BYTES
+            self._hopeless_until = self._taken - (len(parts) // 2 if is_cut else 0)
+        self._put_back(parts[1:])
         return None
 
 
@@ -334,16 +349,16 @@ def _split_quoted(row: str, separator: str) -> list[str] | None:
 
 
 def _lenient_cells(row: str, separator: str) -> list[str]:
-    with _FieldSizeLimit(len(row)):
+    with FieldSizeLimit(len(row)):
         return next(csv.reader((row,), delimiter=separator, skipinitialspace=True), [])
 
 
 def _strict_cells(row: str, separator: str) -> list[str]:
-    with _FieldSizeLimit(len(row)):
+    with FieldSizeLimit(len(row)):
         return next(csv.reader((row,), delimiter=separator, skipinitialspace=True, strict=True), [])
 
 
-class _FieldSizeLimit:
+class FieldSizeLimit:
     """Raises the field size limit of the csv module for a long row, such as the affiliations of 3,000 authors."""
 
     def __init__(self, size: int) -> None:
