@@ -12,6 +12,8 @@ import pytest
 
 from homonym import Resources, convert, disambiguate
 from homonym.errors import InputError
+from homonym.records.fields.identifiers import content_id
+from homonym.records.model import Author, Document
 
 ONE = Resources(threads=1)
 HEADER = "title,authors,year\n"

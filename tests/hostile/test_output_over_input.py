@@ -206,7 +206,9 @@ def test_output_through_a_symbolic_link_replaces_its_target(records: Path) -> No
     assert target.read_text().count("\n") == 6
 
 
-@pytest.mark.parametrize(("named", "found"), [("papers.json", "clusters.json"), ("train_pub.json", "train_author.json")])
+@pytest.mark.parametrize(
+    ("named", "found"), [("papers.json", "clusters.json"), ("train_pub.json", "train_author.json")]
+)
 def test_files_that_are_found_next_to_an_input_are_inputs(tmp_path: Path, named: str, found: str) -> None:
     for name in (named, found):
         (tmp_path / name).write_text("{}")
