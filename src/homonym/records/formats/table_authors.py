@@ -32,6 +32,7 @@ _FUSED = re.compile(
     r"(?=[A-ZÀ-ÖØ-ÞČĆĐŁŚŞŠŽŻİ]\w{0,30}[.\s-])"
 )
 _AND = re.compile(r",?\s&\s")
+_INITIAL = re.compile(r"\b[^\W\d_]\.")
 _ELLIPSIS = re.compile(r"\s?(?:…|\.{3})$")
 
 
@@ -66,6 +67,8 @@ def names_in(cell: str, separator: str | None) -> list[str]:
     (['Doe, Jane'], ['J. Doe', 'A. B. Roe'], ['Doe J', 'Roe AB'])
     >>> names_in("Doe, J., Roe, A.", None), names_in("Doe, J and Roe, A", " and ")
     (['Doe, J.', 'Roe, A.'], ['Doe, J', 'Roe, A'])
+    >>> names_in("J. Doe and A. Roe", None), names_in("Food and Drug Administration", None)
+    (['J. Doe', 'A. Roe'], ['Food and Drug Administration'])
     >>> names_in("Doe J, Roe AB; Study Group.", COMMAS), names_in("Jane McDoeRichard RoeXiao-Li Wu", FUSED)
     (['Doe J', 'Roe AB', 'Study Group'], ['Jane McDoe', 'Richard Roe', 'Xiao-Li Wu'])
     """
@@ -78,6 +81,8 @@ def names_in(cell: str, separator: str | None) -> list[str]:
         separator, text = None, text.replace(", and ", ", ").replace(" and ", ", ")
     elif separator is None:
         separator = next((mark for mark in (";", "|") if mark in text), None)
+        if "," not in text and all(map(_INITIAL.search, text.split(" and "))):  # or the name of an organisation
+            separator = " and "
     names = text.split(separator) if separator else _names_between_commas(text)
     return [name.strip(" ,;") for name in names]
 
