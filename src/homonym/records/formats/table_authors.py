@@ -81,10 +81,16 @@ def names_in(cell: str, separator: str | None) -> list[str]:
         separator, text = None, text.replace(", and ", ", ").replace(" and ", ", ")
     elif separator is None:
         separator = next((mark for mark in (";", "|") if mark in text), None)
-        if "," not in text and all(map(_INITIAL.search, text.split(" and "))):  # or the name of an organisation
+        if separator is None and _is_pair(text):
             separator = " and "
     names = text.split(separator) if separator else _names_between_commas(text)
     return [name.strip(" ,;") for name in names]
+
+
+def _is_pair(text: str) -> bool:
+    """Whether "and" joins names with initials, unlike the words of an organisation."""
+    names = text.split(" and ")
+    return len(names) > 1 and "," not in text and all(map(_INITIAL.search, names))
 
 
 def _is_comma_list(text: str) -> bool:
