@@ -45,8 +45,8 @@ READ = {
     "parts": PART_ROWS,
     "records": pa.schema(
         [("sequence", pa.int64()), ("part", pa.int64()), ("line", pa.int64()), ("id", pa.string()),
-         ("id_is_key", pa.bool_()), ("authors", pa.int32()), ("form", pa.string()), ("title", pa.int64()),
-         ("work", pa.int64()), ("first_author", pa.string()), ("names", pa.list_(pa.string()))]
+         ("id_is_key", pa.bool_()), ("year", pa.int32()), ("authors", pa.int32()), ("form", pa.string()),
+         ("title", pa.int64()), ("work", pa.int64()), ("first_author", pa.string()), ("names", pa.list_(pa.string()))]
     ),
     "documents": DOCUMENT_ROWS,
     "mentions": pa.schema([("sequence", pa.int64()), ("part", pa.int64()), ("block", pa.string())]),
