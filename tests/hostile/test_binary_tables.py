@@ -127,12 +127,16 @@ def test_decompressed_size_is_that_of_all_buffers(tmp_path: Path, compression: s
     assert read_layout(str(tmp_path / "t")).size == table.get_total_buffer_size()
 
 
+def write_compressed_bomb(path: Path) -> None:
+    table = pa.table({"id": ["1"] * 1000, "authors": ["Doe, J; " * 5000] * 1000})
+    with pa.ipc.new_file(path, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(table)
+
+
 def test_compressed_arrow_bomb_is_refused_before_it_is_decompressed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = pa.table({"id": ["1"] * 1000, "authors": ["Doe, J; " * 5000] * 1000})
-    with pa.ipc.new_file(tmp_path / "bomb", table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
-        writer.write_table(table)
+    write_compressed_bomb(tmp_path / "bomb")
     monkeypatch.setattr(inputs, "UNCHECKED_BYTES", 1 << 20)
     with pytest.raises(InputError, match="decompresses to more than 2,000 times its size"):
         list(read_documents(tmp_path / "bomb", "table"))
@@ -141,9 +145,7 @@ def test_compressed_arrow_bomb_is_refused_before_it_is_decompressed(
 def test_arrow_bomb_with_another_stream_than_its_footer_says_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = pa.table({"id": ["1"] * 1000, "authors": ["Doe, J; " * 5000] * 1000})
-    with pa.ipc.new_file(tmp_path / "bomb", table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
-        writer.write_table(table)
+    write_compressed_bomb(tmp_path / "bomb")
     content = bytearray((tmp_path / "bomb").read_bytes())
     content[8:16] = b"\xff" * 4 + b"\0" * 4  # the mark of the end of a stream, which Arrow does not read
     (tmp_path / "bomb").write_bytes(content)

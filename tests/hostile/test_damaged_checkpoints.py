@@ -237,7 +237,7 @@ def test_an_entry_of_another_shape_counts_as_absent(tmp_path: Path, entry: bytes
     manifest = Manifest(tmp_path, damaged.append)
     (tmp_path / "a").write_bytes(b"123")
     write_with_digest(tmp_path / "done" / "encoded.json", entry)
-    assert manifest.find("encoded", "key") is None
+    assert manifest.load("encoded", "key", dict) is None
     assert len(damaged) == 1
 
 

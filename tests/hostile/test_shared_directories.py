@@ -221,13 +221,18 @@ def plant(folder: Path) -> Path:
     return folder.parent / "evil"
 
 
+def directory_of_all_users(folder: Path) -> Path:
+    """A directory in which every user may create files, as in /tmp."""
+    cache = folder / "cache"
+    cache.mkdir()
+    cache.chmod(0o1777)
+    return cache
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("shared", [True, False])
 def test_machine_code_is_cached_for_this_user(tmp_path: Path, shared: bool) -> None:
-    cache = tmp_path / "cache" if shared else None
-    if cache:
-        cache.mkdir()
-        cache.chmod(0o1777)
+    cache = directory_of_all_users(tmp_path) if shared else None
     place, hits = compile_kernel(tmp_path, cache)
     assert hits == 0
     assert compile_kernel(tmp_path, cache) == (place, 1)
@@ -247,10 +252,7 @@ def test_a_planted_index_would_be_run(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("shared", [True, False])
 def test_machine_code_that_others_could_have_written_is_not_loaded(tmp_path: Path, shared: bool) -> None:
-    cache = tmp_path / "cache" if shared else None
-    if cache:
-        cache.mkdir()
-        cache.chmod(0o1777)
+    cache = directory_of_all_users(tmp_path) if shared else None
     place = Path(compile_kernel(tmp_path, cache)[0])
     evil = plant(place)
     place.chmod(0o777)
@@ -263,10 +265,7 @@ def test_machine_code_that_others_could_have_written_is_not_loaded(tmp_path: Pat
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("what", ["folder", "file"])
 def test_machine_code_of_another_user_is_not_loaded(tmp_path: Path, shared: bool, what: str) -> None:
-    cache = tmp_path / "cache" if shared else None
-    if cache:
-        cache.mkdir()
-        cache.chmod(0o1777)
+    cache = directory_of_all_users(tmp_path) if shared else None
     place = Path(compile_kernel(tmp_path, cache)[0])
     evil = plant(place)
     os.chown(place if what == "folder" else next(place.glob("*.nbi")), 12345, 12345)

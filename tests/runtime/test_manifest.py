@@ -17,16 +17,16 @@ def test_finds_an_entry_by_key_while_its_files_are_unchanged(tmp_path: Path) -> 
     manifest = Manifest(tmp_path)
     (tmp_path / "a.bin").write_bytes(b"123")
     assert not manifest
-    assert manifest.find("read/1", "key") is None
+    assert manifest.load("read/1", "key", dict) is None
     manifest.add("read/1", "key", {"rows": 3, "text": "é"}, ["a.bin"])
     assert manifest
-    assert manifest.find("read/1", "key") == {"rows": 3, "text": "é", "files": ["a.bin"]}
-    assert manifest.find("read/1", "other") is None
+    assert manifest.load("read/1", "key", dict) == {"rows": 3, "text": "é", "files": ["a.bin"]}
+    assert manifest.load("read/1", "other", dict) is None
     assert list(manifest.names("read")) == ["read/1"]
     (tmp_path / "a.bin").write_bytes(b"12")
-    assert manifest.find("read/1", "key") is None
+    assert manifest.load("read/1", "key", dict) is None
     (tmp_path / "a.bin").unlink()
-    assert manifest.find("read/1", "key") is None
+    assert manifest.load("read/1", "key", dict) is None
     manifest.remove("read/1")
     manifest.remove("read/1")
     assert not manifest

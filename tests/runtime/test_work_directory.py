@@ -57,7 +57,7 @@ def test_an_error_keeps_the_checkpoints_of_an_earlier_run(tmp_path: Path) -> Non
         with pytest.raises(type(error)) as ended, work_directory.work_directory(tmp_path / "work"):
             raise checkpoint_then(error, tmp_path / "work")
         assert f"kept in {tmp_path / 'work'}" in ended.value.__notes__[0]
-    assert Manifest(tmp_path / "work").find("read/1", "key") is not None
+    assert Manifest(tmp_path / "work").load("read/1", "key", dict) is not None
 
 
 def test_refuses_a_directory_with_other_files(tmp_path: Path) -> None:

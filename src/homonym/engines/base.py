@@ -217,7 +217,7 @@ def merge_problems(losses: Iterable[MergeLoss], locate: Locate) -> Iterator[Prob
 _IN_COMMON = {
     "title": "title, year and authors",
     "part": "identifier, title and first author",
-    "name": "id and title",
+    "name": "id, title, year and first author",
     "same": "content",
 }
 

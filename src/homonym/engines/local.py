@@ -310,9 +310,9 @@ class LocalEngine:
         self, read: Read, given: GivenStatistics | None, statistics: Path | None, *, vocabulary: bool
     ) -> EncodedCheckpoint:
         with self.database(read) as (connection, duplicates):
-            # A strict run fails here, before the work of encoding.
-            parts = read.data
-            report_duplicates(read, duplicates, parts.locate, mentions=parts.holds_mentions, strict=self.strict)
+            if self.strict:  # it fails here, before the work of encoding
+                parts = read.data
+                report_duplicates(read, duplicates, parts.locate, mentions=parts.holds_mentions, strict=True)
             encoded = self.count_and_encode(connection, given)
             missing = counting.features_missing_from_statistics(connection) if given else 0
             if vocabulary:

@@ -76,8 +76,7 @@ def _partial_name(name: str, process: int, token: str) -> str:
 def _create_partial(path: Path) -> Path:
     """Create an empty temporary file next to `path`.
 
-    In a directory that others can write to, nobody can put a link in its place beforehand: the name cannot be guessed,
-    and the file must be new.
+    The name is random and the file must be new. So another user of the directory cannot put a link in its place.
     """
     partial = path.with_name(_partial_name(path.name, os.getpid(), secrets.token_hex(4)))
     os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666))

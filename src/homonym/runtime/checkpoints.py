@@ -117,10 +117,6 @@ class Manifest:
     work: Path
     report: Callable[[str], None] = _ignore
 
-    def find(self, name: str, key: str) -> Facts | None:
-        """The facts of an entry, if it has this cache key and its files are unchanged."""
-        return self.load(name, key, lambda facts: facts)
-
     def load(self, name: str, key: str, make: Callable[[Facts], Loaded]) -> Loaded | None:
         """What `make` makes of the facts of an entry, if it has this cache key, its files are unchanged, and it loads.
 

@@ -25,9 +25,9 @@ from homonym.records.parsing.delimited import (
     LONGEST_HEADER,
     Checks,
     FieldSizeLimit,
+    cells_before_shift,
     gather,
     physical_lines,
-    trusted_columns,
 )
 from homonym.records.parsing.splitting import Raw, decoded
 from homonym.records.reader import Columns, Format, Records
@@ -255,12 +255,12 @@ def _checks(layout: Layout) -> Checks:
 
 def _before_shift(cells: list[str], layout: Layout, notes: list[Note]) -> list[str]:
     """The cells before the shift; those after it are empty."""
-    trusted = trusted_columns(cells, _checks(layout))
+    used, trusted = cells_before_shift(cells, len(cells), _checks(layout))
     if not any(places[0] < trusted for tag in ("AU", "AF") if (places := layout.places.get(tag))):
         raise BrokenRecordError("its accession number (WOS:…) is not in the column UT, so the cells are shifted")
     lost = [tag for tag, places in layout.places.items() if places[-1] >= trusted]
     notes.append(("field", f"its cells are shifted, as the column UT shows; not used: {word_list(lost)}"))
-    return [*cells[:trusted], *[""] * (len(cells) - trusted)]
+    return used
 
 
 def _fields(cells: list[str], layout: Layout) -> dict[str, str]:

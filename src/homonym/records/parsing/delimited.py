@@ -394,13 +394,18 @@ def usable_cells(text: bytes, header: Header, checks: Checks, needed: Iterable[i
     cells, fits = _row_cells(text, header)
     if fits:
         return cells, []
-    is_shifted = len(header.names) < len(cells) < MOST_CELLS * len(header.names)
-    trusted = trusted_columns(cells, checks) if is_shifted else 0
+    width = len(header.names)
+    used, trusted = cells_before_shift(cells, width, checks) if width < len(cells) < MOST_CELLS * width else ([], 0)
     if not any(place < trusted for place in needed):
         raise BrokenRecordError(_wrong_width(cells, header))
     lost = word_list(list(header.names[trusted:])) or "the cells after the last column"
-    used = [*cells[:trusted], *[""] * (len(header.names) - trusted)]
     return used, [("field", f"{_wrong_width(cells, header)}; not used: {lost}")]
+
+
+def cells_before_shift(cells: Sequence[str], width: int, checks: Checks) -> tuple[list[str], int]:
+    """The cells of a shifted row, empty from the first that may be wrong, and the number of those before it."""
+    trusted = trusted_columns(cells, checks)
+    return [*cells[:trusted], *[""] * (width - trusted)], trusted
 
 
 def _wrong_width(cells: Sequence[str], header: Header) -> str:
