@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -62,6 +62,14 @@ def stop(process: subprocess.Popen[str], reached: Path, number: int) -> tuple[in
     process.send_signal(number)
     _, errors = process.communicate(timeout=PATIENCE)
     return process.returncode, errors, children
+
+
+@pytest.fixture(autouse=True)
+def _signals_are_not_ignored() -> Iterator[None]:
+    """Tests may run under `nohup`, which makes all processes ignore SIGHUP."""
+    former = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, former)
 
 
 @pytest.fixture(scope="module")

@@ -80,7 +80,7 @@ def _repeats(header: Header) -> tuple[tuple[str, int], ...]:
 
 # Cells of these columns can be told from those of others.
 _PATTERNS = {
-    "author(s) id": re.compile(r"(?:\d+;?\s*)+|\[No author id found\]"),
+    "author(s) id": re.compile(r"(?:\d++;?\s*+)++|\[No author id found\]"),
     "year": re.compile(r"(?:1[5-9]|20)\d\d"),
     "doi": re.compile(r"10\.\d{4,9}/\S+"),
     "link": re.compile(r"https?://\S+"),
