@@ -100,7 +100,8 @@ def collect(
             answer = engine.count_and_encode(connection, given)
             vocabulary = connection.execute("SELECT type, feature FROM vocabulary ORDER BY id").fetchall()
             missing = counting.features_missing_from_statistics(connection) if given else 0
-        rows = pq.read_table(answer.mentions_file).drop_columns(["owner", "own_name", "parsed_name"]).to_pylist()
+        columns = ["owner", "own_name", "own_full_name", "parsed_name"]
+        rows = pq.read_table(answer.mentions_file).drop_columns(columns).to_pylist()
         return Collection(
             frequencies=answer.frequencies,
             vocabulary=vocabulary,
@@ -264,12 +265,13 @@ bounded = hypothesis_settings(
 
 
 @pytest.mark.slow
-@hypothesis_given(corpora)
+@hypothesis_given(corpora, st.sampled_from(["full", "initials"]))
 @bounded
-def test_random_corpora_agree_with_brute_force(tmp_path: Path, corpus: list[Raw]) -> None:
+def test_random_corpora_agree_with_brute_force(tmp_path: Path, corpus: list[Raw], names: str) -> None:
     corpus = [*corpus, one_usable]
-    found = collect(written(tmp_path, corpus))
-    check_against(found, *brute_force(corpus))
+    settings = Settings(coauthor_names=names)
+    found = collect(written(tmp_path, corpus), settings=settings)
+    check_against(found, *brute_force(corpus, settings))
     ids = [str(raw["id"]) for raw in corpus]
     assert found.records == len(set(ids))
     assert sum("which has the same id" in problem for problem in found.problems) == len(ids) - len(set(ids))
@@ -406,7 +408,7 @@ def test_copies_of_a_document_are_merged(tmp_path: Path) -> None:
     ]
     found = collect(written(tmp_path, first, "a.jsonl"), written(tmp_path, again, "b.jsonl"))
     assert found.counts() == {
-        "co": {"DOE, J": 1, "ROE, R": 1},
+        "co": {"DOE, J": 0.25, "DOE|JANE": 0.75, "ROE, R": 0.25, "ROE|RITA": 0.75},
         "ref": {"DOE, J": 1, "MOE, M": 2, "ROE, R": 1},
         "term": {"graph": 6},
     }

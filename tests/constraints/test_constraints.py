@@ -105,6 +105,7 @@ def encoded_of(collection: list[Row], folder: Path) -> Encoded:
         block_start=np.cumsum([0, *(sizes[block] for block in sorted(sizes))]),
         mention_owner=owner,
         own_name=np.full(len(collection), -1, np.int32),
+        own_full_name=np.full(len(collection), -1, np.int32),
         owners=nothing,
         starts=np.zeros(1, np.int64),
         feature=np.empty(0, np.int32),

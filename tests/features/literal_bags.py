@@ -29,12 +29,30 @@ def categories(document: Document) -> Bag:
     return counted(document.categories) or counted([document.venue])
 
 
-def coauthors(document: Document, author: Author) -> Bag:
+def name_features(text: str, settings: Settings) -> Bag:
+    """The name of a person as features: its key, or a quarter of it and three quarters of the full name."""
+    parsed, key = parse_name(text), name(text)
+    if not key:
+        return {}
+    if settings.coauthor_names == "initials" or not parsed.given or len(parsed.given[0]) == 1:
+        return {key: 1}
+    return {key: 1 / 4, f"{parsed.surname}|{' '.join(parsed.given)}": 3 / 4}
+
+
+def people(names: Iterable[str], settings: Settings) -> Bag:
+    total: Counter[str] = Counter()
+    for one in names:
+        total.update(name_features(one, settings))
+    return total
+
+
+def coauthors(document: Document, author: Author, settings: Settings) -> Bag:
     """The other authors, and the names on the document that are those of no author."""
-    authors = counted([one.name for one in document.authors], name)
-    others = counted(document.other_authors, name)
+    authors = people([one.name for one in document.authors], settings)
+    others = people(document.other_authors, settings)
     bag = {**authors, **{key: count for key, count in others.items() if key not in authors}}
-    bag[name(author.name)] -= 1
+    for key, count in name_features(author.name, settings).items():
+        bag[key] -= count
     return {key: count for key, count in bag.items() if count}
 
 
@@ -55,7 +73,7 @@ def bags_of(document: Document, author: Author, settings: Settings) -> dict[str,
         "aff": counted(author.affiliations),
         "cat": categories(document),
         "key": counted(document.keywords),
-        "co": coauthors(document, author),
+        "co": coauthors(document, author, settings),
         "ref": counted(document.referenced_authors, name),
         "email": counted(author.emails, lambda text: re.sub(r"^\s+|\s+$", "", text.lower())),
         "year": years(document, settings),

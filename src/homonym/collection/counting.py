@@ -251,11 +251,13 @@ def features_missing_from_statistics(connection: duckdb.DuckDBPyConnection) -> i
 
 
 def write_ordered_mentions(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Write the mentions in the order of the result, each with the feature id of its own name."""
+    """Write the mentions in the order of the result, each with the feature ids of its own name."""
     connection.execute(
-        f"""COPY (SELECT m.owner, coalesce(v.id, -1)::INTEGER AS own_name, mention_id, document_id, position, name,
-                         parsed_name, block, author
-                  FROM named_mentions m LEFT JOIN vocabulary v ON v.type = 'co' AND v.feature = m.own_name
+        f"""COPY (SELECT m.owner, coalesce(v.id, -1)::INTEGER AS own_name, coalesce(w.id, -1)::INTEGER AS own_full_name,
+                         mention_id, document_id, position, name, parsed_name, block, author
+                  FROM named_mentions m
+                  LEFT JOIN vocabulary v ON v.type = 'co' AND v.feature = m.own_name
+                  LEFT JOIN vocabulary w ON w.type = 'co' AND w.feature = m.own_full_name
                   WHERE {is_unique_owner("m.owner")}
                   ORDER BY block, document_id NULLS FIRST, position NULLS FIRST, mention_id)
             TO '{sql_quoted(path)}' (FORMAT parquet, COMPRESSION lz4)"""

@@ -43,6 +43,7 @@ class Encoded:
     block_start: NDArray[np.int64]
     mention_owner: NDArray[np.int64]
     own_name: NDArray[np.int32]
+    own_full_name: NDArray[np.int32]
     owners: NDArray[np.int64]
     starts: NDArray[np.int64]
     feature: NDArray[np.int32]
@@ -104,7 +105,7 @@ class Encoded:
         if without is not None:
             for ends in (*shared, *own):
                 ends[without] = 0
-        stored = StoredBags(*shared, *own, self.own_name[mentions])
+        stored = StoredBags(*shared, *own, self.own_name[mentions], self.own_full_name[mentions])
         bag_start, feature, count = gather_bags(stored, self.feature, self.count, self.frequencies.type_start, kept)
         return bag_start, feature, count
 
@@ -230,7 +231,7 @@ def encode(
     counting.write_ordered_mentions(connection, mentions_file)
     counting.write_identifiers(connection, identifiers_file)
     owners, starts = _write_bags(connection, work, threads)
-    mentions = pq.read_table(mentions_file, columns=["owner", "own_name", "block"])
+    mentions = pq.read_table(mentions_file, columns=["owner", "own_name", "own_full_name", "block"])
     return Encoded(
         frequencies=frequencies,
         mentions_file=mentions_file,
@@ -238,6 +239,7 @@ def encode(
         block_start=_block_starts(mentions["block"]),
         mention_owner=mentions["owner"].to_numpy(),
         own_name=mentions["own_name"].to_numpy(),
+        own_full_name=mentions["own_full_name"].to_numpy(),
         owners=owners,
         starts=starts,
         feature=_mapped(work / "feature.bin", np.int32),

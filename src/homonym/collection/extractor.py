@@ -130,7 +130,7 @@ def extract_tables(
     features, bags = bag_tables(types, part)
     return {
         **record_tables(records, form, settings.blocking),
-        "mentions": _mentions(records, authors, mention),
+        "mentions": _mentions(records, authors, mention, settings),
         "references": _references(documents),
         "identifiers": _identifiers(authors, mention),
         "features": features,
@@ -174,12 +174,13 @@ def _occurrences(counts: FeatureCounts, owner: Integers, holders: Integers) -> O
     return Occurrences(names, owner[row], feature, count, entry_holders.astype(np.int32))
 
 
-def _mentions(records: RecordColumns, authors: AuthorColumns, mention: Integers) -> pa.Table:
+def _mentions(records: RecordColumns, authors: AuthorColumns, mention: Integers, settings: Settings) -> pa.Table:
     document_id = records.id.take(pa.array(authors.document))
     position = pa.array(authors.position, pa.int32())
     mention_id = pc.binary_join_element_wise(document_id, position.cast(pa.string()), "#")
-    written, key, encoded, block = authors.names
-    columns = [mention, mention_id, document_id, position, written, encoded, key, block, authors.label]
+    written, key, spelled_out, encoded, block = authors.names
+    full = spelled_out if settings.coauthor_names == "full" else pa.nulls(len(key), pa.string())
+    columns = [mention, mention_id, document_id, position, written, encoded, key, full, block, authors.label]
     return pa.table(columns, schema=MENTION_ROWS)
 
 

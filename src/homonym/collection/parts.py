@@ -393,6 +393,7 @@ def _mention_tables(mentions: MentionColumns, part: int) -> dict[str, pa.Table]:
     added = {
         "owner": mention_owners(sequence),
         "own_name": pa.nulls(size, pa.string()),
+        "own_full_name": pa.nulls(size, pa.string()),
         "parsed_name": _encoded_names(rows["name"]),
     }
     for name, column in added.items():

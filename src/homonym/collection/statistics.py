@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from homonym.clustering.arrays import Frequencies
 from homonym.errors import InputError, OutputError, SettingsError
@@ -110,6 +111,17 @@ def use_given_counts(connection: duckdb.DuckDBPyConnection, given: GivenStatisti
            SELECT type, feature, coalesce(g.count, c.count) AS count, g.count IS NOT NULL AS is_given
            FROM counted c LEFT JOIN given g USING (type, feature)"""
     )
+
+
+def counts_full_names(given: GivenStatistics) -> bool:
+    """Whether the statistics count full names of co-authors; those of homonym 0.7 and earlier have initials only."""
+    with open_table(given.path, "feature") as table:
+        table.require(STATISTICS.names)
+        for batch in table.batches(["type", "feature"]):
+            coauthors = batch["feature"].filter(pc.equal(batch["type"], "co"))
+            if pc.any(pc.match_substring(coauthors, "|"), min_count=0).as_py():
+                return True
+    return False
 
 
 def _read_table(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

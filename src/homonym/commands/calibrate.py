@@ -14,6 +14,7 @@ from homonym.commands.run import (
     Run,
     RunFiles,
     check_given_statistics,
+    follow_statistics,
     open_local_engine,
     prepare_run,
     statistics_files,
@@ -87,6 +88,7 @@ def calibrate(
         listener=listener, files=RunFiles.of(outputs=[output], inputs=statistics_files(statistics), labels=gold),
     )  # fmt: skip
     given = check_given_statistics(statistics, mentions_in_collection)
+    run = follow_statistics(run, given)
     if output is not None:
         require_writable(Path(output))
     labels = read_labels(run, gold, label) if gold else None

@@ -22,6 +22,7 @@ from homonym.commands.run import (
     RunFiles,
     check_given_statistics,
     check_statistics_output,
+    follow_statistics,
     open_engine,
     prepare_run,
     require_mentions,
@@ -72,6 +73,7 @@ def disambiguate(
     files = check_files(
         output, trace, save_statistics, statistics, mentions_in_collection, pairs, resources, excel=excel
     )
+    run = follow_statistics(run, files.given)
     with open_engine(run) as engine:
         read = engine.read_documents(run.inputs, run.settings)
         return find_authors(run, engine, read, files)

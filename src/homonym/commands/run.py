@@ -300,6 +300,21 @@ def check_given_statistics(statistics: str | Path | None, mentions: int | None) 
     return None
 
 
+def follow_statistics(run: Run, given: GivenStatistics | None) -> Run:
+    """The run with names of co-authors as the given statistics count them: features must be the same in both."""
+    from homonym.collection.statistics import counts_full_names
+
+    if given is None or run.settings.coauthor_names == "initials" or counts_full_names(given):
+        return run
+    settings = run.settings.changed(coauthor_names="initials")
+    run.log.settings = settings
+    run.warnings.append(
+        f"{given.path} counts co-authors by surname and initials, so this run does, too; save the statistics again for "
+        "better results."
+    )
+    return replace(run, settings=settings)
+
+
 def statistics_files(path: str | Path | None) -> list[Path]:
     """A table of statistics and its side file."""
     from homonym.collection.statistics import statistics_side_file

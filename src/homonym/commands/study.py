@@ -15,7 +15,15 @@ from homonym import __version__
 from homonym.calibration.holdout import NameSplit
 from homonym.calibration.weights import LearnedWeights, learn_weights
 from homonym.commands.labelled import read_labelled, split_names
-from homonym.commands.run import Resources, Run, RunFiles, check_given_statistics, prepare_run, statistics_files
+from homonym.commands.run import (
+    Resources,
+    Run,
+    RunFiles,
+    check_given_statistics,
+    follow_statistics,
+    prepare_run,
+    statistics_files,
+)
 from homonym.errors import HomonymError, SettingsError
 from homonym.evaluation.matching import Labelling
 from homonym.experiments.baselines import all_baselines
@@ -83,6 +91,7 @@ def study(
         ),
     )  # fmt: skip
     given = check_given_statistics(statistics, mentions_in_collection)
+    run = follow_statistics(run, given)
     if not 0 < training_share < 1:
         raise SettingsError(
             f"a study needs names for training and for testing: a share of {training_share:g} is neither."

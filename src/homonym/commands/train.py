@@ -7,7 +7,14 @@ from pathlib import Path
 
 from homonym.calibration.weights import LearnedWeights, learn_weights
 from homonym.commands.labelled import read_labelled, split_names
-from homonym.commands.run import Resources, RunFiles, check_given_statistics, prepare_run, statistics_files
+from homonym.commands.run import (
+    Resources,
+    RunFiles,
+    check_given_statistics,
+    follow_statistics,
+    prepare_run,
+    statistics_files,
+)
 from homonym.io.outputs import Paths, require_writable, write_atomic
 from homonym.records.model import Problems
 from homonym.records.reader import Columns
@@ -57,6 +64,7 @@ def train(
         listener=listener, files=RunFiles.of(outputs=[output], inputs=statistics_files(statistics), labels=gold),
     )  # fmt: skip
     given = check_given_statistics(statistics, mentions_in_collection)
+    run = follow_statistics(run, given)
     if output is not None:
         require_writable(Path(output))
     labelling = read_labelled(run, gold, label, given)

@@ -77,8 +77,13 @@ def weightings(
 
 
 def paper_settings(settings: Settings) -> Settings:
-    """The settings with everything that a study varies, or that the paper does not have, reset as in the paper."""
+    """The settings with everything that a study varies, or that the paper does not have, reset as in the paper.
+
+    Names of co-authors are initials unless the settings ask for full names.
+    """
     reset = {"variant": "prob", "scope": "overall", "joint": False, "weights": "uniform", "gamma": 0.0}
+    if "coauthor_names" not in settings.model_fields_set:
+        reset["coauthor_names"] = "initials"
     return settings.with_limit(PAPER_LIMIT["prob"]).changed(**reset, constraints="none")
 
 

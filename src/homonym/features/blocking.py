@@ -43,9 +43,10 @@ SCHEMES: Mapping[str, Scheme] = {
 
 
 class BlockedName(NamedTuple):
-    """What the collection stores of a name: surname and initials, the whole name encoded, and its block key."""
+    """What the collection stores of a name: its key and spelled-out form (see `Name`), all of it encoded, its block."""
 
     key: str
+    spelled_out: str | None
     encoded: str
     block: str
 
@@ -61,7 +62,9 @@ class BlockedNames(dict[str, BlockedName | None]):
         if len(self) >= MAX_CACHED_NAMES:
             self.clear()
         name = parse_name_uncached(text)
-        blocked = BlockedName(name.key, encode_name(name), self.scheme(name, None)) if name.surname else None
+        blocked = None
+        if name.surname:
+            blocked = BlockedName(name.key, name.spelled_out, encode_name(name), self.scheme(name, None))
         self[text] = blocked
         return blocked
 
@@ -77,6 +80,7 @@ class AuthorNames(NamedTuple):
 
     written: pa.Array
     key: pa.Array
+    spelled_out: pa.Array
     encoded: pa.Array
     block: pa.Array
 
@@ -89,9 +93,9 @@ def author_names(written: pa.Array, given_blocks: pa.Array, blocking: str) -> Au
     named = [name for name in distinct if name is not None]
     if coded.null_count or len(named) < len(distinct):
         return None
-    columns = zip(*named, strict=True) if named else ((), (), ())
-    key, encoded, block = (pa.array(column, pa.string()).take(coded.indices) for column in columns)
-    return AuthorNames(written, key, encoded, _with_given(block, written, given_blocks, SCHEMES[blocking]))
+    columns = zip(*named, strict=True) if named else ((), (), (), ())
+    key, spelled_out, encoded, block = (pa.array(column, pa.string()).take(coded.indices) for column in columns)
+    return AuthorNames(written, key, spelled_out, encoded, _with_given(block, written, given_blocks, SCHEMES[blocking]))
 
 
 def _with_given(block: pa.Array, written: pa.Array, given_blocks: pa.Array, scheme: Scheme) -> pa.Array:

@@ -16,13 +16,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from homonym.features.columns import DocumentColumns, TextLists
 from homonym.features.text import Integers, count_words, lemmas_of, plain_words
-from homonym.names.parse import name_key
+from homonym.names.parse import name_key, spelled_out_name
 from homonym.records.formats.documents import SMALLEST_COUNT
-from homonym.settings import Settings
+from homonym.settings import KEY_SHARE, Settings
 
 Level = Literal["document", "author"]
 
@@ -114,17 +115,23 @@ def key(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
 
 @feature_type("document")
 def co(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
-    """Normalised names of the other authors.
+    """Names of the other authors: surname and initials (¼) and the full name (¾) where it is spelled out.
 
     The bag has the names of all authors. A mention's own name is removed when its bag is read, so that all but one
     author have an entry. Names on the document that are not mentions are co-authors of every mention.
     """
-    coded = documents.authors.names.key.dictionary_encode()
-    authors = count_codes(documents.authors.document, coded.indices.to_numpy(), coded.dictionary)
-    number_of_authors = documents.records.authors
+    names, others, number_of_authors = documents.authors.names, documents.other_authors, documents.records.authors
+    authors = _count_people(documents.authors.document, names.key, names.spelled_out, settings)
     authors = replace(authors, holders=number_of_authors[authors.row] - 1)
-    others = count_texts(documents.other_authors, name_key)
-    return _added(authors, replace(others, holders=number_of_authors[others.row]))
+    if not others.texts:
+        return authors
+    key, spelled_out = (
+        pa.array(map(normalise, others.texts), pa.string()).take(pa.array(others.code))
+        for normalise in (name_key, spelled_out_name)
+    )
+    is_name = np.asarray(pc.not_equal(key, ""))
+    unlisted = _count_people(others.row[is_name], key.filter(is_name), spelled_out.filter(is_name), settings)
+    return _added(authors, replace(unlisted, holders=number_of_authors[unlisted.row]))
 
 
 @feature_type("document")
@@ -187,16 +194,40 @@ def count_texts(lists: TextLists, normalise: Callable[[str], str]) -> FeatureCou
     return count_codes(lists.row[used], code[used], pa.array(numbers, pa.string()))
 
 
-def count_codes(row: Integers, code: NDArray[np.integer], names: pa.Array) -> FeatureCounts:
-    """Count how often each code occurs in each row; a code is an index into the names.
+def _count_people(row: Integers, key: pa.Array, spelled_out: pa.Array, settings: Settings) -> FeatureCounts:
+    """Count the names of people: keys, or shares of the key and the full name for those that are spelled out."""
+    keys = key.dictionary_encode()
+    if settings.coauthor_names == "initials":
+        return count_codes(row, keys.indices.to_numpy(), keys.dictionary)
+    is_full = np.asarray(spelled_out.is_valid())
+    full = spelled_out.drop_null().dictionary_encode()
+    return count_codes(
+        np.concatenate([row, row[is_full]]),
+        np.concatenate([keys.indices.to_numpy(), full.indices.to_numpy() + len(keys.dictionary)]),
+        pa.concat_arrays([keys.dictionary, full.dictionary]),
+        np.concatenate([np.where(is_full, KEY_SHARE, 1.0), np.full(is_full.sum(), 1 - KEY_SHARE)]),
+    )
+
+
+def count_codes(
+    row: Integers, code: NDArray[np.integer], names: pa.Array, weight: NDArray[np.float64] | None = None
+) -> FeatureCounts:
+    """Count how often each code occurs in each row, or sum up its weights; a code is an index into the names.
 
     >>> counts = count_codes(np.array([0, 2, 0]), np.array([1, 0, 1]), pa.array(["a", "b"]))
     >>> counts.row.tolist(), counts.feature.tolist(), counts.count.tolist()
     ([0, 2], [1, 0], [2.0, 1.0])
     """
-    pair = np.sort(row * len(names) + code)
-    first = np.flatnonzero(np.diff(pair, prepend=-1))
-    count = np.diff(np.append(first, len(pair))).astype(np.float64)
+    pair = row * len(names) + code
+    if weight is None:
+        pair = np.sort(pair)
+        first = np.flatnonzero(np.diff(pair, prepend=-1))
+        count = np.diff(np.append(first, len(pair))).astype(np.float64)
+    else:
+        order = np.argsort(pair, kind="stable")
+        pair = pair[order]
+        first = np.flatnonzero(np.diff(pair, prepend=-1))
+        count = np.add.reduceat(weight[order], first) if len(first) else np.zeros(0)
     return FeatureCounts(names, *np.divmod(pair[first], max(len(names), 1)), count)
 
 

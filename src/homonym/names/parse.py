@@ -75,6 +75,14 @@ class Name(NamedTuple):
         """Surname and given names, as far as they are written out: `DOE, JANE W`."""
         return f"{self.surname}, {' '.join(self.given)}" if self.given else self.surname
 
+    @property
+    def spelled_out(self) -> str | None:
+        """Surname and given names if the first one is spelled out, `DOE|JANE W`; None for initials.
+
+        The bar tells it apart from a key: `LI, JO` are two initials, `LI|JO` is a given name.
+        """
+        return f"{self.surname}|{' '.join(self.given)}" if self.given and len(self.given[0]) > 1 else None
+
 
 def encode_name(name: Name) -> str:
     """A parsed name as text, the form in which tables store it: decoding is much faster than parsing again.
@@ -242,6 +250,17 @@ def name_key(text: str) -> str:
     """
     name = parse_name_uncached(text)
     return name.key if name.surname else ""
+
+
+@lru_cache(maxsize=MAX_CACHED_NAMES)
+def spelled_out_name(text: str) -> str | None:
+    """`Name.spelled_out` of a name as written.
+
+    >>> spelled_out_name("Jane W. Doe"), spelled_out_name("Lee HY")
+    ('DOE|JANE W', None)
+    """
+    name = parse_name_uncached(text)
+    return name.spelled_out if name.surname else None
 
 
 def _clean(text: str) -> str:

@@ -28,7 +28,8 @@ _PARTS: Names = {
 _ENCODED: Names = {
     r"(mentions|identifiers|vocabulary)\.parquet": None,
     r"(feature|count)\.bin": None,
-    r"(block_start|mention_owner|own_name|owners|starts|feature|count|frequencies\.(mass|total|type_start))\.npy": None,
+    r"(block_start|mention_owner|own_name|own_full_name|owners|starts|feature|count)\.npy": None,
+    r"frequencies\.(mass|total|type_start)\.npy": None,
     r"statistics\.(csv|csv\.gz|parquet|collection\.json)": None,
 }
 _LOSSES: Names = {r"losses\.parquet": None}

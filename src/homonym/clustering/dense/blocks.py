@@ -31,6 +31,7 @@ from homonym.clustering.dense.scoring import (
     score_all,
 )
 from homonym.clustering.reference import TIE
+from homonym.settings import KEY_SHARE
 
 
 class Scratch(NamedTuple):
@@ -258,7 +259,7 @@ def block_pair_scores(inputs, block):
 class StoredBags(NamedTuple):
     """Where the bags of some mentions are stored: ranges of occurrences of the document and of the mention itself.
 
-    `own_name` is the feature id of the mention's own name among the authors of its document.
+    `own_name` and `own_full_name` are the features of the mention's own name among the authors of its document, or −1.
     """
 
     document_start: Any
@@ -266,6 +267,7 @@ class StoredBags(NamedTuple):
     own_start: Any
     own_end: Any
     own_name: Any
+    own_full_name: Any
 
 
 @compiled
@@ -273,7 +275,8 @@ def gather_bags(stored, feature, count, type_start, type_kept):
     """Copy the bags of some mentions into new arrays: `bag_start`, `feature` and `count` of `Bags`.
 
     A mention's bag is its document's bag plus its own. The document's bag has all authors of the document as
-    co-authors, so one occurrence of `own_name` is removed. Types that are not `type_kept` are left out.
+    co-authors, so one occurrence of `own_name` is removed, or the shares of `own_name` and `own_full_name`. Types that
+    are not `type_kept` are left out.
     """
     mentions = stored.own_name.size
     room = (stored.document_end - stored.document_start).sum() + (stored.own_end - stored.own_start).sum()
@@ -281,6 +284,8 @@ def gather_bags(stored, feature, count, type_start, type_kept):
     out_feature, out_count = np.empty(room, np.int32), np.empty(room, np.float64)
     for x in range(mentions):
         bag_start[x] = end
+        full = stored.own_full_name[x]
+        key_share = KEY_SHARE if full >= 0 else 1.0
         for part in range(2):
             first = stored.document_start[x] if part == 0 else stored.own_start[x]
             last = stored.document_end[x] if part == 0 else stored.own_end[x]
@@ -291,7 +296,9 @@ def gather_bags(stored, feature, count, type_start, type_kept):
                     t += 1
                 c = count[k]
                 if part == 0 and f == stored.own_name[x]:
-                    c -= 1.0
+                    c -= key_share
+                elif part == 0 and f == full:
+                    c -= 1.0 - KEY_SHARE
                 if c > 0.0 and type_kept[t]:
                     out_feature[end] = f
                     out_count[end] = c

@@ -232,9 +232,9 @@ def excerpt(rows: pa.Table, types: FeatureTypes, folder: Path) -> Encoded:
     rows = rows.combine_chunks()
     number, total = _values(rows, "feature", np.int64), _values(rows, "total", np.float64)
     features, first, feature = np.unique(number, return_index=True, return_inverse=True)
-    own_name = _places(features, rows["own_name"].to_numpy())
+    own_name, own_full_name = (_places(features, rows[name].to_numpy()) for name in ("own_name", "own_full_name"))
     mention_owner = np.arange(1, len(rows) + 1) << SLOT_BITS | 1
-    _write_mentions(rows, mention_owner, own_name, folder / "mentions.parquet")
+    _write_mentions(rows, mention_owner, folder / "mentions.parquet")
     _write_identifiers(rows["identifiers"], mention_owner, folder / "identifiers.parquet")
     lengths, shared = _lengths(rows["feature"]), rows["shared"].to_numpy().astype(np.int64)
     return Encoded(
@@ -250,6 +250,7 @@ def excerpt(rows: pa.Table, types: FeatureTypes, folder: Path) -> Encoded:
         block_start=_block_starts(rows["block_number"].to_numpy()),
         mention_owner=mention_owner,
         own_name=own_name,
+        own_full_name=own_full_name,
         owners=np.stack([mention_owner - 1, mention_owner], axis=1).ravel(),
         starts=starts(np.stack([shared, lengths - shared], axis=1).ravel()),
         feature=feature.astype(np.int32),
@@ -289,8 +290,8 @@ def _block_starts(block: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.append(np.flatnonzero(np.diff(block, prepend=-1)), len(block)).astype(np.int64)
 
 
-def _write_mentions(rows: pa.Table, owner: NDArray[np.int64], own_name: NDArray[np.int32], path: Path) -> None:
-    columns = {"owner": owner, "own_name": own_name, "author": pa.nulls(len(rows), pa.string())}
+def _write_mentions(rows: pa.Table, owner: NDArray[np.int64], path: Path) -> None:
+    columns = {"owner": owner, "author": pa.nulls(len(rows), pa.string())}
     named = {name: rows[name] for name in MENTION_ROWS.names if name not in columns}
     pq.write_table(pa.table(named | columns), path, compression="none")
 

@@ -34,12 +34,12 @@ NUMBERING = pa.schema([*_ABOUT, ("number", pa.int64()), ("total", pa.float64()),
 AMENDED = {"parts": PART_ROWS, "features": FEATURES}
 
 # Mentions with their bags: first the `shared` features of the document, then their own, as bytes of arrays. `own_name`
-# is the feature of the mention's own name among the names of the document, −1 if there is none.
+# and `own_full_name` are the features of the mention's own name among the names of the document, −1 if there is none.
 ENCODED = pa.schema(
     [("task", pa.int32()), ("block_number", pa.int64()), ("block", pa.string()), ("document_id", pa.string()),
      ("position", pa.int32()), ("mention_id", pa.string()), ("name", pa.string()), ("parsed_name", pa.string()),
-     ("own_name", pa.int64()), ("shared", pa.int32()), ("feature", pa.binary()), ("count", pa.binary()),
-     ("total", pa.binary()), ("identifiers", pa.binary())]
+     ("own_name", pa.int64()), ("own_full_name", pa.int64()), ("shared", pa.int32()),
+     ("feature", pa.binary()), ("count", pa.binary()), ("total", pa.binary()), ("identifiers", pa.binary())]
 )  # fmt: skip
 
 # Maximum number of occurrences in a batch for Spark: a paper with thousands of authors has millions.
@@ -88,7 +88,7 @@ def encode(batches: Batches, first_blocks: NDArray[np.int64]) -> Batches:
                 "task": pa.array(np.searchsorted(first_blocks, block, side="right") - 1, pa.int32()),
                 "block_number": pa.array(block),
                 **{name: mentions[name] for name in ENCODED.names if name in mentions.column_names},
-                "own_name": bags.own_names(mentions["own_name"]),
+                **{name: bags.own_names(mentions[name]) for name in ("own_name", "own_full_name")},
                 "identifiers": pa.array(own, pa.binary()),
                 **bags.of(mentions["owner"].to_numpy()),
             }
