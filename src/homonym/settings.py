@@ -81,7 +81,7 @@ def _scaled(weights: dict[str, float]) -> dict[str, float]:
 
 Variant = Literal["prob", "max"]
 Scope = Literal["overall", "within"]
-Blocking = Literal["given", "initials", "first-initial", "full-name"]
+Blocking = Literal["auto", "given", "initials", "first-initial", "full-name"]
 CoauthorNames = Literal["full", "initials"]
 
 #: What surname and initials count of a co-author whose full name is spelled out; the full name counts the rest. Sums of
@@ -197,10 +197,10 @@ class Settings(BaseModel):
         "co=.5,ref=.5",
     )
     blocking: Blocking = Field(
-        "given",
-        description="how mentions are grouped into blocks: the block in the data, else surname + all initials (given); "
-        "surname + all initials (initials); surname + first initial (first-initial); surname + all given names "
-        "(full-name)",
+        "auto",
+        description="how mentions form blocks: the block in the data, else surname + first initial (auto); "
+        "the block in the data, else surname + all initials (given); surname + all initials (initials); "
+        "surname + first initial (first-initial); surname + all given names (full-name)",
     )
     coauthor_names: CoauthorNames = Field(
         "full",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from homonym.features.text import plain_words
 from homonym.names.parse import parse_name
+from homonym.records.fields.affiliations import plain_email
 from homonym.records.model import Author, Document
 from homonym.settings import Settings
 from tests.support.words import terms_of
@@ -75,7 +75,7 @@ def bags_of(document: Document, author: Author, settings: Settings) -> dict[str,
         "key": counted(document.keywords),
         "co": coauthors(document, author, settings),
         "ref": counted(document.referenced_authors, name),
-        "email": counted(author.emails, lambda text: re.sub(r"^\s+|\s+$", "", text.lower())),
+        "email": counted(author.emails, plain_email),
         "year": years(document, settings),
     }
     return {kind: bag for kind, bag in bags.items() if bag}

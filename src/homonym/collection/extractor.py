@@ -28,6 +28,7 @@ from homonym.collection.layout import (
 from homonym.features.columns import AuthorColumns, DocumentColumns, RecordColumns
 from homonym.features.text import Integers
 from homonym.features.types import FEATURE_TYPES, FeatureCounts
+from homonym.records.fields.affiliations import plain_email
 from homonym.settings import Settings
 
 # Sums of whole counts below this are exact in floating point.
@@ -196,11 +197,12 @@ def _identifiers(authors: AuthorColumns, mention: Integers) -> pa.Table:
     """The identifiers of all authors; of several e-mail addresses the first in alphabetical order."""
     first: dict[int, str] = {}
     emails = authors.emails
+    plain = [plain_email(text) for text in emails.texts]
     for row, code in zip(emails.row.tolist(), emails.code.tolist(), strict=True):
-        text = emails.texts[code]
+        text = plain[code]
         first[row] = min(first.get(row, text), text)
     rows = np.concatenate([authors.ids.row, np.array(list(first), np.int64)])
     kinds = [*authors.ids.kind, *["email"] * len(first)]
-    values = [*authors.ids.value, *(text.lower() for text in first.values())]
+    values = [*authors.ids.value, *first.values()]
     columns = [mention[rows], pa.array(kinds, pa.string()), pa.array(values, pa.string())]
     return pa.table(columns, schema=IDENTIFIER_ROWS)

@@ -79,11 +79,11 @@ def weightings(
 def paper_settings(settings: Settings) -> Settings:
     """The settings with everything that a study varies, or that the paper does not have, reset as in the paper.
 
-    Names of co-authors are initials unless the settings ask for full names.
+    How names are used is up to the settings; it is as in the paper unless they say otherwise.
     """
     reset = {"variant": "prob", "scope": "overall", "joint": False, "weights": "uniform", "gamma": 0.0}
-    if "coauthor_names" not in settings.model_fields_set:
-        reset["coauthor_names"] = "initials"
+    names = {"blocking": "given", "coauthor_names": "initials"}
+    reset |= {name: value for name, value in names.items() if name not in settings.model_fields_set}
     return settings.with_limit(PAPER_LIMIT["prob"]).changed(**reset, constraints="none")
 
 

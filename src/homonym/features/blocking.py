@@ -14,6 +14,11 @@ from homonym.names.parse import MAX_CACHED_NAMES, Name, encode_name, parse_name,
 Scheme = Callable[[Name, str | None], str]
 
 
+def auto(name: Name, block: str | None) -> str:
+    """The block key in the data, else surname and first initial: all mentions that may be one person meet."""
+    return block or name.first_initial_key
+
+
 def given(name: Name, block: str | None) -> str:
     """The block key in the data, else surname and all initials."""
     return block or name.key
@@ -35,6 +40,7 @@ def full_name(name: Name, block: str | None) -> str:
 
 
 SCHEMES: Mapping[str, Scheme] = {
+    "auto": auto,
     "given": given,
     "initials": initials,
     "first-initial": first_initial,

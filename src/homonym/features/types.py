@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from homonym.features.columns import DocumentColumns, TextLists
 from homonym.features.text import Integers, count_words, lemmas_of, plain_words
 from homonym.names.parse import name_key, spelled_out_name
+from homonym.records.fields.affiliations import plain_email
 from homonym.records.formats.documents import SMALLEST_COUNT
 from homonym.settings import KEY_SHARE, Settings
 
@@ -147,7 +148,7 @@ def ref(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
 @feature_type("author")
 def email(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
     """E-mail addresses of this author."""
-    return count_texts(documents.authors.emails, lambda text: text.strip().lower())
+    return count_texts(documents.authors.emails, plain_email)
 
 
 @feature_type("document")

@@ -51,6 +51,16 @@ def emails_in(text: str) -> list[str]:
     return list(dict.fromkeys(_EMAIL.findall(text))) if "@" in text else []
 
 
+def plain_email(text: str) -> str:
+    """An e-mail address in lower case, without what stands around it.
+
+    >>> plain_email("Jane@X.org."), plain_email("<mailto:jane@x.org>"), plain_email("jane at x.org ")
+    ('jane@x.org', 'jane@x.org', 'jane at x.org')
+    """
+    found = emails_in(text.lower())
+    return found[0] if len(found) == 1 else text.strip().lower()
+
+
 def address_and_emails(text: str) -> tuple[str, tuple[str, ...]]:
     """An address without the e-mail addresses in it, and the e-mail addresses.
 
