@@ -341,11 +341,11 @@ def named(*names: str) -> list[Raw]:
 def test_authors_of_one_name_on_one_document_are_co_authors(tmp_path: Path) -> None:
     found = collect(written(tmp_path, [{"id": "1", "authors": named("Doe, J", "Doe, John", "Roe, R")}]))
     assert found.bags_by_id() == {
-        "1#0": {"co": {"DOE, J": 1, "ROE, R": 1}},
+        "1#0": {"co": {"DOE, J": 0.25, "DOE|JOHN": 0.75, "ROE, R": 1}},
         "1#1": {"co": {"DOE, J": 1, "ROE, R": 1}},
-        "1#2": {"co": {"DOE, J": 2}},
+        "1#2": {"co": {"DOE, J": 1.25, "DOE|JOHN": 0.75}},
     }
-    assert found.counts() == {"co": {"DOE, J": 4, "ROE, R": 2}}
+    assert found.counts() == {"co": {"DOE, J": 2.5, "DOE|JOHN": 1.5, "ROE, R": 2}}
     assert found.mass() == {"co": 6}
 
 

@@ -123,6 +123,16 @@ def test_statistics_of_another_collection_change_the_outcome(corpus: Path, tmp_p
     assert "not in the statistics" in summary.warnings[0]
 
 
+@pytest.mark.parametrize("names", ["full", "initials"])
+def test_co_authors_are_counted_as_in_given_statistics(tmp_path: Path, names: str) -> None:
+    documents = write(tmp_path / "in.jsonl", GOOD)
+    statistics, output = tmp_path / "statistics.csv", tmp_path / "out.parquet"
+    extract(documents, tmp_path / "mentions.jsonl", Settings(coauthor_names=names), save_statistics=statistics)
+    summary = disambiguate(documents, output, Settings(alpha=0.25), statistics=statistics)
+    assert load_settings(settings_path(output)).coauthor_names == names
+    assert any("counts co-authors by surname and initials" in text for text in summary.warnings) == (names != "full")
+
+
 @pytest.mark.slow
 def test_trace_is_one_row_per_round(corpus: Path, tmp_path: Path) -> None:
     unbound = Settings(constraints="none")  # what must not be one author ends the process before one cluster is left

@@ -396,7 +396,8 @@ def test_refuses_two_runs_in_one_directory(documents: Path, tmp_path: Path) -> N
 def test_every_setting_of_extraction_is_part_of_the_key_of_a_part() -> None:
     """A setting that is missing from the key would let a run reuse parts that were made with other settings."""
     changes: dict[str, Any] = {
-        "blocking": "initials", "year_sigma": 3.0, "year_reach": 3, "title_weight": 2, "abstract_weight": 0,
+        "blocking": "initials", "coauthor_names": "initials",
+        "year_sigma": 3.0, "year_reach": 3, "title_weight": 2, "abstract_weight": 0,
         "language": "de", "variant": "max", "joint": True, "scope": "within", "epsilon": 0.1, "gamma": 0.5,
         "weights": "uniform", "alpha": 0.1, "beta": 0.1, "kappa": 3.0,
     }  # fmt: skip

@@ -24,7 +24,7 @@ from homonym.names.parse import parse_name
 from homonym.records.formats.documents import SMALLEST_COUNT
 from homonym.records.model import Author, Document
 from homonym.settings import PAPER_TYPES, Settings
-from tests.features.literal_bags import Bag, bags_of
+from tests.features.literal_bags import Bag, bags_of, name_features
 from tests.support.words import word_counts
 
 DEFAULTS = Settings()
@@ -254,7 +254,16 @@ def test_e_mail_addresses_are_lower_cased_and_otherwise_unchanged() -> None:
 
 def test_co_authors_are_normalised_and_counted() -> None:
     read = document("Jane W. Doe", "DOE, J. W.", "Smith, Anna", "Berg, A. van der", "Smith, A")
-    assert bag("co", read) == {"DOE, JW": 2.0, "SMITH, A": 2.0, "VAN DER BERG, A": 1.0}
+    full = {"DOE|JANE W": 0.75, "SMITH|ANNA": 0.75}
+    assert bag("co", read) == {"DOE, JW": 1.25, "SMITH, A": 1.25, "VAN DER BERG, A": 1.0, **full}
+    initials = bag("co", read, Settings(coauthor_names="initials"))
+    assert initials == {"DOE, JW": 2.0, "SMITH, A": 2.0, "VAN DER BERG, A": 1.0}
+
+
+def test_initials_without_dots_are_no_given_name() -> None:
+    assert bag("co", document("Lee, HY", "LEE HY", "Lee H. Y.", "Lee, Hy")) == {
+        "LEE, HY": 3.0, "LEE, H": 0.25, "LEE|HY": 0.75,
+    }  # fmt: skip
 
 
 def test_texts_that_are_not_names_are_ignored() -> None:
@@ -270,7 +279,7 @@ def test_names_that_are_not_mentions_are_co_authors_unless_they_are_authors() ->
     assert counts.holders is not None
     names = counts.names.take(counts.feature).to_pylist()
     found = dict(zip(names, zip(counts.count.tolist(), counts.holders.tolist(), strict=True), strict=True))
-    assert found == {"DOE, J": (1.0, 1), "ROE, R": (1.0, 1), "POE, E": (2.0, 2)}
+    assert found == {"DOE, J": (1.0, 1), "ROE, R": (1.0, 1), "DOE|JANE": (0.75, 2), "POE, E": (2.0, 2)}
 
 
 def test_referenced_names_are_normalised_and_counted() -> None:
@@ -332,7 +341,9 @@ def test_columns_of_any_documents_give_the_literal_bags(documents: list[Document
     row = 0
     for place, one in enumerate(documents):
         for mention in one.authors:
-            names = found["co"][place] | {(own := parse_name(mention.name).key): found["co"][place][own] - 1}
+            names = dict(found["co"][place])
+            for own, share in name_features(mention.name, DEFAULTS).items():
+                names[own] -= share
             mine: dict[str, Bag] = {"co": {name: count for name, count in names.items() if count}}
             for kind, kind_bags in found.items():
                 if kind != "co":
@@ -347,6 +358,9 @@ def test_columns_of_any_documents_give_the_literal_bags(documents: list[Document
 @pytest.mark.parametrize(
     ("scheme", "block", "key"),
     [
+        ("auto", None, "DOE, J"),
+        ("auto", "", "DOE, J"),
+        ("auto", "jane doe", "jane doe"),
         ("given", None, "DOE, JW"),
         ("given", "", "DOE, JW"),
         ("given", "jane doe", "jane doe"),
