@@ -75,7 +75,7 @@ MEANINGS = {
 
 ACROSS_NAMES = (
     "B-cubed across names",
-    "What a user gets: an author who publishes under two names should be one cluster. The difference from plain B-cubed "
+    "What a user gets: an author with two names should be one cluster. The difference from plain B-cubed "
     "is what grouping by name loses.",
 )
 
