@@ -103,8 +103,8 @@ def author_names(written: pa.Array, given_blocks: pa.Array, blocking: str) -> Au
     if coded.null_count or len(named) < len(distinct):
         return None
     columns = zip(*named, strict=True) if named else [()] * len(BlockedName._fields)
-    *forms, block = (pa.array(column, pa.string()).take(coded.indices) for column in columns)
-    return AuthorNames(written, *forms, _with_given(block, written, given_blocks, SCHEMES[blocking]))
+    names = AuthorNames(written, *(pa.array(column, pa.string()).take(coded.indices) for column in columns))
+    return names._replace(block=_with_given(names.block, written, given_blocks, SCHEMES[blocking]))
 
 
 def _with_given(block: pa.Array, written: pa.Array, given_blocks: pa.Array, scheme: Scheme) -> pa.Array:
