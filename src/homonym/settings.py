@@ -141,7 +141,7 @@ MAX_IDENTIFIERS = 25
 #: Groups of settings: those of extraction are part of the cache keys of checkpoints (engines/local_checkpoints.py), and
 #: all groups define which options a command has.
 EXTRACTION = ("blocking", "coauthor_names", "year_sigma", "year_reach", "title_weight", "abstract_weight", "language")
-UNTUNED = ("variant", "joint", "scope", "epsilon", "gamma", "weights")
+UNTUNED = ("variant", "joint", "scope", "epsilon", "gamma", "weights", "name_prior")
 CLUSTERING = (*UNTUNED, "alpha", "beta", "kappa", "target_precision", "constraints", "identifiers")
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -196,6 +196,7 @@ class Settings(BaseModel):
         description=f"weights of the feature types: one of {PRESETS}; or type=weight pairs that sum to 1, such as "
         "co=.5,ref=.5",
     )
+    name_prior: bool = Field(True, description="merge mentions that share a rare full name more easily")
     blocking: Blocking = Field(
         "auto",
         description="how mentions form blocks: the block in the data, else surname + first initial (auto); "

@@ -163,7 +163,6 @@ def brute_force(raws: Iterable[Raw], settings: Settings = DEFAULTS) -> tuple[dic
         for author in document.authors:
             if author.position not in names:
                 continue
-            own = names[author.position]
             all_bags: dict[str, Any] = bags_of(document, author, settings)
             all_bags["ref"] = cited + Counter(all_bags.get("ref", {}))
             mention_id = f"{document.id}#{author.position}"
@@ -173,10 +172,24 @@ def brute_force(raws: Iterable[Raw], settings: Settings = DEFAULTS) -> tuple[dic
                 "document_id": document.id,
                 "position": author.position,
                 "name": author.name,
-                "block": author.block or own,
+                "full_name": parse_name(author.name).full_name,
+                "block": author.block or parse_name(author.name).first_initial_key,
                 "author": author.label,
             }
+    add_namesakes(list(rows.values()))
     return bags, rows
+
+
+def add_namesakes(rows: list[Raw]) -> None:
+    """Add E = (S − 1)·(G − 1)/M to each row, where M is the number of distinct full names."""
+    distinct = {row["full_name"] for row in rows} - {None}
+    for row in rows:
+        row["namesakes"] = None
+        if row["full_name"]:
+            surname, given = row["full_name"].split("|")
+            with_surname = sum(name.split("|")[0] == surname for name in distinct)
+            with_given = sum(name.split("|")[1] == given for name in distinct)
+            row["namesakes"] = (with_surname - 1) * (with_given - 1) / len(distinct)
 
 
 def check_against(found: Collection, bags: dict[str, Bags], rows: dict[str, Raw]) -> None:

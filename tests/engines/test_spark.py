@@ -27,6 +27,7 @@ from homonym.commands.extract import extract
 from homonym.commands.generate import generate
 from homonym.commands.result import Summary, conflicts_path, settings_path
 from homonym.commands.run import Resources
+from homonym.engines.local import LocalEngine
 from homonym.engines.spark.engine import SparkEngine
 from homonym.errors import InputError, OutputError, SettingsError
 from homonym.settings import Settings
@@ -89,6 +90,36 @@ def same(local: Summary, spark: Summary) -> None:
         assert replace(local.constraints, file=Path()) == replace(spark.constraints, file=Path())
 
 
+FULL_NAMES = ["mention_id", "full_name", "namesakes"]
+
+
+@pytest.fixture
+def full_names(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Any]]:
+    """The full names that the last run of each engine has found."""
+    found: dict[str, list[Any]] = {}
+    local, spark = LocalEngine.constrain, SparkEngine.constrain
+
+    def constrain_local(self: LocalEngine, collection: Any, *arguments: Any) -> Any:
+        rows = pq.read_table(collection.data.encoded.mentions_file, columns=FULL_NAMES)
+        found["local"] = rows.sort_by("mention_id").to_pylist()
+        return local(self, collection, *arguments)
+
+    def constrain_spark(self: SparkEngine, *arguments: Any) -> Any:
+        rows = self.spark.read.parquet(f"{self.place}/encoded").select(*FULL_NAMES).toArrow()
+        found["spark"] = rows.sort_by("mention_id").to_pylist()
+        return spark(self, *arguments)
+
+    monkeypatch.setattr(LocalEngine, "constrain", constrain_local)
+    monkeypatch.setattr(SparkEngine, "constrain", constrain_spark)
+    return found
+
+
+def assert_same_full_names(full_names: dict[str, list[Any]]) -> None:
+    assert full_names["local"] == full_names["spark"]
+    assert {row["full_name"] is None for row in full_names["local"]} >= {False}
+    assert any(row["namesakes"] for row in full_names["local"])
+
+
 def lines(documents: list[Any]) -> bytes:
     return b"".join((one if isinstance(one, bytes) else orjson.dumps(one)) + b"\n" for one in documents)
 
@@ -122,7 +153,9 @@ def difficult_documents(corpus: Path) -> list[list[Any]]:
 
 
 @needs_spark
-def test_same_bytes_with_duplicates_rejected_records_and_pairs(session: SparkSession, tmp_path: Path) -> None:
+def test_same_bytes_with_duplicates_rejected_records_and_pairs(
+    session: SparkSession, tmp_path: Path, full_names: dict[str, list[Any]]
+) -> None:
     lots = difficult_documents(generate(tmp_path, Corpus(mentions=3000, ambiguity=3.0, seed=5)))
     (tmp_path / "a b[1].jsonl").write_bytes(lines(lots[0]))
     (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(lines(lots[1])))
@@ -149,6 +182,7 @@ def test_same_bytes_with_duplicates_rejected_records_and_pairs(session: SparkSes
     assert len(local.warnings) == 2
     assert local.constraints
     assert local.constraints.contradictions
+    assert_same_full_names(full_names)
     for ending in ("rejects", "csv", "collection.json"):
         assert (tmp_path / f"local.{ending}").read_bytes() == (tmp_path / f"spark.{ending}").read_bytes()
 
@@ -207,7 +241,9 @@ def test_same_bytes_for_copies_in_several_sources(session: SparkSession, tmp_pat
 
 
 @needs_spark
-def test_writes_a_directory_from_mentions_with_given_statistics(session: SparkSession, tmp_path: Path) -> None:
+def test_writes_a_directory_from_mentions_with_given_statistics(
+    session: SparkSession, tmp_path: Path, full_names: dict[str, list[Any]]
+) -> None:
     corpus = generate(tmp_path, Corpus(mentions=1500, ambiguity=3.0, seed=7))
     extract(corpus, tmp_path / "all.jsonl", save_statistics=tmp_path / "statistics.parquet")
     mentions = (tmp_path / "all.jsonl").read_bytes().splitlines(keepends=True)
@@ -223,6 +259,7 @@ def test_writes_a_directory_from_mentions_with_given_statistics(session: SparkSe
     assert rows.to_pylist() == pq.read_table(local.output).to_pylist()
     assert (local.limit, local.problems) == (spark.limit, spark.problems)
     assert settings_path(local.output).read_bytes() == settings_path(spark.output).read_bytes()
+    assert_same_full_names(full_names)
 
 
 @needs_spark

@@ -16,9 +16,19 @@ from numpy.typing import NDArray
 
 from homonym.calibration.single_person_names import BlockSample, PersonPool
 from homonym.clustering.agglomerative import cluster
-from homonym.clustering.arrays import Bags, Constraints, Frequencies, Integers, concatenate_constraints, ranges, starts
+from homonym.clustering.arrays import (
+    Bags,
+    Constraints,
+    Frequencies,
+    Integers,
+    NamePrior,
+    concatenate_constraints,
+    ranges,
+    starts,
+)
 from homonym.collection.encoded import Encoded
 from homonym.constraints.found_constraints import FoundConstraints
+from homonym.constraints.name_prior import read_full_names
 from homonym.measures.bootstrap import size_groups
 from homonym.measures.methods import LabelledNames
 from homonym.runtime.thread_pool import map_in_order
@@ -64,10 +74,11 @@ def sample_blocks_by_size(sizes: Integers, generator: np.random.Generator) -> In
 
 @dataclass(frozen=True, eq=False)
 class SampledBlocks:
-    """Real blocks that pseudo-names copy: their bags and constraints, which are the same at every limit."""
+    """Real blocks that pseudo-names copy: their bags, constraints and names, which are the same at every limit."""
 
     bags: Bags
     constraints: Constraints
+    names: NamePrior | None = None
 
     @classmethod
     def draw(
@@ -86,8 +97,11 @@ class SampledBlocks:
         mentions = ranges(encoded.block_start[blocks], sizes)
         bags = Bags(starts(sizes), *encoded.gather_mentions(mentions, has_weight))
         unconstrained = ((size, None) for size in sizes.tolist())
+        full_names = read_full_names(encoded, settings)
         return cls(
-            bags, found_constraints.of_chosen(blocks) if found_constraints else concatenate_constraints(unconstrained)
+            bags,
+            found_constraints.of_chosen(blocks) if found_constraints else concatenate_constraints(unconstrained),
+            full_names.of_chosen(blocks) if full_names else None,
         )
 
     def batches(self) -> list[slice]:
@@ -101,13 +115,19 @@ def block_composition(
     sampled: SampledBlocks, frequencies: Frequencies, settings: Settings, threads: int
 ) -> BlockComposition:
     """Cluster the sampled blocks and return their authors."""
-    bags, constraints = sampled.bags, sampled.constraints
+    bags, constraints, names = sampled.bags, sampled.constraints, sampled.names
 
     def cluster_batch(blocks: slice) -> NDArray[np.int32]:
         sizes = np.diff(bags.block_start)[blocks]
         first = bags.block_start[blocks.start]
         mentions = np.arange(first, first + sizes.sum())
-        return cluster(bags.select(mentions, sizes), frequencies, settings, constraints=constraints.of(mentions)).label
+        return cluster(
+            bags.select(mentions, sizes),
+            frequencies,
+            settings,
+            constraints=constraints.of(mentions),
+            names=names.of(mentions) if names else None,
+        ).label
 
     labels = [np.zeros(0, np.int32), *(label for _, label in map_in_order(cluster_batch, sampled.batches(), threads))]
     authors, profiles = (

@@ -58,7 +58,7 @@ def _setting_option(name: str) -> Decorator[Any]:
     flag = "--" + name.replace("_", "-")
     text = _help(f"{field.description}", field.default)
     if field.annotation is bool:
-        return click.option(f"{flag}/--no-{name}", name, default=None, help=text)
+        return click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=text)
     return click.option(flag, name, type=_option_type(name), default=None, help=text)
 
 

@@ -23,6 +23,7 @@ from homonym.clustering.arrays import (
     Margins,
     Merges,
     Model,
+    NamePrior,
     starts,
 )
 from homonym.settings import SMALL_COLLECTION, Limit
@@ -68,6 +69,7 @@ def cluster(
     settings: Settings,
     *,
     constraints: Constraints | None = None,
+    names: NamePrior | None = None,
     hypothetical: bool = False,
     margins: bool = False,
     threads: int = 1,
@@ -170,6 +172,7 @@ def sweep(
     settings: Settings,
     *,
     constraints: Constraints | None = None,
+    names: NamePrior | None = None,
     ratio: float = SWEEP_RATIO,
 ) -> Outcomes:
     """Cluster all blocks at the limits that change their outcome, at most one for each factor of `ratio`.

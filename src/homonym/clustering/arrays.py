@@ -113,6 +113,23 @@ def concatenate_constraints(parts: Iterable[tuple[int, Constraints | None]]) -> 
     )  # fmt: skip
 
 
+class NamePrior(NamedTuple):
+    """How much a shared full name says, for the mentions of some blocks.
+
+    Mentions of a block with the same `name` ≥ 0 have the same surname and the same first given name, spelled out; −1
+    stands for initials. The score of two clusters with the same name is multiplied by its `factor`, which depends on
+    the block and the name only. The name of a cluster is the one that all its mentions with a name have; a cluster with
+    several has none.
+    """
+
+    name: NDArray[np.int32]
+    factor: Floats
+
+    def of(self, mentions: Mentions) -> NamePrior:
+        """The prior of some mentions, which must be whole blocks."""
+        return NamePrior(self.name[mentions], self.factor[mentions])
+
+
 class KernelInput(NamedTuple):
     """The arrays of `Bags` and `Frequencies` that compiled code reads."""
 

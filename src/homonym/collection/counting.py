@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from homonym.clustering.arrays import Frequencies
-from homonym.collection import duplicates
+from homonym.collection import duplicates, namesakes
 from homonym.collection.duplicates import Duplicate
 from homonym.collection.layout import PART_TABLES, SLOT_BITS, part_file, part_files
 from homonym.collection.statistics import GivenStatistics, sql_files, sql_quoted, use_given_counts
@@ -250,12 +250,19 @@ def features_missing_from_statistics(connection: duckdb.DuckDBPyConnection) -> i
     return int(_value(connection, "SELECT count(*) FROM counted WHERE NOT is_given"))
 
 
+def count_namesakes(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the table `namesakes`, see namesakes.py."""
+    full_names = f"SELECT full_name FROM mentions WHERE {is_unique_owner('owner')}"
+    namesakes.count_namesakes(_Queries(connection), full_names)
+
+
 def write_ordered_mentions(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Write the mentions in the order of the result, each with the feature ids of its own name."""
+    """Write the mentions in the order of the result, each with the feature ids of its own name, and its namesakes."""
     connection.execute(
         f"""COPY (SELECT m.owner, coalesce(v.id, -1)::INTEGER AS own_name, coalesce(w.id, -1)::INTEGER AS own_full_name,
-                         mention_id, document_id, position, name, parsed_name, block, author
+                         mention_id, document_id, position, name, parsed_name, m.full_name, n.namesakes, block, author
                   FROM named_mentions m
+                  LEFT JOIN namesakes n ON n.full_name = m.full_name
                   LEFT JOIN vocabulary v ON v.type = 'co' AND v.feature = m.own_name
                   LEFT JOIN vocabulary w ON w.type = 'co' AND w.feature = m.own_full_name
                   WHERE {is_unique_owner("m.owner")}

@@ -228,6 +228,7 @@ def encode(
 ) -> Encoded:  # fmt: skip
     """Renumber all bags and order all mentions; both are streamed to disk."""
     mentions_file, identifiers_file = work / "mentions.parquet", work / "identifiers.parquet"
+    counting.count_namesakes(connection)
     counting.write_ordered_mentions(connection, mentions_file)
     counting.write_identifiers(connection, identifiers_file)
     owners, starts = _write_bags(connection, work, threads)

@@ -179,9 +179,12 @@ def _mentions(records: RecordColumns, authors: AuthorColumns, mention: Integers,
     document_id = records.id.take(pa.array(authors.document))
     position = pa.array(authors.position, pa.int32())
     mention_id = pc.binary_join_element_wise(document_id, position.cast(pa.string()), "#")
-    written, key, spelled_out, encoded, block = authors.names
-    full = spelled_out if settings.coauthor_names == "full" else pa.nulls(len(key), pa.string())
-    columns = [mention, mention_id, document_id, position, written, encoded, key, full, block, authors.label]
+    names = authors.names
+    own_full = names.spelled_out if settings.coauthor_names == "full" else pa.nulls(len(names.key), pa.string())
+    columns = [
+        mention, mention_id, document_id, position, names.written, names.encoded, names.full_name, names.key, own_full,
+        names.block, authors.label,
+    ]  # fmt: skip
     return pa.table(columns, schema=MENTION_ROWS)
 
 

@@ -389,12 +389,14 @@ def _mention_tables(mentions: MentionColumns, part: int) -> dict[str, pa.Table]:
     """The tables of a part of mentions."""
     rows, sequence, line, bags, ids = mentions
     size = len(rows)
+    parsed_name, full_name = _parsed_names(rows["name"])
     # The bags of mentions do not contain the mention's own name.
     added = {
         "owner": mention_owners(sequence),
         "own_name": pa.nulls(size, pa.string()),
         "own_full_name": pa.nulls(size, pa.string()),
-        "parsed_name": _encoded_names(rows["name"]),
+        "parsed_name": parsed_name,
+        "full_name": full_name,
     }
     for name, column in added.items():
         rows = rows.append_column(name, pa.array(column))
@@ -414,11 +416,13 @@ def _mention_tables(mentions: MentionColumns, part: int) -> dict[str, pa.Table]:
     }
 
 
-def _encoded_names(names: pa.ChunkedArray) -> pa.Array:
-    """The names parsed and encoded, each distinct one once."""
+def _parsed_names(names: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
+    """The columns `parsed_name` and `full_name`; each distinct name is parsed once."""
     coded = names.combine_chunks().dictionary_encode()
-    encoded = [encode_name(parse_name(name)) if name else None for name in coded.dictionary.to_pylist()]
-    return pa.array(encoded, pa.string()).take(coded.indices)
+    parsed = [parse_name(name) if name else None for name in coded.dictionary.to_pylist()]
+    encoded = pa.array([name and encode_name(name) for name in parsed], pa.string())
+    full_name = pa.array([name and name.full_name for name in parsed], pa.string())
+    return encoded.take(coded.indices), full_name.take(coded.indices)
 
 
 # Mentions with bags in Parquet files

@@ -37,6 +37,7 @@ from homonym.collection.parts import (
 from homonym.collection.statistics import GivenStatistics, save_statistics, statistics_side_file
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
+from homonym.constraints.name_prior import read_full_names
 from homonym.engines import local_checkpoints
 from homonym.engines.base import (
     AuthorRows,
@@ -363,6 +364,7 @@ class LocalEngine:
         encoded, constraints = collection.encoded, collection.constraints
         used = np.array(settings.weights_for(encoded.frequencies.types)) > 0
         planned = self._plan_batches(encoded, len(used))
+        full_names = read_full_names(encoded, settings)
 
         def work(batch: BlockBatch) -> Clustering:
             return cluster(
@@ -370,6 +372,7 @@ class LocalEngine:
                 encoded.frequencies,
                 settings,
                 constraints=constraints.of_blocks(batch.first, batch.last) if constraints else None,
+                names=full_names.of_blocks(batch.first, batch.last) if full_names else None,
                 hypothetical=trace,
                 margins=margins,
                 threads=self.threads,

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from homonym.clustering.agglomerative import dense_bytes
 from homonym.clustering.arrays import Bags, Integers, ranges, starts
+from homonym.constraints.name_prior import FullNames
 from homonym.engines.base import EncodedCollection, RecordsRead
 from homonym.engines.local import LocalCollection, LocalEngine, LocalParts, require_memory
 from homonym.errors import InputError, counted
@@ -377,4 +378,5 @@ def _labelled_names(
         author=author[chosen],
         written=written.take(pa.array(chosen)).to_pylist(),
         constraints=constraints.of_chosen(blocks) if constraints else None,
+        name_prior=FullNames.read(encoded).of_chosen(blocks),
     )

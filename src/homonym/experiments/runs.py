@@ -82,7 +82,7 @@ def paper_settings(settings: Settings) -> Settings:
     How names are used is up to the settings; it is as in the paper unless they say otherwise.
     """
     reset = {"variant": "prob", "scope": "overall", "joint": False, "weights": "uniform", "gamma": 0.0}
-    names = {"blocking": "given", "coauthor_names": "initials"}
+    names = {"blocking": "given", "coauthor_names": "initials", "name_prior": False}
     reset |= {name: value for name, value in names.items() if name not in settings.model_fields_set}
     return settings.with_limit(PAPER_LIMIT["prob"]).changed(**reset, constraints="none")
 
@@ -171,7 +171,8 @@ def run_baseline(method: Method, names: NameSplit, threads: int) -> Json:
 
 def _followed(names: LabelledNames, settings: Settings, threads: int) -> tuple[Labels, Process]:
     def followed(batch: LabelledNames) -> tuple[Labels, Process]:
-        done = cluster(batch.bags, batch.frequencies, settings, hypothetical=True)
+        prior = batch.name_prior_for(settings)
+        done = cluster(batch.bags, batch.frequencies, settings, names=prior, hypothetical=True)
         return done.label, follow(batch, done)
 
     parts = [part for _, part in map_in_order(followed, names.batches(), threads)]

@@ -49,10 +49,11 @@ SCHEMES: Mapping[str, Scheme] = {
 
 
 class BlockedName(NamedTuple):
-    """What the collection stores of a name: its key and spelled-out form (see `Name`), all of it encoded, its block."""
+    """What the collection stores of a name: some of its forms (see `Name`), all of it encoded, its block."""
 
     key: str
     spelled_out: str | None
+    full_name: str | None
     encoded: str
     block: str
 
@@ -70,7 +71,8 @@ class BlockedNames(dict[str, BlockedName | None]):
         name = parse_name_uncached(text)
         blocked = None
         if name.surname:
-            blocked = BlockedName(name.key, name.spelled_out, encode_name(name), self.scheme(name, None))
+            block = self.scheme(name, None)
+            blocked = BlockedName(name.key, name.spelled_out, name.full_name, encode_name(name), block)
         self[text] = blocked
         return blocked
 
@@ -87,6 +89,7 @@ class AuthorNames(NamedTuple):
     written: pa.Array
     key: pa.Array
     spelled_out: pa.Array
+    full_name: pa.Array
     encoded: pa.Array
     block: pa.Array
 
@@ -99,9 +102,9 @@ def author_names(written: pa.Array, given_blocks: pa.Array, blocking: str) -> Au
     named = [name for name in distinct if name is not None]
     if coded.null_count or len(named) < len(distinct):
         return None
-    columns = zip(*named, strict=True) if named else ((), (), (), ())
-    key, spelled_out, encoded, block = (pa.array(column, pa.string()).take(coded.indices) for column in columns)
-    return AuthorNames(written, key, spelled_out, encoded, _with_given(block, written, given_blocks, SCHEMES[blocking]))
+    columns = zip(*named, strict=True) if named else [()] * len(BlockedName._fields)
+    names = AuthorNames(written, *(pa.array(column, pa.string()).take(coded.indices) for column in columns))
+    return names._replace(block=_with_given(names.block, written, given_blocks, SCHEMES[blocking]))
 
 
 def _with_given(block: pa.Array, written: pa.Array, given_blocks: pa.Array, scheme: Scheme) -> pa.Array:

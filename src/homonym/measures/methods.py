@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homonym.clustering.agglomerative import SWEEP_RATIO, Outcomes, cluster, limits, sweep
-from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies, Integers, ranges, starts
+from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies, Integers, NamePrior, ranges, starts
 from homonym.measures.agreement import Codes, Contingency, NameScores, bcubed, contingency
 from homonym.runtime.thread_pool import map_in_order
 from homonym.settings import SMALL_COLLECTION, Limit
@@ -31,7 +31,8 @@ class LabelledNames:
     """Blocks of mentions with their bags and true authors.
 
     `author[x]` is the code of a mention's true author, −1 where it is not known; every block has one that is.
-    `written[x]` is the name as the record gives it, if it does. `constraints` apply when the names are clustered.
+    `written[x]` is the name as the record gives it, if it does. `constraints` apply when the names are clustered, and
+    `name_prior` if the settings have it on.
     """
 
     key: Sequence[str]
@@ -40,6 +41,7 @@ class LabelledNames:
     author: Integers
     written: Sequence[str | None]
     constraints: Constraints | None = None
+    name_prior: NamePrior | None = None
     true_size: Integers = field(init=False)
     """|C_cor| of each name: the number of different labelled authors."""
 
@@ -67,6 +69,10 @@ class LabelledNames:
         """Which mentions have a label."""
         return self.author >= 0
 
+    def name_prior_for(self, settings: Settings) -> NamePrior | None:
+        """The prior of full names, if the settings have it on."""
+        return self.name_prior if settings.name_prior else None
+
     def select(self, names: Integers) -> LabelledNames:
         """Some of the names, in the given order."""
         chosen = ranges(self.bags.block_start[names], self.mentions[names])
@@ -77,6 +83,7 @@ class LabelledNames:
             author=self.author[chosen],
             written=[self.written[x] for x in chosen.tolist()],
             constraints=self.constraints.of(chosen) if self.constraints else None,
+            name_prior=self.name_prior.of(chosen) if self.name_prior else None,
         )
 
     def batches(self) -> Iterator[LabelledNames]:
@@ -133,12 +140,16 @@ class RelativeFrequencies:
 
     def outcomes(self, names: LabelledNames) -> Outcomes:
         """Sweep over all limits."""
-        return sweep(names.bags, names.frequencies, self.settings, constraints=names.constraints, ratio=self.ratio)
+        prior = names.name_prior_for(self.settings)
+        return sweep(
+            names.bags, names.frequencies, self.settings, constraints=names.constraints, names=prior, ratio=self.ratio
+        )
 
     def labels(self, names: LabelledNames, alpha: float, beta: float, kappa: float = 0.0) -> Labels:
         """Cluster at one limit."""
         settings = self.settings.with_limit(Limit(alpha, beta, kappa))
-        return cluster(names.bags, names.frequencies, settings, constraints=names.constraints).label
+        prior = names.name_prior_for(settings)
+        return cluster(names.bags, names.frequencies, settings, constraints=names.constraints, names=prior).label
 
 
 class ThresholdMethod:

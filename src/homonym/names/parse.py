@@ -81,7 +81,19 @@ class Name(NamedTuple):
 
         The bar tells it apart from a key: `LI, JO` are two initials, `LI|JO` is a given name.
         """
-        return f"{self.surname}|{' '.join(self.given)}" if self.given and len(self.given[0]) > 1 else None
+        return f"{self.surname}|{' '.join(self.given)}" if self._has_given_name else None
+
+    @property
+    def full_name(self) -> str | None:
+        """Surname and first given name if that is spelled out, `DOE|JANE`; None for initials.
+
+        Unlike `spelled_out`, it does not depend on whether second names are written.
+        """
+        return f"{self.surname}|{self.given[0]}" if self._has_given_name else None
+
+    @property
+    def _has_given_name(self) -> bool:
+        return len(self.given) > 0 and len(self.given[0]) > 1
 
 
 def encode_name(name: Name) -> str:

@@ -26,6 +26,7 @@ from homonym.collection.encoded import Encoded
 from homonym.collection.layout import IDENTIFIER_ROWS, MENTION_ROWS, SLOT_BITS
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
+from homonym.constraints.name_prior import read_full_names
 from homonym.engines.base import AuthorRows
 from homonym.engines.local import BATCH_OCCURRENCES
 from homonym.engines.spark.part_tables import rows_of
@@ -122,6 +123,7 @@ def _batches(batches: Batches) -> Iterator[pa.Table]:
 def _clustered(rows: pa.Table, job: ClusterJob, place: int, folder: Path) -> Batches:
     encoded = excerpt(rows, job.types, folder)
     constraints = find_constraints(encoded, job.settings, job.pairs.among(np.unique(rows["block_number"].to_numpy())))
+    full_names = read_full_names(encoded, job.settings)
     used = np.array(job.settings.weights_for(job.types.names)) > 0
     number = len(encoded.block_start) - 1
     clustering = cluster(
@@ -129,6 +131,7 @@ def _clustered(rows: pa.Table, job: ClusterJob, place: int, folder: Path) -> Bat
         encoded.frequencies,
         job.settings,
         constraints=constraints.of_blocks(0, number) if constraints else None,
+        names=full_names.of_blocks(0, number) if full_names else None,
         margins=job.confidence is not None,
     )
     confidence = job.confidence.of(clustering) if job.confidence else None
@@ -291,7 +294,7 @@ def _block_starts(block: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _write_mentions(rows: pa.Table, owner: NDArray[np.int64], path: Path) -> None:
-    columns = {"owner": owner, "author": pa.nulls(len(rows), pa.string())}
+    columns = {"owner": owner, "author": pa.nulls(len(rows), pa.string()), "namesakes": rows["namesakes"]}
     named = {name: rows[name] for name in MENTION_ROWS.names if name not in columns}
     pq.write_table(pa.table(named | columns), path, compression="none")
 

@@ -22,8 +22,8 @@ from homonym.engines.spark.spark_counting import whole_groups
 
 # What a row says about its part: the record `sequence` is a duplicate; its new id is `text`; it refers to a document by
 # `names`; the feature `sequence` has the number `number` and the total `total`; the block `text` has the number
-# `number`; and, last, this is the part.
-DUPLICATE, RENAMED, REFERENCED, NUMBER, BLOCK, PART = range(6)
+# `number`; the full name `text` has `total` namesakes; and, last, this is the part.
+DUPLICATE, RENAMED, REFERENCED, NUMBER, BLOCK, NAMESAKES, PART = range(7)
 
 # Rows about parts and the parts themselves: amendments, and numbers.
 _ABOUT = [("kind", pa.int32()), ("sequence", pa.int64()), ("text", pa.string())]
@@ -38,7 +38,8 @@ AMENDED = {"parts": PART_ROWS, "features": FEATURES}
 ENCODED = pa.schema(
     [("task", pa.int32()), ("block_number", pa.int64()), ("block", pa.string()), ("document_id", pa.string()),
      ("position", pa.int32()), ("mention_id", pa.string()), ("name", pa.string()), ("parsed_name", pa.string()),
-     ("own_name", pa.int64()), ("own_full_name", pa.int64()), ("shared", pa.int32()),
+     ("full_name", pa.string()), ("namesakes", pa.float64()), ("own_name", pa.int64()), ("own_full_name", pa.int64()),
+     ("shared", pa.int32()),
      ("feature", pa.binary()), ("count", pa.binary()), ("total", pa.binary()), ("identifiers", pa.binary())]
 )  # fmt: skip
 
@@ -77,7 +78,7 @@ def encode(batches: Batches, first_blocks: NDArray[np.int64]) -> Batches:
     """One row per mention: its bag, the number of its block, and its task; tasks begin at `first_blocks`."""
     for about, _, _, tables in _parts(batches):
         kind = about["kind"].to_numpy()
-        numbers, blocks = (about.filter(pa.array(kind == what)) for what in (NUMBER, BLOCK))
+        numbers, blocks, names = (about.filter(pa.array(kind == what)) for what in (NUMBER, BLOCK, NAMESAKES))
         bags = _MentionBags(tables, numbers)
         number_of = dict(zip(blocks["text"].to_pylist(), blocks["number"].to_pylist(), strict=True))
         identifiers = _by_mention(tables["identifiers"])
@@ -87,6 +88,7 @@ def encode(batches: Batches, first_blocks: NDArray[np.int64]) -> Batches:
             columns = {
                 "task": pa.array(np.searchsorted(first_blocks, block, side="right") - 1, pa.int32()),
                 "block_number": pa.array(block),
+                "namesakes": names["total"].take(pc.index_in(mentions["full_name"], names["text"])),
                 **{name: mentions[name] for name in ENCODED.names if name in mentions.column_names},
                 **{name: bags.own_names(mentions[name]) for name in ("own_name", "own_full_name")},
                 "identifiers": pa.array(own, pa.binary()),

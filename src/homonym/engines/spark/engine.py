@@ -20,6 +20,7 @@ from homonym.calibration.limit import blocks_for_calibration
 from homonym.calibration.single_person_names import BlockSample
 from homonym.clustering.arrays import Frequencies
 from homonym.collection.duplicates import find_copies, renamed_documents, renaming, repeated_mentions
+from homonym.collection.namesakes import count_namesakes
 from homonym.collection.parts import MERGED, MergeLoss, reject_line
 from homonym.collection.statistics import GivenStatistics, save_statistics
 from homonym.constraints.conflicts import ConstraintConflict
@@ -334,7 +335,7 @@ class SparkEngine:
         """Drop duplicates from the parts, rename documents, add referenced authors; number the blocks."""
         from pyspark.sql import functions as f
 
-        records, mentions, references = (self._table(name) for name in ("records", "mentions", "references"))
+        records, references = (self._table(name) for name in ("records", "references"))
         about = []
         if duplicates:
             lost = records.join(self._duplicates.select("sequence"), "sequence")
@@ -348,8 +349,7 @@ class SparkEngine:
             about.append(_about(cited, AMENDING, encode_tasks.REFERENCED, **cells))
         rows = _about_parts(self._table("parts"), AMENDING, about)
         store(self._mapped(rows, f"{_ENCODING}:amend", joint_schema(AMENDED)), self._at("amended"))
-        kept = mentions.join(self._duplicates.select("sequence"), "sequence", "left_anti")
-        sizes = kept.groupBy("block").agg(f.count("*").alias("size"))
+        sizes = self._kept_mentions.groupBy("block").agg(f.count("*").alias("size"))
         sizes.repartitionByRange("block").sortWithinPartitions("block").select(
             f.monotonically_increasing_id().alias("number"), "block", "size"
         ).write.mode("overwrite").parquet(self._at("blocks"))
@@ -370,15 +370,24 @@ class SparkEngine:
         counted_features.write.mode("overwrite").parquet(self._at("vocabulary"))
         return spark_counting.types_of(self._vocabulary, mass, given.mentions if given else mentions)
 
+    def _count_namesakes(self) -> DataFrame:
+        """The expected number of namesakes of each full name."""
+        self.queries.name("kept_mentions", self._kept_mentions)
+        count_namesakes(self.queries, f"SELECT full_name FROM {self.queries.prefix}kept_mentions")
+        return self.queries.table("namesakes")
+
     def _encode(self, blocks_in_tasks: Schedule) -> None:
         features = stored(self.spark, self._at("amended"), "features", AMENDED).where("NOT again")
         known = self._vocabulary.selectExpr("id AS number", "type", "feature", "count AS total")
         numbers = features.select("part", "id", "type", "feature").join(known, ["type", "feature"])
         blocks = self._table("mentions").select("part", "block").distinct()
         blocks = blocks.join(self.spark.read.parquet(self._at("blocks")), "block")
+        names = self._table("mentions").select("part", "full_name").distinct()
+        names = names.join(self._count_namesakes(), "full_name")
         about = [
             _about(numbers, NUMBERING, encode_tasks.NUMBER, sequence="id", number="number", total="total"),
             _about(blocks, NUMBERING, encode_tasks.BLOCK, text="block", number="number"),
+            _about(names, NUMBERING, encode_tasks.NAMESAKES, text="full_name", total="namesakes"),
         ]
         rows = _about_parts(stored(self.spark, self._at("amended"), "parts", AMENDED), NUMBERING, about)
         encoded = self._mapped(rows, f"{_ENCODING}:encode", ENCODED, first_blocks=blocks_in_tasks.first_numbers)
@@ -416,6 +425,11 @@ class SparkEngine:
         """A table of all parts, those of merged documents included once there are some."""
         first, *more = (stored(self.spark, self._at(place), name, READ) for place in self.places)
         return first.unionByName(more[0]) if more else first
+
+    @property
+    def _kept_mentions(self) -> DataFrame:
+        """The mentions of all records but duplicates."""
+        return self._table("mentions").join(self._duplicates.select("sequence"), "sequence", "left_anti")
 
     def _at(self, name: str) -> str:
         return f"{self.place}/{name}"

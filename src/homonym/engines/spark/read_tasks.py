@@ -49,7 +49,9 @@ READ = {
          ("title", pa.int64()), ("work", pa.int64()), ("first_author", pa.string()), ("names", pa.list_(pa.string()))]
     ),
     "documents": DOCUMENT_ROWS,
-    "mentions": pa.schema([("sequence", pa.int64()), ("part", pa.int64()), ("block", pa.string())]),
+    "mentions": pa.schema(
+        [("sequence", pa.int64()), ("part", pa.int64()), ("block", pa.string()), ("full_name", pa.string())]
+    ),
     "keys": pa.schema([("sequence", pa.int64()), ("key", pa.string())]),
     "references": pa.schema(
         [("sequence", pa.int64()), ("part", pa.int64()), ("id", pa.string()), ("holders", pa.int32())]

@@ -1,0 +1,89 @@
+"""The prior of full names: two mentions with the same rare full name are more likely to be one person.
+
+In a block of m mentions, n of them may have the full name g, surname and first given name. If E other people are
+expected to have this name (see collection/namesakes.py), they have a share q = ρE/(1 + ρE) of its mentions. So n·q
+mentions are foreign to a cluster of this name, and not m as in the block as a whole. The limit κ·√m becomes
+κ·√(n·q + φ), where φ > 0 keeps it positive. Scores are multiplied by 1/h with h = √(min(n, n·q + φ)/m) instead, which
+is the same for this part of the limit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from homonym.clustering.arrays import Floats, Integers, NamePrior, equal_keys, ranges, starts
+from homonym.collection.encoded import Encoded
+from homonym.settings import Settings
+
+# ρ: mentions of a namesake per mention of a person, and φ: number of foreign mentions of even the rarest name.
+RATE, FLOOR = 1.0, 1e-4
+
+
+def name_prior(
+    full_name: NDArray[np.integer], namesakes: Floats, block_start: Integers, *, rate: float, floor: float
+) -> NamePrior:
+    """The factor of each name in its block; a name that occurs once in a block has nothing to share and gets −1.
+
+    `full_name` has the number of each mention's full name, −1 if it has none, and `namesakes` its E. The number of a
+    name in the result is the position of its first mention. `rate` is ρ, `floor` is φ and must be positive.
+
+    >>> found = name_prior(np.array([7, 7, -1, 5]), np.array([1, 1, np.nan, 0]), np.array([0, 4]), rate=1, floor=1e-4)
+    >>> found.name.tolist(), found.factor.round(3).tolist()
+    ([0, 0, -1, -1], [2.0, 2.0, 1.0, 1.0])
+    """
+    if floor <= 0:
+        raise ValueError("floor must be positive")
+    sizes = np.diff(block_start)
+    block = np.repeat(np.arange(len(sizes)), sizes)
+    named = np.flatnonzero(full_name >= 0)
+    first, n = equal_keys(block[named], full_name[named].astype(np.int64))
+    several = n > 1
+    shared, n, m = named[several], n[several], sizes[block[named[several]]]
+    name, factor = np.full(len(block), -1, np.int32), np.ones(len(block))
+    name[shared] = named[first[several]]
+    expected = rate * namesakes[shared]
+    q = expected / (1 + expected)
+    factor[shared] = 1 / np.sqrt(np.minimum(n, n * q + floor) / m)
+    return NamePrior(name, factor)
+
+
+@dataclass(frozen=True, eq=False)
+class FullNames:
+    """The full names of all mentions of a run, by number, −1 where there is none, and E of each."""
+
+    block_start: Integers
+    full_name: NDArray[np.int32]
+    namesakes: Floats
+
+    @classmethod
+    def read(cls, encoded: Encoded) -> FullNames:
+        """Read the full names of a collection."""
+        columns = ["full_name", "namesakes"]
+        table = pq.read_table(encoded.mentions_file, columns=columns, read_dictionary=["full_name"])
+        coded = table["full_name"].unify_dictionaries().combine_chunks()
+        number = coded.indices.fill_null(-1).to_numpy().astype(np.int32)
+        return cls(encoded.block_start, number, table["namesakes"].to_numpy())
+
+    def of_blocks(self, first: int, last: int) -> NamePrior | None:
+        """The prior of the blocks `first` to `last` - 1; None if no name occurs twice in one of them."""
+        begin, end = self.block_start[[first, last]]
+        return self._prior(slice(begin, end), self.block_start[first : last + 1] - begin)
+
+    def of_chosen(self, blocks: Integers) -> NamePrior | None:
+        """The prior of any blocks, in the given order; None if no name occurs twice in one of them."""
+        sizes = np.diff(self.block_start)[blocks]
+        return self._prior(ranges(self.block_start[blocks], sizes), starts(sizes))
+
+    def _prior(self, mentions: slice | Integers, block_start: Integers) -> NamePrior | None:
+        full_name, namesakes = self.full_name[mentions], self.namesakes[mentions]
+        found = name_prior(full_name, namesakes, block_start, rate=RATE, floor=FLOOR)
+        return found if (found.name >= 0).any() else None
+
+
+def read_full_names(encoded: Encoded, settings: Settings) -> FullNames | None:
+    """The full names of a collection; None if the settings turn their prior off."""
+    return FullNames.read(encoded) if settings.name_prior else None
