@@ -20,8 +20,10 @@ from homonym.clustering.dense.merging import (
     profiles_of,
     shrink,
     shrink_cannot_links,
+    shrink_names,
 )
 from homonym.clustering.dense.scoring import (
+    Names,
     PairScores,
     Sums,
     block_model,
@@ -37,6 +39,8 @@ from homonym.settings import KEY_SHARE
 class Scratch(NamedTuple):
     """Arrays that the blocks of one call share, each as large as the largest block needs.
 
+    `prior` are the names of all mentions, as given, or empty; `names` those of the clusters of a block.
+
     Grouped by use: a function gets the groups it works on, because passing all of them costs as much as the work on a
     small block.
     """
@@ -47,6 +51,8 @@ class Scratch(NamedTuple):
     scores: Any
     partition: Any
     links: Any
+    prior: Any
+    names: Any
 
 
 @compiled
@@ -62,7 +68,9 @@ def _new_scratch(inputs, chosen, types, profiles):
         features=new_feature_scratch(longest),
         S=np.empty((triangle + 1, types)),
         sums=Sums(np.empty((largest, types)), np.empty(largest), np.empty((largest, types)), np.empty(largest)),
-        scores=PairScores(np.empty((largest, largest)), np.empty(largest), np.empty(largest), np.empty(largest)),
+        scores=PairScores(
+            np.empty((largest, largest)), np.empty(largest), np.empty(largest), np.empty(largest), np.empty(largest)
+        ),
         partition=Partition(
             np.empty(largest, np.int64), np.empty(largest, np.int64),
             np.empty(largest, np.int64), np.empty(largest, np.int64),
@@ -72,22 +80,38 @@ def _new_scratch(inputs, chosen, types, profiles):
             np.full(profiles, -1, np.int64),
             np.empty(largest, np.int64),
         ),
+        prior=Names(inputs.name, inputs.factor),
+        names=Names(np.empty(largest, np.int32), np.empty(largest)),
     )  # fmt: skip
 
 
+@compiled
+def _fill_names(first, m, prior, names):
+    """Copy the names of the mentions of a block; returns whether they can change a score."""
+    named = False
+    if prior.name.size > 0:
+        for x in range(m):
+            names.name[x] = prior.name[first + x]
+            names.factor[x] = prior.factor[first + x]
+            named |= names.name[x] >= 0 and names.factor[x] != 1.0
+    return named
+
+
 @inlined
-def _score(K, model, constraints, scratch):
+def _score(K, model, constraints, named, scratch):
     """Score all pairs of clusters; returns the best score of an allowed pair, and the size of rounding errors."""
-    best, rounding = score_all(K, scratch.S, scratch.sums, model, scratch.scores)
+    best, rounding = score_all(K, scratch.S, scratch.sums, model, scratch.names, named, scratch.scores)
     if constraints is not None:
         best = exclude_cannot_links(K, scratch.links.pair, scratch.scores)
     return best, rounding
 
 
 @inlined
-def _contract(K, m, use_max, constraints, scratch):
+def _contract(K, m, use_max, constraints, named, scratch):
     """Replace joined clusters by one cluster each; returns the number of clusters left."""
     left = shrink(K, scratch.S, scratch.sums, use_max, scratch.partition)
+    if named:
+        shrink_names(K, scratch.names, scratch.partition)
     if constraints is not None:
         shrink_cannot_links(K, scratch.links.pair, scratch.partition)
     for x in range(m):
@@ -109,14 +133,15 @@ def _merge(first, model, constraints, limit, hypothetical, scratch, label, merge
         scratch.partition.smallest[x] = x
         scratch.partition.current[x] = x
     K, done, step = m, 0, 0
+    named = _fill_names(first, m, scratch.prior, scratch.names)
     if constraints is not None:
         fill_cannot_links(constraints.profile[first : first + m], constraints, scratch.links)
         group = constraints.group[first : first + m]
         done = join_must_links(group, scratch.links.pair, scratch.partition.parent, merges)
-        K = _contract(m, m, model.use_max, constraints, scratch)
+        K = _contract(m, m, model.use_max, constraints, named, scratch)
     rounds, unfinished, refused, blurred = -1, False, -np.inf, 0.0
     while K > 1:
-        best, rounding = _score(K, model, constraints, scratch)
+        best, rounding = _score(K, model, constraints, named, scratch)
         threshold = limit
         if not exceeds(best, limit, rounding):
             if rounds < 0:
@@ -137,7 +162,7 @@ def _merge(first, model, constraints, limit, hypothetical, scratch, label, merge
         if rounds < 0:
             refused, blurred = max(refused, below), max(blurred, rounding)
         merges.round[before:done] = step
-        K = _contract(K, m, model.use_max, constraints, scratch)
+        K = _contract(K, m, model.use_max, constraints, named, scratch)
     if rounds < 0:
         rounds = step
         label[:] = scratch.partition.current[:m]

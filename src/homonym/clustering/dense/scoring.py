@@ -21,19 +21,58 @@ class Sums(NamedTuple):
 
 
 class PairScores(NamedTuple):
-    """score(C,D) at `pair[C, D]`, the best of each row and column, and the chance term of each row (0 if joint)."""
+    """score(C,D) at `pair[C, D]`, the best of each row and column, and the chance term of each row (0 if joint).
+
+    `required` is the chance limit of each row, without the weight of the sizes of both clusters.
+    """
 
     pair: Any
     row_best: Any
     column_best: Any
     chance: Any
+    required: Any
+
+
+class Names(NamedTuple):
+    """The full name of each cluster, or of each mention, and its factor.
+
+    The name is −1 if no mention of the cluster has one, −2 if its mentions have several.
+    """
+
+    name: Any
+    factor: Any
+
+
+@compiled
+def name_factor(name_c, name_d, factor_c):
+    """The factor of the full name that two clusters share, 1 if they share none."""
+    return factor_c if name_c >= 0 and name_c == name_d else 1.0
+
+
+@compiled
+def add_name(to, name, factor, names):
+    """Combine the name of a cluster with that of another cluster that it absorbs."""
+    if names.name[to] == -1:
+        names.name[to] = name
+        names.factor[to] = factor
+    elif name != -1 and name != names.name[to]:
+        names.name[to] = -2
+
+
+@compiled
+def combine_names(K, label, name, factor):
+    """The names of K clusters from those of their mentions."""
+    names = Names(np.full(K, -1, np.int32), np.ones(K))
+    for x in range(name.size):
+        add_name(label[x], name[x], factor[x], names)
+    return names
 
 
 @inlined
 def block_model(m, n, model):
     """The model of one block of m mentions, which is its own collection if `within`.
 
-    Overwrites `model.mass` and `model.expected`.
+    Overwrites `model.mass`, `model.expected` and `model.required`.
     """
     N = float(m) if model.within else model.N
     for t in range(model.weight.size):
@@ -44,9 +83,12 @@ def block_model(m, n, model):
             model.expected[t] = model.gamma * model.weight[t] / model.mass[t]
             if model.joint:
                 model.expected[t] /= model.mass[t] + N * model.epsilon
+        model.required[t] = 0.0
+        if model.chance_limit > 0.0 and model.mass[t] > 0.0:
+            model.required[t] = model.chance_limit * model.share[t] * model.weight[t] / model.mass[t]
     return Model(
-        model.weight, model.mass, model.expected, N, model.epsilon,
-        model.gamma, model.use_max, model.joint, model.within,
+        model.weight, model.mass, model.expected, model.share, model.required, N, float(m), model.epsilon,
+        model.gamma, model.chance_limit, model.use_max, model.joint, model.within,
     )  # fmt: skip
 
 
@@ -74,15 +116,38 @@ def chance_of(c, n_c, d, n_d, size_d, expected, epsilon, joint):
 
 
 @compiled
-def score_all(K, S, sums, model, scores):
+def limit_weight(larger, mentions):
+    """The weight of the chance limit, by the size of the larger one of two clusters; `reference.limit_weight`."""
+    return np.sqrt((mentions - larger) / larger)
+
+
+@compiled
+def exceeds_chance_limit(score, chance_c, required_c, size_c, size_d, mentions):
+    """Whether score(C,D), which has been multiplied by the factor of a name, as has its chance term, may be joined.
+
+    Rounding errors are as large as the terms of this score allow: `reference.exceeds_chance_limit`.
+    """
+    if score <= 0.0:
+        return False
+    required = required_c * limit_weight(max(size_c, size_d), mentions)
+    return exceeds(score, required, ROUNDING * (score + chance_c))
+
+
+@compiled
+def score_all(K, S, sums, model, names, named, scores):
     """Fill the scores of all ordered pairs of K clusters, and the best score of each row and column.
 
+    `names` are used if `named`. Pairs that do not exceed the chance limit have the score −∞.
+
     Returns the best score of all and the size of rounding errors: 0 without chance correction, else a fixed share of
-    the largest term of the subtraction.
+    the largest term of the subtraction, also after a factor above 1.
     """
     n, size, smooth, w = sums.n, sums.size, sums.smooth, sums.w
     pair, row_best, column_best, chance = scores.pair, scores.row_best, scores.column_best, scores.chance
+    name, factor, required, limited = names.name, names.factor, scores.required, model.chance_limit > 0.0
     fill_weights(0, K, sums, model)
+    for c in range(K if limited else 0):
+        required[c] = chance_of(c, n, c, n, size, model.required, model.epsilon, False)
     for d in range(K):
         chance[d] = 0.0
         if not model.joint:
@@ -100,12 +165,24 @@ def score_all(K, S, sums, model, scores):
                 s = S[row + j, t]
                 i_given_j += w[j, t] * s
                 j_given_i += w[i, t] * s
+            chance_of_i, chance_of_j = chance[i], chance[j]
             if model.joint and model.gamma > 0.0:
                 chance_of_i = chance_of(i, n, j, n, size, model.expected, model.epsilon, True)
                 chance_of_j = chance_of(j, n, i, n, size, model.expected, model.epsilon, True)
                 largest = max(largest, max(max(i_given_j, j_given_i), max(chance_of_i, chance_of_j)))
                 i_given_j -= chance_of_i
                 j_given_i -= chance_of_j
+            if named or limited:
+                f = name_factor(name[i], name[j], factor[i]) if named else 1.0
+                peak = max(max(i_given_j, 0.0) + chance_of_i, max(j_given_i, 0.0) + chance_of_j)
+                largest = max(largest, max(f, 1.0) * peak)
+                i_given_j *= f
+                j_given_i *= f
+                if limited:
+                    if not exceeds_chance_limit(i_given_j, f * chance[i], required[i], size[i], size[j], model.X):
+                        i_given_j = -np.inf
+                    if not exceeds_chance_limit(j_given_i, f * chance[j], required[j], size[j], size[i], model.X):
+                        j_given_i = -np.inf
             pair[i, j] = i_given_j
             pair[j, i] = j_given_i
             row_best[i] = max(row_best[i], i_given_j)
