@@ -144,7 +144,7 @@ def name_factor(C: Cluster, D: Cluster, names: ReferenceNames | None) -> float:
     """
     if names is None:
         return 1.0
-    of_C, of_D = ({names.name[x] for x in cluster if names.name[x] is not None} for cluster in (C, D))
+    of_C, of_D = ({name for x in cluster if (name := names.name[x]) is not None} for cluster in (C, D))
     return names.factor[of_C.pop()] if of_C == of_D and len(of_C) == 1 else 1.0
 
 

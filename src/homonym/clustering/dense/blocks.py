@@ -26,6 +26,7 @@ from homonym.clustering.dense.scoring import (
     Names,
     PairScores,
     Sums,
+    adjust_scores,
     block_model,
     exceeds,
     fill_cooccurrence,
@@ -39,8 +40,6 @@ from homonym.settings import KEY_SHARE
 class Scratch(NamedTuple):
     """Arrays that the blocks of one call share, each as large as the largest block needs.
 
-    `prior` are the names of all mentions, as given, or empty; `names` those of the clusters of a block.
-
     Grouped by use: a function gets the groups it works on, because passing all of them costs as much as the work on a
     small block.
     """
@@ -51,7 +50,6 @@ class Scratch(NamedTuple):
     scores: Any
     partition: Any
     links: Any
-    prior: Any
     names: Any
 
 
@@ -68,9 +66,7 @@ def _new_scratch(inputs, chosen, types, profiles):
         features=new_feature_scratch(longest),
         S=np.empty((triangle + 1, types)),
         sums=Sums(np.empty((largest, types)), np.empty(largest), np.empty((largest, types)), np.empty(largest)),
-        scores=PairScores(
-            np.empty((largest, largest)), np.empty(largest), np.empty(largest), np.empty(largest), np.empty(largest)
-        ),
+        scores=PairScores(np.empty((largest, largest)), np.empty(largest), np.empty(largest), np.empty(largest)),
         partition=Partition(
             np.empty(largest, np.int64), np.empty(largest, np.int64),
             np.empty(largest, np.int64), np.empty(largest, np.int64),
@@ -80,27 +76,30 @@ def _new_scratch(inputs, chosen, types, profiles):
             np.full(profiles, -1, np.int64),
             np.empty(largest, np.int64),
         ),
-        prior=Names(inputs.name, inputs.factor),
         names=Names(np.empty(largest, np.int32), np.empty(largest)),
     )  # fmt: skip
 
 
 @compiled
-def _fill_names(first, m, prior, names):
-    """Copy the names of the mentions of a block; returns whether they can change a score."""
-    named = False
-    if prior.name.size > 0:
-        for x in range(m):
-            names.name[x] = prior.name[first + x]
-            names.factor[x] = prior.factor[first + x]
-            named |= names.name[x] >= 0 and names.factor[x] != 1.0
+def _fill_names(first, last, inputs, names):
+    """Fill the names of the mentions of a block; returns whether two share one, so that it can change a score."""
+    if inputs.name.size == 0:
+        return False
+    name, factor, named = names.name, names.factor, False
+    for x in range(last - first):
+        name[x] = inputs.name[first + x]
+        factor[x] = inputs.factor[first + x]
+        for y in range(0 if named or name[x] < 0 or factor[x] == 1.0 else x):
+            named |= name[x] == name[y]
     return named
 
 
 @inlined
 def _score(K, model, constraints, named, scratch):
     """Score all pairs of clusters; returns the best score of an allowed pair, and the size of rounding errors."""
-    best, rounding = score_all(K, scratch.S, scratch.sums, model, scratch.names, named, scratch.scores)
+    best, rounding = score_all(K, scratch.S, scratch.sums, model, scratch.scores)
+    if named or model.chance_limit > 0.0:
+        best, rounding = adjust_scores(K, scratch.sums, model, scratch.names, named, rounding, scratch.scores)
     if constraints is not None:
         best = exclude_cannot_links(K, scratch.links.pair, scratch.scores)
     return best, rounding
@@ -120,8 +119,8 @@ def _contract(K, m, use_max, constraints, named, scratch):
 
 
 @compiled
-def _merge(first, model, constraints, limit, hypothetical, scratch, label, merges):
-    """Merge the mentions of one block round by round, given S and n, which are overwritten.
+def _merge(first, model, constraints, named, limit, hypothetical, scratch, label, merges):
+    """Merge the mentions of one block round by round, given S, n and, if `named`, names, which are overwritten.
 
     Returns the number of rounds until convergence; whether a pair that may be joined is left then; the highest score
     until then that was best of row and column but did not exceed the limit (every limit between that score and this
@@ -133,7 +132,6 @@ def _merge(first, model, constraints, limit, hypothetical, scratch, label, merge
         scratch.partition.smallest[x] = x
         scratch.partition.current[x] = x
     K, done, step = m, 0, 0
-    named = _fill_names(first, m, scratch.prior, scratch.names)
     if constraints is not None:
         fill_cannot_links(constraints.profile[first : first + m], constraints, scratch.links)
         group = constraints.group[first : first + m]
@@ -194,26 +192,28 @@ def cluster_blocks(inputs, model, constraints, chosen, limit, hypothetical, outp
             whole_S[:pairs] = S[:pairs]
             whole_n[:m] = n[:m]
         here = block_model(m, n, model)
+        named = _fill_names(first, last, inputs, scratch.names)
         own_merges = Merges(
             merges.round[first:last], merges.left[first:last], merges.right[first:last], merges.score[first:last]
         )  # fmt: skip
         output.rounds[b], _, _, _ = _merge(
-            first, here, constraints, limit[b], hypothetical, scratch, label[first:last], own_merges
+            first, here, constraints, named, limit[b], hypothetical, scratch, label[first:last], own_merges
         )  # fmt: skip
         if with_margins:
             S[:pairs] = whole_S[:pairs]
             n[:m] = whole_n[:m]
             margins = Margins(output.margins.own[first:last], output.margins.other[first:last])
-            fit_block(first, label[first:last], constraints, here, scratch, fits, margins)
+            prior = Names(inputs.name[first:last], inputs.factor[first:last])
+            fit_block(first, label[first:last], constraints, prior, here, scratch, fits, margins)
 
 
 @inlined
-def _merge_at(limit, first, model, constraints, constrained, scratch, label, merges):
+def _merge_at(limit, first, model, constraints, constrained, named, scratch, label, merges):
     """`_merge` with constraints or without, until convergence."""
     if constrained:
-        result = _merge(first, model, constraints, limit, False, scratch, label, merges)
+        result = _merge(first, model, constraints, named, limit, False, scratch, label, merges)
     else:
-        result = _merge(first, model, None, limit, False, scratch, label, merges)
+        result = _merge(first, model, None, named, limit, False, scratch, label, merges)
     return result
 
 
@@ -250,13 +250,14 @@ def sweep_blocks(inputs, model, constraints, constrained, ratio, steps):
         while not last_one:
             S[:pairs] = whole_S[:pairs]
             n[:m] = whole_n[:m]
+            named = _fill_names(first, last, inputs, scratch.names)
             if outcomes == lowest.size:
                 lowest = np.append(lowest, np.empty_like(lowest))
             while labelled + m > label.size:
                 label = np.append(label, np.empty_like(label))
             own_label = label[labelled : labelled + m]
             _, unfinished, refused, rounding = _merge_at(
-                limit, first, here, constraints, constrained[b], scratch, own_label, merges
+                limit, first, here, constraints, constrained[b], named, scratch, own_label, merges
             )  # fmt: skip
             last_one = not unfinished or limit == 0.0 or refused <= 0.0
             lowest[outcomes] = -np.inf if last_one else refused

@@ -21,16 +21,12 @@ class Sums(NamedTuple):
 
 
 class PairScores(NamedTuple):
-    """score(C,D) at `pair[C, D]`, the best of each row and column, and the chance term of each row (0 if joint).
-
-    `required` is the chance limit of each row, without the weight of the sizes of both clusters.
-    """
+    """score(C,D) at `pair[C, D]`, the best of each row and column, and the chance term of each row (0 if joint)."""
 
     pair: Any
     row_best: Any
     column_best: Any
     chance: Any
-    required: Any
 
 
 class Names(NamedTuple):
@@ -50,13 +46,19 @@ def name_factor(name_c, name_d, factor_c):
 
 
 @compiled
+def combined_name(a, b):
+    """The name of a cluster that consists of clusters with the names a and b."""
+    if a == -1 or a == b:
+        return b
+    return a if b == -1 else -2
+
+
+@compiled
 def add_name(to, name, factor, names):
     """Combine the name of a cluster with that of another cluster that it absorbs."""
     if names.name[to] == -1:
-        names.name[to] = name
         names.factor[to] = factor
-    elif name != -1 and name != names.name[to]:
-        names.name[to] = -2
+    names.name[to] = combined_name(names.name[to], name)
 
 
 @compiled
@@ -134,20 +136,15 @@ def exceeds_chance_limit(score, chance_c, required_c, size_c, size_d, mentions):
 
 
 @compiled
-def score_all(K, S, sums, model, names, named, scores):
+def score_all(K, S, sums, model, scores):
     """Fill the scores of all ordered pairs of K clusters, and the best score of each row and column.
 
-    `names` are used if `named`. Pairs that do not exceed the chance limit have the score −∞.
-
     Returns the best score of all and the size of rounding errors: 0 without chance correction, else a fixed share of
-    the largest term of the subtraction, also after a factor above 1.
+    the largest term of the subtraction.
     """
     n, size, smooth, w = sums.n, sums.size, sums.smooth, sums.w
     pair, row_best, column_best, chance = scores.pair, scores.row_best, scores.column_best, scores.chance
-    name, factor, required, limited = names.name, names.factor, scores.required, model.chance_limit > 0.0
     fill_weights(0, K, sums, model)
-    for c in range(K if limited else 0):
-        required[c] = chance_of(c, n, c, n, size, model.required, model.epsilon, False)
     for d in range(K):
         chance[d] = 0.0
         if not model.joint:
@@ -165,24 +162,12 @@ def score_all(K, S, sums, model, names, named, scores):
                 s = S[row + j, t]
                 i_given_j += w[j, t] * s
                 j_given_i += w[i, t] * s
-            chance_of_i, chance_of_j = chance[i], chance[j]
             if model.joint and model.gamma > 0.0:
                 chance_of_i = chance_of(i, n, j, n, size, model.expected, model.epsilon, True)
                 chance_of_j = chance_of(j, n, i, n, size, model.expected, model.epsilon, True)
                 largest = max(largest, max(max(i_given_j, j_given_i), max(chance_of_i, chance_of_j)))
                 i_given_j -= chance_of_i
                 j_given_i -= chance_of_j
-            if named or limited:
-                f = name_factor(name[i], name[j], factor[i]) if named else 1.0
-                peak = max(max(i_given_j, 0.0) + chance_of_i, max(j_given_i, 0.0) + chance_of_j)
-                largest = max(largest, max(f, 1.0) * peak)
-                i_given_j *= f
-                j_given_i *= f
-                if limited:
-                    if not exceeds_chance_limit(i_given_j, f * chance[i], required[i], size[i], size[j], model.X):
-                        i_given_j = -np.inf
-                    if not exceeds_chance_limit(j_given_i, f * chance[j], required[j], size[j], size[i], model.X):
-                        j_given_i = -np.inf
             pair[i, j] = i_given_j
             pair[j, i] = j_given_i
             row_best[i] = max(row_best[i], i_given_j)
@@ -194,6 +179,45 @@ def score_all(K, S, sums, model, names, named, scores):
         best = max(best, row_best[d])
         largest = max(largest, chance[d] + max(row_best[d], 0.0))
     return best, ROUNDING * largest if model.gamma > 0.0 else 0.0
+
+
+@compiled
+def adjust_scores(K, sums, model, names, named, rounding, scores):
+    """Multiply the scores of pairs with the same name by its factor, and set those below the chance limit to −∞.
+
+    Finds the best of each row and column again; returns the best and the size of rounding errors, which a factor above
+    1 makes larger. Separate from `score_all`, which would be slower with it where there is nothing to adjust.
+    """
+    n, size, name, factor = sums.n, sums.size, names.name, names.factor
+    pair, row_best, column_best, chance = scores.pair, scores.row_best, scores.column_best, scores.chance
+    expected, epsilon, joint, mentions = model.expected, model.epsilon, model.joint, model.X
+    limited, required = model.chance_limit > 0.0, np.zeros(K)
+    for c in range(K):
+        row_best[c] = -np.inf
+        column_best[c] = -np.inf
+        if limited:
+            required[c] = chance_of(c, n, c, n, size, model.required, epsilon, False)
+    largest = rounding / ROUNDING
+    for i in range(K):
+        for j in range(K):
+            if i == j:
+                continue
+            score, f = pair[i, j], 1.0
+            if named:
+                f = name_factor(name[i], name[j], factor[i])
+            if f > 1.0 and model.gamma > 0.0:
+                chance_i = chance_of(i, n, j, n, size, expected, epsilon, joint) if joint else chance[i]
+                largest = max(largest, f * (max(score, 0.0) + chance_i))
+            score *= f
+            if limited and not exceeds_chance_limit(score, f * chance[i], required[i], size[i], size[j], mentions):
+                score = -np.inf
+            pair[i, j] = score
+            row_best[i] = max(row_best[i], score)
+            column_best[j] = max(column_best[j], score)
+    best = -np.inf
+    for c in range(K):
+        best = max(best, row_best[c])
+    return best, ROUNDING * largest
 
 
 @compiled
