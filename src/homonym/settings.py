@@ -127,6 +127,10 @@ SMALL_COLLECTION = 3000
 #: Default weight γ of the chance correction. The `max` variant does not grow with cluster size and gets worse with it.
 DEFAULT_GAMMA: Mapping[str, float] = {"prob": 0.25, "max": 0.0}
 
+#: Share of each feature type in the chance limit; types not listed have 1. Few people share an affiliation or an e-mail
+#: address by chance, and few a co-author, however many mentions they have.
+CHANCE_LIMIT_SHARES: Mapping[str, float] = {"aff": 0.0, "email": 0.0, "co": 0.2}
+
 #: Weights may miss a sum of 1 by this much; more is treated as a mistake, not as rounding.
 WEIGHT_SUM_TOLERANCE = 1e-6
 
@@ -141,7 +145,7 @@ MAX_IDENTIFIERS = 25
 #: Groups of settings: those of extraction are part of the cache keys of checkpoints (engines/local_checkpoints.py), and
 #: all groups define which options a command has.
 EXTRACTION = ("blocking", "coauthor_names", "year_sigma", "year_reach", "title_weight", "abstract_weight", "language")
-UNTUNED = ("variant", "joint", "scope", "epsilon", "gamma", "weights", "name_prior")
+UNTUNED = ("variant", "joint", "scope", "epsilon", "gamma", "chance_limit", "weights", "name_prior")
 CLUSTERING = (*UNTUNED, "alpha", "beta", "kappa", "target_precision", "constraints", "identifiers")
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -176,6 +180,14 @@ class Settings(BaseModel):
         le=100,
         description="weight γ of the chance correction: γ·n(C)/n(·) is subtracted from p(C|D). If not given, "
         f"{DEFAULT_GAMMA['prob']:g} for prob and 0 for max",
+    )
+    chance_limit: Finite = Field(
+        0.0,
+        ge=0,
+        le=100,
+        description="second limit γ₂: two clusters may only be joined if their score exceeds γ₂ times what the first "
+        "one shares by chance, times √((|X| - b)/b), where b is the size of the larger one. 0 turns it off. Only for "
+        "the variant prob without joint",
     )
     alpha: Finite | None = Field(None, ge=0, description="constant part α of the limit α + β·|X| + κ·√|X|/(N + 3000)")
     beta: Finite | None = Field(None, ge=0, description="part β of the limit, per mention in the block")
@@ -233,6 +245,11 @@ class Settings(BaseModel):
         if self.target_precision is not None and self.limit_is_given:
             raise SettingsError(
                 "setting target_precision: it determines the limit; do not give alpha, beta or kappa as well."
+            )
+        if self.chance_limit > 0 and (self.variant == "max" or self.joint):
+            raise SettingsError(
+                "setting chance_limit: it applies to the variant prob without joint only; set it to 0, or leave out "
+                "variant = max and joint."
             )
 
     def __eq__(self, other: object) -> bool:

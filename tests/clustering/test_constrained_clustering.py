@@ -23,9 +23,11 @@ from tests.clustering.test_dense import (
     flat,
     literal,
     literal_model,
+    names_of,
     near,
     parameters,
     partition,
+    with_name,
 )
 from tests.clustering.test_sweep import EXACT, labels_of, lowest_of, rarities, sparse
 from tests.support.profiles import examples
@@ -109,9 +111,9 @@ def assert_satisfied(clusters: list[list[int]], constraints: reference.Reference
 def assert_same_as_reference(
     collection: list[list[Mention]], constraints: Constraints, run: Settings, rare: int
 ) -> None:
-    frequencies = counted(collection, rare)
-    stopped = cluster(flat(collection), frequencies, run, constraints=constraints)
-    followed = cluster(flat(collection), frequencies, run, constraints=constraints, hypothetical=True)
+    frequencies, names = counted(collection, rare), names_of(collection)
+    stopped = cluster(flat(collection), frequencies, run, constraints=constraints, names=names)
+    followed = cluster(flat(collection), frequencies, run, constraints=constraints, names=names, hypothetical=True)
     assert stopped.label.tolist() == followed.label.tolist()
     trace = round_table(followed)
     for b, block in enumerate(collection):
@@ -127,9 +129,9 @@ def assert_same_as_reference(
             assert_satisfied(clusters, block_constraints)
         rows = np.flatnonzero(trace["block"] == b)
         assert trace["clusters"][rows].tolist() == [len(step.clusters) for step in expected]
-        assert trace["highest_score"][rows] == near([max(s.scores) for s in expected], run)
+        assert trace["highest_score"][rows] == near([max(s.scores) for s in expected], run, names)
         for step, lowest in zip(expected, trace["lowest_score"][rows], strict=True):
-            assert any(lowest == near(score, run) for score in step.scores)
+            assert any(lowest == near(score, run, names) for score in step.scores)
 
 
 @settings(max_examples=examples(1000))
@@ -142,11 +144,12 @@ def test_kernel_equals_reference(case: Case, run: Settings, rare: int) -> None:
 @pytest.mark.parametrize("joint", [False, True])
 @pytest.mark.parametrize("scope", ["overall", "within"])
 @pytest.mark.parametrize("gamma", [0.0, 1.0])
+@pytest.mark.parametrize("named", [False, True])
 def test_equals_reference_on_larger_blocks_in_every_variant(
-    variant: str, joint: bool, scope: str, gamma: float
+    variant: str, joint: bool, scope: str, gamma: float, named: bool
 ) -> None:
     random = np.random.default_rng(11)
-    collection = [
+    collection: list[list[Mention]] = [
         [
             {kind: {int(f): float(random.integers(1, 4)) for f in random.choice(6, 3, replace=False)} for kind in TYPES}
             for _ in range(size)
@@ -156,8 +159,12 @@ def test_equals_reference_on_larger_blocks_in_every_variant(
     groups = [random.integers(0, 2 * len(block), len(block)).tolist() for block in collection]
     profiles = [random.integers(0, PROFILES, len(block)).tolist() for block in collection]
     constraints = constraints_of(groups, profiles, {(0, 1), (2, 3), (1, 4)})
+    if named:
+        collection = [[with_name(mention, int(random.integers(-2, 5))) for mention in block] for block in collection]
     run = Settings(variant=variant, joint=joint, scope=scope, gamma=gamma, alpha=0.01 if not joint else 0.001)
     assert_same_as_reference(collection, constraints, run, rare=20)
+    if variant == "prob" and not joint:
+        assert_same_as_reference(collection, constraints, run.changed(chance_limit=1.0), rare=20)
 
 
 @pytest.mark.parametrize("variant", ["prob", "max"])
@@ -204,9 +211,9 @@ def test_a_third_mention_does_not_join_a_cannot_link_pair_in_one_round() -> None
 def test_empty_constraints_change_nothing(collection: list[list[Mention]], run: Settings, rare: int) -> None:
     sizes = [len(block) for block in collection]
     nothing = constraints_of([list(range(m)) for m in sizes], [[m % PROFILES] * m for m in sizes], set())
-    frequencies = counted(collection, rare)
-    without = cluster(flat(collection), frequencies, run, hypothetical=True)
-    given_nothing = cluster(flat(collection), frequencies, run, constraints=nothing, hypothetical=True)
+    frequencies, names = counted(collection, rare), names_of(collection)
+    without = cluster(flat(collection), frequencies, run, names=names, hypothetical=True)
+    given_nothing = cluster(flat(collection), frequencies, run, constraints=nothing, names=names, hypothetical=True)
     for name in ("label", "rounds", "merge_round", "merge_left", "merge_right", "merge_score"):
         assert getattr(without, name).tolist() == getattr(given_nothing, name).tolist()
 
@@ -215,11 +222,11 @@ def test_empty_constraints_change_nothing(collection: list[list[Mention]], run: 
 @given(case=constrained(), run=parameters())
 def test_blocks_do_not_influence_each_other(case: Case, run: Settings) -> None:
     collection, constraints = case
-    frequencies = counted(collection, 1)
-    together = cluster(flat(collection), frequencies, run, constraints=constraints, margins=True)
+    frequencies, names = counted(collection, 1), names_of(collection)
+    together = cluster(flat(collection), frequencies, run, constraints=constraints, names=names, margins=True)
     for block, (first, last) in zip(collection, pairwise(together.block_start), strict=True):
         part = constraints.of(slice(first, last))
-        alone = cluster(flat([block]), frequencies, run, constraints=part, margins=True)
+        alone = cluster(flat([block]), frequencies, run, constraints=part, names=names_of([block]), margins=True)
         assert alone.label.tolist() == together.label[first:last].tolist()
         np.testing.assert_array_equal(alone.own, together.own[first:last])
         np.testing.assert_array_equal(alone.other, together.other[first:last])
@@ -231,7 +238,7 @@ def test_sweep_equals_kernel_and_reference(case: Case, run: Settings, ratio: flo
     collection, constraints = case
     frequencies = counted(collection, 1)
     bags = flat(collection)
-    outcomes = sweep(bags, frequencies, run, constraints=constraints, ratio=ratio)
+    outcomes = sweep(bags, frequencies, run, constraints=constraints, names=names_of(collection), ratio=ratio)
     for b, block in enumerate(collection):
         first, last = bags.block_start[b], bags.block_start[b + 1]
         block_constraints, part = literal_constraints(constraints, first, last), constraints.of(slice(first, last))
@@ -245,7 +252,8 @@ def test_sweep_equals_kernel_and_reference(case: Case, run: Settings, ratio: flo
             middle = [low] if above <= low * (1 + 1e-5) or ratio != EXACT else [low, math.sqrt(low * above)]
             for limit in middle:
                 at = run.changed(alpha=limit, beta=0.0, kappa=0.0)
-                found = cluster(flat([block]), frequencies, at, constraints=part).label.tolist()
+                single = cluster(flat([block]), frequencies, at, constraints=part, names=names_of([block]))
+                found = single.label.tolist()
                 assert labels[s] == found
                 steps = [step for step in literal(block, frequencies, at, block_constraints) if step.before_convergence]
                 assert partition(found) == (steps[-1].clusters if steps else block_constraints.groups)
@@ -255,27 +263,54 @@ def test_sweep_equals_kernel_and_reference(case: Case, run: Settings, ratio: flo
 @given(case=constrained(), run=parameters())
 def test_last_outcome_without_chance_correction_leaves_only_cannot_link_pairs(case: Case, run: Settings) -> None:
     collection, constraints = case
-    bags, frequencies, run = flat(collection), counted(collection, 1), run.changed(gamma=0.0)
-    outcomes = sweep(bags, frequencies, run, constraints=constraints)
+    bags, frequencies = flat(collection), counted(collection, 1)
+    run = run.changed(gamma=0.0, chance_limit=0.0)
+    outcomes = sweep(bags, frequencies, run, constraints=constraints, names=names_of(collection))
     for b in range(len(collection)):
         block_constraints = literal_constraints(constraints, *bags.block_start[b : b + 2].tolist())
         for C, D in combinations(partition(labels_of(outcomes, b)[-1]), 2):
             assert reference.cannot_be_linked(C, D, block_constraints)
 
 
+@settings(max_examples=examples(150))
+@given(
+    case=constrained(),
+    run=parameters(),
+    chance_limit=st.sampled_from([0.5, 1.0, 3.0]),
+    gamma=st.sampled_from([0.0, 0.5]),
+)
+def test_last_outcome_with_a_chance_limit_leaves_no_pair_that_may_be_joined(
+    case: Case, run: Settings, chance_limit: float, gamma: float
+) -> None:
+    """The last outcome of a sweep is that of the reference at the limit 0, unless it is reached at a higher limit."""
+    collection, constraints = case
+    bags, frequencies = flat(collection), counted(collection, 1)
+    run = run.changed(variant="prob", joint=False, gamma=gamma, chance_limit=chance_limit)
+    outcomes = sweep(bags, frequencies, run, constraints=constraints, names=names_of(collection), ratio=EXACT)
+    for b, block in enumerate(collection):
+        block_constraints = literal_constraints(constraints, *bags.block_start[b : b + 2].tolist())
+        types, model = literal_model(block, frequencies, run)
+        ps = [reference.p_mention(t.counts, t.totals, model.N, model.epsilon) for t in types]
+        clusters = partition(labels_of(outcomes, b)[-1])
+        scores, rounding = reference.score_matrix(types, ps, clusters, model, block_constraints)
+        assert not reference.selected(scores, 0.0, rounding)
+
+
 @settings(max_examples=examples(400))
 @given(case=constrained(), run=parameters(), rare=rarities, hypothetical=st.booleans())
 def test_margins_equal_reference(case: Case, run: Settings, rare: int, hypothetical: bool) -> None:
     collection, constraints = case
-    bags, frequencies = flat(collection), counted(collection, rare)
-    answer = cluster(bags, frequencies, run, constraints=constraints, hypothetical=hypothetical, margins=True)
+    bags, frequencies, names = flat(collection), counted(collection, rare), names_of(collection)
+    answer = cluster(
+        bags, frequencies, run, constraints=constraints, names=names, hypothetical=hypothetical, margins=True
+    )  # fmt: skip
     for block, (first, last) in zip(collection, pairwise(bags.block_start.tolist()), strict=True):
         types, model = literal_model(block, frequencies, run)
         clusters = partition(answer.label[first:last].tolist())
         own, other = reference.margins(types, clusters, model, literal_constraints(constraints, first, last))
         assert np.isnan(answer.own[first:last]).tolist() == np.isnan(own).tolist()
-        assert np.nan_to_num(answer.own[first:last]) == near(np.nan_to_num(own).tolist(), run)
-        assert answer.other[first:last] == near(other, run)
+        assert np.nan_to_num(answer.own[first:last]) == near(np.nan_to_num(own).tolist(), run, names)
+        assert answer.other[first:last] == near(other, run, names)
 
 
 def test_margins_are_empty_unless_requested() -> None:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from homonym.clustering import compiling, reference
 from homonym.clustering.agglomerative import Clustering, cluster, round_table
-from homonym.clustering.arrays import Bags, Frequencies
+from homonym.clustering.arrays import Bags, Frequencies, NamePrior
 from homonym.clustering.dense import blocks as dense_blocks
-from homonym.settings import Settings
+from homonym.settings import CHANCE_LIMIT_SHARES, Settings
 from tests.support.profiles import examples
 
 Bag = dict[int, float]
@@ -27,26 +27,37 @@ TYPES = ("co", "term", "year")
 whole_counts = st.sampled_from([1.0, 1.0, 2.0, 3.0])
 odd_counts = st.sampled_from([0.1, 0.2006, 0.177, 1 / 3, 1.0])
 bags = st.dictionaries(st.integers(0, 5), whole_counts | odd_counts, max_size=4)
-mentions = st.fixed_dictionaries(dict.fromkeys(TYPES, bags))
-blocks = st.lists(st.lists(mentions, min_size=1, max_size=7), min_size=1, max_size=4)
+# At most one full name, where `bags` have features, and its factor. Equal factors and a factor of 1 are common.
+FACTORS = (0.5, 1.0, 2.0, 1000.0, 2.0)
+full_names = st.none() | st.sampled_from([0, 2, 2, 3]) | st.integers(0, len(FACTORS) - 1)
+mentions = st.fixed_dictionaries(
+    dict.fromkeys(TYPES, bags) | {"name": full_names.map(lambda name: {} if name is None else {name: FACTORS[name]})}
+)
+unnamed = mentions.map(lambda mention: {**mention, "name": {}})
+members = st.lists(mentions, min_size=1, max_size=7) | st.lists(unnamed, min_size=1, max_size=7)
+blocks = st.lists(members, min_size=1, max_size=4)
 limits = st.sampled_from([0.0, 1e-6, 1e-3, 0.02, 0.125, 0.25, 0.5, 1.0])
 
 
 @st.composite
 def parameters(draw: st.DrawFn) -> Settings:
     raw = [draw(st.integers(0, 3)) for _ in TYPES]
+    variant, joint = draw(
+        st.sampled_from([("prob", False), ("prob", False), ("prob", True), ("max", False), ("max", True)])
+    )
     weights: Any = "uniform"
     if sum(raw) > 0:
         weights = {kind: value / sum(raw) for kind, value in zip(TYPES, raw, strict=True)}
     return Settings(
-        variant=draw(st.sampled_from(["prob", "max"])),
-        joint=draw(st.booleans()),
+        variant=variant,
+        joint=joint,
         scope=draw(st.sampled_from(["overall", "within"])),
         epsilon=draw(st.sampled_from([1e-4, 1e-2, 1.0])),
         alpha=draw(limits),
         beta=draw(limits) / 10,
         kappa=draw(limits),
         gamma=draw(st.sampled_from([0.0, 0.0, 0.5, 1.0, 2.0])),
+        chance_limit=draw(st.sampled_from([0.0, 0.5, 3.0])) if variant == "prob" and not joint else 0.0,
         weights=weights,
     )
 
@@ -78,6 +89,27 @@ def flat(collection: list[list[Mention]]) -> Bags:
     )
 
 
+def names_of(collection: list[list[Mention]]) -> NamePrior | None:
+    """The full names of the mentions, None if there are none."""
+    names = [next(iter(mention.get("name", {}).items()), (-1, 1.0)) for block in collection for mention in block]
+    if all(name < 0 for name, _ in names):
+        return None
+    return NamePrior(np.array([name for name, _ in names], np.int32), np.array([factor for _, factor in names]))
+
+
+def with_name(mention: Mention, name: int) -> Mention:
+    """The mention with this full name, or without one if the number is negative."""
+    return {**mention, "name": {name: FACTORS[name]} if name >= 0 else {}}
+
+
+def literal_names(block: list[Mention]) -> reference.ReferenceNames:
+    """The full names of the mentions of one block as the reference takes them."""
+    names = [mention.get("name", {}) for mention in block]
+    return reference.ReferenceNames(
+        [next(iter(name), None) for name in names], {g: factor for name in names for g, factor in name.items()}
+    )  # fmt: skip
+
+
 def literal(
     block: list[Mention],
     frequencies: Frequencies,
@@ -99,7 +131,9 @@ def literal_model(
                 counts[x, feature] = count
         totals = counts.sum(axis=0) if run.scope == "within" else frequencies.total[6 * t : 6 * t + 6]
         mass = totals.sum() if run.scope == "within" else frequencies.mass[t]
-        types.append(reference.FeatureType(counts, totals, float(mass), weights[t]))
+        types.append(
+            reference.FeatureType(counts, totals, float(mass), weights[t], CHANCE_LIMIT_SHARES.get(kind, 1.0))
+        )  # fmt: skip
     alpha, beta, kappa = run.limit
     model = reference.ReferenceModel(
         N=len(block) if run.scope == "within" else frequencies.mentions,
@@ -108,6 +142,8 @@ def literal_model(
         use_max=run.variant == "max",
         joint=run.joint,
         gamma=run.chance,
+        chance_limit=run.chance_limit,
+        names=literal_names(block),
     )
     return types, model
 
@@ -130,15 +166,19 @@ def partition(labels: list[int]) -> list[list[int]]:
     return sorted([x for x, g in enumerate(labels) if g == label] for label in set(labels))
 
 
-def near(value: Any, run: Settings) -> Any:
-    """Equal up to rounding; with chance correction, rounding is relative to the terms of the subtraction."""
-    return pytest.approx(value, rel=1e-9, abs=1e-13 * (1 + run.chance) if run.chance else 0)
+def near(value: Any, run: Settings, names: NamePrior | None = None) -> Any:
+    """Equal up to rounding; with chance correction, rounding is relative to the terms of the subtraction.
+
+    These are multiplied by the factors of names.
+    """
+    factor = 1.0 if names is None else max(1.0, float(names.factor.max()))
+    return pytest.approx(value, rel=1e-9, abs=1e-13 * (1 + run.chance) * factor if run.chance else 0)
 
 
 def assert_same_as_reference(collection: list[list[Mention]], run: Settings, rare: int) -> None:
-    frequencies = counted(collection, rare)
-    stopped = cluster(flat(collection), frequencies, run)
-    followed = cluster(flat(collection), frequencies, run, hypothetical=True)
+    frequencies, names = counted(collection, rare), names_of(collection)
+    stopped = cluster(flat(collection), frequencies, run, names=names)
+    followed = cluster(flat(collection), frequencies, run, names=names, hypothetical=True)
     assert stopped.label.tolist() == followed.label.tolist()
     trace = round_table(followed)
     for b, block in enumerate(collection):
@@ -152,9 +192,9 @@ def assert_same_as_reference(collection: list[list[Mention]], run: Settings, rar
         rows = np.flatnonzero(trace["block"] == b)
         assert trace["clusters"][rows].tolist() == [len(step.clusters) for step in expected]
         assert trace["before_convergence"][rows].tolist() == [step.before_convergence for step in expected]
-        assert trace["highest_score"][rows] == near([max(s.scores) for s in expected], run)
+        assert trace["highest_score"][rows] == near([max(s.scores) for s in expected], run, names)
         for step, lowest in zip(expected, trace["lowest_score"][rows], strict=True):
-            assert any(lowest == near(score, run) for score in step.scores)
+            assert any(lowest == near(score, run, names) for score in step.scores)
 
 
 @settings(max_examples=examples(1500))
@@ -167,19 +207,25 @@ def test_kernel_equals_reference(collection: list[list[Mention]], run: Settings,
 @pytest.mark.parametrize("joint", [False, True])
 @pytest.mark.parametrize("scope", ["overall", "within"])
 @pytest.mark.parametrize("gamma", [0.0, 1.5])
+@pytest.mark.parametrize("named", [False, True])
 def test_equals_reference_on_larger_blocks_in_every_variant(
-    variant: str, joint: bool, scope: str, gamma: float
+    variant: str, joint: bool, scope: str, gamma: float, named: bool
 ) -> None:
     random = np.random.default_rng(7)
-    collection = [
+    collection: list[list[Mention]] = [
         [
             {kind: {int(f): float(random.integers(1, 4)) for f in random.choice(6, 3, replace=False)} for kind in TYPES}
             for _ in range(size)
         ]
         for size in (1, 2, 12, 25)
     ]
+    if named:
+        collection = [[with_name(mention, int(random.integers(-2, 5))) for mention in block] for block in collection]
     run = Settings(variant=variant, joint=joint, scope=scope, gamma=gamma, alpha=0.05 if not joint else 0.005)
     assert_same_as_reference(collection, run, rare=20)
+    if variant == "prob" and not joint:
+        for limit in (0.5, 1.5):
+            assert_same_as_reference(collection, run.changed(chance_limit=limit), rare=20)
 
 
 @pytest.mark.parametrize("run", [Settings(alpha=0.0), Settings(variant="max", alpha=0.0), Settings(alpha=1.0)])
@@ -192,9 +238,9 @@ def test_featureless_mentions_all_tie(run: Settings) -> None:
 @settings(max_examples=examples(200))
 def test_blocks_do_not_influence_each_other(collection: list[list[Mention]], run: Settings) -> None:
     frequencies = counted(collection, 1)
-    together = cluster(flat(collection), frequencies, run).label.tolist()
-    apart = [label for block in collection for label in cluster(flat([block]), frequencies, run).label.tolist()]
-    assert together == apart
+    together = cluster(flat(collection), frequencies, run, names=names_of(collection)).label.tolist()
+    apart = [cluster(flat([block]), frequencies, run, names=names_of([block])).label.tolist() for block in collection]
+    assert together == [label for block in apart for label in block]
 
 
 @given(collection=blocks, run=parameters(), order=st.randoms(use_true_random=False))
@@ -204,12 +250,81 @@ def test_order_of_mentions_does_not_matter(collection: list[list[Mention]], run:
     frequencies = counted(collection, 1)
     shuffled = list(range(len(block)))
     order.shuffle(shuffled)
-    straight = cluster(flat([block]), frequencies, run).label.tolist()
-    mixed = cluster(flat([[block[x] for x in shuffled]]), frequencies, run).label.tolist()
+    straight = cluster(flat([block]), frequencies, run, names=names_of([block])).label.tolist()
+    other_order = [[block[x] for x in shuffled]]
+    mixed = cluster(flat(other_order), frequencies, run, names=names_of(other_order)).label.tolist()
     back = [0] * len(block)
     for place, x in enumerate(shuffled):
         back[x] = mixed[place]
     assert partition(back) == partition(straight)
+
+
+@given(collection=blocks, run=parameters(), hypothetical=st.booleans())
+@settings(max_examples=examples(100))
+def test_names_that_say_nothing_change_nothing(
+    collection: list[list[Mention]], run: Settings, hypothetical: bool
+) -> None:
+    """No names, different names, and names with the factor 1 give the same bytes."""
+    bags, frequencies = flat(collection), counted(collection, 1)
+    number = np.arange(len(bags.bag_start) - 1, dtype=np.int32)
+    without = cluster(bags, frequencies, run, hypothetical=hypothetical, margins=True)
+    for name, factor in ((number * 0 - 1, 7.0), (number, 7.0), (number % 2, 1.0)):
+        prior = NamePrior(name, np.full(len(number), factor))
+        found = cluster(bags, frequencies, run, names=prior, hypothetical=hypothetical, margins=True)
+        for field in ("label", "rounds", "merge_round", "merge_left", "merge_right", "merge_score", "own", "other"):
+            assert getattr(found, field).tobytes() == getattr(without, field).tobytes(), field
+
+
+def test_a_shared_name_moves_two_mentions_above_or_below_the_limit() -> None:
+    block: list[Mention] = [{"co": {0: 1.0}, "term": {x: 1.0}, "year": {}} for x in range(3)]
+    bags, frequencies = flat([block]), counted([block], 50)
+    scores = cluster(bags, frequencies, Settings(gamma=0, alpha=0.0), hypothetical=True).merge_score
+    above = Settings(gamma=0, alpha=3 * float(scores[0]))
+    assert cluster(bags, frequencies, above).label.tolist() == [0, 1, 2]
+    names = NamePrior(np.array([4, -1, 4], np.int32), np.array([4.0, 1.0, 4.0]))
+    found = cluster(bags, frequencies, above, names=names)
+    assert found.label.tolist() == [0, 1, 0]
+    assert found.merge_score[0] == 4 * scores[0]
+    two, below = flat([block[:2]]), Settings(gamma=0, alpha=0.75 * float(scores[0]))
+    half = NamePrior(np.array([4, 4], np.int32), np.array([0.5, 0.5]))
+    assert cluster(two, frequencies, below).label.tolist() == [0, 0]
+    assert cluster(two, frequencies, below, names=half).label.tolist() == [0, 1]
+
+
+def test_a_cluster_with_several_names_shares_none() -> None:
+    """Mentions 0 and 1 must be linked and have different names, so mention 2 gains nothing from its name."""
+    names = reference.ReferenceNames([0, 1, 0, None], {0: 1000.0, 1: 1000.0})
+    assert reference.name_factor([0, 1], [2], names) == reference.name_factor([0, 3], [1], names) == 1.0
+    assert reference.name_factor([0, 3], [2], names) == 1000.0
+
+
+def test_pairs_that_share_no_more_than_chance_are_not_even_joined_hypothetically() -> None:
+    block: list[Mention] = [{"co": {}, "term": {x % 2: 1.0}, "year": {}} for x in range(16)]
+    frequencies, free = counted([block], 100), Settings(alpha=0.0, gamma=0.0)
+    assert cluster(flat([block]), frequencies, free).label.tolist() == [0] * 16
+    limited = free.changed(chance_limit=1.0)
+    found = cluster(flat([block]), frequencies, limited, hypothetical=True)
+    assert found.label.tolist() == [0, 1] * 8
+    assert (found.merge_round > 0).sum() == 14
+    assert_same_as_reference([block], limited, rare=100)
+
+
+@pytest.mark.parametrize(
+    ("changes", "wrong"),
+    [
+        ({"name": np.zeros(2, np.int32)}, "one entry per mention"),
+        ({"factor": np.ones(4)}, "one entry per mention"),
+        ({"name": np.array([0, -2, 0], np.int32)}, "−1 or the number of a name"),
+        ({"factor": np.array([1.0, 0.0, 1.0])}, "positive and finite"),
+        ({"factor": np.array([1.0, np.nan, 1.0])}, "positive and finite"),
+        ({"factor": np.array([1.0, np.inf, 1.0])}, "positive and finite"),
+    ],
+)
+def test_rejects_malformed_names(changes: dict[str, Any], wrong: str) -> None:
+    empty: Mention = {kind: {} for kind in TYPES}
+    names = NamePrior(np.zeros(3, np.int32), np.ones(3))._replace(**changes)
+    with pytest.raises(ValueError, match=wrong):
+        cluster(flat([[empty] * 3]), counted([[empty] * 3], 1), Settings(), names=names)
 
 
 def test_without_feature_types_all_mentions_stay_singletons() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,12 @@ from hypothesis import strategies as st
 
 from homonym.clustering import agglomerative
 from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, needed_bytes
-from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies
+from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies, NamePrior
 from homonym.clustering.sparse import giant_blocks
 from homonym.settings import Settings
 from tests.clustering import test_constrained_clustering, test_dense
 from tests.clustering.test_constrained_clustering import EMPTY, PROFILES, Case, constrained, constraints_of
-from tests.clustering.test_dense import TYPES, Mention, blocks, counted, flat, near, parameters
+from tests.clustering.test_dense import FACTORS, TYPES, Mention, blocks, counted, flat, names_of, near, parameters
 from tests.clustering.test_sweep import rarities
 from tests.support.profiles import examples
 
@@ -54,7 +55,7 @@ def clustered(bags: Bags, frequencies: Frequencies, run: Settings, **options: An
     return cluster(bags, frequencies, run, margins=True, **options)
 
 
-def assert_same_answer(found: Clustering, expected: Clustering, run: Settings) -> None:
+def assert_same_answer(found: Clustering, expected: Clustering, run: Settings, names: NamePrior | None = None) -> None:
     """The same up to rounding: tying merges may be recorded in another order, or with another of their pairs."""
     assert found.label.tolist() == expected.label.tolist()
     assert found.rounds.tolist() == expected.rounds.tolist()
@@ -62,15 +63,15 @@ def assert_same_answer(found: Clustering, expected: Clustering, run: Settings) -
     for b in range(len(found.rounds)):
         assert test_constrained_clustering.replayed(found, b) == test_constrained_clustering.replayed(expected, b)
     np.testing.assert_array_equal(np.isinf(found.merge_score), np.isinf(expected.merge_score))
-    assert np.nan_to_num(found.own) == near(np.nan_to_num(expected.own), run)
+    assert np.nan_to_num(found.own) == near(np.nan_to_num(expected.own), run, names)
     np.testing.assert_array_equal(np.isnan(found.own), np.isnan(expected.own))
-    assert found.other == near(expected.other, run)
+    assert found.other == near(expected.other, run, names)
     for block in np.unique(np.repeat(np.arange(len(found.rounds)), np.diff(found.block_start))):
         here = slice(found.block_start[block], found.block_start[block + 1])
         steps = found.merge_round[here]
         for step in np.unique(steps[steps > 0]):
             scores = [np.sort(answer.merge_score[here][steps == step]) for answer in (found, expected)]
-            assert scores[0] == near(scores[1], run)
+            assert scores[0] == near(scores[1], run, names)
 
 
 def assert_identical(one: Clustering, other: Clustering) -> None:
@@ -113,12 +114,13 @@ def test_sparse_kernel_equals_dense_kernel_for_any_number_of_threads(
 ) -> None:
     collection, constraints = case
     bags, frequencies = flat(collection), counted(collection, rare)
-    options = {"constraints": None if free else constraints, "hypothetical": hypothetical}
+    names = names_of(collection)
+    options = {"constraints": None if free else constraints, "names": names, "hypothetical": hypothetical}
     dense = clustered(bags, frequencies, run, **options)
     with every_block_is_giant(constants):
         alone = clustered(bags, frequencies, run, **options)
         shared = clustered(bags, frequencies, run, threads=2, **options)
-    assert_same_answer(alone, dense, run)
+    assert_same_answer(alone, dense, run, names)
     assert_identical(alone, shared)
 
 
@@ -158,6 +160,15 @@ def random_constraints(mentions: int, seed: int) -> Constraints:
     return constraints_of([groups], [random.integers(0, PROFILES, mentions).tolist()], {(0, 1), (2, 2), (3, 4)})
 
 
+def random_names(mentions: int, seed: int) -> NamePrior:
+    """Names of several sizes; a third of the mentions has none."""
+    random = np.random.default_rng(seed)
+    name = np.where(random.random(mentions) < 0.3, -1, np.minimum(random.zipf(1.5, mentions), mentions)).astype(
+        np.int32
+    )
+    return NamePrior(name, np.array(FACTORS)[name % len(FACTORS)])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", ["prob", "max"])
 @pytest.mark.parametrize("joint", [False, True])
@@ -171,11 +182,13 @@ def test_equals_dense_kernel_on_medium_blocks_in_every_variant(
     scope = "within" if joint == bound else "overall"
     for alpha in (0.0, 2e-4 if joint else 0.02, 0.9):
         run = Settings(variant=variant, joint=joint, gamma=gamma, scope=scope, alpha=alpha)
-        for hypothetical in (False, True):
-            dense = clustered(bags, frequencies, run, constraints=constraints, hypothetical=hypothetical)
+        limited = [run] if variant == "max" or joint else [run, run.changed(chance_limit=0.5)]
+        for hypothetical, names, case in product((False, True), (None, random_names(350, 8)), limited):
+            options: dict[str, Any] = {"constraints": constraints, "names": names, "hypothetical": hypothetical}
+            dense = clustered(bags, frequencies, case, **options)
             with every_block_is_giant():
-                found = clustered(bags, frequencies, run, constraints=constraints, hypothetical=hypothetical, threads=2)
-            assert_same_answer(found, dense, run)
+                found = clustered(bags, frequencies, case, threads=2, **options)
+            assert_same_answer(found, dense, case, names)
 
 
 @pytest.mark.slow
@@ -197,6 +210,21 @@ def test_equals_dense_kernel_on_larger_blocks(variant: str, mentions: int, seed:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("alpha", "chance_limit"), [(0.1, 0.0), (0.02, 0.5), (0.02, 2.0)])
+def test_equals_dense_kernel_on_a_larger_block_with_names_and_chance_limit(alpha: float, chance_limit: float) -> None:
+    bags, frequencies = zipf_block(700, 1)
+    run, names = Settings(alpha=alpha, chance_limit=chance_limit), random_names(700, 4)
+    for constraints in (None, random_constraints(700, 3)):
+        dense = clustered(bags, frequencies, run, constraints=constraints, names=names)
+        assert 20 < len(np.unique(dense.label)) < 0.95 * 700, "some mentions are joined, but not all"
+        with every_block_is_giant():
+            alone = clustered(bags, frequencies, run, constraints=constraints, names=names)
+            shared = clustered(bags, frequencies, run, constraints=constraints, names=names, threads=2)
+        assert_same_answer(alone, dense, run, names)
+        assert_identical(alone, shared)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("variant", "alpha", "rounds"), [("prob", 0.05, 300), ("max", 0.002, 20)])
 def test_large_cluster_that_grows_by_one_mention_per_round(variant: str, alpha: float, rounds: int) -> None:
     """Many rounds, in which the cached rows of large clusters are completed."""
@@ -210,17 +238,19 @@ def test_large_cluster_that_grows_by_one_mention_per_round(variant: str, alpha: 
 
 @pytest.mark.parametrize("variant", ["prob", "max"])
 @pytest.mark.parametrize("bound", [False, True])
-def test_finds_more_ties_than_a_list_holds(variant: str, bound: bool) -> None:
-    """All pairs tie."""
+@pytest.mark.parametrize("named", [False, True])
+def test_finds_more_ties_than_a_list_holds(variant: str, bound: bool, named: bool) -> None:
+    """All pairs tie, or all pairs of the same name."""
     collection = [[EMPTY] * 40 + [{**EMPTY, "co": {0: 1.0}}] * 30]
     constraints = (
         constraints_of([list(range(70))], [[x % PROFILES for x in range(70)]], {(0, 1), (3, 3)}) if bound else None
     )
     bags, frequencies, run = flat(collection), counted(collection, 3), Settings(variant=variant, alpha=0.0, gamma=0.0)
-    dense = clustered(bags, frequencies, run, constraints=constraints)
+    names = NamePrior(np.arange(70, dtype=np.int32) % 7 - 1, np.full(70, 2.0)) if named else None
+    dense = clustered(bags, frequencies, run, constraints=constraints, names=names)
     with every_block_is_giant({"ENOUGH": 50}):
-        found = clustered(bags, frequencies, run, constraints=constraints)
-    assert_same_answer(found, dense, run)
+        found = clustered(bags, frequencies, run, constraints=constraints, names=names)
+    assert_same_answer(found, dense, run, names)
 
 
 def test_size_alone_decides_which_blocks_are_giant(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from homonym.clustering.agglomerative import SWEEP_RATIO, Outcomes, cluster, limits, pair_scores, sweep
 from homonym.clustering.arrays import Bags, Floats, Frequencies
 from homonym.settings import Limit, Settings
-from tests.clustering.test_dense import TYPES, Mention, blocks, counted, flat, literal, mentions, parameters
+from tests.clustering.test_dense import TYPES, Mention, blocks, counted, flat, literal, mentions, names_of, parameters
 from tests.support.profiles import examples
 
 # So close to 1 that no outcome is skipped.
@@ -46,8 +46,13 @@ def between(lowest: Floats) -> list[float]:
 
 
 def clustered(block: list[Mention], frequencies: Frequencies, run: Settings, limit: float) -> list[int]:
-    found: list[int] = cluster(flat([block]), frequencies, run.changed(alpha=limit, beta=0.0, kappa=0.0)).label.tolist()
+    at = run.changed(alpha=limit, beta=0.0, kappa=0.0)
+    found: list[int] = cluster(flat([block]), frequencies, at, names=names_of([block])).label.tolist()
     return found
+
+
+def swept(collection: list[list[Mention]], frequencies: Frequencies, run: Settings, ratio: float = EXACT) -> Outcomes:
+    return sweep(flat(collection), frequencies, run, names=names_of(collection), ratio=ratio)
 
 
 def by_reference(block: list[Mention], frequencies: Frequencies, run: Settings, limit: float) -> list[int]:
@@ -80,7 +85,7 @@ def sparse(size: int) -> tuple[Bags, Frequencies]:
 
 def assert_right_between_steps(collection: list[list[Mention]], run: Settings, rare: int) -> None:
     frequencies = counted(collection, rare)
-    outcomes = sweep(flat(collection), frequencies, run, ratio=EXACT)
+    outcomes = swept(collection, frequencies, run)
     for b, block in enumerate(collection):
         for limit in between(lowest_of(outcomes, b)):
             step = outcomes.at(np.full(len(collection), limit))[b]
@@ -112,7 +117,7 @@ def test_each_outcome_equals_the_run_at_its_lowest_limit(
     collection: list[list[Mention]], run: Settings, rare: int, ratio: float
 ) -> None:
     frequencies = counted(collection, rare)
-    outcomes = sweep(flat(collection), frequencies, run, ratio=ratio)
+    outcomes = swept(collection, frequencies, run, ratio)
     for b, block in enumerate(collection):
         lowest, labels = lowest_of(outcomes, b), labels_of(outcomes, b)
         for low, before, label in zip(lowest[:-1].tolist(), [np.inf, *lowest.tolist()], labels, strict=False):
@@ -126,8 +131,8 @@ def test_each_outcome_equals_the_run_at_its_lowest_limit(
 def test_outcomes_lead_from_singletons_to_one_cluster(
     collection: list[list[Mention]], run: Settings, ratio: float
 ) -> None:
-    frequencies, run = counted(collection, 1), run.changed(gamma=0.0)
-    outcomes = sweep(flat(collection), frequencies, run, ratio=ratio)
+    frequencies, run = counted(collection, 1), run.changed(gamma=0.0, chance_limit=0.0)
+    outcomes = swept(collection, frequencies, run, ratio)
     assert len(outcomes.lowest) == len(outcomes.label_start) - 1 == outcomes.step_start[-1]
     for b, block in enumerate(collection):
         lowest, labels = lowest_of(outcomes, b), labels_of(outcomes, b)
@@ -151,8 +156,8 @@ def test_outcomes_lead_from_singletons_to_one_cluster(
 def test_with_chance_correction_outcomes_end_at_one_cluster_or_at_limit_0(
     collection: list[list[Mention]], run: Settings, gamma: float, ratio: float
 ) -> None:
-    frequencies, run = counted(collection, 1), run.changed(gamma=gamma)
-    outcomes = sweep(flat(collection), frequencies, run, ratio=ratio)
+    frequencies, run = counted(collection, 1), run.changed(gamma=gamma, chance_limit=0.0)
+    outcomes = swept(collection, frequencies, run, ratio)
     for b, block in enumerate(collection):
         lowest, labels = lowest_of(outcomes, b), labels_of(outcomes, b)
         assert lowest[-1] == -np.inf
@@ -188,9 +193,9 @@ def test_limits_decrease_by_the_ratio(run: Settings, ratio: float) -> None:
 @given(collection=blocks, run=parameters(), ratio=st.sampled_from([EXACT, SWEEP_RATIO]))
 def test_blocks_are_swept_independently(collection: list[list[Mention]], run: Settings, ratio: float) -> None:
     frequencies = counted(collection, 1)
-    together = sweep(flat(collection), frequencies, run, ratio=ratio)
+    together = swept(collection, frequencies, run, ratio)
     for b, block in enumerate(collection):
-        alone = sweep(flat([block]), frequencies, run, ratio=ratio)
+        alone = swept([block], frequencies, run, ratio)
         assert alone.lowest.tolist() == lowest_of(together, b).tolist()
         assert labels_of(alone, 0) == labels_of(together, b)
 
@@ -198,7 +203,7 @@ def test_blocks_are_swept_independently(collection: list[list[Mention]], run: Se
 @settings(max_examples=examples(100))
 @given(collection=blocks, run=parameters(), data=st.data())
 def test_every_block_has_its_own_limit(collection: list[list[Mention]], run: Settings, data: st.DataObject) -> None:
-    outcomes = sweep(flat(collection), counted(collection, 1), run, ratio=EXACT)
+    outcomes = swept(collection, counted(collection, 1), run)
     chosen, limit, expected = [], [], []
     for b in range(len(collection)):
         lowest = lowest_of(outcomes, b).tolist()
@@ -216,8 +221,8 @@ def test_every_block_has_its_own_limit(collection: list[list[Mention]], run: Set
 @settings(max_examples=examples(100))
 @given(block=st.lists(mentions, min_size=2, max_size=7), run=parameters(), below=st.floats(0, 0.999))
 def test_with_joint_scores_lower_limits_keep_one_cluster(block: list[Mention], run: Settings, below: float) -> None:
-    joint, frequencies = run.changed(joint=True, gamma=0.0), counted([block], 1)
-    limit = float(sweep(flat([block]), frequencies, joint, ratio=EXACT).lowest[-2]) * below
+    joint, frequencies = run.changed(joint=True, gamma=0.0, chance_limit=0.0), counted([block], 1)
+    limit = float(swept([block], frequencies, joint).lowest[-2]) * below
     assert clustered(block, frequencies, joint, limit) == [0] * len(block)
 
 
@@ -229,7 +234,7 @@ def test_one_cluster_stands_for_all_lower_limits_though_conditional_scores_may_f
         {"co": {}, "term": {2: 3.0, 1: 8.0, 3: 1.0}, "year": {}},
     ]
     frequencies, run = counted([block], 50), Settings(epsilon=0.01)
-    outcomes = sweep(flat([block]), frequencies, run, ratio=EXACT)
+    outcomes = swept([block], frequencies, run)
     lower = 0.6 * float(outcomes.lowest[-2])
     assert clustered(block, frequencies, run, lower) == by_reference(block, frequencies, run, lower) != [0, 0, 0, 0]
     assert outcomes.labels_at(np.array([lower])).tolist() == [0, 0, 0, 0]

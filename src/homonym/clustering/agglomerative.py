@@ -26,7 +26,7 @@ from homonym.clustering.arrays import (
     NamePrior,
     starts,
 )
-from homonym.settings import SMALL_COLLECTION, Limit
+from homonym.settings import CHANCE_LIMIT_SHARES, SMALL_COLLECTION, Limit
 
 if TYPE_CHECKING:
     from homonym.settings import Settings
@@ -77,6 +77,8 @@ def cluster(
 ) -> Clustering:
     """Cluster all blocks; with `hypothetical`, merging continues after convergence until no pair may be joined.
 
+    A pair may be joined unless a cannot-link forbids it or its score does not exceed the chance limit. Scores are those
+    with the factors of `names`, also in merges and margins. Margins ignore the chance limit.
     Without any feature type all mentions stay singletons, except for must-link groups. Giant blocks are clustered by
     several threads; `advance` is called with the number of merges of each of their rounds.
     """
@@ -84,7 +86,7 @@ def cluster(
 
     limit = limits(bags.block_start, settings.limit, frequencies.mentions)
     output = _new_output(bags, margins=margins)
-    inputs, model = _kernel_input(bags, frequencies), _model(frequencies, settings)
+    inputs, model = _kernel_input(bags, frequencies, names), _model(frequencies, settings)
     constrained = _constrained(bags, constraints)
     hypothetical = hypothetical and len(frequencies.types) > 0
     giant = np.diff(bags.block_start) >= GIANT_BLOCK
@@ -178,16 +180,16 @@ def sweep(
     """Cluster all blocks at the limits that change their outcome, at most one for each factor of `ratio`.
 
     A block's outcome is a step function of its limit: if no score lies between two limits, both give the same outcome.
-    Limits decrease until no pair is left that may be joined, which is one cluster if there are no constraints, or to 0:
-    limits are not negative, though scores may be with chance correction. Below the limit that leaves one cluster, the
-    merges occasionally end in several clusters again, because a conditional probability may fall when its condition
-    grows. Such limits are too low to be useful, and the outcome with one cluster stands for them.
+    Limits decrease until no pair is left that may be joined, which is one cluster without constraints and chance limit,
+    or to 0: limits are not negative, though scores may be with chance correction. Below the limit that leaves one
+    cluster, the merges occasionally end in several clusters again, because a conditional probability may fall when its
+    condition grows. Such limits are too low to be useful, and the outcome with one cluster stands for them.
     """
     from homonym.clustering.dense.blocks import sweep_blocks
 
     mentions = np.diff(bags.block_start)
     steps = np.zeros(len(mentions), np.int64)
-    inputs, model = _kernel_input(bags, frequencies), _model(frequencies, settings)
+    inputs, model = _kernel_input(bags, frequencies, names), _model(frequencies, settings)
     lowest, label = sweep_blocks(inputs, model, constraints, _constrained(bags, constraints), ratio, steps)
     return Outcomes(starts(steps), lowest, starts(np.repeat(mentions, steps)), label)
 
@@ -200,22 +202,42 @@ def pair_scores(bags: Bags, block: int, frequencies: Frequencies) -> tuple[Float
     return S, n
 
 
-def _kernel_input(bags: Bags, frequencies: Frequencies) -> KernelInput:
+def _kernel_input(bags: Bags, frequencies: Frequencies, names: NamePrior | None = None) -> KernelInput:
+    name, factor = np.zeros(0, np.int32), np.zeros(0)
+    if names is not None:
+        _check_names(bags, names)
+        name, factor = np.ascontiguousarray(names.name, np.int32), np.ascontiguousarray(names.factor, np.float64)
     return KernelInput(
-        bags.block_start, bags.bag_start, bags.feature, bags.count, frequencies.type_start, frequencies.total
+        bags.block_start, bags.bag_start, bags.feature, bags.count,
+        frequencies.type_start, frequencies.total, name, factor,
     )  # fmt: skip
 
 
+def _check_names(bags: Bags, names: NamePrior) -> None:
+    """Refuse a prior with missing entries, which compiled code would read, or with factors that are not positive."""
+    name, factor = names
+    if not len(name) == len(factor) == len(bags.bag_start) - 1:
+        raise ValueError("name and factor need one entry per mention")
+    if (name < -1).any():
+        raise ValueError("name must be −1 or the number of a name, from 0 on")
+    if not (np.isfinite(factor) & (factor > 0))[name >= 0].all():
+        raise ValueError("the factor of a name must be positive and finite")
+
+
 def _model(frequencies: Frequencies, settings: Settings) -> Model:
-    """The model of the collection; `mass` and `expected` are overwritten by the kernel."""
+    """The model of the collection; `mass`, `expected` and `required` are overwritten by the kernel."""
     weight = np.array(settings.weights_for(frequencies.types))
     return Model(
         weight=weight,
         mass=frequencies.mass.copy(),
         expected=np.zeros(len(weight)),
+        share=np.array([CHANCE_LIMIT_SHARES.get(kind, 1.0) for kind in frequencies.types], np.float64),
+        required=np.zeros(len(weight)),
         N=float(frequencies.mentions),
+        X=0.0,
         epsilon=settings.epsilon,
         gamma=settings.chance,
+        chance_limit=settings.chance_limit,
         use_max=settings.variant == "max",
         joint=settings.joint,
         within=settings.scope == "within",

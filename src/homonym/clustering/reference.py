@@ -7,6 +7,7 @@ or updated: every score of every round is computed from the mentions again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -28,17 +29,29 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class FeatureType:
-    """One feature type of one block: its bags, the collection's frequencies, and its weight λ."""
+    """One feature type of one block: its bags, the collection's frequencies, its weight λ.
+
+    `share` is its share in the chance limit.
+    """
 
     counts: Matrix
     totals: NDArray[np.float64]
     mass: float
     weight: float
+    share: float = 1.0
+
+
+@dataclass(frozen=True)
+class ReferenceNames:
+    """The full name of each mention of one block, None without one, and the factor of each name."""
+
+    name: list[int | None]
+    factor: dict[int, float]
 
 
 @dataclass(frozen=True)
 class ReferenceModel:
-    """The parameters of the formulas, and the limit."""
+    """The parameters of the formulas, the limit and the chance limit (`chance_limit` is γ₂), and full names."""
 
     N: int
     epsilon: float
@@ -46,6 +59,8 @@ class ReferenceModel:
     use_max: bool = False
     joint: bool = False
     gamma: float = 0.0
+    chance_limit: float = 0.0
+    names: ReferenceNames | None = None
 
 
 @dataclass(frozen=True)
@@ -118,9 +133,43 @@ def chance(types: list[FeatureType], C: Cluster, D: Cluster, model: ReferenceMod
     return float(total)
 
 
+def name_factor(C: Cluster, D: Cluster, names: ReferenceNames | None) -> float:
+    """The factor of the full name that C and D share, 1 if they share none.
+
+    The name of a cluster is the one that all its mentions with a name have; a cluster with several names has none.
+
+    >>> names = ReferenceNames([7, None, 7, 8], {7: 2.0, 8: 4.0})
+    >>> name_factor([0, 1], [2], names), name_factor([0], [1], names), name_factor([0, 3], [2], names)
+    (2.0, 1.0, 1.0)
+    """
+    if names is None:
+        return 1.0
+    of_C, of_D = ({name for x in cluster if (name := names.name[x]) is not None} for cluster in (C, D))
+    return names.factor[of_C.pop()] if of_C == of_D and len(of_C) == 1 else 1.0
+
+
 def score(types: list[FeatureType], ps: list[Matrix], C: Cluster, D: Cluster, model: ReferenceModel) -> float:
-    """score(C,D) = Σ_t λ_t · ( p_t(C|D) − γ · n_t(C)/n_t(·) ), the bracket times p_t(D) for the joint probability."""
-    return likeness(types, ps, C, D, model) - chance(types, C, D, model)
+    """score(C,D) = Σ_t λ_t · ( p_t(C|D) − γ · n_t(C)/n_t(·) ), times the factor of a name that C and D share.
+
+    The bracket is multiplied by p_t(D) for the joint probability.
+    """
+    factor = name_factor(C, D, model.names)
+    return factor * (likeness(types, ps, C, D, model) - chance(types, C, D, model))
+
+
+def limit_weight(larger: float, mentions: float) -> float:
+    """The weight √((|X| − b)/b) of the chance limit, where b is the size of the larger one of two clusters.
+
+    >>> limit_weight(1, mentions=10), limit_weight(5, mentions=10)
+    (3.0, 1.0)
+    """
+    return math.sqrt((mentions - larger) / larger)
+
+
+def chance_limit(types: list[FeatureType], C: Cluster, D: Cluster, model: ReferenceModel) -> float:
+    """γ₂ · Σ_t share_t · λ_t · n_t(C)/n_t(·), times the weight of the sizes; nothing for a type without occurrences."""
+    total = sum(t.share * t.weight * t.counts[C].sum() / t.mass for t in types if t.mass > 0)
+    return float(model.chance_limit * total * limit_weight(max(len(C), len(D)), len(types[0].counts)))
 
 
 def exceeds(a: float, b: float, rounding: float = 0.0) -> bool:
@@ -130,6 +179,21 @@ def exceeds(a: float, b: float, rounding: float = 0.0) -> bool:
     (False, True, True, False)
     """
     return a - b > TIE * abs(a) + rounding
+
+
+def exceeds_chance_limit(
+    types: list[FeatureType], ps: list[Matrix], C: Cluster, D: Cluster, model: ReferenceModel
+) -> bool:
+    """Whether score(C,D) exceeds the chance limit, if there is one.
+
+    Rounding errors are as large as the terms of this score allow. Those of other pairs do not matter, so the answer
+    depends on C and D only.
+    """
+    if model.chance_limit == 0:
+        return True
+    largest = max(likeness(types, ps, C, D, model), chance(types, C, D, model))
+    rounding = ROUNDING * largest * name_factor(C, D, model.names)
+    return exceeds(score(types, ps, C, D, model), chance_limit(types, C, D, model), rounding)
 
 
 def cannot_be_linked(C: Cluster, D: Cluster, constraints: ReferenceConstraints) -> bool:
@@ -183,13 +247,17 @@ def score_matrix(
     model: ReferenceModel,
     constraints: ReferenceConstraints,
 ) -> tuple[Matrix, float]:
-    """score(C,D) of all allowed pairs, −∞ for the others; and the size of rounding errors."""
+    """score(C,D) of all allowed pairs, −∞ for the others; and the size of rounding errors.
+
+    A factor above 1 makes rounding errors larger, too.
+    """
     scores = np.full((len(clusters), len(clusters)), -np.inf)
     largest = 0.0
     for (c, C), (d, D) in product(enumerate(clusters), repeat=2):
         if c != d:
-            largest = max(largest, likeness(types, ps, C, D, model), chance(types, C, D, model))
-            if not cannot_be_linked(C, D, constraints):
+            terms = likeness(types, ps, C, D, model), chance(types, C, D, model)
+            largest = max(largest, max(1.0, name_factor(C, D, model.names)) * max(terms))
+            if not cannot_be_linked(C, D, constraints) and exceeds_chance_limit(types, ps, C, D, model):
                 scores[c, d] = score(types, ps, C, D, model)
     return scores, ROUNDING * largest if model.gamma > 0 else 0.0
 
@@ -246,7 +314,8 @@ def margins(
     """How well each mention x fits its own cluster C, and how well the best other cluster.
 
     The fit is the higher one of score({x},D) and score(D,{x}), where D is C∖{x}, or any other cluster that C may be
-    joined with. The own fit of a singleton is NaN; the other fit is −∞ if there is no such cluster.
+    joined with. The own fit of a singleton is NaN; the other fit is −∞ if there is no such cluster. The chance limit
+    does not matter here.
     """
     constraints = or_unconstrained(types, constraints)
     ps = [p_mention(t.counts, t.totals, model.N, model.epsilon) for t in types]

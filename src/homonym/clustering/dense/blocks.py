@@ -20,10 +20,13 @@ from homonym.clustering.dense.merging import (
     profiles_of,
     shrink,
     shrink_cannot_links,
+    shrink_names,
 )
 from homonym.clustering.dense.scoring import (
+    Names,
     PairScores,
     Sums,
+    adjust_scores,
     block_model,
     exceeds,
     fill_cooccurrence,
@@ -47,6 +50,7 @@ class Scratch(NamedTuple):
     scores: Any
     partition: Any
     links: Any
+    names: Any
 
 
 @compiled
@@ -72,22 +76,41 @@ def _new_scratch(inputs, chosen, types, profiles):
             np.full(profiles, -1, np.int64),
             np.empty(largest, np.int64),
         ),
+        names=Names(np.empty(largest, np.int32), np.empty(largest)),
     )  # fmt: skip
 
 
+@compiled
+def _fill_names(first, last, inputs, names):
+    """Fill the names of the mentions of a block; returns whether two share one, so that it can change a score."""
+    if inputs.name.size == 0:
+        return False
+    name, factor, named = names.name, names.factor, False
+    for x in range(last - first):
+        name[x] = inputs.name[first + x]
+        factor[x] = inputs.factor[first + x]
+        for y in range(0 if named or name[x] < 0 or factor[x] == 1.0 else x):
+            named |= name[x] == name[y]
+    return named
+
+
 @inlined
-def _score(K, model, constraints, scratch):
+def _score(K, model, constraints, named, scratch):
     """Score all pairs of clusters; returns the best score of an allowed pair, and the size of rounding errors."""
     best, rounding = score_all(K, scratch.S, scratch.sums, model, scratch.scores)
+    if named or model.chance_limit > 0.0:
+        best, rounding = adjust_scores(K, scratch.sums, model, scratch.names, named, rounding, scratch.scores)
     if constraints is not None:
         best = exclude_cannot_links(K, scratch.links.pair, scratch.scores)
     return best, rounding
 
 
 @inlined
-def _contract(K, m, use_max, constraints, scratch):
+def _contract(K, m, use_max, constraints, named, scratch):
     """Replace joined clusters by one cluster each; returns the number of clusters left."""
     left = shrink(K, scratch.S, scratch.sums, use_max, scratch.partition)
+    if named:
+        shrink_names(K, scratch.names, scratch.partition)
     if constraints is not None:
         shrink_cannot_links(K, scratch.links.pair, scratch.partition)
     for x in range(m):
@@ -96,8 +119,8 @@ def _contract(K, m, use_max, constraints, scratch):
 
 
 @compiled
-def _merge(first, model, constraints, limit, hypothetical, scratch, label, merges):
-    """Merge the mentions of one block round by round, given S and n, which are overwritten.
+def _merge(first, model, constraints, named, limit, hypothetical, scratch, label, merges):
+    """Merge the mentions of one block round by round, given S, n and, if `named`, names, which are overwritten.
 
     Returns the number of rounds until convergence; whether a pair that may be joined is left then; the highest score
     until then that was best of row and column but did not exceed the limit (every limit between that score and this
@@ -113,10 +136,10 @@ def _merge(first, model, constraints, limit, hypothetical, scratch, label, merge
         fill_cannot_links(constraints.profile[first : first + m], constraints, scratch.links)
         group = constraints.group[first : first + m]
         done = join_must_links(group, scratch.links.pair, scratch.partition.parent, merges)
-        K = _contract(m, m, model.use_max, constraints, scratch)
+        K = _contract(m, m, model.use_max, constraints, named, scratch)
     rounds, unfinished, refused, blurred = -1, False, -np.inf, 0.0
     while K > 1:
-        best, rounding = _score(K, model, constraints, scratch)
+        best, rounding = _score(K, model, constraints, named, scratch)
         threshold = limit
         if not exceeds(best, limit, rounding):
             if rounds < 0:
@@ -137,7 +160,7 @@ def _merge(first, model, constraints, limit, hypothetical, scratch, label, merge
         if rounds < 0:
             refused, blurred = max(refused, below), max(blurred, rounding)
         merges.round[before:done] = step
-        K = _contract(K, m, model.use_max, constraints, scratch)
+        K = _contract(K, m, model.use_max, constraints, named, scratch)
     if rounds < 0:
         rounds = step
         label[:] = scratch.partition.current[:m]
@@ -169,26 +192,28 @@ def cluster_blocks(inputs, model, constraints, chosen, limit, hypothetical, outp
             whole_S[:pairs] = S[:pairs]
             whole_n[:m] = n[:m]
         here = block_model(m, n, model)
+        named = _fill_names(first, last, inputs, scratch.names)
         own_merges = Merges(
             merges.round[first:last], merges.left[first:last], merges.right[first:last], merges.score[first:last]
         )  # fmt: skip
         output.rounds[b], _, _, _ = _merge(
-            first, here, constraints, limit[b], hypothetical, scratch, label[first:last], own_merges
+            first, here, constraints, named, limit[b], hypothetical, scratch, label[first:last], own_merges
         )  # fmt: skip
         if with_margins:
             S[:pairs] = whole_S[:pairs]
             n[:m] = whole_n[:m]
             margins = Margins(output.margins.own[first:last], output.margins.other[first:last])
-            fit_block(first, label[first:last], constraints, here, scratch, fits, margins)
+            prior = Names(inputs.name[first:last], inputs.factor[first:last])
+            fit_block(first, label[first:last], constraints, prior, here, scratch, fits, margins)
 
 
 @inlined
-def _merge_at(limit, first, model, constraints, constrained, scratch, label, merges):
+def _merge_at(limit, first, model, constraints, constrained, named, scratch, label, merges):
     """`_merge` with constraints or without, until convergence."""
     if constrained:
-        result = _merge(first, model, constraints, limit, False, scratch, label, merges)
+        result = _merge(first, model, constraints, named, limit, False, scratch, label, merges)
     else:
-        result = _merge(first, model, None, limit, False, scratch, label, merges)
+        result = _merge(first, model, None, named, limit, False, scratch, label, merges)
     return result
 
 
@@ -225,13 +250,14 @@ def sweep_blocks(inputs, model, constraints, constrained, ratio, steps):
         while not last_one:
             S[:pairs] = whole_S[:pairs]
             n[:m] = whole_n[:m]
+            named = _fill_names(first, last, inputs, scratch.names)
             if outcomes == lowest.size:
                 lowest = np.append(lowest, np.empty_like(lowest))
             while labelled + m > label.size:
                 label = np.append(label, np.empty_like(label))
             own_label = label[labelled : labelled + m]
             _, unfinished, refused, rounding = _merge_at(
-                limit, first, here, constraints, constrained[b], scratch, own_label, merges
+                limit, first, here, constraints, constrained[b], named, scratch, own_label, merges
             )  # fmt: skip
             last_one = not unfinished or limit == 0.0 or refused <= 0.0
             lowest[outcomes] = -np.inf if last_one else refused

@@ -13,7 +13,7 @@ from homonym.clustering.dense.merging import (
     shrink_cannot_links,
     triangle_index,
 )
-from homonym.clustering.dense.scoring import Sums, chance_of, fill_weights
+from homonym.clustering.dense.scoring import Sums, chance_of, combined_name, fill_weights, name_factor
 
 #: Number of mentions whose margins are computed at a time.
 STRIP = 16
@@ -22,12 +22,15 @@ STRIP = 16
 class Fits(NamedTuple):
     """The final clusters of a block, with one position to spare, and what they share with a strip of mentions.
 
-    `last[D]` is the last mention of a cluster, `shared[D, i]` is S(x,D) of mention i of the strip.
+    `last[D]` is the last mention of a cluster, `shared[D, i]` is S(x,D) of mention i of the strip. `name[D]` is the
+    full name of a cluster, as in `Names`, and `holders[D]` the number of its mentions with a name.
     """
 
     clusters: Any
     last: Any
     shared: Any
+    name: Any
+    holders: Any
 
 
 @compiled
@@ -38,6 +41,8 @@ def new_fits(largest, types):
         clusters=Sums(np.empty((places, types)), np.empty(places), np.empty((places, types)), np.empty(places)),
         last=np.empty(places, np.int64),
         shared=np.empty((places, STRIP, types)),
+        name=np.empty(places, np.int32),
+        holders=np.empty(places, np.int32),
     )
 
 
@@ -52,6 +57,17 @@ def _sum_clusters(K, label, n, fits):
         fits.last[label[x]] = x
         for t in range(n.shape[1]):
             clusters.n[label[x], t] += n[x, t]
+
+
+@compiled
+def _name_clusters(K, label, name, fits):
+    """Fill the names of the clusters from those of their mentions."""
+    name_of, holders = fits.name, fits.holders
+    name_of[:K] = -1
+    holders[:K] = 0
+    for x in range(name.size):
+        name_of[label[x]] = combined_name(name_of[label[x]], name[x])
+        holders[label[x]] += name[x] >= 0
 
 
 @compiled
@@ -93,18 +109,20 @@ def _fill_shared(start, K, label, S, use_max, shared):
 
 
 @compiled
-def _fit_strip(start, K, label, pair, mentions, fits, model, margins):
+def _fit_strip(start, K, label, pair, prior, mentions, fits, model, margins):
     """Fill the margins of a strip of mentions: the higher one of score({x},D) and score(D,{x}) for all clusters D.
 
     The fit of two singletons is mutual, so it is computed once. For the mention's own cluster, D is the rest of the
-    cluster, whose sums are put at position K. `pair` is empty if there are no cannot-links.
+    cluster, whose sums are put at position K. `pair` is empty if there are no cannot-links, `prior` if there are no
+    names.
     """
     # Outside of the loops, because each access to an array of a tuple counts references, which tripled the time.
     n, size, w, smooth = mentions.n, mentions.size, mentions.w, mentions.smooth
     n_of, size_of, w_of, smooth_of = fits.clusters.n, fits.clusters.size, fits.clusters.w, fits.clusters.smooth
     last, shared, own, other = fits.last, fits.shared, margins.own, margins.other
     expected, epsilon, joint, types = model.expected, model.epsilon, model.joint, model.weight.size
-    constrained = pair.size > 0
+    name, factor, name_of, holders = prior.name, prior.factor, fits.name, fits.holders
+    constrained, named = pair.size > 0, name.size > 0
     for d in range(K):
         for x in range(start, min(start + STRIP, label.size)):
             C, i, at = label[x], x - start, d
@@ -129,6 +147,8 @@ def _fit_strip(start, K, label, pair, mentions, fits, model, margins):
                 x_given_d -= chance_of(x, n, at, n_of, size_of, expected, epsilon, joint)
                 d_given_x -= chance_of(at, n_of, x, n, size, expected, epsilon, joint)
             fit = max(x_given_d, d_given_x)
+            if named and (d != C or holders[d] > 1):
+                fit *= name_factor(name[x], name_of[d], factor[x])
             if d == C:
                 own[x] = fit
                 continue
@@ -138,8 +158,8 @@ def _fit_strip(start, K, label, pair, mentions, fits, model, margins):
 
 
 @compiled
-def fit_block(first, label, constraints, model, scratch, fits, margins):
-    """Fill the margins of the mentions of one block, given S, n and their labels.
+def fit_block(first, label, constraints, prior, model, scratch, fits, margins):
+    """Fill the margins of the mentions of one block, given S, n, their labels and names (`prior`, empty for none).
 
     Mentions are taken in strips, because S of one mention is spread over all of the triangle.
     """
@@ -149,9 +169,11 @@ def fit_block(first, label, constraints, model, scratch, fits, margins):
     K = label.max() + 1
     mentions.size[:m] = 1.0
     _sum_clusters(K, label, mentions.n, fits)
+    if prior.name.size > 0:
+        _name_clusters(K, label, prior.name, fits)
     fill_weights(0, m, mentions, model)
     fill_weights(0, K, fits.clusters, model)
     margins.other[:] = -np.inf
     for start in range(0, m, STRIP):
         _fill_shared(start, K, label, scratch.S, model.use_max, fits.shared)
-        _fit_strip(start, K, label, scratch.links.pair, mentions, fits, model, margins)
+        _fit_strip(start, K, label, scratch.links.pair, prior, mentions, fits, model, margins)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from homonym.clustering.compiling import compiled, inlined
-from homonym.clustering.dense.scoring import exceeds
+from homonym.clustering.dense.scoring import add_name, exceeds
 
 
 class Partition(NamedTuple):
@@ -282,6 +282,19 @@ def join_allowed_pairs(K, scores, limit, rounding, partition, pair, merges, done
         inherit_cannot_links(K, a, b, pair)
         done = record_merge(a, b, score[k], partition.smallest, merges, done)
     return done, refused
+
+
+@compiled
+def shrink_names(K, names, partition):
+    """Give the clusters that are left the names of the clusters they absorbed, after `shrink`; also in place."""
+    parent, renumbered = partition.parent, partition.renumbered
+    for i in range(K):
+        to, name, factor = renumbered[i], names.name[i], names.factor[i]
+        if parent[i] == i:
+            names.name[to] = name
+            names.factor[to] = factor
+        else:
+            add_name(to, name, factor, names)
 
 
 @compiled

@@ -29,11 +29,52 @@ class PairScores(NamedTuple):
     chance: Any
 
 
+class Names(NamedTuple):
+    """The full name of each cluster, or of each mention, and its factor.
+
+    The name is −1 if no mention of the cluster has one, −2 if its mentions have several.
+    """
+
+    name: Any
+    factor: Any
+
+
+@compiled
+def name_factor(name_c, name_d, factor_c):
+    """The factor of the full name that two clusters share, 1 if they share none."""
+    return factor_c if name_c >= 0 and name_c == name_d else 1.0
+
+
+@compiled
+def combined_name(a, b):
+    """The name of a cluster that consists of clusters with the names a and b."""
+    if a == -1 or a == b:
+        return b
+    return a if b == -1 else -2
+
+
+@compiled
+def add_name(to, name, factor, names):
+    """Combine the name of a cluster with that of another cluster that it absorbs."""
+    if names.name[to] == -1:
+        names.factor[to] = factor
+    names.name[to] = combined_name(names.name[to], name)
+
+
+@compiled
+def combine_names(K, label, name, factor):
+    """The names of K clusters from those of their mentions."""
+    names = Names(np.full(K, -1, np.int32), np.ones(K))
+    for x in range(name.size):
+        add_name(label[x], name[x], factor[x], names)
+    return names
+
+
 @inlined
 def block_model(m, n, model):
     """The model of one block of m mentions, which is its own collection if `within`.
 
-    Overwrites `model.mass` and `model.expected`.
+    Overwrites `model.mass`, `model.expected` and `model.required`.
     """
     N = float(m) if model.within else model.N
     for t in range(model.weight.size):
@@ -44,9 +85,12 @@ def block_model(m, n, model):
             model.expected[t] = model.gamma * model.weight[t] / model.mass[t]
             if model.joint:
                 model.expected[t] /= model.mass[t] + N * model.epsilon
+        model.required[t] = 0.0
+        if model.chance_limit > 0.0 and model.mass[t] > 0.0:
+            model.required[t] = model.chance_limit * model.share[t] * model.weight[t] / model.mass[t]
     return Model(
-        model.weight, model.mass, model.expected, N, model.epsilon,
-        model.gamma, model.use_max, model.joint, model.within,
+        model.weight, model.mass, model.expected, model.share, model.required, N, float(m), model.epsilon,
+        model.gamma, model.chance_limit, model.use_max, model.joint, model.within,
     )  # fmt: skip
 
 
@@ -71,6 +115,24 @@ def chance_of(c, n_c, d, n_d, size_d, expected, epsilon, joint):
         given = n_d[d, t] + size_d[d] * epsilon if joint else 1.0
         total += expected[t] * n_c[c, t] * given
     return total
+
+
+@compiled
+def limit_weight(larger, mentions):
+    """The weight of the chance limit, by the size of the larger one of two clusters; `reference.limit_weight`."""
+    return np.sqrt((mentions - larger) / larger)
+
+
+@compiled
+def exceeds_chance_limit(score, chance_c, required_c, size_c, size_d, mentions):
+    """Whether score(C,D), which has been multiplied by the factor of a name, as has its chance term, may be joined.
+
+    Rounding errors are as large as the terms of this score allow: `reference.exceeds_chance_limit`.
+    """
+    if score <= 0.0:
+        return False
+    required = required_c * limit_weight(max(size_c, size_d), mentions)
+    return exceeds(score, required, ROUNDING * (score + chance_c))
 
 
 @compiled
@@ -117,6 +179,45 @@ def score_all(K, S, sums, model, scores):
         best = max(best, row_best[d])
         largest = max(largest, chance[d] + max(row_best[d], 0.0))
     return best, ROUNDING * largest if model.gamma > 0.0 else 0.0
+
+
+@compiled
+def adjust_scores(K, sums, model, names, named, rounding, scores):
+    """Multiply the scores of pairs with the same name by its factor, and set those below the chance limit to −∞.
+
+    Finds the best of each row and column again; returns the best and the size of rounding errors, which a factor above
+    1 makes larger. Separate from `score_all`, which would be slower with it where there is nothing to adjust.
+    """
+    n, size, name, factor = sums.n, sums.size, names.name, names.factor
+    pair, row_best, column_best, chance = scores.pair, scores.row_best, scores.column_best, scores.chance
+    expected, epsilon, joint, mentions = model.expected, model.epsilon, model.joint, model.X
+    limited, required = model.chance_limit > 0.0, np.zeros(K)
+    for c in range(K):
+        row_best[c] = -np.inf
+        column_best[c] = -np.inf
+        if limited:
+            required[c] = chance_of(c, n, c, n, size, model.required, epsilon, False)
+    largest = rounding / ROUNDING
+    for i in range(K):
+        for j in range(K):
+            if i == j:
+                continue
+            score, f = pair[i, j], 1.0
+            if named:
+                f = name_factor(name[i], name[j], factor[i])
+            if f > 1.0 and model.gamma > 0.0:
+                chance_i = chance_of(i, n, j, n, size, expected, epsilon, joint) if joint else chance[i]
+                largest = max(largest, f * (max(score, 0.0) + chance_i))
+            score *= f
+            if limited and not exceeds_chance_limit(score, f * chance[i], required[i], size[i], size[j], mentions):
+                score = -np.inf
+            pair[i, j] = score
+            row_best[i] = max(row_best[i], score)
+            column_best[j] = max(column_best[j], score)
+    best = -np.inf
+    for c in range(K):
+        best = max(best, row_best[c])
+    return best, ROUNDING * largest
 
 
 @compiled

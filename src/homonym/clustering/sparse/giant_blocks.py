@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Constraints, Floats, Integers, Margins, Merges
 from homonym.clustering.dense.merging import descending_order
+from homonym.clustering.dense.scoring import Names, combine_names
 from homonym.clustering.reference import ROUNDING, exceeds
 from homonym.clustering.sparse.giant_merging import (
     COLUMN,
@@ -183,8 +184,8 @@ def _new_scratch(block: Block, features: int) -> RowScratch:
     )  # fmt: skip
 
 
-def _new_clusters(block: Block, size: Floats, n: Floats) -> Clusters:
-    """Clusters with the given sums."""
+def _new_clusters(block: Block, size: Floats, n: Floats, names: Names) -> Clusters:
+    """Clusters with the given sums and names."""
     model = block.model
     below = n.T + size * model.epsilon
     if model.joint:
@@ -192,7 +193,7 @@ def _new_clusters(block: Block, size: Floats, n: Floats) -> Clusters:
     w = np.ascontiguousarray(model.weight[:, None] / below)
     smooth = w.sum(axis=0) * (model.epsilon / model.N)
     chance = np.zeros(len(size)) if model.joint else n @ model.expected
-    return Clusters(size, n, w, smooth, chance)
+    return Clusters(size, n, w, smooth, chance, n @ model.required, names)
 
 
 class Agglomeration:
@@ -216,7 +217,7 @@ class Agglomeration:
             index=index,
             items=linked_lists(self.smallest, m),
             members=linked_lists(self.smallest, m),
-            clusters=_new_clusters(block, np.ones(m), block.n.copy()),
+            clusters=_new_clusters(block, np.ones(m), block.n.copy(), Names(block.name.copy(), block.factor.copy())),
             links=index_cannot_links(constraints, m),
             cached=self.cache.rows,
         )
@@ -324,6 +325,7 @@ class Agglomeration:
         fresh = empty_lists(self.left, LISTED)
         copy_lists(remaining, number, self.partners, fresh)
         self.partners, self.new, self.smallest = fresh, self.new[remaining], self.smallest[remaining]
+        names = Names(*(array[remaining] for array in clusters.names))
         use_max = self.block.model.use_max
         self.cache.renumber(remaining, number, items_are_clusters=not use_max)
         if use_max:
@@ -335,7 +337,7 @@ class Agglomeration:
             index=index,
             items=items,
             members=renumber_lists(state.members, remaining, number),
-            clusters=_new_clusters(self.block, clusters.size[remaining], clusters.n[remaining]),
+            clusters=_new_clusters(self.block, clusters.size[remaining], clusters.n[remaining], names),
             cached=self.cache.rows,
         )
 
@@ -397,13 +399,13 @@ def fit_giant(
         index=index,
         items=members,
         members=members,
-        clusters=_new_clusters(block, size, n),
+        clusters=_new_clusters(block, size, n, combine_names(K, label, block.name, block.factor)),
         links=index_cannot_links(constraints, m),
         cached=RowCache(K, block.types, 0).rows,
     )
 
     def fit(rows: Integers, scratch: RowScratch, _: Any) -> None:
-        fit_rows(rows, block.n, state, scratch, margins)
+        fit_rows(rows, block.n, block.name, state, scratch, margins)
 
     with RowThreads(threads, block, len(index.inverse)) as row_threads:
         row_threads.run(np.arange(K), fit)
@@ -417,4 +419,4 @@ def linear_bytes(mentions: int, types: int, occurrences: int, threads: int = 1) 
     """
     lists = 3 * (LISTED * 12 + 16)
     by_thread = mentions * (lists + types * 8 + 40) + occurrences * 20
-    return occurrences * (96 + CACHE_BYTES) + mentions * (types * 40 + 100 + lists) + threads * by_thread
+    return occurrences * (96 + CACHE_BYTES) + mentions * (types * 40 + 132 + lists) + threads * by_thread

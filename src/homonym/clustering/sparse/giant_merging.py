@@ -8,9 +8,11 @@ import numpy as np
 
 from homonym.clustering.compiling import compiled
 from homonym.clustering.dense.merging import find_root, record_merge
+from homonym.clustering.dense.scoring import add_name
 from homonym.clustering.sparse.inverted_index import append_members, move_postings
 
 #: Kinds of partner lists of a cluster C: by score(C,·), by score(·,C), by the larger term of score(C,·) and its chance.
+#: The first two hold only pairs that exceed the chance limit; that depends on both clusters only, so lists stay valid.
 ROW, COLUMN, PEAK = 0, 1, 2
 
 
@@ -192,7 +194,7 @@ def contract(parent, state):
     The items of the cluster whose cached row is kept come first, so that items not yet in the row come last.
     """
     model, clusters, cached = state.model, state.clusters, state.cached
-    size, n, w, epsilon = clusters.size, clusters.n, clusters.w, model.epsilon
+    size, n, w, names, epsilon = clusters.size, clusters.n, clusters.w, clusters.names, model.epsilon
     joined = np.zeros(parent.size, np.bool_)
     for b in range(parent.size):
         a = find_root(parent, b)
@@ -207,13 +209,15 @@ def contract(parent, state):
         size[a] += size[b]
         n[a] += n[b]
         size[b] = 0.0
+        add_name(a, names.name[b], names.factor[b], names)
     for c in range(parent.size):
         if not joined[c] or size[c] == 0.0:
             continue
-        clusters.smooth[c] = clusters.chance[c] = 0.0
+        clusters.smooth[c] = clusters.chance[c] = clusters.required[c] = 0.0
         for t in range(model.weight.size):
             below = model.mass[t] + model.N * epsilon if model.joint else n[c, t] + size[c] * epsilon
             w[t, c] = model.weight[t] / below
             clusters.smooth[c] += w[t, c] * epsilon / model.N
             clusters.chance[c] += 0.0 if model.joint else model.expected[t] * n[c, t]
+            clusters.required[c] += model.required[t] * n[c, t]
     return joined

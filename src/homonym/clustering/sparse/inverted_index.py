@@ -15,13 +15,18 @@ from homonym.clustering.compiling import compiled
 
 @dataclass(frozen=True)
 class Block:
-    """The mentions of one block with their bags, the frequencies of features, and the model of the collection."""
+    """The mentions of one block with their bags, the frequencies of features, and the model of the collection.
+
+    `name` and `factor` are those of `NamePrior`; without a prior, no mention has a name.
+    """
 
     bag_start: Integers
     feature: NDArray[np.int32]
     count: Floats
     type_start: Integers
     total: Floats
+    name: NDArray[np.int32]
+    factor: Floats
     collection_model: Model
 
     @classmethod
@@ -31,7 +36,10 @@ class Block:
         begin, end = inputs.bag_start[first], inputs.bag_start[last]
         bag_start = inputs.bag_start[first : last + 1] - begin
         bags = (inputs.feature[begin:end], inputs.count[begin:end])
-        return cls(bag_start, *bags, inputs.type_start, inputs.total, model)
+        name, factor = np.full(last - first, -1, np.int32), np.ones(last - first)
+        if len(inputs.name):
+            name, factor = inputs.name[first:last], inputs.factor[first:last]
+        return cls(bag_start, *bags, inputs.type_start, inputs.total, name, factor, model)
 
     @property
     def mentions(self) -> int:
@@ -68,7 +76,9 @@ class Block:
         N = float(self.mentions) if model.within else model.N
         divisor = mass * (mass + N * model.epsilon if model.joint else 1.0)
         expected = np.divide(model.gamma * model.weight, divisor, out=np.zeros_like(model.weight), where=mass > 0)
-        return model._replace(mass=mass, expected=expected, N=N)
+        above = model.chance_limit * model.share * model.weight
+        required = np.divide(above, mass, out=np.zeros_like(model.weight), where=mass > 0)
+        return model._replace(mass=mass, expected=expected, required=required, N=N, X=float(self.mentions))
 
 
 class InvertedIndex(NamedTuple):

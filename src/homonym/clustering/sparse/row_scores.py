@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from homonym.clustering.compiling import compiled
-from homonym.clustering.dense.scoring import exceeds
+from homonym.clustering.dense.scoring import exceeds, exceeds_chance_limit, name_factor
 from homonym.clustering.sparse.giant_merging import COLUMN, PEAK, ROW, Pairs, offer
 
 
 class Clusters(NamedTuple):
     """|C|, n_t(C), w_t(C) at `w[t, C]`, the smoothing, and the chance term of the row of C (0 if joint).
 
-    A cluster that was joined with another one of a smaller number has the size 0.
+    `required` is the chance limit of the row, without the weight of the sizes of both clusters. `names` are the full
+    names of the clusters. A cluster that was joined with another one of a smaller number has the size 0.
     """
 
     size: Any
@@ -27,6 +28,8 @@ class Clusters(NamedTuple):
     w: Any
     smooth: Any
     chance: Any
+    required: Any
+    names: Any
 
 
 class CachedRows(NamedTuple):
@@ -249,7 +252,8 @@ def list_partners(rows, state, partners, offers, offering, scratch):
     model, clusters = state.model, state.clusters
     size, smooth, chance, n = clusters.size, clusters.smooth, clusters.chance, clusters.n
     row, column, mark, floor = scratch.row, scratch.column, scratch.mark, partners.floor
-    K = size.size
+    required, name, factor = clusters.required, clusters.names.name, clusters.names.factor
+    K, limited, offered_floor = size.size, model.chance_limit > 0.0, offers.floor
     for c in rows:
         _compute_row(c, state, scratch)
         _mark_cannot_links(c, state.members, state.links, scratch)
@@ -264,45 +268,60 @@ def list_partners(rows, state, partners, offers, offering, scratch):
                 pairs = size[c] * size[d]
             in_row = row[d] + pairs * smooth[d]
             in_column = column[d] + pairs * smooth[c]
+            f = name_factor(name[c], name[d], factor[c])
             if model.gamma > 0.0:
                 chance_d = chance[d]
                 if model.joint:
                     chance_c = _joint_chance(n[c], n[d], size[d], model)
                     chance_d = _joint_chance(n[d], n[c], size[c], model)
-                peak = max(in_row, chance_c)
+                # A factor below 1 does not make rounding errors smaller: see `reference.score_matrix`.
+                peak, peak_of_d = max(f, 1.0) * max(in_row, chance_c), max(f, 1.0) * max(in_column, chance_d)
                 if peak >= floor[PEAK, c]:
                     offer(PEAK, c, d, peak, partners)
-                if offering and max(in_column, chance_d) >= offers.floor[PEAK, d]:
-                    offer(PEAK, d, c, max(in_column, chance_d), offers)
+                if offering and peak_of_d >= offered_floor[PEAK, d]:
+                    offer(PEAK, d, c, peak_of_d, offers)
                 in_row -= chance_c
                 in_column -= chance_d
             if mark[d] == token:
                 continue
-            if in_row >= floor[ROW, c]:
-                offer(ROW, c, d, in_row, partners)
-            if in_column >= floor[COLUMN, c]:
-                offer(COLUMN, c, d, in_column, partners)
-            if offering:
-                if in_column >= offers.floor[ROW, d]:
-                    offer(ROW, d, c, in_column, offers)
-                if in_row >= offers.floor[COLUMN, d]:
+            in_row *= f
+            in_column *= f
+            wanted = in_row >= floor[ROW, c] or (offering and in_row >= offered_floor[COLUMN, d])
+            if wanted and (
+                not limited or exceeds_chance_limit(in_row, f * chance_c, required[c], size[c], size[d], model.X)
+            ):
+                if in_row >= floor[ROW, c]:
+                    offer(ROW, c, d, in_row, partners)
+                if offering and in_row >= offered_floor[COLUMN, d]:
                     offer(COLUMN, d, c, in_row, offers)
+            wanted = in_column >= floor[COLUMN, c] or (offering and in_column >= offered_floor[ROW, d])
+            if wanted and (
+                not limited or exceeds_chance_limit(in_column, f * chance_d, required[d], size[d], size[c], model.X)
+            ):
+                if in_column >= floor[COLUMN, c]:
+                    offer(COLUMN, c, d, in_column, partners)
+                if offering and in_column >= offered_floor[ROW, d]:
+                    offer(ROW, d, c, in_column, offers)
 
 
 @compiled
 def _score_row(c, state, scratch):
-    """Fill `row` with score(C,D) for all D, −∞ for cannot-links and C itself."""
+    """Fill `row` with score(C,D) for all D, −∞ for C itself and where a cannot-link or the chance limit forbids it."""
     _compute_row(c, state, scratch)
     _mark_cannot_links(c, state.members, state.links, scratch)
     model, clusters = state.model, state.clusters
-    row, size = scratch.row, clusters.size
-    chance = clusters.chance[c]
+    row, size, name, factor = scratch.row, clusters.size, clusters.names.name, clusters.names.factor
+    chance, required, limited = clusters.chance[c], clusters.required[c], model.chance_limit > 0.0
     for d in range(size.size):
         pairs = 1.0 if model.use_max else size[c] * size[d]
         if model.gamma > 0.0 and model.joint:
             chance = _joint_chance(clusters.n[c], clusters.n[d], size[d], model)
-        row[d] += pairs * clusters.smooth[d] - chance
-        if d == c or size[d] == 0.0 or scratch.mark[d] == scratch.token[0]:
+        f = name_factor(name[c], name[d], factor[c])
+        row[d] = f * (row[d] + (pairs * clusters.smooth[d] - chance))
+        allowed = d != c and size[d] > 0.0 and scratch.mark[d] != scratch.token[0]
+        if allowed and limited:
+            allowed = exceeds_chance_limit(row[d], f * chance, required, size[c], size[d], model.X)
+        if not allowed:
             row[d] = -np.inf
 
 
@@ -358,12 +377,13 @@ def best_pairs(rows, enough, bests, partners, state, scratch):
 
 
 class MentionSums(NamedTuple):
-    """n_t(x), w_t(x), the smoothing of a mention x, and its S_t(x, C∖{x}) with the rest of its cluster."""
+    """n_t(x), w_t(x), the smoothing of a mention x, its S_t(x, C∖{x}) with the rest of its cluster, and its name."""
 
     n: Any
     w: Any
     smooth: Any
     own_share: Any
+    name: Any
 
 
 @compiled
@@ -394,8 +414,8 @@ def _chances(n_x, n_d, size_d, model):
 
 
 @compiled
-def _fit_rest(mention, c, clusters, model):
-    """How well a mention of cluster c fits the rest of c."""
+def _fit_rest(mention, c, holders, clusters, model):
+    """How well a mention of cluster c fits the rest of c; `holders` is the number of mentions in c with a name."""
     types, size, epsilon = model.weight.size, clusters.size[c] - 1.0, model.epsilon
     pairs = 1.0 if model.use_max else size
     rest = np.empty(types)
@@ -412,13 +432,16 @@ def _fit_rest(mention, c, clusters, model):
         of_x, of_rest = _chances(mention.n, rest, size, model)
         x_given_rest -= of_x
         rest_given_x -= of_rest
-    return max(x_given_rest, rest_given_x)
+    names = clusters.names
+    factor = name_factor(mention.name, names.name[c], names.factor[c]) if holders > 1 else 1.0
+    return factor * max(x_given_rest, rest_given_x)
 
 
 @compiled
 def _fit_best(mention, c, clusters, model, scratch):
     """How well a mention of cluster c fits the best other cluster that c may be joined with."""
     best, pairs = -np.inf, 1.0
+    name, factor = clusters.names.name, clusters.names.factor
     of_x = 0.0
     for t in range(model.expected.size):
         of_x += model.expected[t] * mention.n[t]
@@ -435,12 +458,12 @@ def _fit_best(mention, c, clusters, model, scratch):
                 of_x, of_d = _chances(mention.n, clusters.n[d], clusters.size[d], model)
             x_given_d -= of_x
             d_given_x -= of_d
-        best = max(best, max(x_given_d, d_given_x))
+        best = max(best, name_factor(mention.name, name[d], factor[d]) * max(x_given_d, d_given_x))
     return best
 
 
 @compiled
-def _share_mention(x, c, n_x, state, scratch):
+def _share_mention(x, c, n_x, name_x, state, scratch):
     """Fill `row` and `column` of the mention x of cluster c; returns its sums."""
     model, w, types, K = state.model, state.clusters.w, state.model.weight.size, state.clusters.w.shape[1]
     w_x, own_share, smooth = np.empty(types), np.empty(types), 0.0
@@ -461,19 +484,26 @@ def _share_mention(x, c, n_x, state, scratch):
             own_share[t] = _own_share(x, c, t, state.index)
     if model.use_max:
         _weigh_row(scratch.highest, w_x, w, scratch)
-    return MentionSums(n_x, w_x, smooth, own_share)
+    return MentionSums(n_x, w_x, smooth, own_share, name_x)
 
 
 @compiled
-def fit_rows(rows, n, state, scratch, margins):
-    """Fill the margins of the mentions of some clusters; the items of the index must be mentions."""
+def fit_rows(rows, n, name, state, scratch, margins):
+    """Fill the margins of the mentions of some clusters; the items of the index must be mentions.
+
+    `n` and `name` are those of the mentions.
+    """
     for c in rows:
         _mark_cannot_links(c, state.members, state.links, scratch)
+        holders, x = 0, state.members.first[c]
+        while x >= 0:
+            holders += name[x] >= 0
+            x = state.members.following[x]
         x = state.members.first[c]
         while x >= 0:
-            mention = _share_mention(x, c, n[x], state, scratch)
+            mention = _share_mention(x, c, n[x], name[x], state, scratch)
             margins.other[x] = _fit_best(mention, c, state.clusters, state.model, scratch)
             margins.own[x] = np.nan
             if state.clusters.size[c] > 1.0:
-                margins.own[x] = _fit_rest(mention, c, state.clusters, state.model)
+                margins.own[x] = _fit_rest(mention, c, holders, state.clusters, state.model)
             x = state.members.following[x]
