@@ -127,9 +127,8 @@ SMALL_COLLECTION = 3000
 #: Default weight γ of the chance correction. The `max` variant does not grow with cluster size and gets worse with it.
 DEFAULT_GAMMA: Mapping[str, float] = {"prob": 0.25, "max": 0.0}
 
-#: Share of each feature type in the chance limit; types not listed have 1. Few people share an affiliation or an e-mail
-#: address by chance, and few a co-author, however many mentions they have.
-CHANCE_LIMIT_SHARES: Mapping[str, float] = {"aff": 0.0, "email": 0.0, "co": 0.2}
+#: The chance limit γ₂ from which calibration starts. It must not be too high: people in fragments look alike.
+DEFAULT_CHANCE_LIMIT = 2.5
 
 #: Weights may miss a sum of 1 by this much; more is treated as a mistake, not as rounding.
 WEIGHT_SUM_TOLERANCE = 1e-6
@@ -181,13 +180,13 @@ class Settings(BaseModel):
         description="weight γ of the chance correction: γ·n(C)/n(·) is subtracted from p(C|D). If not given, "
         f"{DEFAULT_GAMMA['prob']:g} for prob and 0 for max",
     )
-    chance_limit: Finite = Field(
-        0.0,
+    chance_limit: Finite | None = Field(
+        None,
         ge=0,
         le=100,
-        description="second limit γ₂: two clusters may only be joined if their score exceeds γ₂ times what the first "
-        "one shares by chance, times √((|X| - b)/b), where b is the size of the larger one. 0 turns it off. Only for "
-        "the variant prob without joint",
+        description="second limit γ₂: two clusters are only joined if their score exceeds γ₂ times what the first one "
+        "shares by chance, times √((|X| - b)/b), where b is the size of the larger one. If not given, it is calibrated "
+        "together with the limit, or 0 (off) if the limit is given. Only for the variant prob without joint",
     )
     alpha: Finite | None = Field(None, ge=0, description="constant part α of the limit α + β·|X| + κ·√|X|/(N + 3000)")
     beta: Finite | None = Field(None, ge=0, description="part β of the limit, per mention in the block")
@@ -246,7 +245,7 @@ class Settings(BaseModel):
             raise SettingsError(
                 "setting target_precision: it determines the limit; do not give alpha, beta or kappa as well."
             )
-        if self.chance_limit > 0 and (self.variant == "max" or self.joint):
+        if self.chance_limit and (self.variant == "max" or self.joint):
             raise SettingsError(
                 "setting chance_limit: it applies to the variant prob without joint only; set it to 0, or leave out "
                 "variant = max and joint."
@@ -340,13 +339,13 @@ class Settings(BaseModel):
         """
         if self.limit_is_given:
             return Limit(self.alpha or 0.0, self.beta or 0.0, self.kappa or 0.0)
-        measured = self.variant == "prob" and self.scope == "overall" and not self.joint
-        return Limit(kappa=DEFAULT_KAPPA) if measured else PAPER_LIMIT[self.variant]
+        return Limit(kappa=DEFAULT_KAPPA) if self.has_chance_limit else PAPER_LIMIT[self.variant]
 
     def with_limit(self, limit: Limit) -> Settings:
-        """The same settings with this limit, and without the target precision that it was chosen for."""
+        """The same settings with this limit, the chance limit in use, and without the target precision."""
         values = self.model_dump(exclude_unset=True, exclude={"target_precision"})
-        return Settings(**(values | limit._asdict()))._from_file(self._file)
+        chosen = limit._asdict() | {"chance_limit": self.required_lift}
+        return Settings(**(values | chosen))._from_file(self._file)
 
     def without(self, *names: str) -> Settings:
         """The same settings with the defaults of some values."""
@@ -356,6 +355,18 @@ class Settings(BaseModel):
     def chance(self) -> float:
         """γ as given, else the default of the variant."""
         return DEFAULT_GAMMA[self.variant] if self.gamma is None else self.gamma
+
+    @property
+    def has_chance_limit(self) -> bool:
+        """Whether a chance limit makes sense: it was measured for the default score only."""
+        return self.variant == "prob" and self.scope == "overall" and not self.joint
+
+    @property
+    def required_lift(self) -> float:
+        """γ₂ as given; else 0 if the limit is given, and otherwise the default, from which calibration starts."""
+        if self.chance_limit is not None:
+            return self.chance_limit
+        return DEFAULT_CHANCE_LIMIT if self.has_chance_limit and not self.limit_is_given else 0.0
 
     def weights_for(self, types: Sequence[str]) -> list[float]:
         """λ for the feature types that occur in the collection, summing to 1.
@@ -394,7 +405,9 @@ class Settings(BaseModel):
 
     def spelled_out(self) -> dict[str, Any]:
         """All values by name, defaults included. A limit that is still to be calibrated is left out."""
-        values = self.model_dump() | {"gamma": self.chance} | (self.limit._asdict() if self.limit_is_given else {})
+        values = self.model_dump() | {"gamma": self.chance}
+        if self.limit_is_given:
+            values |= self.limit._asdict() | {"chance_limit": self.required_lift}
         return {name: value for name, value in values.items() if value is not None}
 
     def to_toml(self) -> str:

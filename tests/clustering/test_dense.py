@@ -16,7 +16,7 @@ from homonym.clustering import compiling, reference
 from homonym.clustering.agglomerative import Clustering, cluster, round_table
 from homonym.clustering.arrays import Bags, Frequencies, NamePrior
 from homonym.clustering.dense import blocks as dense_blocks
-from homonym.settings import CHANCE_LIMIT_SHARES, Settings
+from homonym.settings import Settings
 from tests.support.profiles import examples
 
 Bag = dict[int, float]
@@ -132,7 +132,7 @@ def literal_model(
         totals = counts.sum(axis=0) if run.scope == "within" else frequencies.total[6 * t : 6 * t + 6]
         mass = totals.sum() if run.scope == "within" else frequencies.mass[t]
         types.append(
-            reference.FeatureType(counts, totals, float(mass), weights[t], CHANCE_LIMIT_SHARES.get(kind, 1.0))
+            reference.FeatureType(counts, totals, float(mass), weights[t])
         )  # fmt: skip
     alpha, beta, kappa = run.limit
     model = reference.ReferenceModel(
@@ -142,7 +142,7 @@ def literal_model(
         use_max=run.variant == "max",
         joint=run.joint,
         gamma=run.chance,
-        chance_limit=run.chance_limit,
+        chance_limit=run.required_lift,
         names=literal_names(block),
     )
     return types, model

@@ -18,7 +18,7 @@ from homonym.calibration.pseudonames import SampledBlocks
 from homonym.clustering.arrays import NamePrior, starts
 from homonym.collection.encoded import Encoded
 from homonym.commands.disambiguate import disambiguate
-from homonym.constraints.name_prior import FLOOR, RATE, FullNames, name_prior, read_full_names
+from homonym.constraints.name_prior import FLOOR, MANY_PAIRS, FullNames, name_prior, read_full_names
 from homonym.engines import local
 from homonym.engines.local import LocalEngine
 from homonym.experiments.runs import paper_settings
@@ -34,19 +34,17 @@ blocks_of_names = st.lists(st.lists(st.none() | st.integers(0, 3), min_size=1, m
 expected_namesakes = st.lists(st.sampled_from([0.0, 1e-9, 0.25, 3.0, 1e6]), min_size=4, max_size=4)
 
 
-def prior_of(blocks: list[list[int | None]], E: list[float], rate: float, floor: float) -> NamePrior:
+def prior_of(blocks: list[list[int | None]], E: list[float]) -> NamePrior:
     names = [name for block in blocks for name in block]
     number = np.array([-1 if name is None else name for name in names], np.int32)
     namesakes = np.array([np.nan if name is None else E[name] for name in names])
     sizes = np.array([len(block) for block in blocks], np.int64)
-    return name_prior(number, namesakes, starts(sizes), rate=rate, floor=floor)
+    return name_prior(number, namesakes, starts(sizes))
 
 
-@given(blocks_of_names, expected_namesakes, st.sampled_from([0.0, 0.5, 2.0]), st.sampled_from([1e-4, 0.5, 100.0]))
-def test_factors_agree_with_a_literal_computation(
-    blocks: list[list[int | None]], E: list[float], rate: float, floor: float
-) -> None:
-    found = prior_of(blocks, E, rate, floor)
+@given(blocks_of_names, expected_namesakes)
+def test_factors_agree_with_a_literal_computation(blocks: list[list[int | None]], E: list[float]) -> None:
+    found = prior_of(blocks, E)
     assert found.name.dtype == np.int32
     assert found.factor.dtype == np.float64
     place, numbers = 0, set()
@@ -57,8 +55,10 @@ def test_factors_agree_with_a_literal_computation(
             if name is None or n == 1:
                 assert (found.name[x], found.factor[x]) == (-1, 1)
                 continue
-            q = rate * E[name] / (1 + rate * E[name])
-            h = math.sqrt(min(n, n * q + floor) / len(block))
+            pairs = n * (n - 1) / 2
+            q = E[name] / (1 + E[name])
+            q = q + (1 - q) * (pairs / (pairs + MANY_PAIRS)) ** 2
+            h = math.sqrt(min(n, n * q + FLOOR) / len(block))
             assert found.factor[x] == pytest.approx(1 / h, rel=1e-12)
             same = {y for y, other in label.items() if other == name}
             assert set(np.flatnonzero(found.name == found.name[x]).tolist()) == same
@@ -69,10 +69,12 @@ def test_factors_agree_with_a_literal_computation(
 
 
 def test_a_name_without_namesakes_has_the_floor() -> None:
-    found = prior_of([[0, 0, None, None]], [0.0] * 4, 1.0, 1e-4)
-    assert found.factor[:2] == pytest.approx(1 / math.sqrt(1e-4 / 4))
-    with pytest.raises(ValueError, match="floor"):
-        prior_of([[0, 0]], [0.0] * 4, 1.0, 0.0)
+    found = prior_of([[0, 0, None, None]], [0.0] * 4)
+    assert found.factor[:2] == pytest.approx(1 / math.sqrt(FLOOR / 4), rel=1e-2)
+
+
+def test_a_rare_name_with_many_mentions_has_little_effect() -> None:
+    assert prior_of([[0] * 500], [0.0] * 4).factor[0] == pytest.approx(1, rel=0.01)
 
 
 @given(blocks_of_names.filter(len), expected_namesakes, st.data())
@@ -88,9 +90,9 @@ def test_ranges_of_blocks_and_chosen_blocks_have_the_same_prior(
     first = data.draw(st.integers(0, len(blocks) - 1))
     last = data.draw(st.integers(first + 1, len(blocks)))
     assert_same(full_names.of_blocks(first, last), full_names.of_chosen(np.arange(first, last)))
-    assert_same(full_names.of_blocks(first, last), prior_of(blocks[first:last], E, RATE, FLOOR))
+    assert_same(full_names.of_blocks(first, last), prior_of(blocks[first:last], E))
     order = data.draw(st.permutations(range(len(blocks))))
-    assert_same(full_names.of_chosen(np.array(order)), prior_of([blocks[i] for i in order], E, RATE, FLOOR))
+    assert_same(full_names.of_chosen(np.array(order)), prior_of([blocks[i] for i in order], E))
 
 
 def assert_same(found: NamePrior | None, expected: NamePrior | None) -> None:

@@ -1,6 +1,7 @@
 """The limit of a run without labels: the one that does best on pseudo-names built from the collection itself.
 
-Pseudo-names copy the blocks that the method finds at some limit, so a better limit makes better pseudo-names. Both are
+The chance limit comes first: it follows from how similar the people of real blocks are (chance_limit.py). Pseudo-names
+copy the blocks that the method finds at some limit, so a better limit makes better pseudo-names. Both are
 improved alternately, starting with the default limit. Of all limits that pseudo-names cannot tell from the best, the
 middle one is taken.
 """
@@ -13,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from homonym.calibration.chance_limit import find_chance_limit
 from homonym.calibration.pseudonames import SampledBlocks, block_composition, build_pseudonames, sample_blocks_by_size
 from homonym.calibration.single_person_names import BlockSample, PersonPool, find_people, sample_blocks
 from homonym.clustering.agglomerative import limits
@@ -46,7 +48,8 @@ class CalibratedLimit:
     """A limit found on pseudo-names, with its spread and its scores there.
 
     `spread` has the lowest and the highest limit over the seeds. Without pseudo-names the limit is the default and
-    `why` gives the reason; `why` also says if a target precision was not reached.
+    `why` gives the reason; `why` also says if a target precision was not reached. `chance_limit` is γ₂, None if it was
+    not calibrated.
     """
 
     limit: Limit
@@ -57,6 +60,11 @@ class CalibratedLimit:
     people: int = 0
     names: int = 0
     why: str | None = None
+    chance_limit: float | None = None
+
+    def chosen_for(self, settings: Settings) -> Settings:
+        """The settings with both limits."""
+        return settings.changed(chance_limit=self.chance_limit).with_limit(self.limit)
 
 
 def blocks_for_calibration(sizes: Integers, seeds: int = SEEDS) -> Integers:
@@ -123,13 +131,18 @@ class LimitCalibrator:
         limit = self.settings.limit
         if self.unavailable:
             return CalibratedLimit(limit, why=self.unavailable)
+        if self.settings.has_chance_limit and self.settings.chance_limit is None:
+            lift = find_chance_limit(self._sampled, self.encoded.frequencies, self.settings, self.threads)
+            self.settings = self.settings.changed(chance_limit=lift)
         if self.settings.joint:  # p(C,D) is smaller by p(D), which is about 1/N; the paper has no limit for it
             limit = limit.scaled(1 / self.encoded.frequencies.mentions)
         for _ in range(MAX_ROUNDS):
             drawn = self.draw_pseudonames(limit, self.seeds)
             if not drawn:
                 self.unavailable = "the limit cannot be calibrated: no pseudo-name of two people can be built"
-                return CalibratedLimit(self.settings.limit, why=self.unavailable)
+                return CalibratedLimit(
+                    self.settings.limit, why=self.unavailable, chance_limit=self.settings.chance_limit
+                )  # fmt: skip
             scores = LimitScores.measure(drawn, self.settings, self.threads)
             choice = scores.choose(self.settings.target_precision)
             found = scores.result(choice, self.settings, len(self.pool.sizes))
@@ -191,7 +204,9 @@ class LimitScores:
         elif precision < target:
             why = f"a precision of {target:g} is out of reach, the highest on pseudo-names is {precision:.3f}"
         limit = settings.limit.scaled(float(self.factors[choice]))
-        return CalibratedLimit(limit, spread, precision, recall, f1, people, len(self.seed), why)
+        return CalibratedLimit(
+            limit, spread, precision, recall, f1, people, len(self.seed), why, settings.chance_limit
+        )  # fmt: skip
 
     def _best(self, names: NameMask) -> int:
         """The middle of the columns around the best one that are as good on the given names."""

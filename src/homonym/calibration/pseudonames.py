@@ -104,6 +104,24 @@ class SampledBlocks:
             full_names.of_chosen(blocks) if full_names else None,
         )
 
+    def clusters(self, frequencies: Frequencies, settings: Settings, threads: int) -> NDArray[np.int32]:
+        """Cluster the blocks at the limit of the settings: the cluster of each mention inside its block."""
+
+        def cluster_batch(blocks: slice) -> NDArray[np.int32]:
+            sizes = np.diff(self.bags.block_start)[blocks]
+            first = self.bags.block_start[blocks.start]
+            mentions = np.arange(first, first + sizes.sum())
+            return cluster(
+                self.bags.select(mentions, sizes),
+                frequencies,
+                settings,
+                constraints=self.constraints.of(mentions),
+                names=self.names.of(mentions) if self.names else None,
+            ).label
+
+        labels = [label for _, label in map_in_order(cluster_batch, self.batches(), threads)]
+        return np.concatenate([np.zeros(0, np.int32), *labels])
+
     def batches(self) -> list[slice]:
         """The blocks in ranges of about BATCH_MENTIONS mentions, one for each call of the kernel."""
         batch = self.bags.block_start[:-1] // BATCH_MENTIONS
@@ -115,23 +133,10 @@ def block_composition(
     sampled: SampledBlocks, frequencies: Frequencies, settings: Settings, threads: int
 ) -> BlockComposition:
     """Cluster the sampled blocks and return their authors."""
-    bags, constraints, names = sampled.bags, sampled.constraints, sampled.names
-
-    def cluster_batch(blocks: slice) -> NDArray[np.int32]:
-        sizes = np.diff(bags.block_start)[blocks]
-        first = bags.block_start[blocks.start]
-        mentions = np.arange(first, first + sizes.sum())
-        return cluster(
-            bags.select(mentions, sizes),
-            frequencies,
-            settings,
-            constraints=constraints.of(mentions),
-            names=names.of(mentions) if names else None,
-        ).label
-
-    labels = [np.zeros(0, np.int32), *(label for _, label in map_in_order(cluster_batch, sampled.batches(), threads))]
+    constraints = sampled.constraints
     authors, profiles = (
-        np.split(array, bags.block_start[1:-1]) for array in (np.concatenate(labels), constraints.profile)
+        np.split(array, sampled.bags.block_start[1:-1])
+        for array in (sampled.clusters(frequencies, settings, threads), constraints.profile)
     )
     separated = _CannotLinkSets(constraints)
     blocks = [

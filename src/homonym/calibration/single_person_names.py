@@ -235,7 +235,9 @@ def _coherence(pool: PersonPool, groups: list[Integers], settings: Settings) -> 
         return np.zeros(0)
     sizes = np.array([len(group) for group in groups])
     bags = pool.bags.select(np.concatenate(groups), sizes)
-    clustering = cluster(bags, pool.frequencies, settings.with_limit(Limit()), hypothetical=True)
+    # Without the chance limit: merging must not end before one cluster is left.
+    unlimited = settings.with_limit(Limit()).changed(chance_limit=0.0)
+    clustering = cluster(bags, pool.frequencies, unlimited, hypothetical=True)
     # The merges are at the first positions of a block, one fewer than it has mentions.
     score = np.where(clustering.merge_round > 0, clustering.merge_score, np.inf)
     return np.minimum.reduceat(score, bags.block_start[:-1])

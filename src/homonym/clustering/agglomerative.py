@@ -26,7 +26,7 @@ from homonym.clustering.arrays import (
     NamePrior,
     starts,
 )
-from homonym.settings import CHANCE_LIMIT_SHARES, SMALL_COLLECTION, Limit
+from homonym.settings import SMALL_COLLECTION, Limit
 
 if TYPE_CHECKING:
     from homonym.settings import Settings
@@ -86,7 +86,8 @@ def cluster(
 
     limit = limits(bags.block_start, settings.limit, frequencies.mentions)
     output = _new_output(bags, margins=margins)
-    inputs, model = _kernel_input(bags, frequencies, names), _model(frequencies, settings)
+    model = _model(frequencies, settings)
+    inputs = _with_levels(_kernel_input(bags, frequencies, names), model)
     constrained = _constrained(bags, constraints)
     hypothetical = hypothetical and len(frequencies.types) > 0
     giant = np.diff(bags.block_start) >= GIANT_BLOCK
@@ -189,7 +190,8 @@ def sweep(
 
     mentions = np.diff(bags.block_start)
     steps = np.zeros(len(mentions), np.int64)
-    inputs, model = _kernel_input(bags, frequencies, names), _model(frequencies, settings)
+    model = _model(frequencies, settings)
+    inputs = _with_levels(_kernel_input(bags, frequencies, names), model)
     lowest, label = sweep_blocks(inputs, model, constraints, _constrained(bags, constraints), ratio, steps)
     return Outcomes(starts(steps), lowest, starts(np.repeat(mentions, steps)), label)
 
@@ -202,6 +204,12 @@ def pair_scores(bags: Bags, block: int, frequencies: Frequencies) -> tuple[Float
     return S, n
 
 
+def chance_levels(bags: Bags, frequencies: Frequencies, settings: Settings) -> Floats:
+    """What each mention shares by chance with a mention of another block: see `reference.chance_level`."""
+    model = _model(frequencies, settings)._replace(chance_limit=1.0)
+    return _with_levels(_kernel_input(bags, frequencies), model).level
+
+
 def _kernel_input(bags: Bags, frequencies: Frequencies, names: NamePrior | None = None) -> KernelInput:
     name, factor = np.zeros(0, np.int32), np.zeros(0)
     if names is not None:
@@ -209,8 +217,21 @@ def _kernel_input(bags: Bags, frequencies: Frequencies, names: NamePrior | None 
         name, factor = np.ascontiguousarray(names.name, np.int32), np.ascontiguousarray(names.factor, np.float64)
     return KernelInput(
         bags.block_start, bags.bag_start, bags.feature, bags.count,
-        frequencies.type_start, frequencies.total, name, factor,
+        frequencies.type_start, frequencies.total, name, factor, np.zeros(0),
     )  # fmt: skip
+
+
+def _with_levels(inputs: KernelInput, model: Model) -> KernelInput:
+    """The input with the chance levels of all mentions, if there is a chance limit.
+
+    Frequencies of one block alone have nothing outside of it, so there is no chance limit within blocks.
+    """
+    level = np.zeros(len(inputs.bag_start) - 1 if model.chance_limit > 0 else 0)
+    if len(level) and not model.within:
+        from homonym.clustering.dense.scoring import fill_chance_levels
+
+        fill_chance_levels(inputs, model, level)
+    return inputs._replace(level=level)
 
 
 def _check_names(bags: Bags, names: NamePrior) -> None:
@@ -225,19 +246,17 @@ def _check_names(bags: Bags, names: NamePrior) -> None:
 
 
 def _model(frequencies: Frequencies, settings: Settings) -> Model:
-    """The model of the collection; `mass`, `expected` and `required` are overwritten by the kernel."""
+    """The model of the collection; `mass` and `expected` are overwritten by the kernel."""
     weight = np.array(settings.weights_for(frequencies.types))
     return Model(
         weight=weight,
         mass=frequencies.mass.copy(),
         expected=np.zeros(len(weight)),
-        share=np.array([CHANCE_LIMIT_SHARES.get(kind, 1.0) for kind in frequencies.types], np.float64),
-        required=np.zeros(len(weight)),
         N=float(frequencies.mentions),
         X=0.0,
         epsilon=settings.epsilon,
         gamma=settings.chance,
-        chance_limit=settings.chance_limit,
+        chance_limit=settings.required_lift,
         use_max=settings.variant == "max",
         joint=settings.joint,
         within=settings.scope == "within",

@@ -131,9 +131,10 @@ class NamePrior(NamedTuple):
 
 
 class KernelInput(NamedTuple):
-    """The arrays of `Bags`, `Frequencies` and `NamePrior` that compiled code reads.
+    """The arrays of `Bags`, `Frequencies` and `NamePrior` that compiled code reads, and the chance levels of mentions.
 
-    `name` and `factor` are empty without a prior: they always have the same types, so that kernels are compiled once.
+    `name` and `factor` are empty without a prior, `level` without a chance limit: they always have the same types, so
+    that kernels are compiled once.
     """
 
     block_start: Integers
@@ -144,23 +145,21 @@ class KernelInput(NamedTuple):
     total: Floats
     name: NDArray[np.int32]
     factor: Floats
+    level: Floats
 
 
 class Model(NamedTuple):
     """The parameters of the score formulas.
 
     `weight[t]` is λ_t, `mass[t]` n_t(·), `N` the number of mentions that the frequencies are counted over, `gamma` γ.
-    `expected[t]` is the factor of n_t(C) in the chance term. `chance_limit` is γ₂, `share[t]` the share of a type in
-    it, and `required[t]` = γ₂·share_t·λ_t/n_t(·) the factor of n_t(C) in the chance limit. `X` is |X|, the number of
-    mentions of a block. With `within`, frequencies are counted in each block alone; then `mass`, `expected`, `required`
-    and `N` are those of one block.
+    `expected[t]` is the factor of n_t(C) in the chance term, `chance_limit` is γ₂, and `X` is |X|, the number of
+    mentions of a block. With `within`, frequencies are counted in each block alone; then `mass`, `expected` and `N` are
+    those of one block.
     """
 
     weight: Floats
     mass: Floats
     expected: Floats
-    share: Floats
-    required: Floats
     N: float
     X: float
     epsilon: float

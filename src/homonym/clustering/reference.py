@@ -29,16 +29,12 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class FeatureType:
-    """One feature type of one block: its bags, the collection's frequencies, its weight λ.
-
-    `share` is its share in the chance limit.
-    """
+    """One feature type of one block: its bags, the collection's frequencies, and its weight λ."""
 
     counts: Matrix
     totals: NDArray[np.float64]
     mass: float
     weight: float
-    share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -166,10 +162,27 @@ def limit_weight(larger: float, mentions: float) -> float:
     return math.sqrt((mentions - larger) / larger)
 
 
+def chance_level(types: list[FeatureType], C: Cluster) -> float:
+    """Σ_t λ_t · Σ_{x∈C} o_t(x) / O_t: what C shares with a mention of another block by chance.
+
+    O_t = n_t(·) − n_t(X) is the mass outside of the block X, and o_t(x) = Σ_f #(f,x) · (1 − #(f,X)/#(f)) what of the
+    mass of x is in features that occur there. A type without mass outside has none.
+    """
+    total = 0.0
+    for t in types:
+        outside = t.mass - t.counts.sum()
+        if outside > TIE * t.mass:
+            inside = t.counts.sum(axis=0)
+            for x, f in product(C, range(len(t.totals))):
+                if t.totals[f] > 0:
+                    total += t.weight * t.counts[x, f] * max(0.0, 1 - inside[f] / t.totals[f]) / outside
+    return float(total)
+
+
 def chance_limit(types: list[FeatureType], C: Cluster, D: Cluster, model: ReferenceModel) -> float:
-    """γ₂ · Σ_t share_t · λ_t · n_t(C)/n_t(·), times the weight of the sizes; nothing for a type without occurrences."""
-    total = sum(t.share * t.weight * t.counts[C].sum() / t.mass for t in types if t.mass > 0)
-    return float(model.chance_limit * total * limit_weight(max(len(C), len(D)), len(types[0].counts)))
+    """γ₂ times the chance level of C, times the weight of the sizes."""
+    weight = limit_weight(max(len(C), len(D)), len(types[0].counts))
+    return model.chance_limit * chance_level(types, C) * weight
 
 
 def exceeds(a: float, b: float, rounding: float = 0.0) -> bool:

@@ -145,7 +145,7 @@ def _calibrate_without_labels(run: Run, collection: LocalCollection) -> Calibrat
 def _without_labels(run: Run, unlabelled: CalibratedLimit, problems: Problems) -> Calibration:
     """The limit that pseudo-names give."""
     return Calibration(
-        settings=run.settings.with_limit(unlabelled.limit),
+        settings=unlabelled.chosen_for(run.settings),
         chosen="pseudo-names" if unlabelled.names else "default",
         unlabelled=unlabelled,
         problems=problems,
@@ -157,7 +157,8 @@ def _without_labels(run: Run, unlabelled: CalibratedLimit, problems: Problems) -
 def _tune(run: Run, labelling: Labelling, unlabelled: CalibratedLimit, names: NameSplit) -> Calibration:
     """The limit that is best on the training names, with the scores of all limits on the test names."""
     with run.stages.stage("tune"):
-        tuned = tune_limits(run.settings, unlabelled.limit if unlabelled.names else None, names, run.threads)
+        settings = run.settings.changed(chance_limit=unlabelled.chance_limit)
+        tuned = tune_limits(settings, unlabelled.limit if unlabelled.names else None, names, run.threads)
     return Calibration(
         settings=tuned.settings.with_limit(tuned.chosen.limit),
         chosen=tuned.chosen.kind,

@@ -152,7 +152,7 @@ def calibrate_run(run: Run, sample: CalibrationSample) -> CalibratedRun:
     finder = LimitCalibrator(sample.encoded, settings, sample.constraints, run.threads, sample=sample.blocks)
     if not settings.limit_is_given:
         limit = finder.find()
-        settings = settings.with_limit(limit.limit)
+        settings = limit.chosen_for(settings)
         if limit.why:
             run.warnings.append(f"{limit.why}: {_limit_in_use(settings.limit)}.")
     if not finder.unavailable and (drawn := finder.draw_pseudonames(settings.limit, DRAWS)):

@@ -1,10 +1,12 @@
 """The prior of full names: two mentions with the same rare full name are more likely to be one person.
 
 In a block of m mentions, n of them may have the full name g, surname and first given name. If E other people are
-expected to have this name (see collection/namesakes.py), they have a share q = ρE/(1 + ρE) of its mentions. So n·q
-mentions are foreign to a cluster of this name, and not m as in the block as a whole. The limit κ·√m becomes
-κ·√(n·q + φ), where φ > 0 keeps it positive. Scores are multiplied by 1/h with h = √(min(n, n·q + φ)/m) instead, which
-is the same for this part of the limit.
+expected to have this name (see collection/namesakes.py), they have a share q = E/(1 + E) of its mentions. A name with
+many mentions may have several people although it looks rare: names are often collected because they are ambiguous. So
+q is raised to q + (1 − q)·(p/(p + 1000))², where p is the number of pairs of its mentions. Then n·q mentions are
+foreign to a cluster of this name, and not m as in the block as a whole. The limit κ·√m becomes κ·√(n·q + φ), where
+φ > 0 keeps it positive. Scores are multiplied by 1/h with h = √(min(n, n·q + φ)/m) instead, which is the same for this
+part of the limit. In blocks that are defined by the data, and not by surname and initials, names say nothing more.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -19,24 +23,21 @@ from homonym.clustering.arrays import Floats, Integers, NamePrior, equal_keys, r
 from homonym.collection.encoded import Encoded
 from homonym.settings import Settings
 
-# ρ: mentions of a namesake per mention of a person, and φ: number of foreign mentions of even the rarest name.
-RATE, FLOOR = 1.0, 1e-4
+# φ: number of foreign mentions of even the rarest name; and the number of pairs from which on a name may be several
+# people. Both were chosen with labels in view; results change little from a third to three times these values.
+FLOOR, MANY_PAIRS = 1e-3, 1000
 
 
-def name_prior(
-    full_name: NDArray[np.integer], namesakes: Floats, block_start: Integers, *, rate: float, floor: float
-) -> NamePrior:
+def name_prior(full_name: NDArray[np.integer], namesakes: Floats, block_start: Integers) -> NamePrior:
     """The factor of each name in its block; a name that occurs once in a block has nothing to share and gets −1.
 
     `full_name` has the number of each mention's full name, −1 if it has none, and `namesakes` its E. The number of a
-    name in the result is the position of its first mention. `rate` is ρ, `floor` is φ and must be positive.
+    name in the result is the position of its first mention.
 
-    >>> found = name_prior(np.array([7, 7, -1, 5]), np.array([1, 1, np.nan, 0]), np.array([0, 4]), rate=1, floor=1e-4)
-    >>> found.name.tolist(), found.factor.round(3).tolist()
+    >>> found = name_prior(np.array([7, 7, -1, 5]), np.array([1, 1, np.nan, 0]), np.array([0, 4]))
+    >>> found.name.tolist(), found.factor.round(2).tolist()
     ([0, 0, -1, -1], [2.0, 2.0, 1.0, 1.0])
     """
-    if floor <= 0:
-        raise ValueError("floor must be positive")
     sizes = np.diff(block_start)
     block = np.repeat(np.arange(len(sizes)), sizes)
     named = np.flatnonzero(full_name >= 0)
@@ -45,9 +46,10 @@ def name_prior(
     shared, n, m = named[several], n[several], sizes[block[named[several]]]
     name, factor = np.full(len(block), -1, np.int32), np.ones(len(block))
     name[shared] = named[first[several]]
-    expected = rate * namesakes[shared]
-    q = expected / (1 + expected)
-    factor[shared] = 1 / np.sqrt(np.minimum(n, n * q + floor) / m)
+    pairs = n * (n - 1) / 2
+    q = namesakes[shared] / (1 + namesakes[shared])
+    q += (1 - q) * np.square(pairs / (pairs + MANY_PAIRS))
+    factor[shared] = 1 / np.sqrt(np.minimum(n, n * q + FLOOR) / m)
     return NamePrior(name, factor)
 
 
@@ -61,11 +63,12 @@ class FullNames:
 
     @classmethod
     def read(cls, encoded: Encoded) -> FullNames:
-        """Read the full names of a collection."""
-        columns = ["full_name", "namesakes"]
+        """Read the full names of a collection; those in blocks that the data defines do not count."""
+        columns = ["full_name", "namesakes", "parsed_name", "block"]
         table = pq.read_table(encoded.mentions_file, columns=columns, read_dictionary=["full_name"])
         coded = table["full_name"].unify_dictionaries().combine_chunks()
         number = coded.indices.fill_null(-1).to_numpy().astype(np.int32)
+        number[~_is_named_block(table["block"], table["parsed_name"])] = -1
         return cls(encoded.block_start, number, table["namesakes"].to_numpy())
 
     def of_blocks(self, first: int, last: int) -> NamePrior | None:
@@ -80,8 +83,18 @@ class FullNames:
 
     def _prior(self, mentions: slice | Integers, block_start: Integers) -> NamePrior | None:
         full_name, namesakes = self.full_name[mentions], self.namesakes[mentions]
-        found = name_prior(full_name, namesakes, block_start, rate=RATE, floor=FLOOR)
+        found = name_prior(full_name, namesakes, block_start)
         return found if (found.name >= 0).any() else None
+
+
+def _is_named_block(block: pa.ChunkedArray, parsed_name: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Which mentions are in the block of their surname with its first initial, or with all initials."""
+    parts = pc.split_pattern(parsed_name.fill_null("|||"), "|")
+    surname, initials = pc.list_element(parts, 0), pc.list_element(parts, 1)
+    keys = (
+        pc.binary_join_element_wise(surname, some, ", ") for some in (pc.utf8_slice_codeunits(initials, 0, 1), initials)
+    )
+    return np.asarray(pc.or_(*(pc.equal(block, key) for key in keys)))
 
 
 def read_full_names(encoded: Encoded, settings: Settings) -> FullNames | None:

@@ -12,7 +12,7 @@ with w_t(D) = λ_t / (n_t(D) + |D|·ε), or λ_t / (n_t(·) + N·ε) for the joi
 γ·Σ_t λ_t·n_t(C)/n_t(·)·(n_t(D) + |D|·ε)/(n_t(·) + N·ε); a type without occurrences has none.
 
 The score is multiplied by the factor of a full name that both clusters share. With a chance limit, pairs whose score
-does not exceed Σ_t required_t·n_t(C), weighted by the sizes of both clusters, have the score −∞.
+does not exceed γ₂ times the chance level of C, weighted by the sizes of both clusters, have the score −∞.
 
 S is symmetric: only pairs i > j are stored, at i·(i−1)/2 + j, with the feature types innermost. Cannot-links are stored
 in such a triangle, too. Blocks too large for triangles are clustered by `homonym.clustering.sparse`.

@@ -41,7 +41,7 @@ class Scratch(NamedTuple):
     """Arrays that the blocks of one call share, each as large as the largest block needs.
 
     Grouped by use: a function gets the groups it works on, because passing all of them costs as much as the work on a
-    small block.
+    small block. `level` are the chance levels of all mentions of the call, or empty.
     """
 
     features: Any
@@ -51,6 +51,7 @@ class Scratch(NamedTuple):
     partition: Any
     links: Any
     names: Any
+    level: Any
 
 
 @compiled
@@ -65,7 +66,10 @@ def _new_scratch(inputs, chosen, types, profiles):
     return Scratch(
         features=new_feature_scratch(longest),
         S=np.empty((triangle + 1, types)),
-        sums=Sums(np.empty((largest, types)), np.empty(largest), np.empty((largest, types)), np.empty(largest)),
+        sums=Sums(
+            np.empty((largest, types)), np.empty(largest), np.empty((largest, types)),
+            np.empty(largest), np.zeros(largest),
+        ),
         scores=PairScores(np.empty((largest, largest)), np.empty(largest), np.empty(largest), np.empty(largest)),
         partition=Partition(
             np.empty(largest, np.int64), np.empty(largest, np.int64),
@@ -77,6 +81,7 @@ def _new_scratch(inputs, chosen, types, profiles):
             np.empty(largest, np.int64),
         ),
         names=Names(np.empty(largest, np.int32), np.empty(largest)),
+        level=inputs.level,
     )  # fmt: skip
 
 
@@ -131,6 +136,8 @@ def _merge(first, model, constraints, named, limit, hypothetical, scratch, label
         scratch.sums.size[x] = 1.0
         scratch.partition.smallest[x] = x
         scratch.partition.current[x] = x
+    if model.chance_limit > 0.0:
+        scratch.sums.level[:m] = scratch.level[first : first + m]
     K, done, step = m, 0, 0
     if constraints is not None:
         fill_cannot_links(constraints.profile[first : first + m], constraints, scratch.links)

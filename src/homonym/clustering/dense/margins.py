@@ -38,7 +38,9 @@ def new_fits(largest, types):
     """Allocate what the margins of blocks of up to `largest` mentions need."""
     places = largest + 1
     return Fits(
-        clusters=Sums(np.empty((places, types)), np.empty(places), np.empty((places, types)), np.empty(places)),
+        clusters=Sums(
+            np.empty((places, types)), np.empty(places), np.empty((places, types)), np.empty(places), np.empty(0)
+        ),
         last=np.empty(places, np.int64),
         shared=np.empty((places, STRIP, types)),
         name=np.empty(places, np.int32),

@@ -303,7 +303,7 @@ def shrink(K, S, sums, use_max, partition):
 
     In place: clusters are numbered by their smallest member, so a sum is never written beyond what has been read.
     """
-    n, size, parent, renumbered = sums.n, sums.size, partition.parent, partition.renumbered
+    n, size, level, parent, renumbered = sums.n, sums.size, sums.level, partition.parent, partition.renumbered
     left = 0
     for i in range(K):
         root = find_root(parent, i)
@@ -311,11 +311,13 @@ def shrink(K, S, sums, use_max, partition):
             renumbered[i] = left
             partition.smallest[left] = partition.smallest[i]
             size[left] = size[i]
+            level[left] = level[i]
             n[left] = n[i]
             left += 1
         else:
             renumbered[i] = renumbered[root]
             size[renumbered[i]] += size[i]
+            level[renumbered[i]] += level[i]
             n[renumbered[i]] += n[i]
     for i in range(1, K):
         row = i * (i - 1) // 2

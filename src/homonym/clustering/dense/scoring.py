@@ -12,12 +12,16 @@ from homonym.clustering.reference import ROUNDING, TIE
 
 
 class Sums(NamedTuple):
-    """n_t(C), |C|, w_t(C) and the smoothing (ε/N)·Σ_t w_t(C) of each cluster, or of each mention."""
+    """n_t(C), |C|, w_t(C) and the smoothing (ε/N)·Σ_t w_t(C) of each cluster, or of each mention.
+
+    `level` is the chance level, see `fill_chance_levels`; it is filled if there is a chance limit.
+    """
 
     n: Any
     size: Any
     w: Any
     smooth: Any
+    level: Any
 
 
 class PairScores(NamedTuple):
@@ -74,7 +78,7 @@ def combine_names(K, label, name, factor):
 def block_model(m, n, model):
     """The model of one block of m mentions, which is its own collection if `within`.
 
-    Overwrites `model.mass`, `model.expected` and `model.required`.
+    Overwrites `model.mass` and `model.expected`.
     """
     N = float(m) if model.within else model.N
     for t in range(model.weight.size):
@@ -85,11 +89,8 @@ def block_model(m, n, model):
             model.expected[t] = model.gamma * model.weight[t] / model.mass[t]
             if model.joint:
                 model.expected[t] /= model.mass[t] + N * model.epsilon
-        model.required[t] = 0.0
-        if model.chance_limit > 0.0 and model.mass[t] > 0.0:
-            model.required[t] = model.chance_limit * model.share[t] * model.weight[t] / model.mass[t]
     return Model(
-        model.weight, model.mass, model.expected, model.share, model.required, N, float(m), model.epsilon,
+        model.weight, model.mass, model.expected, N, float(m), model.epsilon,
         model.gamma, model.chance_limit, model.use_max, model.joint, model.within,
     )  # fmt: skip
 
@@ -191,12 +192,10 @@ def adjust_scores(K, sums, model, names, named, rounding, scores):
     n, size, name, factor = sums.n, sums.size, names.name, names.factor
     pair, row_best, column_best, chance = scores.pair, scores.row_best, scores.column_best, scores.chance
     expected, epsilon, joint, mentions = model.expected, model.epsilon, model.joint, model.X
-    limited, required = model.chance_limit > 0.0, np.zeros(K)
+    limited, level = model.chance_limit > 0.0, sums.level
     for c in range(K):
         row_best[c] = -np.inf
         column_best[c] = -np.inf
-        if limited:
-            required[c] = chance_of(c, n, c, n, size, model.required, epsilon, False)
     largest = rounding / ROUNDING
     for i in range(K):
         for j in range(K):
@@ -209,8 +208,10 @@ def adjust_scores(K, sums, model, names, named, rounding, scores):
                 chance_i = chance_of(i, n, j, n, size, expected, epsilon, joint) if joint else chance[i]
                 largest = max(largest, f * (max(score, 0.0) + chance_i))
             score *= f
-            if limited and not exceeds_chance_limit(score, f * chance[i], required[i], size[i], size[j], mentions):
-                score = -np.inf
+            if limited:
+                required = model.chance_limit * level[i]
+                if not exceeds_chance_limit(score, f * chance[i], required, size[i], size[j], mentions):
+                    score = -np.inf
             pair[i, j] = score
             row_best[i] = max(row_best[i], score)
             column_best[j] = max(column_best[j], score)
@@ -294,6 +295,50 @@ def _number_features(first, last, inputs, within, scratch):
     for found in range(distinct):
         inverse[found] = 1.0 / inverse[found]
     return distinct
+
+
+@compiled
+def fill_chance_levels(inputs, model, level):
+    """Fill the chance level of each mention x: Σ_t λ_t · o_t(x) / O_t, what x shares with a mention of another block.
+
+    O_t = n_t(·) − n_t(X) is the mass outside of the block, and o_t(x) = Σ_f #(f,x) · (1 − #(f,X)/#(f)) what of the mass
+    of x is in features that occur there. A type that only this block has counts nothing.
+    """
+    block_start, bag_start, feature, count = inputs.block_start, inputs.bag_start, inputs.feature, inputs.count
+    type_start, types, longest = inputs.type_start, model.weight.size, 1
+    for b in range(block_start.size - 1):
+        longest = max(longest, bag_start[block_start[b + 1]] - bag_start[block_start[b]])
+    scratch, inside, unit = new_feature_scratch(longest), np.empty(longest), np.empty(types)
+    local, inverse = scratch.local, scratch.inverse
+    for b in range(block_start.size - 1):
+        first, last = block_start[b], block_start[b + 1]
+        begin, end = bag_start[first], bag_start[last]
+        level[first:last] = 0.0
+        if last - first == 1:
+            continue
+        distinct = _number_features(first, last, inputs, False, scratch)
+        inside[:distinct] = 0.0
+        unit[:] = 0.0
+        t = 0
+        for k in range(begin, end):
+            while feature[k] >= type_start[t + 1]:
+                t += 1
+            while feature[k] < type_start[t]:
+                t -= 1
+            inside[local[k - begin]] += count[k]
+            unit[t] += count[k]
+        for t in range(types):
+            outside = model.mass[t] - unit[t]
+            unit[t] = model.weight[t] / outside if outside > TIE * model.mass[t] else 0.0
+        t = 0
+        for x in range(first, last):
+            for k in range(bag_start[x], bag_start[x + 1]):
+                while feature[k] >= type_start[t + 1]:
+                    t += 1
+                while feature[k] < type_start[t]:
+                    t -= 1
+                f = local[k - begin]
+                level[x] += unit[t] * count[k] * max(0.0, 1.0 - inside[f] * inverse[f])
 
 
 @compiled

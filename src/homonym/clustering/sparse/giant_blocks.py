@@ -184,7 +184,7 @@ def _new_scratch(block: Block, features: int) -> RowScratch:
     )  # fmt: skip
 
 
-def _new_clusters(block: Block, size: Floats, n: Floats, names: Names) -> Clusters:
+def _new_clusters(block: Block, size: Floats, n: Floats, required: Floats, names: Names) -> Clusters:
     """Clusters with the given sums and names."""
     model = block.model
     below = n.T + size * model.epsilon
@@ -193,7 +193,7 @@ def _new_clusters(block: Block, size: Floats, n: Floats, names: Names) -> Cluste
     w = np.ascontiguousarray(model.weight[:, None] / below)
     smooth = w.sum(axis=0) * (model.epsilon / model.N)
     chance = np.zeros(len(size)) if model.joint else n @ model.expected
-    return Clusters(size, n, w, smooth, chance, n @ model.required, names)
+    return Clusters(size, n, w, smooth, chance, required, names)
 
 
 class Agglomeration:
@@ -217,7 +217,13 @@ class Agglomeration:
             index=index,
             items=linked_lists(self.smallest, m),
             members=linked_lists(self.smallest, m),
-            clusters=_new_clusters(block, np.ones(m), block.n.copy(), Names(block.name.copy(), block.factor.copy())),
+            clusters=_new_clusters(
+                block,
+                np.ones(m),
+                block.n.copy(),
+                block.model.chance_limit * block.level,
+                Names(block.name.copy(), block.factor.copy()),
+            ),
             links=index_cannot_links(constraints, m),
             cached=self.cache.rows,
         )
@@ -337,7 +343,13 @@ class Agglomeration:
             index=index,
             items=items,
             members=renumber_lists(state.members, remaining, number),
-            clusters=_new_clusters(self.block, clusters.size[remaining], clusters.n[remaining], names),
+            clusters=_new_clusters(
+                self.block,
+                clusters.size[remaining],
+                clusters.n[remaining],
+                clusters.required[remaining],
+                names,
+            ),
             cached=self.cache.rows,
         )
 
@@ -399,7 +411,7 @@ def fit_giant(
         index=index,
         items=members,
         members=members,
-        clusters=_new_clusters(block, size, n, combine_names(K, label, block.name, block.factor)),
+        clusters=_new_clusters(block, size, n, np.zeros(K), combine_names(K, label, block.name, block.factor)),
         links=index_cannot_links(constraints, m),
         cached=RowCache(K, block.types, 0).rows,
     )

@@ -207,17 +207,17 @@ def contract(parent, state):
         append_members(state.members, a, b, False)
         _fold_rows(a, b, model.use_max, cached)
         size[a] += size[b]
+        clusters.required[a] += clusters.required[b]
         n[a] += n[b]
         size[b] = 0.0
         add_name(a, names.name[b], names.factor[b], names)
     for c in range(parent.size):
         if not joined[c] or size[c] == 0.0:
             continue
-        clusters.smooth[c] = clusters.chance[c] = clusters.required[c] = 0.0
+        clusters.smooth[c] = clusters.chance[c] = 0.0
         for t in range(model.weight.size):
             below = model.mass[t] + model.N * epsilon if model.joint else n[c, t] + size[c] * epsilon
             w[t, c] = model.weight[t] / below
             clusters.smooth[c] += w[t, c] * epsilon / model.N
             clusters.chance[c] += 0.0 if model.joint else model.expected[t] * n[c, t]
-            clusters.required[c] += model.required[t] * n[c, t]
     return joined

@@ -17,7 +17,7 @@ from homonym.clustering.compiling import compiled
 class Block:
     """The mentions of one block with their bags, the frequencies of features, and the model of the collection.
 
-    `name` and `factor` are those of `NamePrior`; without a prior, no mention has a name.
+    `name` and `factor` are those of `NamePrior`; without a prior, no mention has a name. `level` are the chance levels.
     """
 
     bag_start: Integers
@@ -27,6 +27,7 @@ class Block:
     total: Floats
     name: NDArray[np.int32]
     factor: Floats
+    level: Floats
     collection_model: Model
 
     @classmethod
@@ -39,7 +40,8 @@ class Block:
         name, factor = np.full(last - first, -1, np.int32), np.ones(last - first)
         if len(inputs.name):
             name, factor = inputs.name[first:last], inputs.factor[first:last]
-        return cls(bag_start, *bags, inputs.type_start, inputs.total, name, factor, model)
+        level = inputs.level[first:last] if len(inputs.level) else np.zeros(last - first)
+        return cls(bag_start, *bags, inputs.type_start, inputs.total, name, factor, level, model)
 
     @property
     def mentions(self) -> int:
@@ -76,9 +78,7 @@ class Block:
         N = float(self.mentions) if model.within else model.N
         divisor = mass * (mass + N * model.epsilon if model.joint else 1.0)
         expected = np.divide(model.gamma * model.weight, divisor, out=np.zeros_like(model.weight), where=mass > 0)
-        above = model.chance_limit * model.share * model.weight
-        required = np.divide(above, mass, out=np.zeros_like(model.weight), where=mass > 0)
-        return model._replace(mass=mass, expected=expected, required=required, N=N, X=float(self.mentions))
+        return model._replace(mass=mass, expected=expected, N=N, X=float(self.mentions))
 
 
 class InvertedIndex(NamedTuple):
