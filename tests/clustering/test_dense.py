@@ -300,7 +300,7 @@ def test_a_cluster_with_several_names_shares_none() -> None:
 
 def test_pairs_that_share_no_more_than_chance_are_not_even_joined_hypothetically() -> None:
     block: list[Mention] = [{"co": {}, "term": {x % 2: 1.0}, "year": {}} for x in range(16)]
-    frequencies, free = counted([block], 100), Settings(alpha=0.0, gamma=0.0)
+    frequencies, free = counted([block], 100), Settings(alpha=0.0, gamma=0.0, weights="only-term")
     assert cluster(flat([block]), frequencies, free).label.tolist() == [0] * 16
     limited = free.changed(chance_limit=1.0)
     found = cluster(flat([block]), frequencies, limited, hypothetical=True)
