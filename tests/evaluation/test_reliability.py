@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -277,6 +278,11 @@ FOUND = CalibratedLimit(Limit(kappa=5.45), (Limit(kappa=5.0), Limit(kappa=6.0)),
             FOUND,
             f"merge threshold (calibrated without labels): κ = 5.45, 5 … 6 over {SEEDS} repetitions\n"
             "expected precision 0.953, recall 0.947, estimated on 468 pseudo-names made of 800 people",
+        ),
+        (
+            FOUND.limit,
+            replace(FOUND, chance_limit=2.345),
+            f"κ = 5.45, 5 … 6 over {SEEDS} repetitions; chance limit γ₂ = 2.35\nexpected precision 0.953",
         ),
         (
             FOUND.limit,

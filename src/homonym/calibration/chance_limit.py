@@ -45,6 +45,8 @@ def cluster_lifts(bags: Bags, label: NDArray[np.int32], frequencies: Frequencies
     block = np.repeat(np.arange(len(blocks)), blocks)
     _, cluster, size = np.unique(bags.block_start[block] + label, return_inverse=True, return_counts=True)
     chosen = _chosen_clusters(size)
+    if not len(chosen):
+        return np.zeros(0)
     number = np.full(len(size), -1)
     number[chosen] = np.arange(len(chosen))
     mentions = np.flatnonzero(number[cluster] >= 0)

@@ -151,10 +151,14 @@ def _describe_limit(limit: Limit, calibrated: CalibratedLimit | None) -> str:
     spread = " … ".join(map(_values, calibrated.spread)) if calibrated.spread else ""
     between = f", {spread} over {counted(SEEDS, 'repetition')}" if spread else ""
     return (
-        f"merge threshold (calibrated without labels): {limit.describe()}{between}\n"
+        f"merge threshold (calibrated without labels): {limit.describe()}{between}{_chance_limit(calibrated)}\n"
         f"expected precision {calibrated.precision:.3f}, recall {calibrated.recall:.3f}, estimated on "
         f"{counted(calibrated.names, 'pseudo-name')} made of {calibrated.people:,} people"
     )
+
+
+def _chance_limit(calibrated: CalibratedLimit) -> str:
+    return f"; chance limit γ₂ = {calibrated.chance_limit:.3g}" if calibrated.chance_limit else ""
 
 
 def _values(limit: Limit) -> str:
