@@ -225,7 +225,7 @@ def test_falsy_changes_are_changes() -> None:
     assert (changed.limit, changed.joint, changed.year_reach) == (Limit(), False, 0)
 
 
-SPELLED_OUT = {"alpha", "beta", "kappa", "gamma"}
+SPELLED_OUT = {"alpha", "beta", "kappa", "gamma", "chance_limit", "name_trust"}
 
 
 @pytest.mark.parametrize("variant", ["prob", "max"])

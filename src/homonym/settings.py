@@ -144,7 +144,7 @@ MAX_IDENTIFIERS = 25
 #: Groups of settings: those of extraction are part of the cache keys of checkpoints (engines/local_checkpoints.py), and
 #: all groups define which options a command has.
 EXTRACTION = ("blocking", "coauthor_names", "year_sigma", "year_reach", "title_weight", "abstract_weight", "language")
-UNTUNED = ("variant", "joint", "scope", "epsilon", "gamma", "chance_limit", "weights", "name_prior")
+UNTUNED = ("variant", "joint", "scope", "epsilon", "gamma", "chance_limit", "weights", "name_trust")
 CLUSTERING = (*UNTUNED, "alpha", "beta", "kappa", "target_precision", "constraints", "identifiers")
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -207,7 +207,14 @@ class Settings(BaseModel):
         description=f"weights of the feature types: one of {PRESETS}; or type=weight pairs that sum to 1, such as "
         "co=.5,ref=.5",
     )
-    name_prior: bool = Field(True, description="merge mentions that share a rare full name more easily")
+    name_trust: Finite | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="trust in full names: with 1, mentions that share a rare full name are merged much more easily; "
+        "with 0, names only keep people apart. If not given, it is calibrated together with the limit, or 0 if that "
+        "one is given",
+    )
     blocking: Blocking = Field(
         "auto",
         description="how mentions form blocks: the block in the data, else surname + first initial (auto); "
@@ -342,9 +349,9 @@ class Settings(BaseModel):
         return Limit(kappa=DEFAULT_KAPPA) if self.has_chance_limit else PAPER_LIMIT[self.variant]
 
     def with_limit(self, limit: Limit) -> Settings:
-        """The same settings with this limit, the chance limit in use, and without the target precision."""
+        """The same settings with this limit, the chance limit and trust in use, and without the target precision."""
         values = self.model_dump(exclude_unset=True, exclude={"target_precision"})
-        chosen = limit._asdict() | {"chance_limit": self.required_lift}
+        chosen = limit._asdict() | {"chance_limit": self.required_lift, "name_trust": self.trust_in_names}
         return Settings(**(values | chosen))._from_file(self._file)
 
     def without(self, *names: str) -> Settings:
@@ -367,6 +374,13 @@ class Settings(BaseModel):
         if self.chance_limit is not None:
             return self.chance_limit
         return DEFAULT_CHANCE_LIMIT if self.has_chance_limit and not self.limit_is_given else 0.0
+
+    @property
+    def trust_in_names(self) -> float:
+        """The trust in full names as given; else 0 if the limit is given, and otherwise 1."""
+        if self.name_trust is not None:
+            return self.name_trust
+        return 1.0 if self.has_chance_limit and not self.limit_is_given else 0.0
 
     def weights_for(self, types: Sequence[str]) -> list[float]:
         """λ for the feature types that occur in the collection, summing to 1.
@@ -407,7 +421,8 @@ class Settings(BaseModel):
         """All values by name, defaults included. A limit that is still to be calibrated is left out."""
         values = self.model_dump() | {"gamma": self.chance}
         if self.limit_is_given:
-            values |= self.limit._asdict() | {"chance_limit": self.required_lift}
+            values |= self.limit._asdict()
+            values |= {"chance_limit": self.required_lift, "name_trust": self.trust_in_names}
         return {name: value for name, value in values.items() if value is not None}
 
     def to_toml(self) -> str:

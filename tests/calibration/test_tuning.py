@@ -374,7 +374,7 @@ def test_tries_gamma_unless_given(corpus: Path, calibrated: Calibration) -> None
 
 def test_takes_another_gamma_if_clearly_better(generated: Callable[[Corpus], Path]) -> None:
     corpus = generated(Corpus(mentions=2000, ambiguity=8, seed=4))
-    calibrated = calibrate(corpus, corpus)
+    calibrated = calibrate(corpus, corpus, Settings(chance_limit=0, name_trust=0))
     tried = {one.gamma: one.f1 for one in calibrated.chances}
     assert calibrated.settings.gamma == max(tried, key=lambda gamma: tried[gamma]) > 0.25
     rows = {limit.kind: limit for limit in calibrated.limits}
@@ -383,7 +383,7 @@ def test_takes_another_gamma_if_clearly_better(generated: Callable[[Corpus], Pat
 
 
 def test_keeps_the_default_gamma_if_no_other_is_clearly_better(easy: Path) -> None:
-    found = calibrate(easy, easy)
+    found = calibrate(easy, easy, Settings(chance_limit=0, name_trust=0))
     assert len({round(one.f1, 2) for one in found.chances}) == 1
     assert (found.settings.gamma, found.settings.chance) == (None, 0.25)
     assert {limit.gamma for limit in found.limits} == {0.25}

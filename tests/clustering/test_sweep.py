@@ -21,7 +21,7 @@ from tests.support.profiles import examples
 # So close to 1 that no outcome is skipped.
 EXACT = 1 + 1e-12
 VARIANTS = [
-    pytest.param(Settings(variant=variant, joint=joint, scope=scope), id=f"{variant}-{joint}-{scope}")
+    pytest.param(Settings(variant=variant, joint=joint, scope=scope, chance_limit=0), id=f"{variant}-{joint}-{scope}")
     for variant, joint, scope in product(["prob", "max"], [False, True], ["overall", "within"])
 ]
 EMPTY: Mention = {kind: {} for kind in TYPES}
@@ -233,7 +233,7 @@ def test_one_cluster_stands_for_all_lower_limits_though_conditional_scores_may_f
         {"co": {4: 3.0, 0: 3.0, 2: 2.0}, "term": {}, "year": {0: 1.0, 5: 2.0}},
         {"co": {}, "term": {2: 3.0, 1: 8.0, 3: 1.0}, "year": {}},
     ]
-    frequencies, run = counted([block], 50), Settings(epsilon=0.01)
+    frequencies, run = counted([block], 50), Settings(epsilon=0.01, chance_limit=0)
     outcomes = swept([block], frequencies, run)
     lower = 0.6 * float(outcomes.lowest[-2])
     assert clustered(block, frequencies, run, lower) == by_reference(block, frequencies, run, lower) != [0, 0, 0, 0]

@@ -135,7 +135,8 @@ def test_co_authors_are_counted_as_in_given_statistics(tmp_path: Path, names: st
 
 @pytest.mark.slow
 def test_trace_is_one_row_per_round(corpus: Path, tmp_path: Path) -> None:
-    unbound = Settings(constraints="none")  # what must not be one author ends the process before one cluster is left
+    # Constraints and the chance limit end the process before one cluster is left.
+    unbound = Settings(constraints="none", chance_limit=0)
     summary = disambiguate(corpus, tmp_path / "authors.parquet", unbound, trace=tmp_path / "trace.parquet")
     trace = pq.read_table(tmp_path / "trace.parquet")
     assert trace.schema.equals(ROUNDS)

@@ -14,11 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from homonym.calibration import pseudonames
 from homonym.calibration.pseudonames import SampledBlocks
 from homonym.clustering.arrays import NamePrior, starts
 from homonym.collection.encoded import Encoded
 from homonym.commands.disambiguate import disambiguate
-from homonym.constraints.name_prior import FLOOR, MANY_PAIRS, FullNames, name_prior, read_full_names
+from homonym.constraints.name_prior import FLOOR, MANY_PAIRS, FullNames, name_prior
 from homonym.engines import local
 from homonym.engines.local import LocalEngine
 from homonym.experiments.runs import paper_settings
@@ -34,17 +35,19 @@ blocks_of_names = st.lists(st.lists(st.none() | st.integers(0, 3), min_size=1, m
 expected_namesakes = st.lists(st.sampled_from([0.0, 1e-9, 0.25, 3.0, 1e6]), min_size=4, max_size=4)
 
 
-def prior_of(blocks: list[list[int | None]], E: list[float]) -> NamePrior:
+def prior_of(blocks: list[list[int | None]], E: list[float], trust: float = 1.0) -> NamePrior:
     names = [name for block in blocks for name in block]
     number = np.array([-1 if name is None else name for name in names], np.int32)
     namesakes = np.array([np.nan if name is None else E[name] for name in names])
     sizes = np.array([len(block) for block in blocks], np.int64)
-    return name_prior(number, namesakes, starts(sizes))
+    return name_prior(number, namesakes, starts(sizes), trust)
 
 
-@given(blocks_of_names, expected_namesakes)
-def test_factors_agree_with_a_literal_computation(blocks: list[list[int | None]], E: list[float]) -> None:
-    found = prior_of(blocks, E)
+@given(blocks_of_names, expected_namesakes, st.sampled_from([0.25, 0.9, 1.0]))
+def test_factors_agree_with_a_literal_computation(
+    blocks: list[list[int | None]], E: list[float], trust: float
+) -> None:  # fmt: skip
+    found = prior_of(blocks, E, trust)
     assert found.name.dtype == np.int32
     assert found.factor.dtype == np.float64
     place, numbers = 0, set()
@@ -57,7 +60,7 @@ def test_factors_agree_with_a_literal_computation(blocks: list[list[int | None]]
                 continue
             pairs = n * (n - 1) / 2
             q = E[name] / (1 + E[name])
-            q = q + (1 - q) * (pairs / (pairs + MANY_PAIRS)) ** 2
+            q = 1 - trust * (1 - q) * (1 - (pairs / (pairs + MANY_PAIRS)) ** 2)
             h = math.sqrt(min(n, n * q + FLOOR) / len(block))
             assert found.factor[x] == pytest.approx(1 / h, rel=1e-12)
             same = {y for y, other in label.items() if other == name}
@@ -89,10 +92,13 @@ def test_ranges_of_blocks_and_chosen_blocks_have_the_same_prior(
     )
     first = data.draw(st.integers(0, len(blocks) - 1))
     last = data.draw(st.integers(first + 1, len(blocks)))
-    assert_same(full_names.of_blocks(first, last), full_names.of_chosen(np.arange(first, last)))
-    assert_same(full_names.of_blocks(first, last), prior_of(blocks[first:last], E))
+    trust = data.draw(st.sampled_from([0.5, 1.0]))
+    wanted = prior_of(blocks[first:last], E, trust)
+    assert_same(full_names.of_blocks(first, last, trust), wanted)
+    assert_same(full_names.select(np.arange(first, last)).prior(trust), wanted)
     order = data.draw(st.permutations(range(len(blocks))))
-    assert_same(full_names.of_chosen(np.array(order)), prior_of([blocks[i] for i in order], E))
+    assert_same(full_names.select(np.array(order)).prior(trust), prior_of([blocks[i] for i in order], E, trust))
+    assert full_names.prior(0.0) is None
 
 
 def assert_same(found: NamePrior | None, expected: NamePrior | None) -> None:
@@ -125,19 +131,28 @@ def encoded(documents: Path, tmp_path: Path) -> Encoded:
 
 
 def test_full_names_are_read_from_a_collection(encoded: Encoded) -> None:
-    names = read_full_names(encoded, Settings())
-    assert names is not None
+    names = FullNames.read(encoded)
     written = pq.read_table(encoded.mentions_file, columns=["name"])["name"].to_pylist()
     full = [parse_name(name).full_name for name in written]
     assert [number < 0 for number in names.full_name.tolist()] == [name is None for name in full]
     assert len({number for number in names.full_name.tolist() if number >= 0}) == len(set(full) - {None})
-    whole = names.of_blocks(0, len(encoded.block_start) - 1)
+    whole = names.prior(1.0)
     assert whole is not None
     shared = [full[x] for x in np.flatnonzero(whole.name >= 0)]
     assert shared == ["DOE|JANE"] * 3 + ["POE|EDGAR"] * 2
     roe = encoded.block_names().to_pylist().index("ROE, R")
-    assert names.of_blocks(roe, roe + 1) is None
-    assert names.of_chosen(np.array([roe])) is None
+    assert names.of_blocks(roe, roe + 1, 1.0) is None
+
+
+def test_names_do_not_count_in_blocks_that_the_data_defines(tmp_path: Path) -> None:
+    authors = [{"name": "Doe, Jane W.", "block": block} for block in ("DOE, J", "DOE, JW", "jane doe", "DOE, JANE W")]
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps({"id": f"W{i}", "authors": [a]}) + "\n" for i, a in enumerate(authors)))
+    (tmp_path / "work").mkdir()
+    engine = LocalEngine(tmp_path / "work", 1, 1 << 30, Stages())
+    encoded = engine.encode(engine.read_documents(Inputs.of([path]), Settings()), None).data.encoded
+    counts = dict(zip(encoded.block_names().to_pylist(), FullNames.read(encoded).full_name >= 0, strict=True))
+    assert counts == {"DOE, J": True, "DOE, JW": True, "jane doe": False, "DOE, JANE W": False}
 
 
 def names_given_to(module: ModuleType, function: str, monkeypatch: pytest.MonkeyPatch) -> list[NamePrior | None]:
@@ -153,10 +168,15 @@ def names_given_to(module: ModuleType, function: str, monkeypatch: pytest.Monkey
     return given
 
 
-@pytest.mark.parametrize("on", [True, False])
-def test_sampled_blocks_have_the_prior_unless_it_is_off(encoded: Encoded, *, on: bool) -> None:
-    sampled = SampledBlocks.draw(encoded, Settings(name_prior=on), None, np.random.default_rng(0))
-    assert (sampled.names is not None) == on
+@pytest.mark.parametrize("trust", [0.0, 1.0])
+def test_sampled_blocks_are_clustered_with_the_prior_if_names_are_trusted(
+    encoded: Encoded, monkeypatch: pytest.MonkeyPatch, trust: float
+) -> None:
+    given = names_given_to(pseudonames, "cluster", monkeypatch)
+    settings = Settings(name_trust=trust)
+    sampled = SampledBlocks.draw(encoded, settings, None, np.random.default_rng(0))
+    sampled.clusters(encoded.frequencies, settings, 1)
+    assert {prior is not None for prior in given} == {trust > 0}
 
 
 @pytest.mark.parametrize("on", [True, False])
@@ -166,7 +186,7 @@ def test_a_run_clusters_with_the_prior_unless_it_is_off(
 ) -> None:
     given = names_given_to(local, "cluster", monkeypatch)
     rounds = tmp_path / "rounds.csv" if trace else None
-    disambiguate(documents, tmp_path / "out.csv", Settings(kappa=7, name_prior=on), trace=rounds)
+    disambiguate(documents, tmp_path / "out.csv", Settings(kappa=7, name_trust=float(on)), trace=rounds)
     assert [prior is not None for prior in given] == [on]
 
 
@@ -174,7 +194,7 @@ def test_a_run_clusters_with_the_prior_unless_it_is_off(
 def test_labelled_names_are_clustered_with_the_prior_unless_it_is_off(
     encoded: Encoded, monkeypatch: pytest.MonkeyPatch, *, on: bool
 ) -> None:
-    prior = FullNames.read(encoded).of_chosen(np.arange(len(encoded.block_start) - 1))
+    full_names = FullNames.read(encoded)
     everything = np.ones(len(encoded.frequencies.types), bool)
     names = LabelledNames(
         key=encoded.block_names().to_pylist(),
@@ -182,21 +202,21 @@ def test_labelled_names_are_clustered_with_the_prior_unless_it_is_off(
         frequencies=encoded.frequencies,
         author=np.zeros(len(NAMES), np.int64),
         written=[None] * len(NAMES),
-        name_prior=prior,
+        full_names=full_names,
     )
     given, swept = (names_given_to(methods, function, monkeypatch) for function in ("cluster", "sweep"))
-    method = RelativeFrequencies(Settings(name_prior=on))
+    method = RelativeFrequencies(Settings(name_trust=float(on)))
     method.outcomes(names)
     method.labels(names, 0.0, 0.0, 7.0)
     assert (len(given), len(swept)) == (1, 1)
     for found in [*given, *swept]:
-        assert_same(found, prior if on else None)
+        assert_same(found, full_names.prior(1.0) if on else None)
         assert (found is None) == (not on)
     chosen = names.select(np.array([1, 0]))
-    assert chosen.name_prior is not None
-    assert len(chosen.name_prior.name) == len(chosen.author)
+    assert chosen.full_names is not None
+    assert len(chosen.full_names.full_name) == len(chosen.author)
 
 
 def test_a_study_uses_no_prior_unless_asked() -> None:
-    assert not paper_settings(Settings()).name_prior
-    assert paper_settings(Settings(name_prior=True)).name_prior
+    assert paper_settings(Settings()).trust_in_names == 0
+    assert paper_settings(Settings(name_trust=0.5)).trust_in_names == 0.5

@@ -16,7 +16,7 @@ from homonym.clustering.agglomerative import Clustering, cluster
 from homonym.experiments.process import Process, concatenate_processes, follow
 from homonym.measures.methods import LabelledNames
 from homonym.settings import Settings
-from tests.clustering.test_dense import Mention, blocks, counted, flat, literal, parameters
+from tests.clustering.test_dense import Mention, blocks, counted, flat, literal, names_of, parameters
 from tests.support.profiles import examples
 
 Collection = list[list[Mention]]
@@ -80,8 +80,9 @@ def expected_states(names: LabelledNames, collection: Collection, authors: Autho
     return states, rounds
 
 
-def followed(names: LabelledNames, run: Settings) -> Process:
-    return follow(names, cluster(names.bags, names.frequencies, run, hypothetical=True))
+def followed(names: LabelledNames, collection: Collection, run: Settings) -> Process:
+    prior = names_of(collection)
+    return follow(names, cluster(names.bags, names.frequencies, run, names=prior, hypothetical=True))
 
 
 @pytest.mark.slow
@@ -89,7 +90,7 @@ def followed(names: LabelledNames, run: Settings) -> Process:
 @given(labelled=labelled_collections(), run=parameters())
 def test_states_equal_the_reference(labelled: tuple[Collection, Authors], run: Settings) -> None:
     names = labelled_names(*labelled)
-    process = followed(names, run)
+    process = followed(names, labelled[0], run)
     states, rounds = expected_states(names, *labelled, run)
     flat_states = [state for name in states for state in name]
     assert process.names == len(names)
@@ -106,7 +107,7 @@ def test_states_equal_the_reference(labelled: tuple[Collection, Authors], run: S
 @given(labelled=labelled_collections(), run=parameters())
 def test_extremes_equal_exact_fractions(labelled: tuple[Collection, Authors], run: Settings) -> None:
     names = labelled_names(*labelled)
-    process = followed(names, run)
+    process = followed(names, labelled[0], run)
     states, _ = expected_states(names, *labelled, run)
     whole = [max(state.recall for state in name if state.precision == 1) for name in states]
     complete = [max(state.precision for state in name if state.recall == 1) for name in states]
@@ -125,8 +126,11 @@ def test_concatenated_batches_equal_the_undivided_process(
     names = labelled_names(*labelled)
     cuts = sorted(data.draw(st.sets(st.integers(1, max(len(names) - 1, 1)))) - {len(names)})
     bounds = [0, *cuts, len(names)]
-    parts = [followed(names.select(np.arange(first, last)), run) for first, last in pairwise(bounds)]
-    together, whole = concatenate_processes(parts), followed(names, run)
+    collection = labelled[0]
+    parts = [
+        followed(names.select(np.arange(first, last)), collection[first:last], run) for first, last in pairwise(bounds)
+    ]
+    together, whole = concatenate_processes(parts), followed(names, collection, run)
     for field in ("name", "clusters", "precision", "recall", "stop"):
         assert getattr(together, field).tolist() == getattr(whole, field).tolist()
     assert together.oracle().tolist() == whole.oracle().tolist()

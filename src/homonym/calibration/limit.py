@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homonym.calibration.chance_limit import find_chance_limit
+from homonym.calibration.name_trust import find_name_trust
 from homonym.calibration.pseudonames import SampledBlocks, block_composition, build_pseudonames, sample_blocks_by_size
 from homonym.calibration.single_person_names import BlockSample, PersonPool, find_people, sample_blocks
 from homonym.clustering.agglomerative import limits
@@ -48,8 +49,8 @@ class CalibratedLimit:
     """A limit found on pseudo-names, with its spread and its scores there.
 
     `spread` has the lowest and the highest limit over the seeds. Without pseudo-names the limit is the default and
-    `why` gives the reason; `why` also says if a target precision was not reached. `chance_limit` is γ₂, None if it was
-    not calibrated.
+    `why` gives the reason; `why` also says if a target precision was not reached. `chance_limit` is γ₂ and `name_trust`
+    the trust in full names, None if they were not calibrated.
     """
 
     limit: Limit
@@ -61,10 +62,15 @@ class CalibratedLimit:
     names: int = 0
     why: str | None = None
     chance_limit: float | None = None
+    name_trust: float | None = None
 
     def chosen_for(self, settings: Settings) -> Settings:
-        """The settings with both limits."""
-        return settings.changed(chance_limit=self.chance_limit).with_limit(self.limit)
+        """The settings with everything that was calibrated."""
+        return self.with_trust(settings).with_limit(self.limit)
+
+    def with_trust(self, settings: Settings) -> Settings:
+        """The settings with everything but the limit."""
+        return settings.changed(chance_limit=self.chance_limit, name_trust=self.name_trust)
 
 
 def blocks_for_calibration(sizes: Integers, seeds: int = SEEDS) -> Integers:
@@ -130,7 +136,12 @@ class LimitCalibrator:
         """Improve limit and pseudo-names alternately."""
         limit = self.settings.limit
         if self.unavailable:
-            return CalibratedLimit(limit, why=self.unavailable)
+            # Too little is known to trust names.
+            return CalibratedLimit(limit, why=self.unavailable, name_trust=self.settings.name_trust or 0.0)
+        if self.settings.has_chance_limit and self.settings.name_trust is None:
+            about, frequencies = self._sampled, self.encoded.frequencies
+            trust = find_name_trust(about.bags, about.full_names, about.document, frequencies, self.settings)
+            self.settings = self.settings.changed(name_trust=trust)
         if self.settings.has_chance_limit and self.settings.chance_limit is None:
             lift = find_chance_limit(self._sampled, self.encoded.frequencies, self.settings, self.threads)
             self.settings = self.settings.changed(chance_limit=lift)
@@ -141,7 +152,8 @@ class LimitCalibrator:
             if not drawn:
                 self.unavailable = "the limit cannot be calibrated: no pseudo-name of two people can be built"
                 return CalibratedLimit(
-                    self.settings.limit, why=self.unavailable, chance_limit=self.settings.chance_limit
+                    self.settings.limit, why=self.unavailable,
+                    chance_limit=self.settings.chance_limit, name_trust=self.settings.name_trust,
                 )  # fmt: skip
             scores = LimitScores.measure(drawn, self.settings, self.threads)
             choice = scores.choose(self.settings.target_precision)
@@ -205,7 +217,8 @@ class LimitScores:
             why = f"a precision of {target:g} is out of reach, the highest on pseudo-names is {precision:.3f}"
         limit = settings.limit.scaled(float(self.factors[choice]))
         return CalibratedLimit(
-            limit, spread, precision, recall, f1, people, len(self.seed), why, settings.chance_limit
+            limit, spread, precision, recall, f1, people, len(self.seed), why,
+            settings.chance_limit, settings.name_trust,
         )  # fmt: skip
 
     def _best(self, names: NameMask) -> int:

@@ -14,21 +14,20 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.calibration.single_person_names import BlockSample, PersonPool
+from homonym.calibration.single_person_names import BlockSample, PersonPool, document_numbers
 from homonym.clustering.agglomerative import cluster
 from homonym.clustering.arrays import (
     Bags,
     Constraints,
     Frequencies,
     Integers,
-    NamePrior,
     concatenate_constraints,
     ranges,
     starts,
 )
 from homonym.collection.encoded import Encoded
 from homonym.constraints.found_constraints import FoundConstraints
-from homonym.constraints.name_prior import read_full_names
+from homonym.constraints.name_prior import FullNames
 from homonym.measures.bootstrap import size_groups
 from homonym.measures.methods import LabelledNames
 from homonym.runtime.thread_pool import map_in_order
@@ -78,7 +77,8 @@ class SampledBlocks:
 
     bags: Bags
     constraints: Constraints
-    names: NamePrior | None = None
+    full_names: FullNames
+    document: Integers
 
     @classmethod
     def draw(
@@ -97,15 +97,16 @@ class SampledBlocks:
         mentions = ranges(encoded.block_start[blocks], sizes)
         bags = Bags(starts(sizes), *encoded.gather_mentions(mentions, has_weight))
         unconstrained = ((size, None) for size in sizes.tolist())
-        full_names = read_full_names(encoded, settings)
         return cls(
             bags,
             found_constraints.of_chosen(blocks) if found_constraints else concatenate_constraints(unconstrained),
-            full_names.of_chosen(blocks) if full_names else None,
+            FullNames.read(encoded).select(blocks),
+            document_numbers(encoded.read(["document_id"], mentions)["document_id"]),
         )
 
     def clusters(self, frequencies: Frequencies, settings: Settings, threads: int) -> NDArray[np.int32]:
         """Cluster the blocks at the limit of the settings: the cluster of each mention inside its block."""
+        names = self.full_names.prior(settings.trust_in_names)
 
         def cluster_batch(blocks: slice) -> NDArray[np.int32]:
             sizes = np.diff(self.bags.block_start)[blocks]
@@ -116,7 +117,7 @@ class SampledBlocks:
                 frequencies,
                 settings,
                 constraints=self.constraints.of(mentions),
-                names=self.names.of(mentions) if self.names else None,
+                names=names.of(mentions) if names else None,
             ).label
 
         labels = [label for _, label in map_in_order(cluster_batch, self.batches(), threads)]

@@ -121,7 +121,7 @@ def find_people(
     pool = PersonPool(
         bags=bags,
         frequencies=encoded.frequencies,
-        document=_document_numbers(columns["document_id"].take(pa.array(used))),
+        document=document_numbers(columns["document_id"].take(pa.array(used))),
         source_block=source,
         probability=_name_is_unique(names, len(sample.sizes), len(blocks)),
         similarity=np.zeros((0, 0)),
@@ -157,7 +157,7 @@ def _split_by_name(
     return order[position < MAX_PERSON_MENTIONS], np.minimum(sizes, MAX_PERSON_MENTIONS), block[order[first]]
 
 
-def _document_numbers(ids: pa.ChunkedArray) -> Integers:
+def document_numbers(ids: pa.ChunkedArray) -> Integers:
     """Number the documents; each mention without one gets a number of its own."""
     code: Integers = ids.combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy().astype(np.int64)
     missing = code < 0

@@ -151,14 +151,17 @@ def _describe_limit(limit: Limit, calibrated: CalibratedLimit | None) -> str:
     spread = " … ".join(map(_values, calibrated.spread)) if calibrated.spread else ""
     between = f", {spread} over {counted(SEEDS, 'repetition')}" if spread else ""
     return (
-        f"merge threshold (calibrated without labels): {limit.describe()}{between}{_chance_limit(calibrated)}\n"
+        f"merge threshold (calibrated without labels): {limit.describe()}{between}{_other_calibration(calibrated)}\n"
         f"expected precision {calibrated.precision:.3f}, recall {calibrated.recall:.3f}, estimated on "
         f"{counted(calibrated.names, 'pseudo-name')} made of {calibrated.people:,} people"
     )
 
 
-def _chance_limit(calibrated: CalibratedLimit) -> str:
-    return f"; chance limit γ₂ = {calibrated.chance_limit:.3g}" if calibrated.chance_limit else ""
+def _other_calibration(calibrated: CalibratedLimit) -> str:
+    """The chance limit and the trust in names, where they are used."""
+    parts = [f"chance limit γ₂ = {calibrated.chance_limit:.3g}"] if calibrated.chance_limit else []
+    parts += [f"trust in full names {calibrated.name_trust:.2f}"] if calibrated.name_trust is not None else []
+    return "".join(f"; {part}" for part in parts)
 
 
 def _values(limit: Limit) -> str:

@@ -157,7 +157,7 @@ def _without_labels(run: Run, unlabelled: CalibratedLimit, problems: Problems) -
 def _tune(run: Run, labelling: Labelling, unlabelled: CalibratedLimit, names: NameSplit) -> Calibration:
     """The limit that is best on the training names, with the scores of all limits on the test names."""
     with run.stages.stage("tune"):
-        settings = run.settings.changed(chance_limit=unlabelled.chance_limit)
+        settings = unlabelled.with_trust(run.settings)
         tuned = tune_limits(settings, unlabelled.limit if unlabelled.names else None, names, run.threads)
     return Calibration(
         settings=tuned.settings.with_limit(tuned.chosen.limit),

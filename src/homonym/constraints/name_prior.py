@@ -3,15 +3,17 @@
 In a block of m mentions, n of them may have the full name g, surname and first given name. If E other people are
 expected to have this name (see collection/namesakes.py), they have a share q = E/(1 + E) of its mentions. A name with
 many mentions may have several people although it looks rare: names are often collected because they are ambiguous. So
-q is raised to q + (1 − q)·(p/(p + 1000))², where p is the number of pairs of its mentions. Then n·q mentions are
-foreign to a cluster of this name, and not m as in the block as a whole. The limit κ·√m becomes κ·√(n·q + φ), where
-φ > 0 keeps it positive. Scores are multiplied by 1/h with h = √(min(n, n·q + φ)/m) instead, which is the same for this
-part of the limit. In blocks that are defined by the data, and not by surname and initials, names say nothing more.
+q is raised to 1 − τ·(1 − q)·(1 − (p/(p + 1000))²), where p is the number of pairs of its mentions and τ the trust in
+names (calibration/name_trust.py). Then n·q mentions are foreign to a cluster of this name, and not m as in the block as
+a whole. The limit κ·√m becomes κ·√(n·q + φ), where φ > 0 keeps it positive. Scores are multiplied by 1/h with
+h = √(min(n, n·q + φ)/m) instead, which is the same for this part of the limit. In blocks that are defined by the data,
+and not by surname and initials, names say nothing more.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -21,18 +23,19 @@ from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Floats, Integers, NamePrior, equal_keys, ranges, starts
 from homonym.collection.encoded import Encoded
-from homonym.settings import Settings
 
 # φ: number of foreign mentions of even the rarest name; and the number of pairs from which on a name may be several
 # people. Both were chosen with labels in view; results change little from a third to three times these values.
 FLOOR, MANY_PAIRS = 1e-3, 1000
 
 
-def name_prior(full_name: NDArray[np.integer], namesakes: Floats, block_start: Integers) -> NamePrior:
+def name_prior(
+    full_name: NDArray[np.integer], namesakes: Floats, block_start: Integers, trust: float = 1.0
+) -> NamePrior:
     """The factor of each name in its block; a name that occurs once in a block has nothing to share and gets −1.
 
     `full_name` has the number of each mention's full name, −1 if it has none, and `namesakes` its E. The number of a
-    name in the result is the position of its first mention.
+    name in the result is the position of its first mention. `trust` is the share of rare names that are one person.
 
     >>> found = name_prior(np.array([7, 7, -1, 5]), np.array([1, 1, np.nan, 0]), np.array([0, 4]))
     >>> found.name.tolist(), found.factor.round(2).tolist()
@@ -48,7 +51,7 @@ def name_prior(full_name: NDArray[np.integer], namesakes: Floats, block_start: I
     name[shared] = named[first[several]]
     pairs = n * (n - 1) / 2
     q = namesakes[shared] / (1 + namesakes[shared])
-    q += (1 - q) * np.square(pairs / (pairs + MANY_PAIRS))
+    q = 1 - trust * (1 - q) * (1 - np.square(pairs / (pairs + MANY_PAIRS)))
     factor[shared] = 1 / np.sqrt(np.minimum(n, n * q + FLOOR) / m)
     return NamePrior(name, factor)
 
@@ -61,6 +64,12 @@ class FullNames:
     full_name: NDArray[np.int32]
     namesakes: Floats
 
+    @cached_property
+    def block(self) -> Integers:
+        """The block of each mention."""
+        sizes = np.diff(self.block_start)
+        return np.repeat(np.arange(len(sizes)), sizes)
+
     @classmethod
     def read(cls, encoded: Encoded) -> FullNames:
         """Read the full names of a collection; those in blocks that the data defines do not count."""
@@ -71,19 +80,24 @@ class FullNames:
         number[~_is_named_block(table["block"], table["parsed_name"])] = -1
         return cls(encoded.block_start, number, table["namesakes"].to_numpy())
 
-    def of_blocks(self, first: int, last: int) -> NamePrior | None:
+    def select(self, blocks: Integers) -> FullNames:
+        """The full names of some blocks, in the given order."""
+        sizes = np.diff(self.block_start)[blocks]
+        mentions = ranges(self.block_start[blocks], sizes)
+        return FullNames(starts(sizes), self.full_name[mentions], self.namesakes[mentions])
+
+    def of_blocks(self, first: int, last: int, trust: float) -> NamePrior | None:
         """The prior of the blocks `first` to `last` - 1; None if no name occurs twice in one of them."""
         begin, end = self.block_start[[first, last]]
-        return self._prior(slice(begin, end), self.block_start[first : last + 1] - begin)
+        here = slice(begin, end)
+        part = FullNames(self.block_start[first : last + 1] - begin, self.full_name[here], self.namesakes[here])
+        return part.prior(trust)
 
-    def of_chosen(self, blocks: Integers) -> NamePrior | None:
-        """The prior of any blocks, in the given order; None if no name occurs twice in one of them."""
-        sizes = np.diff(self.block_start)[blocks]
-        return self._prior(ranges(self.block_start[blocks], sizes), starts(sizes))
-
-    def _prior(self, mentions: slice | Integers, block_start: Integers) -> NamePrior | None:
-        full_name, namesakes = self.full_name[mentions], self.namesakes[mentions]
-        found = name_prior(full_name, namesakes, block_start)
+    def prior(self, trust: float) -> NamePrior | None:
+        """The prior of all blocks; None if names are not trusted, or no name occurs twice in a block."""
+        if trust <= 0:
+            return None
+        found = name_prior(self.full_name, self.namesakes, self.block_start, trust)
         return found if (found.name >= 0).any() else None
 
 
@@ -95,8 +109,3 @@ def _is_named_block(block: pa.ChunkedArray, parsed_name: pa.ChunkedArray) -> NDA
         pc.binary_join_element_wise(surname, some, ", ") for some in (pc.utf8_slice_codeunits(initials, 0, 1), initials)
     )
     return np.asarray(pc.or_(*(pc.equal(block, key) for key in keys)))
-
-
-def read_full_names(encoded: Encoded, settings: Settings) -> FullNames | None:
-    """The full names of a collection; None if the settings turn their prior off."""
-    return FullNames.read(encoded) if settings.name_prior else None

@@ -37,7 +37,7 @@ from homonym.collection.parts import (
 from homonym.collection.statistics import GivenStatistics, save_statistics, statistics_side_file
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
-from homonym.constraints.name_prior import read_full_names
+from homonym.constraints.name_prior import FullNames
 from homonym.engines import local_checkpoints
 from homonym.engines.base import (
     AuthorRows,
@@ -364,7 +364,8 @@ class LocalEngine:
         encoded, constraints = collection.encoded, collection.constraints
         used = np.array(settings.weights_for(encoded.frequencies.types)) > 0
         planned = self._plan_batches(encoded, len(used))
-        full_names = read_full_names(encoded, settings)
+        trust = settings.trust_in_names
+        full_names = FullNames.read(encoded) if trust else None
 
         def work(batch: BlockBatch) -> Clustering:
             return cluster(
@@ -372,7 +373,7 @@ class LocalEngine:
                 encoded.frequencies,
                 settings,
                 constraints=constraints.of_blocks(batch.first, batch.last) if constraints else None,
-                names=full_names.of_blocks(batch.first, batch.last) if full_names else None,
+                names=full_names.of_blocks(batch.first, batch.last, trust) if full_names else None,
                 hypothetical=trace,
                 margins=margins,
                 threads=self.threads,

@@ -378,5 +378,5 @@ def _labelled_names(
         author=author[chosen],
         written=written.take(pa.array(chosen)).to_pylist(),
         constraints=constraints.of_chosen(blocks) if constraints else None,
-        name_prior=FullNames.read(encoded).of_chosen(blocks),
+        full_names=FullNames.read(encoded).select(blocks),
     )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from homonym.clustering.agglomerative import SWEEP_RATIO, Outcomes, cluster, limits, sweep
 from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies, Integers, NamePrior, ranges, starts
+from homonym.constraints.name_prior import FullNames
 from homonym.measures.agreement import Codes, Contingency, NameScores, bcubed, contingency
 from homonym.runtime.thread_pool import map_in_order
 from homonym.settings import SMALL_COLLECTION, Limit
@@ -32,7 +33,7 @@ class LabelledNames:
 
     `author[x]` is the code of a mention's true author, −1 where it is not known; every block has one that is.
     `written[x]` is the name as the record gives it, if it does. `constraints` apply when the names are clustered, and
-    `name_prior` if the settings have it on.
+    `full_names` if the settings trust them.
     """
 
     key: Sequence[str]
@@ -41,7 +42,7 @@ class LabelledNames:
     author: Integers
     written: Sequence[str | None]
     constraints: Constraints | None = None
-    name_prior: NamePrior | None = None
+    full_names: FullNames | None = None
     true_size: Integers = field(init=False)
     """|C_cor| of each name: the number of different labelled authors."""
 
@@ -70,8 +71,8 @@ class LabelledNames:
         return self.author >= 0
 
     def name_prior_for(self, settings: Settings) -> NamePrior | None:
-        """The prior of full names, if the settings have it on."""
-        return self.name_prior if settings.name_prior else None
+        """The prior of full names, if the settings trust them."""
+        return self.full_names.prior(settings.trust_in_names) if self.full_names else None
 
     def select(self, names: Integers) -> LabelledNames:
         """Some of the names, in the given order."""
@@ -83,7 +84,7 @@ class LabelledNames:
             author=self.author[chosen],
             written=[self.written[x] for x in chosen.tolist()],
             constraints=self.constraints.of(chosen) if self.constraints else None,
-            name_prior=self.name_prior.of(chosen) if self.name_prior else None,
+            full_names=self.full_names.select(names) if self.full_names else None,
         )
 
     def batches(self) -> Iterator[LabelledNames]:

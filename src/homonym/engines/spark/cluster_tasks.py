@@ -26,7 +26,7 @@ from homonym.collection.encoded import Encoded
 from homonym.collection.layout import IDENTIFIER_ROWS, MENTION_ROWS, SLOT_BITS
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
-from homonym.constraints.name_prior import read_full_names
+from homonym.constraints.name_prior import FullNames
 from homonym.engines.base import AuthorRows
 from homonym.engines.local import BATCH_OCCURRENCES
 from homonym.engines.spark.part_tables import rows_of
@@ -123,7 +123,6 @@ def _batches(batches: Batches) -> Iterator[pa.Table]:
 def _clustered(rows: pa.Table, job: ClusterJob, place: int, folder: Path) -> Batches:
     encoded = excerpt(rows, job.types, folder)
     constraints = find_constraints(encoded, job.settings, job.pairs.among(np.unique(rows["block_number"].to_numpy())))
-    full_names = read_full_names(encoded, job.settings)
     used = np.array(job.settings.weights_for(job.types.names)) > 0
     number = len(encoded.block_start) - 1
     clustering = cluster(
@@ -131,7 +130,7 @@ def _clustered(rows: pa.Table, job: ClusterJob, place: int, folder: Path) -> Bat
         encoded.frequencies,
         job.settings,
         constraints=constraints.of_blocks(0, number) if constraints else None,
-        names=full_names.of_blocks(0, number) if full_names else None,
+        names=FullNames.read(encoded).prior(job.settings.trust_in_names),
         margins=job.confidence is not None,
     )
     confidence = job.confidence.of(clustering) if job.confidence else None
