@@ -32,7 +32,7 @@ from homonym.settings import Settings
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 #: What the defaults were before names were evidence.
-BEFORE = {"blocking": "given", "coauthor_names": "initials"}
+BEFORE = {"blocking": "given", "coauthor_names": "initials", "chance_limit": 0.0, "name_trust": 0.0}
 #: Multiples of the limit that a run finds: the best of them stands for the best limit with labels.
 FACTORS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 
@@ -79,14 +79,14 @@ class Measurement:
         self.collection, self.data, self.folder = collection, data, folder
         self.gold = data / collection.gold
 
-    def run(self, **changes: str | float) -> tuple[Summary, Evaluation]:
+    def run(self, **changes: str | float | None) -> tuple[Summary, Evaluation]:
         """A run as a user would have it, and its result against the labels."""
         one, output = self.collection, self.folder / "authors.parquet"
         call = cluster if one.statistics else disambiguate
         done = call(
             [self.data / file for file in one.files],
             output,
-            Settings(**changes),
+            Settings().changed(**changes),
             statistics=self.data / one.statistics if one.statistics else None,
             mentions_in_collection=one.mentions_in_collection,
             resources=Resources(work=self.folder / "work"),
@@ -116,7 +116,9 @@ class Measurement:
         done, now = self.run()
         assert done.limit
         same = self.same_full_name(done.output)
-        tried = {factor: self.run(kappa=done.limit.kappa * factor)[1] for factor in FACTORS if factor != 1}
+        assert done.calibration
+        others = {"chance_limit": done.calibration.chance_limit, "name_trust": done.calibration.name_trust}
+        tried = {factor: self.run(kappa=done.limit.kappa * factor, **others)[1] for factor in FACTORS if factor != 1}
         best, its = max([(1.0, now), *tried.items()], key=lambda pair: self.figure(pair[1]))
         yield from (self.collection.title, f"{done.mentions:,}", f"{now.mentions:,}", short(self.figure(before)))
         yield from (short(now.bcubed_across_names.precision), short(now.bcubed_across_names.recall))
