@@ -32,7 +32,12 @@ from homonym.settings import Settings
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 #: What the defaults were before names were evidence.
-BEFORE = {"blocking": "given", "coauthor_names": "initials", "chance_limit": 0.0, "name_trust": 0.0}
+BEFORE: dict[str, str | float] = {
+    "blocking": "given",
+    "coauthor_names": "initials",
+    "chance_limit": 0.0,
+    "name_trust": 0.0,
+}
 #: Multiples of the limit that a run finds: the best of them stands for the best limit with labels.
 FACTORS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 
@@ -117,7 +122,10 @@ class Measurement:
         assert done.limit
         same = self.same_full_name(done.output)
         assert done.calibration
-        others = {"chance_limit": done.calibration.chance_limit, "name_trust": done.calibration.name_trust}
+        others: dict[str, float | None] = {
+            "chance_limit": done.calibration.chance_limit,
+            "name_trust": done.calibration.name_trust,
+        }
         tried = {factor: self.run(kappa=done.limit.kappa * factor, **others)[1] for factor in FACTORS if factor != 1}
         best, its = max([(1.0, now), *tried.items()], key=lambda pair: self.figure(pair[1]))
         yield from (self.collection.title, f"{done.mentions:,}", f"{now.mentions:,}", short(self.figure(before)))
