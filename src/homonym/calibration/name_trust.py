@@ -42,12 +42,16 @@ def find_name_trust(
 
 
 def _rare_names(names: FullNames) -> list[Integers]:
-    """The mentions of each rare name that occurs several times in a block."""
+    """The mentions of each rare name that occurs several times in a block, by first mention.
+
+    The numbers of names depend on which blocks are loaded; the order must not.
+    """
     rare = np.flatnonzero((names.full_name >= 0) & (names.namesakes <= RARE))
     order = rare[np.lexsort((rare, names.full_name[rare], names.block[rare]))]
     new = (np.diff(names.block[order], prepend=-1) != 0) | (np.diff(names.full_name[order], prepend=-1) != 0)
     groups = np.split(order, np.flatnonzero(new)[1:]) if len(order) else []
-    return [group[:MAX_MENTIONS] for group in groups if len(group) > 1][:MAX_GROUPS]
+    several = sorted((group for group in groups if len(group) > 1), key=lambda group: int(group[0]))
+    return [group[:MAX_MENTIONS] for group in several[:MAX_GROUPS]]
 
 
 def _different_names(names: FullNames) -> list[Integers]:
