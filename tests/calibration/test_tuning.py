@@ -466,12 +466,14 @@ def test_checks_the_output_before_reading(corpus: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_command_line_calibrates_on_all_names(corpus: Path, tmp_path: Path) -> None:
     done = homonym_command(
-        "calibrate", corpus, "--gold", corpus, "--training-share", 1, "-o", "settings.toml", cwd=tmp_path
-    )
+        "calibrate", corpus, "--gold", corpus, "--training-share", 1, "-o", "settings.toml",
+        "--chance-limit", 0, "--name-trust", 0, cwd=tmp_path,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "warning" not in done.stderr
     limit, gamma = load_settings(tmp_path / "settings.toml").limit, load_settings(tmp_path / "settings.toml").gamma
-    assert done.stdout.splitlines()[-1] == f"--kappa {limit.kappa:.4g} --gamma {gamma:g}"
+    chosen = "" if gamma == 0.25 else f" --gamma {gamma:g}"
+    assert done.stdout.splitlines()[-1] == f"--kappa {limit.kappa:.4g}{chosen}"
     assert ", 0 test names" in done.stdout
     assert limit == Limit(kappa=limit.kappa) != Limit()
     for said in (
@@ -480,7 +482,7 @@ def test_command_line_calibrates_on_all_names(corpus: Path, tmp_path: Path) -> N
         "the default",
         "pseudo-names",
         "merge threshold (calibrated without labels): κ = ",
-        f"γ = {gamma:g}: clearly better",
+        f"γ = {gamma:g}: ",
     ):
         assert said in done.stdout
     done = homonym_command(
@@ -592,10 +594,11 @@ def test_command_line_calibrates_without_labels(easy: Path, tmp_path: Path) -> N
     low, high = found.spread
     assert done.stdout.splitlines() == [
         f"merge threshold (calibrated without labels): κ = {found.limit.kappa:.3g}, {low.kappa:.3g} … {high.kappa:.3g} "
-        f"over {SEEDS} repetitions",
+        f"over {SEEDS} repetitions; chance limit γ₂ = {found.chance_limit:.3g}; "
+        f"trust in full names {found.name_trust:.2f}",
         f"expected precision {found.precision:.3f}, recall {found.recall:.3f}, estimated on "
         f"{found.names:,} pseudo-names made of {found.people:,} people",
-        f"--kappa {found.limit.kappa:.4g}",
+        f"--kappa {found.limit.kappa:.4g} --chance-limit {found.chance_limit:.4g} --name-trust {found.name_trust:.4g}",
     ]
     assert load_settings(tmp_path / "settings.toml").limit == found.limit
 
@@ -605,7 +608,8 @@ def test_command_line_reports_the_default_limit(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stderr == f"warning: {calibrate(tmp_path / 'few.jsonl').unlabelled.why}.\n"
     kappa = Settings().limit.kappa
-    assert done.stdout.splitlines() == [f"merge threshold (default): κ = {kappa:g}", f"--kappa {kappa:g}"]
+    options = f"--kappa {kappa:g} --chance-limit {Settings().required_lift:g}"
+    assert done.stdout.splitlines() == [f"merge threshold (default): κ = {kappa:g}", options]
 
 
 @pytest.mark.slow

@@ -206,6 +206,9 @@ def show_calibration(found: Calibration, console: Console | None = None) -> None
     options = [f"--{part} {value:.4g}" for part, value in found.settings.limit._asdict().items() if value]
     if found.settings.gamma is not None:
         options.append(f"--gamma {found.settings.gamma:g}")
+    # They are off where a limit is given, unless they are given, too.
+    others = {"chance-limit": found.settings.required_lift, "name-trust": found.settings.trust_in_names}
+    options += [f"--{option} {value:.4g}" for option, value in others.items() if value]
     console.print(" ".join(options))
 
 
