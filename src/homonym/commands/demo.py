@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.result import Summary, settings_path
 from homonym.runtime.progress import Listener, Stages
-from homonym.settings import load_settings
+from homonym.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from homonym.evaluation.assessment import Evaluation
@@ -41,7 +41,9 @@ def demo(
     directory = Path(output)
     with Stages(listener).stage("generate", mentions) as advance:
         documents = generate(directory, Corpus(mentions=mentions, seed=seed, ambiguity=AMBIGUITY), advance=advance)
-    summary = disambiguate(documents, directory / "authors.parquet", listener=listener)
+    # Real people seldom share a rare full name, but the generator gives one to several people.
+    settings = Settings(name_trust=0.0)
+    summary = disambiguate(documents, directory / "authors.parquet", settings, listener=listener)
     evaluation = evaluate(summary.output, documents, json=directory / "evaluation.json")
     report = directory / "report.html"
     about = Section(
