@@ -91,6 +91,19 @@ class LabelledSet:
         absent = next((data / file for file in files if not (data / file).is_file()), None)
         return f"{self.title}: not measured, there is no {absent}." if absent else None
 
+    def run(self, data: Path, output: Path, settings: Settings, work: Path | None = None) -> tuple[Summary, Evaluation]:
+        """A run with the public functions, as a user would have it, and its result against the labels."""
+        call = cluster if self.statistics else disambiguate
+        done = call(
+            [data / file for file in self.inputs],
+            output,
+            settings,
+            statistics=data / self.statistics if self.statistics else None,
+            mentions_in_collection=self.mentions_in_collection,
+            resources=Resources(work=work),
+        )
+        return done, evaluate(output, data / self.gold)
+
 
 PUBMED = "pubmed/documents.jsonl.gz"
 #: The tables have the defaults of version 0.7.0, before names were evidence; benchmarks/across_names.py has today's.
@@ -188,17 +201,7 @@ class Measured:
 
     def run(self, **changes: str | float) -> tuple[Summary, Evaluation]:
         """A run with the public functions, as a user would have it, and its result against the labels."""
-        settings = self.kind.settings.changed(**changes)
-        output = self.work / "authors.parquet"
-        call = cluster if self.kind.statistics else disambiguate
-        done = call(
-            [self.data / file for file in self.kind.inputs],
-            output,
-            settings,
-            statistics=self.data / self.kind.statistics if self.kind.statistics else None,
-            mentions_in_collection=self.kind.mentions_in_collection,
-        )
-        return done, evaluate(output, self.data / self.kind.gold)
+        return self.kind.run(self.data, self.work / "authors.parquet", self.kind.settings.changed(**changes))
 
     @cached_property
     def by_default(self) -> tuple[Summary, Evaluation, Stated]:

@@ -346,7 +346,7 @@ class Settings(BaseModel):
         """
         if self.limit_is_given:
             return Limit(self.alpha or 0.0, self.beta or 0.0, self.kappa or 0.0)
-        return Limit(kappa=DEFAULT_KAPPA) if self.has_chance_limit else PAPER_LIMIT[self.variant]
+        return Limit(kappa=DEFAULT_KAPPA) if self.is_default_score else PAPER_LIMIT[self.variant]
 
     def with_limit(self, limit: Limit) -> Settings:
         """The same settings with this limit, the chance limit and trust in use, and without the target precision."""
@@ -364,8 +364,8 @@ class Settings(BaseModel):
         return DEFAULT_GAMMA[self.variant] if self.gamma is None else self.gamma
 
     @property
-    def has_chance_limit(self) -> bool:
-        """Whether a chance limit makes sense: it was measured for the default score only."""
+    def is_default_score(self) -> bool:
+        """Whether this is the score for which the default limits were measured; others have the paper's."""
         return self.variant == "prob" and self.scope == "overall" and not self.joint
 
     @property
@@ -373,14 +373,14 @@ class Settings(BaseModel):
         """γ₂ as given; else 0 if the limit is given, and otherwise the default, from which calibration starts."""
         if self.chance_limit is not None:
             return self.chance_limit
-        return DEFAULT_CHANCE_LIMIT if self.has_chance_limit and not self.limit_is_given else 0.0
+        return DEFAULT_CHANCE_LIMIT if self.is_default_score and not self.limit_is_given else 0.0
 
     @property
     def trust_in_names(self) -> float:
         """The trust in full names as given; else 0 if the limit is given, and otherwise 1."""
         if self.name_trust is not None:
             return self.name_trust
-        return 1.0 if self.has_chance_limit and not self.limit_is_given else 0.0
+        return 1.0 if self.is_default_score and not self.limit_is_given else 0.0
 
     def weights_for(self, types: Sequence[str]) -> list[float]:
         """λ for the feature types that occur in the collection, summing to 1.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from homonym.calibration.pseudonames import SampledBlocks
 from homonym.clustering.agglomerative import chance_levels, pair_scores
-from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers, starts
+from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers
 from homonym.settings import Settings
 
 # The multiple of the median lift. Chosen on two labelled sets, AMiner and the Chinese names, on which 3 to 4.3 do well.
@@ -29,9 +29,7 @@ USUAL_LIFT, USUAL_PAIRS = 0.65, 30
 SEED = 0
 
 
-def find_chance_limit(
-    sampled: SampledBlocks, frequencies: Frequencies, settings: Settings, threads: int
-) -> float:  # fmt: skip
+def find_chance_limit(sampled: SampledBlocks, frequencies: Frequencies, settings: Settings, threads: int) -> float:
     """γ₂: a multiple of the median lift of the clusters that the default limits find in the sampled blocks."""
     lifts = cluster_lifts(sampled.bags, sampled.clusters(frequencies, settings, threads), frequencies, settings)
     pairs = len(lifts)
@@ -54,7 +52,8 @@ def cluster_lifts(bags: Bags, label: NDArray[np.int32], frequencies: Frequencies
     level = np.bincount(owner, chance_levels(bags, frequencies, settings)[mentions], len(chosen))
     block_of = np.zeros(len(chosen), np.int64)
     block_of[owner] = block[mentions]
-    summed = _summed_bags(bags, mentions, owner, np.unique(block_of, return_counts=True)[1])
+    found_bags = bags.select(mentions, np.array([len(mentions)]))
+    summed = found_bags.summed(owner, np.unique(block_of, return_counts=True)[1])
     weight = np.array(settings.weights_for(frequencies.types))
     found = [np.zeros(0)]
     for b, (first, last) in enumerate(zip(summed.block_start[:-1], summed.block_start[1:], strict=True)):
@@ -77,14 +76,3 @@ def _chosen_clusters(size: Integers) -> Integers:
         share = size[large] / size[large].sum()
         large = np.random.default_rng(SEED).choice(large, MAX_CLUSTERS, replace=False, p=share)
     return np.sort(large)
-
-
-def _summed_bags(bags: Bags, mentions: Integers, owner: Integers, blocks: Integers) -> Bags:
-    """One bag for each cluster: the sum of the bags of its mentions. `blocks` are the numbers of clusters per block."""
-    selected = bags.select(mentions, np.array([len(mentions)]))
-    width = int(selected.feature.max(initial=0)) + 1
-    key = np.repeat(owner, np.diff(selected.bag_start)) * width + selected.feature
-    distinct, place = np.unique(key, return_inverse=True)
-    count = np.bincount(place, selected.count, len(distinct)).astype(np.float64)
-    length = np.bincount(distinct // width, minlength=int(blocks.sum()))
-    return Bags(starts(blocks), starts(length), (distinct % width).astype(np.int32), count)

@@ -138,11 +138,11 @@ class LimitCalibrator:
         if self.unavailable:
             # Too little is known to trust names.
             return CalibratedLimit(limit, why=self.unavailable, name_trust=self.settings.name_trust or 0.0)
-        if self.settings.has_chance_limit and self.settings.name_trust is None:
+        if self.settings.is_default_score and self.settings.name_trust is None:
             about, frequencies = self._sampled, self.encoded.frequencies
             trust = find_name_trust(about.bags, about.full_names, about.document, frequencies, self.settings)
             self.settings = self.settings.changed(name_trust=trust)
-        if self.settings.has_chance_limit and self.settings.chance_limit is None:
+        if self.settings.is_default_score and self.settings.chance_limit is None:
             lift = find_chance_limit(self._sampled, self.encoded.frequencies, self.settings, self.threads)
             self.settings = self.settings.changed(chance_limit=lift)
         if self.settings.joint:  # p(C,D) is smaller by p(D), which is about 1/N; the paper has no limit for it

@@ -33,9 +33,9 @@ def find_name_trust(
 ) -> float:
     """The trust in full names, from 0 to 1; `document` is that of each mention."""
     same = coherence(bags, _rare_names(names), document, frequencies, settings)
-    different = coherence(bags, _different_names(names), document, frequencies, settings)
     if not len(same):
         return 0.0
+    different = coherence(bags, _different_names(names), document, frequencies, settings)
     apart = float(different.mean()) if len(different) else 0.0
     trust = (float(same.mean()) - apart) / max(COHERENT - apart, 1e-9)
     return min(1.0, max(0.0, trust)) * min(1.0, len(same) / ENOUGH_NAMES)

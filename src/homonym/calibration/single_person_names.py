@@ -262,19 +262,11 @@ def _select_people(pool: PersonPool, probability: Floats, generator: np.random.G
 
 def _similarity(bags: Bags, frequencies: Frequencies) -> Floats:
     """The similarity of each two people: Σ_t S_t(C,D) / √(n_t(C)·n_t(D))."""
-    people = len(bags.block_start) - 1
-    feature, count, lengths = [], [], []
-    for first, last in zip(bags.block_start[:-1], bags.block_start[1:], strict=True):
-        part = slice(bags.bag_start[first], bags.bag_start[last])
-        distinct, position = np.unique(bags.feature[part], return_inverse=True)
-        feature.append(distinct)
-        count.append(np.bincount(position, bags.count[part], len(distinct)))
-        lengths.append(len(distinct))
+    sizes = np.diff(bags.block_start)
+    people = len(sizes)
     if not people:
         return np.zeros((0, 0))
-    summed = Bags(
-        np.array([0, people]), starts(np.array(lengths)), np.concatenate(feature), np.concatenate(count)
-    )  # fmt: skip
+    summed = bags.summed(np.repeat(np.arange(people), sizes), np.array([people]))
     S, n = pair_scores(summed, 0, frequencies)
     root = np.sqrt(np.maximum(n[:people], np.finfo(float).tiny))
     shared: Floats = np.einsum("ijt,it,jt->ij", S, 1 / root, 1 / root)

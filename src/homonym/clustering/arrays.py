@@ -62,6 +62,18 @@ class Bags:
         occurrences = ranges(self.bag_start[mentions], lengths)
         return Bags(starts(sizes), starts(lengths), self.feature[occurrences], self.count[occurrences])
 
+    def summed(self, owner: Integers, sizes: Integers) -> Bags:
+        """One bag for each owner, the sum of the bags of its mentions, arranged in blocks of the given sizes.
+
+        `owner[x]` is the owner of a mention; owners are numbered from 0.
+        """
+        width = int(self.feature.max(initial=0)) + 1
+        key = np.repeat(owner, np.diff(self.bag_start)) * width + self.feature
+        distinct, place = np.unique(key, return_inverse=True)
+        count = np.bincount(place, self.count, len(distinct)).astype(np.float64)
+        length = np.bincount(distinct // width, minlength=int(sizes.sum()))
+        return Bags(starts(sizes), starts(length), (distinct % width).astype(np.int32), count)
+
 
 class Constraints(NamedTuple):
     """Must-link groups and cannot-link pairs of the mentions of some blocks.

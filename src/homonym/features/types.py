@@ -16,12 +16,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from homonym.features.columns import DocumentColumns, TextLists
 from homonym.features.text import Integers, count_words, lemmas_of, plain_words
-from homonym.names.parse import name_key, spelled_out_name
+from homonym.names.parse import name_key, parse_name
 from homonym.records.fields.affiliations import plain_email
 from homonym.records.formats.documents import SMALLEST_COUNT
 from homonym.settings import KEY_SHARE, Settings
@@ -126,12 +125,13 @@ def co(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
     authors = replace(authors, holders=number_of_authors[authors.row] - 1)
     if not others.texts:
         return authors
+    parsed = [parse_name(text) for text in others.texts]
+    is_name = np.array([bool(name.surname) for name in parsed])[others.code]
     key, spelled_out = (
-        pa.array(map(normalise, others.texts), pa.string()).take(pa.array(others.code))
-        for normalise in (name_key, spelled_out_name)
+        pa.array(forms, pa.string()).take(pa.array(others.code[is_name]))
+        for forms in ([name.key for name in parsed], [name.spelled_out for name in parsed])
     )
-    is_name = np.asarray(pc.not_equal(key, ""))
-    unlisted = _count_people(others.row[is_name], key.filter(is_name), spelled_out.filter(is_name), settings)
+    unlisted = _count_people(others.row[is_name], key, spelled_out, settings)
     return _added(authors, replace(unlisted, holders=number_of_authors[unlisted.row]))
 
 

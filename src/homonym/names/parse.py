@@ -80,6 +80,9 @@ class Name(NamedTuple):
         """Surname and given names if the first one is spelled out, `DOE|JANE W`; None for initials.
 
         The bar tells it apart from a key: `LI, JO` are two initials, `LI|JO` is a given name.
+
+        >>> parse_name("Jane W. Doe").spelled_out, parse_name("Lee HY").spelled_out
+        ('DOE|JANE W', None)
         """
         return f"{self.surname}|{' '.join(self.given)}" if self._has_given_name else None
 
@@ -262,17 +265,6 @@ def name_key(text: str) -> str:
     """
     name = parse_name_uncached(text)
     return name.key if name.surname else ""
-
-
-@lru_cache(maxsize=MAX_CACHED_NAMES)
-def spelled_out_name(text: str) -> str | None:
-    """`Name.spelled_out` of a name as written.
-
-    >>> spelled_out_name("Jane W. Doe"), spelled_out_name("Lee HY")
-    ('DOE|JANE W', None)
-    """
-    name = parse_name_uncached(text)
-    return name.spelled_out if name.surname else None
 
 
 def _clean(text: str) -> str:

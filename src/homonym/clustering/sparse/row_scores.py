@@ -286,22 +286,19 @@ def list_partners(rows, state, partners, offers, offering, scratch):
                 continue
             in_row *= f
             in_column *= f
-            wanted = in_row >= floor[ROW, c] or (offering and in_row >= offered_floor[COLUMN, d])
-            if wanted and (
-                not limited or exceeds_chance_limit(in_row, f * chance_c, required[c], size[c], size[d], model.X)
-            ):
-                if in_row >= floor[ROW, c]:
-                    offer(ROW, c, d, in_row, partners)
-                if offering and in_row >= offered_floor[COLUMN, d]:
-                    offer(COLUMN, d, c, in_row, offers)
-            wanted = in_column >= floor[COLUMN, c] or (offering and in_column >= offered_floor[ROW, d])
-            if wanted and (
-                not limited or exceeds_chance_limit(in_column, f * chance_d, required[d], size[d], size[c], model.X)
-            ):
-                if in_column >= floor[COLUMN, c]:
-                    offer(COLUMN, c, d, in_column, partners)
-                if offering and in_column >= offered_floor[ROW, d]:
-                    offer(ROW, d, c, in_column, offers)
+            for kind in (ROW, COLUMN):
+                score, chance_of, i, j = (in_row, chance_c, c, d) if kind == ROW else (in_column, chance_d, d, c)
+                opposite = ROW + COLUMN - kind
+                listed = score >= floor[kind, c]
+                offered = offering and score >= offered_floor[opposite, d]
+                if not (listed or offered):
+                    continue
+                if limited and not exceeds_chance_limit(score, f * chance_of, required[i], size[i], size[j], model.X):
+                    continue
+                if listed:
+                    offer(kind, c, d, score, partners)
+                if offered:
+                    offer(opposite, d, c, score, offers)
 
 
 @compiled
