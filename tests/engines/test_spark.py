@@ -327,6 +327,14 @@ def test_same_bytes_for_files_without_authors_or_features(session: SparkSession,
 
 
 @needs_spark
+def test_same_warning_about_records_that_are_not_utf8(session: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_bytes("id,authors\n1,Müller J\n2,Doe J\n".encode("latin-1"))
+    local = disambiguate(tmp_path / "in.csv", tmp_path / "local.csv")
+    same(local, disambiguate(tmp_path / "in.csv", tmp_path / "spark.csv", resources=SPARK))
+    assert any("1 of its 2 records are not UTF-8" in warning for warning in local.warnings)
+
+
+@needs_spark
 def test_a_strict_run_fails_with_the_first_problem(session: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_bytes(lines([{"id": str(n), "authors": ["Doe, J"]} for n in range(9)] + [b"{"]))
     said = []

@@ -47,7 +47,7 @@ from homonym.records.formats.documents import (
     parse_mention,
 )
 from homonym.records.model import MAX_AUTHORS, Author, BrokenRecordError, Document, Loss, Problem
-from homonym.records.parsing.splitting import Raw
+from homonym.records.parsing.splitting import Raw, is_western
 from homonym.records.reader import Unit, format_named, parse_raw_record
 from homonym.runtime.progress import Advance
 from homonym.schema import BAG, IDENTIFIERS, MENTIONS
@@ -84,10 +84,14 @@ class Chunk:
 
 @dataclass
 class PartReport:
-    """The result of one chunk: `read` raw records, of which `records` were usable; `rejects` are JSON lines."""
+    """The result of one chunk: `read` raw records, of which `records` were usable; `rejects` are JSON lines.
+
+    `western` records were not UTF-8 and were read as Windows Latin.
+    """
 
     read: int = 0
     records: int = 0
+    western: int = 0
     mentions: int = 0
     problems: list[Problem] = field(default_factory=list)
     rejects: list[bytes] = field(default_factory=list)
@@ -295,6 +299,7 @@ def _documents(chunk: Chunk, report: PartReport, *, strict: bool) -> Iterator[tu
         if strict and report.problems:
             return
         if document:
+            report.western += is_western(raw.text)
             text = raw.text if form.name == "documents" else document_line(document)
             yield PlacedDocument(sequence, raw.number, document), raw, text
 

@@ -254,15 +254,17 @@ def skipped_files_warning(skipped: Sequence[Path], inputs: Inputs) -> list[str]:
 
 @dataclass
 class FileCounts:
-    """The number of records and of mentions of each file."""
+    """The number of records, of mentions, and of records that were not UTF-8, of each file."""
 
-    records: dict[str, int] = field(default_factory=dict)
-    mentions: dict[str, int] = field(default_factory=dict)
+    records: Counter[str] = field(default_factory=Counter)
+    mentions: Counter[str] = field(default_factory=Counter)
+    western: Counter[str] = field(default_factory=Counter)
 
-    def add(self, file: str, records: int, mentions: int) -> None:
+    def add(self, file: str, records: int, mentions: int, western: int) -> None:
         """Add some records of a file."""
-        self.records[file] = self.records.get(file, 0) + records
-        self.mentions[file] = self.mentions.get(file, 0) + mentions
+        self.records[file] += records
+        self.mentions[file] += mentions
+        self.western[file] += western
 
     def without_authors(self) -> dict[str, int]:
         """The files that have records, but no authors, and the number of their records."""
@@ -286,6 +288,24 @@ def no_authors_warnings(files: Mapping[str, int]) -> list[str]:
     ]
     more = len(files) - len(found)
     return [*found, f"{counted(more, 'more file')} without authors."] if more else found
+
+
+def encoding_warnings(counts: FileCounts) -> list[str]:
+    """A warning about each file with records that are not UTF-8: other encodings than Windows Latin give wrong names.
+
+    >>> counts = FileCounts()
+    >>> counts.add("a.txt", 40, 90, 35)
+    >>> encoding_warnings(counts)
+    ['a.txt: 35 of its 40 records are not UTF-8 and were read as Windows Latin; if names are wrong, save it as UTF-8.']
+    """
+    files = {file: western for file, western in counts.western.items() if western}
+    found = [
+        f"{file}: {western:,} of its {counted(counts.records[file], 'record')} are not UTF-8 and were read as "
+        "Windows Latin; if names are wrong, save it as UTF-8."
+        for file, western in islice(files.items(), _FILES_IN_WARNINGS)
+    ]
+    more = len(files) - len(found)
+    return [*found, f"{counted(more, 'more file')} with records that are not UTF-8."] if more else found
 
 
 def missing_features_warning(missing: int, features: int) -> list[str]:

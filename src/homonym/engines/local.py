@@ -49,6 +49,7 @@ from homonym.engines.base import (
     FoundAuthors,
     FoundDuplicates,
     RecordsRead,
+    encoding_warnings,
     merge_problems,
     missing_features_warning,
     no_authors_warnings,
@@ -470,7 +471,7 @@ class _PartReader:
         convert = self.writer is write_lines
         parts = LocalParts(self.keys, self.starts, holds_mentions, self.sequence, self.settings, convert)
         without_authors = self.counts.without_authors()
-        self.engine.warnings.extend(no_authors_warnings(without_authors))
+        self.engine.warnings.extend(no_authors_warnings(without_authors) + encoding_warnings(self.counts))
         return RecordsRead(self.records, self.mentions, self.problems, self.formats, parts, without_authors)
 
     def _chunks(self, inputs: Inputs, advance: Advance) -> Iterator[Chunk]:
@@ -521,7 +522,7 @@ class _PartReader:
         report = part.report
         self.files.update(part.files)
         file = self.starts[bisect_right(self.starts, self.sequence, key=lambda start: start.sequence) - 1].file
-        self.counts.add(file, report.records, report.mentions)
+        self.counts.add(file, report.records, report.mentions, report.western)
         self.sequence += report.read
         self.records += report.records
         self.mentions += report.mentions

@@ -102,7 +102,7 @@ def _parts(batches: Batches) -> Iterator[tuple[pa.Table, int, int, dict[str, pa.
     for group in whole_groups(batches, ("part",), one_by_one=True):
         row = group.slice(len(group) - 1).to_pylist()[0]
         tables = {name: unpacked(row[name]) for name in PACKED}
-        yield group.drop_columns([*PACKED, "part", "read"]), row["part"], row["read"], tables
+        yield group.drop_columns([*PACKED, "part", "read", "western"]), row["part"], row["read"], tables
 
 
 def _by_mention(identifiers: pa.Table) -> dict[int, bytes]:

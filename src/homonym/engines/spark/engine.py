@@ -36,6 +36,7 @@ from homonym.engines.base import (
     FoundAuthors,
     FoundDuplicates,
     RecordsRead,
+    encoding_warnings,
     merge_problems,
     missing_features_warning,
     no_authors_warnings,
@@ -254,11 +255,14 @@ class SparkEngine:
         if not records:
             raw_records = self._table("parts").selectExpr("coalesce(sum(read), 0) AS n").toArrow()["n"][0].as_py()
             require_usable(0, inputs, "mentions" if plan.mentions else "documents", raw_records, problems)
+        encodings = self._table("parts").where("western > 0").select("part", "western").toArrow().to_pylist()
+        western = {row["part"]: row["western"] for row in encodings}
         counts = FileCounts()
         for row in sorted(parts, key=itemgetter("part")):
-            counts.add(plan.files[plan.at(row["part"])].name, row["n"], row["m"])
+            name = plan.files[plan.at(row["part"])].name
+            counts.add(name, row["n"], row["m"], western.get(row["part"], 0))
         without_authors = counts.without_authors()
-        self.warnings.extend(no_authors_warnings(without_authors))
+        self.warnings.extend(no_authors_warnings(without_authors) + encoding_warnings(counts))
         return RecordsRead(records, mentions, problems, {}, SparkParts(plan, settings), without_authors)
 
     def _read_problems(self, plan: InputPlan) -> Problems:

@@ -191,7 +191,7 @@ def _part(
 ) -> Batches:  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="homonym-") as folder:
         report = writer(chunk, settings, Path(folder), strict=False)
-        yield from _tables(chunk.sequence, report.read, read_tables(Path(folder), chunk.sequence))
+        yield from _tables(chunk.sequence, report.read, read_tables(Path(folder), chunk.sequence), report.western)
     yield from _problem_rows(
         (chunk.sequence, ordinal, number, start, problem.line, problem.lost, problem.reason, problem.unit, reject)
         for ordinal, (problem, reject) in enumerate(zip(report.problems, report.rejects, strict=True))
@@ -215,8 +215,8 @@ def merge_copies(batches: Batches, settings: Settings) -> Batches:
         )
 
 
-def _tables(part: int, read: int, tables: dict[str, pa.Table]) -> Batches:
-    yield from rows_of("parts", part_row(part, read, tables), READ)
+def _tables(part: int, read: int, tables: dict[str, pa.Table], western: int = 0) -> Batches:
+    yield from rows_of("parts", part_row(part, read, tables, western), READ)
     mentions = tables["mentions"].sort_by("owner")
     mentions = mentions.append_column("sequence", pc.shift_right(mentions["owner"], SLOT_BITS))
     records = tables["records"].append_column("names", _names(tables["records"], mentions))
