@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homonym.calibration.single_person_names import BlockSample, PersonPool, document_numbers
-from homonym.clustering.agglomerative import cluster
+from homonym.clustering.agglomerative import Clustering, cluster
 from homonym.clustering.arrays import (
     Bags,
     Constraints,
@@ -106,9 +106,16 @@ class SampledBlocks:
 
     def clusters(self, frequencies: Frequencies, settings: Settings, threads: int) -> NDArray[np.int32]:
         """Cluster the blocks at the limit of the settings: the cluster of each mention inside its block."""
+        found = self.clusterings(self.batches(), frequencies, settings, threads)
+        return np.concatenate([np.zeros(0, np.int32), *(clustering.label for clustering in found)])
+
+    def clusterings(
+        self, batches: list[slice], frequencies: Frequencies, settings: Settings, threads: int, *, margins: bool = False
+    ) -> list[Clustering]:
+        """The clustering of some batches of blocks."""
         names = self.full_names.prior(settings.trust_in_names)
 
-        def cluster_batch(blocks: slice) -> NDArray[np.int32]:
+        def cluster_batch(blocks: slice) -> Clustering:
             sizes = np.diff(self.bags.block_start)[blocks]
             first = self.bags.block_start[blocks.start]
             mentions = np.arange(first, first + sizes.sum())
@@ -118,10 +125,10 @@ class SampledBlocks:
                 settings,
                 constraints=self.constraints.of(mentions),
                 names=names.of(mentions) if names else None,
-            ).label
+                margins=margins,
+            )
 
-        labels = [label for _, label in map_in_order(cluster_batch, self.batches(), threads)]
-        return np.concatenate([np.zeros(0, np.int32), *labels])
+        return [clustering for _, clustering in map_in_order(cluster_batch, batches, threads)]
 
     def batches(self) -> list[slice]:
         """The blocks in ranges of about BATCH_MENTIONS mentions, one for each call of the kernel."""

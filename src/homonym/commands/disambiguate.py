@@ -145,7 +145,7 @@ def find_authors(run: Run, engine: AnyEngine, read: RecordsRead[Any], files: Clu
 
 def calibrate_run(run: Run, sample: CalibrationSample) -> CalibratedRun:
     """Find the limit if none is given, and learn the confidence of mentions; the run's log gets the new settings."""
-    from homonym.calibration.confidence import DRAWS, learn_confidence
+    from homonym.calibration.confidence import DRAWS, confidence_warnings, learn_confidence
     from homonym.calibration.limit import LimitCalibrator
 
     settings, limit, confidence = run.settings, None, None
@@ -156,7 +156,8 @@ def calibrate_run(run: Run, sample: CalibrationSample) -> CalibratedRun:
         if limit.why:
             run.warnings.append(f"{limit.why}: {_limit_in_use(settings.limit)}.")
     if not finder.unavailable and (drawn := finder.draw_pseudonames(settings.limit, DRAWS)):
-        confidence = learn_confidence(drawn, settings)
+        confidence = learn_confidence(drawn, settings, finder.cluster_real_blocks(settings))
+        run.warnings.extend(confidence_warnings(confidence, drawn, finder.sample.sizes))
     run.log.settings = settings
     return CalibratedRun(settings, limit, confidence)
 
