@@ -36,11 +36,11 @@ DRAWS = 10
 MIN_BIN_MENTIONS = 50
 # Share of missing mentions that have no more in common with the rest of their author than mentions of other people
 # have. The people of pseudo-names are chosen because their mentions hold together, so these are not among them.
-UNRELATED = 0.3
+UNRELATED = 0.2
 # Number of lone mentions that the average of all pseudo-names counts as much as, beside those of the block.
-USUAL_LONE = 2.0
-# Bounds of the share of lone mentions of a block that are complete, before the margin is looked at.
-LOWEST_PRIOR, HIGHEST_PRIOR = 0.02, 0.98
+USUAL_LONE = 1.0
+# Minimum share of the lone mentions of a block that are complete, before the margin is looked at.
+LOWEST_PRIOR = 0.02
 # A run warns from this doubt on, and if this share of the mentions is in blocks larger than all pseudo-names.
 MUCH_DOUBT, MANY_MENTIONS = 0.01, 0.25
 # Quantiles of closeness, on pseudo-names, from which on an author counts as close.
@@ -94,10 +94,11 @@ class LoneMentions:
     def prior(self, mentions: Integers, lone: Integers) -> Floats:
         """The share of complete mentions that is expected among the lone mentions of each block.
 
-        A block in which few mentions are alone has few people with one mention, so these are rather fragments.
+        A block in which few mentions are alone has few people with one mention, so these are rather fragments. But
+        many lone mentions may also be the fragments of a few people, so the share is not raised.
         """
         missing = self.missing * (mentions + USUAL_LONE / self.lone) / (lone + USUAL_LONE)
-        shares: Floats = np.clip(1 - missing, LOWEST_PRIOR, HIGHEST_PRIOR)
+        shares: Floats = np.minimum(self.complete, np.maximum(1 - missing, LOWEST_PRIOR))
         return shares
 
 
@@ -207,11 +208,13 @@ def find_doubt(real: Sequence[Clustering], pseudo: Sequence[Clustering]) -> floa
     """
     there, here = closeness(pseudo), closeness(real)
     there, near = there[np.isfinite(there)], here[np.isfinite(here)]
-    if not len(there) or not len(near):
+    if not len(near):
         return 0.0
-    bounds = np.quantile(there, CLOSE_QUANTILES)
-    more = _share_above(near, bounds) - _share_above(there, bounds)
-    return max(0.0, float(more.max())) * len(near) / len(here)
+    more = 1.0
+    if len(there):
+        bounds = np.quantile(there, CLOSE_QUANTILES)
+        more = max(0.0, float((_share_above(near, bounds) - _share_above(there, bounds)).max()))
+    return more * len(near) / len(here)
 
 
 def closeness(clusterings: Sequence[Clustering]) -> Floats:

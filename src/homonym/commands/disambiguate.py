@@ -155,9 +155,11 @@ def calibrate_run(run: Run, sample: CalibrationSample) -> CalibratedRun:
         settings = limit.chosen_for(settings)
         if limit.why:
             run.warnings.append(f"{limit.why}: {_limit_in_use(settings.limit)}.")
-    if not finder.unavailable and (drawn := finder.draw_pseudonames(settings.limit, DRAWS)):
-        confidence = learn_confidence(drawn, settings, finder.cluster_real_blocks(settings))
-        run.warnings.extend(confidence_warnings(confidence, drawn, finder.sample.sizes))
+    if not finder.unavailable:
+        drawn, real = finder.draw_with_blocks(settings.limit, DRAWS)
+        if drawn:
+            confidence = learn_confidence(drawn, settings, real)
+            run.warnings.extend(confidence_warnings(confidence, drawn, finder.sample.sizes))
     run.log.settings = settings
     return CalibratedRun(settings, limit, confidence)
 
