@@ -39,7 +39,7 @@ from homonym.evaluation.gold import read_gold
 from homonym.evaluation.matching import label_names, match
 from homonym.evaluation.reliability import BINS, CONFIDENCE
 from homonym.experiments.baselines import all_baselines
-from homonym.measures.agreement import NameScores, bcubed, correctly_clustered, harmonic
+from homonym.measures.agreement import NameScores, bcubed, harmonic, is_right
 from homonym.measures.bootstrap import LARGEST_SHOWN
 from homonym.measures.methods import (
     LabelledNames,
@@ -209,8 +209,10 @@ class Measured:
         done, found = self.run()
         gold = [self.data / self.kind.gold]
         matched = match([done.output], read_gold(gold), gold)
-        right = correctly_clustered(matched.names, matched.authors, matched.clusters[0])
-        return done, found, Stated(matched.stated[0][CONFIDENCE], right)
+        right = is_right(matched.names, matched.authors, matched.clusters[0], matched.lone[0])
+        stated = matched.stated[0][CONFIDENCE]
+        known = ~np.isnan(stated)
+        return done, found, Stated(stated[known], right[known])
 
 
 def best_limit(curves: LimitCurves, names: LabelledNames, part: Part, judged: Judged) -> Limit:

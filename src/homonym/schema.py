@@ -22,8 +22,9 @@ AUTHORS = pa.schema(
 )
 """The result: one row per mention, ordered by block, document, position.
 
-`confidence` is the share of correctly clustered pseudo-name mentions with a similar margin, `author_confidence` its
-mean over the mentions of the author; both are null if the collection has no pseudo-names.
+`confidence` is the probability that a mention belongs to the person who has most mentions of its author; for a lone
+mention, that its person has no other mention in the block. `author_confidence` is its mean over the mentions of the
+author. Both are null where nothing is known: without pseudo-names, in a block of one mention, without features.
 
 `constraint` lists the constraints on a mention, separated by semicolons: `same:orcid` is a must-link to another mention
 of its block, `not:name` a cannot-link.

@@ -16,9 +16,15 @@ from numpy.typing import NDArray
 
 from homonym.calibration.chance_limit import find_chance_limit
 from homonym.calibration.name_trust import find_name_trust
-from homonym.calibration.pseudonames import SampledBlocks, block_composition, build_pseudonames, sample_blocks_by_size
+from homonym.calibration.pseudonames import (
+    SampledBlocks,
+    build_pseudonames,
+    composition_of_clusters,
+    labels_of_batches,
+    sample_blocks_by_size,
+)
 from homonym.calibration.single_person_names import BlockSample, PersonPool, find_people, sample_blocks
-from homonym.clustering.agglomerative import limits
+from homonym.clustering.agglomerative import Clustering, limits
 from homonym.clustering.arrays import Floats, Integers, starts
 from homonym.collection.encoded import Encoded
 from homonym.constraints.found_constraints import FoundConstraints
@@ -126,11 +132,18 @@ class LimitCalibrator:
 
     def draw_pseudonames(self, limit: Limit, draws: int) -> list[LabelledNames]:
         """Pseudo-names like the blocks that the method finds at a limit; none if all of them have one person only."""
-        settings = self.settings.with_limit(limit)
-        composition = block_composition(self._sampled, self.encoded.frequencies, settings, self.threads)
+        return self.draw_with_blocks(limit, draws, margins=False)[0]
+
+    def draw_with_blocks(
+        self, limit: Limit, draws: int, *, margins: bool = True
+    ) -> tuple[list[LabelledNames], list[Clustering]]:
+        """The same, and the clusterings of the real blocks that they are like."""
+        settings, frequencies = self.settings.with_limit(limit), self.encoded.frequencies
+        real = self._sampled.clusterings(frequencies, settings, self.threads, margins=margins)
+        composition = composition_of_clusters(self._sampled, labels_of_batches(real))
         drawn = [build_pseudonames(self.pool, composition, np.random.default_rng(seed)) for seed in range(draws)]
         has_several_people = any(names and (names.true_size > 1).any() for names in drawn)
-        return [names for names in drawn if names] if has_several_people else []
+        return [names for names in drawn if names] if has_several_people else [], real
 
     def find(self) -> CalibratedLimit:
         """Improve limit and pseudo-names alternately."""

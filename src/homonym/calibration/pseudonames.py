@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homonym.calibration.single_person_names import BlockSample, PersonPool, document_numbers
-from homonym.clustering.agglomerative import cluster
+from homonym.clustering.agglomerative import Clustering, cluster
 from homonym.clustering.arrays import (
     Bags,
     Constraints,
@@ -106,9 +106,15 @@ class SampledBlocks:
 
     def clusters(self, frequencies: Frequencies, settings: Settings, threads: int) -> NDArray[np.int32]:
         """Cluster the blocks at the limit of the settings: the cluster of each mention inside its block."""
+        return labels_of_batches(self.clusterings(frequencies, settings, threads))
+
+    def clusterings(
+        self, frequencies: Frequencies, settings: Settings, threads: int, *, margins: bool = False
+    ) -> list[Clustering]:
+        """The clustering of each batch of blocks."""
         names = self.full_names.prior(settings.trust_in_names)
 
-        def cluster_batch(blocks: slice) -> NDArray[np.int32]:
+        def cluster_batch(blocks: slice) -> Clustering:
             sizes = np.diff(self.bags.block_start)[blocks]
             first = self.bags.block_start[blocks.start]
             mentions = np.arange(first, first + sizes.sum())
@@ -118,10 +124,10 @@ class SampledBlocks:
                 settings,
                 constraints=self.constraints.of(mentions),
                 names=names.of(mentions) if names else None,
-            ).label
+                margins=margins,
+            )
 
-        labels = [label for _, label in map_in_order(cluster_batch, self.batches(), threads)]
-        return np.concatenate([np.zeros(0, np.int32), *labels])
+        return [clustering for _, clustering in map_in_order(cluster_batch, self.batches(), threads)]
 
     def batches(self) -> list[slice]:
         """The blocks in ranges of about BATCH_MENTIONS mentions, one for each call of the kernel."""
@@ -134,11 +140,18 @@ def block_composition(
     sampled: SampledBlocks, frequencies: Frequencies, settings: Settings, threads: int
 ) -> BlockComposition:
     """Cluster the sampled blocks and return their authors."""
+    return composition_of_clusters(sampled, sampled.clusters(frequencies, settings, threads))
+
+
+def labels_of_batches(clusterings: list[Clustering]) -> NDArray[np.int32]:
+    """The cluster of each mention inside its block."""
+    return np.concatenate([np.zeros(0, np.int32), *(clustering.label for clustering in clusterings)])
+
+
+def composition_of_clusters(sampled: SampledBlocks, label: NDArray[np.int32]) -> BlockComposition:
+    """The authors of the sampled blocks, given the cluster of each mention inside its block."""
     constraints = sampled.constraints
-    authors, profiles = (
-        np.split(array, sampled.bags.block_start[1:-1])
-        for array in (sampled.clusters(frequencies, settings, threads), constraints.profile)
-    )
+    authors, profiles = (np.split(array, sampled.bags.block_start[1:-1]) for array in (label, constraints.profile))
     separated = _CannotLinkSets(constraints)
     blocks = [
         [separated.consistent(profile[label == author]) for author in range(label.max(initial=-1) + 1)]

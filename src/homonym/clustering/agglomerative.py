@@ -48,7 +48,7 @@ class Clustering:
 
     If margins are computed, `own[x]` is how well a mention fits the rest of its cluster, and `other[x]` how well it
     fits the best other cluster D that its cluster may be joined with: the higher one of score({x},D) and score(D,{x}).
-    `own` is NaN for singletons, `other` is −∞ if there is no other cluster.
+    `own` is NaN for singletons, `other` is −∞ if there is no other cluster. `has_features` is false for empty bags.
     """
 
     block_start: Integers
@@ -61,6 +61,7 @@ class Clustering:
     merge_score: Floats
     own: Floats = field(default_factory=lambda: np.empty(0))
     other: Floats = field(default_factory=lambda: np.empty(0))
+    has_features: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
 
 
 def cluster(
@@ -107,7 +108,10 @@ def cluster(
         )  # fmt: skip
         if margins:
             fit_giant(block, part, label, Margins(*(array[here] for array in output.margins)), threads=threads)
-    return Clustering(bags.block_start, limit, output.label, output.rounds, *output.merges, *output.margins)
+    has_features = np.diff(bags.bag_start) > 0
+    return Clustering(
+        bags.block_start, limit, output.label, output.rounds, *output.merges, *output.margins, has_features
+    )
 
 
 def _new_output(bags: Bags, *, margins: bool) -> KernelOutput:

@@ -145,7 +145,7 @@ def find_authors(run: Run, engine: AnyEngine, read: RecordsRead[Any], files: Clu
 
 def calibrate_run(run: Run, sample: CalibrationSample) -> CalibratedRun:
     """Find the limit if none is given, and learn the confidence of mentions; the run's log gets the new settings."""
-    from homonym.calibration.confidence import DRAWS, learn_confidence
+    from homonym.calibration.confidence import DRAWS, confidence_warnings, learn_confidence
     from homonym.calibration.limit import LimitCalibrator
 
     settings, limit, confidence = run.settings, None, None
@@ -155,8 +155,11 @@ def calibrate_run(run: Run, sample: CalibrationSample) -> CalibratedRun:
         settings = limit.chosen_for(settings)
         if limit.why:
             run.warnings.append(f"{limit.why}: {_limit_in_use(settings.limit)}.")
-    if not finder.unavailable and (drawn := finder.draw_pseudonames(settings.limit, DRAWS)):
-        confidence = learn_confidence(drawn, settings)
+    if not finder.unavailable:
+        drawn, real = finder.draw_with_blocks(settings.limit, DRAWS)
+        if drawn:
+            confidence = learn_confidence(drawn, settings, real)
+            run.warnings.extend(confidence_warnings(confidence, drawn, finder.sample.sizes))
     run.log.settings = settings
     return CalibratedRun(settings, limit, confidence)
 

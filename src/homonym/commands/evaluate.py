@@ -12,7 +12,7 @@ from homonym.evaluation.reliability import Reliability, measure_reliability
 from homonym.io.inputs import expand, require_files
 from homonym.io.outputs import Paths, as_paths, require_distinct, require_writable, write_json
 from homonym.io.paths import printable
-from homonym.measures.agreement import correctly_clustered
+from homonym.measures.agreement import is_right
 
 if TYPE_CHECKING:
     from homonym.evaluation.gold import Gold
@@ -113,9 +113,9 @@ def _counted(found: Evaluation, i: int, matched: Matched, labels: Gold) -> Evalu
 def _reliability(i: int, matched: Matched) -> Reliability | None:
     if not matched.stated[i]:
         return None
-    return measure_reliability(
-        correctly_clustered(matched.names, matched.authors, matched.clusters[i]), matched.stated[i]
-    )
+    lone = matched.lone[i]
+    right = is_right(matched.names, matched.authors, matched.clusters[i], lone)
+    return measure_reliability(right, matched.stated[i], lone)
 
 
 def _write_page(found: Evaluation | Comparison, path: Path, results: list[Path], sources: dict[str, str]) -> None:

@@ -86,7 +86,7 @@ class ConstraintOutcome(NamedTuple):
 
 @dataclass(frozen=True)
 class FoundAuthors(Generic[AuthorsData]):
-    """The authors of a collection; `confidence` is the mean over all mentions."""
+    """The authors of a collection; `confidence` is the mean over the mentions that have one, None if none has."""
 
     mentions: int
     authors: int
@@ -370,7 +370,18 @@ class AuthorRows:
 
 
 def _rounded(confidence: Floats | None) -> pa.Array | None:
-    return None if confidence is None else pa.array(confidence.round(DECIMALS))
+    """The column of a confidence, null where nothing is known."""
+    return None if confidence is None else pa.array(confidence.round(DECIMALS), from_pandas=True)
+
+
+def sum_of_known(confidence: Floats) -> tuple[float, int]:
+    """The sum of a confidence and the number of mentions that have one.
+
+    >>> sum_of_known(np.array([0.5, np.nan, 1.0]))
+    (1.5, 2)
+    """
+    known = confidence[~np.isnan(confidence)]
+    return float(known.sum()), len(known)
 
 
 def author_numbers(block_start: Integers, label: NDArray[np.int32]) -> Integers:

@@ -56,6 +56,7 @@ from homonym.engines.base import (
     report_duplicates,
     require_usable,
     skipped_files_warning,
+    sum_of_known,
     trace_table,
 )
 from homonym.engines.local_checkpoints import (
@@ -353,9 +354,10 @@ class LocalEngine:
             if trace:
                 rounds[first] = trace_table(names, first, clustering)
         rows = AuthorRows.of(encoded, label, constraints, mention_confidence)
-        mean = None if mention_confidence is None else float(mention_confidence.mean())
+        total, known = (0.0, 0) if mention_confidence is None else sum_of_known(mention_confidence)
         outcome = ConstraintOutcome(constraints.counts, constraints.conflicts) if constraints else None
         authors = LocalAuthors(rows, [rounds[first] for first in sorted(rounds)])
+        mean = total / known if known else None
         return FoundAuthors(collection.mentions, rows.authors, mean, outcome, authors)
 
     def _cluster_batches(

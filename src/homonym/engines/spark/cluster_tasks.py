@@ -27,7 +27,7 @@ from homonym.collection.layout import IDENTIFIER_ROWS, MENTION_ROWS, SLOT_BITS
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.constraints.name_prior import FullNames
-from homonym.engines.base import AuthorRows
+from homonym.engines.base import AuthorRows, sum_of_known
 from homonym.engines.local import BATCH_OCCURRENCES
 from homonym.engines.spark.part_tables import rows_of
 from homonym.engines.spark.session import Batches
@@ -142,7 +142,7 @@ def _clustered(rows: pa.Table, job: ClusterJob, place: int, folder: Path) -> Bat
         done += len(table)
     note = {
         "authors": authors.authors,
-        "confidence": None if confidence is None else float(confidence.sum()),
+        "confidence": (0.0, 0) if confidence is None else sum_of_known(confidence),
         **_constraint_note(constraints),
     }
     row = pa.table([[place], [orjson.dumps(note).decode()]], schema=FOUND["notes"])

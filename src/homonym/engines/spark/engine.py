@@ -201,11 +201,11 @@ class SparkEngine:
             store(found, self._at("found"))
         rows = stored(self.spark, self._at("found"), "notes", FOUND).orderBy("place").toLocalIterator()
         notes = [orjson.loads(row["note"]) for row in rows]
-        sums = [note["confidence"] for note in notes]
+        total, known = (math.fsum(part) for part in zip(*(note["confidence"] for note in notes), strict=True))
         return FoundAuthors(
             mentions=collection.mentions,
             authors=sum(note["authors"] for note in notes),
-            confidence=None if None in sums else math.fsum(sums) / collection.mentions,
+            confidence=total / known if known else None,
             constraints=_constraint_outcome(notes, settings),
             data=None,
         )
