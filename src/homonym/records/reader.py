@@ -66,6 +66,7 @@ MODULES = {
     "nbib": "nbib",
     "ris": "ris",
     "bibtex": "bibtex",
+    "refer": "refer",
     "pubmed": "pubmed",
     "dblp": "dblp",
     "arxiv-oai": "oai_pmh",

@@ -1,0 +1,35 @@
+"""Writers of the formats of EndNote, Zotero, RefWorks, NoteExpress, the Cochrane Library and PubMed's abstract text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from benchmarks.writers.parts import addresses
+from homonym.records.model import Document
+
+Fields = Iterable[tuple[str, str]]
+
+
+def _lines(pattern: str, fields: Fields) -> str:
+    return "".join(pattern.format(tag, value) for tag, value in fields if value)
+
+
+def write_refer(document: Document) -> bytes:
+    """A record of EndNote's export style "EndNote Export", with the keywords on lines of their own."""
+    fields = [
+        ("0", "Journal Article"),
+        *(("A", author.name) for author in document.authors),
+        ("D", str(document.year or "")),
+        ("T", document.title),
+        ("J", document.venue),
+        ("V", "12"),
+        ("K", "\n".join(document.keywords)),
+        ("X", document.abstract),
+        ("Z", "Export Date: 15 November 2024"),
+        ("M", document.ids["pmid"]),
+        ("U", f"https://example.org/{document.ids['pmid']}"),
+        ("+", "\n".join(addresses(document))),
+        ("R", document.ids["doi"]),
+        ("W", "NLM"),
+    ]
+    return (_lines("%{} {}\n", fields) + "\n").encode()

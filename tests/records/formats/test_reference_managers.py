@@ -1,0 +1,145 @@
+"""Formats of reference managers and of databases that write for them: what is read, damage, and recognition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from homonym.io.inputs import Source
+from homonym.records.model import Document
+from homonym.records.reader import detect_format, read_documents
+
+Read = Callable[..., tuple[list[Document], list[str]]]
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    """Write a file, check its format and read it."""
+
+    def documents_and_problems(text: str, form: str) -> tuple[list[Document], list[str]]:
+        path = tmp_path / "export"
+        path.write_text(text)
+        with Source(path) as source:
+            found = detect_format(source)
+        assert found is not None
+        assert found.name == form
+        documents, problems = [], []
+        for _, document, wrong in read_documents(path):
+            documents += [document] if document else []
+            problems += [f"{problem.line}: {problem.lost}: {problem.reason}" for problem in wrong]
+        return documents, problems
+
+    return documents_and_problems
+
+
+def one(read: Read, text: str, form: str) -> Document:
+    (document,), problems = read(text, form)
+    assert problems == []
+    return document
+
+
+def names(document: Document) -> list[str]:
+    return [author.name for author in document.authors]
+
+
+# Refer
+
+ENDNOTE = """%0 Journal Article
+%A Doe, Jane W.
+%A World Health Organization,
+%A van der Roe, Ann, Jr.
+%E Editor, Ed
+%Y Translator, Tim
+%T On <i>names</i>
+%J Journal of Names
+%D 2020
+%8 May 4
+%K names
+people
+%X First part.
+
+Second part, 5 % of it.
+%M WOS:000123456789012
+%2 PMC1234567
+%R https://doi.org/10.1000/ABC
+%+ Univ A, Rome. jane.doe@a.example
+"""
+
+
+def test_refer_full_record(read: Read) -> None:
+    document = one(read, ENDNOTE, "refer")
+    assert (document.id, document.title, document.venue) == ("WOS:000123456789012", "On names", "Journal of Names")
+    assert (document.year, document.keywords) == (2020, ["names", "people"])
+    assert document.abstract == "First part. Second part, 5 % of it."
+    assert document.ids == {"wos": "000123456789012", "doi": "10.1000/abc", "pmcid": "PMC1234567"}
+    assert names(document) == ["Doe, Jane W.", "van der Roe, Ann, Jr."]
+    assert [author.affiliations for author in document.authors] == [["Univ A, Rome"]] * 2
+    assert [author.emails for author in document.authors] == [["jane.doe@a.example"], []]
+
+
+def test_refer_editors_of_an_edited_book_are_not_authors(read: Read) -> None:
+    document = one(read, ENDNOTE.replace("Journal Article", "Edited Book"), "refer")
+    assert (document.title, document.authors) == ("On names", [])
+
+
+def test_refer_records_without_types_begin_after_blank_lines(read: Read) -> None:
+    text = "%T Corn\n%A Newman, W. H.\n%D 1891\n%X Corn.\n\nMore corn.\n\n%T Rye\n%A Poe, E.\n%D 1892\n\n"
+    documents, problems = read(text, "refer")
+    assert [(document.title, document.abstract) for document in documents] == [
+        ("Corn", "Corn. More corn."),
+        ("Rye", ""),
+    ]
+    assert problems == []
+
+
+def test_refer_of_google_scholar_without_blank_lines(read: Read) -> None:
+    record = "%0 Journal Article\n%T {}\n%A Doe, Jane\n%J Names\n%D 2020\n"
+    documents, _ = read("".join(record.format(title) for title in "ABC"), "refer")
+    assert [document.title for document in documents] == ["A", "B", "C"]
+
+
+def test_refer_of_wanfang_gives_each_author_an_address(read: Read) -> None:
+    text = (
+        "%0 Journal Article\n%A 余敏\n%A 朱江\n%A 丁照蕾\n%H Yu Min\n%+ 图书馆,成都;研究生院,北京\n%+ 图书馆,成都\n"
+        "%+ 四川大学\n%T 参考文献管理工具研究\n%J 现代情报\n%J MODERN\n%D 2009\n%K 参考文献 文献管理 Zotero\n"
+        "%W 北京万方数据股份有限公司\n"
+    )
+    document = one(read, text, "refer")
+    assert names(document) == ["余敏", "朱江", "丁照蕾"]
+    assert [author.affiliations for author in document.authors] == [
+        ["图书馆,成都", "研究生院,北京"],
+        ["图书馆,成都"],
+        ["四川大学"],
+    ]
+    assert (document.venue, document.keywords) == ("现代情报", ["参考文献", "文献管理", "Zotero"])
+
+
+def test_refer_rejects_a_record_without_title_and_authors(read: Read) -> None:
+    documents, problems = read(ENDNOTE + "\n%0 Journal Article\n%D 2020\n", "refer")
+    assert len(documents) == 1
+    assert problems == ["21: record: neither title nor authors"]
+
+
+# Other text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "% A comment\n% The title\n\\documentclass{article}\n",
+        "%!PS-Adobe-3.0\n%%Title: x\n%%Creator: y\n",
+        "{Title}: no type\n",
+        "Record #1 of 5\nis a sentence.\n",
+        "RT was the channel.\nAB negative\n",
+        "1. First item\n\n2. Second item\n",
+        "<record><title>x</title></record>",
+        '{"itemType": "x"}',
+    ],
+)
+def test_other_text_is_of_none_of_these_formats(text: str, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text(text)
+    with Source(tmp_path / "text") as source:
+        found = detect_format(source)
+    assert found is None or found.name in {"table", "documents"}
