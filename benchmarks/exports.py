@@ -20,6 +20,7 @@ from benchmarks.writers.objects import write_crossref, write_datacite, write_ope
 from benchmarks.writers.parts import DOCUMENT_IDS, FIRST_NUMBER, Name, known_as
 from benchmarks.writers.reference_managers import (
     write_refer,
+    write_refworks,
 )
 from benchmarks.writers.scopus import SCOPUS_COLUMNS, row, write_scopus
 from benchmarks.writers.tagged import write_nbib, write_ovid, write_scopus_ris
@@ -169,4 +170,5 @@ EXPORTS = {
     "datacite": Export("datacite", "json", write_datacite, b'{"data": [', b", ", b'], "meta": {"total": 50000000}}'),
     "scopus": Export("scopus", "csv", write_scopus, _MARK + row(SCOPUS_COLUMNS)),
     "refer": Export("refer", "enw", write_refer),
+    "refworks": Export("refworks", "txt", write_refworks),
 }

@@ -33,3 +33,25 @@ def write_refer(document: Document) -> bytes:
         ("W", "NLM"),
     ]
     return (_lines("%{} {}\n", fields) + "\n").encode()
+
+
+def write_refworks(document: Document) -> bytes:
+    """A record of RefWorks, which writes no blank after a comma in names."""
+    fields = [
+        ("RT", "Journal Article"),
+        ("SR", "Electronic(1)"),
+        ("ID", document.ids["pmid"]),
+        *(("A1", author.name.replace(", ", ",")) for author in document.authors),
+        ("A2", "Editor,Ed"),
+        ("T1", document.title),
+        ("JF", document.venue),
+        ("YR", str(document.year or "")),
+        ("FD", "Mar 15"),
+        ("VO", "12"),
+        *(("K1", word) for word in document.keywords),
+        ("AB", document.abstract),
+        *(("AD", address) for address in addresses(document)),
+        ("DO", document.ids["doi"]),
+        ("LK", f"https://example.org/{document.ids['pmid']}"),
+    ]
+    return (_lines("{} {}\n", fields) + "\n").encode()

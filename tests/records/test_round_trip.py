@@ -25,7 +25,7 @@ from homonym.records.reader import format_of, read_documents
 FIRST, HOW_MANY = 700, 60
 
 TEXT = (
-    "wos", "wos-tab", "wos-bibtex", "bibtex", "ovid-ris", "scopus-ris", "nbib", "scopus", "refer",
+    "wos", "wos-tab", "wos-bibtex", "bibtex", "ovid-ris", "scopus-ris", "nbib", "scopus", "refer", "refworks",
 
 )  # fmt: skip
 
@@ -102,6 +102,7 @@ CARRIED = {
         "affiliations emails", cited=scopus_reference, only_corresponding="emails",
     ),
     "refer": MANAGED,
+    "refworks": MANAGED._replace(ids="doi"),
 }  # fmt: skip
 
 # The kind of id by which a source refers to other documents.

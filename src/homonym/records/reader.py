@@ -66,6 +66,7 @@ MODULES = {
     "nbib": "nbib",
     "ris": "ris",
     "bibtex": "bibtex",
+    "refworks": "refworks",
     "refer": "refer",
     "pubmed": "pubmed",
     "dblp": "dblp",

@@ -122,6 +122,50 @@ def test_refer_rejects_a_record_without_title_and_authors(read: Read) -> None:
     assert problems == ["21: record: neither title nor authors"]
 
 
+# RefWorks
+
+REFWORKS = """RT Journal Article
+SR Print(0)
+ID 12
+A1 Doe,John A.,Jr.
+A1 Roe,A.
+A2 Editor,E.
+T1 On x
+JF Journal of Names
+YR 2005
+FD Jan 2005
+K1 alpha
+K1 beta
+AB They were asked.
+US patients answered.
+AD Univ A
+DO 10.1000/abc
+"""
+
+
+def test_refworks_full_record(read: Read) -> None:
+    document = one(read, REFWORKS, "refworks")
+    assert names(document) == ["Doe, John A., Jr.", "Roe, A."]
+    assert (document.id, document.title, document.year) == ("10.1000/abc", "On x", 2005)
+    assert (document.venue, document.keywords) == ("Journal of Names", ["alpha", "beta"])
+    assert document.abstract == "They were asked. US patients answered."
+    assert [author.affiliations for author in document.authors] == [["Univ A"]] * 2
+
+
+def test_refworks_of_cnki(read: Read) -> None:
+    text = (
+        "RT Journal Article\nSR 1\nA1 张三;李四\nAD 北京大学;\nT1 系统设计\nJF 杂志\nYR 2022\nIS 06\nvo 23\n"
+        "K1 养老;智能\nDS CNKI\n\n"
+        "RT Journal Article\nSR 1\nA1 Sharma Ashutosh;van der Berg Jan\nT1 Smart fields\nYR 2022\nDS CNKI\n"
+    )
+    (chinese, foreign), problems = read(text, "refworks")
+    assert problems == []
+    assert names(chinese) == ["张三", "李四"]
+    assert [author.affiliations for author in chinese.authors] == [["北京大学"]] * 2
+    assert chinese.keywords == ["养老", "智能"]
+    assert names(foreign) == ["Sharma, Ashutosh", "van der Berg Jan"]
+
+
 # Other text
 
 
