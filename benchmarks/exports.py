@@ -19,6 +19,7 @@ from benchmarks.writers.markup import write_dblp, write_pubmed
 from benchmarks.writers.objects import write_crossref, write_datacite, write_openalex
 from benchmarks.writers.parts import DOCUMENT_IDS, FIRST_NUMBER, Name, known_as
 from benchmarks.writers.reference_managers import (
+    write_noteexpress,
     write_refer,
     write_refworks,
 )
@@ -171,4 +172,5 @@ EXPORTS = {
     "scopus": Export("scopus", "csv", write_scopus, _MARK + row(SCOPUS_COLUMNS)),
     "refer": Export("refer", "enw", write_refer),
     "refworks": Export("refworks", "txt", write_refworks),
+    "noteexpress": Export("noteexpress", "txt", write_noteexpress, _MARK),
 }

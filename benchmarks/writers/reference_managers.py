@@ -55,3 +55,25 @@ def write_refworks(document: Document) -> bytes:
         ("LK", f"https://example.org/{document.ids['pmid']}"),
     ]
     return (_lines("{} {}\n", fields) + "\n").encode()
+
+
+def write_noteexpress(document: Document) -> bytes:
+    """A record in the style of Wanfang, which has one address field for each author."""
+    fields = [
+        ("Reference Type", "Journal Article"),
+        ("Title", document.title),
+        *(("Author", author.name) for author in document.authors),
+        ("Translated Author", "Zhang San"),
+        *(("Author Address", ";".join(author.affiliations) or " ") for author in document.authors),
+        ("Journal", document.venue),
+        ("ISBN/ISSN", "0000-0000"),
+        ("Year", str(document.year or "")),
+        ("Pages", "34-56"),
+        *(("Keywords", word) for word in document.keywords),
+        ("Abstract", document.abstract),
+        ("URL", f"https://d.wanfangdata.com.cn/periodical/synth{document.ids['pmid']}"),
+        ("DOI", document.ids["doi"]),
+        ("Database Provider", "Wanfang Data"),
+        ("Language", "eng"),
+    ]
+    return (_lines("{{{}}}: {}\n", fields) + "\n").encode()

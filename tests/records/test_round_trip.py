@@ -26,7 +26,7 @@ FIRST, HOW_MANY = 700, 60
 
 TEXT = (
     "wos", "wos-tab", "wos-bibtex", "bibtex", "ovid-ris", "scopus-ris", "nbib", "scopus", "refer", "refworks",
-
+    "noteexpress",
 )  # fmt: skip
 
 
@@ -103,6 +103,7 @@ CARRIED = {
     ),
     "refer": MANAGED,
     "refworks": MANAGED._replace(ids="doi"),
+    "noteexpress": MANAGED._replace(ids="doi", of_authors="affiliations", without_owners=False),
 }  # fmt: skip
 
 # The kind of id by which a source refers to other documents.

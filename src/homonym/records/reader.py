@@ -66,6 +66,7 @@ MODULES = {
     "nbib": "nbib",
     "ris": "ris",
     "bibtex": "bibtex",
+    "noteexpress": "noteexpress",
     "refworks": "refworks",
     "refer": "refer",
     "pubmed": "pubmed",

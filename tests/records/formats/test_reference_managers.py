@@ -166,6 +166,47 @@ def test_refworks_of_cnki(read: Read) -> None:
     assert names(foreign) == ["Sharma, Ashutosh", "van der Berg Jan"]
 
 
+# NoteExpress and CNKI
+
+
+def test_noteexpress_of_cnki(read: Read) -> None:
+    text = (
+        "{Reference Type}: Journal Article\n{Title}: 导航技术\n{Author}: 潘紫麟;刘庆鹏;\n{Author Address}: 医科大学;\n"
+        "{Journal}: 医学综述\n{Year}: 2021\n{Keywords}: 疾病;导航\n{Abstract}: 随着\n发展\n{DOI}: 10.1000/x\n"
+        "{Database Provider}: CNKI\n\n{Reference Type}: Thesis\n{Title}: 研究\n{Author}: 张三\n"
+        "{Tertiary Author}: 导师\n{Publisher}: 清华大学\n{Year}: 2020\n"
+    )
+    (article, thesis), problems = read(text, "noteexpress")
+    assert problems == []
+    assert (names(article), names(thesis)) == (["潘紫麟", "刘庆鹏"], ["张三"])
+    assert [author.affiliations for author in article.authors] == [["医科大学"]] * 2
+    assert (article.id, article.venue, article.year) == ("10.1000/x", "医学综述", 2021)
+    assert (article.keywords, article.abstract) == (["疾病", "导航"], "随着 发展")
+
+
+def test_noteexpress_assigns_addresses_only_if_unambiguous(read: Read) -> None:
+    record = "{{Reference Type}}: Journal Article\n{{Title}}: 研究\n{{Author}}: 张三\n{{Author}}: 李四\n{}"
+    place = "{{Author Address}}: {}\n".format
+    repeated = one(read, record.format(place("甲") + place("甲")), "noteexpress")
+    assert [author.affiliations for author in repeated.authors] == [["甲"], ["甲"]]
+    different = one(read, record.format(place("甲") + place("乙")), "noteexpress")
+    assert [author.affiliations for author in different.authors] == [[], []]
+
+
+def test_cnki_text(read: Read) -> None:
+    text = (
+        "SrcDatabase-来源库: 期刊\nTitle-题名: 学习\nAuthor-作者: 张三[1],李四[1,2]\nOrgan-单位: 北京大学\n"
+        "Source-文献来源: 学报\nKeyword-关键词: 学习;;网络\nSummary-摘要: 本文\nPubTime-发表时间: 2021-03-15\n"
+        "DOI-DOI: 10.1000/X\nFirstDuty-第一责任人: 张三;\n\n"
+        "SrcDatabase-来源库: 期刊\nTitle-题名: 网络\nAuthor-作者: 王五\nYear-年: 2020\n"
+    )
+    (first, second), problems = read(text, "noteexpress")
+    assert problems == []
+    assert (names(first), first.title, first.year, first.venue) == (["张三", "李四"], "学习", 2021, "学报")
+    assert (first.keywords, first.abstract, first.ids) == (["学习", "网络"], "本文", {"doi": "10.1000/x"})
+    assert (names(second), second.year) == (["王五"], 2020)
+
+
 # Other text
 
 
