@@ -19,6 +19,7 @@ from benchmarks.writers.markup import write_dblp, write_pubmed
 from benchmarks.writers.objects import write_crossref, write_datacite, write_openalex
 from benchmarks.writers.parts import DOCUMENT_IDS, FIRST_NUMBER, Name, known_as
 from benchmarks.writers.reference_managers import (
+    write_cochrane,
     write_noteexpress,
     write_refer,
     write_refworks,
@@ -173,4 +174,5 @@ EXPORTS = {
     "refer": Export("refer", "enw", write_refer),
     "refworks": Export("refworks", "txt", write_refworks),
     "noteexpress": Export("noteexpress", "txt", write_noteexpress, _MARK),
+    "cochrane": Export("cochrane", "txt", write_cochrane, _MARK),
 }

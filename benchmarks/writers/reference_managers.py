@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from benchmarks.writers.parts import addresses
+from benchmarks.writers.parts import Name, addresses
 from homonym.records.model import Document
 
 Fields = Iterable[tuple[str, str]]
@@ -77,3 +77,26 @@ def write_noteexpress(document: Document) -> bytes:
         ("Language", "eng"),
     ]
     return (_lines("{{{}}}: {}\n", fields) + "\n").encode()
+
+
+def write_cochrane(document: Document) -> bytes:
+    """A trial of the Cochrane Library."""
+    place = int(document.id[1:]) + 1
+    names = [Name.of(author.name) for author in document.authors]
+    fields = [
+        ("ID", f"CN-{document.ids['pmid']}"),
+        *(("AU", f"{name.family}, {name.initials}") for name in names),
+        ("TI", document.title),
+        ("SO", document.venue),
+        ("YR", str(document.year or "")),
+        ("VL", "12"),
+        ("PG", "34-56"),
+        ("PM", f"PUBMED {document.ids['pmid']}"),
+        ("XR", "EMBASE 600000000"),
+        ("PT", "Journal article"),
+        ("KY", "; ".join(f"*{word} [analysis, methods]" for word in document.keywords)),
+        ("DOI", document.ids["doi"]),
+        ("AB", document.abstract),
+        ("US", f"https://www.cochranelibrary.com/central/doi/10.1002/central/CN-{document.ids['pmid']}/full"),
+    ]
+    return f"Record #{place} of 100000\n{_lines('{}: {}' + chr(10), fields)}\n\n".encode()

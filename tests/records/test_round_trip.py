@@ -26,7 +26,7 @@ FIRST, HOW_MANY = 700, 60
 
 TEXT = (
     "wos", "wos-tab", "wos-bibtex", "bibtex", "ovid-ris", "scopus-ris", "nbib", "scopus", "refer", "refworks",
-    "noteexpress",
+    "noteexpress", "cochrane",
 )  # fmt: skip
 
 
@@ -104,6 +104,7 @@ CARRIED = {
     "refer": MANAGED,
     "refworks": MANAGED._replace(ids="doi"),
     "noteexpress": MANAGED._replace(ids="doi", of_authors="affiliations", without_owners=False),
+    "cochrane": MANAGED._replace(name=lambda name: f"{name.family}, {name.initials}"),
 }  # fmt: skip
 
 # The kind of id by which a source refers to other documents.

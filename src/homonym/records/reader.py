@@ -68,6 +68,7 @@ MODULES = {
     "bibtex": "bibtex",
     "noteexpress": "noteexpress",
     "refworks": "refworks",
+    "cochrane": "cochrane",
     "refer": "refer",
     "pubmed": "pubmed",
     "dblp": "dblp",

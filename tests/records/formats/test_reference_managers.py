@@ -207,6 +207,48 @@ def test_cnki_text(read: Read) -> None:
     assert (names(second), second.year) == (["王五"], 2020)
 
 
+# Cochrane Library
+
+COCHRANE = """Record #1 of 2
+ID: CD015877
+AU: Huey, SL
+AU: Mehta, NH
+TI: Precision nutrition
+SO: Cochrane Database of Systematic Reviews
+YR: 2025
+NO: 1
+KY: *Pediatric Obesity [diet therapy, therapy]; Child, Preschool; Humans
+DOI: 10.1002/14651858.CD015877
+AB: Background: short.
+US: http://dx.doi.org/10.1002/14651858.CD015877
+
+Record #2 of 2
+ID: CN-01234567
+AU: Smith J, van Doe AB
+TI: A trial
+SO: Lancet
+YR: 2019
+PM: PUBMED 31234567
+XR: EMBASE 200
+US: https://www.cochranelibrary.com/central/doi/10.1002/central/CN-01234567/full
+"""
+
+
+def test_cochrane_reviews_and_trials(read: Read) -> None:
+    (review, trial), problems = read(COCHRANE, "cochrane")
+    assert problems == []
+    assert (names(review), names(trial)) == (["Huey, SL", "Mehta, NH"], ["Smith J", "van Doe AB"])
+    assert review.keywords == ["Pediatric Obesity", "Child, Preschool", "Humans"]
+    assert (review.ids, review.year) == ({"doi": "10.1002/14651858.cd015877"}, 2025)
+    assert (trial.id, trial.ids, trial.venue) == ("31234567", {"pmid": "31234567"}, "Lancet")
+
+
+def test_other_exports_of_the_cochrane_library_are_not_taken_for_text(read: Read) -> None:
+    header = "Record #1 of 1\nProvider: John Wiley\nContent: text/plain\n\n"
+    assert one(read, header + "TY  - JOUR\nAU  - Doe, J\nTI  - x\nER  - \n", "ris").title == "x"
+    assert one(read, "Record #1 of 1\n@article{a,\nauthor = {Doe, J},\ntitle = {x}\n}\n", "bibtex").title == "x"
+
+
 # Other text
 
 
