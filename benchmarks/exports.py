@@ -20,6 +20,7 @@ from benchmarks.writers.objects import write_crossref, write_datacite, write_ope
 from benchmarks.writers.parts import DOCUMENT_IDS, FIRST_NUMBER, Name, known_as
 from benchmarks.writers.reference_managers import (
     write_cochrane,
+    write_endnote_xml,
     write_noteexpress,
     write_refer,
     write_refworks,
@@ -175,4 +176,11 @@ EXPORTS = {
     "refworks": Export("refworks", "txt", write_refworks),
     "noteexpress": Export("noteexpress", "txt", write_noteexpress, _MARK),
     "cochrane": Export("cochrane", "txt", write_cochrane, _MARK),
+    "endnote-xml": Export(
+        "endnote-xml",
+        "xml",
+        write_endnote_xml,
+        b'<?xml version="1.0" encoding="UTF-8" ?><xml><records>',
+        trailer=b"</records></xml>",
+    ),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from html import escape
 
 from benchmarks.writers.parts import Name, addresses
 from homonym.records.model import Document
@@ -100,3 +101,34 @@ def write_cochrane(document: Document) -> bytes:
         ("US", f"https://www.cochranelibrary.com/central/doi/10.1002/central/CN-{document.ids['pmid']}/full"),
     ]
     return f"Record #{place} of 100000\n{_lines('{}: {}' + chr(10), fields)}\n\n".encode()
+
+
+def write_endnote_xml(document: Document) -> bytes:
+    """A record of EndNote; all records of its files are on one line."""
+    people = "".join(f"<author>{_styled(author.name)}</author>" for author in document.authors)
+    words = "".join(f"<keyword>{_styled(word)}</keyword>" for word in document.keywords)
+    pmid = document.ids["pmid"]
+    parts = [
+        '<record><database name="Synth.enl" path="C:\\Synth.enl">Synth.enl</database><source-app name="EndNote" '
+        f'version="21.2">EndNote</source-app><rec-number>{pmid}</rec-number><foreign-keys><key app="EN" '
+        f'db-id="synth0wp9z" timestamp="1700000000">{pmid}</key></foreign-keys><ref-type name="Journal Article">17'
+        "</ref-type>",
+        f"<contributors><authors>{people}</authors><secondary-authors><author>{_styled('Editor, Ed')}</author>"
+        "</secondary-authors></contributors>",
+        f"<auth-address>{_styled(chr(13).join(addresses(document)))}</auth-address>",
+        f"<titles><title>{_styled(document.title)}</title><secondary-title>{_styled(document.venue)}</secondary-title>"
+        f"</titles><periodical><full-title>{_styled(document.venue)}</full-title></periodical>",
+        f"<pages>34-56</pages><volume>12</volume><keywords>{words}</keywords>",
+        f"<dates><year>{_styled(str(document.year or ''))}</year><pub-dates><date>Mar 15</date></pub-dates></dates>",
+        f"<accession-num>{_styled(pmid)}</accession-num><abstract>{_styled(document.abstract)}</abstract>",
+        f"<urls><related-urls><url>{_styled(f'https://example.org/{pmid}')}</url></related-urls></urls>",
+        f"<electronic-resource-num>{_styled(document.ids['doi'])}</electronic-resource-num>",
+        "<remote-database-name>Medline</remote-database-name><remote-database-provider>NLM</remote-database-provider>",
+        "<language>eng</language></record>",
+    ]
+    return "".join(parts).encode()
+
+
+def _styled(text: str) -> str:
+    escaped = escape(text, quote=False).replace("\r", "&#xD;")
+    return f'<style face="normal" font="default" size="100%">{escaped}</style>' if text else ""

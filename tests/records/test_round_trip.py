@@ -105,6 +105,7 @@ CARRIED = {
     "refworks": MANAGED._replace(ids="doi"),
     "noteexpress": MANAGED._replace(ids="doi", of_authors="affiliations", without_owners=False),
     "cochrane": MANAGED._replace(name=lambda name: f"{name.family}, {name.initials}"),
+    "endnote-xml": MANAGED,
 }  # fmt: skip
 
 # The kind of id by which a source refers to other documents.

@@ -74,6 +74,7 @@ MODULES = {
     "dblp": "dblp",
     "arxiv-oai": "oai_pmh",
     "aminer-xml": "aminer_xml",
+    "endnote-xml": "endnote_xml",
     "openalex": "openalex",
     "crossref": "crossref",
     "datacite": "datacite",

@@ -249,6 +249,47 @@ def test_other_exports_of_the_cochrane_library_are_not_taken_for_text(read: Read
     assert one(read, "Record #1 of 1\n@article{a,\nauthor = {Doe, J},\ntitle = {x}\n}\n", "bibtex").title == "x"
 
 
+# EndNote XML
+
+
+def endnote_record(content: str, kind: str = '<ref-type name="Journal Article">17</ref-type>') -> str:
+    return f'<?xml version="1.0"?><xml><records><record>{kind}{content}</record></records></xml>'
+
+
+def test_endnote_xml_full_record(read: Read) -> None:
+    style = '<style face="normal" font="default" size="100%">'
+    text = endnote_record(
+        f"<rec-number>5</rec-number><contributors><authors><author>{style}Doe, Jane</style></author><author>Roe, R."
+        "</author><author>World Health Organization,</author></authors><secondary-authors><author>Ed, E.</author>"
+        "</secondary-authors></contributors><auth-address>Univ A, Rome.&#xD;Univ B, Bari.</auth-address><titles>"
+        f"<title>{style}On </style><style face='italic'>E. coli</style></title><secondary-title>Nature"
+        "</secondary-title></titles><keywords><keyword>a</keyword><keyword>b</keyword></keywords><dates><year>2015"
+        "</year></dates><accession-num>25647015</accession-num><urls><related-urls><url>http://www.ncbi.nlm.nih.gov/"
+        "pubmed/25647015</url></related-urls></urls><custom2>PMC123</custom2><abstract>p &lt; 0.05</abstract>"
+        "<electronic-resource-num>10.1000/X</electronic-resource-num>"
+    )
+    document = one(read, text, "endnote-xml")
+    assert names(document) == ["Doe, Jane", "Roe, R."]
+    assert [author.affiliations for author in document.authors] == [[], []]  # it is not known whose they are
+    assert (document.title, document.venue, document.year) == ("On E. coli", "Nature", 2015)
+    assert (document.keywords, document.abstract) == (["a", "b"], "p < 0.05")
+    assert document.ids == {"doi": "10.1000/x", "pmid": "25647015", "pmcid": "PMC123"}
+
+
+def test_endnote_xml_numbers_of_a_library_are_ids(read: Read) -> None:
+    people = "<contributors><authors><author>Doe, J</author></authors></contributors>"
+    key = '<foreign-keys><key app="EN" db-id="wp9z" timestamp="1">7</key></foreign-keys>'
+    numbered = one(read, endnote_record(f"<rec-number>7</rec-number>{key}{people}"), "endnote-xml")
+    assert (numbered.id, numbered.id_is_key) == ("wp9z/7", False)
+    assert one(read, endnote_record(f"<rec-number>7</rec-number>{people}"), "endnote-xml").id == "7"
+
+
+def test_endnote_xml_editors_of_an_edited_book_are_not_authors(read: Read) -> None:
+    kind = '<ref-type name="Edited Book">28</ref-type>'
+    content = "<contributors><authors><author>Ed, E.</author></authors></contributors><titles><title>x</title></titles>"
+    assert one(read, endnote_record(content, kind), "endnote-xml").authors == []
+
+
 # Other text
 
 
