@@ -24,6 +24,7 @@ from benchmarks.writers.reference_managers import (
     write_noteexpress,
     write_refer,
     write_refworks,
+    write_zotero,
 )
 from benchmarks.writers.scopus import SCOPUS_COLUMNS, row, write_scopus
 from benchmarks.writers.tagged import write_nbib, write_ovid, write_scopus_ris
@@ -183,4 +184,5 @@ EXPORTS = {
         b'<?xml version="1.0" encoding="UTF-8" ?><xml><records>',
         trailer=b"</records></xml>",
     ),
+    "zotero": Export("zotero", "json", write_zotero, b"[\n", b",\n", b"\n]"),
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+import orjson
+
 from benchmarks.writers.parts import Name, addresses
 from homonym.records.model import Document
 
@@ -132,3 +134,44 @@ def write_endnote_xml(document: Document) -> bytes:
 def _styled(text: str) -> str:
     escaped = escape(text, quote=False).replace("\r", "&#xD;")
     return f'<style face="normal" font="default" size="100%">{escaped}</style>' if text else ""
+
+
+def write_zotero(document: Document) -> bytes:
+    """An item of Zotero's web API."""
+    key = document.ids["pmid"]
+    names = [Name.of(author.name) for author in document.authors]
+    people = [
+        {
+            "creatorType": "author",
+            "firstName": ", ".join(filter(None, (name.given, name.suffix))),
+            "lastName": name.family,
+        }
+        for name in names
+    ]
+    data = {
+        "key": key,
+        "version": 12,
+        "itemType": "journalArticle",
+        "title": document.title,
+        "creators": [*people, {"creatorType": "editor", "firstName": "Ed", "lastName": "Editor"}],
+        "abstractNote": document.abstract,
+        "publicationTitle": document.venue,
+        "volume": "12",
+        "date": f"15 March {document.year}" if document.year else "",
+        "DOI": document.ids["doi"],
+        "extra": f"Publisher: Synth\nPMID: {document.ids['pmid']}",
+        "tags": [{"tag": word, "type": 1} for word in document.keywords],
+        "collections": ["SYNTH234"],
+        "relations": {},
+        "dateAdded": "2024-11-15T06:00:00Z",
+        "dateModified": "2024-11-15T06:00:00Z",
+    }
+    item = {
+        "key": key,
+        "version": 12,
+        "library": {"type": "user", "id": 1, "name": "Synth", "links": {"alternate": {"href": "https://example.org"}}},
+        "links": {"self": {"href": f"https://example.org/items/{key}", "type": "application/json"}},
+        "meta": {"creatorSummary": "Doe et al.", "parsedDate": str(document.year or ""), "numChildren": 0},
+        "data": data,
+    }
+    return orjson.dumps(item, option=orjson.OPT_INDENT_2)

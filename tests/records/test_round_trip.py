@@ -106,6 +106,7 @@ CARRIED = {
     "noteexpress": MANAGED._replace(ids="doi", of_authors="affiliations", without_owners=False),
     "cochrane": MANAGED._replace(name=lambda name: f"{name.family}, {name.initials}"),
     "endnote-xml": MANAGED,
+    "zotero": MANAGED._replace(id="{pmid}"),
 }  # fmt: skip
 
 # The kind of id by which a source refers to other documents.

@@ -29,7 +29,7 @@ from homonym.records.model import Author, Document, Note
 PREFERRED = (
     "documents", "table", "wos", "wos-tab", "scopus", "pubmed", "nbib", "openalex", "crossref", "datacite", "dblp",
     "arxiv", "arxiv-oai", "s2and", "aminer", "aminer-xml", "ris", "bibtex",
-    "cochrane", "endnote-xml", "refer", "refworks", "noteexpress",
+    "cochrane", "zotero", "endnote-xml", "refer", "refworks", "noteexpress",
 )  # fmt: skip
 
 # The name of a label in messages.

@@ -75,6 +75,7 @@ MODULES = {
     "arxiv-oai": "oai_pmh",
     "aminer-xml": "aminer_xml",
     "endnote-xml": "endnote_xml",
+    "zotero": "zotero",
     "openalex": "openalex",
     "crossref": "crossref",
     "datacite": "datacite",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -288,6 +290,80 @@ def test_endnote_xml_editors_of_an_edited_book_are_not_authors(read: Read) -> No
     kind = '<ref-type name="Edited Book">28</ref-type>'
     content = "<contributors><authors><author>Ed, E.</author></authors></contributors><titles><title>x</title></titles>"
     assert one(read, endnote_record(content, kind), "endnote-xml").authors == []
+
+
+# Zotero
+
+
+def item(**fields: Any) -> dict[str, Any]:
+    data = {
+        "key": "ABCD2345",
+        "version": 1,
+        "itemType": "journalArticle",
+        "title": "On x",
+        "dateAdded": "2020",
+        **fields,
+    }
+    links = {"self": {"href": "x"}}
+    return {
+        "key": data["key"],
+        "version": 1,
+        "library": {"id": 1, "links": links},
+        "links": links,
+        "meta": {},
+        "data": data,
+    }
+
+
+PEOPLE = [
+    {"creatorType": "author", "firstName": "Jo", "lastName": "Doe"},
+    {"creatorType": "editor", "firstName": "Ed", "lastName": "Editor"},
+    {"creatorType": "author", "name": "余敏"},
+    {"creatorType": "author", "name": "UNESCO"},
+    {"creatorType": "author", "name": "World Health Organization"},
+    {"creatorType": "inventor", "name": "Jane Roe"},
+    {"creatorType": "author", "firstName": "", "lastName": "Plato"},
+]
+
+
+@pytest.mark.parametrize("form", ["list", "lines", "one", "sorted", "fields", "plug-in"])
+def test_zotero_in_every_shape(read: Read, form: str) -> None:
+    full = item(
+        creators=PEOPLE, DOI="10.1000/X", date="May 2014", extra="x: y\nPMID: 7\nPMCID: PMC123", tags=[{"tag": "a"}]
+    )
+    items = [full, item(itemType="note", key="NOTE2345", title="", note="<p>x</p>")]
+    text = {
+        "list": json.dumps(items, indent=2),
+        "lines": "\n".join(map(json.dumps, items)),
+        "one": json.dumps(full),
+        "sorted": json.dumps(items, sort_keys=True),
+        "fields": json.dumps([each["data"] for each in items]),
+        "plug-in": json.dumps({"config": {"label": "x"}, "items": [each["data"] for each in items]}),
+    }
+    document = one(read, text[form], "zotero")
+    assert names(document) == ["Doe, Jo", "余敏", "Jane Roe", "Plato"]
+    assert (document.id, document.id_is_key, document.year, document.keywords) == ("ABCD2345", True, 2014, ["a"])
+    assert document.ids == {"doi": "10.1000/x", "pmid": "7", "pmcid": "PMC123"}
+
+
+def test_zotero_notes_what_cannot_be_used(read: Read) -> None:
+    people: list[Any] = [{"creatorType": "author", "firstName": "", "lastName": ""}, PEOPLE[0], "Roe"]
+    (document,), problems = read(json.dumps([item(creators=people, date="in press", title=7)]), "zotero")
+    assert [(author.position, author.name) for author in document.authors] == [(0, "Doe, Jo")]
+    assert sorted(problems) == [
+        "1: author: author 0 has no name",
+        "1: author: author 2 has no name",
+        "1: field: title must be text, got int",
+        "1: field: year 'in press' is not a year",
+    ]
+
+
+def test_zotero_preprints(read: Read) -> None:
+    preprint = item(
+        itemType="preprint", archiveID="arXiv:2001.00001", repository="arXiv", url="https://x.example", date=""
+    )
+    document = one(read, json.dumps([preprint]), "zotero")
+    assert (document.ids, document.venue, document.year) == ({"arxiv": "2001.00001"}, "arXiv", None)
 
 
 # Other text
