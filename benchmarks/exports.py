@@ -22,6 +22,7 @@ from benchmarks.writers.reference_managers import (
     write_cochrane,
     write_endnote_xml,
     write_noteexpress,
+    write_pubmed_text,
     write_refer,
     write_refworks,
     write_zotero,
@@ -177,6 +178,7 @@ EXPORTS = {
     "refworks": Export("refworks", "txt", write_refworks),
     "noteexpress": Export("noteexpress", "txt", write_noteexpress, _MARK),
     "cochrane": Export("cochrane", "txt", write_cochrane, _MARK),
+    "pubmed-text": Export("pubmed-text", "txt", write_pubmed_text),
     "endnote-xml": Export(
         "endnote-xml",
         "xml",

@@ -7,7 +7,7 @@ from html import escape
 
 import orjson
 
-from benchmarks.writers.parts import Name, addresses
+from benchmarks.writers.parts import Name, addresses, medline_places, wrapped
 from homonym.records.model import Document
 
 Fields = Iterable[tuple[str, str]]
@@ -103,6 +103,37 @@ def write_cochrane(document: Document) -> bytes:
         ("US", f"https://www.cochranelibrary.com/central/doi/10.1002/central/CN-{document.ids['pmid']}/full"),
     ]
     return f"Record #{place} of 100000\n{_lines('{}: {}' + chr(10), fields)}\n\n".encode()
+
+
+def write_pubmed_text(document: Document) -> bytes:
+    """A record of PubMed's abstract text, with numbered affiliations."""
+    place = int(document.id[1:]) + 1
+    pmid, doi = document.ids["pmid"], document.ids["doi"]
+    source = ". ".join(filter(None, (document.venue, f"{document.year} Mar 15" if document.year else "Mar 15")))
+    places: dict[str, int] = {}
+    people = []
+    for author in document.authors:
+        name = Name.of(author.name).medline
+        numbers = [places.setdefault(text, len(places) + 1) for text in medline_places(author)]
+        marks = "".join(f"({number})" for number in numbers)
+        people.append(f"{name.family} {name.initials} {name.suffix}".strip() + marks)
+    information = "\n".join(_wrapped(f"({number}){text}") for text, number in places.items())
+    paragraphs = [
+        _wrapped(f"{place}. {source};12(3):34-56. doi: {doi}."),
+        _wrapped(f"{document.title}." if document.title else ""),
+        _wrapped(", ".join(people) + "; SYNTH Trial."),
+        f"Author information:\n{information}" if information else "",
+        "Comment in\n    Synth Stud. 2024 Nov;13(1):1." if document.abstract else "",
+        _wrapped(document.abstract),
+        "Copyright © 2024 The Authors." if document.abstract else "",
+        f"DOI: {doi}\nPMID: {pmid} [Indexed for MEDLINE]",
+        "Conflict of interest statement: The authors declare none.",
+    ]
+    return ("\n\n".join(filter(None, paragraphs)) + "\n\n\n").encode()
+
+
+def _wrapped(text: str) -> str:
+    return wrapped(text, " \n", 80)
 
 
 def write_endnote_xml(document: Document) -> bytes:

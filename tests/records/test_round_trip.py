@@ -26,7 +26,7 @@ FIRST, HOW_MANY = 700, 60
 
 TEXT = (
     "wos", "wos-tab", "wos-bibtex", "bibtex", "ovid-ris", "scopus-ris", "nbib", "scopus", "refer", "refworks",
-    "noteexpress", "cochrane",
+    "noteexpress", "cochrane", "pubmed-text",
 )  # fmt: skip
 
 
@@ -105,6 +105,10 @@ CARRIED = {
     "refworks": MANAGED._replace(ids="doi"),
     "noteexpress": MANAGED._replace(ids="doi", of_authors="affiliations", without_owners=False),
     "cochrane": MANAGED._replace(name=lambda name: f"{name.family}, {name.initials}"),
+    "pubmed-text": Carried(
+        "title abstract year venue", "doi pmid", "{pmid}", "", "affiliations emails",
+        name=lambda name: str(name.medline._replace(given=name.initials)), title="{}.",
+    ),
     "endnote-xml": MANAGED,
     "zotero": MANAGED._replace(id="{pmid}"),
 }  # fmt: skip

@@ -69,6 +69,7 @@ MODULES = {
     "noteexpress": "noteexpress",
     "refworks": "refworks",
     "cochrane": "cochrane",
+    "pubmed-text": "pubmed_text",
     "refer": "refer",
     "pubmed": "pubmed",
     "dblp": "dblp",
