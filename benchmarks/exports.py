@@ -18,6 +18,15 @@ from benchmarks.writers.bibtex import write_bibtex
 from benchmarks.writers.markup import write_dblp, write_pubmed
 from benchmarks.writers.objects import write_crossref, write_datacite, write_openalex
 from benchmarks.writers.parts import DOCUMENT_IDS, FIRST_NUMBER, Name, known_as
+from benchmarks.writers.reference_managers import (
+    write_cochrane,
+    write_endnote_xml,
+    write_noteexpress,
+    write_pubmed_text,
+    write_refer,
+    write_refworks,
+    write_zotero,
+)
 from benchmarks.writers.scopus import SCOPUS_COLUMNS, row, write_scopus
 from benchmarks.writers.tagged import write_nbib, write_ovid, write_scopus_ris
 from benchmarks.writers.wos import WOS_COLUMNS, write_wos, write_wos_bibtex, write_wos_row
@@ -165,4 +174,17 @@ EXPORTS = {
     ),
     "datacite": Export("datacite", "json", write_datacite, b'{"data": [', b", ", b'], "meta": {"total": 50000000}}'),
     "scopus": Export("scopus", "csv", write_scopus, _MARK + row(SCOPUS_COLUMNS)),
+    "refer": Export("refer", "enw", write_refer),
+    "refworks": Export("refworks", "txt", write_refworks),
+    "noteexpress": Export("noteexpress", "txt", write_noteexpress, _MARK),
+    "cochrane": Export("cochrane", "txt", write_cochrane, _MARK),
+    "pubmed-text": Export("pubmed-text", "txt", write_pubmed_text),
+    "endnote-xml": Export(
+        "endnote-xml",
+        "xml",
+        write_endnote_xml,
+        b'<?xml version="1.0" encoding="UTF-8" ?><xml><records>',
+        trailer=b"</records></xml>",
+    ),
+    "zotero": Export("zotero", "json", write_zotero, b"[\n", b",\n", b"\n]"),
 }

@@ -46,13 +46,14 @@ MAX_MICROSECONDS = 25.0
 KINDS = {
     "openalex": "json", "crossref": "json", "datacite": "json", "arxiv": "json", "aminer": "json", "s2and": "json",
     "documents": "json", "pubmed": "xml", "dblp": "xml", "arxiv-oai": "xml", "aminer-xml": "xml", "scopus": "csv",
-    "wos-tab": "csv",
+    "wos-tab": "csv", "endnote-xml": "xml", "zotero": "json",
 }  # fmt: skip
 RECORD_TAGS = {
     "pubmed": ("PubmedArticle", "PubmedBookArticle"),
     "dblp": ("article", "inproceedings", "proceedings", "book", "incollection", "phdthesis", "mastersthesis", "www"),
     "arxiv-oai": ("{*}record",),
     "aminer-xml": ("publication",),
+    "endnote-xml": ("record",),
 }
 
 LARGE = ("wos", "pubmed", "openalex")

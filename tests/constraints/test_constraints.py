@@ -32,7 +32,7 @@ from homonym.commands.run import Resources
 from homonym.constraints.conflicts import write_conflicts
 from homonym.constraints.evidence import UserPairs, read_user_pairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
-from homonym.errors import InputError
+from homonym.errors import InputError, SettingsError
 from homonym.names.compatibility import compatible
 from homonym.names.parse import encode_name, parse_name
 from homonym.records.formats.documents import parse_mention
@@ -285,6 +285,14 @@ def test_untrusted_identifiers_are_ignored() -> None:
     constraints = constraints_of(collection, identifiers="orcid,Scopus")
     assert constraints is not None
     assert constraints.column.to_pylist() == ["same:scopus;not:scopus"] * 2 + ["not:scopus"]
+
+
+def test_refuses_misspelled_kinds_of_identifiers(tmp_path: Path) -> None:
+    document = {"id": "1", "authors": [{"name": "Doe, Jane", "ids": {"Staff-ID": "7"}}]}
+    path = write_lines(tmp_path / "documents.jsonl", [document, {**document, "id": "2"}])
+    with pytest.raises(SettingsError, match="the kind 'orchid', which homonym does not know; use orcid, or"):
+        disambiguate(path, tmp_path / "out.csv", Settings(identifiers="isni,orchid"))
+    assert disambiguate(path, tmp_path / "out.csv", Settings(identifiers="isni,staff_id")).authors == 1
 
 
 def test_conflicts_are_described_in_sentences() -> None:

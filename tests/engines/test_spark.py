@@ -335,6 +335,18 @@ def test_same_warning_about_records_that_are_not_utf8(session: SparkSession, tmp
 
 
 @needs_spark
+def test_refuses_unknown_kinds_of_identifiers_that_no_mention_has(session: SparkSession, tmp_path: Path) -> None:
+    authors = [{"name": "Doe, Jane", "ids": {"Staff-ID": "7"}}]
+    path = tmp_path / "documents.jsonl"
+    path.write_bytes(b"".join(orjson.dumps({"id": str(n), "authors": authors}) + b"\n" for n in range(3)))
+    for resources in (None, SPARK):
+        done = disambiguate(path, tmp_path / "out.csv", Settings(identifiers="orcid,staffid"), resources=resources)
+        assert done.authors == 1
+        with pytest.raises(SettingsError, match="the kind 'stafid', which homonym does not know; use orcid, "):
+            disambiguate(path, tmp_path / "out2.csv", Settings(identifiers="stafid"), resources=resources)
+
+
+@needs_spark
 def test_a_strict_run_fails_with_the_first_problem(session: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_bytes(lines([{"id": str(n), "authors": ["Doe, J"]} for n in range(9)] + [b"{"]))
     said = []

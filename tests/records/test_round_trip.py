@@ -24,7 +24,10 @@ from homonym.records.reader import format_of, read_documents
 # The first documents of a corpus cite nothing.
 FIRST, HOW_MANY = 700, 60
 
-TEXT = ("wos", "wos-tab", "wos-bibtex", "bibtex", "ovid-ris", "scopus-ris", "nbib", "scopus")
+TEXT = (
+    "wos", "wos-tab", "wos-bibtex", "bibtex", "ovid-ris", "scopus-ris", "nbib", "scopus", "refer", "refworks",
+    "noteexpress", "cochrane", "pubmed-text",
+)  # fmt: skip
 
 
 class Carried(NamedTuple):
@@ -57,6 +60,8 @@ WOS = Carried(
     "title abstract year venue categories keywords referenced_authors", "doi pmid wos", "WOS:{wos}",
     "orcid researcherid", "affiliations emails", cited=without_comma, venue=str.upper, own_order=False,
 )  # fmt: skip
+# Reference managers know which addresses a document has, but not whose they are.
+MANAGED = Carried("title abstract year venue keywords", "doi pmid", "{doi}", without_owners=True)
 CARRIED = {
     "wos": WOS,
     "wos-tab": WOS,
@@ -96,6 +101,16 @@ CARRIED = {
         "title abstract year venue keywords referenced_authors", "doi pmid scopus", "{scopus}", "scopus",
         "affiliations emails", cited=scopus_reference, only_corresponding="emails",
     ),
+    "refer": MANAGED,
+    "refworks": MANAGED._replace(ids="doi"),
+    "noteexpress": MANAGED._replace(ids="doi", of_authors="affiliations", without_owners=False),
+    "cochrane": MANAGED._replace(name=lambda name: f"{name.family}, {name.initials}"),
+    "pubmed-text": Carried(
+        "title abstract year venue", "doi pmid", "{pmid}", "", "affiliations emails",
+        name=lambda name: str(name.medline._replace(given=name.initials)), title="{}.",
+    ),
+    "endnote-xml": MANAGED,
+    "zotero": MANAGED._replace(id="{pmid}"),
 }  # fmt: skip
 
 # The kind of id by which a source refers to other documents.

@@ -136,13 +136,16 @@ def write_documents(chunk: Chunk, settings: Settings, work: Path, *, strict: boo
 def write_lines(chunk: Chunk, settings: Settings, work: Path, *, strict: bool) -> PartReport:
     """Parse a chunk of documents and write them as JSON lines of homonym's own format."""
     report = PartReport(read=len(chunk.raws))
-    found = list(_documents(chunk, report, strict=strict))
-    placed = [place for place, _, _ in found]
+    placed, texts = [], []
+    for place, raw, text in _documents(chunk, report, strict=strict):
+        _reject_unnamed(place.document, raw, chunk, report, settings.blocking)
+        placed.append(place)
+        texts.append(text)
     if placed:
         _write_converted(placed, work, chunk.sequence)
     records = record_columns(placed)
     tables = record_tables(records, chunk.form, settings.blocking)
-    tables |= _document_table(records.sequence, [text for _, _, text in found])
+    tables |= _document_table(records.sequence, texts)
     return _write(tables, work, chunk.sequence, report)
 
 
@@ -175,12 +178,12 @@ def write_merged(copies: pa.Table, settings: Settings, work: Path, *, convert: b
     placed, losses = _merge_copies(copies)
     part, records = placed[0].sequence, record_columns(placed)
     texts = _document_table(records.sequence, [document_line(document) for _, _, document in placed])
+    for _, _, document in placed:
+        _remove_unnamed(document, settings.blocking)  # they were reported when the copies were read
     if convert:
         _write_converted(placed, work, part)
-        tables = record_tables(records, MERGED, settings.blocking)
+        tables = record_tables(record_columns(placed), MERGED, settings.blocking)
     else:
-        for _, _, document in placed:
-            _remove_unnamed(document, settings.blocking)  # they were reported when the copies were read
         tables = extract_tables(columns_of(placed, settings.blocking), part, settings, MERGED)
     write_part(tables | texts, work, part)
     return losses
@@ -271,11 +274,15 @@ def _named_documents(
         if reason := _crowded_block(placed.document, blocking):
             report.add([Problem(chunk.file, raw.number, "record", reason, chunk.unit)], raw)
             continue
-        unnamed = _remove_unnamed(placed.document, blocking)
-        if unnamed:
-            reasons = [f"author {author.position} has no name ({author.name.strip()!r})" for author in unnamed]
-            report.add([Problem(chunk.file, raw.number, "author", reason, chunk.unit) for reason in reasons], raw)
+        _reject_unnamed(placed.document, raw, chunk, report, blocking)
         yield placed, text
+
+
+def _reject_unnamed(document: Document, raw: Raw, chunk: Chunk, report: PartReport, blocking: str) -> None:
+    """Remove the authors of a document that have no usable name, and report them."""
+    if unnamed := _remove_unnamed(document, blocking):
+        reasons = [f"author {author.position} has no name ({author.name.strip()!r})" for author in unnamed]
+        report.add([Problem(chunk.file, raw.number, "author", reason, chunk.unit) for reason in reasons], raw)
 
 
 def _remove_unnamed(document: Document, blocking: str) -> list[Author]:

@@ -35,7 +35,7 @@ from homonym.collection.parts import (
     write_merged,
 )
 from homonym.collection.statistics import GivenStatistics, save_statistics, statistics_side_file
-from homonym.constraints.evidence import UserPairs
+from homonym.constraints.evidence import UserPairs, require_known_identifiers
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.constraints.name_prior import FullNames
 from homonym.engines import local_checkpoints
@@ -327,6 +327,7 @@ class LocalEngine:
     def constrain(self, collection: Collection, settings: Settings, pairs: UserPairs | None) -> Collection:
         """Find the constraints of all mentions."""
         encoded = collection.data.encoded
+        require_known_identifiers(settings, lambda kind: kind in encoded.identifiers()["kind"].to_pylist())
         with self.stages.stage("constrain"):
             constraints = find_constraints(encoded, settings, pairs)
         self.warnings.extend(constraints.warnings if constraints else [])

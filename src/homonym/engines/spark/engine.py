@@ -24,7 +24,7 @@ from homonym.collection.namesakes import count_namesakes
 from homonym.collection.parts import MERGED, MergeLoss, reject_line
 from homonym.collection.statistics import GivenStatistics, save_statistics
 from homonym.constraints.conflicts import ConstraintConflict
-from homonym.constraints.evidence import UserPairs, locate_pairs
+from homonym.constraints.evidence import UserPairs, locate_pairs, require_known_identifiers
 from homonym.constraints.found_constraints import ConstraintCounts, find_constraints
 from homonym.constraints.must_link import DOCUMENT, NAME, PAIR
 from homonym.engines.base import (
@@ -173,8 +173,16 @@ class SparkEngine:
     def constrain(self, collection: Collection, settings: Settings, pairs: UserPairs | None) -> Collection:
         """Find the blocks of the user's pairs. All other constraints are found by the tasks that cluster."""
         with self.stages.stage("constrain"):
+            require_known_identifiers(settings, self._has_identifier)
             by_block = self._find_blocks(pairs) if pairs else BlockPairs()
         return replace(collection, data=replace(collection.data, pairs=by_block))
+
+    def _has_identifier(self, kind: str) -> bool:
+        """Whether any mention has an identifier of this kind, which is written without signs and in lower case."""
+        from pyspark.sql import functions as f
+
+        texts = f.regexp_replace(f.lower(f.col("identifiers").cast("string")), r"[-_\s]", "")
+        return bool(self._encoded.where(texts.contains(f'["{kind}",')).take(1))
 
     def sample(self, collection: Collection, settings: Settings) -> CalibrationSample:
         """Fetch the blocks that calibration uses to the driver."""

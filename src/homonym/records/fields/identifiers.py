@@ -195,6 +195,12 @@ def add(ids: dict[str, str], kind: str, text: str, notes: list[Note]) -> None:
         notes.append(("field", f"{text!r} is not a valid {TITLES.get(kind, kind)}"))
 
 
+# Kinds of identifiers of people that sources give. Tables and homonym's own documents may have others.
+PERSON_KINDS = (
+    "orcid", "researcherid", "isni", "email", "scopus", "openalex", "dblp", "dblppid", "aminer", "mag", "dimensions",
+    "gnd", "googlescholar", "idref", "lens", "semanticscholar", "viaf", "wikidata",
+)  # fmt: skip
+
 # Kinds of identifiers that name a document without an id of its own, the first one that it has.
 DOCUMENT_KINDS = ("doi", "pmid", "wos", "scopus", "openalex", "arxiv", "dblp")
 # Hexadecimal digits of a hash of content.
