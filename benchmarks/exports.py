@@ -19,6 +19,7 @@ from benchmarks.writers.markup import write_dblp, write_pubmed
 from benchmarks.writers.objects import write_crossref, write_datacite, write_openalex
 from benchmarks.writers.parts import DOCUMENT_IDS, FIRST_NUMBER, Name, known_as
 from benchmarks.writers.scopus import SCOPUS_COLUMNS, row, write_scopus
+from benchmarks.writers.services import write_europe_pmc, write_europe_pmc_xml
 from benchmarks.writers.tagged import write_nbib, write_ovid, write_scopus_ris
 from benchmarks.writers.wos import WOS_COLUMNS, write_wos, write_wos_bibtex, write_wos_row
 from homonym.records.formats.documents import parse_document
@@ -165,4 +166,22 @@ EXPORTS = {
     ),
     "datacite": Export("datacite", "json", write_datacite, b'{"data": [', b", ", b'], "meta": {"total": 50000000}}'),
     "scopus": Export("scopus", "csv", write_scopus, _MARK + row(SCOPUS_COLUMNS)),
+    "europepmc": Export(
+        "europepmc",
+        "json",
+        write_europe_pmc,
+        b'{"version":"6.9","hitCount":99999,"nextCursorMark":"AoJ","request":{"queryString":"x","resultType":"core"},'
+        b'"resultList":{"result":[',
+        b",",
+        b"]}}",
+    ),
+    "europepmc-xml": Export(
+        "europepmc",
+        "xml",
+        write_europe_pmc_xml,
+        b'<?xml version="1.0" encoding="UTF-8" standalone="yes"?><responseWrapper '
+        b'xmlns:slx="http://www.scholix.org"><version>6.9</version><hitCount>99999</hitCount><request>'
+        b"<resultType>core</resultType></request><resultList>",
+        trailer=b"</resultList></responseWrapper>",
+    ),
 }

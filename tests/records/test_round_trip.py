@@ -57,6 +57,10 @@ WOS = Carried(
     "title abstract year venue categories keywords referenced_authors", "doi pmid wos", "WOS:{wos}",
     "orcid researcherid", "affiliations emails", cited=without_comma, venue=str.upper, own_order=False,
 )  # fmt: skip
+EUROPE_PMC = Carried(
+    "title abstract year venue keywords", "doi pmid", "{pmid}", "orcid", "affiliations emails",
+    name=lambda name: str(name.medline), title="{}.",
+)  # fmt: skip
 CARRIED = {
     "wos": WOS,
     "wos-tab": WOS,
@@ -96,6 +100,8 @@ CARRIED = {
         "title abstract year venue keywords referenced_authors", "doi pmid scopus", "{scopus}", "scopus",
         "affiliations emails", cited=scopus_reference, only_corresponding="emails",
     ),
+    "europepmc": EUROPE_PMC,
+    "europepmc-xml": EUROPE_PMC,
 }  # fmt: skip
 
 # The kind of id by which a source refers to other documents.

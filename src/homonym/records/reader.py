@@ -67,6 +67,7 @@ MODULES = {
     "ris": "ris",
     "bibtex": "bibtex",
     "pubmed": "pubmed",
+    "europepmc": "europe_pmc",
     "dblp": "dblp",
     "arxiv-oai": "oai_pmh",
     "aminer-xml": "aminer_xml",
