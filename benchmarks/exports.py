@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import orjson
 from anyascii import anyascii
 
+from benchmarks.writers.articles import write_jats
 from benchmarks.writers.bibtex import write_bibtex
 from benchmarks.writers.markup import write_dblp, write_pubmed
 from benchmarks.writers.objects import write_crossref, write_datacite, write_openalex
@@ -183,5 +184,8 @@ EXPORTS = {
         b'xmlns:slx="http://www.scholix.org"><version>6.9</version><hitCount>99999</hitCount><request>'
         b"<resultType>core</resultType></request><resultList>",
         trailer=b"</resultList></responseWrapper>",
+    ),
+    "jats": Export(
+        "jats", "xml", write_jats, b'<?xml version="1.0"?>\n<pmc-articleset>', trailer=b"</pmc-articleset>\n"
     ),
 }

@@ -46,7 +46,7 @@ MAX_MICROSECONDS = 25.0
 KINDS = {
     "openalex": "json", "crossref": "json", "datacite": "json", "arxiv": "json", "aminer": "json", "s2and": "json",
     "documents": "json", "pubmed": "xml", "dblp": "xml", "arxiv-oai": "xml", "aminer-xml": "xml", "scopus": "csv",
-    "wos-tab": "csv", "europepmc": "json", "europepmc-xml": "xml",
+    "wos-tab": "csv", "europepmc": "json", "europepmc-xml": "xml", "jats": "xml",
 }  # fmt: skip
 RECORD_TAGS = {
     "pubmed": ("PubmedArticle", "PubmedBookArticle"),
@@ -54,6 +54,7 @@ RECORD_TAGS = {
     "arxiv-oai": ("{*}record",),
     "aminer-xml": ("publication",),
     "europepmc": ("result",),
+    "jats": ("article",),
 }
 
 LARGE = ("wos", "pubmed", "openalex")

@@ -102,10 +102,17 @@ CARRIED = {
     ),
     "europepmc": EUROPE_PMC,
     "europepmc-xml": EUROPE_PMC,
+    "jats": Carried(
+        "title abstract year venue categories keywords references referenced_authors", "doi pmid", "{doi}", "orcid",
+        "affiliations emails",
+    ),
 }  # fmt: skip
 
 # The kind of id by which a source refers to other documents.
-REFERENCES = {"pubmed": "pmid", "dblp": "dblp", "openalex": "openalex", "crossref": "doi", "datacite": "doi"}
+REFERENCES = {
+    "pubmed": "pmid", "dblp": "dblp", "openalex": "openalex", "crossref": "doi", "datacite": "doi",
+    "jats": "doi",
+}  # fmt: skip
 
 
 @cache

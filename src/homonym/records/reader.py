@@ -68,6 +68,7 @@ MODULES = {
     "bibtex": "bibtex",
     "pubmed": "pubmed",
     "europepmc": "europe_pmc",
+    "jats": "jats",
     "dblp": "dblp",
     "arxiv-oai": "oai_pmh",
     "aminer-xml": "aminer_xml",
