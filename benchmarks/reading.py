@@ -46,7 +46,8 @@ MAX_MICROSECONDS = 25.0
 KINDS = {
     "openalex": "json", "crossref": "json", "datacite": "json", "arxiv": "json", "aminer": "json", "s2and": "json",
     "documents": "json", "pubmed": "xml", "dblp": "xml", "arxiv-oai": "xml", "aminer-xml": "xml", "scopus": "csv",
-    "wos-tab": "csv", "europepmc": "json", "europepmc-xml": "xml", "jats": "xml",
+    "wos-tab": "csv", "europepmc": "json", "europepmc-xml": "xml", "jats": "xml", "semanticscholar": "json",
+    "lens": "json", "dimensions": "json",
 }  # fmt: skip
 RECORD_TAGS = {
     "pubmed": ("PubmedArticle", "PubmedBookArticle"),

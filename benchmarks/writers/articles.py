@@ -66,8 +66,7 @@ def _references(document: Document) -> str:
         for name in map(Name.of, document.referenced_authors)
     ]
     works = [
-        f"<ref><mixed-citation>Synth. {xml_element('pub-id', known_as('doi', other), attributes)}</mixed-citation></ref>"
+        f'<ref><mixed-citation><pub-id pub-id-type="doi">{known_as("doi", other)}</pub-id></mixed-citation></ref>'
         for other in document.references
-        for attributes in [' pub-id-type="doi"']
     ]
     return "".join(cited + works)

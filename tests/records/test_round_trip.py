@@ -102,6 +102,21 @@ CARRIED = {
     ),
     "europepmc": EUROPE_PMC,
     "europepmc-xml": EUROPE_PMC,
+    "semanticscholar": Carried(
+        "title abstract year venue categories references", "doi pmid s2", "{paper}", "s2 orcid dblp", "affiliations",
+        name=lambda name: name.natural,
+    ),
+    "semanticscholar-lines": Carried(
+        "title year venue categories", "doi pmid s2", "{s2}", "s2", name=lambda name: name.natural,
+    ),
+    "lens": Carried(
+        "title abstract year venue categories keywords references", "doi pmid lens", "{lens}", "orcid mag",
+        "affiliations",
+    ),
+    "dimensions": Carried(
+        "title abstract year venue categories keywords references", "doi pmid dimensions", "{dimensions}",
+        "orcid dimensions", "affiliations",
+    ),
     "jats": Carried(
         "title abstract year venue categories keywords references referenced_authors", "doi pmid", "{doi}", "orcid",
         "affiliations emails",
@@ -111,7 +126,7 @@ CARRIED = {
 # The kind of id by which a source refers to other documents.
 REFERENCES = {
     "pubmed": "pmid", "dblp": "dblp", "openalex": "openalex", "crossref": "doi", "datacite": "doi",
-    "jats": "doi",
+    "jats": "doi", "semanticscholar": "paper", "lens": "lens", "dimensions": "dimensions",
 }  # fmt: skip
 
 
