@@ -1,4 +1,4 @@
-"""Tables with any columns: CSV, TSV, Parquet and Arrow files, such as exports of Dimensions, Embase or Zotero.
+"""Tables with any columns: CSV, TSV, XLSX, Parquet and Arrow files, such as exports of Dimensions, Embase or Zotero.
 
 A row is a document with a list of its authors, or one author of a document; then the rows of one document are adjacent.
 Columns are recognised by their usual names, or named by the user (`--columns`); all fields of a document are taken.
@@ -466,7 +466,7 @@ def _names(value: Any) -> list[str]:
 
 FORMAT = Format(
     name="table",
-    title="tables: CSV, TSV, Parquet, Arrow",
+    title="tables: CSV, TSV, XLSX, Parquet, Arrow",
     recognises=_recognises,
     open=_open,
     parse=parse,
