@@ -16,6 +16,7 @@ from anyascii import anyascii
 
 from benchmarks.writers.articles import write_jats
 from benchmarks.writers.bibtex import write_bibtex
+from benchmarks.writers.catalogues import write_marcxml, write_mods, write_orcid, write_orcid_xml
 from benchmarks.writers.markup import write_dblp, write_pubmed
 from benchmarks.writers.objects import write_crossref, write_datacite, write_openalex
 from benchmarks.writers.parts import DOCUMENT_IDS, FIRST_NUMBER, Name, known_as
@@ -205,5 +206,28 @@ EXPORTS = {
     "lens": Export("lens", "json", write_lens, b'{"total":99999,"max_score":1.0,"data":[', b",", b'],"results":100}'),
     "dimensions": Export(
         "dimensions", "json", write_dimensions, b'{"_stats":{"total_count":99999},"publications":[', b",", b"]}"
+    ),
+    "marcxml": Export(
+        "marcxml",
+        "xml",
+        write_marcxml,
+        b'<?xml version="1.0" encoding="UTF-8"?>\n<collection xmlns="http://www.loc.gov/MARC21/slim">\n',
+        trailer=b"</collection>\n",
+    ),
+    "mods": Export(
+        "mods",
+        "xml",
+        write_mods,
+        b'<?xml version="1.0" encoding="UTF-8"?>\n<mods:modsCollection xmlns:mods="http://www.loc.gov/mods/v3">\n',
+        trailer=b"</mods:modsCollection>\n",
+    ),
+    "orcid": Export("orcid", "json", write_orcid, b'{"bulk":[', b",", b"]}"),
+    "orcid-xml": Export(
+        "orcid",
+        "xml",
+        write_orcid_xml,
+        b'<?xml version="1.0" encoding="UTF-8"?>\n<bulk:bulk xmlns:bulk="http://www.orcid.org/ns/bulk" '
+        b'xmlns:common="http://www.orcid.org/ns/common" xmlns:work="http://www.orcid.org/ns/work">\n',
+        trailer=b"</bulk:bulk>\n",
     ),
 }

@@ -47,7 +47,7 @@ KINDS = {
     "openalex": "json", "crossref": "json", "datacite": "json", "arxiv": "json", "aminer": "json", "s2and": "json",
     "documents": "json", "pubmed": "xml", "dblp": "xml", "arxiv-oai": "xml", "aminer-xml": "xml", "scopus": "csv",
     "wos-tab": "csv", "europepmc": "json", "europepmc-xml": "xml", "jats": "xml", "semanticscholar": "json",
-    "lens": "json", "dimensions": "json",
+    "lens": "json", "dimensions": "json", "marcxml": "xml", "mods": "xml", "orcid": "json", "orcid-xml": "xml",
 }  # fmt: skip
 RECORD_TAGS = {
     "pubmed": ("PubmedArticle", "PubmedBookArticle"),
@@ -56,6 +56,9 @@ RECORD_TAGS = {
     "aminer-xml": ("publication",),
     "europepmc": ("result",),
     "jats": ("article",),
+    "marcxml": ("{*}record",),
+    "mods": ("{*}mods",),
+    "orcid": ("{*}work", "{*}work-summary"),
 }
 
 LARGE = ("wos", "pubmed", "openalex")

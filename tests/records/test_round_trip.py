@@ -42,6 +42,7 @@ class Carried(NamedTuple):
     own_order: bool = True
     only_corresponding: str = ""
     without_owners: bool = False
+    key: bool = True
 
 
 def medline_name(name: Name) -> str:
@@ -57,6 +58,7 @@ WOS = Carried(
     "title abstract year venue categories keywords referenced_authors", "doi pmid wos", "WOS:{wos}",
     "orcid researcherid", "affiliations emails", cited=without_comma, venue=str.upper, own_order=False,
 )  # fmt: skip
+ORCID = Carried("title abstract year venue", "doi pmid", "doi:{doi}", "orcid", key=False)
 EUROPE_PMC = Carried(
     "title abstract year venue keywords", "doi pmid", "{pmid}", "orcid", "affiliations emails",
     name=lambda name: str(name.medline), title="{}.",
@@ -102,6 +104,12 @@ CARRIED = {
     ),
     "europepmc": EUROPE_PMC,
     "europepmc-xml": EUROPE_PMC,
+    "marcxml": Carried(
+        "title abstract year venue keywords", "doi", "(DE-1){lens}", "orcid", "affiliations emails",
+    ),
+    "mods": Carried("title abstract year venue keywords", "doi", "{lens}", "orcid", "affiliations"),
+    "orcid": ORCID,
+    "orcid-xml": ORCID,
     "semanticscholar": Carried(
         "title abstract year venue categories references", "doi pmid s2", "{paper}", "s2 orcid dblp", "affiliations",
         name=lambda name: name.natural,
@@ -142,7 +150,7 @@ def expected(document: Document, export: str) -> Document:
     for field in carried.fields.split():
         setattr(result, field, getattr(document, field))
     result.id = carried.id.format(**document.ids) or document.id
-    result.id_is_key = bool(carried.id)
+    result.id_is_key = bool(carried.id) and carried.key
     result.ids = {kind: document.ids[kind] for kind in carried.ids.split()}
     result.title = carried.title.format(result.title) if result.title else ""
     result.venue = carried.venue(result.venue)

@@ -29,7 +29,7 @@ from homonym.records.model import Author, Document, Note
 PREFERRED = (
     "documents", "table", "wos", "wos-tab", "scopus", "pubmed", "nbib", "europepmc", "openalex", "crossref", "datacite",
     "dimensions", "lens", "semanticscholar", "jats", "dblp", "arxiv", "arxiv-oai", "s2and", "aminer", "aminer-xml",
-    "ris", "bibtex",
+    "marcxml", "mods", "ris", "bibtex", "orcid",
 )  # fmt: skip
 
 # The name of a label in messages.

@@ -154,6 +154,16 @@ def web_of_science(text: str) -> str | None:
     return text.strip().rpartition(":")[2].upper() or None
 
 
+def isni(text: str) -> str | None:
+    """The ISNI in a text, as 16 digits; it has the same digits and the same check digit as an ORCID.
+
+    >>> isni("https://isni.org/isni/0000000121032683"), isni("ISNI 0000 0001 2103 2684")
+    ('0000000121032683', None)
+    """
+    found = orcid(text)
+    return found.replace("-", "") if found else None
+
+
 def dimensions(text: str) -> str | None:
     """The identifier of a researcher or a publication in Dimensions.
 
@@ -176,7 +186,7 @@ _KINDS: dict[str, Callable[[str], str | None]] = {
 # How messages call the kinds of identifiers.
 TITLES = {
     "orcid": "ORCID", "researcherid": "ResearcherID", "scopus": "Scopus id", "doi": "DOI", "pmid": "PubMed id",
-    "dimensions": "Dimensions id",
+    "dimensions": "Dimensions id", "isni": "ISNI", "viaf": "VIAF id", "gnd": "GND id", "lccn": "LCCN",
 }  # fmt: skip
 
 
