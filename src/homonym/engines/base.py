@@ -252,6 +252,22 @@ def skipped_files_warning(skipped: Sequence[Path], inputs: Inputs) -> list[str]:
     return [f"{counted(len(skipped), 'file')} skipped, because the format was not recognised: {names}."]
 
 
+def skipped_members_warning(members: Sequence[str]) -> list[str]:
+    """A warning about members of archives that are in no known format."""
+    if not members:
+        return []
+    names = word_list([*members[:3]] + (["…"] if len(members) > 3 else []))
+    number = counted(len(members), "member")
+    return [f"{number} of archives skipped, because the format was not recognised: {names}."]
+
+
+def unknown_members(archive: str, members: Sequence[str]) -> str:
+    """The message about an archive in which no member has a known format."""
+    return (
+        f"{archive}: the format of none of its {counted(len(members), 'file')} was recognised; name it with --format."
+    )
+
+
 @dataclass
 class FileCounts:
     """The number of records, of mentions, and of records that were not UTF-8, of each file."""

@@ -56,8 +56,10 @@ from homonym.engines.base import (
     report_duplicates,
     require_usable,
     skipped_files_warning,
+    skipped_members_warning,
     sum_of_known,
     trace_table,
+    unknown_members,
 )
 from homonym.engines.local_checkpoints import (
     ENCODED,
@@ -67,6 +69,7 @@ from homonym.engines.local_checkpoints import (
     write_part_checkpoint,
 )
 from homonym.errors import CapacityError, InputError, counted
+from homonym.io.archives import ArchiveMember, sources_of
 from homonym.io.inputs import Source, size_of
 from homonym.io.outputs import atomic_path
 from homonym.io.paths import printable
@@ -478,32 +481,38 @@ class _PartReader:
         return RecordsRead(self.records, self.mentions, self.problems, self.formats, parts, without_authors)
 
     def _chunks(self, inputs: Inputs, advance: Advance) -> Iterator[Chunk]:
-        sequence, skipped = 0, []
+        sequence = 0
+        for source, form, records in self._opened(inputs):
+            self.formats[form] = self.formats.get(form, 0) + 1
+            self.starts.append(FileStart(sequence, source.name, records.unit))
+            first = Chunk(source.name, sequence, [], form, records.context, records.unit)
+            for chunk in chunks(_watched(records.raws, source, advance), first, CHUNK_BYTES):
+                yield chunk
+                sequence = chunk.sequence + len(chunk.raws)
+
+    def _opened(self, inputs: Inputs) -> Iterator[tuple[Source, str, Records]]:
+        """All files and members of archives whose format is known, one after the other; the others are reported."""
+        skipped, members = [], []
         for path in inputs.files:
+            is_incidental = path in inputs.incidental
             with ExitStack() as opened:
                 try:
-                    source = opened.enter_context(Source(path))
-                    first, raws = self._open(source, inputs, sequence)
+                    sources = opened.enter_context(sources_of(path))
                 except InputError:
-                    if path not in inputs.incidental:
+                    if not is_incidental:
                         raise
                     skipped.append(path)
                     continue
-                for chunk in chunks(_watched(raws, source, advance), first, CHUNK_BYTES):
-                    yield chunk
-                    sequence = chunk.sequence + len(chunk.raws)
-        self.engine.warnings.extend(skipped_files_warning(skipped, inputs))
-
-    def _open(self, source: Source, inputs: Inputs, sequence: int) -> tuple[Chunk, Iterator[Raw]]:
-        """The raw records of a file, and an empty chunk for them."""
-        if inputs.format == MENTIONS:
-            form, records = MENTIONS, Records(starmap(Raw, source.lines()))
-        else:
-            found = format_of(source, inputs.format)
-            form, records = found.name, found.open(source, inputs.columns)
-        self.formats[form] = self.formats.get(form, 0) + 1
-        self.starts.append(FileStart(sequence, source.name, records.unit))
-        return Chunk(source.name, sequence, [], form, records.context, records.unit), records.raws
+                left_out: list[str] = []
+                is_archive = isinstance(sources[0], ArchiveMember)
+                yield from _readable(sources, inputs, left_out, strict=not is_incidental)
+                if len(left_out) < len(sources):
+                    members += left_out
+                elif is_archive and not is_incidental:
+                    raise InputError(unknown_members(printable(path), left_out))
+                else:
+                    skipped.append(path)
+        self.engine.warnings.extend(skipped_files_warning(skipped, inputs) + skipped_members_warning(members))
 
     def _task(self, chunk: Chunk) -> Task | TaskResult:
         """The task of reading a chunk, or its part if there is a checkpoint."""
@@ -533,6 +542,39 @@ class _PartReader:
             self.problems.add(problem, strict=self.engine.strict)
         if self.engine.rejects:
             self.engine.rejects.writelines(report.rejects)
+
+
+def _readable(
+    sources: list[Source], inputs: Inputs, left_out: list[str], *, strict: bool
+) -> Iterator[tuple[Source, str, Records]]:
+    """The sources of one path, opened, with their records; `left_out` gets the names of the others.
+
+    With `strict`, a file that cannot be read is an error, except a member of an archive in an unknown format.
+    """
+    for unopened in sources:
+        with ExitStack() as opened:
+            try:
+                source = opened.enter_context(unopened)
+            except InputError:
+                if strict:
+                    raise
+                left_out.append(unopened.name)
+                continue
+            try:
+                form, records = _form_and_records(source, inputs)
+            except InputError:
+                if strict and not isinstance(source, ArchiveMember):
+                    raise
+                left_out.append(source.name)
+                continue
+            yield source, form, records
+
+
+def _form_and_records(source: Source, inputs: Inputs) -> tuple[str, Records]:
+    if inputs.format == MENTIONS:
+        return MENTIONS, Records(starmap(Raw, source.lines()))
+    found = format_of(source, inputs.format)
+    return found.name, found.open(source, inputs.columns)
 
 
 def _watched(raws: Iterator[Raw], source: Source, advance: Advance) -> Iterator[Raw]:
