@@ -134,6 +134,8 @@ def show_summary(summary: Summary, console: Console | None = None) -> None:
         _show_constraints(console, summary.constraints)
     if summary.limit:
         console.print(_describe_limit(summary.limit, summary.calibration))
+    if summary.background:
+        console.print(f"background: {summary.background.describe()}", markup=False)
     if summary.confidence is not None:
         console.print(f"mean confidence: {summary.confidence:.3f}")
     _show_cost(console, summary.seconds)
@@ -209,6 +211,7 @@ def show_calibration(found: Calibration, console: Console | None = None) -> None
     # They are off where a limit is given, unless they are given, too.
     others = {"chance-limit": found.settings.required_lift, "name-trust": found.settings.trust_in_names}
     options += [f"--{option} {value:.4g}" for option, value in others.items() if value]
+    options += [f"--background {found.settings.background_in_use}"] * (found.settings.background == "on")
     console.print(" ".join(options))
 
 
