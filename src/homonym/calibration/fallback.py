@@ -26,7 +26,7 @@ def lean_on_defaults(finder: LimitCalibrator, settings: Settings, use: Backgroun
     if not use or not settings.is_default_score:
         return finder.find()
     if use.share == 1 and settings.target_precision is None:
-        return _usual(settings, CalibratedLimit(settings.limit), use)
+        return _usual(settings, CalibratedLimit(settings.limit, why=finder.unavailable), use)
     return _usual(settings, finder.find(), use)
 
 
@@ -47,4 +47,6 @@ def _between(own: float, usual: float, share: float) -> float:
     >>> _between(4.0, 16.0, 0.5), _between(0.0, 7.0, 0.5)
     (8.0, 0.0)
     """
+    if own == usual:  # without rounding
+        return own
     return float(own ** (1 - share) * usual**share) if own and usual else 0.0

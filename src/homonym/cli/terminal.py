@@ -149,7 +149,7 @@ def _describe_limit(limit: Limit, calibrated: CalibratedLimit | None) -> str:
     if calibrated is None:
         return f"merge threshold (as given): {limit.describe()}"
     if calibrated.precision is None or calibrated.recall is None:
-        return f"merge threshold (default): {limit.describe()}"
+        return f"merge threshold (default): {limit.describe()}{_other_calibration(calibrated)}"
     spread = " … ".join(map(_values, calibrated.spread)) if calibrated.spread else ""
     between = f", {spread} over {counted(SEEDS, 'repetition')}" if spread else ""
     return (
