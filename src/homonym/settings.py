@@ -83,6 +83,7 @@ Variant = Literal["prob", "max"]
 Scope = Literal["overall", "within"]
 Blocking = Literal["auto", "given", "initials", "first-initial", "full-name"]
 CoauthorNames = Literal["full", "initials"]
+Background = Literal["auto", "on", "none"]
 
 #: What surname and initials count of a co-author whose full name is spelled out; the full name counts the rest. Sums of
 #: quarters are exact. A half and nothing were slightly worse on AMiner.
@@ -144,7 +145,7 @@ MAX_IDENTIFIERS = 25
 #: Groups of settings: those of extraction are part of the cache keys of checkpoints (engines/local_checkpoints.py), and
 #: all groups define which options a command has.
 EXTRACTION = ("blocking", "coauthor_names", "year_sigma", "year_reach", "title_weight", "abstract_weight", "language")
-UNTUNED = ("variant", "joint", "scope", "epsilon", "gamma", "chance_limit", "weights", "name_trust")
+UNTUNED = ("variant", "joint", "scope", "epsilon", "gamma", "chance_limit", "weights", "name_trust", "background")
 CLUSTERING = (*UNTUNED, "alpha", "beta", "kappa", "target_precision", "constraints", "identifiers")
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -214,6 +215,12 @@ class Settings(BaseModel):
         description="trust in full names: with 1, mentions that share a rare full name are merged much more easily; "
         "with 0, names only keep people apart. If not given, it is calibrated together with the limit, or 0 if that "
         "one is given",
+    )
+    background: Background = Field(
+        "auto",
+        description="how common words and names are elsewhere, for collections of few names: added to the frequencies "
+        "of such collections (on), never used (none), or used unless the limit or other frequencies are given (auto). "
+        "Collections with 10,000 mentions on documents without their most frequent name do not change",
     )
     blocking: Blocking = Field(
         "auto",
@@ -352,6 +359,7 @@ class Settings(BaseModel):
         """The same settings with this limit, the chance limit and trust in use, and without the target precision."""
         values = self.model_dump(exclude_unset=True, exclude={"target_precision"})
         chosen = limit._asdict() | {"chance_limit": self.required_lift, "name_trust": self.trust_in_names}
+        chosen |= {"background": self.background_in_use}
         return Settings(**(values | chosen))._from_file(self._file)
 
     def without(self, *names: str) -> Settings:
@@ -381,6 +389,18 @@ class Settings(BaseModel):
         if self.name_trust is not None:
             return self.name_trust
         return 1.0 if self.is_default_score and not self.limit_is_given else 0.0
+
+    @property
+    def uses_background(self) -> bool:
+        """Whether small collections lean on the background: as given; else if the limit is not given."""
+        if self.background != "auto":
+            return self.background == "on"
+        return self.is_default_score and not self.limit_is_given
+
+    @property
+    def background_in_use(self) -> Background:
+        """The use of the background, spelled out."""
+        return "on" if self.uses_background else "none"
 
     def weights_for(self, types: Sequence[str]) -> list[float]:
         """λ for the feature types that occur in the collection, summing to 1.
@@ -423,6 +443,7 @@ class Settings(BaseModel):
         if self.limit_is_given:
             values |= self.limit._asdict()
             values |= {"chance_limit": self.required_lift, "name_trust": self.trust_in_names}
+            values |= {"background": self.background_in_use}
         return {name: value for name, value in values.items() if value is not None}
 
     def to_toml(self) -> str:

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from homonym.clustering.arrays import Frequencies
 from homonym.collection import duplicates, namesakes
+from homonym.collection.background import BackgroundUse, largest_name_query
 from homonym.collection.duplicates import Duplicate
 from homonym.collection.layout import PART_TABLES, SLOT_BITS, part_file, part_files
 from homonym.collection.statistics import GivenStatistics, sql_files, sql_quoted, use_given_counts
@@ -70,6 +72,12 @@ class _Queries:
     def save(self, table: str, query: str) -> None:
         """Make or replace a table by the result of a query."""
         self.connection.execute(f"CREATE OR REPLACE TABLE {table} AS {query}")
+
+    def load(self, table: str, rows: pa.Table) -> None:
+        """Make or replace a table by the given rows."""
+        self.connection.register("loaded", rows)
+        self.save(table, "SELECT * FROM loaded")
+        self.connection.unregister("loaded")
 
     def number(self, query: str) -> int:
         """The result of a query with one integer."""
@@ -250,10 +258,23 @@ def features_missing_from_statistics(connection: duckdb.DuckDBPyConnection) -> i
     return int(_value(connection, "SELECT count(*) FROM counted WHERE NOT is_given"))
 
 
-def count_namesakes(connection: duckdb.DuckDBPyConnection) -> None:
+def background_use(connection: duckdb.DuckDBPyConnection) -> BackgroundUse | None:
+    """How much the collection leans on the background, see background.py."""
+    unique = f"SELECT block, document_id, mention_id FROM mentions WHERE {is_unique_owner('owner')}"
+    largest = _Queries(connection).number(largest_name_query(unique))
+    return BackgroundUse.of(count_mentions(connection), largest)
+
+
+def feature_names(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """The names of all features, by number."""
+    names: list[str] = connection.sql("SELECT feature FROM vocabulary ORDER BY id").to_arrow_table()[0].to_pylist()
+    return names
+
+
+def count_namesakes(connection: duckdb.DuckDBPyConnection, use: BackgroundUse | None = None) -> None:
     """Make the table `namesakes`, see namesakes.py."""
     full_names = f"SELECT full_name FROM mentions WHERE {is_unique_owner('owner')}"
-    namesakes.count_namesakes(_Queries(connection), full_names)
+    namesakes.count_namesakes(_Queries(connection), full_names, use)
 
 
 def write_ordered_mentions(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

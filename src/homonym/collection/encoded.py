@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Bags, Frequencies, Integers
 from homonym.collection import counting
+from homonym.collection.background import BackgroundUse
 from homonym.collection.extractor import order_by_owner
 from homonym.collection.layout import SLOT_BITS, part_file, part_files
 from homonym.runtime.thread_pool import map_in_order
@@ -224,11 +225,15 @@ class _Corrections:
 
 
 def encode(
-    connection: duckdb.DuckDBPyConnection, frequencies: Frequencies, work: Path, threads: int = 1
-) -> Encoded:  # fmt: skip
-    """Renumber all bags and order all mentions; both are streamed to disk."""
+    connection: duckdb.DuckDBPyConnection,
+    frequencies: Frequencies,
+    work: Path,
+    threads: int = 1,
+    use: BackgroundUse | None = None,
+) -> Encoded:
+    """Renumber all bags and order all mentions; both are streamed to disk. `use` adds names of the background."""
     mentions_file, identifiers_file = work / "mentions.parquet", work / "identifiers.parquet"
-    counting.count_namesakes(connection)
+    counting.count_namesakes(connection, use)
     counting.write_ordered_mentions(connection, mentions_file)
     counting.write_identifiers(connection, identifiers_file)
     owners, starts = _write_bags(connection, work, threads)

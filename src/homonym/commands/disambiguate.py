@@ -35,6 +35,7 @@ from homonym.runtime.progress import Listener
 from homonym.settings import Limit, Settings
 
 if TYPE_CHECKING:
+    from homonym.collection.background import BackgroundUse
     from homonym.collection.statistics import GivenStatistics
     from homonym.constraints.evidence import UserPairs
     from homonym.engines.base import AnyEngine, CalibrationSample, Destination, RecordsRead
@@ -134,24 +135,27 @@ def find_authors(run: Run, engine: AnyEngine, read: RecordsRead[Any], files: Clu
     require_mentions(read, run)
     collection = engine.encode(read, files.given, files.save_statistics)
     collection = engine.constrain(collection, run.settings, files.pairs)
+    if collection.background:
+        run.stages.note("calibrate", background=collection.background.describe())
     with run.stages.stage("calibrate"):
-        calibrated = calibrate_run(run, engine.sample(collection, run.settings))
+        calibrated = calibrate_run(run, engine.sample(collection, run.settings), collection.background)
     found = engine.cluster(
         collection, calibrated.settings, calibrated.confidence, trace=files.destination.trace is not None
     )
-    write_result(run, engine, found, calibrated.settings, files.destination)
+    write_result(run, engine, found, calibrated.settings, files.destination, collection.background)
     return summarise(run, collection, files.destination.path, found, calibrated)
 
 
-def calibrate_run(run: Run, sample: CalibrationSample) -> CalibratedRun:
+def calibrate_run(run: Run, sample: CalibrationSample, use: BackgroundUse | None = None) -> CalibratedRun:
     """Find the limit if none is given, and learn the confidence of mentions; the run's log gets the new settings."""
     from homonym.calibration.confidence import DRAWS, confidence_warnings, learn_confidence
+    from homonym.calibration.fallback import lean_on_defaults
     from homonym.calibration.limit import LimitCalibrator
 
     settings, limit, confidence = run.settings, None, None
     finder = LimitCalibrator(sample.encoded, settings, sample.constraints, run.threads, sample=sample.blocks)
     if not settings.limit_is_given:
-        limit = finder.find()
+        limit = lean_on_defaults(finder, settings, use)
         settings = limit.chosen_for(settings)
         if limit.why:
             run.warnings.append(f"{limit.why}: {_limit_in_use(settings.limit)}.")

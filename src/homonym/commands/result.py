@@ -19,6 +19,7 @@ from homonym.settings import Limit, Settings
 if TYPE_CHECKING:
     from homonym.calibration.confidence import Confidence
     from homonym.calibration.limit import CalibratedLimit
+    from homonym.collection.background import BackgroundUse
     from homonym.constraints.conflicts import ConstraintConflict
     from homonym.engines.base import AnyEngine, ConstraintOutcome, Destination, EncodedCollection, FoundAuthors
 
@@ -48,7 +49,8 @@ class Summary:
     """What a run did: counts, rejected records, seconds of each stage, warnings, constraints if there were any.
 
     `limit` is what the score of two clusters had to exceed, `calibration` how it was found if it was not given,
-    `confidence` the mean over all mentions. `log` is the file with the time and memory of each stage.
+    `confidence` the mean over all mentions. `log` is the file with the time and memory of each stage. `background` is
+    given if the collection has few names.
     """
 
     output: Path
@@ -64,6 +66,7 @@ class Summary:
     calibration: CalibratedLimit | None = None
     confidence: float | None = None
     log: Path | None = None
+    background: BackgroundUse | None = None
 
 
 @dataclass(frozen=True)
@@ -121,14 +124,20 @@ def _spark_directory(output: str | Path) -> Destination | None:
 
 
 def write_result(
-    run: Run, engine: AnyEngine, found: FoundAuthors[Any], settings: Settings, destination: Destination
+    run: Run,
+    engine: AnyEngine,
+    found: FoundAuthors[Any],
+    settings: Settings,
+    destination: Destination,
+    use: BackgroundUse | None = None,
 ) -> None:
-    """Write the table of authors, and the settings and conflicts next to it."""
+    """Write the table of authors, and the settings and conflicts next to it; a comment says if background was used."""
     from homonym.constraints.conflicts import write_conflicts
 
     with run.stages.stage("write", found.mentions) as advance:
         engine.write_authors(found, destination, advance)
-        write_atomic(settings_path(destination.path), settings.to_toml())
+        comment = f"# {use.describe()}\n" if use else ""
+        write_atomic(settings_path(destination.path), comment + settings.to_toml())
         conflicts = found.constraints.conflicts if found.constraints else []
         write_conflicts(conflicts_path(destination.path), conflicts, excel=destination.excel)
 
@@ -155,6 +164,7 @@ def summarise(
         calibration=calibrated.limit if calibrated else None,
         confidence=found.confidence if found else None,
         log=run_log_path(output),
+        background=collection.background,
     )
 
 

@@ -24,6 +24,7 @@ from homonym.calibration.confidence import Confidence, author_confidence
 from homonym.calibration.single_person_names import BlockSample
 from homonym.clustering.agglomerative import Clustering, round_table
 from homonym.clustering.arrays import Floats, Integers
+from homonym.collection.background import BackgroundUse
 from homonym.collection.duplicates import Duplicate
 from homonym.collection.encoded import Encoded
 from homonym.collection.parts import MergeLoss
@@ -60,13 +61,17 @@ class RecordsRead(Generic[PartsData]):
 
 @dataclass(frozen=True)
 class EncodedCollection(Generic[CollectionData]):
-    """A collection without duplicate records, ready for clustering."""
+    """A collection without duplicate records, ready for clustering.
+
+    `background` says how much its frequencies lean on the background, None if not at all.
+    """
 
     records: int
     mentions: int
     blocks: int
     problems: Problems
     data: CollectionData
+    background: BackgroundUse | None = None
 
 
 class CalibrationSample(NamedTuple):

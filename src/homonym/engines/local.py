@@ -20,6 +20,7 @@ from homonym.calibration.confidence import Confidence
 from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, needed_bytes
 from homonym.clustering.arrays import Integers, starts
 from homonym.collection import counting
+from homonym.collection.background import BackgroundUse, add_background
 from homonym.collection.encoded import Encoded, encode
 from homonym.collection.layout import LOSS_ROWS, LOSSES
 from homonym.collection.old_ids import FileRange
@@ -272,14 +273,16 @@ class LocalEngine:
             read, duplicates, parts.locate, mentions=parts.holds_mentions, strict=self.strict
         )  # fmt: skip
 
-    def count_and_encode(self, connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None) -> Encoded:
-        """Count the features, or take given counts, and encode all bags."""
+    def count_and_encode(
+        self, connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None, use: BackgroundUse | None = None
+    ) -> Encoded:
+        """Count the features, or take given counts, and encode all bags; `use` adds names of the background."""
         Manifest(self.work).remove(ENCODED)
         remove_own(self.work, GROUPS["encoded"])  # not overwritten: a name may be a link to another file
         with self.stages.stage("count"):
             frequencies = counting.count_features(connection, given, self.work)
         with self.stages.stage("encode"):
-            return encode(connection, frequencies, self.work, self.threads)
+            return encode(connection, frequencies, self.work, self.threads, use)
 
     def encode(
         self,
@@ -293,7 +296,8 @@ class LocalEngine:
         statistics = self.work / f"statistics{_statistics_suffix(save_statistics)}" if save_statistics else None
         wanted = {VOCABULARY} if vocabulary else set()
         wanted |= {statistics.name, statistics_side_file(statistics).name} if statistics else set()
-        key = local_checkpoints.encoding_key(read.data.keys, given)
+        leans = given is None and read.data.settings.uses_background
+        key = local_checkpoints.encoding_key(read.data.keys, given, background=leans)
         damaged: list[str] = []
         manifest = Manifest(self.work, damaged.append)
         checkpoint = EncodedCheckpoint.find(manifest, key, wanted)
@@ -310,7 +314,8 @@ class LocalEngine:
         self.warnings.extend(missing_features_warning(checkpoint.missing, len(encoded.frequencies.total)))
         kept = self.with_duplicates_merged(read, checkpoint.duplicates)
         mentions, blocks = len(encoded.mention_owner), len(encoded.block_start) - 1
-        return EncodedCollection(kept.records, mentions, blocks, kept.problems, LocalCollection(encoded))
+        data = LocalCollection(encoded)
+        return EncodedCollection(kept.records, mentions, blocks, kept.problems, data, checkpoint.background)
 
     def _encode_parts(
         self, read: Read, given: GivenStatistics | None, statistics: Path | None, *, vocabulary: bool
@@ -319,13 +324,18 @@ class LocalEngine:
             if self.strict:  # it fails here, before the work of encoding
                 parts = read.data
                 report_duplicates(read, duplicates, parts.locate, mentions=parts.holds_mentions, strict=True)
-            encoded = self.count_and_encode(connection, given)
+            leans = given is None and read.data.settings.uses_background
+            use = counting.background_use(connection) if leans else None
+            encoded = self.count_and_encode(connection, given, use)
             missing = counting.features_missing_from_statistics(connection) if given else 0
             if vocabulary:
                 counting.write_vocabulary(connection, self.work / VOCABULARY)
             if statistics:
                 save_statistics(connection, encoded.frequencies, statistics)
-        return EncodedCheckpoint(encoded, duplicates, missing)
+            if use:  # last, because saved statistics are those of the collection alone
+                features = counting.feature_names(connection)
+                encoded = replace(encoded, frequencies=add_background(encoded.frequencies, features, use))
+        return EncodedCheckpoint(encoded, duplicates, missing, use)
 
     def constrain(self, collection: Collection, settings: Settings, pairs: UserPairs | None) -> Collection:
         """Find the constraints of all mentions."""

@@ -84,7 +84,7 @@ def paper_settings(settings: Settings) -> Settings:
     reset = {
         "variant": "prob", "scope": "overall", "joint": False, "weights": "uniform", "gamma": 0.0, "chance_limit": 0.0,
     }  # fmt: skip
-    names = {"blocking": "given", "coauthor_names": "initials", "name_trust": 0.0}
+    names = {"blocking": "given", "coauthor_names": "initials", "name_trust": 0.0, "background": "none"}
     reset |= {name: value for name, value in names.items() if name not in settings.model_fields_set}
     return settings.with_limit(PAPER_LIMIT["prob"]).changed(**reset, constraints="none")
 

@@ -19,6 +19,7 @@ from homonym.calibration.confidence import Confidence
 from homonym.calibration.limit import blocks_for_calibration
 from homonym.calibration.single_person_names import BlockSample
 from homonym.clustering.arrays import Frequencies
+from homonym.collection.background import BackgroundUse, add_background, largest_name_query
 from homonym.collection.duplicates import find_copies, renamed_documents, renaming, repeated_mentions
 from homonym.collection.namesakes import count_namesakes
 from homonym.collection.parts import MERGED, MergeLoss, reject_line
@@ -158,17 +159,21 @@ class SparkEngine:
         with self.stages.stage("count"):
             self._amend(duplicates.number, renames=not plan.mentions)
             blocks = self._schedule()
-            types = self._count(given, int(blocks.size.sum()))
+            types = own_types = self._count(given, int(blocks.size.sum()))
+            leans = given is None and read.data.settings.uses_background
+            use = self._background_use(types.mentions) if leans else None
+            if use:
+                types = self._add_background(types, use)
         with self.stages.stage("encode"):
-            self._encode(blocks)
+            self._encode(blocks, use)
         if given:
             missing = self._vocabulary.where("NOT is_given").count()
             self.warnings.extend(missing_features_warning(missing, types.features))
         if save_statistics:
-            self._save_statistics(types, save_statistics)
+            self._save_statistics(own_types, save_statistics)
         mentions = int(blocks.size.sum())
         collection = SparkCollection(types, blocks)
-        return EncodedCollection(kept.records, mentions, len(blocks.size), kept.problems, collection)
+        return EncodedCollection(kept.records, mentions, len(blocks.size), kept.problems, collection, use)
 
     def constrain(self, collection: Collection, settings: Settings, pairs: UserPairs | None) -> Collection:
         """Find the blocks of the user's pairs. All other constraints are found by the tasks that cluster."""
@@ -382,20 +387,38 @@ class SparkEngine:
         counted_features.write.mode("overwrite").parquet(self._at("vocabulary"))
         return spark_counting.types_of(self._vocabulary, mass, given.mentions if given else mentions)
 
-    def _count_namesakes(self) -> DataFrame:
+    def _background_use(self, mentions: int) -> BackgroundUse | None:
+        """How much the collection leans on the background."""
+        self.queries.name("kept_mentions", self._kept_mentions)
+        kept = f"SELECT block, document_id, mention_id FROM {self.queries.prefix}kept_mentions"
+        return BackgroundUse.of(mentions, self.queries.number(largest_name_query(kept)))
+
+    def _add_background(self, types: FeatureTypes, use: BackgroundUse) -> FeatureTypes:
+        """Write the vocabulary with the background added; a collection of few names is small enough for the driver."""
+        rows = self._vocabulary.orderBy("id").toArrow()
+        number = rows["id"].to_numpy()
+        first = np.append(np.searchsorted(number, types.first), len(number)).astype(np.int64)
+        own = Frequencies(types.names, first, rows["count"].to_numpy(), types.mass, types.mentions)
+        found = add_background(own, rows["feature"].to_pylist(), use)
+        rows = rows.set_column(rows.column_names.index("count"), "count", pa.array(found.total))
+        self.spark.createDataFrame(rows).write.mode("overwrite").parquet(self._at("with_background"))
+        return replace(types, mass=found.mass, mentions=found.mentions)
+
+    def _count_namesakes(self, use: BackgroundUse | None) -> DataFrame:
         """The expected number of namesakes of each full name."""
         self.queries.name("kept_mentions", self._kept_mentions)
-        count_namesakes(self.queries, f"SELECT full_name FROM {self.queries.prefix}kept_mentions")
+        count_namesakes(self.queries, f"SELECT full_name FROM {self.queries.prefix}kept_mentions", use)
         return self.queries.table("namesakes")
 
-    def _encode(self, blocks_in_tasks: Schedule) -> None:
+    def _encode(self, blocks_in_tasks: Schedule, use: BackgroundUse | None) -> None:
         features = stored(self.spark, self._at("amended"), "features", AMENDED).where("NOT again")
-        known = self._vocabulary.selectExpr("id AS number", "type", "feature", "count AS total")
+        vocabulary = self.spark.read.parquet(self._at("with_background")) if use else self._vocabulary
+        known = vocabulary.selectExpr("id AS number", "type", "feature", "count AS total")
         numbers = features.select("part", "id", "type", "feature").join(known, ["type", "feature"])
         blocks = self._table("mentions").select("part", "block").distinct()
         blocks = blocks.join(self.spark.read.parquet(self._at("blocks")), "block")
         names = self._table("mentions").select("part", "full_name").distinct()
-        names = names.join(self._count_namesakes(), "full_name")
+        names = names.join(self._count_namesakes(use), "full_name")
         about = [
             _about(numbers, NUMBERING, encode_tasks.NUMBER, sequence="id", number="number", total="total"),
             _about(blocks, NUMBERING, encode_tasks.BLOCK, text="block", number="number"),

@@ -145,6 +145,10 @@ class SparkQueries:
         self.spark.sql(query).write.mode("overwrite").parquet(place)
         self.name(table, self.spark.read.parquet(place))
 
+    def load(self, table: str, rows: pa.Table) -> None:
+        """Make or replace a view of the given rows."""
+        self.name(table, self.spark.createDataFrame(rows))
+
     def number(self, query: str) -> int:
         """The result of a query with one integer."""
         return int(self.spark.sql(query).toArrow()[0][0].as_py())
