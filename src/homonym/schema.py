@@ -65,6 +65,7 @@ MENTIONS = pa.schema(
         pa.field("position", pa.int32()),
         pa.field("name", pa.string()),
         pa.field("block", pa.string(), nullable=False),
+        pa.field("year", pa.int32()),
         pa.field("author", pa.string()),
         pa.field("ids", IDENTIFIERS),
         pa.field("features", BAG),

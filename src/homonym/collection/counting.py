@@ -260,7 +260,8 @@ def write_ordered_mentions(connection: duckdb.DuckDBPyConnection, path: Path) ->
     """Write the mentions in the order of the result, each with the feature ids of its own name, and its namesakes."""
     connection.execute(
         f"""COPY (SELECT m.owner, coalesce(v.id, -1)::INTEGER AS own_name, coalesce(w.id, -1)::INTEGER AS own_full_name,
-                         mention_id, document_id, position, name, parsed_name, m.full_name, n.namesakes, block, author
+                         mention_id, document_id, position, name, parsed_name, m.full_name, n.namesakes, block, author,
+                         year
                   FROM named_mentions m
                   LEFT JOIN namesakes n ON n.full_name = m.full_name
                   LEFT JOIN vocabulary v ON v.type = 'co' AND v.feature = m.own_name

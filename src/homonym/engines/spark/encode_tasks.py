@@ -39,7 +39,7 @@ ENCODED = pa.schema(
     [("task", pa.int32()), ("block_number", pa.int64()), ("block", pa.string()), ("document_id", pa.string()),
      ("position", pa.int32()), ("mention_id", pa.string()), ("name", pa.string()), ("parsed_name", pa.string()),
      ("full_name", pa.string()), ("namesakes", pa.float64()), ("own_name", pa.int64()), ("own_full_name", pa.int64()),
-     ("shared", pa.int32()),
+     ("shared", pa.int32()), ("year", pa.int32()),
      ("feature", pa.binary()), ("count", pa.binary()), ("total", pa.binary()), ("identifiers", pa.binary())]
 )  # fmt: skip
 

@@ -261,6 +261,7 @@ class Mention:
     block: str
     label: str | None
     features: dict[str, dict[str, float]]
+    year: int | None = None
     ids: dict[str, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
 
@@ -287,6 +288,7 @@ def parse_mention(line: bytes) -> Mention:
         block=block,
         label=optional_identifier(raw, "author"),
         features=_bags(raw.get("features")),
+        year=publication_year(raw.get("year"), notes),
         ids=_ids(raw.get("ids"), notes),
         notes=notes,
     )
