@@ -47,7 +47,18 @@ class AuthorIds(NamedTuple):
 
     def of(self, block: pa.Array, first: int) -> pa.Array:
         """The author ids of the mentions from `first` on, of which these are the blocks."""
-        author = self.author[first : first + len(block)]
+        return self._joined(block, self.author[first : first + len(block)])
+
+    def in_order(self, encoded: Encoded) -> tuple[pa.Array, Integers]:
+        """All author ids in the order of code points, and the place of each author in it."""
+        _, mentions = np.unique(self.author, return_index=True)
+        ids = self._joined(encoded.read(["block"], mentions)["block"].combine_chunks(), np.arange(len(self)))
+        order = pc.sort_indices(ids)
+        rank = np.empty(len(self), np.int64)
+        rank[order.to_numpy()] = np.arange(len(self))
+        return ids.take(order), rank
+
+    def _joined(self, block: pa.Array, author: Integers) -> pa.Array:
         chosen = self.digits[author]
         size = chosen.dtype.itemsize
         digits = pa.FixedSizeBinaryArray.from_buffers(pa.binary(size), len(chosen), [None, pa.py_buffer(chosen)])

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from homonym.calibration.confidence import Confidence, author_confidence
 from homonym.calibration.single_person_names import BlockSample
 from homonym.clustering.agglomerative import Clustering, round_table
-from homonym.clustering.arrays import Floats
+from homonym.clustering.arrays import Floats, Integers
 from homonym.collection.author_ids import AuthorIds, author_ids
+from homonym.collection.author_summaries import NAMED_FACTS, completeness
 from homonym.collection.duplicates import Duplicate
 from homonym.collection.encoded import Encoded
 from homonym.collection.parts import MergeLoss
@@ -47,7 +48,8 @@ AuthorsData = TypeVar("AuthorsData")
 class RecordsRead(Generic[PartsData]):
     """The records that were read, duplicates included; `formats` is the number of files of each format.
 
-    `without_authors` has the files of which no record has an author, and the number of their records.
+    `of_mentions` if the records are mentions with bags. `without_authors` has the files of which no record has an
+    author, and the number of their records.
     """
 
     records: int
@@ -55,18 +57,20 @@ class RecordsRead(Generic[PartsData]):
     problems: Problems
     formats: Mapping[str, int]
     data: PartsData
+    of_mentions: bool = False
     without_authors: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class EncodedCollection(Generic[CollectionData]):
-    """A collection without duplicate records, ready for clustering."""
+    """A collection without duplicate records, ready for clustering; `of_mentions` if it has no documents."""
 
     records: int
     mentions: int
     blocks: int
     problems: Problems
     data: CollectionData
+    of_mentions: bool = False
 
 
 class CalibrationSample(NamedTuple):
@@ -96,9 +100,9 @@ class FoundAuthors(Generic[AuthorsData]):
 
 
 class Destination(NamedTuple):
-    """Where the table of authors goes: the file `path`, or a `directory` of Parquet files, named by URL.
+    """Where the table of mentions goes: the file `path`, or a `directory` of Parquet files, named by URL.
 
-    Side files are written next to `path` in both cases. With `excel`, CSV files are for spreadsheets.
+    With `excel`, CSV files are for spreadsheets.
     """
 
     path: Path
@@ -117,9 +121,17 @@ class Engine(Protocol[PartsData, CollectionData, AuthorsData]):
         """Read mentions that come with their own features."""
 
     def encode(
-        self, read: RecordsRead[PartsData], given: GivenStatistics | None, save_statistics: Path | None = None
+        self,
+        read: RecordsRead[PartsData],
+        given: GivenStatistics | None,
+        save_statistics: Path | None = None,
+        *,
+        documents: bool = False,
     ) -> EncodedCollection[CollectionData]:
-        """Merge duplicates, count the features or take the given counts, and encode the bags of all mentions."""
+        """Merge duplicates, count the features or take the given counts, and encode the bags of all mentions.
+
+        With `documents`, the documents are kept for `write_summaries`.
+        """
 
     def constrain(
         self, collection: EncodedCollection[CollectionData], settings: Settings, pairs: UserPairs | None
@@ -140,7 +152,16 @@ class Engine(Protocol[PartsData, CollectionData, AuthorsData]):
         """Cluster all blocks; with `trace`, also return the rounds."""
 
     def write_authors(self, found: FoundAuthors[AuthorsData], destination: Destination, advance: Advance) -> None:
-        """Write the table of authors, and the trace if one is wanted."""
+        """Write the table of mentions with their authors, and the trace if one is wanted."""
+
+    def write_summaries(
+        self,
+        collection: EncodedCollection[CollectionData],
+        found: FoundAuthors[AuthorsData],
+        authors: Path,
+        documents: Path | None,
+    ) -> None:
+        """Write the tables of authors and of documents of a result directory; mentions with bags have no documents."""
 
 
 AnyEngine = Engine[Any, Any, Any]
@@ -298,6 +319,9 @@ def missing_features_warning(missing: int, features: int) -> list[str]:
 # Decimals of a confidence in the result: pseudo-names do not support more.
 DECIMALS = 3
 
+# The rows of the result with what the table of authors needs besides.
+MORE = pa.schema([*AUTHORS, ("year", pa.int32()), ("completeness", pa.int32())])
+
 
 @dataclass(frozen=True, eq=False)
 class AuthorRows:
@@ -331,22 +355,41 @@ class AuthorRows:
         """The number of authors."""
         return len(self.ids)
 
-    def tables(self) -> Iterator[pa.Table]:
-        """The rows of schema.AUTHORS: mentions with their author ids."""
+    def facts(self, number: Integers) -> Iterator[pa.Table]:
+        """What the table of authors needs of each mention, in schema NAMED_FACTS; `number` is that of each author."""
+        confidence, done = _rounded(self.author_confidence), 0
+        columns = ["document_id", "position", "name", "parsed_name", "year"]
+        for batch in pq.ParquetFile(self.mentions_file).iter_batches(columns=columns):
+            rows = slice(done, done + len(batch))
+            found = {name: batch[name] for name in columns} | {
+                "place": np.arange(done, done + len(batch)),
+                "author": number[self.ids.author[rows]],
+                "completeness": completeness(batch["parsed_name"]),
+                "author_confidence": pa.nulls(len(batch)) if confidence is None else confidence[rows],
+            }
+            yield pa.table(found).select(NAMED_FACTS.names).cast(NAMED_FACTS)
+            done += len(batch)
+
+    def tables(self, *, more: bool = False) -> Iterator[pa.Table]:
+        """The rows of schema.AUTHORS: mentions with their author ids; with `more`, also year and completeness."""
         found = {
             "constraint": self.constraint,
             "confidence": _rounded(self.confidence),
             "author_confidence": _rounded(self.author_confidence),
         }
         columns = [name for name in AUTHORS.names if name not in {"author_id", *found}]
+        read = [*columns, *(["year", "parsed_name"] if more else [])]
         done = 0
-        for batch in pq.ParquetFile(self.mentions_file).iter_batches(columns=columns):
+        for batch in pq.ParquetFile(self.mentions_file).iter_batches(columns=read):
             rows = pa.Table.from_batches([batch])
             rows = rows.append_column("author_id", self.ids.of(batch["block"], done))
             for name, values in found.items():
                 nulls = pa.nulls(len(batch), AUTHORS.field(name).type)
                 rows = rows.append_column(name, nulls if values is None else values.slice(done, len(batch)))
-            yield rows.select(AUTHORS.names).cast(AUTHORS)
+            if more:
+                rows = rows.append_column("completeness", completeness(batch["parsed_name"]))
+            schema = MORE if more else AUTHORS
+            yield rows.select(schema.names).cast(schema)
             done += len(batch)
 
 
