@@ -59,6 +59,9 @@ def disambiguate(
 ) -> Summary:
     """Disambiguate the authors of documents: records in, one author id for every mention out.
 
+    `output` is a result directory if it has no suffix or is an existing directory: it gets the tables of mentions,
+    authors and documents, the settings and the log. With a suffix (.parquet, .csv, .jsonl) it is the table of mentions.
+
     Records may be in any known format, detected from the content or named by `format`; `columns` maps the columns of a
     table to fields. The same input and settings give the same bytes, whatever the number of threads and the order of
     the records. Rejected records are written to `rejects`. `pairs` is a table of the user's decisions: mention_a,
