@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from homonym.errors import InputError, SettingsError
 from homonym.io.inputs import unreadable
+from homonym.io.result_directory import SETTINGS, file_of
 from homonym.io.special_files import open_input
 
 #: The weights that the paper's classifier learned on Web of Science names.
@@ -459,7 +460,8 @@ class Settings(BaseModel):
 
 
 def load_settings(path: Path) -> Settings:
-    """Read settings from a TOML file."""
+    """Read settings from a TOML file, or from that of a result directory."""
+    path = file_of(path, SETTINGS)
     try:
         with open_input(path) as stream:
             values = tomllib.loads(stream.read().decode("utf-8-sig"))

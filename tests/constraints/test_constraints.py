@@ -38,6 +38,7 @@ from homonym.names.parse import encode_name, parse_name
 from homonym.records.formats.documents import parse_mention
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus
+from tests.support.author_ids import author_id
 from tests.support.command import homonym_command
 from tests.support.profiles import examples
 
@@ -528,7 +529,7 @@ def test_deletes_the_conflicts_of_an_earlier_run(tmp_path: Path) -> None:
     assert summary.constraints is not None
     assert summary.constraints.first[0].mentions == ("0#0", "1#0")
     assert summary.constraints.file.read_text().startswith("kind,block,mentions,what\nname,")
-    assert result_of(summary) == dict.fromkeys(["0#0", "1#0"], ("DOE, J/1", "same:orcid"))
+    assert result_of(summary) == dict.fromkeys(["0#0", "1#0"], (author_id("DOE, J", "0#0"), "same:orcid"))
     disambiguate(source, tmp_path / "out.parquet", Settings(constraints="none"))
     assert not summary.constraints.file.exists()
     write_conflicts(summary.constraints.file, [])

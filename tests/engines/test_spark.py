@@ -30,6 +30,7 @@ from homonym.commands.run import Resources
 from homonym.engines.local import LocalEngine
 from homonym.engines.spark.engine import SparkEngine
 from homonym.errors import InputError, OutputError, SettingsError
+from homonym.io.result_directory import DOCUMENTS, LOG
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus
 
@@ -74,10 +75,16 @@ def session() -> Iterator[SparkSession]:
 
 def same(local: Summary, spark: Summary) -> None:
     """Results, side files and summaries are the same."""
-    for beside in (lambda path: path, settings_path, conflicts_path):
-        here, there = beside(local.output), beside(spark.output)
-        assert here.exists() == there.exists()
-        assert not here.exists() or here.read_bytes() == there.read_bytes()
+    if local.output.is_dir():
+        here, there = ({path.name for path in summary.output.iterdir()} for summary in (local, spark))
+        assert here == there
+        for name in here - {LOG}:
+            assert (local.output / name).read_bytes() == (spark.output / name).read_bytes(), name
+    else:
+        for beside in (lambda path: path, settings_path, conflicts_path):
+            here, there = beside(local.output), beside(spark.output)
+            assert here.exists() == there.exists()
+            assert not here.exists() or here.read_bytes() == there.read_bytes()
     apart = {"output", "seconds", "log", "calibration", "confidence", "constraints"}
     for field in fields(Summary):
         if field.name not in apart:
@@ -202,10 +209,11 @@ def test_same_bytes_for_other_formats_and_chosen_ids(session: SparkSession, tmp_
     (exports / "b.bib").write_text("".join(BIBTEX.format(title=t, author="Doe, John") for t in [*titles, titles[0]]))
     (exports / "c.jsonl").write_text('{"id": "c", "authors": ["Doe, J"], "title": "Coins"}\n')
     (exports / "nothing.bin").write_bytes(bytes(range(256)))
-    local = disambiguate(exports, tmp_path / "local.csv")
-    spark = disambiguate(exports, tmp_path / "spark.csv", resources=SPARK)
+    local = disambiguate(exports, tmp_path / "local")
+    spark = disambiguate(exports, tmp_path / "spark", resources=SPARK)
     same(local, spark)
-    assert "smith2020~" in local.output.read_text()
+    documents = pq.read_table(local.output / DOCUMENTS).to_pylist()
+    assert {tuple(row["record_ids"]) for row in documents if "smith2020~" in row["document_id"]} == {("smith2020",)}
     assert any("skipped" in warning for warning in local.warnings)
 
 
@@ -233,8 +241,8 @@ def test_same_bytes_for_copies_in_several_sources(session: SparkSession, tmp_pat
             {"id": "c4", "references": ["c00", "c0", "2-s2.0-3"], "authors": ["Doe, J", "Roe, R"], "title": "Coins"},
         ])
     )  # fmt: skip
-    local = disambiguate(exports, tmp_path / "local.csv", rejects=tmp_path / "local.rejects")
-    spark = disambiguate(exports, tmp_path / "spark.csv", rejects=tmp_path / "spark.rejects", resources=SPARK)
+    local = disambiguate(exports, tmp_path / "local", rejects=tmp_path / "local.rejects")
+    spark = disambiguate(exports, tmp_path / "spark", rejects=tmp_path / "spark.rejects", resources=SPARK)
     same(local, spark)
     assert (tmp_path / "local.rejects").read_bytes() == (tmp_path / "spark.rejects").read_bytes()
     assert local.problems.counts == {"record": 0, "author": 1, "field": 2, "duplicate": 6}
@@ -253,7 +261,7 @@ def test_writes_a_directory_from_mentions_with_given_statistics(
     inputs = [tmp_path / "rest.parquet", tmp_path / "some.jsonl"]
     given = {"settings": Settings(variant="max", constraints="none"), "statistics": tmp_path / "statistics.parquet"}
     local = cluster(inputs, tmp_path / "local.parquet", **given)  # type: ignore[arg-type]
-    spark = cluster(inputs, f"{tmp_path / 'authors'}/", **given, resources=SPARK)  # type: ignore[arg-type]
+    spark = cluster(inputs, f"file://{tmp_path / 'authors'}", **given, resources=SPARK)  # type: ignore[arg-type]
     files = sorted((tmp_path / "authors").glob("*.parquet"))
     rows = pa.concat_tables([pq.read_table(path) for path in files])
     assert rows.to_pylist() == pq.read_table(local.output).to_pylist()
@@ -286,7 +294,7 @@ def test_replaces_its_own_directory_but_no_file_that_came_during_the_run(
     (tmp_path / "in.jsonl").write_bytes(lines([{"id": str(n), "authors": ["Doe, J"]} for n in range(3)]))
 
     def run() -> Summary:
-        return disambiguate(tmp_path / "in.jsonl", f"{tmp_path / 'authors'}/", resources=SPARK)
+        return disambiguate(tmp_path / "in.jsonl", f"file://{tmp_path / 'authors'}/", resources=SPARK)
 
     for _ in range(2):
         assert run().authors == 3

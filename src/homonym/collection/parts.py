@@ -57,7 +57,7 @@ from homonym.settings import Settings
 BATCH_ROWS = 20_000
 # Used as the format of merged documents.
 MERGED = "merged"
-MENTION_COLUMNS = ("mention_id", "document_id", "position", "name", "block", "author")
+MENTION_COLUMNS = ("mention_id", "document_id", "position", "name", "block", "year", "author")
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +362,7 @@ def write_mentions(chunk: Chunk, settings: Settings, work: Path, *, strict: bool
 def _mention_columns(placed: list[tuple[int, int, Mention]]) -> MentionColumns:
     sequences, lines, mentions = zip(*placed, strict=True) if placed else ((), (), ())
     sequence = np.array(sequences, np.int64)
-    rows = [(m.mention_id, m.document_id, m.position, m.name, m.block, m.label) for m in mentions]
+    rows = [(m.mention_id, m.document_id, m.position, m.name, m.block, m.year, m.label) for m in mentions]
     owners = mention_owners(sequence).tolist()
     ids = [
         (owner, kind, value)
@@ -412,14 +412,14 @@ def _mention_tables(mentions: MentionColumns, part: int) -> dict[str, pa.Table]:
     }
     for name, column in added.items():
         rows = rows.append_column(name, pa.array(column))
-    is_key, year, one = pa.repeat(pa.scalar(True), size), pa.nulls(size, pa.int32()), np.ones(size, np.int32)
+    is_key, one = pa.repeat(pa.scalar(True), size), np.ones(size, np.int32)
     form, digest = pa.repeat(pa.scalar("mentions"), size), pa.nulls(size, pa.int64())
     first_author = pa.nulls(size, pa.string())
     features, bag_rows = bag_tables(bags, part)
     return {
         "mentions": rows.select(MENTION_ROWS.names).cast(MENTION_ROWS),
         "records": pa.table(
-            [sequence, line, rows["mention_id"], is_key, year, one, form, digest, digest, first_author],
+            [sequence, line, rows["mention_id"], is_key, rows["year"], one, form, digest, digest, first_author],
             schema=RECORD_ROWS,
         ),
         "identifiers": _rows_table(ids, IDENTIFIER_ROWS),

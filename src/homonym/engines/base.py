@@ -16,7 +16,6 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -24,6 +23,8 @@ from homonym.calibration.confidence import Confidence, author_confidence
 from homonym.calibration.single_person_names import BlockSample
 from homonym.clustering.agglomerative import Clustering, round_table
 from homonym.clustering.arrays import Floats, Integers
+from homonym.collection.author_ids import AuthorIds, author_ids
+from homonym.collection.author_summaries import NAMED_FACTS, completeness
 from homonym.collection.background import BackgroundUse
 from homonym.collection.duplicates import Duplicate
 from homonym.collection.encoded import Encoded
@@ -48,7 +49,8 @@ AuthorsData = TypeVar("AuthorsData")
 class RecordsRead(Generic[PartsData]):
     """The records that were read, duplicates included; `formats` is the number of files of each format.
 
-    `without_authors` has the files of which no record has an author, and the number of their records.
+    `of_mentions` if the records are mentions with bags. `without_authors` has the files of which no record has an
+    author, and the number of their records.
     """
 
     records: int
@@ -56,6 +58,7 @@ class RecordsRead(Generic[PartsData]):
     problems: Problems
     formats: Mapping[str, int]
     data: PartsData
+    of_mentions: bool = False
     without_authors: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -63,7 +66,8 @@ class RecordsRead(Generic[PartsData]):
 class EncodedCollection(Generic[CollectionData]):
     """A collection without duplicate records, ready for clustering.
 
-    `background` says how much its frequencies lean on the background, None if not at all.
+    `background` says how much its frequencies lean on the background, None if not at all; `of_mentions` if it has no
+    documents.
     """
 
     records: int
@@ -72,6 +76,7 @@ class EncodedCollection(Generic[CollectionData]):
     problems: Problems
     data: CollectionData
     background: BackgroundUse | None = None
+    of_mentions: bool = False
 
 
 class CalibrationSample(NamedTuple):
@@ -101,9 +106,9 @@ class FoundAuthors(Generic[AuthorsData]):
 
 
 class Destination(NamedTuple):
-    """Where the table of authors goes: the file `path`, or a `directory` of Parquet files, named by URL.
+    """Where the table of mentions goes: the file `path`, or a `directory` of Parquet files, named by URL.
 
-    Side files are written next to `path` in both cases. With `excel`, CSV files are for spreadsheets.
+    With `excel`, CSV files are for spreadsheets.
     """
 
     path: Path
@@ -122,9 +127,17 @@ class Engine(Protocol[PartsData, CollectionData, AuthorsData]):
         """Read mentions that come with their own features."""
 
     def encode(
-        self, read: RecordsRead[PartsData], given: GivenStatistics | None, save_statistics: Path | None = None
+        self,
+        read: RecordsRead[PartsData],
+        given: GivenStatistics | None,
+        save_statistics: Path | None = None,
+        *,
+        documents: bool = False,
     ) -> EncodedCollection[CollectionData]:
-        """Merge duplicates, count the features or take the given counts, and encode the bags of all mentions."""
+        """Merge duplicates, count the features or take the given counts, and encode the bags of all mentions.
+
+        With `documents`, the documents are kept for `write_summaries`.
+        """
 
     def constrain(
         self, collection: EncodedCollection[CollectionData], settings: Settings, pairs: UserPairs | None
@@ -145,7 +158,16 @@ class Engine(Protocol[PartsData, CollectionData, AuthorsData]):
         """Cluster all blocks; with `trace`, also return the rounds."""
 
     def write_authors(self, found: FoundAuthors[AuthorsData], destination: Destination, advance: Advance) -> None:
-        """Write the table of authors, and the trace if one is wanted."""
+        """Write the table of mentions with their authors, and the trace if one is wanted."""
+
+    def write_summaries(
+        self,
+        collection: EncodedCollection[CollectionData],
+        found: FoundAuthors[AuthorsData],
+        authors: Path,
+        documents: Path | None,
+    ) -> None:
+        """Write the tables of authors and of documents of a result directory; mentions with bags have no documents."""
 
 
 AnyEngine = Engine[Any, Any, Any]
@@ -339,14 +361,16 @@ def missing_features_warning(missing: int, features: int) -> list[str]:
 # Decimals of a confidence in the result: pseudo-names do not support more.
 DECIMALS = 3
 
+# The rows of the result with what the table of authors needs besides.
+MORE = pa.schema([*AUTHORS, ("year", pa.int32()), ("completeness", pa.int32())])
+
 
 @dataclass(frozen=True, eq=False)
 class AuthorRows:
-    """What the result says about each mention; `number` is that of its author inside its block."""
+    """What the result says about each mention."""
 
     mentions_file: Path
-    number: Integers
-    authors: int
+    ids: AuthorIds
     constraint: pa.Array | None
     confidence: Floats | None
     author_confidence: Floats | None
@@ -359,34 +383,55 @@ class AuthorRows:
         constraints: FoundConstraints | None,
         confidence: Floats | None,
     ) -> AuthorRows:
-        """Number the clusters of all mentions and average the confidence of each."""
-        number = author_numbers(encoded.block_start, label)
+        """Give ids to the clusters of all mentions and average the confidence of each."""
         return cls(
             encoded.mentions_file,
-            number,
-            int(np.maximum.reduceat(number, encoded.block_start[:-1]).sum()),
+            author_ids(encoded, label),
             constraints.column if constraints else None,
             confidence,
             None if confidence is None else author_confidence(encoded.block_start, label, confidence),
         )
 
-    def tables(self) -> Iterator[pa.Table]:
-        """The rows of schema.AUTHORS: mentions with author ids `<block>/<number>`."""
+    @property
+    def authors(self) -> int:
+        """The number of authors."""
+        return len(self.ids)
+
+    def facts(self, number: Integers) -> Iterator[pa.Table]:
+        """What the table of authors needs of each mention, in schema NAMED_FACTS; `number` is that of each author."""
+        confidence, done = _rounded(self.author_confidence), 0
+        columns = ["document_id", "position", "name", "parsed_name", "year"]
+        for batch in pq.ParquetFile(self.mentions_file).iter_batches(columns=columns):
+            rows = slice(done, done + len(batch))
+            found = {name: batch[name] for name in columns} | {
+                "place": np.arange(done, done + len(batch)),
+                "author": number[self.ids.author[rows]],
+                "completeness": completeness(batch["parsed_name"]),
+                "author_confidence": pa.nulls(len(batch)) if confidence is None else confidence[rows],
+            }
+            yield pa.table(found).select(NAMED_FACTS.names).cast(NAMED_FACTS)
+            done += len(batch)
+
+    def tables(self, *, more: bool = False) -> Iterator[pa.Table]:
+        """The rows of schema.AUTHORS: mentions with their author ids; with `more`, also year and completeness."""
         found = {
             "constraint": self.constraint,
             "confidence": _rounded(self.confidence),
             "author_confidence": _rounded(self.author_confidence),
         }
         columns = [name for name in AUTHORS.names if name not in {"author_id", *found}]
+        read = [*columns, *(["year", "parsed_name"] if more else [])]
         done = 0
-        for batch in pq.ParquetFile(self.mentions_file).iter_batches(columns=columns):
-            number = pa.array(self.number[done : done + len(batch)]).cast(pa.string())
+        for batch in pq.ParquetFile(self.mentions_file).iter_batches(columns=read):
             rows = pa.Table.from_batches([batch])
-            rows = rows.append_column("author_id", pc.binary_join_element_wise(batch["block"], number, "/"))
+            rows = rows.append_column("author_id", self.ids.of(batch["block"], done))
             for name, values in found.items():
                 nulls = pa.nulls(len(batch), AUTHORS.field(name).type)
                 rows = rows.append_column(name, nulls if values is None else values.slice(done, len(batch)))
-            yield rows.select(AUTHORS.names).cast(AUTHORS)
+            if more:
+                rows = rows.append_column("completeness", completeness(batch["parsed_name"]))
+            schema = MORE if more else AUTHORS
+            yield rows.select(schema.names).cast(schema)
             done += len(batch)
 
 
@@ -403,25 +448,6 @@ def sum_of_known(confidence: Floats) -> tuple[float, int]:
     """
     known = confidence[~np.isnan(confidence)]
     return float(known.sum()), len(known)
-
-
-def author_numbers(block_start: Integers, label: NDArray[np.int32]) -> Integers:
-    """Number the authors of each block from 1: most mentions first, ties by first mention.
-
-    >>> author_numbers(np.array([0, 3, 4]), np.array([0, 1, 1, 0], np.int32)).tolist()
-    [2, 1, 1, 1]
-    """
-    block = np.repeat(np.arange(len(block_start) - 1), np.diff(block_start))
-    cluster = block_start[block] + label  # unique, because labels are smaller than the block
-    size = np.bincount(cluster, minlength=len(label))
-    clusters = np.flatnonzero(size)
-    block_of_cluster = block[clusters]
-    order = np.lexsort((clusters, -size[clusters], block_of_cluster))
-    first = np.searchsorted(block_of_cluster, block_of_cluster)
-    number = np.empty(len(label), np.int64)
-    number[clusters[order]] = np.arange(len(clusters)) - first + 1
-    numbers: Integers = number[cluster]
-    return numbers
 
 
 def trace_table(block_names: pa.ChunkedArray, first_block: int, clustering: Clustering) -> pa.Table:

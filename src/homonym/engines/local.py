@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import starmap
@@ -20,7 +20,9 @@ from homonym.calibration.confidence import Confidence
 from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, needed_bytes
 from homonym.clustering.arrays import Integers, starts
 from homonym.collection import counting
+from homonym.collection.author_summaries import load_facts, write_author_summaries
 from homonym.collection.background import BackgroundUse, add_background
+from homonym.collection.document_table import write_document_table
 from homonym.collection.encoded import Encoded, encode
 from homonym.collection.layout import LOSS_ROWS, LOSSES
 from homonym.collection.old_ids import FileRange
@@ -102,6 +104,8 @@ DATABASE_MEMORY = (1 << 30, 3 << 29)
 
 # The file with type and name of every feature, in the work directory.
 VOCABULARY = "vocabulary.parquet"
+# The file with all documents of the result, in the work directory.
+DOCUMENTS = "documents.parquet"
 # Used as the format of files that hold mentions with bags.
 MENTIONS = "mentions"
 
@@ -207,12 +211,18 @@ class LocalEngine:
 
         Copies of one document are merged into a new record; queries leave the copies out.
         """
+        with self._new_database() as connection:
+            counting.read_parts(connection, self.work)
+            yield connection, self._find_duplicates(connection, read.data)
+
+    @contextmanager
+    def _new_database(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """An empty database in the work directory."""
         self._remove_database()
         least, most = DATABASE_MEMORY
         connection = counting.connect(self.work, min(max(self.memory // 2, least), most), self.threads)
         try:
-            counting.read_parts(connection, self.work)
-            yield connection, self._find_duplicates(connection, read.data)
+            yield connection
         finally:
             connection.close()
 
@@ -290,11 +300,15 @@ class LocalEngine:
         given: GivenStatistics | None,
         save_statistics: Path | None = None,
         *,
+        documents: bool = False,
         vocabulary: bool = False,
     ) -> Collection:
-        """Encode what was read, or load the checkpoint of an earlier run; `vocabulary` also writes that file."""
+        """Encode what was read, or load the checkpoint of an earlier run.
+
+        `vocabulary` and `documents` also write these files.
+        """
         statistics = self.work / f"statistics{_statistics_suffix(save_statistics)}" if save_statistics else None
-        wanted = {VOCABULARY} if vocabulary else set()
+        wanted = ({VOCABULARY} if vocabulary else set()) | ({DOCUMENTS} if documents else set())
         wanted |= {statistics.name, statistics_side_file(statistics).name} if statistics else set()
         leans = given is None and read.data.settings.uses_background
         key = local_checkpoints.encoding_key(read.data.keys, given, background=leans)
@@ -305,7 +319,7 @@ class LocalEngine:
         if checkpoint:
             self.stages.note("encode", reused=1)
         else:
-            checkpoint = self._encode_parts(read, given, statistics, vocabulary=vocabulary)
+            checkpoint = self._encode_parts(read, given, statistics, wanted)
             checkpoint.save(manifest, key, wanted)
             self._remove_database()
         if statistics and save_statistics:
@@ -314,11 +328,18 @@ class LocalEngine:
         self.warnings.extend(missing_features_warning(checkpoint.missing, len(encoded.frequencies.total)))
         kept = self.with_duplicates_merged(read, checkpoint.duplicates)
         mentions, blocks = len(encoded.mention_owner), len(encoded.block_start) - 1
-        data = LocalCollection(encoded)
-        return EncodedCollection(kept.records, mentions, blocks, kept.problems, data, checkpoint.background)
+        return EncodedCollection(
+            kept.records,
+            mentions,
+            blocks,
+            kept.problems,
+            LocalCollection(encoded),
+            checkpoint.background,
+            read.of_mentions,
+        )
 
     def _encode_parts(
-        self, read: Read, given: GivenStatistics | None, statistics: Path | None, *, vocabulary: bool
+        self, read: Read, given: GivenStatistics | None, statistics: Path | None, wanted: Set[str]
     ) -> EncodedCheckpoint:
         with self.database(read) as (connection, duplicates):
             if self.strict:  # it fails here, before the work of encoding
@@ -328,8 +349,11 @@ class LocalEngine:
             use = counting.background_use(connection) if leans else None
             encoded = self.count_and_encode(connection, given, use)
             missing = counting.features_missing_from_statistics(connection) if given else 0
-            if vocabulary:
+            if VOCABULARY in wanted:
                 counting.write_vocabulary(connection, self.work / VOCABULARY)
+            if DOCUMENTS in wanted:
+                with self.stages.stage("documents"):
+                    write_document_table(counting.chosen_documents(connection), self.work / DOCUMENTS, self.threads)
             if statistics:
                 save_statistics(connection, encoded.frequencies, statistics)
             if use:  # last, because saved statistics are those of the collection alone
@@ -422,6 +446,19 @@ class LocalEngine:
         rows = _reported(found.data.rows.tables(), advance)
         write_table(destination.path, AUTHORS, rows, excel=destination.excel)
 
+    def write_summaries(self, collection: Collection, found: Found, authors: Path, documents: Path | None) -> None:
+        """Write the tables of authors and of documents of a result directory."""
+        with self._new_database() as connection:
+            encoded, rows = collection.data.encoded, found.data.rows
+            author_ids, number = rows.ids.in_order(encoded)
+            known = self.work / DOCUMENTS if documents else None
+            load_facts(connection, rows.facts(number), encoded.identifiers(), known)
+            write_author_summaries(connection, author_ids, authors)
+        self._remove_database()
+        if documents:
+            with atomic_path(documents) as partial:
+                shutil.copyfile(self.work / DOCUMENTS, partial)
+
     def _remove_database(self) -> None:
         """Remove the database; one of an interrupted run would be in the way."""
         remove_own(self.work, GROUPS["database"])
@@ -488,7 +525,9 @@ class _PartReader:
         parts = LocalParts(self.keys, self.starts, holds_mentions, self.sequence, self.settings, convert)
         without_authors = self.counts.without_authors()
         self.engine.warnings.extend(no_authors_warnings(without_authors) + encoding_warnings(self.counts))
-        return RecordsRead(self.records, self.mentions, self.problems, self.formats, parts, without_authors)
+        return RecordsRead(
+            self.records, self.mentions, self.problems, self.formats, parts, holds_mentions, without_authors
+        )
 
     def _chunks(self, inputs: Inputs, advance: Advance) -> Iterator[Chunk]:
         sequence = 0

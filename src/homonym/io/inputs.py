@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from homonym.errors import InputError
 from homonym.io.outputs import Paths, as_paths
 from homonym.io.paths import printable
+from homonym.io.result_directory import DOCUMENTS, FILES, MARKER, is_result
 from homonym.io.special_files import open_input
 from homonym.io.zip_files import ZIP_FAILURES, ZIP_MAGIC
 
@@ -354,8 +355,8 @@ def _is_pipe(mode: int) -> bool:
 def expand(inputs: Paths) -> tuple[list[Path], set[Path]]:
     """Return the files that the inputs name, and which of them came from a directory and so may be of any kind.
 
-    A directory means all files in it and below, a pattern such as `part-*.gz` the files that match it; hidden files
-    are skipped.
+    A directory means all files in it and below, a pattern such as `part-*.gz` the files that match it. Hidden files
+    and the files of results in it are skipped. A result directory means its documents.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -368,7 +369,11 @@ def expand(inputs: Paths) -> tuple[list[Path], set[Path]]:
     from_directories: set[Path] = set()
     for path in as_paths(inputs):
         if path != STANDARD_INPUT and os.path.isdir(path):
+            if is_result(path):
+                files.append(_documents_of(path))
+                continue
             found = [file for file in sorted(path.rglob("*")) if file.is_file() and not _is_hidden(file, path)]
+            found = _without_results(found)
             if not found:
                 raise InputError(f"{path} is a directory without files; name the files to read.")
             from_directories.update(found)
@@ -380,6 +385,18 @@ def expand(inputs: Paths) -> tuple[list[Path], set[Path]]:
             found = [path]
         files += found
     return list(dict.fromkeys(files)), from_directories
+
+
+def _documents_of(result: Path) -> Path:
+    if not (result / DOCUMENTS).is_file():
+        raise InputError(f"{result} is a result without documents, which cannot be read again; name the records.")
+    return result / DOCUMENTS
+
+
+def _without_results(files: list[Path]) -> list[Path]:
+    """The files that are not files of a result directory."""
+    results = {folder for folder in {file.parent for file in files if file.name == MARKER} if is_result(folder)}
+    return [file for file in files if file.name not in FILES or file.parent not in results]
 
 
 def _is_hidden(file: Path, directory: Path) -> bool:

@@ -19,7 +19,9 @@ from homonym.calibration.confidence import Confidence
 from homonym.calibration.limit import blocks_for_calibration
 from homonym.calibration.single_person_names import BlockSample
 from homonym.clustering.arrays import Frequencies
+from homonym.collection.author_summaries import FACTS, summarise_authors, summary_tables
 from homonym.collection.background import BackgroundUse, add_background, largest_name_query
+from homonym.collection.document_table import ROW_GROUP, choose_documents
 from homonym.collection.duplicates import find_copies, renamed_documents, renaming, repeated_mentions
 from homonym.collection.namesakes import count_namesakes
 from homonym.collection.parts import MERGED, MergeLoss, reject_line
@@ -46,7 +48,7 @@ from homonym.engines.base import (
 )
 from homonym.engines.spark import cluster_tasks, encode_tasks, read_tasks, spark_counting
 from homonym.engines.spark.cluster_tasks import FOUND, ORDER, BlockPairs, ClusterJob, Schedule, excerpt, schedule
-from homonym.engines.spark.encode_tasks import AMENDED, AMENDING, ENCODED, NUMBERING
+from homonym.engines.spark.encode_tasks import AMENDED, AMENDING, ENCODED, NUMBERED_DOCUMENTS, NUMBERING
 from homonym.engines.spark.input_plan import (
     InputPlan,
     RecordPositions,
@@ -66,16 +68,17 @@ from homonym.records.model import MAX_LISTED_PROBLEMS, Problems
 from homonym.records.reader import Inputs
 from homonym.runtime.own_files import GROUPS, remove_own, require_spark_table
 from homonym.runtime.progress import Advance, Stages
-from homonym.schema import AUTHORS
+from homonym.schema import AUTHOR_SUMMARIES, AUTHORS, DOCUMENTS
 from homonym.settings import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Maximum number of rows of the result that the driver holds at once.
-RESULT_ROWS = 1_000_000
-# Rows are fetched by ranges of 2 to the power of this.
-RANGE_BITS = 18
+# Maximum number of rows of the result that the driver holds at once. Rows are fetched by ranges of 2 to the power of
+# the second number.
+RESULT_ROWS, RANGE_BITS = 1_000_000, 18
+# The same for authors and documents, whose rows are longer.
+LONG_ROWS, LONG_RANGE_BITS = 50_000, 14
 
 
 @dataclass(frozen=True)
@@ -150,7 +153,14 @@ class SparkEngine:
         files = sorted(inputs.files, key=lambda path: path.suffix == ".parquet")
         return self._read(replace(inputs, files=files), settings, mentions=True)
 
-    def encode(self, read: Read, given: GivenStatistics | None, save_statistics: Path | None = None) -> Collection:
+    def encode(
+        self,
+        read: Read,
+        given: GivenStatistics | None,
+        save_statistics: Path | None = None,
+        *,
+        documents: bool = False,
+    ) -> Collection:
         """Merge duplicates, count the features or take given counts, number the blocks, and encode all bags."""
         plan = read.data.plan
         with self.stages.stage("merge"):
@@ -166,6 +176,9 @@ class SparkEngine:
                 types = self._add_background(types, use)
         with self.stages.stage("encode"):
             self._encode(blocks, use)
+        if documents:
+            with self.stages.stage("documents"):
+                self._store_documents()
         if given:
             missing = self._vocabulary.where("NOT is_given").count()
             self.warnings.extend(missing_features_warning(missing, types.features))
@@ -173,7 +186,9 @@ class SparkEngine:
             self._save_statistics(own_types, save_statistics)
         mentions = int(blocks.size.sum())
         collection = SparkCollection(types, blocks)
-        return EncodedCollection(kept.records, mentions, len(blocks.size), kept.problems, collection, use)
+        return EncodedCollection(
+            kept.records, mentions, len(blocks.size), kept.problems, collection, use, read.of_mentions
+        )
 
     def constrain(self, collection: Collection, settings: Settings, pairs: UserPairs | None) -> Collection:
         """Find the blocks of the user's pairs. All other constraints are found by the tasks that cluster."""
@@ -234,6 +249,63 @@ class SparkEngine:
         ordered = authors.repartitionByRange("place").sortWithinPartitions("place")
         ordered.select(*AUTHORS.names).write.mode("overwrite").parquet(destination.directory)
 
+    def write_summaries(self, collection: Collection, found: Found, authors: Path, documents: Path | None) -> None:
+        """Write the tables of authors and of documents of a result directory, each as one file."""
+        self._name_facts(with_documents=documents is not None)
+        summarise_authors(self.queries)
+
+        def fetch(table: str, columns: str, order: str, first: int, following: int) -> pa.Table:
+            chosen = f"author >= {first} AND author < {following}"
+            query = f"SELECT {columns} FROM {self.queries.prefix}{table} WHERE {chosen} ORDER BY {order}"
+            return self.spark.sql(query).toArrow()
+
+        ranges = _ranges(self.queries.table("authors"), "author", LONG_ROWS, LONG_RANGE_BITS)
+        write_table(authors, AUTHOR_SUMMARIES, summary_tables(fetch, ranges))
+        if documents:
+            stored_rows = self.spark.read.parquet(self._at("document_rows"))
+            rows = _in_ranges(stored_rows, "number", LONG_ROWS, LONG_RANGE_BITS)
+            tables = (table.select(DOCUMENTS.names).cast(DOCUMENTS) for table in rows)
+            write_table(documents, DOCUMENTS, tables, row_group=ROW_GROUP)
+
+    def _name_facts(self, *, with_documents: bool) -> None:
+        """Make the tables known to SQL that the table of authors is made of."""
+        found = stored(self.spark, self._at("found"), "authors", FOUND)
+        self.queries.name("mention_ids", stored(self.spark, self._at("found"), "mention_ids", FOUND))
+        authors = self._numbered("author_numbers", found, "author_id", "author")
+        if with_documents:
+            rows = self.spark.read.parquet(self._at("document_rows")).withColumnRenamed("number", "document")
+            entries = rows.selectExpr("document", "explode(authors) AS a")
+            affiliations = entries.selectExpr("document", "a.position", "explode(a.affiliations) AS affiliation")
+            documents = rows.select("document_id", "document")
+        else:
+            affiliations = self.spark.createDataFrame([], "document BIGINT, position INT, affiliation STRING")
+            documents = self._numbered("document_numbers", found, "document_id", "document")
+        self.queries.name("mention_affiliations", affiliations)
+        numbered = found.join(authors, "author_id").join(documents, "document_id", "left")
+        self.queries.name("facts", numbered.select(*FACTS.names))
+
+    def _numbered(self, table: str, rows: DataFrame, column: str, number: str) -> DataFrame:
+        """Store the distinct values of a column with numbers in their order."""
+        from pyspark.sql import functions as f
+
+        values = rows.select(column).where(f"{column} IS NOT NULL").distinct()
+        ordered = values.repartitionByRange(column).sortWithinPartitions(column)
+        numbered = ordered.select(column, f.monotonically_increasing_id().alias(number))
+        numbered.write.mode("overwrite").parquet(self._at(table))
+        self.queries.name(table, self.spark.read.parquet(self._at(table)))
+        return self.queries.table(table)
+
+    def _store_documents(self) -> None:
+        """Store the documents of the result, numbered in the order of their ids."""
+        from pyspark.sql import functions as f
+
+        self.queries.name("document_references", self._table("references").select("sequence", "id"))
+        chosen = self.spark.sql(choose_documents(self.queries))
+        ordered = chosen.repartitionByRange("document_id").sortWithinPartitions("document_id")
+        numbered = ordered.select("*", f.monotonically_increasing_id().alias("number"))
+        rows = self._mapped(numbered, f"{_ENCODING}:document_rows", NUMBERED_DOCUMENTS)
+        rows.write.mode("overwrite").parquet(self._at("document_rows"))
+
     def _read(self, inputs: Inputs, settings: Settings, *, mentions: bool) -> Read:
         with self.stages.stage("read"):
             plan = self._plan(inputs, mentions=mentions)
@@ -276,7 +348,7 @@ class SparkEngine:
             counts.add(name, row["n"], row["m"], western.get(row["part"], 0))
         without_authors = counts.without_authors()
         self.warnings.extend(no_authors_warnings(without_authors) + encoding_warnings(counts))
-        return RecordsRead(records, mentions, problems, {}, SparkParts(plan, settings), without_authors)
+        return RecordsRead(records, mentions, problems, {}, SparkParts(plan, settings), plan.mentions, without_authors)
 
     def _read_problems(self, plan: InputPlan) -> Problems:
         """The problems of all records; also writes the rejected records."""
@@ -520,16 +592,21 @@ def _result_tables(authors: DataFrame, advance: Advance) -> Iterator[pa.Table]:
         advance(len(rows))
 
 
-def _in_ranges(rows: DataFrame, by: str) -> Iterator[pa.Table]:
-    """Rows in the order of a column of integers, as many at a time as the driver can hold."""
+def _in_ranges(rows: DataFrame, by: str, most: int = RESULT_ROWS, bits: int = RANGE_BITS) -> Iterator[pa.Table]:
+    """Rows in the order of a column of integers, about `most` at a time."""
+    for first, following in _ranges(rows, by, most, bits):
+        yield rows.where(f"{by} >= {first} AND {by} < {following}").orderBy(by).toArrow()
+
+
+def _ranges(rows: DataFrame, by: str, most: int, bits: int) -> Iterator[tuple[int, int]]:
+    """Ranges of a column of integers, in order, with about `most` rows each."""
     from pyspark.sql import functions as f
 
-    number = f.shiftright(by, RANGE_BITS).alias("range")
+    number = f.shiftright(by, bits).alias("range")
     found = rows.groupBy(number).count().orderBy("range").toArrow().to_pylist()
     while found:
-        taken = int(np.searchsorted(np.cumsum([row["count"] for row in found]), RESULT_ROWS)) + 1
-        first, last = found[0]["range"] << RANGE_BITS, found[:taken][-1]["range"] + 1 << RANGE_BITS
-        yield rows.where(f"{by} >= {first} AND {by} < {last}").orderBy(by).toArrow()
+        taken = int(np.searchsorted(np.cumsum([row["count"] for row in found]), most)) + 1
+        yield found[0]["range"] << bits, found[:taken][-1]["range"] + 1 << bits
         found = found[taken:]
 
 

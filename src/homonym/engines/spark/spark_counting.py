@@ -118,6 +118,8 @@ class SparkQueries:
     place: str
     prefix: str = field(default_factory=lambda: f"homonym_{uuid4().hex}_")
     sha256: str = "sha2({}, 256)"
+    sorted_list: str = "sort_array(collect_set({0}))"
+    flat_pairs: str = "flatten(sort_array(collect_list(array({0}, {1}))))"
     saved: int = 0
     named: set[str] = field(default_factory=set)
 
