@@ -83,8 +83,8 @@ def advice(source: Source) -> str:
             "--columns authors=Names,title=Title"
         )
     return (
-        "--format has their list. Export it from its source in one of them (RIS and BibTeX are common), or save it as a "
-        "CSV table with a column of authors and one of titles"
+        "--format has their list. Export it from its source in one of them (RIS and BibTeX are common), or save it as "
+        "a CSV table with a column of authors and one of titles"
     )
 
 
