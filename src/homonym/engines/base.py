@@ -274,7 +274,7 @@ def skipped_files_warning(skipped: Sequence[Path], inputs: Inputs) -> list[str]:
     if not skipped:
         return []
     if len(skipped) == len(inputs.files):
-        raise InputError(f"{inputs}: the format of none of the files was recognised; name it with --format.")
+        raise InputError(f"{inputs}: the format of none of the files was recognised; --format has the list of formats.")
     names = word_list([path.name for path in skipped[:3]] + (["…"] if len(skipped) > 3 else []))
     return [f"{counted(len(skipped), 'file')} skipped, because the format was not recognised: {names}."]
 

@@ -127,15 +127,18 @@ def detect_format(source: Source, names: Sequence[str] = NAMES) -> Format | None
 
 
 def format_of(source: Source, name: str | None = None) -> Format:
-    """The named format, or the one detected from the content."""
-    if name and source.sheets > 1:
-        detect_format(source, [name])  # shows the sheet to read
-    found = format_named(name) if name else detect_format(source)
+    """The named format, or the one detected from the content. Results of homonym itself are refused."""
+    from homonym.records.unknown_files import advice, own_result  # uses the splitters, which import this module
+
+    if name:
+        if source.sheets > 1:
+            detect_format(source, [name])  # shows the sheet to read
+        return format_named(name)
+    found = detect_format(source)
+    if (found is None or found.name == "documents") and (result := own_result(source)):
+        raise InputError(f"{source.name} has no records of documents: it is {result}.")
     if found is None:
-        raise InputError(
-            f"{source.name} is in none of the formats that homonym reads; name one with --format "
-            f"({', '.join(NAMES)}), or convert the file to a table."
-        )
+        raise InputError(f"{source.name} is in none of the formats that homonym reads; {advice(source)}.")
     return found
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.exports import documents
+from benchmarks.writers.reference_managers import write_endnote_xml
 
 from homonym.io.inputs import Source
+from homonym.records.formats import endnote_xml
 from homonym.records.model import Document
 from homonym.records.reader import detect_format, read_documents
 
@@ -24,14 +28,14 @@ def read(tmp_path: Path) -> Read:
         path = tmp_path / "export"
         path.write_text(text)
         with Source(path) as source:
-            found = detect_format(source)
-        assert found is not None
-        assert found.name == form
-        documents, problems = [], []
+            detected = detect_format(source)
+        assert detected is not None
+        assert detected.name == form
+        found, problems = [], []
         for _, document, wrong in read_documents(path):
-            documents += [document] if document else []
+            found += [document] if document else []
             problems += [f"{problem.line}: {problem.lost}: {problem.reason}" for problem in wrong]
-        return documents, problems
+        return found, problems
 
     return documents_and_problems
 
@@ -276,6 +280,13 @@ def test_endnote_xml_full_record(read: Read) -> None:
     assert (document.title, document.venue, document.year) == ("On E. coli", "Nature", 2015)
     assert (document.keywords, document.abstract) == (["a", "b"], "p < 0.05")
     assert document.ids == {"doi": "10.1000/x", "pmid": "25647015", "pmcid": "PMC123"}
+
+
+def test_endnote_xml_is_read_the_same_with_and_without_parser() -> None:
+    for document in islice(documents(400), 20):
+        record = write_endnote_xml(document)
+        with_comment = record.replace(b"</titles>", b"<!-- a comment --></titles>")
+        assert endnote_xml.parse_record(with_comment) == endnote_xml.parse_record(record)
 
 
 def test_endnote_xml_numbers_of_a_library_are_ids(read: Read) -> None:
