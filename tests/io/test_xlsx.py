@@ -8,6 +8,7 @@ import random
 import zipfile
 from codecs import BOM_UTF8
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks.exports import EXPORTS
@@ -127,8 +128,8 @@ def test_unknown_columns_are_named_by_the_user(tmp_path: Path) -> None:
 def test_reads_exports_that_were_saved_as_xlsx(tmp_path: Path, export: str, shared: bool) -> None:
     separator = "\t" if export == "wos-tab" else ","
     text = written(export).removeprefix(BOM_UTF8).decode()
-    quoting = csv.QUOTE_NONE if export == "wos-tab" else csv.QUOTE_MINIMAL
-    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, quoting=quoting))
+    options: Any = {"quoting": csv.QUOTE_NONE} if export == "wos-tab" else {}
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, **options))
     path = write_rows(tmp_path / "export.xlsx", rows, shared=shared)
     with Source(path) as source:
         assert format_of(source).name == EXPORTS[export].format

@@ -381,7 +381,7 @@ def _merged(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> list[tuple[bytes
         while (block := stream.read(1 << 20)) and len(found) < MAX_MERGED:
             text = tail + block
             matches = list(_MERGED.finditer(text))
-            found += [match.groups() for match in matches]
+            found += [(match[1], match[2], match[3], match[4]) for match in matches]
             tail = text[max(matches[-1].end() if matches else 0, len(text) - 100) :]
     return found[:MAX_MERGED]
 

@@ -22,7 +22,7 @@ _VALUES = {
     "gnd": re.compile(r"\d[\dXx-]{5,12}"),
     "lccn": re.compile(r"n[a-z]{0,2}\s*\d{6,10}"),
 }
-_NOT_VALUES = re.compile(r"^\([^()]*\)|https?://[^/\s]+/(?:[a-z]+/)*", re.IGNORECASE)
+_NOT_VALUES = re.compile(r"^\([^()]*\)|https?://[^/\s]++/(?:[a-z]++/)*+", re.IGNORECASE)
 
 
 def add_authority_id(ids: dict[str, str], scheme: str, written: str, notes: list[Note]) -> None:

@@ -35,7 +35,7 @@ _RESEARCHER_ID = re.compile(r"\b([A-Z]{1,4}-\d{4}-(?:19|20)\d{2})\b")
 _DOI = re.compile(r"10\.(?<![\w.]10\.)\d{4,9}(?:\.\d{1,9}){0,4}/\S+")
 _EID = re.compile(r"(?<!\d)2-s2\.0-\d+")
 _DIGITS = re.compile(r"\d+")
-_DIMENSIONS = re.compile(r"\b(?:ur|pub)(?:\.\d+)+", re.IGNORECASE)
+_DIMENSIONS = re.compile(r"\b(?:ur|pub)(?:\.\d++)++", re.IGNORECASE)
 
 # The number of a document in arXiv, without its version, in both notations; to be compiled with IGNORECASE.
 ARXIV_NUMBER = r"\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z-]{2,9})?/\d{7}"

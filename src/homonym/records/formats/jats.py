@@ -64,7 +64,7 @@ _NOT_IN_TEXT = frozenset({"xref", "fn", "tex-math", "graphic", "inline-graphic",
 _NOT_IN_ADDRESS = frozenset({"xref", "fn", "label", "sup", "institution-id"})
 _PARAGRAPHS = frozenset({"p", "title", "sec", "list-item"})
 _ADDRESS_PARTS = frozenset({"institution", "addr-line", "city", "state", "country", "named-content", "postal-code"})
-_COMMAS = re.compile(r"(?:\s*,)+\s*")
+_COMMAS = re.compile(r"(?:\s*+,)++\s*+")
 _CITATIONS = frozenset({"element-citation", "mixed-citation", "nlm-citation", "citation"})
 
 # The first character behind the Latin letters.

@@ -47,7 +47,8 @@ _ONLY_HERE = frozenset(
 _TYPICAL = frozenset({"title", "authors", "abstract", "year", "venue", "externalIds", "citingPaper", "citedPaper"})
 
 # Names of identifiers of a paper in other sources, in lower case.
-_KINDS = {"doi": "doi", "pubmed": "pmid", "pubmedcentral": "pmcid", "arxiv": "arxiv", "dblp": "dblp", "mag": "mag"}
+_KINDS = {"doi": "doi", "pubmed": "pmid", "pmid": "pmid", "pubmedcentral": "pmcid", "arxiv": "arxiv"}
+_KINDS |= {"dblp": "dblp", "mag": "mag"}
 
 
 def parse_paper(line: bytes, context: object = None) -> Parsed:
@@ -92,8 +93,8 @@ def _ids(raw: dict[str, Any], notes: list[Note]) -> dict[str, str]:
     corpus = _first(raw, "corpusId", "corpusid") or _first(given, "CorpusId", "corpusid")
     ids = {"s2": number} if (number := identifier(corpus)) else {}
     for name, value in [*given.items(), *((name, raw.get(name)) for name in ("doi", "pmid"))]:
-        kind = _KINDS.get(name.lower(), name)
-        if kind in _KINDS.values() and kind not in ids and (written := identifier(value)):
+        kind = _KINDS.get(name.lower())
+        if kind and kind not in ids and (written := identifier(value)):
             identifiers.add(ids, kind, written, notes)
     if "pmcid" in ids:
         ids["pmcid"] = f"PMC{ids['pmcid'].upper().removeprefix('PMC')}"
