@@ -254,7 +254,7 @@ def test_extracted_mentions_give_the_same_result_as_documents(tmp_path: Path) ->
 
 def test_checkpoint_of_another_background_is_not_used(tmp_path: Path) -> None:
     source, resources = write(tmp_path / "in.jsonl", one_name()), Resources(work=tmp_path / "work")
-    results = {}
+    results: dict[str, bytes] = {}
     for number, kind in enumerate(("on", "none", "on", "on")):
         output = tmp_path / f"{number}.parquet"
         summary = disambiguate(source, output, Settings(background=kind), resources=resources)

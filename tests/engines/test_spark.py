@@ -145,6 +145,20 @@ def test_same_bytes_for_skewed_blocks(session: SparkSession, tmp_path: Path) -> 
     assert sorted(sizes)[-2] > GIANT_BLOCK
 
 
+@needs_spark
+def test_same_bytes_for_one_name(session: SparkSession, tmp_path: Path) -> None:
+    authors = [{"name": "Wang, Wei"}, {"name": "Smith, John"}, {"name": "Wang, W"}]
+    rows = [
+        {"id": f"d{number}", "title": f"{word} of networks", "year": 1990 + number, "authors": authors[number % 2 :]}
+        for number, word in enumerate(["Theory", "History", "Chemistry"] * 4)
+    ]
+    (tmp_path / "in.jsonl").write_bytes(lines(rows))
+    local = disambiguate(tmp_path / "in.jsonl", tmp_path / "local.parquet")
+    same(local, disambiguate(tmp_path / "in.jsonl", tmp_path / "spark.parquet", resources=SPARK))
+    assert local.background
+    assert local.background.share == 1
+
+
 def difficult_documents(corpus: Path) -> list[list[Any]]:
     """Documents in three lots, with duplicates, broken records, missing names and references."""
     documents = [orjson.loads(line) for line in gzip.decompress(corpus.read_bytes()).splitlines()]

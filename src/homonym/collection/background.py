@@ -81,10 +81,10 @@ class BackgroundUse(NamedTuple):
 def largest_name_query(mentions: str) -> str:
     """SQL for the number of mentions on the documents of the name that has most; `mentions` is a query for all of them.
 
-    Engines run it on the columns block, document_id and mention_id.
+    Its columns are block and document.
     """
     return f"""
-        WITH placed AS (SELECT block, coalesce(document_id, mention_id) AS document FROM ({mentions}) every),
+        WITH placed AS ({mentions}),
              sizes AS (SELECT document, count(*) AS mentions FROM placed GROUP BY document),
              names AS (SELECT DISTINCT block, document FROM placed)
         SELECT coalesce(max(covered), 0) AS covered FROM

@@ -262,7 +262,8 @@ def features_missing_from_statistics(connection: duckdb.DuckDBPyConnection) -> i
 
 def background_use(connection: duckdb.DuckDBPyConnection) -> BackgroundUse | None:
     """How much the collection leans on the background, see background.py."""
-    unique = f"SELECT block, document_id, mention_id FROM mentions WHERE {is_unique_owner('owner')}"
+    document = "coalesce(document_id, mention_id) AS document"
+    unique = f"SELECT block, {document} FROM mentions WHERE {is_unique_owner('owner')}"
     largest = Queries(connection).number(largest_name_query(unique))
     return BackgroundUse.of(count_mentions(connection), largest)
 

@@ -462,7 +462,7 @@ class SparkEngine:
     def _background_use(self, mentions: int) -> BackgroundUse | None:
         """How much the collection leans on the background."""
         self.queries.name("kept_mentions", self._kept_mentions)
-        kept = f"SELECT block, document_id, mention_id FROM {self.queries.prefix}kept_mentions"
+        kept = f"SELECT block, document FROM {self.queries.prefix}kept_mentions"
         return BackgroundUse.of(mentions, self.queries.number(largest_name_query(kept)))
 
     def _add_background(self, types: FeatureTypes, use: BackgroundUse) -> FeatureTypes:

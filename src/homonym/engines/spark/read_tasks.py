@@ -50,7 +50,8 @@ READ = {
     ),
     "documents": DOCUMENT_ROWS,
     "mentions": pa.schema(
-        [("sequence", pa.int64()), ("part", pa.int64()), ("block", pa.string()), ("full_name", pa.string())]
+        [("sequence", pa.int64()), ("part", pa.int64()), ("block", pa.string()), ("full_name", pa.string()),
+         ("document", pa.string())]
     ),
     "keys": pa.schema([("sequence", pa.int64()), ("key", pa.string())]),
     "references": pa.schema(
@@ -219,6 +220,8 @@ def _tables(part: int, read: int, tables: dict[str, pa.Table], western: int = 0)
     yield from rows_of("parts", part_row(part, read, tables, western), READ)
     mentions = tables["mentions"].sort_by("owner")
     mentions = mentions.append_column("sequence", pc.shift_right(mentions["owner"], SLOT_BITS))
+    # Mentions that come with their own features may be on no document.
+    mentions = mentions.append_column("document", pc.coalesce(mentions["document_id"], mentions["mention_id"]))
     records = tables["records"].append_column("names", _names(tables["records"], mentions))
     for name, table in (("records", records), ("mentions", mentions), ("references", tables["references"])):
         numbered = table.append_column("part", pa.array([part] * len(table), pa.int64()))
