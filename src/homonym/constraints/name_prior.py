@@ -144,7 +144,8 @@ def _surname_and_initials(parsed_name: pa.Array) -> tuple[pa.Array, pa.Array]:
 def _middle_initial(initials: pa.Array) -> NDArray[np.int8]:
     """The number of the second initial of each mention in the alphabet, −1 if there is none."""
     number = pc.index_in(pc.utf8_slice_codeunits(initials, 1, 2), pa.array(list(ascii_uppercase)))
-    return number.fill_null(-1).to_numpy().astype(np.int8)
+    found: NDArray[np.int8] = number.fill_null(-1).to_numpy().astype(np.int8)
+    return found
 
 
 def _is_named_block(block: pa.Array, surname: pa.Array, initials: pa.Array) -> NDArray[np.bool_]:

@@ -55,7 +55,9 @@ class _WordList(NamedTuple):
 
 @cache
 def _word_list() -> _WordList:
-    whole, beginnings, rank = {}, {}, {}
+    whole: dict[str, _Word] = {}
+    beginnings: dict[str, _Word] = {}
+    rank: dict[str, int] = {}
     for line in lines_of("institution_words", "homonym.features"):
         entry, words = line.split(":")
         kind, short = entry.split()
