@@ -107,7 +107,9 @@ class LabelledSet:
 
 PUBMED = "pubmed/documents.jsonl.gz"
 #: The tables have the defaults of version 0.7.0, before names were evidence; benchmarks/across_names.py has today's.
-BEFORE = Settings(blocking="given", coauthor_names="initials", chance_limit=0.0, name_trust=0.0)
+BEFORE = Settings(
+    blocking="given", coauthor_names="initials", affiliation_level="whole", chance_limit=0.0, name_trust=0.0
+)
 SETS = (
     LabelledSet("AMiner", ("aminer/documents.jsonl.gz",), "aminer/documents.jsonl.gz", BEFORE, "mentions"),
     LabelledSet("PubMed, first initial", (PUBMED,), PUBMED, BEFORE.changed(blocking="first-initial"), "mentions"),

@@ -527,6 +527,25 @@ def test_chosen_limit_is_as_good_as_the_best(scores: LimitScores) -> None:
     assert (found.people, found.names) == (5, len(scores.seed))
 
 
+@pytest.mark.parametrize(
+    ("f1", "choice"),
+    [
+        ([0.5, 0.9, 0.9, 0.9, 0.5, 0.5, 0.5], 3),  # the default is as good as lower limits
+        ([0.9, 0.9, 0.9, 0.5, 0.5, 0.5, 0.5], 2),  # the closest to it that is
+        ([0.5, 0.5, 0.5, 0.5, 0.9, 0.9, 0.9], 5),  # higher limits are better: the middle
+    ],
+)
+def test_a_limit_below_the_default_is_only_chosen_where_the_default_is_worse(f1: list[float], choice: int) -> None:
+    scores = LimitScores(
+        factors=np.power(1.1, np.arange(-3, 4)),
+        precision=np.array([f1]),
+        recall=np.array([f1]),
+        people=np.array([2]),
+        seed=np.zeros(1, np.int64),
+    )
+    assert scores.choose(None) == choice
+
+
 def test_numbers_of_people_have_equal_weight() -> None:
     scores = LimitScores(
         factors=np.ones(1),

@@ -135,6 +135,20 @@ def test_co_authors_are_counted_as_in_given_statistics(tmp_path: Path, names: st
     assert any("counts co-authors by surname and initials" in text for text in summary.warnings) == (names != "full")
 
 
+@pytest.mark.parametrize("level", ["institution", "whole"])
+def test_affiliations_are_counted_as_in_given_statistics(tmp_path: Path, level: str) -> None:
+    record = {
+        "id": "1",
+        "authors": [{"name": "Doe, Jane", "affiliations": ["Dept Phys, Univ Bonn"]}, {"name": "Roe, R"}],
+    }
+    documents = write(tmp_path / "in.jsonl", [record])
+    statistics, output = tmp_path / "statistics.csv", tmp_path / "out.parquet"
+    extract(documents, tmp_path / "mentions.jsonl", Settings(affiliation_level=level), save_statistics=statistics)
+    summary = disambiguate(documents, output, Settings(alpha=0.25), statistics=statistics)
+    assert load_settings(settings_path(output)).affiliation_level == level
+    assert any("counts affiliations as written" in text for text in summary.warnings) == (level == "whole")
+
+
 @pytest.mark.slow
 def test_trace_is_one_row_per_round(corpus: Path, tmp_path: Path) -> None:
     # Constraints and the chance limit end the process before one cluster is left.

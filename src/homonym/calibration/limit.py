@@ -3,7 +3,7 @@
 The chance limit comes first: it follows from how similar the people of real blocks are (chance_limit.py). Pseudo-names
 copy the blocks that the method finds at some limit, so a better limit makes better pseudo-names. Both are
 improved alternately, starting with the default limit. Of all limits that pseudo-names cannot tell from the best, the
-middle one is taken.
+middle one is taken, or the default if that is higher and also one of them.
 """
 
 from __future__ import annotations
@@ -235,13 +235,17 @@ class LimitScores:
         )  # fmt: skip
 
     def _best(self, names: NameMask) -> int:
-        """The middle of the columns around the best one that are as good on the given names."""
+        """The middle of the columns around the best one that are as good on the given names, or the default if higher.
+
+        Pseudo-names are easier than real names: the default is left for a lower limit only where it is clearly worse.
+        """
         f1 = self._means(names)[2]
         worse = np.flatnonzero(f1 < f1.max() - TOLERANCE)
         place = np.searchsorted(worse, np.argmax(f1))
         low = worse[place - 1] + 1 if place else 0
         high = worse[place] - 1 if place < len(worse) else len(f1) - 1
-        return int(low + high) // 2
+        default = int(np.searchsorted(self.factors, 1.0))
+        return int(min(max((low + high) // 2, default), high))
 
     def _means(self, names: NameMask) -> tuple[Floats, Floats, Floats]:
         """Mean precision, recall and F1 of the given names at each column."""

@@ -27,7 +27,7 @@ from homonym.clustering.arrays import (
 )
 from homonym.collection.encoded import Encoded
 from homonym.constraints.found_constraints import FoundConstraints
-from homonym.constraints.name_prior import FullNames
+from homonym.constraints.name_prior import NAME_COLUMNS, FullNames
 from homonym.measures.bootstrap import size_groups
 from homonym.measures.methods import LabelledNames
 from homonym.runtime.thread_pool import map_in_order
@@ -97,11 +97,12 @@ class SampledBlocks:
         mentions = ranges(encoded.block_start[blocks], sizes)
         bags = Bags(starts(sizes), *encoded.gather_mentions(mentions, has_weight))
         unconstrained = ((size, None) for size in sizes.tolist())
+        columns = encoded.read(["document_id", *NAME_COLUMNS], mentions)
         return cls(
             bags,
             found_constraints.of_chosen(blocks) if found_constraints else concatenate_constraints(unconstrained),
-            FullNames.read(encoded).select(blocks),
-            document_numbers(encoded.read(["document_id"], mentions)["document_id"]),
+            FullNames.of(starts(sizes), columns.to_batches()),
+            document_numbers(columns["document_id"]),
         )
 
     def clusters(self, frequencies: Frequencies, settings: Settings, threads: int) -> NDArray[np.int32]:

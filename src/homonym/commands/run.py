@@ -310,16 +310,24 @@ def check_given_statistics(statistics: str | Path | None, mentions: int | None) 
 
 
 def follow_statistics(run: Run, given: GivenStatistics | None) -> Run:
-    """The run with names of co-authors as the given statistics count them: features must be the same in both."""
-    from homonym.collection.statistics import counts_full_names
+    """The run with co-authors and affiliations as the given statistics count them: both must have the same features."""
+    from homonym.collection.statistics import counted_features
 
-    if given is None or run.settings.coauthor_names == "initials" or counts_full_names(given):
+    settings = run.settings
+    if given is None or (settings.coauthor_names == "initials" and settings.affiliation_level == "whole"):
         return run
-    settings = run.settings.changed(coauthor_names="initials")
+    counted, old = counted_features(given), []
+    if settings.coauthor_names == "full" and not counted.full_names:
+        settings = settings.changed(coauthor_names="initials")
+        old.append("co-authors by surname and initials")
+    if settings.affiliation_level == "institution" and not counted.institutions:
+        settings = settings.changed(affiliation_level="whole")
+        old.append("affiliations as written")
+    if not old:
+        return run
     run.log.settings = settings
     run.warnings.append(
-        f"{given.path} counts co-authors by surname and initials, so this run does, too; save the statistics again for "
-        "better results."
+        f"{given.path} counts {' and '.join(old)}, so this run does, too; save the statistics again for better results."
     )
     return replace(run, settings=settings)
 
