@@ -64,7 +64,7 @@ def test_ids_follow_their_definition(documents: Documents, tmp_path: Path, monke
 
 def test_undated_mentions_come_last_and_ties_are_decided_by_mention_id(tmp_path: Path) -> None:
     orcid = {"name": "Doe, J", "ids": {"orcid": "0000-0002-1825-0097"}}
-    cases = [
+    cases: list[tuple[list[tuple[str, int | None]], str]] = [
         ([("a", None), ("c", 2001), ("b", 2000)], "b#0"),
         ([("c", 2000), ("b", 2000), ("a", None)], "b#0"),
         ([("b", None), ("a", None)], "a#0"),

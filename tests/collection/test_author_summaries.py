@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import duckdb
 import pyarrow as pa
@@ -103,28 +104,19 @@ def test_summaries_follow_their_definition(tmp_path_factory: Any, mentions: list
          "author_confidence": 0.5}
         for place, mention in enumerate(mentions)
     ]  # fmt: skip
-    ids = pa.table(
-        list(zip(*[(place, *one) for place, m in enumerate(mentions) for one in m["ids"]], strict=True))
-        or [[], [], []],
-        schema=pa.schema([("place", pa.int64()), ("kind", pa.string()), ("id", pa.string())]),
-    )
+    ids = id_table([(place, *one) for place, mention in enumerate(mentions) for one in mention["ids"]])
     documents: dict[str, list[Any]] = {}
     for fact in facts:
         entry = {name: fact[name] for name in ("position", "name", "affiliations")}
         documents.setdefault(fact["document_id"] or "none", []).append(entry)
     rows = [{"document_id": name, "authors": authors, "record": ""} for name, authors in documents.items()]
     pq.write_table(pa.Table.from_pylist(rows, DOCUMENTS), folder / "documents.parquet")
-    limits = {"MOST": 2, "MAX_COAUTHORS": 3, "AUTHORS_AT_ONCE": 2}
-    old = {name: getattr(author_summaries, name) for name in limits}
-    try:
-        for name, value in limits.items():
-            setattr(author_summaries, name, value)
-        with duckdb.connect() as connection:
-            load_facts(connection, [fact_table(facts)], ids, folder / "documents.parquet")
-            write_author_summaries(connection, author_ids(facts), folder / "authors.parquet")
-    finally:
-        for name, value in old.items():
-            setattr(author_summaries, name, value)
+    with (
+        mock.patch.multiple(author_summaries, MOST=2, MAX_COAUTHORS=3, AUTHORS_AT_ONCE=2),
+        duckdb.connect() as connection,
+    ):
+        load_facts(connection, [fact_table(facts)], ids, folder / "documents.parquet")
+        write_author_summaries(connection, author_ids(facts), folder / "authors.parquet")
     table = pq.read_table(folder / "authors.parquet")
     assert table.schema.equals(AUTHOR_SUMMARIES)
     assert table.to_pylist() == literal(mentions, 2, 3)

@@ -202,7 +202,7 @@ def test_clustered_mentions_have_no_documents(records: Path, tmp_path: Path) -> 
 def test_commands_take_the_directory(result: Path, tmp_path: Path) -> None:
     alone = evaluate(result, result, label="orcid")
     assert evaluate(result / MENTIONS, result / DOCUMENTS, label="orcid").as_dict() == alone.as_dict()
-    both = evaluate([result, f"{result}/"], result, label="orcid", names=result)
+    both = evaluate((result, f"{result}/"), result, label="orcid", names=result)
     assert set(both.results) == {"result", "result (2)"}
     assert evaluate(result, result).as_dict()["mentions"] == 1
     assert convert(result, tmp_path / "documents.jsonl").records == 4

@@ -76,9 +76,9 @@ def session() -> Iterator[SparkSession]:
 def same(local: Summary, spark: Summary) -> None:
     """Results, side files and summaries are the same."""
     if local.output.is_dir():
-        here, there = ({path.name for path in summary.output.iterdir()} for summary in (local, spark))
-        assert here == there
-        for name in here - {LOG}:
+        names, others = ({path.name for path in summary.output.iterdir()} for summary in (local, spark))
+        assert names == others
+        for name in names - {LOG}:
             assert (local.output / name).read_bytes() == (spark.output / name).read_bytes(), name
     else:
         for beside in (lambda path: path, settings_path, conflicts_path):

@@ -104,7 +104,8 @@ def _whole_blocks(block_start: Integers) -> Iterator[tuple[int, int]]:
     """The first and last mention of ranges of whole blocks."""
     first, end = 0, int(block_start[-1])
     while first < end:
-        last = int(block_start[min(np.searchsorted(block_start, first + MENTIONS_AT_ONCE), len(block_start) - 1)])
+        block = int(np.searchsorted(block_start, first + MENTIONS_AT_ONCE))
+        last = int(block_start[min(block, len(block_start) - 1)])
         yield first, last
         first = last
 

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from homonym.commands.run import Resources, Run
-from homonym.errors import SettingsError
+from homonym.errors import OutputError, SettingsError
 from homonym.io.outputs import require_directory, require_writable, side_file, write_atomic
 from homonym.io.result_directory import (
     AUTHORS,
@@ -140,7 +140,7 @@ def check_result_place(
     output: str | Path, trace: str | Path | None, resources: Resources | None, *, excel: bool = False
 ) -> ResultPlace:
     """Where the result goes; fails if it could not be written."""
-    from homonym.io.tables import require_excel_path, require_table_path
+    from homonym.io.tables import TABLE_SUFFIXES, require_excel_path, require_table_path
 
     place = result_place(output)
     if excel:
@@ -152,6 +152,9 @@ def check_result_place(
     elif place.url and resources and resources.engine == "spark":
         _require_spark_place(place)
     else:
+        if not str(output).endswith(TABLE_SUFFIXES):
+            formats = ", ".join(TABLE_SUFFIXES)
+            raise OutputError(f"{output}: the suffix chooses the format; use one of {formats}, or / for a directory.")
         require_table_path(Path(output))
     if trace:
         require_table_path(Path(trace))
