@@ -6,6 +6,12 @@ from benchmarks.writers.markup import xml_element
 from benchmarks.writers.parts import Name, addresses, known_as
 from homonym.records.model import Author, Document
 
+# A section of the full text, which is several times as long as the front matter.
+_PARAGRAPH = (
+    '<p>Synthetic text about <italic>syntheses</italic> of all kinds <xref ref-type="bibr" rid="R1">1</xref>.</p>'
+)
+_SECTION = f"<sec><title>Results</title>{_PARAGRAPH * 10}</sec>"
+
 
 def write_jats(document: Document) -> bytes:
     """An article as PubMed Central gives it, with a short full text."""
@@ -37,8 +43,7 @@ def write_jats(document: Document) -> bytes:
         if document.abstract
         else "",
         f'<kwd-group kwd-group-type="author">{words}</kwd-group>' if words else "",
-        "</article-meta></front><body><sec><title>Introduction</title><p>Synthetic text with a "
-        '<xref ref-type="bibr" rid="R1">1</xref> reference.</p></sec></body>',
+        f"</article-meta></front><body>{_SECTION * 12}</body>",
         f"<back><ref-list>{_references(document)}</ref-list></back></article>\n",
     ]
     return "".join(parts).encode()

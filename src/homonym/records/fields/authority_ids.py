@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from homonym.records.fields import identifiers
 from homonym.records.model import Note
@@ -25,6 +26,11 @@ _VALUES = {
 _NOT_VALUES = re.compile(r"^\([^()]*\)|https?://[^/\s]++/(?:[a-z]++/)*+", re.IGNORECASE)
 
 
+@lru_cache(maxsize=1 << 12)
+def _kind_of(text: str) -> str | None:
+    return next((kind for kind, mark in _MARKS.items() if mark.search(text)), None)
+
+
 def add_authority_id(ids: dict[str, str], scheme: str, written: str, notes: list[Note]) -> None:
     """Add the identifier of a person in a text, whose kind is in the scheme or in the text; other kinds are ignored.
 
@@ -35,8 +41,7 @@ def add_authority_id(ids: dict[str, str], scheme: str, written: str, notes: list
     >>> ids, notes
     ({'gnd': '118540238', 'isni': '0000000121032683'}, [('field', "'(orcid)0000-0002-1825-0098' is not a valid ORCID")])
     """
-    found = (kind for kind, mark in _MARKS.items() if mark.search(scheme) or mark.search(written))
-    kind = next(found, None)
+    kind = _kind_of(scheme) or _kind_of(written)
     if kind is None or kind in ids or not written:
         return
     if kind in _VALUES:

@@ -34,6 +34,7 @@ _NAMES = frozenset(
     {"title", "authors", "year", "date", "journal", "abstract", "concepts", "reference_ids", "research_orgs", "pages"}
     | {"times_cited", "category_for", "publisher", "volume", "doi", "pmid", "dimensions_url", "proceedings_title"}
 )
+_WRAPPERS = frozenset({"publications"})
 _ONLY_HERE = frozenset(
     {"current_organization_id", "raw_affiliation", "researcher_id", "reference_ids", "research_orgs", "category_for"}
     | {"dimensions_url", "concepts_scores", "research_org_countries", "_stats"}
@@ -137,6 +138,6 @@ FORMAT = Format(
     name="dimensions",
     title="Dimensions publications",
     recognises=_recognises,
-    open=lambda source, columns: open_json(source, _NAMES),
+    open=lambda source, columns: open_json(source, _NAMES, _WRAPPERS),
     parse=parse_publication,
 )

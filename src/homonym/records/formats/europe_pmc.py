@@ -30,7 +30,7 @@ from homonym.records.parsing.json_fields import (
     whole_name,
 )
 from homonym.records.parsing.json_stream import names_in, open_json
-from homonym.records.parsing.xml_stream import Element, cut_records, element_of, is_xml, local_name, text_of
+from homonym.records.parsing.xml_stream import Element, cut_records, element_of, is_xml
 from homonym.records.reader import Columns, Format, Records
 
 # Every result has two of these names; no object inside a result has (see `open_json`).
@@ -38,6 +38,7 @@ _NAMES = frozenset(
     {"authorString", "authorList", "journalInfo", "pubYear", "citedByCount", "isOpenAccess", "inEPMC", "inPMC"}
     | {"hasPDF", "hasReferences", "firstIndexDate", "firstPublicationDate", "abstractText"}
 )
+_WRAPPERS = frozenset({"resultList", "result"})
 _ONLY_HERE = frozenset(
     {"authorString", "inEPMC", "hasTextMinedTerms", "authorAffiliationDetailsList", "hasLabsLinks", "firstIndexDate"}
 )
@@ -85,13 +86,18 @@ def parse_result(record: bytes, context: object = None) -> Parsed:
 
 def _object_of(element: Element) -> Any:
     """An element as the JSON of the same service writes it."""
-    if local_name(element) not in _CONTAINERS:
-        written = text_of(element)
+    if element.tag not in _CONTAINERS:
+        written = "".join(element.itertext()) if len(element) else element.text or ""
         return {"value": written, **element.attrib} if element.attrib else written
     found: dict[str, Any] = {}
     for child in element:
-        name, value = local_name(child), _object_of(child)
-        found[name] = [*as_list(found[name]), value] if name in found else value
+        name, value = child.tag, _object_of(child)
+        if name not in found:
+            found[name] = value
+        elif isinstance(found[name], list):
+            found[name].append(value)
+        else:
+            found[name] = [found[name], value]
     return found
 
 
@@ -197,7 +203,7 @@ def _recognises(source: Source) -> bool:
 
 def _open(source: Source, columns: Columns) -> Records:
     if names_in(source.head) or not is_xml(source.head):
-        return open_json(source, _NAMES)
+        return open_json(source, _NAMES, _WRAPPERS)
     return Records(cut_records(source.blocks(), _RESULT, _INSIDE))
 
 

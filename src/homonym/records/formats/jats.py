@@ -65,7 +65,6 @@ _NOT_IN_ADDRESS = frozenset({"xref", "fn", "label", "sup", "institution-id"})
 _PARAGRAPHS = frozenset({"p", "title", "sec", "list-item"})
 _ADDRESS_PARTS = frozenset({"institution", "addr-line", "city", "state", "country", "named-content", "postal-code"})
 _COMMAS = re.compile(r"(?:\s*+,)++\s*+")
-_CITATIONS = frozenset({"element-citation", "mixed-citation", "nlm-citation", "citation"})
 
 # The first character behind the Latin letters.
 _AFTER_LATIN = "\u0250"
@@ -122,8 +121,8 @@ def _part(record: bytes, beginning: re.Pattern[bytes]) -> Element | None:
     if end < 0:
         raise BrokenRecordError(f"cut off before {closing.decode()}")
     element = element_of(record[first.start() : end + len(closing)], prefixes_of(record[:_START_BYTES], first.re))
-    for inner in element.iter():
-        if "}" in inner.tag:
+    if b":" in first[1]:
+        for inner in element.iter():
             inner.tag = local_name(inner)
     return element
 
@@ -266,9 +265,9 @@ def _name(contributor: Element) -> str:
 
 
 def _written_name(name: Element) -> str:
-    parts = [child.tag for child in name]
+    parts = {child.tag: "".join(child.itertext()) if len(child) else child.text or "" for child in name}
     if "surname" in parts or "given-names" in parts:
-        return _joined(*(_descendant_text(name, part) for part in ("surname", "given-names", "suffix")))
+        return _joined(parts.get("surname", ""), parts.get("given-names", ""), parts.get("suffix", ""))
     return whole_name(text_of(name))
 
 
@@ -328,16 +327,16 @@ def _reference_list(record: bytes, notes: list[Note]) -> list[Element]:
 
 
 def _cited_doi(entry: Element) -> str:
-    given = next((number for number in entry.iter("pub-id") if number.get("pub-id-type") == "doi"), None)
-    return identifiers.doi(text_of(given)) or "" if given is not None else ""
+    for number in entry.iter("pub-id"):
+        if number.get("pub-id-type") == "doi":
+            return identifiers.doi(text_of(number)) or ""
+    return ""
 
 
 def _cited_names(entry: Element) -> Iterator[str]:
     """The authors of a cited work; its editors are in a group of their own."""
-    citation = next((child for child in entry.iter() if child.tag in _CITATIONS), None)
-    for name in citation.iter("name", "string-name") if citation is not None else ():
-        group = name.getparent()
-        if (group.get("person-group-type") or "author") == "author" and (written := _written_name(name)):
+    for name in entry.iter("name", "string-name"):
+        if name.getparent().get("person-group-type", "author") == "author" and (written := _written_name(name)):
             yield written
 
 

@@ -14,7 +14,7 @@ from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address, plain_email
 from homonym.records.fields.authority_ids import add_authority_id
-from homonym.records.fields.people import is_placeholder
+from homonym.records.fields.people import SUFFIX, is_placeholder
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.xml_stream import (
     Element,
@@ -22,9 +22,7 @@ from homonym.records.parsing.xml_stream import (
     element_of,
     even_text,
     is_xml,
-    local_name,
     prefixes_of,
-    text_of,
 )
 from homonym.records.reader import Columns, Format, Records
 
@@ -41,6 +39,7 @@ _AUTHOR_WORDS = re.compile(r"\b(?:co-?)?(?:auth|aut\b|creator|verfasser|autor|au
 
 _YEAR = re.compile(r"(?<!\d)(?:1[4-9]|20)\d\d(?!\d)")
 _END_MARKS = " /:;,=."
+_INITIAL_LAST = re.compile(r"(?:^|[\s.-])[^\W\d_]\.$")
 _DATES = re.compile(r"[,\s]*\(?\d{4}\s?-\s?(?:\d{4})?\)?\.?$")
 
 Field = tuple[str, str, str, list[tuple[str, str]]]
@@ -87,20 +86,21 @@ def _fields(element: Element) -> tuple[dict[str, str], list[Field], str]:
     fields: list[Field] = []
     leader = ""
     for child in element:
-        name = local_name(child)
+        name = child.tag.rpartition("}")[2]
         if name == "leader":
             leader = child.text or ""
         elif name == "controlfield":
             controls.setdefault(child.get("tag") or "", child.text or "")
         elif name == "datafield":
-            parts = [(part.get("code") or "", text_of(part)) for part in child if local_name(part) == "subfield"]
+            parts = [(part.get("code", ""), part.text or "") for part in child if part.tag.endswith("subfield")]
             fields.append((child.get("tag") or "", child.get("ind1") or " ", child.get("ind2") or " ", parts))
     return controls, fields, leader
 
 
 def _values(fields: list[Field], tags: set[str], codes: str) -> list[str]:
     """The texts of all subfields with these codes in all fields with these tags."""
-    return [text for tag, _, _, parts in fields if tag in tags for code, text in parts if code in codes and text]
+    found = [text for tag, _, _, parts in fields if tag in tags for code, text in parts if code in codes and text]
+    return [*filter(None, map(even_text, found))]
 
 
 def _distinct(texts: Iterator[str] | list[str]) -> list[str]:
@@ -108,13 +108,13 @@ def _distinct(texts: Iterator[str] | list[str]) -> list[str]:
 
 
 def _first(parts: list[tuple[str, str]], code: str) -> str:
-    return next((text for given, text in parts if given == code and text), "")
+    return even_text(next((text for given, text in parts if given == code and text), ""))
 
 
 def _title(fields: list[Field]) -> str:
     for tag, _, _, parts in fields:
         if tag == "245":
-            texts = [text.strip(_END_MARKS) for code, text in parts if code in "abnp"]
+            texts = [even_text(text).strip(_END_MARKS) for code, text in parts if code in "abnp"]
             return ": ".join(filter(None, texts))
     return ""
 
@@ -199,16 +199,15 @@ def _joined(given: str, suffix: str) -> str:
     """A name without the marks around it, with a suffix such as "Jr."; titles and dates are left out."""
     name = _DATES.sub("", even_text(given)).strip(" ,;:/")
     suffix = suffix.strip(" ,;:/()")
-    is_suffix = re.fullmatch(r"(?:jr|sr|i{2,3}|iv)\.?", suffix, re.IGNORECASE) is not None
-    name = name if re.search(r"(?:^|[\s.-])[^\W\d_]\.$", name) else name.rstrip(".")
-    return f"{name}, {suffix}" if is_suffix else name
+    name = name if _INITIAL_LAST.search(name) else name.rstrip(".")
+    return f"{name}, {suffix}" if SUFFIX.fullmatch(suffix) else name
 
 
 def _author(position: int, name: str, parts: list[tuple[str, str]], notes: list[Note]) -> Author:
     author = Author(position, name)
     for code, text in parts:
         if code in "01":
-            add_authority_id(author.ids, "", text, notes)
+            add_authority_id(author.ids, "", text.strip(), notes)
         elif code in "uv" and text:
             add_address(author, text)
         elif code == "m" and "@" in text:

@@ -13,6 +13,7 @@ from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address
 from homonym.records.fields.authority_ids import add_authority_id
+from homonym.records.fields.people import SUFFIX
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import split_name, whole_name
 from homonym.records.parsing.xml_stream import (
@@ -22,7 +23,6 @@ from homonym.records.parsing.xml_stream import (
     element_of,
     first_text,
     is_xml,
-    local_name,
     prefixes_of,
     start_of,
     text_of,
@@ -33,6 +33,9 @@ _PREFIX = rb"(?:[A-Za-z_][\w.-]{0,40}:)?"
 _MARK = re.compile(rb"<" + _PREFIX + rb"mods[\s>]")
 _TYPICAL = re.compile(rb"<" + _PREFIX + rb"(?:titleInfo|namePart|originInfo|roleTerm|recordInfo|relatedItem)[\s>]")
 _INSIDE = re.compile(rb"</?" + _PREFIX + rb"(?:titleInfo|name|namePart|originInfo|roleTerm|relatedItem)[\s>]")
+
+_OWN_PREFIX = re.compile(rb"<([A-Za-z_][\w.-]{0,40}:)mods[\s>]")
+_NAMESPACE = re.compile(rb"""\sxmlns=(?:"[^"<>]{0,200}"|'[^'<>]{0,200}')""")
 
 # Roles of people who are authors, as codes and as words; people without a role are authors, too.
 _AUTHORS = frozenset(
@@ -57,10 +60,7 @@ def parse_record(record: bytes, around: bytes = b"") -> Parsed:
     >>> document.title, document.authors[0].name
     ('The ice', 'Doe, Jo')
     """
-    element = element_of(record, around)
-    for inner in element.iter():
-        if "}" in inner.tag:
-            inner.tag = local_name(inner)
+    element = element_of(_without_namespace(record), around)
     parts = children_of(element)
     if not {"titleInfo", "name", "identifier"} & parts.keys():
         raise BrokenRecordError("neither titleInfo nor name nor identifier")
@@ -78,6 +78,13 @@ def parse_record(record: bytes, around: bytes = b"") -> Parsed:
         ids=_ids(parts, notes),
     )
     return document, notes
+
+
+def _without_namespace(record: bytes) -> bytes:
+    """A record whose elements have neither a prefix nor a namespace, so that their names can be compared."""
+    if prefix := _OWN_PREFIX.match(record):
+        record = record.replace(b"<" + prefix[1], b"<").replace(b"</" + prefix[1], b"</")
+    return _NAMESPACE.sub(b" ", record, count=1)
 
 
 def _distinct(texts: Iterator[str]) -> list[str]:
@@ -164,8 +171,8 @@ def _is_author(entry: Element) -> bool:
 def _name(entry: Element) -> str:
     found: dict[str, str] = {}
     for part in entry:
-        if part.tag == "namePart" and (text := text_of(part)):
-            kind = part.get("type") or ""
+        if part.tag == "namePart":
+            kind, text = part.get("type", ""), part.text or ""
             found[kind] = f"{found[kind]} {text}" if kind in found else text
     if "family" in found or "given" in found:
         return split_name(found.get("family"), found.get("given"), _suffix(found.get("termsOfAddress", "")))
@@ -175,7 +182,7 @@ def _name(entry: Element) -> str:
 
 def _suffix(title: str) -> str:
     """A suffix such as "Jr."; other terms of address are titles."""
-    return title if re.fullmatch(r"(?:jr|sr|i{2,3}|iv)\.?", title, re.IGNORECASE) else ""
+    return title if title and SUFFIX.fullmatch(title.strip()) else ""
 
 
 def _author(position: int, name: str, entry: Element, notes: list[Note]) -> Author:
@@ -186,7 +193,8 @@ def _author(position: int, name: str, entry: Element, notes: list[Note]) -> Auth
         elif part.tag == "nameIdentifier":
             scheme = f"{part.get('type') or ''} {part.get('typeURI') or ''} {part.get('displayLabel') or ''}"
             add_authority_id(author.ids, scheme.strip(), text_of(part), notes)
-    add_authority_id(author.ids, "", entry.get("valueURI") or "", notes)
+    if address := entry.get("valueURI"):
+        add_authority_id(author.ids, "", address, notes)
     return author
 
 

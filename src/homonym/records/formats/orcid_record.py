@@ -26,7 +26,6 @@ from homonym.records.model import (
     require_few_authors,
 )
 from homonym.records.parsing.json_fields import (
-    as_list,
     dicts,
     load_record,
     member,
@@ -44,6 +43,7 @@ _NAMES = frozenset(
     {"title", "publication-date", "journal-title", "short-description", "citation", "contributors", "language-code"}
     | {"given-names", "family-name"}
 )
+_WRAPPERS = frozenset({"activities-summary", "group", "work-summary", "bulk", "work"})
 _ONLY_HERE = frozenset(
     {"orcid-identifier", "activities-summary", "work-summary", "put-code", "external-id-value", "source-client-id"}
 )
@@ -118,7 +118,12 @@ def _object_of(element: Element) -> Any:
     found: dict[str, Any] = dict(element.attrib)
     for child in element:
         name, value = local_name(child), _object_of(child)
-        found[name] = [*as_list(found[name]), value] if name in found else value
+        if name not in found:
+            found[name] = value
+        elif isinstance(found[name], list):
+            found[name].append(value)
+        else:
+            found[name] = [found[name], value]
     return found
 
 
@@ -262,7 +267,7 @@ def _recognises(source: Source) -> bool:
 def _open(source: Source, columns: Columns) -> Records:
     first = _first_owner(source.head)
     if names_in(source.head) or not is_xml(source.head):
-        return Records(_with_owners(open_json(source, _NAMES).raws, first), "record", first)
+        return Records(_with_owners(open_json(source, _NAMES, _WRAPPERS).raws, first), "record", first)
     return Records(_with_owners(cut_records(source.blocks(), _PARTS, _INSIDE), first), "record", first)
 
 

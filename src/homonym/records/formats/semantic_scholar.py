@@ -38,6 +38,7 @@ _NAMES = frozenset(
     | {"publicationtypes", "publicationvenueid", "openaccessinfo"}
     | {"paperAbstract", "inCitations", "outCitations", "s2Url", "journalName", "s2PdfUrl"}
 )
+_WRAPPERS = frozenset({"citingPaper", "citedPaper", "papers"})
 _CITED_NAMES = frozenset({"title", "authors"})
 _ONLY_HERE = frozenset(
     {"paperId", "corpusid", "corpusId", "authorId", "s2FieldsOfStudy", "s2fieldsofstudy", "influentialCitationCount"}
@@ -163,7 +164,7 @@ def _recognises(source: Source) -> bool:
 
 def _open(source: Source, columns: Columns) -> Records:
     has_more = len(_NAMES & names_in(source.head)) > 1
-    return open_json(source, _NAMES if has_more else _NAMES | _CITED_NAMES)
+    return open_json(source, _NAMES if has_more else _NAMES | _CITED_NAMES, _WRAPPERS)
 
 
 FORMAT = Format(
