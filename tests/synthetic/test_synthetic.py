@@ -10,7 +10,7 @@ import sys
 import tracemalloc
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ from homonym.synthetic.document_generator import documents, orcid
 from homonym.synthetic.population import ASCII_STYLE, MEMBERS, NAMES_BY_AUTHORS, STYLES, Namesakes, write_name
 from homonym.synthetic.random_draws import RandomDraws
 
+# Digest of the documents of version 0.8.0 for `Corpus(mentions=3000, seed=3)`.
+BEFORE_COLLABORATIONS = "59c747d90711ef34474d30d632eb9d4a3dbaa8c0baaafaa0c0036dbfafe4c659"
 DEMO = Corpus(mentions=4000, ambiguity=2.0)
 DOCUMENT_FIELDS = {
     "id": str,
@@ -300,6 +302,101 @@ def test_orcid_check_digits_follow_the_standard() -> None:
         assert sum(value * 2 ** (15 - place) for place, value in enumerate(values)) % 11 == 1
 
 
+# Collaborations
+
+PHYSICS = Corpus(mentions=3000, collaborations=3, collaboration_authors=60, collaboration_documents=40, seed=5)
+
+
+@pytest.fixture(scope="module")
+def physics() -> list[dict[str, Any]]:
+    return list(documents(PHYSICS))
+
+
+def collaboration_documents(corpus: list[dict[str, Any]], collaboration: int | None = None) -> list[dict[str, Any]]:
+    found = [document for document in corpus if document["id"].startswith("c")]
+    return found if collaboration is None else found[collaboration :: PHYSICS.collaborations]
+
+
+def labels(document: dict[str, Any]) -> set[str]:
+    return {author["author"] for author in document["authors"]}
+
+
+def test_collaborations_write_documents_of_the_asked_size(physics: list[dict[str, Any]]) -> None:
+    written = collaboration_documents(physics)
+    sizes = [len(document["authors"]) for document in written]
+    assert len(written) == 120
+    assert np.mean(sizes) == pytest.approx(60, rel=0.1)
+    assert max(sizes) > 1.3 * np.mean(sizes)
+    assert all(len(labels(document)) == len(document["authors"]) for document in written)
+
+
+def test_collaborations_come_after_the_ordinary_documents(physics: list[dict[str, Any]]) -> None:
+    ordinary = [document for document in physics if document["id"].startswith("d")]
+    assert physics == [*ordinary, *collaboration_documents(physics)]
+    assert len(list(mentions(ordinary[:-1]))) < PHYSICS.mentions <= len(list(mentions(ordinary)))
+    known = {document["id"] for document in collaboration_documents(physics)}
+    cited = [(document["id"], other) for document in physics for other in document.get("references", [])]
+    assert all(other in known and other < citing for citing, other in cited if citing.startswith("c"))
+
+
+def test_teams_are_stable_but_change_over_the_years(physics: list[dict[str, Any]]) -> None:
+    for collaboration in range(PHYSICS.collaborations):
+        team = [labels(document) for document in collaboration_documents(physics, collaboration)]
+        next_time = [len(a & b) / len(a) for a, b in pairwise(team)]
+        assert 0.8 < np.mean(next_time) < 1  # each document misses a few members
+        assert len(team[0] & team[-1]) < 0.6 * len(team[0])
+        assert len(set().union(*team)) > 1.8 * len(team[0])
+
+
+def test_authors_of_collaborations_are_in_alphabetical_order(physics: list[dict[str, Any]]) -> None:
+    for document in collaboration_documents(physics):
+        surnames = [parse_name(author["name"]).surname for author in document["authors"]]
+        assert surnames == sorted(surnames)
+
+
+def test_members_write_ordinary_documents_too_and_some_join_two_teams(physics: list[dict[str, Any]]) -> None:
+    everywhere = [
+        set().union(*map(labels, collaboration_documents(physics, number))) for number in range(PHYSICS.collaborations)
+    ]
+    members = set().union(*everywhere)
+    ordinary = {author["author"] for document in physics if document["id"][0] == "d" for author in document["authors"]}
+    assert 0.2 < len(members & ordinary) / len(members) < 0.8
+    assert len(members) < sum(map(len, everywhere))
+
+
+def test_homonyms_are_across_and_inside_teams() -> None:
+    corpus = Corpus(mentions=500, ambiguity=4.0, collaborations=2, collaboration_authors=100)
+    written = collaboration_documents(list(documents(corpus)))
+    names: dict[str, set[tuple[int, str]]] = defaultdict(set)
+    for number, document in enumerate(written):
+        for author in document["authors"]:
+            names[parse_name(author["name"]).key].add((number % 2, author["author"]))
+    homonyms = [found for found in names.values() if len({label for _, label in found}) > 1]
+    assert any(len({team for team, _ in found}) == 1 for found in homonyms)
+    assert any(len({team for team, _ in found}) == 2 for found in homonyms)
+
+
+def test_collaborations_do_not_depend_on_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = digest(PHYSICS)
+    monkeypatch.setattr("homonym.synthetic.document_generator.BATCH_MENTIONS", 100)
+    assert digest(PHYSICS) == expected
+
+
+def test_ordinary_corpora_are_the_same_as_before_collaborations() -> None:
+    assert digest(Corpus(mentions=3000, seed=3)) == BEFORE_COLLABORATIONS
+
+
+@pytest.mark.slow
+def test_documents_of_thousands_of_authors_take_little_memory() -> None:
+    tracemalloc.start()
+    corpus = Corpus(mentions=1, collaborations=1, collaboration_authors=3000, collaboration_documents=20)
+    sizes = [len(document["authors"]) for document in documents(corpus)]
+    _, highest = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert np.mean(sizes[1:]) == pytest.approx(3000, rel=0.1)
+    assert highest < 60_000_000
+
+
 # Random draws
 
 
@@ -370,6 +467,12 @@ def test_generate_creates_no_parent_directories(tmp_path: Path) -> None:
         ({"huge_authors": 1}, "huge_authors must be"),
         ({"huge_blocks": 10}, "10 huge blocks of 500 authors need at least 30000 mentions, got 10000"),
         ({"authors_per_document": 0.5}, "authors_per_document must be"),
+        ({"collaborations": -1}, "collaborations must be a whole number from 0"),
+        ({"collaboration_authors": 5}, "collaboration_authors must be a whole number from 10"),
+        (
+            {"collaborations": 10_000, "collaboration_documents": 1_000_000},
+            "10000 collaborations with 1000000 documents of 100 authors have more than 2000000000 mentions",
+        ),
         ({"authors_per_document": 5, "mentions_per_author": 4}, "must not exceed mentions_per_author"),
     ],
 )

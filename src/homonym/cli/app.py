@@ -323,13 +323,14 @@ def generate(output: Path, quiet: bool, **parameters: Any) -> None:
     \b
     Example:
       homonym generate -o corpus --mentions 100000 --seed 7
+      homonym generate -o physics --collaborations 10 --collaboration-authors 125 --collaboration-documents 950
     """
     from homonym import Corpus, generate
     from homonym.cli.terminal import ProgressBars
     from homonym.runtime.progress import Stages
 
     corpus = Corpus(**{name: value for name, value in parameters.items() if value is not None})
-    with ProgressBars() as bars, Stages(None if quiet else bars).stage("generate", corpus.mentions) as advance:
+    with ProgressBars() as bars, Stages(None if quiet else bars).stage("generate", corpus.expected_mentions) as advance:
         path = generate(output, corpus, advance=advance)
     if not quiet:
         click.echo(path)

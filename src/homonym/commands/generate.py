@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +33,7 @@ def generate(
     directory = _directory(Path(output))
     path = directory / "documents.jsonl.gz"
     population = Population(corpus)
-    seen = np.zeros(population.authors, dtype=np.bool_)
+    seen = np.zeros(population.people, dtype=np.bool_)
     written = mentions = 0
     with open_atomic(path) as stream:
         for batch in batches(corpus, population):
@@ -46,7 +45,7 @@ def generate(
             if advance:
                 advance(len(batch.authors))
     counts = {"documents": written, "mentions": mentions, **_counts(population, seen)}
-    report = orjson.dumps({"parameters": asdict(corpus), **counts}, option=orjson.OPT_INDENT_2)
+    report = orjson.dumps({"parameters": corpus.given, **counts}, option=orjson.OPT_INDENT_2)
     write_atomic(directory / "corpus.json", report + b"\n")
     return path
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from homonym.errors import SettingsError
@@ -20,6 +20,9 @@ LIMITS: dict[str, tuple[float, float]] = {
     "huge_authors": (2, 1_000_000),
     "authors_per_document": (1, 8),
     "mentions_per_author": (1, 50),
+    "collaborations": (0, 10_000),
+    "collaboration_authors": (10, 20_000),
+    "collaboration_documents": (1, 1_000_000),
 }
 
 
@@ -38,7 +41,7 @@ class Corpus:
     homonym.errors.SettingsError: missing must be a number from 0 to 1, got 2.
     """
 
-    mentions: int = parameter(10_000, "Number of mentions, reached with the last document.")
+    mentions: int = parameter(10_000, "Number of mentions on ordinary documents, reached with the last of them.")
     seed: int = parameter(0, "Seed of the random numbers.")
     ambiguity: float = parameter(
         1.0, "1: as many authors per name as in the Web of Science (the paper's Table 1); more: more homonyms."
@@ -53,6 +56,25 @@ class Corpus:
     huge_authors: int = parameter(500, "Number of authors of each of those.")
     authors_per_document: float = parameter(4.0, "Mean; a few documents have many authors, some have one.")
     mentions_per_author: float = parameter(6.0, "Mean; a few authors have many, many have one or two.")
+    collaborations: int = parameter(
+        0, "Number of large teams whose documents, in addition to the ordinary ones, list nearly all members."
+    )
+    collaboration_authors: int = parameter(100, "Mean number of authors of their documents.")
+    collaboration_documents: int = parameter(100, "Number of documents of each of those teams.")
+
+    @property
+    def expected_mentions(self) -> int:
+        """The number of mentions on all documents, about."""
+        return self.mentions + self.collaborations * self.collaboration_documents * self.collaboration_authors
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The parameters, without those of collaborations if there are none."""
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if self.collaborations or not name.startswith("collaboration")
+        }
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -63,6 +85,11 @@ class Corpus:
             raise SettingsError(
                 f"authors_per_document ({self.authors_per_document}) must not exceed mentions_per_author "
                 f"({self.mentions_per_author}), because every author is the first author of a document."
+            )
+        if self.expected_mentions > LIMITS["mentions"][1]:
+            raise SettingsError(
+                f"{self.collaborations} collaborations with {self.collaboration_documents} documents of "
+                f"{self.collaboration_authors} authors have more than {LIMITS['mentions'][1]} mentions."
             )
         if self.huge_blocks * self.huge_authors * self.mentions_per_author > self.mentions:
             raise SettingsError(

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from homonym.synthetic.collaborations import FIRST_DOCUMENT
 from homonym.synthetic.corpus import Corpus
 from homonym.synthetic.population import ASCII_STYLE, MEMBERS, STYLES, Population, write_name
 from homonym.synthetic.prose import KEYWORDS_PER_TOPIC, MAX_KEYWORDS, VENUES_PER_TOPIC, TextWriter
-from homonym.synthetic.random_draws import Flags, Integers
+from homonym.synthetic.random_draws import Flags, Floats, Integers
 from homonym.synthetic.vocabulary import coined_words, lines, research_fields, syllables, words
 
 # Share of documents without each field, as a multiple of `Corpus.missing`, as in library data.
@@ -66,15 +67,14 @@ class MentionWriter:
         self.institutions = [_institution(number, city) for number, city in enumerate(self.cities)]
         self.departments = [department for _, department, _ in research_fields()]
 
-    def write(self, authors: Integers, owner: Integers) -> list[dict[str, Any]]:
-        """Write one record per mention; `owner` is the number of its document."""
-        progress = self.population.progress(owner // self.population.communities)
+    def write(self, authors: Integers, owner: Integers, progress: Floats, field: Integers) -> list[dict[str, Any]]:
+        """Write one record per mention: the number of its document, and its time and field of research."""
         place = self.population.institution(authors, progress)
         share = self.corpus.missing * MISSING["affiliations"]
         missing = self.draws.chance(share, "missing affiliations", owner, authors)
         columns = {
             "name": self._names(authors, owner),
-            "affiliations": without_missing(self._affiliations(authors, owner, place), missing),
+            "affiliations": without_missing(self._affiliations(authors, owner, place, field), missing),
             "emails": self._emails(authors, owner, place),
             "ids": self._ids(authors, owner),
             "author": [author_id(author) for author in authors.tolist()],
@@ -98,9 +98,8 @@ class MentionWriter:
             written.append(write_name(s, spelling[family], namesakes.given_names[first], key[0] if short else key))
         return written
 
-    def _affiliations(self, authors: Integers, owner: Integers, place: Integers) -> list[list[str]]:
+    def _affiliations(self, authors: Integers, owner: Integers, place: Integers, field: Integers) -> list[list[str]]:
         second = self.population.second_institution(authors)
-        field = authors // MEMBERS % self.population.fields
         printed = self.draws.chance(WITH_DEPARTMENT, "department", owner)
         rows = zip(place.tolist(), second.tolist(), field.tolist(), printed.tolist(), strict=True)
         return [self._affiliation(*row) for row in rows]
@@ -224,6 +223,19 @@ class Citations:
         kept = self.draws.chance(FIELD_REFERENCE, "cites field", *address)
         return np.where(kept, earlier * self.population.communities + peer, NO_DOCUMENT)
 
+    def between_collaborations(self, document: Integers) -> list[list[str]]:
+        """Ids of cited earlier documents of collaborations: of the same one, and of any."""
+        collaborations = self.population.collaborations
+        turn, collaboration = (part[:, None] for part in collaborations.round_and_collaboration(document))
+        address = FIRST_DOCUMENT + document[:, None], np.arange(GROUP_REFERENCES)
+        earlier = turn - 1 - (self.draws.unit("group reference", *address) ** GROUP_RECENCY * turn).astype(np.int64)
+        own = np.where(earlier >= 0, earlier * collaborations.count + collaboration, NO_DOCUMENT)
+        address = FIRST_DOCUMENT + document[:, None], np.arange(FIELD_REFERENCES)
+        any_one = self.draws.below(np.maximum(document[:, None], 1), "field reference", *address)
+        kept = self.draws.chance(FIELD_REFERENCE, "cites field", *address) & (any_one < document[:, None])
+        cited = np.concatenate([own, np.where(kept, any_one, NO_DOCUMENT)], axis=1)
+        return _selected(cited, cited != NO_DOCUMENT, collaboration_ids)
+
     def referenced_authors(self, number: Integers) -> list[list[str]]:
         """Names of authors of the community and the field who have published already."""
         turn, community = (part[:, None] for part in self.population.round_and_community(number))
@@ -236,8 +248,13 @@ class Citations:
 
 
 def document_ids(number: Integers) -> list[str]:
-    """The ids of documents."""
+    """The ids of ordinary documents."""
     return [f"d{n:07d}" for n in number.tolist()]
+
+
+def collaboration_ids(document: Integers) -> list[str]:
+    """The ids of documents of collaborations."""
+    return [f"c{n:07d}" for n in document.tolist()]
 
 
 def _selected(values: Integers, chosen: Flags, write: Callable[[Integers], list[str]]) -> list[list[str]]:
@@ -249,6 +266,7 @@ def _selected(values: Integers, chosen: Flags, write: Callable[[Integers], list[
 # Documents
 
 BATCH = 1024  # documents per batch: enough to make numpy calls cheap, few enough to take little memory
+BATCH_MENTIONS = 8192  # mentions per batch of documents with many authors
 FIRST_YEAR, LAST_YEAR = 1990, 2018
 GROWTH = 0.7  # time is progress to this power, so that later years have more documents
 SECOND_CATEGORY = 0.3  # share of documents with a neighbouring field as second category
@@ -273,12 +291,21 @@ def documents(corpus: Corpus) -> Iterator[dict[str, Any]]:
 
 
 def batches(corpus: Corpus, population: Population) -> Iterator[DocumentBatch]:
-    """Yield documents in batches; the last document completes the required number of mentions."""
+    """Yield documents in batches: the ordinary ones, then those of collaborations."""
     writer = DocumentWriter(corpus, population)
+    yield from _ordinary_batches(corpus, writer)
+    size = max(1, BATCH_MENTIONS // corpus.collaboration_authors)
+    last = population.collaborations.documents
+    for start in range(0, last, size):
+        yield writer.collaboration_batch(np.arange(start, min(start + size, last)))
+
+
+def _ordinary_batches(corpus: Corpus, writer: DocumentWriter) -> Iterator[DocumentBatch]:
+    """Yield ordinary documents in batches; the last document completes the required number of mentions."""
     start, left = 0, corpus.mentions
     while left > 0:
         number = np.arange(start, start + BATCH)
-        authors_of = population.number_of_authors(number)
+        authors_of = writer.population.number_of_authors(number)
         needed = int(np.searchsorted(np.cumsum(authors_of), left)) + 1
         batch = writer.batch(number[:needed], authors_of[:needed])
         yield batch
@@ -296,32 +323,68 @@ class DocumentWriter:
         self.citations = Citations(population)
 
     def batch(self, number: Integers, authors_of: Integers) -> DocumentBatch:
-        """The documents with these numbers and these numbers of authors."""
+        """The ordinary documents with these numbers and these numbers of authors."""
         writers = self.population.writers(number)
         chosen = np.arange(writers.shape[1]) < authors_of[:, None]
-        authors, owner = writers[chosen], np.repeat(number, authors_of)
-        topic = self.population.topic(number, writers[:, 0])
+        authors = writers[chosen]
         turn, _ = self.population.round_and_community(number)
-        titles, abstracts = self.text.write(number, topic, abstracts=self.corpus.abstracts)
-        columns: dict[str, Iterable[Any]] = {
+        progress = self.population.progress(turn)
+        field = authors // MEMBERS % self.population.fields
+        columns = {
             "id": document_ids(number),
-            "title": titles,
-            "abstract": abstracts,
-            "year": self._years(turn),
-            "venue": self._venues(number, topic),
-            "categories": self._categories(number, topic),
-            "keywords": self._keywords(number, topic),
-            "authors": split_by_counts(self.mentions.write(authors, owner), authors_of),
+            **self._about(number, progress, self.population.topic(number, writers[:, 0])),
+            "authors": self._mentions(number, authors, authors_of, progress, field),
             "references": self.citations.references(number, np.where(chosen, writers, NO_AUTHOR)),
             "referenced_authors": self.citations.referenced_authors(number),
         }
+        return DocumentBatch(self._with_missing(number, columns), authors)
+
+    def collaboration_batch(self, document: Integers) -> DocumentBatch:
+        """Documents of collaborations, their authors in the order of the alphabet."""
+        collaborations, fields = self.population.collaborations, self.text.fields
+        authors, authors_of = collaborations.writers(document)
+        owner = np.repeat(np.arange(len(document)), authors_of)
+        authors = authors[np.lexsort((*self.population.namesakes.alphabetical(authors), owner))]
+        number, progress = FIRST_DOCUMENT + document, collaborations.progress(document)
+        topic = collaborations.topic(document, len(fields), self.text.topics_per_field)
+        columns = {
+            "id": collaboration_ids(document),
+            **self._about(number, progress, topic),
+            "authors": self._mentions(
+                number, authors, authors_of, progress, np.repeat(topic // self.text.topics_per_field, authors_of)
+            ),
+            "references": self.citations.between_collaborations(document),
+        }
+        return DocumentBatch(self._with_missing(number, columns), authors)
+
+    def _about(self, number: Integers, progress: Floats, topic: Integers) -> dict[str, Iterable[Any]]:
+        """Texts, year, venue, categories and keywords of documents."""
+        titles, abstracts = self.text.write(number, topic, abstracts=self.corpus.abstracts)
+        return {
+            "title": titles,
+            "abstract": abstracts,
+            "year": self._years(progress),
+            "venue": self._venues(number, topic),
+            "categories": self._categories(number, topic),
+            "keywords": self._keywords(number, topic),
+        }
+
+    def _mentions(
+        self, number: Integers, authors: Integers, authors_of: Integers, progress: Floats, field: Integers
+    ) -> list[list[dict[str, Any]]]:
+        """The records of the authors of each document."""
+        owner, time = np.repeat(number, authors_of), np.repeat(progress, authors_of)
+        return split_by_counts(self.mentions.write(authors, owner, time, field), authors_of)
+
+    def _with_missing(self, number: Integers, columns: dict[str, Iterable[Any]]) -> list[dict[str, Any]]:
+        """The documents, some of them without some of the fields."""
         for name in [name for name in columns if name in MISSING]:
             missing = self.draws.chance(self.corpus.missing * MISSING[name], f"missing {name}", number)
             columns[name] = without_missing(columns[name], missing)
-        return DocumentBatch(as_records(columns), authors)
+        return as_records(columns)
 
-    def _years(self, turn: Integers) -> list[int]:
-        passed = self.population.progress(turn) ** GROWTH * (LAST_YEAR + 1 - FIRST_YEAR)
+    def _years(self, progress: Floats) -> list[int]:
+        passed = progress**GROWTH * (LAST_YEAR + 1 - FIRST_YEAR)
         years: list[int] = np.minimum(FIRST_YEAR + passed.astype(np.int64), LAST_YEAR).tolist()
         return years
 

@@ -14,6 +14,7 @@ from itertools import islice
 import numpy as np
 from anyascii import anyascii
 
+from homonym.synthetic.collaborations import Collaborations
 from homonym.synthetic.corpus import Corpus
 from homonym.synthetic.random_draws import Flags, Floats, Integers, RandomDraws
 from homonym.synthetic.vocabulary import MIDDLE_INITIALS, coined_words, syllables, words
@@ -61,6 +62,7 @@ class Namesakes:
         coined = coined_words(syllables("surname_parts"), {anyascii(surname) for surname in listed})
         self.surnames = [*listed, *islice(coined, max(0, needed - len(listed)))]
         self.ascii_surnames = [anyascii(surname) for surname in self.surnames]
+        self._surname_rank, self._initials_rank = _rank(self.ascii_surnames), _rank(self.initials)
 
     def name(self, author: Integers) -> Integers:
         """The number of each author's name."""
@@ -83,11 +85,23 @@ class Namesakes:
         chosen: Integers = self._first_given[letter] + np.where(shared, popular, own)
         return chosen
 
+    def alphabetical(self, author: Integers) -> tuple[Integers, Integers, Integers]:
+        """Keys that sort authors by the alphabet, the last one first, as in `numpy.lexsort`."""
+        surname, initials = self.key(self.name(author))
+        return author, self._initials_rank[initials], self._surname_rank[surname]
+
     def short(self, author: Integers) -> list[str]:
         """Each author as in reference lists: `Doe, JW`."""
         surname, initials = self.key(self.name(author))
         pairs = zip(surname.tolist(), initials.tolist(), strict=True)
         return [f"{self.surnames[s]}, {self.initials[i]}" for s, i in pairs]
+
+
+def _rank(words: list[str]) -> Integers:
+    """The place of each word in the order of the alphabet."""
+    rank = np.empty(len(words), np.int64)
+    rank[sorted(range(len(words)), key=words.__getitem__)] = np.arange(len(words))
+    return rank
 
 
 def _names_by_size(corpus: Corpus, authors: int) -> Iterator[tuple[int, int]]:
@@ -173,13 +187,18 @@ TOPIC_STEPS = 4  # number of neighbouring topics that a team works on over all y
 
 
 class Population:
-    """Authors by number; see the docstring of the module."""
+    """Authors by number; see the docstring of the module.
+
+    `authors` of them write ordinary documents; `people` also counts those who only write for collaborations.
+    """
 
     def __init__(self, corpus: Corpus) -> None:
         self.draws = RandomDraws(corpus.seed)
         self.communities = math.ceil(corpus.mentions / (corpus.mentions_per_author * MEMBERS))
         self.authors = self.communities * MEMBERS
-        self.namesakes = Namesakes(corpus, self.authors)
+        self.collaborations = Collaborations(corpus, self.authors)
+        self.people = self.authors + self.collaborations.people
+        self.namesakes = Namesakes(corpus, self.people)
         self.author_counts = _author_counts(corpus.authors_per_document)
         self.rounds = max(1.0, corpus.mentions / (_mean(self.author_counts) * self.communities))
         self.fields = int(np.clip(self.communities / COMMUNITIES_PER_FIELD, MIN_FIELDS, MAX_FIELDS))
