@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from homonym.calibration.holdout import NameSplit
-from homonym.calibration.limit import CalibratedLimit, calibrate_limit
+from homonym.calibration.limit import PARTS, CalibratedLimit, calibrate_limit
 from homonym.calibration.tuning import JudgedLimit, TriedChance, tune_limits
 from homonym.commands.labelled import read_and_encode, read_labels, split_names
 from homonym.commands.run import (
@@ -135,8 +135,10 @@ def _without_identifier(settings: Settings, label: str) -> Settings:
 
 
 def _calibrate_without_labels(run: Run, collection: LocalCollection) -> CalibratedLimit:
-    with run.stages.stage("calibrate"):
-        found = calibrate_limit(collection.encoded, run.settings, collection.constraints, run.threads)
+    with run.stages.stage("calibrate", PARTS) as advance:
+        found = calibrate_limit(
+            collection.encoded, run.settings, collection.constraints, run.threads, advance=advance
+        )  # fmt: skip
     if found.why:
         run.warnings.append(f"{found.why}.")
     return found

@@ -31,7 +31,7 @@ from homonym.commands.run import (
 from homonym.io.outputs import Paths
 from homonym.io.urls import is_url, local_path
 from homonym.records.reader import Columns
-from homonym.runtime.progress import Listener
+from homonym.runtime.progress import Advance, Listener
 from homonym.settings import Limit, Settings
 
 if TYPE_CHECKING:
@@ -131,11 +131,13 @@ def check_files(
 
 def find_authors(run: Run, engine: AnyEngine, read: RecordsRead[Any], files: ClusteringFiles) -> Summary:
     """Encode what was read, constrain, calibrate, cluster, write the result, and summarise."""
+    from homonym.calibration.limit import PARTS
+
     require_mentions(read, run)
     collection = engine.encode(read, files.given, files.save_statistics)
     collection = engine.constrain(collection, run.settings, files.pairs)
-    with run.stages.stage("calibrate"):
-        calibrated = calibrate_run(run, engine.sample(collection, run.settings))
+    with run.stages.stage("calibrate", PARTS) as advance:
+        calibrated = calibrate_run(run, engine.sample(collection, run.settings), advance)
     found = engine.cluster(
         collection, calibrated.settings, calibrated.confidence, trace=files.destination.trace is not None
     )
@@ -143,13 +145,15 @@ def find_authors(run: Run, engine: AnyEngine, read: RecordsRead[Any], files: Clu
     return summarise(run, collection, files.destination.path, found, calibrated)
 
 
-def calibrate_run(run: Run, sample: CalibrationSample) -> CalibratedRun:
+def calibrate_run(run: Run, sample: CalibrationSample, advance: Advance | None = None) -> CalibratedRun:
     """Find the limit if none is given, and learn the confidence of mentions; the run's log gets the new settings."""
     from homonym.calibration.confidence import DRAWS, learn_confidence
-    from homonym.calibration.limit import LimitCalibrator
+    from homonym.calibration.limit import CONFIDENCE, LimitCalibrator
 
     settings, limit, confidence = run.settings, None, None
-    finder = LimitCalibrator(sample.encoded, settings, sample.constraints, run.threads, sample=sample.blocks)
+    finder = LimitCalibrator(
+        sample.encoded, settings, sample.constraints, run.threads, sample=sample.blocks, advance=advance
+    )
     if not settings.limit_is_given:
         limit = finder.find()
         settings = limit.chosen_for(settings)
@@ -157,6 +161,8 @@ def calibrate_run(run: Run, sample: CalibrationSample) -> CalibratedRun:
             run.warnings.append(f"{limit.why}: {_limit_in_use(settings.limit)}.")
     if not finder.unavailable and (drawn := finder.draw_pseudonames(settings.limit, DRAWS)):
         confidence = learn_confidence(drawn, settings)
+    if advance:
+        advance(CONFIDENCE)
     run.log.settings = settings
     return CalibratedRun(settings, limit, confidence)
 

@@ -27,6 +27,8 @@ from homonym.collection.encoded import Encoded
 # φ: number of foreign mentions of even the rarest name; and the number of pairs from which on a name may be several
 # people. Both were chosen with labels in view; results change little from a third to three times these values.
 FLOOR, MANY_PAIRS = 1e-3, 1000
+# The columns of a mention that tell its full name.
+FULL_NAME_COLUMNS = ["full_name", "namesakes", "parsed_name", "block"]
 
 
 def name_prior(
@@ -73,12 +75,17 @@ class FullNames:
     @classmethod
     def read(cls, encoded: Encoded) -> FullNames:
         """Read the full names of a collection; those in blocks that the data defines do not count."""
-        columns = ["full_name", "namesakes", "parsed_name", "block"]
-        table = pq.read_table(encoded.mentions_file, columns=columns, read_dictionary=["full_name"])
-        coded = table["full_name"].unify_dictionaries().combine_chunks()
-        number = coded.indices.fill_null(-1).to_numpy().astype(np.int32)
-        number[~_is_named_block(table["block"], table["parsed_name"])] = -1
-        return cls(encoded.block_start, number, table["namesakes"].to_numpy())
+        table = pq.read_table(encoded.mentions_file, columns=FULL_NAME_COLUMNS, read_dictionary=["full_name"])
+        return cls.of_rows(table, encoded.block_start)
+
+    @classmethod
+    def of_rows(cls, mentions: pa.Table, block_start: Integers) -> FullNames:
+        """The full names of some mentions, given by the FULL_NAME_COLUMNS of the collection."""
+        names = mentions["full_name"]
+        coded = (names if pa.types.is_dictionary(names.type) else names.dictionary_encode()).unify_dictionaries()
+        number = coded.combine_chunks().indices.fill_null(-1).to_numpy().astype(np.int32)
+        number[~_is_named_block(mentions["block"], mentions["parsed_name"])] = -1
+        return cls(block_start, number, mentions["namesakes"].to_numpy())
 
     def select(self, blocks: Integers) -> FullNames:
         """The full names of some blocks, in the given order."""
