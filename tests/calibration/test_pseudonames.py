@@ -20,9 +20,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from homonym.calibration import pseudonames, single_person_names
-from homonym.calibration.limit import TOLERANCE, LimitScores, calibrate_limit
-from homonym.calibration.pseudonames import BlockComposition, SampledBlocks, block_composition, build_pseudonames
+from homonym.calibration import block_sample, pseudonames, single_person_names
+from homonym.calibration.limit import PARTS, TOLERANCE, CalibratedLimit, LimitCalibrator, LimitScores
+from homonym.calibration.pseudonames import (
+    BlockComposition,
+    SampledBlocks,
+    build_pseudonames,
+    composition_of_clusters,
+)
 from homonym.calibration.single_person_names import PersonPool, find_people
 from homonym.clustering.agglomerative import cluster, limits
 from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies, Integers, starts
@@ -179,8 +184,8 @@ def test_pool_limits_people_and_mentions(tmp_path: Path, monkeypatch: Any) -> No
 
 
 def test_samples_a_limited_number_of_blocks(small: Ready, monkeypatch: Any) -> None:
-    monkeypatch.setattr(single_person_names, "MAX_LARGER_BLOCKS", 20)
-    monkeypatch.setattr(single_person_names, "MAX_SINGLETON_BLOCKS", 2)
+    monkeypatch.setattr(block_sample, "MAX_LARGER_BLOCKS", 20)
+    monkeypatch.setattr(block_sample, "MAX_SINGLETON_BLOCKS", 2)
     pool = find_people(small.encoded, Settings(), np.random.default_rng(0))
     assert 5 < len(np.unique(pool.source_block)) <= 22
 
@@ -250,8 +255,12 @@ def composition_of(blocks: list[list[int]]) -> tuple[BlockComposition, list[tupl
 def composition_found(
     collection: Ready, settings: Settings, constraints: FoundConstraints | None, threads: int = 1
 ) -> BlockComposition:
-    sampled = SampledBlocks.draw(collection.encoded, settings, constraints, np.random.default_rng(0))
-    return block_composition(sampled, collection.encoded.frequencies, settings, threads)
+    sampled = SampledBlocks.draw(collection.encoded, settings, constraints)
+    return composition_of_clusters(sampled, sampled.clusters(collection.encoded.frequencies, settings, threads))
+
+
+def calibrate_limit(collection: Ready, settings: Settings, seeds: int = 3) -> CalibratedLimit:
+    return LimitCalibrator(collection.encoded, settings, collection.constraints, threads=2, seeds=seeds).find()
 
 
 def cannot_links_of(composition: BlockComposition) -> list[set[int]]:
@@ -274,6 +283,10 @@ def people_of(names: LabelledNames, pool: PersonPool, name: int) -> list[tuple[i
     return found
 
 
+def documents_of(pool: PersonPool, person: int) -> set[int]:
+    return set(pool.document[slice(*pool.bags.block_start[person : person + 2])].tolist())
+
+
 def assert_sound(
     names: LabelledNames, pool: PersonPool, composition: BlockComposition, places: list[tuple[int, int, int]]
 ) -> None:
@@ -288,7 +301,7 @@ def assert_sound(
         found = people_of(names, pool, name)
         blocks = [pool.source_block[person] for person, _ in found]
         assert len(set(blocks)) == len(blocks)
-        documents = Counter(document for person, _ in found for document in pool.documents[person])
+        documents = Counter(document for person, _ in found for document in documents_of(pool, person))
         assert set(documents.values()) <= {1}
         assert last - first <= pseudonames.MAX_NAME_MENTIONS
         assert_constrained(name, names.constraints.profile[first:last], names.author[first:last], places)
@@ -381,6 +394,24 @@ def test_too_large_block_loses_people() -> None:
     assert sorted(sizes_of(names)) == [[9, 8, 7], [9] * (pseudonames.MAX_NAME_MENTIONS // 9)]
 
 
+def test_blocks_of_few_authors_with_many_mentions_are_copied() -> None:
+    pool = pool_of([150] * 50, list(range(50)), list(range(50 * 150)))
+    names = build_pseudonames(pool, composition_of([[400, 350, 20]] * 3)[0], np.random.default_rng(0))
+    assert names
+    assert {size for sizes in sizes_of(names) for size in sizes} <= {150, 20}
+    assert all(150 in sizes for sizes in sizes_of(names))
+
+
+def test_large_blocks_stop_when_there_are_enough_pairs(monkeypatch: Any) -> None:
+    monkeypatch.setattr(pseudonames, "PAIRS_PER_SIZE", 100)
+    blocks = [[9, 8]] * 5 + [[1, 1]] * 5 + [[9, 9, 9]] * 5
+    names = build_pseudonames(large_pool(), composition_of(blocks)[0], np.random.default_rng(0))
+    assert names
+    by_people = Counter(len(sizes) for sizes in sizes_of(names))
+    assert by_people[3] == 1, "there is at least one of each number of people"
+    assert 1 <= by_people[2] <= 6
+
+
 def test_people_of_a_pseudoname_are_more_similar_than_average() -> None:
     pool = large_pool()
     names = build_pseudonames(pool, composition_of([[4, 3]] * 15)[0], np.random.default_rng(0))
@@ -395,7 +426,7 @@ def test_improbable_people_are_seldom_drawn() -> None:
     names = build_pseudonames(pool, composition_of([[4, 3, 2, 1]] * 15)[0], np.random.default_rng(0))
     assert names
     drawn = [person for name in range(len(names)) for person, _ in people_of(names, pool, name)]
-    assert len(drawn) == 60
+    assert len(drawn) == 4 * pseudonames.NAMES_PER_SIZE
     assert np.mean(pool.probability[drawn] < 0.5) < 0.1
 
 
@@ -459,7 +490,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ready]:
 
 @pytest.mark.slow
 def test_limit_is_nearly_optimal(large: Ready) -> None:
-    found = calibrate_limit(large.encoded, Settings(), large.constraints, threads=2)
+    found = calibrate_limit(large, Settings())
     reached = large.f1(Settings(), found.limit)
     grid = [large.f1(Settings(), Limit(kappa=7 * 1.5**step)) for step in range(-8, 7)]
     assert found.why is None
@@ -473,7 +504,7 @@ def test_limit_is_nearly_optimal(large: Ready) -> None:
 def test_higher_target_precision_gives_a_higher_limit(small: Ready) -> None:
     before = 0.0
     for target in (0.7, 0.9, 0.98):
-        found = calibrate_limit(small.encoded, Settings(target_precision=target), small.constraints, threads=2, seeds=2)
+        found = calibrate_limit(small, Settings(target_precision=target), seeds=2)
         assert found.precision is not None
         assert found.precision >= target or found.why
         assert found.limit.kappa >= before
@@ -563,7 +594,7 @@ def test_numbers_of_people_have_equal_weight() -> None:
 )
 def test_every_variant_gets_a_usable_limit(large: Ready, values: dict[str, Any]) -> None:
     run = Settings(**values)
-    found = calibrate_limit(large.encoded, run, large.constraints, threads=2, seeds=2)
+    found = calibrate_limit(large, run, seeds=2)
     assert found.why is None
     reached = large.f1(run, found.limit)
     assert reached > large.f1(run, Limit(alpha=1e9)) + 0.3, "better than singletons"
@@ -642,7 +673,7 @@ def test_too_small_collections_get_the_default_limit(tmp_path: Path, case: str) 
 
 
 def test_too_large_blocks_give_the_default_limit(corpus: Path, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(pseudonames, "LARGEST_BLOCK", 1)
+    monkeypatch.setattr(block_sample, "COPIED_WORK", 1)
     assert_default(disambiguate(corpus, tmp_path / "out.parquet"))
     assert disambiguate(corpus, tmp_path / "given.parquet", Settings(kappa=4.0)).confidence is None
 
@@ -661,6 +692,28 @@ def test_mentions_on_one_document_give_the_default_limit(tmp_path: Path) -> None
     summary = cluster_file(source, tmp_path / "unbound.parquet", Settings(constraints="none"))
     assert summary.limit == Settings().limit
     assert summary.confidence is None
+
+
+def test_calibration_reports_all_of_its_parts(corpus: Path, tmp_path: Path) -> None:
+    class Heard:
+        def __init__(self) -> None:
+            self.total, self.parts, self.stage = 0, [0], ""
+
+        def begin(self, stage: str, total: int | None) -> None:
+            self.stage = stage
+            self.total = total or 0 if stage == "calibrate" else self.total
+
+        def advance(self, amount: int) -> None:
+            if self.stage == "calibrate":
+                self.parts.append(amount)
+
+        def end(self) -> None:
+            pass
+
+    heard = Heard()
+    disambiguate(corpus, tmp_path / "out.parquet", listener=heard)
+    assert len(heard.parts) > 4
+    assert sum(heard.parts) == heard.total == PARTS
 
 
 # The command line.

@@ -102,6 +102,18 @@ def test_sweep_equals_kernel_and_reference_between_steps(
     assert_right_between_steps(collection, run, rare)
 
 
+@settings(max_examples=examples(50))
+@given(collection=blocks, rare=rarities, highest=st.sampled_from([0.01, 0.3, 1.0, 5.0]))
+def test_sweep_below_a_limit_equals_the_kernel(collection: list[list[Mention]], rare: int, highest: float) -> None:
+    run, frequencies = Settings(alpha=0.2), counted(collection, rare)
+    outcomes = sweep(flat(collection), frequencies, run, names=names_of(collection), ratio=EXACT, highest=highest)
+    for b, block in enumerate(collection):
+        first = outcomes.label_start[outcomes.step_start[b]]
+        found = outcomes.label[first : first + len(block)].tolist()
+        assert found == clustered(block, frequencies, run, highest * 0.2)
+        assert (lowest_of(outcomes, b)[:-1] <= highest * 0.2 * (1 + 1e-9)).all()
+
+
 @pytest.mark.parametrize("run", VARIANTS)
 def test_larger_blocks_in_every_variant(run: Settings) -> None:
     whole: list[Mention] = [

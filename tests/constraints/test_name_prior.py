@@ -201,7 +201,7 @@ def test_sampled_blocks_are_clustered_with_the_prior_if_names_are_trusted(
 ) -> None:
     given = names_given_to(pseudonames, "cluster", monkeypatch)
     settings = Settings(name_trust=trust)
-    sampled = SampledBlocks.draw(encoded, settings, None, np.random.default_rng(0))
+    sampled = SampledBlocks.draw(encoded, settings, None)
     sampled.clusters(encoded.frequencies, settings, 1)
     assert {prior is not None for prior in given} == {trust > 0}
 

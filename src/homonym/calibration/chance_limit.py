@@ -21,8 +21,8 @@ from homonym.settings import Settings
 FACTOR = 3.5
 # Minimum size of a cluster: the lift of fewer mentions is mostly chance.
 MIN_MENTIONS = 4
-# Maximum number of clusters; they are drawn by size.
-MAX_CLUSTERS = 600
+# Maximum number of clusters, of as many blocks as wanted; they are drawn by size.
+MAX_CLUSTERS = 400
 # The lift of a collection that shows none, and the number of pairs that it counts as much as.
 USUAL_LIFT, USUAL_PAIRS = 0.65, 30
 # Seed of the drawn clusters.
@@ -31,18 +31,22 @@ SEED = 0
 
 def find_chance_limit(sampled: SampledBlocks, frequencies: Frequencies, settings: Settings, threads: int) -> float:
     """γ₂: a multiple of the median lift of the clusters that the default limits find in the sampled blocks."""
-    lifts = cluster_lifts(sampled.bags, sampled.clusters(frequencies, settings, threads), frequencies, settings)
+    label = sampled.clusters(frequencies, settings, threads)
+    # The fewer blocks, the fewer clusters: drawn by size from more of them, they would be smaller.
+    lifts = cluster_lifts(sampled.bags, label, frequencies, settings, round(MAX_CLUSTERS * sampled.share))
     pairs = len(lifts)
     observed = pairs * math.log(max(float(np.median(lifts)), USUAL_LIFT / 10)) if pairs else 0.0
     return FACTOR * math.exp((observed + USUAL_PAIRS * math.log(USUAL_LIFT)) / (pairs + USUAL_PAIRS))
 
 
-def cluster_lifts(bags: Bags, label: NDArray[np.int32], frequencies: Frequencies, settings: Settings) -> Floats:
+def cluster_lifts(
+    bags: Bags, label: NDArray[np.int32], frequencies: Frequencies, settings: Settings, most: int = MAX_CLUSTERS
+) -> Floats:
     """The lift of each two larger clusters of a block, the higher one of both orders."""
     blocks = np.diff(bags.block_start)
     block = np.repeat(np.arange(len(blocks)), blocks)
     _, cluster, size = np.unique(bags.block_start[block] + label, return_inverse=True, return_counts=True)
-    chosen = _chosen_clusters(size)
+    chosen = _chosen_clusters(size, most)
     if not len(chosen):
         return np.zeros(0)
     number = np.full(len(size), -1)
@@ -69,10 +73,10 @@ def cluster_lifts(bags: Bags, label: NDArray[np.int32], frequencies: Frequencies
     return lifts[np.isfinite(lifts)]
 
 
-def _chosen_clusters(size: Integers) -> Integers:
+def _chosen_clusters(size: Integers, most: int) -> Integers:
     """The larger clusters, in order; a sample by size if there are many."""
     large = np.flatnonzero(size >= MIN_MENTIONS)
-    if len(large) > MAX_CLUSTERS:
+    if len(large) > most:
         share = size[large] / size[large].sum()
-        large = np.random.default_rng(SEED).choice(large, MAX_CLUSTERS, replace=False, p=share)
+        large = np.random.default_rng(SEED).choice(large, most, replace=False, p=share)
     return np.sort(large)

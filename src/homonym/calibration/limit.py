@@ -8,22 +8,25 @@ middle one is taken, or the default if that is higher and also one of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from homonym.calibration.block_sample import BlockSample, choose_blocks
 from homonym.calibration.chance_limit import find_chance_limit
 from homonym.calibration.name_trust import find_name_trust
 from homonym.calibration.pseudonames import (
+    BlockComposition,
     SampledBlocks,
     build_pseudonames,
     composition_of_clusters,
     labels_of_batches,
-    sample_blocks_by_size,
 )
-from homonym.calibration.single_person_names import BlockSample, PersonPool, find_people, sample_blocks
+from homonym.calibration.single_person_names import PersonPool, find_people
 from homonym.clustering.agglomerative import Clustering, limits
 from homonym.clustering.arrays import Floats, Integers, starts
 from homonym.collection.encoded import Encoded
@@ -32,16 +35,20 @@ from homonym.errors import counted
 from homonym.measures.agreement import harmonic
 from homonym.measures.bootstrap import size_groups
 from homonym.measures.methods import LabelledNames, LimitCurves, RelativeFrequencies, concatenate_curves, curves_of
+from homonym.runtime.progress import Advance
 from homonym.settings import Limit, Settings
 
 # Number of draws of pseudo-names, each from other people; the spread of the limit is taken over these.
 SEEDS = 3
-# Seed of the sample of real blocks that pseudo-names copy.
-COMPOSITION_SEED = 0
 # Maximum number of rounds; they end early when the limit changes by less than this factor.
 MAX_ROUNDS, CONVERGED = 3, 1.15
 # Ratio of neighbouring limits: pseudo-names do not tell closer ones apart.
 STEP = 1.1
+# The highest limit that is tried, as a multiple of the last one; if the best limits reach it, the next of these. Higher
+# limits cost time for nothing.
+HIGHEST = (3.0, 30.0, np.inf)
+# Lower limits are not tried from where on the result of this share of the pseudo-names still changes.
+STILL_CHANGING = 0.07
 # Limits whose F1 is lower by no more than this count as equal: another draw of pseudo-names changes as much.
 TOLERANCE = 0.003
 # Minimum number of people with several mentions, and of real names with several mentions.
@@ -79,16 +86,35 @@ class CalibratedLimit:
         return settings.changed(chance_limit=self.chance_limit, name_trust=self.name_trust)
 
 
-def blocks_for_calibration(sizes: Integers, seeds: int = SEEDS) -> Integers:
-    """The blocks that a `LimitCalibrator` needs, of all blocks with these sizes."""
-    people = sample_blocks(sizes, np.random.default_rng(seeds))
-    return np.union1d(people, sample_blocks_by_size(sizes, np.random.default_rng(COMPOSITION_SEED)))
+def blocks_for_calibration(
+    sizes: Integers, occurrences: Callable[[Integers], Integers], seeds: int = SEEDS
+) -> BlockSample:
+    """The blocks that a `LimitCalibrator` needs, of all blocks with these sizes; `loaded` are only these.
+
+    `occurrences` returns the number of occurrences of features in some blocks.
+    """
+    people, copied, share = choose_blocks(sizes, occurrences, np.random.default_rng(seeds))
+    return BlockSample(sizes, np.union1d(people, copied), people, copied, share)
+
+
+# Parts of the calibration, of 100 in all, for progress.
+PEOPLE, NAME_TRUST, CHANCE_LIMIT, ROUND, CONFIDENCE = 20, 5, 15, 15, 15
+PARTS = PEOPLE + NAME_TRUST + CHANCE_LIMIT + MAX_ROUNDS * ROUND + CONFIDENCE
+
+
+class _CopiedBlocks(NamedTuple):
+    """The authors that the method finds in real blocks at a limit, and the pseudo-names drawn from them so far."""
+
+    limit: Limit
+    composition: BlockComposition
+    drawn: list[LabelledNames | None]
 
 
 class LimitCalibrator:
     """Finds the limit of a collection; `unavailable` is the reason if no pseudo-names can be built, else None.
 
-    Only the `blocks_for_calibration` have to be loaded; then `sample` says which blocks these are.
+    Only the `blocks_for_calibration` have to be loaded; then `sample` says which blocks these are. `advance` is called
+    with the parts that are done, of PARTS in all; those of the confidence are left to the caller.
     """
 
     def __init__(
@@ -99,11 +125,15 @@ class LimitCalibrator:
         threads: int,
         seeds: int = SEEDS,
         sample: BlockSample | None = None,
+        advance: Advance | None = None,
     ) -> None:
         self.encoded, self.settings, self.constraints = encoded, settings, constraints
-        self.sample = sample or BlockSample.all_of(encoded)
+        self.sample = sample or BlockSample.of(encoded, np.random.default_rng(seeds))
         self.threads, self.seeds = threads, seeds
+        self.advance: Advance = advance or (lambda _: None)
+        self._copied: _CopiedBlocks | None = None
         self.unavailable = self._find_people()
+        self.advance(PEOPLE)
 
     def _find_people(self) -> str | None:
         """Fill the pool of people, or return why there are too few."""
@@ -127,23 +157,42 @@ class LimitCalibrator:
 
     @cached_property
     def _sampled(self) -> SampledBlocks:
-        generator = np.random.default_rng(COMPOSITION_SEED)
-        return SampledBlocks.draw(self.encoded, self.settings, self.constraints, generator, self.sample)
+        return SampledBlocks.draw(self.encoded, self.settings, self.constraints, self.sample)
 
     def draw_pseudonames(self, limit: Limit, draws: int) -> list[LabelledNames]:
-        """Pseudo-names like the blocks that the method finds at a limit; none if all of them have one person only."""
-        return self.draw_with_blocks(limit, draws, margins=False)[0]
+        """Pseudo-names like the blocks that the method finds at a limit; none if all of them have one person only.
 
-    def draw_with_blocks(
-        self, limit: Limit, draws: int, *, margins: bool = True
-    ) -> tuple[list[LabelledNames], list[Clustering]]:
-        """The same, and the clusterings of the real blocks that they are like."""
-        settings, frequencies = self.settings.with_limit(limit), self.encoded.frequencies
-        real = self._sampled.clusterings(frequencies, settings, self.threads, margins=margins)
-        composition = composition_of_clusters(self._sampled, labels_of_batches(real))
-        drawn = [build_pseudonames(self.pool, composition, np.random.default_rng(seed)) for seed in range(draws)]
-        has_several_people = any(names and (names.true_size > 1).any() for names in drawn)
-        return [names for names in drawn if names] if has_several_people else [], real
+        Nearly equal limits find nearly the same authors, so that the blocks are not clustered again.
+        """
+        if not self._is_copied(limit):
+            self._copy(limit, self._cluster_blocks(limit))
+        return self._drawn(draws)
+
+    def draw_with_blocks(self, limit: Limit, draws: int) -> tuple[list[LabelledNames], list[Clustering]]:
+        """The same, and the clusterings of the real blocks with margins."""
+        real = self._cluster_blocks(limit, margins=True)
+        if not self._is_copied(limit):
+            self._copy(limit, real)
+        return self._drawn(draws), real
+
+    def _cluster_blocks(self, limit: Limit, *, margins: bool = False) -> list[Clustering]:
+        settings = self.settings.with_limit(limit)
+        return self._sampled.clusterings(self.encoded.frequencies, settings, self.threads, margins=margins)
+
+    def _is_copied(self, limit: Limit) -> bool:
+        return self._copied is not None and _is_close(limit, self._copied.limit)
+
+    def _copy(self, limit: Limit, real: list[Clustering]) -> None:
+        self._copied = _CopiedBlocks(limit, composition_of_clusters(self._sampled, labels_of_batches(real)), [])
+
+    def _drawn(self, draws: int) -> list[LabelledNames]:
+        """Draw pseudo-names like the copied blocks, or take those that were drawn before."""
+        assert self._copied is not None
+        composition, drawn = self._copied.composition, self._copied.drawn
+        for seed in range(len(drawn), draws):
+            drawn.append(build_pseudonames(self.pool, composition, np.random.default_rng(seed)))
+        has_several_people = any(names and (names.true_size > 1).any() for names in drawn[:draws])
+        return [names for names in drawn[:draws] if names] if has_several_people else []
 
     def find(self) -> CalibratedLimit:
         """Improve limit and pseudo-names alternately."""
@@ -155,12 +204,14 @@ class LimitCalibrator:
             about, frequencies = self._sampled, self.encoded.frequencies
             trust = find_name_trust(about.bags, about.full_names, about.document, frequencies, self.settings)
             self.settings = self.settings.changed(name_trust=trust)
+        self.advance(NAME_TRUST)
         if self.settings.is_default_score and self.settings.chance_limit is None:
             lift = find_chance_limit(self._sampled, self.encoded.frequencies, self.settings, self.threads)
             self.settings = self.settings.changed(chance_limit=lift)
+        self.advance(CHANCE_LIMIT)
         if self.settings.joint:  # p(C,D) is smaller by p(D), which is about 1/N; the paper has no limit for it
             limit = limit.scaled(1 / self.encoded.frequencies.mentions)
-        for _ in range(MAX_ROUNDS):
+        for left in range(MAX_ROUNDS, 0, -1):
             drawn = self.draw_pseudonames(limit, self.seeds)
             if not drawn:
                 self.unavailable = "the limit cannot be calibrated: no pseudo-name of two people can be built"
@@ -168,13 +219,28 @@ class LimitCalibrator:
                     self.settings.limit, why=self.unavailable,
                     chance_limit=self.settings.chance_limit, name_trust=self.settings.name_trust,
                 )  # fmt: skip
-            scores = LimitScores.measure(drawn, self.settings, self.threads)
+            scores = self._measure(drawn, limit)
             choice = scores.choose(self.settings.target_precision)
             found = scores.result(choice, self.settings, len(self.pool.sizes))
             before, limit = limit, found.limit
-            if max(limit) < CONVERGED * max(before) and max(before) < CONVERGED * max(limit):
+            if _is_close(limit, before):
+                self.advance(left * ROUND)
                 break
+            self.advance(ROUND)
         return found
+
+    def _measure(self, drawn: list[LabelledNames], limit: Limit) -> LimitScores:
+        """The scores of pseudo-names up to limits as high as the choice needs."""
+        around = max(limit) / max(self.settings.limit)
+        for times in HIGHEST if self.settings.target_precision is None else HIGHEST[-1:]:
+            scores = LimitScores.measure(drawn, self.settings, self.threads, around * times)
+            if not scores.reaches(around * times):
+                break
+        return scores
+
+
+def _is_close(one: Limit, other: Limit) -> bool:
+    return max(one) < CONVERGED * max(other) and max(other) < CONVERGED * max(one)
 
 
 NameMask = NDArray[np.bool_]
@@ -195,13 +261,12 @@ class LimitScores:
     seed: Integers
 
     @staticmethod
-    def measure(drawn: list[LabelledNames], settings: Settings, threads: int) -> LimitScores:
-        """Sweep over all limits and look up the multiples of the default."""
-        curves = concatenate_curves(
-            [curves_of(RelativeFrequencies(settings, ratio=STEP), names, threads) for names in drawn]
-        )
+    def measure(drawn: list[LabelledNames], settings: Settings, threads: int, highest: float = np.inf) -> LimitScores:
+        """Sweep over the limits up to a multiple of the default and look up the multiples of the default."""
+        method = RelativeFrequencies(settings, ratio=STEP, highest=highest)
+        curves = concatenate_curves([curves_of(method, names, threads) for names in drawn])
         default = limits(starts(curves.mentions), settings.limit, drawn[0].frequencies.mentions)
-        factors = _factors(curves, default)
+        factors = _factors(curves, default, highest)
         at = np.stack([curves.steps_at(name, factors * default[name]) for name in range(len(curves))])
         return LimitScores(
             factors,
@@ -215,16 +280,21 @@ class LimitScores:
         """The column to take: the best one, or the lowest from which on the target precision is reached."""
         all_names = np.ones(len(self.seed), bool)
         if target is None:
-            return self._best(all_names)
+            return self._middle(all_names)
         below = np.flatnonzero(self._means(all_names)[0] < target)
         return min(int(below[-1]) + 1 if len(below) else 0, len(self.factors) - 1)
+
+    def reaches(self, highest: float) -> bool:
+        """Whether the best columns reach the highest multiple that was tried."""
+        last = self._best(np.ones(len(self.seed), bool))[1]
+        return last == len(self.factors) - 1 and bool(self.factors[-1] * STEP**2 > highest)
 
     def result(self, choice: int, settings: Settings, people: int) -> CalibratedLimit:
         """The limit of a column, with its scores."""
         precision, recall, f1 = (float(values[choice]) for values in self._means(np.ones(len(self.seed), bool)))
         target, spread, why = settings.target_precision, None, None
         if target is None:
-            by_seed = [float(self.factors[self._best(self.seed == seed)]) for seed in np.unique(self.seed)]
+            by_seed = [float(self.factors[self._middle(self.seed == seed)]) for seed in np.unique(self.seed)]
             spread = settings.limit.scaled(min(by_seed)), settings.limit.scaled(max(by_seed))
         elif precision < target:
             why = f"a precision of {target:g} is out of reach, the highest on pseudo-names is {precision:.3f}"
@@ -234,18 +304,23 @@ class LimitScores:
             settings.chance_limit, settings.name_trust,
         )  # fmt: skip
 
-    def _best(self, names: NameMask) -> int:
-        """The middle of the columns around the best one that are as good on the given names, or the default if higher.
+    def _middle(self, names: NameMask) -> int:
+        """The middle of the best columns on the given names, or the default if it is higher and one of them.
 
         Pseudo-names are easier than real names: the default is left for a lower limit only where it is clearly worse.
         """
+        low, high = self._best(names)
+        default = int(np.searchsorted(self.factors, 1.0))
+        return min(max((low + high) // 2, default), high)
+
+    def _best(self, names: NameMask) -> tuple[int, int]:
+        """The first and the last of the columns around the best one that are as good on the given names."""
         f1 = self._means(names)[2]
         worse = np.flatnonzero(f1 < f1.max() - TOLERANCE)
         place = np.searchsorted(worse, np.argmax(f1))
         low = worse[place - 1] + 1 if place else 0
         high = worse[place] - 1 if place < len(worse) else len(f1) - 1
-        default = int(np.searchsorted(self.factors, 1.0))
-        return int(min(max((low + high) // 2, default), high))
+        return int(low), int(high)
 
     def _means(self, names: NameMask) -> tuple[Floats, Floats, Floats]:
         """Mean precision, recall and F1 of the given names at each column."""
@@ -263,18 +338,13 @@ class LimitScores:
         return mean(precision), mean(recall), mean(harmonic(precision, recall))
 
 
-def _factors(curves: LimitCurves, default: Floats) -> Floats:
-    """Multiples of the default limits, including 1, over the range in which the result changes."""
+def _factors(curves: LimitCurves, default: Floats, highest: float) -> Floats:
+    """Multiples of the default limits up to the highest, over the range in which the result changes."""
     ratio = curves.lowest / np.repeat(default, np.diff(curves.start))
-    ratio = ratio[ratio > 0]
-    if not len(ratio):
+    changes = ratio > 0
+    if not changes.any():
         return np.ones(1)
-    low, high = np.log(np.quantile(ratio, 0.01)) / np.log(STEP), np.log(ratio.max()) / np.log(STEP) + 1
-    return np.power(STEP, np.arange(min(int(np.floor(low)), 0), max(int(np.ceil(high)), 0) + 1, dtype=np.float64))
-
-
-def calibrate_limit(
-    encoded: Encoded, settings: Settings, constraints: FoundConstraints | None, threads: int, seeds: int = SEEDS
-) -> CalibratedLimit:
-    """The limit with the highest B-cubed F1 on pseudo-names, or the lowest that reaches the target precision."""
-    return LimitCalibrator(encoded, settings, constraints, threads, seeds).find()
+    last_change = np.full(len(curves), ratio[changes].max())
+    np.minimum.at(last_change, np.repeat(np.arange(len(curves)), np.diff(curves.start))[changes], ratio[changes])
+    low, high = np.log([np.quantile(last_change, STILL_CHANGING), min(ratio[changes].max(), highest)]) / np.log(STEP)
+    return np.power(STEP, np.arange(np.floor(low), np.ceil(high) + 1))

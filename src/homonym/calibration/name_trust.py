@@ -20,7 +20,9 @@ MUCH = 10.0
 # Expected number of namesakes up to which a name is rare.
 RARE = 0.1
 # Mentions of a name, at most, so that frequent names do not decide; and names and pairs, at most.
-MAX_MENTIONS, MAX_GROUPS = 5, 3000
+MAX_MENTIONS, MAX_GROUPS = 5, 1000
+# Seed of the order in which names and pairs are taken.
+SEED = 0
 # Rare names, at least; with fewer, the trust is lower in proportion.
 ENOUGH_NAMES = 30
 # Share of the pairs of rare names that have much in common from which on names are fully trusted. Collections with
@@ -51,7 +53,7 @@ def _rare_names(names: FullNames) -> list[Integers]:
     new = (np.diff(names.block[order], prepend=-1) != 0) | (np.diff(names.full_name[order], prepend=-1) != 0)
     groups = np.split(order, np.flatnonzero(new)[1:]) if len(order) else []
     several = sorted((group for group in groups if len(group) > 1), key=lambda group: int(group[0]))
-    return [group[:MAX_MENTIONS] for group in several[:MAX_GROUPS]]
+    return [several[i][:MAX_MENTIONS] for i in _some(len(several))]
 
 
 def _different_names(names: FullNames) -> list[Integers]:
@@ -59,7 +61,13 @@ def _different_names(names: FullNames) -> list[Integers]:
     named = np.flatnonzero(names.full_name >= 0)
     left, right = named[:-1], named[1:]
     differ = (names.block[left] == names.block[right]) & (names.full_name[left] != names.full_name[right])
-    return list(np.stack([left[differ], right[differ]], axis=1))[:MAX_GROUPS]
+    pairs = np.stack([left[differ], right[differ]], axis=1)
+    return list(pairs[_some(len(pairs))])
+
+
+def _some(items: int) -> list[int]:
+    """A random selection of the numbers below `items`, in order: from all blocks, not only from the first ones."""
+    return sorted(np.random.default_rng(SEED).permutation(items)[:MAX_GROUPS].tolist())
 
 
 def coherence(

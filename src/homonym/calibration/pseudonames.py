@@ -8,13 +8,15 @@ after the first is the most similar of a few random candidates.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.calibration.single_person_names import BlockSample, PersonPool, document_numbers
+from homonym.calibration.block_sample import BlockSample
+from homonym.calibration.single_person_names import MAX_PERSON_MENTIONS, PersonPool, document_numbers
 from homonym.clustering.agglomerative import Clustering, cluster
 from homonym.clustering.arrays import (
     Bags,
@@ -33,14 +35,13 @@ from homonym.measures.methods import LabelledNames
 from homonym.runtime.thread_pool import map_in_order
 from homonym.settings import Settings
 
-# Maximum number of real blocks to copy, of their mentions together, and of the mentions of one of them.
-MAX_BLOCKS, MAX_BLOCK_MENTIONS, LARGEST_BLOCK = 600, 60_000, 1000
 # Number of mentions that are clustered by one call of the kernel.
 BATCH_MENTIONS = 1000
 # Maximum number of mentions of a pseudo-name; authors of a larger block are left out at random.
 MAX_NAME_MENTIONS = 300
-# Maximum number of pseudo-names for each number of people up to 10, and for all larger numbers together.
-NAMES_PER_SIZE = 15
+# Maximum number of pseudo-names for each number of people up to 10, and for all larger numbers together; and the number
+# of pairs of mentions from which on there are no more. At least one is built: each is merged at dozens of limits.
+NAMES_PER_SIZE, PAIRS_PER_SIZE = 12, 60_000
 # Number of candidates that the most similar person is chosen from.
 CANDIDATES = 3
 # Minimum number of people with enough mentions to draw from; otherwise larger or smaller people are drawn, too.
@@ -49,6 +50,8 @@ MIN_CHOICE = 40
 UNCONSTRAINED = 3
 # Maximum attempts to find candidates that share no document with the people drawn before.
 ATTEMPTS = 30
+# Number of random numbers that are drawn at once.
+RANDOM_NUMBERS = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,22 +66,18 @@ class BlockComposition:
     constraints: Constraints
 
 
-def sample_blocks_by_size(sizes: Integers, generator: np.random.Generator) -> Integers:
-    """Draw blocks with a probability proportional to their size, in order."""
-    usable = np.flatnonzero((sizes > 1) & (sizes <= LARGEST_BLOCK))
-    share = sizes[usable] / sizes[usable].sum()
-    chosen = generator.choice(usable, min(MAX_BLOCKS, len(usable)), replace=False, p=share) if len(usable) else usable
-    return np.sort(chosen[np.cumsum(sizes[chosen]) <= MAX_BLOCK_MENTIONS])
-
-
 @dataclass(frozen=True, eq=False)
 class SampledBlocks:
-    """Real blocks that pseudo-names copy: their bags, constraints and names, which are the same at every limit."""
+    """Real blocks that pseudo-names copy: their bags, constraints and names, which are the same at every limit.
+
+    `share` is the share of the wanted blocks that the budget of work allows.
+    """
 
     bags: Bags
     constraints: Constraints
     full_names: FullNames
     document: Integers
+    share: float = 1.0
 
     @classmethod
     def draw(
@@ -86,13 +85,11 @@ class SampledBlocks:
         encoded: Encoded,
         settings: Settings,
         found_constraints: FoundConstraints | None,
-        generator: np.random.Generator,
         sample: BlockSample | None = None,
     ) -> SampledBlocks:
-        """Draw blocks of the collection and gather their bags; without `sample`, all blocks are loaded."""
-        sample = sample or BlockSample.all_of(encoded)
-        drawn = sample_blocks_by_size(sample.sizes, generator)
-        sizes, blocks = sample.sizes[drawn], sample.positions(drawn)
+        """Gather the bags of the blocks to copy; without `sample`, blocks of the collection are drawn."""
+        sample = sample or BlockSample.of(encoded, np.random.default_rng(0))
+        sizes, blocks = sample.sizes[sample.copied], sample.positions(sample.copied)
         has_weight = np.array(settings.weights_for(encoded.frequencies.types)) > 0
         mentions = ranges(encoded.block_start[blocks], sizes)
         bags = Bags(starts(sizes), *encoded.gather_mentions(mentions, has_weight))
@@ -103,6 +100,7 @@ class SampledBlocks:
             found_constraints.of_chosen(blocks) if found_constraints else concatenate_constraints(unconstrained),
             FullNames.of(starts(sizes), columns.to_batches()),
             document_numbers(columns["document_id"]),
+            sample.copied_share,
         )
 
     def clusters(self, frequencies: Frequencies, settings: Settings, threads: int) -> NDArray[np.int32]:
@@ -135,13 +133,6 @@ class SampledBlocks:
         batch = self.bags.block_start[:-1] // BATCH_MENTIONS
         edges = [0, *(np.flatnonzero(np.diff(batch)) + 1).tolist(), len(batch)]
         return [slice(first, last) for first, last in pairwise(edges) if first < last]
-
-
-def block_composition(
-    sampled: SampledBlocks, frequencies: Frequencies, settings: Settings, threads: int
-) -> BlockComposition:
-    """Cluster the sampled blocks and return their authors."""
-    return composition_of_clusters(sampled, sampled.clusters(frequencies, settings, threads))
 
 
 def labels_of_batches(clusterings: list[Clustering]) -> NDArray[np.int32]:
@@ -186,43 +177,48 @@ def build_pseudonames(
     Mentions take the profiles of the mentions of the real block, except in every third pseudo-name: the limit must also
     suit names without constraints.
     """
-    blocks: list[Integers] = []
-    authors, profiles, person = [], [], 0
-    for block in _choose_blocks(composition, generator):
-        people = _draw_people(pool, [len(author) for author in block], generator)
-        if people:
-            copied = [author[: len(mentions)] for author, mentions in zip(block, people, strict=False)]
-            profiles.append(np.concatenate(copied) * bool(len(blocks) % UNCONSTRAINED))
-            blocks.append(np.concatenate(people))
-            authors.append(np.repeat(person + np.arange(len(people)), [len(mentions) for mentions in people]))
-            person += len(people)
-    if not blocks:
+    chosen = _choose_blocks(composition, generator)
+    people = _PeopleDrawer(pool, generator)
+    names = [copied for block in chosen if (copied := people.draw(block))]
+    if not names:
         return None
-    mentions, sizes = np.concatenate(blocks), np.array([len(block) for block in blocks])
+    person, author = (list(column) for column in zip(*chain.from_iterable(names), strict=True))
+    taken = np.minimum([len(one) for one in author], pool.sizes[person])
+    mentions = _random_mentions(pool.bags.block_start[person], pool.sizes[person], taken, generator)
+    sizes = np.add.reduceat(taken, starts(np.array([len(copied) for copied in names]))[:-1])
+    profile = np.concatenate([one[:most] for one, most in zip(author, taken.tolist(), strict=True)])
+    profile = profile * np.repeat(np.arange(len(names)) % UNCONSTRAINED > 0, sizes)
     unlinked = np.arange(len(mentions)) - np.repeat(starts(sizes)[:-1], sizes)
-    profile = np.concatenate(profiles).astype(np.int32)
     return LabelledNames(
-        key=[str(number) for number in range(len(blocks))],
+        key=[str(number) for number in range(len(names))],
         bags=pool.bags.select(mentions, sizes),
         frequencies=pool.frequencies,
-        author=np.concatenate(authors),
+        author=np.repeat(np.arange(len(person)), taken),
         written=[None] * len(mentions),
-        constraints=composition.constraints._replace(group=unlinked.astype(np.int32), profile=profile),
+        constraints=composition.constraints._replace(group=unlinked.astype(np.int32), profile=profile.astype(np.int32)),
     )
 
 
 def _choose_blocks(composition: BlockComposition, generator: np.random.Generator) -> list[list[Integers]]:
-    """Draw blocks of each number of people, and reduce them to the maximum size."""
+    """Draw blocks of each number of people, reduced to the maximum size, until they have enough pairs."""
     group = size_groups(np.array([len(authors) for authors in composition.blocks], np.int64))
     chosen = []
     for size in np.unique(group):
-        blocks = generator.permutation(np.flatnonzero(group == size))[:NAMES_PER_SIZE]
-        chosen += [_reduce(composition.blocks[block], generator) for block in np.sort(blocks)]
+        pairs, blocks = 0, generator.permutation(np.flatnonzero(group == size))[:NAMES_PER_SIZE]
+        for block in blocks.tolist():
+            if pairs < PAIRS_PER_SIZE:
+                chosen.append(_reduce(composition.blocks[block], generator))
+                pairs += sum(map(len, chosen[-1])) ** 2 // 2
     return chosen
 
 
 def _reduce(authors: list[Integers], generator: np.random.Generator) -> list[Integers]:
-    """Leave out random authors until the block is not too large; the largest author comes first."""
+    """Leave out random authors until the block is not too large; the largest author comes first.
+
+    No person of a pool has more mentions than an author here. A block of few authors with many mentions each keeps
+    some of them, so that such blocks are copied, too.
+    """
+    authors = [author[:MAX_PERSON_MENTIONS] for author in authors]
     if sum(map(len, authors)) > MAX_NAME_MENTIONS:
         authors = [authors[i] for i in generator.permutation(len(authors))]
         ends = np.cumsum([len(author) for author in authors])
@@ -230,32 +226,62 @@ def _reduce(authors: list[Integers], generator: np.random.Generator) -> list[Int
     return sorted(authors, key=len, reverse=True)
 
 
-def _draw_people(pool: PersonPool, wanted: list[int], generator: np.random.Generator) -> list[Integers]:
-    """The mentions of one person for each wanted number of mentions; no two people share a block or a document."""
-    people: list[int] = []
-    used_blocks: set[int] = set()
-    documents: set[int] = set()
-    drawn = []
-    for mentions in wanted:
-        candidates: list[int] = []
+def _random_mentions(first: Integers, sizes: Integers, taken: Integers, generator: np.random.Generator) -> Integers:
+    """Random mentions of each person, in order: `taken` of the `sizes` that begin at `first`."""
+    person = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.lexsort((generator.random(len(person)), person))
+    is_taken = np.zeros(len(person), np.bool_)
+    is_taken[order[ranges(starts(sizes)[:-1], taken)]] = True
+    return ranges(first, sizes)[is_taken]
+
+
+class _PeopleDrawer:
+    """Draws people for pseudo-names; no two of a name share a block or a document.
+
+    Here, people are numbered by size.
+    """
+
+    def __init__(self, pool: PersonPool, generator: np.random.Generator) -> None:
+        self.pool, self.generator = pool, generator
+        self._random: Iterator[float] = iter(())
+
+    def draw(self, block: list[Integers]) -> list[tuple[int, Integers]]:
+        """A person for each author of a block, as far as there are any, with that author."""
+        drawn: list[tuple[int, Integers]] = []
+        excluded, closeness = 0, np.zeros(len(self.pool.by_size))
+        for author in block:
+            candidates = self._candidates(len(author), excluded, CANDIDATES if drawn else 1)
+            if candidates:
+                closest = max(candidates, key=closeness.__getitem__)
+                drawn.append((int(self.pool.by_size[closest]), author))
+                excluded |= self.pool.excluded[closest]
+                closeness = closeness + self.pool.similarity_by_size[closest]
+        return drawn
+
+    def _candidates(self, mentions: int, excluded: int, most: int) -> list[int]:
+        """A few people of about this size from different blocks, drawn by the probability of being one person."""
+        pool = self.pool
         low, high = _similar_sizes(pool.rising_sizes, mentions)
-        least, most = pool.cumulated_probability[low], pool.cumulated_probability[high]
+        if not ((1 << high) - (1 << low)) & ~excluded:
+            return []
+        cumulated = pool.cumulated_probability
+        least, total = cumulated[low], cumulated[high] - cumulated[low]
+        found: list[int] = []
         for _ in range(ATTEMPTS):
-            if len(candidates) == (CANDIDATES if people else 1):
-                break
-            place = bisect_right(pool.cumulated_probability, generator.uniform(least, most)) - 1
-            person = pool.by_size[min(place, high - 1)]
-            blocks = used_blocks.union(pool.block_of[one] for one in candidates)
-            if pool.block_of[person] not in blocks and documents.isdisjoint(pool.documents[person]):
-                candidates.append(person)
-        if candidates:
-            closest = max(candidates, key=lambda one: pool.similarity[one, people].sum())
-            people.append(closest)
-            used_blocks.add(pool.block_of[closest])
-            documents |= pool.documents[closest]
-            first, last = pool.bags.block_start[closest : closest + 2]
-            drawn.append(np.sort(generator.permutation(np.arange(first, last))[:mentions]))
-    return drawn
+            place = min(bisect_right(cumulated, least + total * self._next()) - 1, high - 1)
+            if not excluded >> place & 1:
+                found.append(place)
+                if len(found) == most:
+                    break
+                excluded |= pool.same_block[place]
+        return found
+
+    def _next(self) -> float:
+        """A random number in [0, 1)."""
+        for number in self._random:
+            return number
+        self._random = iter(self.generator.random(RANDOM_NUMBERS).tolist())
+        return self._next()
 
 
 def _similar_sizes(sizes: list[int], mentions: int) -> tuple[int, int]:

@@ -11,26 +11,28 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from homonym.calibration.block_sample import PAIR_WORK, BlockSample, block_work, within_budget
 from homonym.clustering.agglomerative import cluster, pair_scores
 from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers, ranges, starts
 from homonym.collection.encoded import Encoded
 from homonym.names.parse import decode_name
 from homonym.settings import Limit, Settings
 
-# Maximum number of sampled blocks with several mentions, half drawn uniformly and half by size; and with one mention.
-MAX_LARGER_BLOCKS, MAX_SINGLETON_BLOCKS = 800, 200
 # Maximum number of people in a pool; each is compared with each.
 MAX_PEOPLE = 800
 # Maximum number of mentions of one person.
 MAX_PERSON_MENTIONS = 150
-# Number of mixed pairs, and the maximum number of mentions of each name in them.
-MIXED_PAIRS, MAX_MIXED_MENTIONS = 500, 30
+# Work of clustering the names once, and the minimum number of names that are examined.
+PEOPLE_WORK, MIN_EXAMINED = 1_000_000_000, 100
+# Maximum number of mixed pairs, the maximum number of mentions of each name in them, their work, and a minimum number.
+MIXED_PAIRS, MAX_MIXED_MENTIONS, MIXED_WORK, MIN_MIXED_PAIRS = 500, 30, 500_000_000, 50
+# Seed of the order in which names are examined.
+ORDER_SEED = 0
 # Quantiles of the coherence of mixed pairs that separate the bins of coherence.
 COHERENCE_QUANTILES = (0.5, 0.7, 0.85, 0.95)
 
@@ -56,23 +58,26 @@ class PersonPool:
         return np.diff(self.bags.block_start)
 
     @cached_property
-    def documents(self) -> list[set[int]]:
-        """The documents of each person."""
-        bounds = self.bags.block_start.tolist()
-        document = self.document.tolist()
-        return [set(document[first:last]) for first, last in pairwise(bounds)]
+    def apart(self) -> NDArray[np.bool_]:
+        """Which two people can be in one pseudo-name: they come from different blocks and share no document."""
+        people = len(self.sizes)
+        _, document = np.unique(self.document, return_inverse=True)
+        is_his = np.zeros(document.max(initial=-1) + 1, np.bool_)
+        apart: NDArray[np.bool_] = self.source_block[:, None] != self.source_block
+        for person in range(people):
+            own = document[self.bags.block_start[person] : self.bags.block_start[person + 1]]
+            is_his[own] = True
+            apart[person] &= ~np.logical_or.reduceat(is_his[document], self.bags.block_start[:-1])
+            is_his[own] = False
+        return apart
 
-    # Drawing people looks up single values many times, which is faster in lists than in arrays.
+    # For drawing people, which looks up single values many times: lists, and people in the order of their sizes. A set
+    # of people is a whole number with a bit for each.
 
     @cached_property
-    def block_of(self) -> list[int]:
-        """The source block of each person."""
-        return [int(block) for block in self.source_block]
-
-    @cached_property
-    def by_size(self) -> list[int]:
+    def by_size(self) -> Integers:
         """The people in the order of their sizes."""
-        return [int(person) for person in np.argsort(self.sizes, kind="stable")]
+        return np.argsort(self.sizes, kind="stable")
 
     @cached_property
     def rising_sizes(self) -> list[int]:
@@ -81,65 +86,62 @@ class PersonPool:
 
     @cached_property
     def cumulated_probability(self) -> list[float]:
-        """The sum of the probabilities of all people before each place in the order of sizes, and of all."""
+        """The sum of the probabilities of all people before each one, and of all."""
         return [0.0, *np.cumsum(self.probability[self.by_size]).tolist()]
 
+    @cached_property
+    def similarity_by_size(self) -> Floats:
+        """The similarity of people."""
+        return self.similarity[np.ix_(self.by_size, self.by_size)]
 
-@dataclass(frozen=True, eq=False)
-class BlockSample:
-    """The sizes of all blocks of a collection, and the sorted numbers of those that were loaded.
+    @cached_property
+    def same_block(self) -> list[int]:
+        """The people of the same block."""
+        source = self.source_block[self.by_size]
+        return _bit_sets(source[:, None] == source)
 
-    Which blocks are sampled depends only on the sizes, so that they can be chosen before they are loaded.
-    """
+    @cached_property
+    def excluded(self) -> list[int]:
+        """The people who cannot be in one pseudo-name with each person."""
+        return _bit_sets(~self.apart[np.ix_(self.by_size, self.by_size)])
 
-    sizes: Integers
-    loaded: Integers
 
-    @classmethod
-    def all_of(cls, encoded: Encoded) -> BlockSample:
-        """A sample with all blocks of a collection."""
-        sizes = np.diff(encoded.block_start)
-        return cls(sizes, np.arange(len(sizes)))
-
-    def positions(self, blocks: Integers) -> Integers:
-        """The positions of some blocks among the loaded ones."""
-        return np.searchsorted(self.loaded, blocks)
+def _bit_sets(matrix: NDArray[np.bool_]) -> list[int]:
+    """Each row as a whole number, whose bit i is column i."""
+    return [int.from_bytes(row.tobytes(), "little") for row in np.packbits(matrix, axis=1, bitorder="little")]
 
 
 def find_people(
     encoded: Encoded, settings: Settings, generator: np.random.Generator, sample: BlockSample | None = None
 ) -> PersonPool:
-    """Sample names of the collection and estimate which of them are one person; without `sample`, all are loaded."""
-    sample = sample or BlockSample.all_of(encoded)
-    blocks = sample_blocks(sample.sizes, generator)
+    """Estimate which names of some blocks are one person; without `sample`, blocks of the collection are drawn."""
+    sample = sample or BlockSample.of(encoded, generator)
+    blocks = sample.people
     mentions = ranges(encoded.block_start[sample.positions(blocks)], sample.sizes[blocks])
     columns = encoded.read(["parsed_name", "document_id"], mentions)
     used, sizes, source = _split_by_name(np.repeat(blocks, sample.sizes[blocks]), columns["parsed_name"], generator)
-    has_weight = np.array(settings.weights_for(encoded.frequencies.types)) > 0
-    bags = Bags(starts(sizes), *encoded.gather_mentions(mentions[used], has_weight))
     names = columns["parsed_name"].take(pa.array(used[starts(sizes)[:-1]])).to_pylist()
+    is_unique = _name_is_unique(names, len(sample.sizes), len(blocks))
+    examined = _examined_names(sizes, encoded.occurrences(mentions[used]))
+    used, sizes = used[ranges(starts(sizes)[examined], sizes[examined])], sizes[examined]
+    has_weight = np.array(settings.weights_for(encoded.frequencies.types)) > 0
     pool = PersonPool(
-        bags=bags,
+        bags=Bags(starts(sizes), *encoded.gather_mentions(mentions[used], has_weight)),
         frequencies=encoded.frequencies,
         document=document_numbers(columns["document_id"].take(pa.array(used))),
-        source_block=source,
-        probability=_name_is_unique(names, len(sample.sizes), len(blocks)),
+        source_block=source[examined],
+        probability=is_unique[examined],
         similarity=np.zeros((0, 0)),
     )
     probability = pool.probability * _mentions_are_coherent(pool, settings, generator) * _documents_are_distinct(pool)
     return _select_people(pool, probability, generator)
 
 
-def sample_blocks(sizes: Integers, generator: np.random.Generator) -> Integers:
-    """Draw blocks, half of them by size, because large blocks are needed too but are few."""
-    several, one = np.flatnonzero(sizes > 1), np.flatnonzero(sizes == 1)
-    if len(several) > MAX_LARGER_BLOCKS:
-        uniform = generator.choice(several, MAX_LARGER_BLOCKS // 2, replace=False)
-        share = sizes[several] / sizes[several].sum()
-        by_size = generator.choice(several, MAX_LARGER_BLOCKS // 2, replace=False, p=share)
-        several = np.union1d(uniform, by_size)
-    one = generator.choice(one, min(MAX_SINGLETON_BLOCKS, len(one)), replace=False)
-    return np.union1d(several, one)
+def _examined_names(sizes: Integers, occurrences: Integers) -> Integers:
+    """The names whose mentions are compared, in order: a random selection if that is too much work for all."""
+    order = np.random.default_rng(ORDER_SEED).permutation(len(sizes))
+    work = block_work(sizes, np.add.reduceat(occurrences, starts(sizes)[:-1]) if len(sizes) else sizes)
+    return np.sort(within_budget(order, work[order], PEOPLE_WORK, MIN_EXAMINED))
 
 
 def _split_by_name(
@@ -222,10 +224,17 @@ def _mentions(pool: PersonPool, person: int, most: int = MAX_PERSON_MENTIONS) ->
 
 def _mixed_pairs(pool: PersonPool, people: Integers, generator: np.random.Generator) -> list[Integers]:
     """The mentions of two names from different blocks that share no document, for many random pairs."""
-    pairs = []
+    occurrences = np.diff(pool.bags.bag_start)
+    pairs, work = [], 0
     for a, b in generator.choice(people, (MIXED_PAIRS, 2)).tolist():
-        if pool.source_block[a] != pool.source_block[b] and pool.documents[a].isdisjoint(pool.documents[b]):
-            pairs.append(np.concatenate([_mentions(pool, person, MAX_MIXED_MENTIONS) for person in (a, b)]))
+        if pool.source_block[a] == pool.source_block[b]:
+            continue
+        mentions = np.concatenate([_mentions(pool, person, MAX_MIXED_MENTIONS) for person in (a, b)])
+        if not np.isin(pool.document[_mentions(pool, a)], pool.document[_mentions(pool, b)]).any():
+            pairs.append(mentions)
+            work += len(mentions) * (int(occurrences[mentions].sum()) + PAIR_WORK * len(mentions))
+        if work > MIXED_WORK and len(pairs) >= MIN_MIXED_PAIRS:
+            break
     return pairs
 
 

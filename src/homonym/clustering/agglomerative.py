@@ -181,8 +181,11 @@ def sweep(
     constraints: Constraints | None = None,
     names: NamePrior | None = None,
     ratio: float = SWEEP_RATIO,
+    highest: float = np.inf,
 ) -> Outcomes:
     """Cluster all blocks at the limits that change their outcome, at most one for each factor of `ratio`.
+
+    `highest` is the highest of these limits, as a multiple of the limit of the settings.
 
     A block's outcome is a step function of its limit: if no score lies between two limits, both give the same outcome.
     Limits decrease until no pair is left that may be joined, which is one cluster without constraints and chance limit,
@@ -196,7 +199,10 @@ def sweep(
     steps = np.zeros(len(mentions), np.int64)
     model = _model(frequencies, settings)
     inputs = _with_levels(_kernel_input(bags, frequencies, names), model)
-    lowest, label = sweep_blocks(inputs, model, constraints, _constrained(bags, constraints), ratio, steps)
+    first = np.full(len(mentions), np.inf)
+    if np.isfinite(highest):
+        first = highest * limits(bags.block_start, settings.limit, frequencies.mentions)
+    lowest, label = sweep_blocks(inputs, model, constraints, _constrained(bags, constraints), first, ratio, steps)
     return Outcomes(starts(steps), lowest, starts(np.repeat(mentions, steps)), label)
 
 

@@ -52,9 +52,13 @@ class Encoded:
 
     def sizes(self) -> NDArray[np.int64]:
         """The number of occurrences of each mention, including its own name; 0 in blocks of one mention."""
-        shared, own = self._ranges(slice(None))
         block_size = np.diff(self.block_start)
-        return np.where(np.repeat(block_size == 1, block_size), 0, (shared[1] - shared[0]) + (own[1] - own[0]))
+        return np.where(np.repeat(block_size == 1, block_size), 0, self.occurrences(slice(None)))
+
+    def occurrences(self, mentions: slice | NDArray[np.int64]) -> NDArray[np.int64]:
+        """The number of occurrences of some mentions, including their own names."""
+        shared, own = self._ranges(mentions)
+        return (shared[1] - shared[0]) + (own[1] - own[0])
 
     def block_names(self) -> pa.ChunkedArray:
         """The key of each block."""

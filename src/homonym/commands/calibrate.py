@@ -7,7 +7,7 @@ from pathlib import Path
 
 from homonym.calibration.fallback import lean_on_defaults
 from homonym.calibration.holdout import NameSplit
-from homonym.calibration.limit import CalibratedLimit, LimitCalibrator
+from homonym.calibration.limit import PARTS, CalibratedLimit, LimitCalibrator
 from homonym.calibration.tuning import JudgedLimit, TriedChance, tune_limits
 from homonym.commands.labelled import read_and_encode, read_labels, split_names
 from homonym.commands.run import (
@@ -138,8 +138,8 @@ def _without_identifier(settings: Settings, label: str) -> Settings:
 
 def _calibrate_without_labels(run: Run, collection: EncodedCollection[LocalCollection]) -> CalibratedLimit:
     data, settings = collection.data, run.settings
-    with run.stages.stage("calibrate"):
-        finder = LimitCalibrator(data.encoded, settings, data.constraints, run.threads)
+    with run.stages.stage("calibrate", PARTS) as advance:
+        finder = LimitCalibrator(data.encoded, settings, data.constraints, run.threads, advance=advance)
         found = lean_on_defaults(finder, settings, collection.background)
     if collection.background:
         run.warnings.append(f"{collection.background.describe()}.")

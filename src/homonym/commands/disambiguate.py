@@ -30,7 +30,7 @@ from homonym.commands.run import (
 from homonym.io.outputs import Paths
 from homonym.io.urls import is_url, local_path
 from homonym.records.reader import Columns
-from homonym.runtime.progress import Listener
+from homonym.runtime.progress import Advance, Listener
 from homonym.settings import Limit, Settings
 
 if TYPE_CHECKING:
@@ -137,27 +137,33 @@ def check_files(
 
 def find_authors(run: Run, engine: AnyEngine, read: RecordsRead[Any], files: ClusteringFiles) -> Summary:
     """Encode what was read, constrain, calibrate, cluster, write the result, and summarise."""
+    from homonym.calibration.limit import PARTS
+
     require_mentions(read, run)
     with_documents = files.place.is_directory and not read.of_mentions
     collection = engine.encode(read, files.given, files.save_statistics, documents=with_documents)
     collection = engine.constrain(collection, run.settings, files.pairs)
     if collection.background:
         run.stages.note("calibrate", background=collection.background.describe())
-    with run.stages.stage("calibrate"):
-        calibrated = calibrate_run(run, engine.sample(collection, run.settings), collection.background)
+    with run.stages.stage("calibrate", PARTS) as advance:
+        calibrated = calibrate_run(run, engine.sample(collection, run.settings), collection.background, advance)
     found = engine.cluster(collection, calibrated.settings, calibrated.confidence, trace=files.place.trace is not None)
     write_result(run, engine, collection, found, calibrated.settings, files.place)
     return summarise(run, collection, files.place, found, calibrated)
 
 
-def calibrate_run(run: Run, sample: CalibrationSample, use: BackgroundUse | None = None) -> CalibratedRun:
+def calibrate_run(
+    run: Run, sample: CalibrationSample, use: BackgroundUse | None = None, advance: Advance | None = None
+) -> CalibratedRun:
     """Find the limit if none is given, and learn the confidence of mentions; the run's log gets the new settings."""
     from homonym.calibration.confidence import DRAWS, confidence_warnings, learn_confidence
     from homonym.calibration.fallback import lean_on_defaults
-    from homonym.calibration.limit import LimitCalibrator
+    from homonym.calibration.limit import CONFIDENCE, LimitCalibrator
 
     settings, limit, confidence = run.settings, None, None
-    finder = LimitCalibrator(sample.encoded, settings, sample.constraints, run.threads, sample=sample.blocks)
+    finder = LimitCalibrator(
+        sample.encoded, settings, sample.constraints, run.threads, sample=sample.blocks, advance=advance
+    )
     if not settings.limit_is_given:
         limit = lean_on_defaults(finder, settings, use)
         settings = limit.chosen_for(settings)
@@ -168,6 +174,8 @@ def calibrate_run(run: Run, sample: CalibrationSample, use: BackgroundUse | None
         if drawn:
             confidence = learn_confidence(drawn, settings, real)
             run.warnings.extend(confidence_warnings(confidence, drawn, finder.sample.sizes))
+    if advance:
+        advance(CONFIDENCE)
     run.log.settings = settings
     return CalibratedRun(settings, limit, confidence)
 

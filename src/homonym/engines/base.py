@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from homonym.calibration.block_sample import BlockSample
 from homonym.calibration.confidence import Confidence, author_confidence
-from homonym.calibration.single_person_names import BlockSample
 from homonym.clustering.agglomerative import Clustering, round_table
 from homonym.clustering.arrays import Floats, Integers
 from homonym.collection.author_ids import AuthorIds, author_ids

@@ -132,19 +132,21 @@ class Method(Protocol):
 
 @dataclass(frozen=True)
 class RelativeFrequencies:
-    """The method of this package with some settings, whose own limit is not used."""
+    """The method of this package with some settings; `highest` is the highest limit of a sweep, in units of theirs."""
 
     settings: Settings
     key: str = "relative-frequencies"
     title: str = "relative frequencies"
     ratio: float = SWEEP_RATIO
+    highest: float = np.inf
 
     def outcomes(self, names: LabelledNames) -> Outcomes:
         """Sweep over all limits."""
         prior = names.name_prior_for(self.settings)
         return sweep(
-            names.bags, names.frequencies, self.settings, constraints=names.constraints, names=prior, ratio=self.ratio
-        )
+            names.bags, names.frequencies, self.settings, constraints=names.constraints, names=prior, ratio=self.ratio,
+            highest=self.highest,
+        )  # fmt: skip
 
     def labels(self, names: LabelledNames, alpha: float, beta: float, kappa: float = 0.0) -> Labels:
         """Cluster at one limit."""

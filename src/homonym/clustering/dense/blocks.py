@@ -225,8 +225,8 @@ def _merge_at(limit, first, model, constraints, constrained, named, scratch, lab
 
 
 @compiled
-def sweep_blocks(inputs, model, constraints, constrained, ratio, steps):
-    """Cluster every block at all limits that lead to different outcomes, from the highest down.
+def sweep_blocks(inputs, model, constraints, constrained, highest, ratio, steps):
+    """Cluster every block at all limits that lead to different outcomes, from `highest[b]` down.
 
     The next limit is just below the highest refused score, but at least `ratio` times lower than the last limit, so
     that a large block does not need one run for each of its thousands of outcomes. The sweep of a block ends when no
@@ -253,7 +253,7 @@ def sweep_blocks(inputs, model, constraints, constrained, ratio, steps):
         whole_S[:pairs] = S[:pairs]
         whole_n[:m] = n[:m]
         here = block_model(m, n, model)
-        limit, last_one, steps[b] = np.inf, False, 0
+        limit, last_one, steps[b] = highest[b], False, 0
         while not last_one:
             S[:pairs] = whole_S[:pairs]
             n[:m] = whole_n[:m]

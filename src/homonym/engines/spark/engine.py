@@ -14,10 +14,10 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 import orjson
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from homonym.calibration.confidence import Confidence
 from homonym.calibration.limit import blocks_for_calibration
-from homonym.calibration.single_person_names import BlockSample
 from homonym.clustering.arrays import Frequencies
 from homonym.collection.author_summaries import FACTS, summarise_authors, summary_tables
 from homonym.collection.background import BackgroundUse, add_background, largest_name_query
@@ -206,16 +206,30 @@ class SparkEngine:
 
     def sample(self, collection: Collection, settings: Settings) -> CalibrationSample:
         """Fetch the blocks that calibration uses to the driver."""
+        number = collection.data.schedule.number
+        sample = blocks_for_calibration(
+            collection.data.schedule.size, lambda blocks: self._occurrences(number[blocks])
+        )  # fmt: skip
+        rows = self._blocks(number[sample.loaded]).orderBy(*ORDER).select(*ENCODED.names).toArrow()
+        encoded = excerpt(rows, collection.data.types, self.folder)
+        constraints = find_constraints(encoded, settings, collection.data.pairs.among(number[sample.loaded]))
+        return CalibrationSample(encoded, constraints, sample)
+
+    def _blocks(self, numbers: NDArray[np.int64]) -> DataFrame:
+        """The encoded mentions of some blocks."""
         from pyspark.sql.functions import broadcast
 
-        sizes = collection.data.schedule.size
-        blocks = blocks_for_calibration(sizes)
-        numbers = collection.data.schedule.number[blocks]
         wanted = self.spark.createDataFrame(pa.table({"block_number": numbers}))
-        rows = self._encoded.join(broadcast(wanted), "block_number").orderBy(*ORDER).select(*ENCODED.names).toArrow()
-        encoded = excerpt(rows, collection.data.types, self.folder)
-        constraints = find_constraints(encoded, settings, collection.data.pairs.among(numbers))
-        return CalibrationSample(encoded, constraints, BlockSample(sizes, blocks))
+        return self._encoded.join(broadcast(wanted), "block_number")
+
+    def _occurrences(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The number of occurrences of features in some blocks, which come in rising order."""
+        from pyspark.sql import functions
+
+        bytes_of = functions.sum(functions.octet_length("feature")).alias("bytes")
+        rows = self._blocks(numbers).groupBy("block_number").agg(bytes_of).orderBy("block_number").toArrow()
+        occurrences: NDArray[np.int64] = rows["bytes"].to_numpy() // np.dtype(np.int64).itemsize
+        return occurrences
 
     def cluster(
         self, collection: Collection, settings: Settings, confidence: Confidence | None, *, trace: bool

@@ -1,0 +1,120 @@
+"""Which blocks calibration looks at: a random sample of whole blocks, bounded by the work that they take.
+
+Work is counted in products of two counts. Each occurrence of a feature in a block may be multiplied with those of all
+other mentions, and merging looks at all pairs of mentions. Blocks are drawn at random and taken until the budget is
+used up. So the sample has large and small blocks in the same proportion, whatever the budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from homonym.clustering.arrays import Integers, ranges, starts
+from homonym.collection.encoded import Encoded
+
+# Work of merging for each ordered pair of mentions.
+PAIR_WORK = 300
+
+# Blocks for people: the maximum number with several mentions, half drawn uniformly and half by size, and with one.
+MAX_LARGER_BLOCKS, MAX_SINGLETON_BLOCKS = 800, 200
+# Occurrences in them together; the minimum number of blocks. An engine has to load all of these.
+PEOPLE_OCCURRENCES, MIN_PEOPLE_BLOCKS = 20_000_000, 40
+# Blocks that pseudo-names copy: the maximum number, the work of clustering all of them once, and the minimum number.
+MAX_COPIED_BLOCKS, COPIED_WORK, MIN_COPIED_BLOCKS = 400, 4_000_000_000, 8
+# One block takes no more than this share of a budget.
+LARGEST_SHARE = 0.4
+# Seed of the blocks that pseudo-names copy, and of the order in which blocks are taken.
+COPIED_SEED = 0
+
+
+def block_work(mentions: Integers, occurrences: Integers) -> Integers:
+    """The work of clustering each block once.
+
+    >>> block_work(np.array([10]), np.array([500]))
+    array([35000])
+    """
+    return mentions * (occurrences + PAIR_WORK * mentions)
+
+
+def within_budget(items: Integers, work: Integers, budget: float, least: int) -> Integers:
+    """The first of some items in random order whose work is together within a budget, but at least some.
+
+    Items that take too large a share of it are left out.
+
+    >>> within_budget(np.array([5, 6, 7, 8]), np.array([2, 9, 3, 3]), budget=5, least=1)
+    array([5, 7])
+    """
+    fits = work <= max(LARGEST_SHARE * budget, 0 if not len(work) else float(work.min()))
+    return items[fits][: max(least, int(np.searchsorted(np.cumsum(work[fits]), budget, side="right")))]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSample:
+    """The sizes of all blocks of a collection, the sorted numbers of those that are loaded, and of those in use.
+
+    `people` are the blocks to find people in, `copied` those that pseudo-names copy, and `copied_share` is the share of
+    these that the budget allows. Which blocks these are depends only on the sizes and occurrences, so that they can be
+    chosen before they are loaded.
+    """
+
+    sizes: Integers
+    loaded: Integers
+    people: Integers
+    copied: Integers
+    copied_share: float = 1.0
+
+    @classmethod
+    def of(cls, encoded: Encoded, generator: np.random.Generator) -> BlockSample:
+        """A sample of a collection that is loaded as a whole."""
+        sizes = np.diff(encoded.block_start)
+
+        def occurrences(blocks: Integers) -> Integers:
+            per_mention = encoded.occurrences(ranges(encoded.block_start[blocks], sizes[blocks]))
+            return np.add.reduceat(per_mention, starts(sizes[blocks])[:-1]) if len(blocks) else sizes[blocks]
+
+        return cls(sizes, np.arange(len(sizes)), *choose_blocks(sizes, occurrences, generator))
+
+    def positions(self, blocks: Integers) -> Integers:
+        """The positions of some blocks among the loaded ones."""
+        return np.searchsorted(self.loaded, blocks)
+
+
+def choose_blocks(
+    sizes: Integers, occurrences: Callable[[Integers], Integers], generator: np.random.Generator
+) -> tuple[Integers, Integers, float]:
+    """The last fields of a `BlockSample`; `occurrences` returns the number of those in some blocks."""
+    larger, single = _candidates_for_people(sizes, generator)
+    order = np.random.default_rng(COPIED_SEED)
+    copied = _candidates_to_copy(sizes, order)
+    asked = np.union1d(larger, copied)
+    found = occurrences(asked)
+    larger = order.permutation(larger)
+    people = within_budget(
+        larger, found[np.searchsorted(asked, larger)], PEOPLE_OCCURRENCES, MIN_PEOPLE_BLOCKS
+    )  # fmt: skip
+    work = block_work(sizes[copied], found[np.searchsorted(asked, copied)])
+    allowed = within_budget(copied, work, COPIED_WORK, MIN_COPIED_BLOCKS)
+    return np.union1d(people, single), np.sort(allowed), len(allowed) / max(1, len(copied))
+
+
+def _candidates_for_people(sizes: Integers, generator: np.random.Generator) -> tuple[Integers, Integers]:
+    """Blocks with several mentions and with one; half of the former drawn by size, because large ones are few."""
+    several, one = np.flatnonzero(sizes > 1), np.flatnonzero(sizes == 1)
+    if len(several) > MAX_LARGER_BLOCKS:
+        uniform = generator.choice(several, MAX_LARGER_BLOCKS // 2, replace=False)
+        share = sizes[several] / sizes[several].sum()
+        by_size = generator.choice(several, MAX_LARGER_BLOCKS // 2, replace=False, p=share)
+        several = np.union1d(uniform, by_size)
+    return several, generator.choice(one, min(MAX_SINGLETON_BLOCKS, len(one)), replace=False)
+
+
+def _candidates_to_copy(sizes: Integers, generator: np.random.Generator) -> Integers:
+    """Blocks in random order, drawn with a probability proportional to their size."""
+    usable = np.flatnonzero((sizes > 1) & (PAIR_WORK * sizes**2 <= LARGEST_SHARE * COPIED_WORK))
+    if not len(usable):
+        return usable
+    share = sizes[usable] / sizes[usable].sum()
+    return generator.choice(usable, min(MAX_COPIED_BLOCKS, len(usable)), replace=False, p=share)
