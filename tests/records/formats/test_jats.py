@@ -153,3 +153,25 @@ def test_rejects_articles_without_front_matter(record: str) -> None:
 )
 def test_recognises_no_other_articles(tmp_path: Path, other: str) -> None:
     assert detected(tmp_path, other) != "jats"
+
+
+def test_an_e_mail_address_in_a_shared_affiliation_belongs_to_one_author() -> None:
+    people = "".join(
+        f"<contrib><name><surname>{name}</surname><given-names>Jo</given-names></name>%s</contrib>"
+        for name in ("Norgard", "Wang")
+    )
+    text = f"<article><front><article-meta><contrib-group>{people}</contrib-group>%s</article-meta></front></article>"
+    place = "<aff id='a1'>Ice Lab, Oslo. Email: <email>jo.wang@ice.example</email></aff>"
+    for mark in ("<xref ref-type='aff' rid='a1 a1'/>", ""):
+        document, _ = parse_article((text % (mark, mark, place)).encode())
+        assert [author.affiliations for author in document.authors] == [["Ice Lab, Oslo"], ["Ice Lab, Oslo"]]
+        assert [author.emails for author in document.authors] == [[], ["jo.wang@ice.example"]]
+
+
+def test_a_long_affiliation_of_many_authors_is_read_once() -> None:
+    place = f"<aff id='a1'>{'Ice Lab, Oslo; ' * 50_000}</aff>"
+    person = f"<contrib><name><surname>Doe</surname></name><xref rid='{'a1 ' * 100}'/></contrib>"
+    meta = f"<article-meta><contrib-group>{person * 2000}</contrib-group>{place}</article-meta>"
+    document, _ = parse_article(f"<article><front>{meta}</front></article>".encode())
+    assert len(document.authors) == 2000
+    assert all(len(author.affiliations) == 1 for author in document.authors)

@@ -13,7 +13,14 @@ from functools import lru_cache
 
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.affiliations import add_address, add_emails, plain_email, remove_repeats
+from homonym.records.fields.affiliations import (
+    add_address,
+    add_emails,
+    add_shared_address,
+    address_and_emails,
+    plain_email,
+    remove_repeats,
+)
 from homonym.records.model import (
     FIRST_YEAR,
     LAST_YEAR,
@@ -222,9 +229,8 @@ def _categories(meta: Element) -> list[str]:
 
 
 def _authors(meta: Element, notes: list[Note]) -> list[Author]:
-    shared = {place.get("id"): place for place in meta.iter("aff", "corresp") if place.get("id")}
+    shared = {place.get("id"): _SharedPlace(place) for place in meta.iter("aff", "corresp") if place.get("id")}
     authors: list[Author] = []
-    contacts: dict[Element, list[Author]] = {}
     position = 0
     for group in _children(meta, "contrib-group"):
         if "editor" in (group.get("content-type") or ""):
@@ -234,15 +240,14 @@ def _authors(meta: Element, notes: list[Note]) -> list[Author]:
             require_few_authors(position + 1)
             if name := _name(contributor):
                 in_group.append(author := _author(position, name, contributor, notes))
-                _add_shared(author, contributor, shared, contacts)
+                _add_shared(author, contributor, shared)
             else:
                 notes.append(("author", f"author {position} has no name"))
             position += 1
         _add_places(in_group, _children(group, "aff") or _children(meta, "aff"))
         authors += in_group
-    for note, people in contacts.items():
-        emails = [plain_email(text_of(email)) for email in note.iter("email")]
-        add_emails(people, emails, [(author.name, "") for author in people])
+    for place in shared.values():
+        add_emails(place.people, place.emails, [(author.name, "") for author in place.people])
     return remove_repeats(authors)
 
 
@@ -295,26 +300,31 @@ def _add_id(author: Author, number: Element, notes: list[Note]) -> None:
         identifiers.add(author.ids, kind, written, notes)
 
 
-def _add_shared(
-    author: Author, contributor: Element, shared: dict[str, Element], contacts: dict[Element, list[Author]]
-) -> None:
-    """Add the affiliations to which an author refers; `contacts` gets the notes for correspondence."""
-    for mark in contributor.iter("xref"):
-        for number in (mark.get("rid") or "").split():
-            place = shared.get(number)
-            if place is not None and place.tag == "aff":
-                add_address(author, _address(place))
-            elif place is not None:
-                contacts.setdefault(place, []).append(author)
+class _SharedPlace:
+    """An affiliation or a note for correspondence, and the authors who refer to it. Its text is read once."""
+
+    def __init__(self, place: Element) -> None:
+        self.people: list[Author] = []
+        self.address, self.emails = address_and_emails(_address(place)) if place.tag == "aff" else ("", ())
+        if place.tag == "corresp":
+            self.emails = tuple(plain_email(text_of(email)) for email in place.iter("email"))
+
+
+def _add_shared(author: Author, contributor: Element, shared: dict[str, _SharedPlace]) -> None:
+    """Add the affiliations to which an author refers; whose the e-mail addresses are is decided at the end."""
+    numbers = (number for mark in contributor.iter("xref") for number in (mark.get("rid") or "").split())
+    for number in dict.fromkeys(numbers):
+        if number in shared:
+            shared[number].people.append(author)
+            author.affiliations += [shared[number].address] if shared[number].address else []
 
 
 def _add_places(authors: list[Author], places: list[Element]) -> None:
     """Add affiliations to which no author refers: to all authors if there is one affiliation, or to the only author."""
     if any(author.affiliations for author in authors) or (len(places) > 1 and len(authors) > 1):
         return
-    for author in authors:
-        for place in places:
-            add_address(author, _address(place))
+    for place in places if authors else ():
+        add_shared_address(authors, _address(place))
 
 
 def _reference_list(record: bytes, notes: list[Note]) -> list[Element]:

@@ -109,6 +109,7 @@ def _authors(entries: Any, notes: list[Note]) -> list[Author]:
         return []
     authors = []
     for position, entry in enumerate(entries):
+        entry = {"name": entry} if isinstance(entry, str) else entry  # as some programs save it
         if isinstance(entry, dict) and (name := _name(entry)):
             affiliations, emails = affiliations_and_emails(as_list(entry.get("affiliations")))
             authors.append(Author(position, name, affiliations, emails, None, None, _person_ids(entry, notes)))
