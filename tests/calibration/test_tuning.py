@@ -374,7 +374,7 @@ def test_tries_gamma_unless_given(corpus: Path, calibrated: Calibration) -> None
 
 def test_takes_another_gamma_if_clearly_better(generated: Callable[[Corpus], Path]) -> None:
     corpus = generated(Corpus(mentions=2000, ambiguity=8, seed=4))
-    calibrated = calibrate(corpus, corpus, Settings(chance_limit=0, name_trust=0))
+    calibrated = calibrate(corpus, corpus, Settings(chance_limit=0, name_trust=0, background="none"))
     tried = {one.gamma: one.f1 for one in calibrated.chances}
     assert calibrated.settings.gamma == max(tried, key=lambda gamma: tried[gamma]) > 0.25
     rows = {limit.kind: limit for limit in calibrated.limits}
@@ -569,7 +569,8 @@ def few_names(tmp_path: Path) -> Path:
 
 
 def test_warns_and_takes_the_default_if_there_are_too_few_names(tmp_path: Path) -> None:
-    found = calibrate(few_names(tmp_path), output=tmp_path / "settings.toml")
+    settings = Settings(background="none")
+    found = calibrate(few_names(tmp_path), settings=settings, output=tmp_path / "settings.toml")
     assert (found.chosen, found.unlabelled.names) == ("default", 0)
     assert load_settings(tmp_path / "settings.toml").limit == Settings().limit == found.settings.limit
     assert found.unlabelled.why
@@ -604,12 +605,13 @@ def test_command_line_calibrates_without_labels(easy: Path, tmp_path: Path) -> N
 
 
 def test_command_line_reports_the_default_limit(tmp_path: Path) -> None:
-    done = homonym_command("calibrate", few_names(tmp_path), cwd=tmp_path)
+    done = homonym_command("calibrate", few_names(tmp_path), "--background", "none", cwd=tmp_path)
     assert done.returncode == 0
-    assert done.stderr == f"warning: {calibrate(tmp_path / 'few.jsonl').unlabelled.why}.\n"
+    settings = Settings(background="none")
+    assert done.stderr == f"warning: {calibrate(tmp_path / 'few.jsonl', settings=settings).unlabelled.why}.\n"
     kappa = Settings().limit.kappa
     options = f"--kappa {kappa:g} --chance-limit {Settings().required_lift:g}"
-    assert done.stdout.splitlines() == [f"merge threshold (default): κ = {kappa:g}", options]
+    assert done.stdout.splitlines() == [f"merge threshold (default): κ = {kappa:g}; trust in full names 0.00", options]
 
 
 @pytest.mark.slow

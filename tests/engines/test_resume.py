@@ -399,7 +399,8 @@ def test_every_setting_of_extraction_is_part_of_the_key_of_a_part() -> None:
         "blocking": "initials", "coauthor_names": "initials", "affiliation_level": "whole",
         "year_sigma": 3.0, "year_reach": 3, "title_weight": 2, "abstract_weight": 0,
         "language": "de", "variant": "max", "joint": True, "scope": "within", "epsilon": 0.1, "gamma": 0.5,
-        "chance_limit": 2.0, "weights": "uniform", "name_trust": 0.5, "alpha": 0.1, "beta": 0.1, "kappa": 3.0,
+        "chance_limit": 2.0, "weights": "uniform", "name_trust": 0.5, "background": "on", "alpha": 0.1,
+        "beta": 0.1, "kappa": 3.0,
     }  # fmt: skip
     others = {"target_precision", "constraints", "identifiers"}
     assert set(changes) | others == set(Settings.model_fields) == {*EXTRACTION, *CLUSTERING}

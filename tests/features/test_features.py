@@ -215,7 +215,8 @@ def test_a_lemma_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_labels_are_plain(text: str, label: str) -> None:
     assert plain_words(text).replace(" ", "") == label.replace(" ", "")
     assert plain_words(text) == " ".join(plain_words(text).split()).lower()
-    assert bag("aff", author(affiliations=[text])) == ({plain_words(text): 1.0} if label else {})
+    whole = Settings(affiliation_level="whole")
+    assert bag("aff", author(affiliations=[text]), whole) == ({plain_words(text): 1.0} if label else {})
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from homonym.records.parsing.tagged_lines import Field
 
 # Letters of Chinese names, with the dots inside transcribed names. Japanese and Korean names have other separators.
 _CHINESE = r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff·•・]"
-_CHINESE_LIST = re.compile(rf"{_CHINESE}+(?:\s*[,，、;；]\s*{_CHINESE}+)+[,，、;；]?\s*")
+_CHINESE_LIST = re.compile(rf"{_CHINESE}++(?:\s*+[,，、;；]\s*+{_CHINESE}++)++[,，、;；]?\s*")
 _SEPARATOR = re.compile(r"[,，、;；]")
 _MARK = re.compile(r"\[[\d,，\s]{1,20}\]")
 _TWO_WORDS = re.compile(r"([A-Z][A-Za-z'’-]+) ([A-Z][A-Za-z'’-]{2,})")
