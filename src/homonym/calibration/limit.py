@@ -144,6 +144,10 @@ class LimitCalibrator:
     def _sampled(self) -> SampledBlocks:
         return SampledBlocks.draw(self.encoded, self.settings, self.constraints, self.sample)
 
+    @cached_property
+    def _blocks_to_copy(self) -> SampledBlocks:
+        return self._sampled.copied()
+
     def draw_pseudonames(self, limit: Limit, draws: int) -> list[LabelledNames]:
         """Pseudo-names like the blocks that the method finds at a limit; none if all of them have one person only.
 
@@ -151,7 +155,7 @@ class LimitCalibrator:
         """
         if self._copied is None or not _is_close(limit, self._copied[0]):
             settings = self.settings.with_limit(limit)
-            composition = block_composition(self._sampled, self.encoded.frequencies, settings, self.threads)
+            composition = block_composition(self._blocks_to_copy, self.encoded.frequencies, settings, self.threads)
             self._copied = limit, composition, []
         _, composition, drawn = self._copied
         for seed in range(len(drawn), draws):
