@@ -20,11 +20,10 @@ def chosen(sizes: Integers, bag: int = 100, seed: int = 0) -> tuple[Integers, In
 @given(work=st.lists(st.integers(1, 100), max_size=30), budget=st.integers(1, 1000), least=st.integers(0, 5))
 def test_work_is_within_the_budget_unless_too_few_items_are_left(work: list[int], budget: int, least: int) -> None:
     items = np.arange(len(work))
-    found = within_budget(items, np.array(work, np.int64), budget, least)
+    found = within_budget(items, np.array(work, np.int64), budget, least, largest=1.0)
     assert np.array_equal(found, np.sort(found)), "they are taken in the given order"
     assert len(found) <= least or sum(work[i] for i in found) <= budget
-    if work:
-        assert len(found) >= min(least, 1)
+    assert len(found) >= min(least, len(work))
 
 
 def test_small_collections_are_used_whole() -> None:
@@ -41,17 +40,18 @@ def test_work_does_not_grow_with_blocks_or_bags(bag: int) -> None:
     people, copied, share = chosen(sizes, bag)
     work = block_work(sizes[copied], sizes[copied] * bag)
     assert len(copied) <= block_sample.MIN_COPIED_BLOCKS or work.sum() <= block_sample.COPIED_WORK
-    assert work.max() <= block_sample.LARGEST_SHARE * block_sample.COPIED_WORK
+    if bag < 6000:  # otherwise each block takes more
+        assert work.max() <= block_sample.LARGEST_SHARE * block_sample.COPIED_WORK
     most = max(block_sample.PEOPLE_OCCURRENCES, block_sample.MIN_PEOPLE_BLOCKS * sizes.max() * bag)
     assert sizes[people].sum() * bag <= most
-    assert 0 < share < 1
+    assert (share < 1) == (bag > 10)
 
 
 def test_thinned_sample_has_blocks_of_all_sizes_in_proportion(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = np.repeat([10, 100, 400], [4000, 400, 100])  # as many mentions of each size
     monkeypatch.setattr(block_sample, "MAX_COPIED_BLOCKS", 300)
     whole = np.bincount(np.searchsorted([10, 100, 400], sizes[chosen(sizes)[1]]), minlength=3)
-    monkeypatch.setattr(block_sample, "COPIED_WORK", 1_000_000_000)
+    monkeypatch.setattr(block_sample, "COPIED_WORK", 800_000_000)
     _, copied, share = chosen(sizes)
     thinned = np.bincount(np.searchsorted([10, 100, 400], sizes[copied]), minlength=3)
     assert share < 0.6
@@ -68,10 +68,9 @@ def test_sample_depends_on_the_seed_only_for_people() -> None:
 
 
 def test_blocks_that_exceed_the_budget_are_left_out() -> None:
-    sizes = np.array([3, 50_000, 20, 7])
-    people, copied, _ = chosen(sizes)
-    assert copied.tolist() == [0, 2, 3]
-    assert 2 in people.tolist()
+    sizes = np.append(np.full(20, 30), 50_000)
+    _, copied, _ = chosen(sizes)
+    assert copied.tolist() == list(range(20))
 
 
 def test_no_block_with_several_mentions() -> None:

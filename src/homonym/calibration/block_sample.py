@@ -1,7 +1,7 @@
 """Which blocks calibration looks at: a random sample of whole blocks, bounded by the work that they take.
 
-Work is counted in products of two counts. Each occurrence of a feature in a block may be multiplied with those of all
-other mentions, and merging looks at all pairs of mentions. Blocks are drawn at random and taken until the budget is
+Each occurrence of a feature in a block may be multiplied with those of all other mentions, and merging looks at all
+pairs of mentions. A unit of work takes about a nanosecond. Blocks are drawn at random and taken until the budget is
 used up. So the sample has large and small blocks in the same proportion, whatever the budget.
 """
 
@@ -15,17 +15,18 @@ import numpy as np
 from homonym.clustering.arrays import Integers, ranges, starts
 from homonym.collection.encoded import Encoded
 
-# Work of merging for each ordered pair of mentions.
-PAIR_WORK = 300
+# Work for each pair of an occurrence and a mention, and for each ordered pair of mentions.
+OCCURRENCE_WORK, PAIR_WORK = 3, 60
 
 # Blocks for people: the maximum number with several mentions, half drawn uniformly and half by size, and with one.
 MAX_LARGER_BLOCKS, MAX_SINGLETON_BLOCKS = 800, 200
 # Occurrences in them together; the minimum number of blocks. An engine has to load all of these.
 PEOPLE_OCCURRENCES, MIN_PEOPLE_BLOCKS = 20_000_000, 40
-# Blocks that pseudo-names copy: the maximum number, the work of clustering all of them once, and the minimum number.
-MAX_COPIED_BLOCKS, COPIED_WORK, MIN_COPIED_BLOCKS = 400, 4_000_000_000, 8
+# Blocks to copy: the maximum number and that of their mentions; the work of clustering all of them once, and the least
+# number of blocks.
+MAX_COPIED_BLOCKS, MAX_COPIED_MENTIONS, COPIED_WORK, MIN_COPIED_BLOCKS = 600, 60_000, 6_500_000_000, 8
 # One block takes no more than this share of a budget.
-LARGEST_SHARE = 0.4
+LARGEST_SHARE = 0.08
 # Seed of the blocks that pseudo-names copy, and of the order in which blocks are taken.
 COPIED_SEED = 0
 
@@ -34,20 +35,24 @@ def block_work(mentions: Integers, occurrences: Integers) -> Integers:
     """The work of clustering each block once.
 
     >>> block_work(np.array([10]), np.array([500]))
-    array([35000])
+    array([21000])
     """
-    return mentions * (occurrences + PAIR_WORK * mentions)
+    return mentions * (OCCURRENCE_WORK * occurrences + PAIR_WORK * mentions)
 
 
-def within_budget(items: Integers, work: Integers, budget: float, least: int) -> Integers:
+def within_budget(
+    items: Integers, work: Integers, budget: float, least: int, largest: float = LARGEST_SHARE
+) -> Integers:
     """The first of some items in random order whose work is together within a budget, but at least some.
 
-    Items that take too large a share of it are left out.
+    Items that take more than the `largest` share of it are left out, unless too few are left; then the smallest are
+    taken.
 
-    >>> within_budget(np.array([5, 6, 7, 8]), np.array([2, 9, 3, 3]), budget=5, least=1)
+    >>> within_budget(np.array([5, 6, 7, 8]), np.array([2, 9, 3, 3]), budget=5, least=1, largest=0.6)
     array([5, 7])
     """
-    fits = work <= max(LARGEST_SHARE * budget, 0 if not len(work) else float(work.min()))
+    few = min(least, len(work))
+    fits = work <= max(largest * budget, np.sort(work)[few - 1] if few else 0)
     return items[fits][: max(least, int(np.searchsorted(np.cumsum(work[fits]), budget, side="right")))]
 
 
@@ -117,4 +122,5 @@ def _candidates_to_copy(sizes: Integers, generator: np.random.Generator) -> Inte
     if not len(usable):
         return usable
     share = sizes[usable] / sizes[usable].sum()
-    return generator.choice(usable, min(MAX_COPIED_BLOCKS, len(usable)), replace=False, p=share)
+    drawn = generator.choice(usable, min(MAX_COPIED_BLOCKS, len(usable)), replace=False, p=share)
+    return drawn[np.cumsum(sizes[drawn]) <= MAX_COPIED_MENTIONS]

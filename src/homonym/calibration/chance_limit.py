@@ -22,7 +22,7 @@ FACTOR = 3.5
 # Minimum size of a cluster: the lift of fewer mentions is mostly chance.
 MIN_MENTIONS = 4
 # Maximum number of clusters, of as many blocks as wanted; they are drawn by size.
-MAX_CLUSTERS = 400
+MAX_CLUSTERS = 600
 # The lift of a collection that shows none, and the number of pairs that it counts as much as.
 USUAL_LIFT, USUAL_PAIRS = 0.65, 30
 # Seed of the drawn clusters.

@@ -159,6 +159,10 @@ class LimitCalibrator:
     def _sampled(self) -> SampledBlocks:
         return SampledBlocks.draw(self.encoded, self.settings, self.constraints, self.sample)
 
+    @cached_property
+    def _blocks_to_copy(self) -> SampledBlocks:
+        return self._sampled.copied()
+
     def draw_pseudonames(self, limit: Limit, draws: int) -> list[LabelledNames]:
         """Pseudo-names like the blocks that the method finds at a limit; none if all of them have one person only.
 
@@ -177,13 +181,13 @@ class LimitCalibrator:
 
     def _cluster_blocks(self, limit: Limit, *, margins: bool = False) -> list[Clustering]:
         settings = self.settings.with_limit(limit)
-        return self._sampled.clusterings(self.encoded.frequencies, settings, self.threads, margins=margins)
+        return self._blocks_to_copy.clusterings(self.encoded.frequencies, settings, self.threads, margins=margins)
 
     def _is_copied(self, limit: Limit) -> bool:
         return self._copied is not None and _is_close(limit, self._copied.limit)
 
     def _copy(self, limit: Limit, real: list[Clustering]) -> None:
-        self._copied = _CopiedBlocks(limit, composition_of_clusters(self._sampled, labels_of_batches(real)), [])
+        self._copied = _CopiedBlocks(limit, composition_of_clusters(self._blocks_to_copy, labels_of_batches(real)), [])
 
     def _drawn(self, draws: int) -> list[LabelledNames]:
         """Draw pseudo-names like the copied blocks, or take those that were drawn before."""

@@ -15,7 +15,7 @@ from itertools import chain, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.calibration.block_sample import BlockSample
+from homonym.calibration.block_sample import BlockSample, block_work, within_budget
 from homonym.calibration.single_person_names import MAX_PERSON_MENTIONS, PersonPool, document_numbers
 from homonym.clustering.agglomerative import Clustering, cluster
 from homonym.clustering.arrays import (
@@ -35,13 +35,18 @@ from homonym.measures.methods import LabelledNames
 from homonym.runtime.thread_pool import map_in_order
 from homonym.settings import Settings
 
+# Of the sampled blocks, those that pseudo-names copy are clustered at several limits: their maximum number, the work of
+# clustering all of them once, and the minimum number.
+MAX_COPIED, COPIED_WORK, MIN_COPIED = 400, 2_000_000_000, 12
+# Seed of the order in which they are taken.
+COPIED_SEED = 0
 # Number of mentions that are clustered by one call of the kernel.
 BATCH_MENTIONS = 1000
 # Maximum number of mentions of a pseudo-name; authors of a larger block are left out at random.
-MAX_NAME_MENTIONS = 300
+MAX_NAME_MENTIONS = 200
 # Maximum number of pseudo-names for each number of people up to 10, and for all larger numbers together; and the number
 # of pairs of mentions from which on there are no more. At least one is built: each is merged at dozens of limits.
-NAMES_PER_SIZE, PAIRS_PER_SIZE = 12, 60_000
+NAMES_PER_SIZE, PAIRS_PER_SIZE = 15, 40_000
 # Number of candidates that the most similar person is chosen from.
 CANDIDATES = 3
 # Minimum number of people with enough mentions to draw from; otherwise larger or smaller people are drawn, too.
@@ -101,6 +106,22 @@ class SampledBlocks:
             FullNames.of(starts(sizes), columns.to_batches()),
             document_numbers(columns["document_id"]),
             sample.copied_share,
+        )
+
+    def copied(self) -> SampledBlocks:
+        """The blocks that pseudo-names copy: a random selection if clustering all of them again is too much work."""
+        sizes = np.diff(self.bags.block_start)
+        occurrences = np.diff(self.bags.bag_start[self.bags.block_start])
+        order = np.random.default_rng(COPIED_SEED).permutation(len(sizes))
+        work = block_work(sizes[order], occurrences[order])
+        blocks = np.sort(within_budget(order, work, COPIED_WORK, MIN_COPIED, largest=np.inf)[:MAX_COPIED])
+        mentions = ranges(self.bags.block_start[blocks], sizes[blocks])
+        return SampledBlocks(
+            self.bags.select(mentions, sizes[blocks]),
+            self.constraints.of(mentions),
+            self.full_names.select(blocks),
+            self.document[mentions],
+            self.share * len(blocks) / max(1, len(sizes)),
         )
 
     def clusters(self, frequencies: Frequencies, settings: Settings, threads: int) -> NDArray[np.int32]:

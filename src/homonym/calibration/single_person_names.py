@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from homonym.calibration.block_sample import PAIR_WORK, BlockSample, block_work, within_budget
+from homonym.calibration.block_sample import BlockSample, block_work, within_budget
 from homonym.clustering.agglomerative import cluster, pair_scores
 from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers, ranges, starts
 from homonym.collection.encoded import Encoded
@@ -28,9 +28,9 @@ MAX_PEOPLE = 800
 # Maximum number of mentions of one person.
 MAX_PERSON_MENTIONS = 150
 # Work of clustering the names once, and the minimum number of names that are examined.
-PEOPLE_WORK, MIN_EXAMINED = 1_000_000_000, 100
+PEOPLE_WORK, MIN_EXAMINED = 800_000_000, 60
 # Maximum number of mixed pairs, the maximum number of mentions of each name in them, their work, and a minimum number.
-MIXED_PAIRS, MAX_MIXED_MENTIONS, MIXED_WORK, MIN_MIXED_PAIRS = 500, 30, 500_000_000, 50
+MIXED_PAIRS, MAX_MIXED_MENTIONS, MIXED_WORK, MIN_MIXED_PAIRS = 500, 30, 400_000_000, 50
 # Seed of the order in which names are examined.
 ORDER_SEED = 0
 # Quantiles of the coherence of mixed pairs that separate the bins of coherence.
@@ -232,7 +232,7 @@ def _mixed_pairs(pool: PersonPool, people: Integers, generator: np.random.Genera
         mentions = np.concatenate([_mentions(pool, person, MAX_MIXED_MENTIONS) for person in (a, b)])
         if not np.isin(pool.document[_mentions(pool, a)], pool.document[_mentions(pool, b)]).any():
             pairs.append(mentions)
-            work += len(mentions) * (int(occurrences[mentions].sum()) + PAIR_WORK * len(mentions))
+            work += int(block_work(np.array([len(mentions)]), occurrences[mentions].sum()).sum())
         if work > MIXED_WORK and len(pairs) >= MIN_MIXED_PAIRS:
             break
     return pairs
