@@ -228,7 +228,7 @@ def _with_levels(inputs: KernelInput, model: Model) -> KernelInput:
     """
     level = np.zeros(len(inputs.bag_start) - 1 if model.chance_limit > 0 else 0)
     if len(level) and not model.within:
-        from homonym.clustering.dense.scoring import fill_chance_levels
+        from homonym.clustering.dense.cooccurrence import fill_chance_levels
 
         fill_chance_levels(inputs, model, level)
     return inputs._replace(level=level)
@@ -294,9 +294,9 @@ def _check_constraints(bags: Bags, constraints: Constraints) -> None:
 def dense_bytes(mentions: int, types: int) -> int:
     """Memory in bytes that the dense kernel needs for a block.
 
-    S for each pair and type, cannot-links for each pair, a score for each ordered pair.
+    S for each pair and type, twice for margins; cannot-links for each pair; a score for each ordered pair, twice.
     """
-    return mentions * (mentions - 1) // 2 * (types * 8 + 1) + mentions * mentions * 8
+    return mentions * (mentions - 1) // 2 * (types * 16 + 1) + mentions * mentions * 16
 
 
 def needed_bytes(mentions: int, types: int, occurrences: int, threads: int = 1) -> int:

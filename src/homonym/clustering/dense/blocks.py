@@ -8,31 +8,19 @@ import numpy as np
 
 from homonym.clustering.arrays import Margins, Merges
 from homonym.clustering.compiling import compiled, inlined
+from homonym.clustering.dense.cooccurrence import fill_cooccurrence, new_feature_scratch
 from homonym.clustering.dense.margins import fit_block, new_fits
 from homonym.clustering.dense.merging import (
     CannotLinks,
     Partition,
-    exclude_cannot_links,
+    contract,
     fill_cannot_links,
-    join_allowed_pairs,
     join_best_pairs,
     join_must_links,
+    number_clusters,
     profiles_of,
-    shrink,
-    shrink_cannot_links,
-    shrink_names,
 )
-from homonym.clustering.dense.scoring import (
-    Names,
-    PairScores,
-    Sums,
-    adjust_scores,
-    block_model,
-    exceeds,
-    fill_cooccurrence,
-    new_feature_scratch,
-    score_all,
-)
+from homonym.clustering.dense.scoring import Names, block_model, exceeds, new_scores, new_sums, score_clusters
 from homonym.clustering.reference import TIE
 from homonym.settings import KEY_SHARE
 
@@ -66,13 +54,10 @@ def _new_scratch(inputs, chosen, types, profiles):
     return Scratch(
         features=new_feature_scratch(longest),
         S=np.empty((triangle + 1, types)),
-        sums=Sums(
-            np.empty((largest, types)), np.empty(largest), np.empty((largest, types)),
-            np.empty(largest), np.zeros(largest),
-        ),
-        scores=PairScores(np.empty((largest, largest)), np.empty(largest), np.empty(largest), np.empty(largest)),
+        sums=new_sums(largest, types),
+        scores=new_scores(largest),
         partition=Partition(
-            np.empty(largest, np.int64), np.empty(largest, np.int64),
+            np.empty(largest, np.int64), np.empty(largest, np.uint8),
             np.empty(largest, np.int64), np.empty(largest, np.int64),
         ),
         links=CannotLinks(
@@ -100,27 +85,22 @@ def _fill_names(first, last, inputs, names):
 
 
 @inlined
-def _score(K, model, constraints, named, scratch):
-    """Score all pairs of clusters; returns the best score of an allowed pair, and the size of rounding errors."""
-    best, rounding = score_all(K, scratch.S, scratch.sums, model, scratch.scores)
-    if named or model.chance_limit > 0.0:
-        best, rounding = adjust_scores(K, scratch.sums, model, scratch.names, named, rounding, scratch.scores)
-    if constraints is not None:
-        best = exclude_cannot_links(K, scratch.links.pair, scratch.scores)
-    return best, rounding
-
-
-@inlined
-def _contract(K, m, use_max, constraints, named, scratch):
-    """Replace joined clusters by one cluster each; returns the number of clusters left."""
-    left = shrink(K, scratch.S, scratch.sums, use_max, scratch.partition)
-    if named:
-        shrink_names(K, scratch.names, scratch.partition)
-    if constraints is not None:
-        shrink_cannot_links(K, scratch.links.pair, scratch.partition)
+def _start(first, model, constraints, named, scratch, m, merges):
+    """Make every must-link group a cluster, and every other mention; returns the numbers of clusters and of merges."""
+    partition, K, done = scratch.partition, m, 0
     for x in range(m):
-        scratch.partition.current[x] = scratch.partition.renumbered[scratch.partition.current[x]]
-    return left
+        scratch.sums.size[x] = 1.0
+        partition.parent[x] = x
+        partition.alive[x] = x
+    if model.chance_limit > 0.0:
+        scratch.sums.level[:m] = scratch.level[first : first + m]
+    if constraints is not None:
+        fill_cannot_links(constraints.profile[first : first + m], constraints, scratch.links)
+        group = constraints.group[first : first + m]
+        done = join_must_links(group, scratch.links.pair, partition.parent, partition.alive[:m], merges)
+        K = contract(m, scratch.S, scratch.sums, scratch.names, named, model.use_max, partition)
+    partition.changed[:m] = 1
+    return K, done
 
 
 @compiled
@@ -131,46 +111,35 @@ def _merge(first, model, constraints, named, limit, hypothetical, scratch, label
     until then that was best of row and column but did not exceed the limit (every limit between that score and this
     limit gives the same result); and the largest size of rounding errors until then.
     """
-    m = label.size
-    for x in range(m):
-        scratch.sums.size[x] = 1.0
-        scratch.partition.smallest[x] = x
-        scratch.partition.current[x] = x
-    if model.chance_limit > 0.0:
-        scratch.sums.level[:m] = scratch.level[first : first + m]
-    K, done, step = m, 0, 0
-    if constraints is not None:
-        fill_cannot_links(constraints.profile[first : first + m], constraints, scratch.links)
-        group = constraints.group[first : first + m]
-        done = join_must_links(group, scratch.links.pair, scratch.partition.parent, merges)
-        K = _contract(m, m, model.use_max, constraints, named, scratch)
-    rounds, unfinished, refused, blurred = -1, False, -np.inf, 0.0
+    m, partition, pair = label.size, scratch.partition, scratch.links.pair
+    alive, changed = partition.alive, partition.changed
+    K, done = _start(first, model, constraints, named, scratch, m, merges)
+    step, rounds, unfinished, refused, blurred = 0, -1, False, -np.inf, 0.0
     while K > 1:
-        best, rounding = _score(K, model, constraints, named, scratch)
+        best, rounding = score_clusters(
+            alive[:K], changed, scratch.S, scratch.sums, model, scratch.names, named, pair, scratch.scores
+        )  # fmt: skip
         threshold = limit
         if not exceeds(best, limit, rounding):
             if rounds < 0:
                 rounds, unfinished = step, best > -np.inf
                 refused, blurred = max(refused, best), max(blurred, rounding)
-                label[:] = scratch.partition.current[:m]
+                number_clusters(K, partition, label)
             if not hypothetical or best == -np.inf:
                 break
             threshold = -np.inf
         step += 1
         before = done
-        if constraints is not None:
-            done, below = join_allowed_pairs(
-                K, scratch.scores, threshold, rounding, scratch.partition, scratch.links.pair, merges, done
-            )  # fmt: skip
-        else:
-            done, below = join_best_pairs(K, scratch.scores, threshold, rounding, scratch.partition, merges, done)
+        done, below = join_best_pairs(
+            alive[:K], scratch.scores, threshold, rounding, partition.parent, pair, merges, done
+        )  # fmt: skip
         if rounds < 0:
             refused, blurred = max(refused, below), max(blurred, rounding)
         merges.round[before:done] = step
-        K = _contract(K, m, model.use_max, constraints, named, scratch)
+        K = contract(K, scratch.S, scratch.sums, scratch.names, named, model.use_max, partition)
     if rounds < 0:
         rounds = step
-        label[:] = scratch.partition.current[:m]
+        number_clusters(K, partition, label)
     return rounds, unfinished, refused, blurred
 
 
