@@ -158,22 +158,24 @@ def _fit_strip(start, K, label, pair, prior, mentions, fits, model, margins):
 
 
 @compiled
-def fit_block(begin, label, constraints, prior, model, scratch, fits, margins):
+def fit_block(begin, label, constraints, constrained, prior, model, scratch, fits, margins):
     """Fill the margins of the mentions of one block, given S, n, their labels and names (`prior`, empty for none).
 
     Mentions are taken in strips, because S of one mention is spread over all of the triangle.
     """
     m, mentions = label.size, scratch.sums
     K = label.max() + 1
+    mentions.n[:m] = scratch.mentions.n[:m]
     mentions.size[:m] = 1.0
     _sum_clusters(K, label, mentions.n, fits)
-    if constraints is not None:
+    if constrained:
         _link_clusters(begin, label, constraints, scratch.links, fits.first)
     if prior.name.size > 0:
         _name_clusters(K, label, prior.name, fits)
     fill_weights(0, m, mentions, model)
     fill_weights(0, K, fits.clusters, model)
     margins.other[:] = -np.inf
+    pair = scratch.links.pair[: scratch.links.pair.size if constrained else 0]
     for start in range(0, m, STRIP):
-        _fill_shared(start, K, label, scratch.S, model.use_max, fits.shared)
-        _fit_strip(start, K, label, scratch.links.pair, prior, mentions, fits, model, margins)
+        _fill_shared(start, K, label, scratch.mentions.S, model.use_max, fits.shared)
+        _fit_strip(start, K, label, pair, prior, mentions, fits, model, margins)

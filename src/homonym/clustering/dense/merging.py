@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.compiling import compiled, inlined
+from homonym.clustering.compiling import compiled
 from homonym.clustering.dense.scoring import add_name, exceeds, triangle_index
 
 
@@ -36,15 +36,6 @@ class CannotLinks(NamedTuple):
     pair: Any
     first_holder: Any
     next_holder: Any
-
-
-@inlined
-def profiles_of(constraints):
-    """The number of profiles, 0 without constraints."""
-    profiles = 0
-    if constraints is not None:
-        profiles = constraints.cannot_link_start.size - 1
-    return profiles
 
 
 @compiled
@@ -81,7 +72,7 @@ def constrained_blocks(block_start, constraints):
     """Which blocks have a must-link group of several mentions, or a cannot-link pair."""
     group, profile = constraints.group, constraints.profile
     constrained = np.zeros(block_start.size - 1, np.bool_)
-    first_holder, next_holder = np.full(profiles_of(constraints), -1), np.empty(group.size, np.int64)
+    first_holder, next_holder = np.full(constraints.cannot_link_start.size - 1, -1), np.empty(group.size, np.int64)
     for b in range(constrained.size):
         first, last = block_start[b], block_start[b + 1]
         for x in range(first, last):
@@ -154,10 +145,10 @@ def find_root(parent, i):
 def _best_pairs(alive, scores, limit, rounding):
     """All pairs that are best of row and column and exceed the limit, and the highest score of one that does not.
 
-    Only where the second best score of a row ties with the best one, the whole row is searched.
+    A row is searched as a whole only if its second best score may tie with the best one.
     """
-    row, best, other, second = scores.row, scores.row_best.value, scores.row_best.other, scores.second
-    column_best = scores.column_best.value
+    row, column_best = scores.row, scores.column_best.value
+    best, other, second = scores.row_best
     left, right, score = np.empty(16, np.int64), np.empty(16, np.int64), np.empty(16, np.float64)
     found, refused = 0, -np.inf
     for c in alive:

@@ -40,33 +40,32 @@ def new_sums(places, types):
 
 
 class Bests(NamedTuple):
-    """The highest value of each cluster, and with which other cluster.
+    """The highest value of each cluster, and with which other cluster; all its other values are at most `second`.
 
-    `other` is −1 if that cluster has changed: then the value is only a bound.
+    `other` is −1 if that cluster has changed: then the highest value is not known, and `value` is a bound.
     """
 
     value: Any
     other: Any
+    second: Any
 
 
 class PairScores(NamedTuple):
     """score(C,D) at `row[C, D]` and at `column[D, C]`: both are read along rows, which is faster.
 
-    `second[C]` is at least the second highest score of row C. `peak` is the largest term of a subtraction in row C,
-    which says how large rounding errors are.
+    `peak` is the largest term of a subtraction in row C, which says how large rounding errors are.
     """
 
     row: Any
     column: Any
     row_best: Any
     column_best: Any
-    second: Any
     peak: Any
 
 
 @compiled
 def _new_bests(places):
-    return Bests(np.empty(places), np.empty(places, np.int64))
+    return Bests(np.empty(places), np.empty(places, np.int64), np.empty(places))
 
 
 @compiled
@@ -74,7 +73,7 @@ def new_scores(places):
     """Allocate the scores of the pairs of some clusters."""
     return PairScores(
         np.empty((places, places)), np.empty((places, places)),
-        _new_bests(places), _new_bests(places), np.empty(places), _new_bests(places),
+        _new_bests(places), _new_bests(places), _new_bests(places),
     )  # fmt: skip
 
 
@@ -196,22 +195,27 @@ def triangle_index(i, j):
 
 
 @compiled
-def _raise_best(c, d, value, bests, other):
-    """Note the value of c with d if it is as high as the best one, or as its bound."""
-    if value >= bests[c]:
-        bests[c] = value
+def _raise_best(c, d, value, best, other, second):
+    """Take a new value of c with d into account."""
+    if value >= best[c]:
+        if other[c] >= 0:
+            second[c] = best[c]
+        best[c] = value
         other[c] = d
+    elif value > second[c]:
+        second[c] = value
 
 
 @compiled
 def _forget(alive, changed, bests):
-    """Mark the bests that have been lost because their other cluster has changed; forget all of changed clusters."""
-    value, other = bests.value, bests.other
+    """Forget all values of changed clusters, and those of other clusters with them."""
+    best, other, second = bests
     for c in alive:
         if changed[c]:
-            value[c] = -np.inf
+            best[c] = second[c] = -np.inf
             other[c] = -1
         elif other[c] >= 0 and changed[other[c]]:
+            best[c] = second[c]
             other[c] = -1
 
 
@@ -220,10 +224,10 @@ def _score_changed(alive, changed, S, sums, model, names, named, linked, scores)
     """Score all pairs with a changed cluster, and compare the scores with the best ones of the other cluster."""
     # Outside of the loops, because each access to an array of a tuple counts references.
     n, size, w, smooth, chance, level, reach = sums
-    name, factor, row, column, second = names.name, names.factor, scores.row, scores.column, scores.second
-    row_best, row_other = scores.row_best
-    column_best, column_other = scores.column_best
-    peak, peak_other = scores.peak
+    name, factor, row, column = names.name, names.factor, scores.row, scores.column
+    row_best, row_other, row_second = scores.row_best
+    column_best, column_other, column_second = scores.column_best
+    peak, peak_other, peak_second = scores.peak
     expected, epsilon, gamma, gamma_2, joint = (
         model.expected,
         model.epsilon,
@@ -254,8 +258,8 @@ def _score_changed(alive, changed, S, sums, model, names, named, linked, scores)
                     chance_c = chance_of(c, n, d, n, size, expected, epsilon, True)
                     chance_d = chance_of(d, n, c, n, size, expected, epsilon, True)
                 # A factor below 1 does not make rounding errors smaller: see `reference.score_matrix`.
-                _raise_best(c, d, max(f, 1.0) * max(c_given_d, chance_c), peak, peak_other)
-                _raise_best(d, c, max(f, 1.0) * max(d_given_c, chance_d), peak, peak_other)
+                _raise_best(c, d, max(f, 1.0) * max(c_given_d, chance_c), peak, peak_other, peak_second)
+                _raise_best(d, c, max(f, 1.0) * max(d_given_c, chance_d), peak, peak_other, peak_second)
                 c_given_d -= chance_c
                 d_given_c -= chance_d
             c_given_d *= f
@@ -271,33 +275,27 @@ def _score_changed(alive, changed, S, sums, model, names, named, linked, scores)
             row[c, d] = column[d, c] = c_given_d
             row[d, c] = column[c, d] = d_given_c
             if not changed[d]:
-                if d_given_c < row_best[d]:
-                    second[d] = max(second[d], d_given_c)
-                elif row_other[d] >= 0:
-                    second[d] = row_best[d]
-                _raise_best(d, c, d_given_c, row_best, row_other)
-                _raise_best(d, c, c_given_d, column_best, column_other)
+                _raise_best(d, c, d_given_c, row_best, row_other, row_second)
+                _raise_best(d, c, c_given_d, column_best, column_other, column_second)
 
 
 @compiled
-def _find_bests(alive, score, bests, second):
-    """Find the best values that have been lost, and the second best of these rows."""
-    value, other = bests.value, bests.other
+def _find_bests(alive, score, bests):
+    """Find the best values that are not known."""
+    best, other, second = bests
     for c in alive:
         if other[c] >= 0:
             continue
-        best, runner_up, found = -np.inf, -np.inf, c
+        highest, runner_up, found, row = -np.inf, -np.inf, c, score[c]
         for d in alive:
             if d == c:
                 continue
-            s = score[c, d]
-            if s > best:
-                best, runner_up, found = s, best, d
-            elif s > runner_up:
-                runner_up = s
-        value[c], other[c] = best, found
-        if second.size > 0:
-            second[c] = runner_up
+            value = row[d]
+            if value > highest:
+                highest, runner_up, found = value, highest, d
+            elif value > runner_up:
+                runner_up = value
+        best[c], other[c], second[c] = highest, found, runner_up
 
 
 @compiled
@@ -308,9 +306,9 @@ def _largest_term(alive, S, sums, model, names, named, peak):
         for d in alive:
             if peak.value[d] > peak.value[c]:
                 c = d
-        if peak.other[c] >= 0 or alive.size < 2:
+        if peak.other[c] >= 0:
             return peak.value[c]
-        peak.value[c] = -np.inf
+        peak.value[c] = peak.second[c] = -np.inf
         for d in alive:
             if d == c:
                 continue
@@ -321,7 +319,7 @@ def _largest_term(alive, S, sums, model, names, named, peak):
             if model.joint:
                 chance = chance_of(c, sums.n, d, sums.n, sums.size, model.expected, model.epsilon, True)
             f = name_factor(names.name[c], names.name[d], names.factor[c]) if named else 1.0
-            _raise_best(c, d, max(f, 1.0) * max(likeness, chance), peak.value, peak.other)
+            _raise_best(c, d, max(f, 1.0) * max(likeness, chance), peak.value, peak.other, peak.second)
 
 
 @compiled
@@ -340,8 +338,8 @@ def score_clusters(alive, changed, S, sums, model, names, named, linked, scores)
         if changed[c]:
             fill_weights(c, c + 1, sums, model)
     _score_changed(alive, changed, S, sums, model, names, named, linked, scores)
-    _find_bests(alive, scores.row, scores.row_best, scores.second)
-    _find_bests(alive, scores.column, scores.column_best, scores.second[:0])
+    _find_bests(alive, scores.row, scores.row_best)
+    _find_bests(alive, scores.column, scores.column_best)
     best, rounding = -np.inf, 0.0
     for c in alive:
         best = max(best, scores.row_best.value[c])
