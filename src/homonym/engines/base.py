@@ -450,8 +450,16 @@ def sum_of_known(confidence: Floats) -> tuple[float, int]:
     return float(known.sum()), len(known)
 
 
-def trace_table(block_names: pa.ChunkedArray, first_block: int, clustering: Clustering) -> pa.Table:
-    """The rounds of one batch of blocks, in schema.ROUNDS."""
+def trace_table(block_names: pa.ChunkedArray, blocks: Integers, clustering: Clustering) -> tuple[Integers, pa.Table]:
+    """The rounds of some blocks, in schema.ROUNDS, and the block of each row."""
     columns = round_table(clustering)
-    names = block_names.take(pa.array(columns["block"].astype(np.int64) + first_block))
-    return pa.table({**columns, "block": names}).select(ROUNDS.names).cast(ROUNDS)
+    block = blocks[columns["block"].astype(np.int64)]
+    return block, pa.table({**columns, "block": block_names.take(pa.array(block))}).select(ROUNDS.names).cast(ROUNDS)
+
+
+def rounds_in_order(parts: Sequence[tuple[Integers, pa.Table]]) -> list[pa.Table]:
+    """The rounds of all blocks in the order of the blocks."""
+    if not parts:
+        return []
+    order = np.argsort(np.concatenate([block for block, _ in parts]), kind="stable")
+    return [pa.concat_tables([table for _, table in parts]).take(pa.array(order))]

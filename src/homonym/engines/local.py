@@ -5,26 +5,28 @@ from __future__ import annotations
 import shutil
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import starmap
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from homonym.calibration.confidence import Confidence
 from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, needed_bytes
-from homonym.clustering.arrays import Integers, starts
+from homonym.clustering.arrays import Bags, Integers, starts
+from homonym.clustering.shared_documents import pair_documents, share_documents, table_bytes
 from homonym.collection import counting
 from homonym.collection.author_summaries import load_facts, write_author_summaries
 from homonym.collection.background import BackgroundUse, add_background
 from homonym.collection.document_table import write_document_table
 from homonym.collection.encoded import Encoded, encode
-from homonym.collection.layout import LOSS_ROWS, LOSSES
+from homonym.collection.layout import LOSS_ROWS, LOSSES, SLOT_BITS
 from homonym.collection.old_ids import FileRange
 from homonym.collection.parts import (
     Chunk,
@@ -58,11 +60,19 @@ from homonym.engines.base import (
     no_authors_warnings,
     report_duplicates,
     require_usable,
+    rounds_in_order,
     skipped_files_warning,
     skipped_members_warning,
     sum_of_known,
     trace_table,
     unknown_members,
+)
+from homonym.engines.document_batches import (
+    DocumentBatch,
+    document_batches,
+    mentions_of,
+    most_documents,
+    parts_of,
 )
 from homonym.engines.local_checkpoints import (
     ENCODED,
@@ -108,6 +118,9 @@ VOCABULARY = "vocabulary.parquet"
 DOCUMENTS = "documents.parquet"
 # Used as the format of files that hold mentions with bags.
 MENTIONS = "mentions"
+
+
+Item = TypeVar("Item")
 
 
 class FileStart(NamedTuple):
@@ -381,63 +394,23 @@ class LocalEngine:
         encoded, constraints = collection.data.encoded, collection.data.constraints
         label = np.empty(collection.mentions, np.int32)
         mention_confidence = np.empty(collection.mentions) if confidence else None
-        rounds: dict[int, pa.Table] = {}
+        rounds: list[tuple[Integers, pa.Table]] = []
         names = encoded.block_names() if trace else None
-        batches = self._cluster_batches(collection.data, settings, trace=trace, margins=confidence is not None)
-        for first, clustering in batches:
-            mentions = slice(encoded.block_start[first], encoded.block_start[first] + len(clustering.label))
-            label[mentions] = clustering.label
+        clusterer = _Clusterer(self, collection.data, settings, trace=trace, margins=confidence is not None)
+        for blocks, skipped, clustering in clusterer.run():
+            mentions, sizes = mentions_of(encoded, blocks)
+            clustered = ~np.repeat(skipped, sizes)
+            label[mentions[clustered]] = clustering.label[clustered]
             if confidence and mention_confidence is not None:
-                mention_confidence[mentions] = confidence.of(clustering)
+                mention_confidence[mentions[clustered]] = confidence.of(clustering)[clustered]
             if trace:
-                rounds[first] = trace_table(names, first, clustering)
+                rounds.append(trace_table(names, blocks, clustering))
         rows = AuthorRows.of(encoded, label, constraints, mention_confidence)
         total, known = (0.0, 0) if mention_confidence is None else sum_of_known(mention_confidence)
         outcome = ConstraintOutcome(constraints.counts, constraints.conflicts) if constraints else None
-        authors = LocalAuthors(rows, [rounds[first] for first in sorted(rounds)])
+        authors = LocalAuthors(rows, rounds_in_order(rounds))
         mean = total / known if known else None
         return FoundAuthors(collection.mentions, rows.authors, mean, outcome, authors)
-
-    def _cluster_batches(
-        self, collection: LocalCollection, settings: Settings, *, trace: bool, margins: bool
-    ) -> Iterator[tuple[int, Clustering]]:
-        """The clustering of each batch of blocks as it completes, with the number of its first block."""
-        encoded, constraints = collection.encoded, collection.constraints
-        used = np.array(settings.weights_for(encoded.frequencies.types)) > 0
-        planned = self._plan_batches(encoded, len(used))
-        trust = settings.trust_in_names
-        full_names = FullNames.read(encoded) if trust else None
-
-        def work(batch: BlockBatch) -> Clustering:
-            return cluster(
-                encoded.gather(batch.first, batch.last, used),
-                encoded.frequencies,
-                settings,
-                constraints=constraints.of_blocks(batch.first, batch.last) if constraints else None,
-                names=full_names.of_blocks(batch.first, batch.last, trust) if full_names else None,
-                hypothetical=trace,
-                margins=margins,
-                threads=self.threads,
-            )
-
-        def is_large(batch: BlockBatch) -> bool:
-            return dense_bytes(batch.largest, len(used)) >= LARGE_BLOCK
-
-        with self.stages.stage("cluster", sum(batch.mentions for batch in planned)) as advance:
-            for batch, clustering in map_as_completed(work, planned, self.threads, alone=is_large):
-                advance(batch.mentions)
-                self.stages.note("cluster", batches=1)
-                yield batch.first, clustering
-
-    def _plan_batches(self, encoded: Encoded, types: int) -> list[BlockBatch]:
-        """All batches; fails if the memory does not suffice for one of them."""
-        occurrences = encoded.sizes()
-        planned = block_batches(encoded.block_start, occurrences)
-        filled = starts(occurrences)[encoded.block_start]
-        for batch in planned:
-            features = int(filled[batch.last] - filled[batch.first])
-            require_memory(batch.largest, needed_bytes(batch.largest, types, features, self.threads), self.memory)
-        return planned
 
     def write_authors(self, found: Found, destination: Destination, advance: Advance) -> None:
         """Write the table of authors, and the trace if one is wanted."""
@@ -652,6 +625,117 @@ def _copy_statistics(source: Path, target: Path) -> None:
     for copied, path in ((source, target), (statistics_side_file(source), statistics_side_file(target))):
         with atomic_path(path) as partial:
             shutil.copyfile(copied, partial)
+
+
+class _Clusterer:
+    """Clusters all blocks of a collection: first ordinary ones, then those that share tables of documents."""
+
+    def __init__(
+        self, engine: LocalEngine, collection: LocalCollection, settings: Settings, *, trace: bool, margins: bool
+    ) -> None:
+        self.engine, self.settings, self.trace, self.margins = engine, settings, trace, margins
+        self.encoded, self.constraints = collection.encoded, collection.constraints
+        self.used = np.array(settings.weights_for(self.encoded.frequencies.types)) > 0
+        self.full_names = FullNames.read(self.encoded) if settings.trust_in_names else None
+        self.giant = self.encoded.giant_blocks()
+        types = len(self.used)
+        # Frequencies within a block depend on the block, so nothing can be shared.
+        self.shared = (
+            document_batches(self.encoded, self.giant, most_documents(engine.memory, types))
+            if settings.scope == "overall"
+            else []
+        )
+        self.skipped = np.zeros(len(self.giant), np.bool_)
+        for batch in self.shared:
+            self.skipped[batch.blocks] = True
+
+    def run(self) -> Iterator[tuple[Integers, NDArray[np.bool_], Clustering]]:
+        """Some blocks, which of them were skipped, and their clustering, as they complete."""
+        planned = self._plan()
+        for shared in self.shared:
+            self._require_memory(shared)
+        with self.engine.stages.stage("cluster", len(self.encoded.mention_owner)) as advance:
+            for batch, clustering in self._map(self._cluster_range, planned, lambda batch: batch.largest):
+                blocks = np.arange(batch.first, batch.last)
+                skipped = self.skipped[batch.first : batch.last]
+                advance(batch.mentions - int(np.diff(self.encoded.block_start)[blocks[skipped]].sum()))
+                yield blocks, skipped, clustering
+            for shared in self.shared:
+                for part, clustering in self._cluster_shared(shared):
+                    advance(len(clustering.label))
+                    yield part, np.zeros(len(part), np.bool_), clustering
+
+    def _map(
+        self, function: Callable[[Item], Clustering], items: list[Item], largest: Callable[[Item], int]
+    ) -> Iterator[tuple[Item, Clustering]]:
+        """Cluster on all threads; no two blocks that need much memory at the same time."""
+
+        def is_large(item: Item) -> bool:
+            return dense_bytes(largest(item), len(self.used)) >= LARGE_BLOCK
+
+        for item, clustering in map_as_completed(function, items, self.engine.threads, alone=is_large):
+            self.engine.stages.note("cluster", batches=1)
+            yield item, clustering
+
+    def _cluster_range(self, batch: BlockBatch) -> Clustering:
+        blocks, trust = slice(batch.first, batch.last), self.settings.trust_in_names
+        return cluster(
+            self.encoded.gather(batch.first, batch.last, self.used, self.skipped[blocks]),
+            self.encoded.frequencies,
+            self.settings,
+            constraints=self.constraints.of_blocks(batch.first, batch.last) if self.constraints else None,
+            names=self.full_names.of_blocks(batch.first, batch.last, trust) if self.full_names else None,
+            hypothetical=self.trace,
+            margins=self.margins,
+            giant=self.giant[blocks],
+            skipped=self.skipped[blocks],
+            threads=self.engine.threads,
+        )
+
+    def _cluster_shared(self, batch: DocumentBatch) -> Iterator[tuple[Integers, Clustering]]:
+        """Compute the table of a batch and cluster its blocks."""
+        encoded, sizes = self.encoded, np.diff(self.encoded.block_start)
+        bags = encoded.gather_documents(batch.documents, self.used)
+        table = pair_documents(bags, encoded.frequencies, self.engine.threads)
+
+        def work(blocks: Integers) -> Clustering:
+            mentions, own_sizes = mentions_of(encoded, blocks)
+            block_start = starts(own_sizes)
+            document = np.searchsorted(batch.documents, encoded.mention_owner[mentions] >> SLOT_BITS)
+            own_names = encoded.own_name[mentions], encoded.own_full_name[mentions]
+            return cluster(
+                Bags(block_start, *encoded.gather_mentions(mentions, self.used, documents=False)),
+                encoded.frequencies,
+                self.settings,
+                constraints=self.constraints.of_chosen(blocks) if self.constraints else None,
+                names=self.full_names.select(blocks).prior(self.settings.trust_in_names) if self.full_names else None,
+                hypothetical=self.trace,
+                margins=self.margins,
+                shared=share_documents(table, block_start, document, *own_names),
+            )
+
+        parts = parts_of(batch.blocks, sizes[batch.blocks], ALONE_PAIRS)
+        yield from self._map(work, parts, lambda blocks: int(sizes[blocks].max()))
+
+    def _plan(self) -> list[BlockBatch]:
+        """The batches of ordinary blocks; fails if the memory does not suffice for one of them."""
+        encoded, sizes = self.encoded, np.diff(self.encoded.block_start)
+        occurrences = np.where(np.repeat(self.skipped, sizes), 0, encoded.sizes())
+        planned = block_batches(encoded.block_start, occurrences)
+        filled = starts(occurrences)[encoded.block_start]
+        for batch in planned:
+            features = int(filled[batch.last] - filled[batch.first])
+            giant = bool(self.giant[batch.first : batch.last].any())
+            needed = needed_bytes(batch.largest, len(self.used), features, self.engine.threads, giant=giant)
+            require_memory(batch.largest, needed, self.engine.memory)
+        return planned
+
+    def _require_memory(self, batch: DocumentBatch) -> None:
+        """Fail if the memory does not suffice for a table and the largest block of its batch."""
+        largest = int(np.diff(self.encoded.block_start)[batch.blocks].max())
+        types = len(self.used)
+        needed = table_bytes(len(batch.documents), types) + dense_bytes(largest, types)
+        require_memory(largest, needed, self.engine.memory)
 
 
 # Occurrences of features per batch: enough that the overhead of a call does not matter, few enough for the cache.

@@ -136,6 +136,7 @@ def _clustered(rows: pa.Table, job: ClusterJob, place: int, folder: Path) -> Bat
         constraints=constraints.of_blocks(0, number) if constraints else None,
         names=FullNames.read(encoded).prior(job.settings.trust_in_names),
         margins=job.confidence is not None,
+        giant=encoded.giant_blocks(),
     )
     confidence = job.confidence.of(clustering) if job.confidence else None
     authors = AuthorRows.of(encoded, clustering.label, constraints, confidence)
