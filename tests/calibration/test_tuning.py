@@ -346,7 +346,7 @@ def test_also_judges_limits_found_without_labels(corpus: Path, calibrated: Calib
 
 @pytest.mark.slow
 def test_pseudonames_are_nearly_as_good_as_labels_on_easy_names(easy: Path) -> None:
-    judged = {limit.kind: limit.test for limit in calibrate(easy, easy).limits}
+    judged = {limit.kind: limit.test for limit in calibrate(easy, easy, Settings(background="none")).limits}
     labelled, unlabelled = judged["kappa"], judged["pseudo-names"]
     assert labelled is not None
     assert unlabelled is not None
@@ -467,7 +467,7 @@ def test_checks_the_output_before_reading(corpus: Path, tmp_path: Path) -> None:
 def test_command_line_calibrates_on_all_names(corpus: Path, tmp_path: Path) -> None:
     done = homonym_command(
         "calibrate", corpus, "--gold", corpus, "--training-share", 1, "-o", "settings.toml",
-        "--chance-limit", 0, "--name-trust", 0, cwd=tmp_path,
+        "--chance-limit", 0, "--name-trust", 0, "--background", "none", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "warning" not in done.stderr
@@ -587,10 +587,10 @@ def test_too_few_names_omit_the_pseudoname_row(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_command_line_calibrates_without_labels(easy: Path, tmp_path: Path) -> None:
-    done = homonym_command("calibrate", easy, "-o", "settings.toml", cwd=tmp_path)
+    done = homonym_command("calibrate", easy, "-o", "settings.toml", "--background", "none", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "warning" not in done.stderr
-    found = calibrate(easy).unlabelled
+    found = calibrate(easy, settings=Settings(background="none")).unlabelled
     assert found.spread is not None
     low, high = found.spread
     assert done.stdout.splitlines() == [

@@ -168,23 +168,20 @@ class LimitCalibrator:
 
         Nearly equal limits find nearly the same authors, so that the blocks are not clustered again.
         """
-        if not self._is_copied(limit):
+        if self._copied is None or not _is_close(limit, self._copied.limit):
             self._copy(limit, self._cluster_blocks(limit))
         return self._drawn(draws)
 
     def draw_with_blocks(self, limit: Limit, draws: int) -> tuple[list[LabelledNames], list[Clustering]]:
-        """The same, and the clusterings of the real blocks with margins."""
+        """The same at exactly this limit, which may be given; and the clusterings of the real blocks with margins."""
         real = self._cluster_blocks(limit, margins=True)
-        if not self._is_copied(limit):
+        if self._copied is None or self._copied.limit != limit:
             self._copy(limit, real)
         return self._drawn(draws), real
 
     def _cluster_blocks(self, limit: Limit, *, margins: bool = False) -> list[Clustering]:
         settings = self.settings.with_limit(limit)
         return self._blocks_to_copy.clusterings(self.encoded.frequencies, settings, self.threads, margins=margins)
-
-    def _is_copied(self, limit: Limit) -> bool:
-        return self._copied is not None and _is_close(limit, self._copied.limit)
 
     def _copy(self, limit: Limit, real: list[Clustering]) -> None:
         self._copied = _CopiedBlocks(limit, composition_of_clusters(self._blocks_to_copy, labels_of_batches(real)), [])
