@@ -276,7 +276,7 @@ def test_doubt_and_large_blocks_are_warnings() -> None:
     sure, unsure = Confidence(CURVE, LONE), Confidence(CURVE, LONE, MUCH_DOUBT)
     assert confidence_warnings(sure, names, small) == []
     (similar,) = confidence_warnings(unsure, names, small)
-    assert "1.0% of the mentions" in similar
+    assert "3.0% of the mentions" in similar
     (larger,) = confidence_warnings(sure, names, large)
     assert larger.startswith("98% of the mentions are in blocks larger than any pseudo-name")
     assert len(confidence_warnings(unsure, names, large)) == 2

@@ -175,6 +175,7 @@ def brute_force(raws: Iterable[Raw], settings: Settings = DEFAULTS) -> tuple[dic
                 "full_name": parse_name(author.name).full_name,
                 "block": author.block or parse_name(author.name).first_initial_key,
                 "author": author.label,
+                "year": document.year,
             }
     add_namesakes(list(rows.values()))
     return bags, rows

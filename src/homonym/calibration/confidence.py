@@ -42,7 +42,7 @@ USUAL_LONE = 1.0
 # Minimum share of the lone mentions of a block that are complete, before the margin is looked at.
 LOWEST_PRIOR = 0.02
 # A run warns from this doubt on, and if this share of the mentions is in blocks larger than all pseudo-names.
-MUCH_DOUBT, MANY_MENTIONS = 0.01, 0.25
+MUCH_DOUBT, MANY_MENTIONS = 0.03, 0.25
 # Quantiles of closeness, on pseudo-names, from which on an author counts as close.
 CLOSE_QUANTILES = np.linspace(0.5, 0.99, 50)
 

@@ -103,9 +103,9 @@ PARTS = PEOPLE + NAME_TRUST + CHANCE_LIMIT + MAX_ROUNDS * ROUND + CONFIDENCE
 
 
 class _CopiedBlocks(NamedTuple):
-    """The authors that the method finds in real blocks at a limit, and the pseudo-names drawn from them so far."""
+    """The authors that the method finds in real blocks, and the pseudo-names drawn from them so far."""
 
-    limit: Limit
+    settings: Settings
     composition: BlockComposition
     drawn: list[LabelledNames | None]
 
@@ -168,23 +168,25 @@ class LimitCalibrator:
 
         Nearly equal limits find nearly the same authors, so that the blocks are not clustered again.
         """
-        if self._copied is None or not _is_close(limit, self._copied.limit):
-            self._copy(limit, self._cluster_blocks(limit))
+        if self._copied is None or not _is_close(limit, self._copied.settings.limit):
+            settings = self.settings.with_limit(limit)
+            self._copy(settings, self._cluster_blocks(settings))
         return self._drawn(draws)
 
-    def draw_with_blocks(self, limit: Limit, draws: int) -> tuple[list[LabelledNames], list[Clustering]]:
-        """The same at exactly this limit, which may be given; and the clusterings of the real blocks with margins."""
-        real = self._cluster_blocks(limit, margins=True)
-        if self._copied is None or self._copied.limit != limit:
-            self._copy(limit, real)
+    def draw_with_blocks(self, settings: Settings, draws: int) -> tuple[list[LabelledNames], list[Clustering]]:
+        """Pseudo-names like the blocks that the method finds with exactly these settings; and these, with margins."""
+        real = self._cluster_blocks(settings, margins=True)
+        if self._copied is None or self._copied.settings != settings:
+            self._copy(settings, real)
         return self._drawn(draws), real
 
-    def _cluster_blocks(self, limit: Limit, *, margins: bool = False) -> list[Clustering]:
-        settings = self.settings.with_limit(limit)
+    def _cluster_blocks(self, settings: Settings, *, margins: bool = False) -> list[Clustering]:
         return self._blocks_to_copy.clusterings(self.encoded.frequencies, settings, self.threads, margins=margins)
 
-    def _copy(self, limit: Limit, real: list[Clustering]) -> None:
-        self._copied = _CopiedBlocks(limit, composition_of_clusters(self._blocks_to_copy, labels_of_batches(real)), [])
+    def _copy(self, settings: Settings, real: list[Clustering]) -> None:
+        self._copied = _CopiedBlocks(
+            settings, composition_of_clusters(self._blocks_to_copy, labels_of_batches(real)), []
+        )
 
     def _drawn(self, draws: int) -> list[LabelledNames]:
         """Draw pseudo-names like the copied blocks, or take those that were drawn before."""

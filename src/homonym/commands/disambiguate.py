@@ -170,7 +170,7 @@ def calibrate_run(
         if limit.why:
             run.warnings.append(f"{limit.why}: {_limit_in_use(settings.limit)}.")
     if not finder.unavailable:
-        drawn, real = finder.draw_with_blocks(settings.limit, DRAWS)
+        drawn, real = finder.draw_with_blocks(settings, DRAWS)
         if drawn:
             confidence = learn_confidence(drawn, settings, real)
             run.warnings.extend(confidence_warnings(confidence, drawn, finder.sample.sizes))
