@@ -109,7 +109,9 @@ class Encoded:
         if without is not None:
             for ends in (*shared, *own):
                 ends[without] = 0
-        stored = StoredBags(*shared, *own, self.own_name[mentions], self.own_full_name[mentions])
+        # Copies, because code for read-only slices would be compiled apart.
+        names = self.own_name[mentions].copy(), self.own_full_name[mentions].copy()
+        stored = StoredBags(*shared, *own, *names)
         bag_start, feature, count = gather_bags(stored, self.feature, self.count, self.frequencies.type_start, kept)
         return bag_start, feature, count
 

@@ -181,8 +181,6 @@ def cluster_blocks(inputs, model, constraints, chosen, limit, hypothetical, outp
     Fills `output` for these blocks as `Clustering` describes it; merges of block b begin at `block_start[b]`. With
     `hypothetical`, merging continues after convergence until no pair is left that may be joined. Margins are filled if
     their arrays are not empty; they need S, which merging overwrites, so a copy is kept.
-
-    Compiled once with constraints and once for None, without any code for constraints.
     """
     types = model.weight.size
     scratch = _new_scratch(inputs, chosen, types, profiles_of(constraints))
@@ -214,29 +212,19 @@ def cluster_blocks(inputs, model, constraints, chosen, limit, hypothetical, outp
             fit_block(first, label[first:last], constraints, prior, here, scratch, fits, margins)
 
 
-@inlined
-def _merge_at(limit, first, model, constraints, constrained, named, scratch, label, merges):
-    """`_merge` with constraints or without, until convergence."""
-    if constrained:
-        result = _merge(first, model, constraints, named, limit, False, scratch, label, merges)
-    else:
-        result = _merge(first, model, None, named, limit, False, scratch, label, merges)
-    return result
-
-
 @compiled
-def sweep_blocks(inputs, model, constraints, constrained, highest, ratio, steps):
+def sweep_blocks(inputs, model, constraints, highest, ratio, steps):
     """Cluster every block at all limits that lead to different outcomes, from `highest[b]` down.
 
     The next limit is just below the highest refused score, but at least `ratio` times lower than the last limit, so
     that a large block does not need one run for each of its thousands of outcomes. The sweep of a block ends when no
-    pair is left that may be joined, or at 0. `constraints` apply to the blocks that are `constrained`.
+    pair is left that may be joined, or at 0.
 
     Fills `steps[b]`, the number of outcomes of block b; returns the lowest limit of each outcome, and the labels of all
     outcomes, concatenated.
     """
     block_start = inputs.block_start
-    scratch = _new_scratch(inputs, np.arange(constrained.size), model.weight.size, profiles_of(constraints))
+    scratch = _new_scratch(inputs, np.arange(steps.size), model.weight.size, profiles_of(constraints))
     S, n = scratch.S, scratch.sums.n
     largest = n.shape[0]
     whole_S, whole_n = np.empty_like(S), np.empty_like(n)
@@ -263,8 +251,9 @@ def sweep_blocks(inputs, model, constraints, constrained, highest, ratio, steps)
             while labelled + m > label.size:
                 label = np.append(label, np.empty_like(label))
             own_label = label[labelled : labelled + m]
-            _, unfinished, refused, rounding = _merge_at(
-                limit, first, here, constraints, constrained[b], named, scratch, own_label, merges
+            hypothetical = limit < 0.0  # never; but numba compiles `_merge` again for the constant False
+            _, unfinished, refused, rounding = _merge(
+                first, here, constraints, named, limit, hypothetical, scratch, own_label, merges
             )  # fmt: skip
             last_one = not unfinished or limit == 0.0 or refused <= 0.0
             lowest[outcomes] = -np.inf if last_one else refused
@@ -274,13 +263,13 @@ def sweep_blocks(inputs, model, constraints, constrained, highest, ratio, steps)
 
 
 @compiled
-def block_pair_scores(inputs, block):
+def block_pair_scores(inputs, block, within):
     """S(x,y) of each ordered pair and feature type of one block, 0 for x = y; and n(x)."""
     first, last = inputs.block_start[block], inputs.block_start[block + 1]
     m, types = last - first, inputs.type_start.size - 1
     scratch = new_feature_scratch(max(1, inputs.bag_start[last] - inputs.bag_start[first]))
     triangle, n = np.empty((m * (m - 1) // 2 + 1, types)), np.empty((m, types))
-    fill_cooccurrence(first, last, inputs, False, scratch, triangle, n)
+    fill_cooccurrence(first, last, inputs, within, scratch, triangle, n)
     S = np.zeros((m, m, types))
     for i in range(1, m):
         for j in range(i):
