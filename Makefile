@@ -51,6 +51,7 @@ bench: $(TOOLS)  ## run the benchmarks; results go to benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
 
 accuracy: $(TOOLS)  ## measure on the labelled sets in ../shared/data; figures go to docs/accuracy.md
+	$(BIN)/python -m benchmarks.across_names -o docs/accuracy.md
 	$(BIN)/python -m benchmarks.accuracy -o docs/accuracy.md
 
 mutants: $(TOOLS)  ## mutation testing: change the code at random, and list the changes that no test notices

@@ -39,7 +39,7 @@ from homonym.evaluation.gold import read_gold
 from homonym.evaluation.matching import label_names, match
 from homonym.evaluation.reliability import BINS, CONFIDENCE
 from homonym.experiments.baselines import all_baselines
-from homonym.measures.agreement import NameScores, bcubed, correctly_clustered, harmonic
+from homonym.measures.agreement import NameScores, bcubed, harmonic, is_right
 from homonym.measures.bootstrap import LARGEST_SHOWN
 from homonym.measures.methods import (
     LabelledNames,
@@ -107,7 +107,9 @@ class LabelledSet:
 
 PUBMED = "pubmed/documents.jsonl.gz"
 #: The tables have the defaults of version 0.7.0, before names were evidence; benchmarks/across_names.py has today's.
-BEFORE = Settings(blocking="given", coauthor_names="initials", chance_limit=0.0, name_trust=0.0)
+BEFORE = Settings(
+    blocking="given", coauthor_names="initials", affiliation_level="whole", chance_limit=0.0, name_trust=0.0
+)
 SETS = (
     LabelledSet("AMiner", ("aminer/documents.jsonl.gz",), "aminer/documents.jsonl.gz", BEFORE, "mentions"),
     LabelledSet("PubMed, first initial", (PUBMED,), PUBMED, BEFORE.changed(blocking="first-initial"), "mentions"),
@@ -209,8 +211,10 @@ class Measured:
         done, found = self.run()
         gold = [self.data / self.kind.gold]
         matched = match([done.output], read_gold(gold), gold)
-        right = correctly_clustered(matched.names, matched.authors, matched.clusters[0])
-        return done, found, Stated(matched.stated[0][CONFIDENCE], right)
+        right = is_right(matched.names, matched.authors, matched.clusters[0], matched.lone[0])
+        stated = matched.stated[0][CONFIDENCE]
+        known = ~np.isnan(stated)
+        return done, found, Stated(stated[known], right[known])
 
 
 def best_limit(curves: LimitCurves, names: LabelledNames, part: Part, judged: Judged) -> Limit:

@@ -14,11 +14,30 @@ from dataclasses import dataclass
 import orjson
 from anyascii import anyascii
 
+from benchmarks.writers.articles import write_jats
 from benchmarks.writers.bibtex import write_bibtex
+from benchmarks.writers.catalogues import write_marcxml, write_mods, write_orcid, write_orcid_xml
 from benchmarks.writers.markup import write_dblp, write_pubmed
 from benchmarks.writers.objects import write_crossref, write_datacite, write_openalex
 from benchmarks.writers.parts import DOCUMENT_IDS, FIRST_NUMBER, Name, known_as
+from benchmarks.writers.reference_managers import (
+    write_cochrane,
+    write_endnote_xml,
+    write_noteexpress,
+    write_pubmed_text,
+    write_refer,
+    write_refworks,
+    write_zotero,
+)
 from benchmarks.writers.scopus import SCOPUS_COLUMNS, row, write_scopus
+from benchmarks.writers.services import (
+    write_dimensions,
+    write_europe_pmc,
+    write_europe_pmc_xml,
+    write_lens,
+    write_semantic_scholar,
+    write_semantic_scholar_line,
+)
 from benchmarks.writers.tagged import write_nbib, write_ovid, write_scopus_ris
 from benchmarks.writers.wos import WOS_COLUMNS, write_wos, write_wos_bibtex, write_wos_row
 from homonym.records.formats.documents import parse_document
@@ -120,6 +139,9 @@ def _complete(author: Author, person: int) -> None:
         author.ids["researcherid"] = f"{'ABCDEFGH'[person % 8]}-{1000 + person // 8 % 9000}-{2008 + person % 10}"
     author.ids["scopus"] = str(57_000_000_000 + person)
     author.ids["openalex"] = f"A{5_000_000_000 + person}"
+    author.ids["s2"] = str(144_000_000 + person)
+    author.ids["dimensions"] = f"ur.0{100_000_000 + person}.{person % 90 + 10}"
+    author.ids["mag"] = str(2_100_000_000 + person)
     if person % 6 == 0:
         author.ids["dblp"] = f"{name.natural} {person % 90 + 1:04d}"
 
@@ -165,4 +187,69 @@ EXPORTS = {
     ),
     "datacite": Export("datacite", "json", write_datacite, b'{"data": [', b", ", b'], "meta": {"total": 50000000}}'),
     "scopus": Export("scopus", "csv", write_scopus, _MARK + row(SCOPUS_COLUMNS)),
+    "refer": Export("refer", "enw", write_refer),
+    "refworks": Export("refworks", "txt", write_refworks),
+    "noteexpress": Export("noteexpress", "txt", write_noteexpress, _MARK),
+    "cochrane": Export("cochrane", "txt", write_cochrane, _MARK),
+    "pubmed-text": Export("pubmed-text", "txt", write_pubmed_text),
+    "endnote-xml": Export(
+        "endnote-xml",
+        "xml",
+        write_endnote_xml,
+        b'<?xml version="1.0" encoding="UTF-8" ?><xml><records>',
+        trailer=b"</records></xml>",
+    ),
+    "zotero": Export("zotero", "json", write_zotero, b"[\n", b",\n", b"\n]"),
+    "europepmc": Export(
+        "europepmc",
+        "json",
+        write_europe_pmc,
+        b'{"version":"6.9","hitCount":99999,"nextCursorMark":"AoJ","request":{"queryString":"x","resultType":"core"},'
+        b'"resultList":{"result":[',
+        b",",
+        b"]}}",
+    ),
+    "europepmc-xml": Export(
+        "europepmc",
+        "xml",
+        write_europe_pmc_xml,
+        b'<?xml version="1.0" encoding="UTF-8" standalone="yes"?><responseWrapper '
+        b'xmlns:slx="http://www.scholix.org"><version>6.9</version><hitCount>99999</hitCount><request>'
+        b"<resultType>core</resultType></request><resultList>",
+        trailer=b"</resultList></responseWrapper>",
+    ),
+    "jats": Export(
+        "jats", "xml", write_jats, b'<?xml version="1.0"?>\n<pmc-articleset>', trailer=b"</pmc-articleset>\n"
+    ),
+    "semanticscholar": Export(
+        "semanticscholar", "json", write_semantic_scholar, b'{"total":99999,"offset":0,"next":100,"data":[', b",", b"]}"
+    ),
+    "semanticscholar-lines": Export("semanticscholar", "jsonl", write_semantic_scholar_line),
+    "lens": Export("lens", "json", write_lens, b'{"total":99999,"max_score":1.0,"data":[', b",", b'],"results":100}'),
+    "dimensions": Export(
+        "dimensions", "json", write_dimensions, b'{"_stats":{"total_count":99999},"publications":[', b",", b"]}"
+    ),
+    "marcxml": Export(
+        "marcxml",
+        "xml",
+        write_marcxml,
+        b'<?xml version="1.0" encoding="UTF-8"?>\n<collection xmlns="http://www.loc.gov/MARC21/slim">\n',
+        trailer=b"</collection>\n",
+    ),
+    "mods": Export(
+        "mods",
+        "xml",
+        write_mods,
+        b'<?xml version="1.0" encoding="UTF-8"?>\n<mods:modsCollection xmlns:mods="http://www.loc.gov/mods/v3">\n',
+        trailer=b"</mods:modsCollection>\n",
+    ),
+    "orcid": Export("orcid", "json", write_orcid, b'{"bulk":[', b",", b"]}"),
+    "orcid-xml": Export(
+        "orcid",
+        "xml",
+        write_orcid_xml,
+        b'<?xml version="1.0" encoding="UTF-8"?>\n<bulk:bulk xmlns:bulk="http://www.orcid.org/ns/bulk" '
+        b'xmlns:common="http://www.orcid.org/ns/common" xmlns:work="http://www.orcid.org/ns/work">\n',
+        trailer=b"</bulk:bulk>\n",
+    ),
 }

@@ -225,7 +225,7 @@ def test_falsy_changes_are_changes() -> None:
     assert (changed.limit, changed.joint, changed.year_reach) == (Limit(), False, 0)
 
 
-SPELLED_OUT = {"alpha", "beta", "kappa", "gamma", "chance_limit", "name_trust"}
+SPELLED_OUT = {"alpha", "beta", "kappa", "gamma", "chance_limit", "name_trust", "background"}
 
 
 @pytest.mark.parametrize("variant", ["prob", "max"])
@@ -273,6 +273,7 @@ def any_settings(draw: st.DrawFn) -> Settings:
         **limit,
         target_precision=draw(target),
         weights=weights,
+        background=draw(st.sampled_from(["auto", "on", "none"])),
         blocking=draw(st.sampled_from(["given", "initials", "first-initial", "full-name"])),
         year_sigma=draw(st.floats(1e-300, 100)),
         year_reach=draw(st.integers(0, 100)),

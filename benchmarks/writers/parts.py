@@ -15,6 +15,10 @@ DOCUMENT_IDS = {
     "scopus": "2-s2.0-850{}",
     "openalex": "W4{}",
     "dblp": "journals/synth/Doe{}",
+    "s2": "2{}",
+    "paper": "0123456789abcdef0123456789abcdef{}",
+    "lens": "000-{}-111",
+    "dimensions": "pub.10{}",
 }
 FIRST_NUMBER = 10_000_000
 

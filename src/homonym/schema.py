@@ -20,13 +20,77 @@ AUTHORS = pa.schema(
         pa.field("author_confidence", pa.float64()),
     ]
 )
-"""The result: one row per mention, ordered by block, document, position.
+"""The result: one row per mention, ordered by block, document, position. In a result directory, mentions.parquet.
 
-`confidence` is the share of correctly clustered pseudo-name mentions with a similar margin, `author_confidence` its
-mean over the mentions of the author; both are null if the collection has no pseudo-names.
+`author_id` is the block and a digest of the anchor mention (see collection/author_ids.py).
+
+`confidence` is the probability that a mention belongs to the person who has most mentions of its author; for a lone
+mention, that its person has no other mention in the block. `author_confidence` is its mean over the mentions of the
+author. Both are null where nothing is known: without pseudo-names, in a block of one mention, without features.
 
 `constraint` lists the constraints on a mention, separated by semicolons: `same:orcid` is a must-link to another mention
 of its block, `not:name` a cannot-link.
+"""
+
+IDENTIFIERS = pa.list_(pa.struct([pa.field("kind", pa.string()), pa.field("id", pa.string())]))
+
+
+def _counted(*names: str) -> pa.ListType:
+    """A column of lists of values with their counts."""
+    return pa.list_(pa.struct([*(pa.field(name, pa.string()) for name in names), pa.field("count", pa.int64())]))
+
+
+AUTHOR_SUMMARIES = pa.schema(
+    [
+        pa.field("author_id", pa.string(), nullable=False),
+        pa.field("name", pa.string()),
+        pa.field("variants", _counted("name")),
+        pa.field("mentions", pa.int64(), nullable=False),
+        pa.field("documents", pa.int64(), nullable=False),
+        pa.field("first_year", pa.int32()),
+        pa.field("last_year", pa.int32()),
+        pa.field("affiliations", _counted("affiliation")),
+        pa.field("coauthors", _counted("author_id", "name")),
+        pa.field("ids", _counted("kind", "id")),
+        pa.field("confidence", pa.float64()),
+    ]
+)
+"""The authors of a result directory, authors.parquet: one row per author, ordered by author_id.
+
+`name` is the most complete form of the name, of equally complete ones the most frequent. Lists are ordered by count,
+then by text. `variants` has all forms of the name, with the number of mentions; `ids` all identifiers, with the number
+of mentions; `affiliations` the ten on most mentions; `coauthors` the ten with most common documents, of which those
+with more than a hundred authors are not counted. `documents` is the number of distinct documents.
+"""
+
+DOCUMENTS = pa.schema(
+    [
+        pa.field("document_id", pa.string(), nullable=False),
+        pa.field("title", pa.string()),
+        pa.field("year", pa.int32()),
+        pa.field("venue", pa.string()),
+        pa.field(
+            "authors",
+            pa.list_(
+                pa.struct(
+                    [
+                        pa.field("position", pa.int32()),
+                        pa.field("name", pa.string()),
+                        pa.field("affiliations", pa.list_(pa.string())),
+                    ]
+                )
+            ),
+        ),
+        pa.field("ids", IDENTIFIERS),
+        pa.field("record_ids", pa.list_(pa.string())),
+        pa.field("record", pa.string(), nullable=False),
+    ]
+)
+"""The documents of a result directory, documents.parquet: one row per document, copies merged, ordered by document_id.
+
+`record` is the whole document as one JSON object (see records/formats/documents.py), with the ids of the result.
+`record_ids` are the ids that its records had in the input: several if copies were merged, another than `document_id` if
+that was changed because different documents had the same id.
 """
 
 STATISTICS = pa.schema(
@@ -56,8 +120,6 @@ BAG = pa.list_(
     )
 )
 
-IDENTIFIERS = pa.list_(pa.struct([pa.field("kind", pa.string()), pa.field("id", pa.string())]))
-
 MENTIONS = pa.schema(
     [
         pa.field("mention_id", pa.string(), nullable=False),
@@ -65,6 +127,7 @@ MENTIONS = pa.schema(
         pa.field("position", pa.int32()),
         pa.field("name", pa.string()),
         pa.field("block", pa.string(), nullable=False),
+        pa.field("year", pa.int32()),
         pa.field("author", pa.string()),
         pa.field("ids", IDENTIFIERS),
         pa.field("features", BAG),

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from homonym.errors import InputError, SettingsError
 from homonym.io.inputs import unreadable
+from homonym.io.result_directory import SETTINGS, file_of
 from homonym.io.special_files import open_input
 
 #: The weights that the paper's classifier learned on Web of Science names.
@@ -83,10 +84,15 @@ Variant = Literal["prob", "max"]
 Scope = Literal["overall", "within"]
 Blocking = Literal["auto", "given", "initials", "first-initial", "full-name"]
 CoauthorNames = Literal["full", "initials"]
+AffiliationLevel = Literal["institution", "whole"]
+Background = Literal["auto", "on", "none"]
 
 #: What surname and initials count of a co-author whose full name is spelled out; the full name counts the rest. Sums of
 #: quarters are exact. A half and nothing were slightly worse on AMiner.
 KEY_SHARE = 0.25
+#: What an affiliation as written counts where an institution is recognised, which counts the rest. With a quarter and
+#: with three quarters, results on AMiner and PubMed were the same within .003.
+WHOLE_SHARE = 0.5
 
 
 class Limit(NamedTuple):
@@ -143,8 +149,11 @@ MAX_IDENTIFIERS = 25
 
 #: Groups of settings: those of extraction are part of the cache keys of checkpoints (engines/local_checkpoints.py), and
 #: all groups define which options a command has.
-EXTRACTION = ("blocking", "coauthor_names", "year_sigma", "year_reach", "title_weight", "abstract_weight", "language")
-UNTUNED = ("variant", "joint", "scope", "epsilon", "gamma", "chance_limit", "weights", "name_trust")
+EXTRACTION = (
+    "blocking", "coauthor_names", "affiliation_level", "year_sigma", "year_reach", "title_weight", "abstract_weight",
+    "language",
+)  # fmt: skip
+UNTUNED = ("variant", "joint", "scope", "epsilon", "gamma", "chance_limit", "weights", "name_trust", "background")
 CLUSTERING = (*UNTUNED, "alpha", "beta", "kappa", "target_precision", "constraints", "identifiers")
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -215,6 +224,12 @@ class Settings(BaseModel):
         "with 0, names only keep people apart. If not given, it is calibrated together with the limit, or 0 if that "
         "one is given",
     )
+    background: Background = Field(
+        "auto",
+        description="how common words and names are elsewhere, for collections of few names: added to the frequencies "
+        "of such collections (on), never used (none), or used unless the limit or other frequencies are given (auto). "
+        "Collections with 10,000 mentions on documents without their most frequent name do not change",
+    )
     blocking: Blocking = Field(
         "auto",
         description="how mentions form blocks: the block in the data, else surname + first initial (auto); "
@@ -225,6 +240,11 @@ class Settings(BaseModel):
         "full",
         description="names of co-authors as features: full name ¾ and surname + initials ¼ where given names are "
         "spelled out (full); surname + initials only, as in the paper (initials)",
+    )
+    affiliation_level: AffiliationLevel = Field(
+        "institution",
+        description="affiliations as features: as written ½ and the institution ½, without department and address "
+        "(institution); as written only, as in the paper (whole)",
     )
     year_sigma: Finite = Field(2.0, gt=0, le=100, description="standard deviation of the publication year, in years")
     year_reach: int = Field(5, ge=0, le=100, description="years before and after publication that count, too")
@@ -352,6 +372,7 @@ class Settings(BaseModel):
         """The same settings with this limit, the chance limit and trust in use, and without the target precision."""
         values = self.model_dump(exclude_unset=True, exclude={"target_precision"})
         chosen = limit._asdict() | {"chance_limit": self.required_lift, "name_trust": self.trust_in_names}
+        chosen |= {"background": self.background_in_use}
         return Settings(**(values | chosen))._from_file(self._file)
 
     def without(self, *names: str) -> Settings:
@@ -381,6 +402,18 @@ class Settings(BaseModel):
         if self.name_trust is not None:
             return self.name_trust
         return 1.0 if self.is_default_score and not self.limit_is_given else 0.0
+
+    @property
+    def uses_background(self) -> bool:
+        """Whether small collections lean on the background: as given; else if the limit is not given."""
+        if self.background != "auto":
+            return self.background == "on"
+        return self.is_default_score and not self.limit_is_given
+
+    @property
+    def background_in_use(self) -> Background:
+        """The use of the background, spelled out."""
+        return "on" if self.uses_background else "none"
 
     def weights_for(self, types: Sequence[str]) -> list[float]:
         """λ for the feature types that occur in the collection, summing to 1.
@@ -423,6 +456,7 @@ class Settings(BaseModel):
         if self.limit_is_given:
             values |= self.limit._asdict()
             values |= {"chance_limit": self.required_lift, "name_trust": self.trust_in_names}
+            values |= {"background": self.background_in_use}
         return {name: value for name, value in values.items() if value is not None}
 
     def to_toml(self) -> str:
@@ -438,7 +472,8 @@ class Settings(BaseModel):
 
 
 def load_settings(path: Path) -> Settings:
-    """Read settings from a TOML file."""
+    """Read settings from a TOML file, or from that of a result directory."""
+    path = file_of(path, SETTINGS)
     try:
         with open_input(path) as stream:
             values = tomllib.loads(stream.read().decode("utf-8-sig"))

@@ -21,8 +21,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.calibration import block_sample, pseudonames, single_person_names
-from homonym.calibration.limit import PARTS, TOLERANCE, LimitScores, calibrate_limit
-from homonym.calibration.pseudonames import BlockComposition, SampledBlocks, block_composition, build_pseudonames
+from homonym.calibration.limit import PARTS, TOLERANCE, CalibratedLimit, LimitCalibrator, LimitScores
+from homonym.calibration.pseudonames import (
+    BlockComposition,
+    SampledBlocks,
+    build_pseudonames,
+    composition_of_clusters,
+)
 from homonym.calibration.single_person_names import PersonPool, find_people
 from homonym.clustering.agglomerative import cluster, limits
 from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies, Integers, starts
@@ -251,7 +256,11 @@ def composition_found(
     collection: Ready, settings: Settings, constraints: FoundConstraints | None, threads: int = 1
 ) -> BlockComposition:
     sampled = SampledBlocks.draw(collection.encoded, settings, constraints)
-    return block_composition(sampled, collection.encoded.frequencies, settings, threads)
+    return composition_of_clusters(sampled, sampled.clusters(collection.encoded.frequencies, settings, threads))
+
+
+def calibrate_limit(collection: Ready, settings: Settings, seeds: int = 3) -> CalibratedLimit:
+    return LimitCalibrator(collection.encoded, settings, collection.constraints, threads=2, seeds=seeds).find()
 
 
 def cannot_links_of(composition: BlockComposition) -> list[set[int]]:
@@ -481,7 +490,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ready]:
 
 @pytest.mark.slow
 def test_limit_is_nearly_optimal(large: Ready) -> None:
-    found = calibrate_limit(large.encoded, Settings(), large.constraints, threads=2)
+    found = calibrate_limit(large, Settings())
     reached = large.f1(Settings(), found.limit)
     grid = [large.f1(Settings(), Limit(kappa=7 * 1.5**step)) for step in range(-8, 7)]
     assert found.why is None
@@ -495,7 +504,7 @@ def test_limit_is_nearly_optimal(large: Ready) -> None:
 def test_higher_target_precision_gives_a_higher_limit(small: Ready) -> None:
     before = 0.0
     for target in (0.7, 0.9, 0.98):
-        found = calibrate_limit(small.encoded, Settings(target_precision=target), small.constraints, threads=2, seeds=2)
+        found = calibrate_limit(small, Settings(target_precision=target), seeds=2)
         assert found.precision is not None
         assert found.precision >= target or found.why
         assert found.limit.kappa >= before
@@ -549,6 +558,25 @@ def test_chosen_limit_is_as_good_as_the_best(scores: LimitScores) -> None:
     assert (found.people, found.names) == (5, len(scores.seed))
 
 
+@pytest.mark.parametrize(
+    ("f1", "choice"),
+    [
+        ([0.5, 0.9, 0.9, 0.9, 0.5, 0.5, 0.5], 3),  # the default is as good as lower limits
+        ([0.9, 0.9, 0.9, 0.5, 0.5, 0.5, 0.5], 2),  # the closest to it that is
+        ([0.5, 0.5, 0.5, 0.5, 0.9, 0.9, 0.9], 5),  # higher limits are better: the middle
+    ],
+)
+def test_a_limit_below_the_default_is_only_chosen_where_the_default_is_worse(f1: list[float], choice: int) -> None:
+    scores = LimitScores(
+        factors=np.power(1.1, np.arange(-3, 4)),
+        precision=np.array([f1]),
+        recall=np.array([f1]),
+        people=np.array([2]),
+        seed=np.zeros(1, np.int64),
+    )
+    assert scores.choose(None) == choice
+
+
 def test_numbers_of_people_have_equal_weight() -> None:
     scores = LimitScores(
         factors=np.ones(1),
@@ -566,7 +594,7 @@ def test_numbers_of_people_have_equal_weight() -> None:
 )
 def test_every_variant_gets_a_usable_limit(large: Ready, values: dict[str, Any]) -> None:
     run = Settings(**values)
-    found = calibrate_limit(large.encoded, run, large.constraints, threads=2, seeds=2)
+    found = calibrate_limit(large, run, seeds=2)
     assert found.why is None
     reached = large.f1(run, found.limit)
     assert reached > large.f1(run, Limit(alpha=1e9)) + 0.3, "better than singletons"
@@ -597,7 +625,9 @@ def test_given_limit_is_not_changed(corpus: Path, tmp_path: Path) -> None:
     summary = disambiguate(corpus, tmp_path / "authors.parquet", Settings(beta=1e-4))
     assert (summary.limit, summary.calibration) == (Limit(beta=1e-4), None)
     assert load_settings(settings_path(summary.output)).limit == Limit(beta=1e-4)
-    assert pq.read_table(summary.output)["confidence"].null_count == 0
+    table = pq.read_table(summary.output)
+    blocks_of_one = sum(count == 1 for count in Counter(table["block"].to_pylist()).values())
+    assert table["confidence"].null_count == blocks_of_one
 
 
 # Collections that are too small.

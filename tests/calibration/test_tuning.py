@@ -346,7 +346,7 @@ def test_also_judges_limits_found_without_labels(corpus: Path, calibrated: Calib
 
 @pytest.mark.slow
 def test_pseudonames_are_nearly_as_good_as_labels_on_easy_names(easy: Path) -> None:
-    judged = {limit.kind: limit.test for limit in calibrate(easy, easy).limits}
+    judged = {limit.kind: limit.test for limit in calibrate(easy, easy, Settings(background="none")).limits}
     labelled, unlabelled = judged["kappa"], judged["pseudo-names"]
     assert labelled is not None
     assert unlabelled is not None
@@ -374,7 +374,7 @@ def test_tries_gamma_unless_given(corpus: Path, calibrated: Calibration) -> None
 
 def test_takes_another_gamma_if_clearly_better(generated: Callable[[Corpus], Path]) -> None:
     corpus = generated(Corpus(mentions=2000, ambiguity=8, seed=4))
-    calibrated = calibrate(corpus, corpus, Settings(chance_limit=0, name_trust=0))
+    calibrated = calibrate(corpus, corpus, Settings(chance_limit=0, name_trust=0, background="none"))
     tried = {one.gamma: one.f1 for one in calibrated.chances}
     assert calibrated.settings.gamma == max(tried, key=lambda gamma: tried[gamma]) > 0.25
     rows = {limit.kind: limit for limit in calibrated.limits}
@@ -467,7 +467,7 @@ def test_checks_the_output_before_reading(corpus: Path, tmp_path: Path) -> None:
 def test_command_line_calibrates_on_all_names(corpus: Path, tmp_path: Path) -> None:
     done = homonym_command(
         "calibrate", corpus, "--gold", corpus, "--training-share", 1, "-o", "settings.toml",
-        "--chance-limit", 0, "--name-trust", 0, cwd=tmp_path,
+        "--chance-limit", 0, "--name-trust", 0, "--background", "none", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "warning" not in done.stderr
@@ -569,7 +569,8 @@ def few_names(tmp_path: Path) -> Path:
 
 
 def test_warns_and_takes_the_default_if_there_are_too_few_names(tmp_path: Path) -> None:
-    found = calibrate(few_names(tmp_path), output=tmp_path / "settings.toml")
+    settings = Settings(background="none")
+    found = calibrate(few_names(tmp_path), settings=settings, output=tmp_path / "settings.toml")
     assert (found.chosen, found.unlabelled.names) == ("default", 0)
     assert load_settings(tmp_path / "settings.toml").limit == Settings().limit == found.settings.limit
     assert found.unlabelled.why
@@ -586,10 +587,10 @@ def test_too_few_names_omit_the_pseudoname_row(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_command_line_calibrates_without_labels(easy: Path, tmp_path: Path) -> None:
-    done = homonym_command("calibrate", easy, "-o", "settings.toml", cwd=tmp_path)
+    done = homonym_command("calibrate", easy, "-o", "settings.toml", "--background", "none", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "warning" not in done.stderr
-    found = calibrate(easy).unlabelled
+    found = calibrate(easy, settings=Settings(background="none")).unlabelled
     assert found.spread is not None
     low, high = found.spread
     assert done.stdout.splitlines() == [
@@ -604,12 +605,13 @@ def test_command_line_calibrates_without_labels(easy: Path, tmp_path: Path) -> N
 
 
 def test_command_line_reports_the_default_limit(tmp_path: Path) -> None:
-    done = homonym_command("calibrate", few_names(tmp_path), cwd=tmp_path)
+    done = homonym_command("calibrate", few_names(tmp_path), "--background", "none", cwd=tmp_path)
     assert done.returncode == 0
-    assert done.stderr == f"warning: {calibrate(tmp_path / 'few.jsonl').unlabelled.why}.\n"
+    settings = Settings(background="none")
+    assert done.stderr == f"warning: {calibrate(tmp_path / 'few.jsonl', settings=settings).unlabelled.why}.\n"
     kappa = Settings().limit.kappa
     options = f"--kappa {kappa:g} --chance-limit {Settings().required_lift:g}"
-    assert done.stdout.splitlines() == [f"merge threshold (default): κ = {kappa:g}", options]
+    assert done.stdout.splitlines() == [f"merge threshold (default): κ = {kappa:g}; trust in full names 0.00", options]
 
 
 @pytest.mark.slow

@@ -323,7 +323,7 @@ def test_margins_are_empty_unless_requested() -> None:
 
 
 def test_dense_bytes_includes_cannot_links() -> None:
-    assert dense_bytes(100, 8) == 4950 * 8 * 8 + 4950 + 100 * 100 * 8
+    assert dense_bytes(100, 8) == 4950 * 8 * 16 + 4950 + 100 * 100 * 16
 
 
 def test_without_feature_types_only_must_link_groups_are_joined() -> None:

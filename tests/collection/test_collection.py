@@ -278,11 +278,11 @@ bounded = hypothesis_settings(
 
 
 @pytest.mark.slow
-@hypothesis_given(corpora, st.sampled_from(["full", "initials"]))
+@hypothesis_given(corpora, st.sampled_from(["full", "initials"]), st.sampled_from(["institution", "whole"]))
 @bounded
-def test_random_corpora_agree_with_brute_force(tmp_path: Path, corpus: list[Raw], names: str) -> None:
+def test_random_corpora_agree_with_brute_force(tmp_path: Path, corpus: list[Raw], names: str, level: str) -> None:
     corpus = [*corpus, one_usable]
-    settings = Settings(coauthor_names=names)
+    settings = Settings(coauthor_names=names, affiliation_level=level)
     found = collect(written(tmp_path, corpus), settings=settings)
     check_against(found, *brute_force(corpus, settings))
     ids = [str(raw["id"]) for raw in corpus]

@@ -148,6 +148,19 @@ def test_skips_unknown_files_in_a_directory_with_a_warning(tmp_path: Path) -> No
     assert not (tmp_path / "out2.jsonl").exists()
 
 
+def test_reports_authors_without_a_usable_name(tmp_path: Path) -> None:
+    people = [{"name": "???"}, {"name": "Doe, Jane"}, {"name": "12"}]
+    path = written(tmp_path / "in.jsonl", own(id="a", authors=people) * 2 + own(id="b", authors=people))
+    done = convert(path, tmp_path / "out.jsonl", rejects=tmp_path / "r.jsonl", resources=ONE)
+    assert [document["authors"] for document in documents(tmp_path / "out.jsonl")] == [
+        [None, {"name": "Doe, Jane"}]
+    ] * 2
+    assert (done.mentions, done.problems.counts["author"]) == (2, 6)
+    assert "author 0 has no name ('???')" in (tmp_path / "r.jsonl").read_text()
+    with pytest.raises(InputError, match=r"line 1: author 0 has no name \('\?\?\?'\); correct it"):
+        convert(path, tmp_path / "out2.jsonl", strict=True, resources=ONE)
+
+
 def test_rejects_wrong_calls_in_one_sentence(tmp_path: Path) -> None:
     path = written(tmp_path / "in.jsonl", own(id="a"))
     with pytest.raises(OutputError, match="suffixes"):

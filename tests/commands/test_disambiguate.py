@@ -24,6 +24,7 @@ from homonym.errors import CapacityError, HomonymError, InputError, OutputError,
 from homonym.schema import AUTHORS, ROUNDS
 from homonym.settings import Settings, load_settings
 from homonym.synthetic.corpus import Corpus
+from tests.support.author_ids import author_id
 
 JANE = {"name": "Doe, Jane", "affiliations": ["MIT"], "emails": ["jane@mit.edu"]}
 GOOD = [
@@ -56,7 +57,8 @@ def test_three_documents(tmp_path: Path) -> None:
     table = pq.read_table(summary.output)
     assert table.schema.equals(AUTHORS)
     assert table["mention_id"].to_pylist() == ["a#0", "b#0", "c#0", "a#1", "b#1"]
-    assert table["author_id"].to_pylist() == ["DOE, J/1", "DOE, J/1", "DOE, J/2", "SMITH, A/1", "SMITH, A/1"]
+    anchors = [("DOE, J", "a#0")] * 2 + [("DOE, J", "c#0")] + [("SMITH, A", "a#1")] * 2
+    assert table["author_id"].to_pylist() == [author_id(block, anchor) for block, anchor in anchors]
     assert table["name"].to_pylist()[:3] == ["Doe, Jane", "Doe, Jane", "Doe, J."]
     assert load_settings(settings_path(summary.output)).limit == settings.limit
 
@@ -131,6 +133,20 @@ def test_co_authors_are_counted_as_in_given_statistics(tmp_path: Path, names: st
     summary = disambiguate(documents, output, Settings(alpha=0.25), statistics=statistics)
     assert load_settings(settings_path(output)).coauthor_names == names
     assert any("counts co-authors by surname and initials" in text for text in summary.warnings) == (names != "full")
+
+
+@pytest.mark.parametrize("level", ["institution", "whole"])
+def test_affiliations_are_counted_as_in_given_statistics(tmp_path: Path, level: str) -> None:
+    record = {
+        "id": "1",
+        "authors": [{"name": "Doe, Jane", "affiliations": ["Dept Phys, Univ Bonn"]}, {"name": "Roe, R"}],
+    }
+    documents = write(tmp_path / "in.jsonl", [record])
+    statistics, output = tmp_path / "statistics.csv", tmp_path / "out.parquet"
+    extract(documents, tmp_path / "mentions.jsonl", Settings(affiliation_level=level), save_statistics=statistics)
+    summary = disambiguate(documents, output, Settings(alpha=0.25), statistics=statistics)
+    assert load_settings(settings_path(output)).affiliation_level == level
+    assert any("counts affiliations as written" in text for text in summary.warnings) == (level == "whole")
 
 
 @pytest.mark.slow

@@ -32,12 +32,13 @@ from homonym.commands.run import Resources
 from homonym.constraints.conflicts import write_conflicts
 from homonym.constraints.evidence import UserPairs, read_user_pairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
-from homonym.errors import InputError
+from homonym.errors import InputError, SettingsError
 from homonym.names.compatibility import compatible
 from homonym.names.parse import encode_name, parse_name
 from homonym.records.formats.documents import parse_mention
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus
+from tests.support.author_ids import author_id
 from tests.support.command import homonym_command
 from tests.support.profiles import examples
 
@@ -287,6 +288,14 @@ def test_untrusted_identifiers_are_ignored() -> None:
     assert constraints.column.to_pylist() == ["same:scopus;not:scopus"] * 2 + ["not:scopus"]
 
 
+def test_refuses_misspelled_kinds_of_identifiers(tmp_path: Path) -> None:
+    document = {"id": "1", "authors": [{"name": "Doe, Jane", "ids": {"Staff-ID": "7"}}]}
+    path = write_lines(tmp_path / "documents.jsonl", [document, {**document, "id": "2"}])
+    with pytest.raises(SettingsError, match="the kind 'orchid', which homonym does not know; use orcid, or"):
+        disambiguate(path, tmp_path / "out.csv", Settings(identifiers="isni,orchid"))
+    assert disambiguate(path, tmp_path / "out.csv", Settings(identifiers="isni,staff_id")).authors == 1
+
+
 def test_conflicts_are_described_in_sentences() -> None:
     same = {"orcid": ORCIDS[0]}
     constraints = constraints_of([Row("A", "Doe, Jane", "d", same), Row("A", "Doe, John", "e", same)])
@@ -520,7 +529,7 @@ def test_deletes_the_conflicts_of_an_earlier_run(tmp_path: Path) -> None:
     assert summary.constraints is not None
     assert summary.constraints.first[0].mentions == ("0#0", "1#0")
     assert summary.constraints.file.read_text().startswith("kind,block,mentions,what\nname,")
-    assert result_of(summary) == dict.fromkeys(["0#0", "1#0"], ("DOE, J/1", "same:orcid"))
+    assert result_of(summary) == dict.fromkeys(["0#0", "1#0"], (author_id("DOE, J", "0#0"), "same:orcid"))
     disambiguate(source, tmp_path / "out.parquet", Settings(constraints="none"))
     assert not summary.constraints.file.exists()
     write_conflicts(summary.constraints.file, [])

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -19,7 +20,7 @@ from homonym.calibration.pseudonames import SampledBlocks
 from homonym.clustering.arrays import NamePrior, starts
 from homonym.collection.encoded import Encoded
 from homonym.commands.disambiguate import disambiguate
-from homonym.constraints.name_prior import FLOOR, MANY_PAIRS, FullNames, name_prior
+from homonym.constraints.name_prior import FLOOR, MANY_PAIRS, NAME_COLUMNS, SAME_MIDDLE, FullNames, name_prior
 from homonym.engines import local
 from homonym.engines.local import LocalEngine
 from homonym.experiments.runs import paper_settings
@@ -142,6 +143,32 @@ def test_full_names_are_read_from_a_collection(encoded: Encoded) -> None:
     assert shared == ["DOE|JANE"] * 3 + ["POE|EDGAR"] * 2
     roe = encoded.block_names().to_pylist().index("ROE, R")
     assert names.of_blocks(roe, roe + 1, 1.0) is None
+
+
+def test_reading_by_batches_and_chosen_mentions_gives_the_same_names(encoded: Encoded) -> None:
+    whole, table = FullNames.read(encoded), pq.read_table(encoded.mentions_file, columns=list(NAME_COLUMNS))
+    for rows in (1, 2, 100):
+        found = FullNames.of(encoded.block_start, table.to_batches(max_chunksize=rows))
+        assert_same(found.prior(1.0), whole.prior(1.0))
+        assert np.array_equal(found.namesakes, whole.namesakes, equal_nan=True)
+    assert FullNames.of(np.zeros(1, np.int64), []).prior(1.0) is None
+
+
+@pytest.mark.parametrize(
+    ("initials", "share"), [(["JW", "JW"], SAME_MIDDLE), (["JW", "J"], 1), (["JW", "JA"], 1), (["J", "J"], 1)]
+)
+def test_fewer_namesakes_are_expected_if_all_mentions_have_the_same_middle_initial(
+    initials: list[str], share: float
+) -> None:
+    rows = {
+        "full_name": ["DOE|JANE"] * 2 + ["DOE|JOHN", None],
+        "namesakes": [2.0, 2.0, 2.0, None],
+        "parsed_name": [f"DOE|{one}|JANE|" for one in initials] + ["DOE|J|JOHN|", None],
+        "block": ["DOE, J"] * 4,
+    }
+    found = FullNames.of(np.array([0, 4]), pa.table(rows).to_batches())
+    assert found.namesakes[:3].tolist() == [2 * share, 2 * share, 2]
+    assert np.isnan(found.namesakes[3])
 
 
 def test_names_do_not_count_in_blocks_that_the_data_defines(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.accuracy import DATA, SETS, TABLES, Measured, address_pairs, baselines_table, f1_at, filled
+from benchmarks.accuracy import DATA, SETS, TABLES, LabelledSet, Measured, address_pairs, baselines_table, f1_at, filled
+from benchmarks.across_names import COLLECTIONS, COLUMNS
 
 from homonym.clustering.arrays import Bags, Frequencies
 from homonym.measures.agreement import NameScores
@@ -22,10 +23,11 @@ PAGE = ROOT / "docs" / "accuracy.md"
 
 def test_the_page_has_each_table_once_and_filled() -> None:
     found = re.findall(r"<!-- table (\w+) -->\n(.*?)<!-- end -->", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    assert sorted(name for name, _ in found) == sorted(TABLES)
+    columns = {"across": COLUMNS, **{name: columns for name, (columns, _) in TABLES.items()}}
+    assert sorted(name for name, _ in found) == sorted(columns)
     for name, content in found:
         head, *lines = content.strip().splitlines()
-        assert head == f"| {' | '.join(TABLES[name][0])} |"
+        assert head == f"| {' | '.join(columns[name])} |"
         assert len({line.count("|") for line in [head, *lines]}) == 1, f"a line of the table {name} is cut"
 
 
@@ -38,10 +40,11 @@ def test_tables_take_their_places_and_nothing_else_changes() -> None:
         filled(text, {"z": "3"})
 
 
-def test_a_missing_set_is_named(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "benchmarks.accuracy", str(tmp_path)]
+@pytest.mark.parametrize(("script", "sets"), [("accuracy", SETS), ("across_names", COLLECTIONS)])
+def test_a_missing_set_is_named(tmp_path: Path, script: str, sets: tuple[LabelledSet, ...]) -> None:
+    command = [sys.executable, "-m", f"benchmarks.{script}", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    for kind in SETS:
+    for kind in sets:
         assert f"{kind.title}: not measured, there is no {tmp_path}" in done.stdout
 
 

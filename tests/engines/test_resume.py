@@ -396,10 +396,11 @@ def test_refuses_two_runs_in_one_directory(documents: Path, tmp_path: Path) -> N
 def test_every_setting_of_extraction_is_part_of_the_key_of_a_part() -> None:
     """A setting that is missing from the key would let a run reuse parts that were made with other settings."""
     changes: dict[str, Any] = {
-        "blocking": "initials", "coauthor_names": "initials",
+        "blocking": "initials", "coauthor_names": "initials", "affiliation_level": "whole",
         "year_sigma": 3.0, "year_reach": 3, "title_weight": 2, "abstract_weight": 0,
         "language": "de", "variant": "max", "joint": True, "scope": "within", "epsilon": 0.1, "gamma": 0.5,
-        "chance_limit": 2.0, "weights": "uniform", "name_trust": 0.5, "alpha": 0.1, "beta": 0.1, "kappa": 3.0,
+        "chance_limit": 2.0, "weights": "uniform", "name_trust": 0.5, "background": "on", "alpha": 0.1,
+        "beta": 0.1, "kappa": 3.0,
     }  # fmt: skip
     others = {"target_precision", "constraints", "identifiers"}
     assert set(changes) | others == set(Settings.model_fields) == {*EXTRACTION, *CLUSTERING}

@@ -30,6 +30,7 @@ from homonym.commands.run import Resources
 from homonym.engines.local import LocalEngine
 from homonym.engines.spark.engine import SparkEngine
 from homonym.errors import InputError, OutputError, SettingsError
+from homonym.io.result_directory import DOCUMENTS, LOG
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus
 
@@ -74,10 +75,16 @@ def session() -> Iterator[SparkSession]:
 
 def same(local: Summary, spark: Summary) -> None:
     """Results, side files and summaries are the same."""
-    for beside in (lambda path: path, settings_path, conflicts_path):
-        here, there = beside(local.output), beside(spark.output)
-        assert here.exists() == there.exists()
-        assert not here.exists() or here.read_bytes() == there.read_bytes()
+    if local.output.is_dir():
+        names, others = ({path.name for path in summary.output.iterdir()} for summary in (local, spark))
+        assert names == others
+        for name in names - {LOG}:
+            assert (local.output / name).read_bytes() == (spark.output / name).read_bytes(), name
+    else:
+        for beside in (lambda path: path, settings_path, conflicts_path):
+            here, there = beside(local.output), beside(spark.output)
+            assert here.exists() == there.exists()
+            assert not here.exists() or here.read_bytes() == there.read_bytes()
     apart = {"output", "seconds", "log", "calibration", "confidence", "constraints"}
     for field in fields(Summary):
         if field.name not in apart:
@@ -136,6 +143,20 @@ def test_same_bytes_for_skewed_blocks(session: SparkSession, tmp_path: Path) -> 
     sizes = pq.read_table(local.output)["block"].value_counts().field("counts").to_pylist()
     assert local.mentions >= 100_000
     assert sorted(sizes)[-2] > GIANT_BLOCK
+
+
+@needs_spark
+def test_same_bytes_for_one_name(session: SparkSession, tmp_path: Path) -> None:
+    authors = [{"name": "Wang, Wei"}, {"name": "Smith, John"}, {"name": "Wang, W"}]
+    rows = [
+        {"id": f"d{number}", "title": f"{word} of networks", "year": 1990 + number, "authors": authors[number % 2 :]}
+        for number, word in enumerate(["Theory", "History", "Chemistry"] * 4)
+    ]
+    (tmp_path / "in.jsonl").write_bytes(lines(rows))
+    local = disambiguate(tmp_path / "in.jsonl", tmp_path / "local.parquet")
+    same(local, disambiguate(tmp_path / "in.jsonl", tmp_path / "spark.parquet", resources=SPARK))
+    assert local.background
+    assert local.background.share == 1
 
 
 def difficult_documents(corpus: Path) -> list[list[Any]]:
@@ -202,10 +223,11 @@ def test_same_bytes_for_other_formats_and_chosen_ids(session: SparkSession, tmp_
     (exports / "b.bib").write_text("".join(BIBTEX.format(title=t, author="Doe, John") for t in [*titles, titles[0]]))
     (exports / "c.jsonl").write_text('{"id": "c", "authors": ["Doe, J"], "title": "Coins"}\n')
     (exports / "nothing.bin").write_bytes(bytes(range(256)))
-    local = disambiguate(exports, tmp_path / "local.csv")
-    spark = disambiguate(exports, tmp_path / "spark.csv", resources=SPARK)
+    local = disambiguate(exports, tmp_path / "local")
+    spark = disambiguate(exports, tmp_path / "spark", resources=SPARK)
     same(local, spark)
-    assert "smith2020~" in local.output.read_text()
+    documents = pq.read_table(local.output / DOCUMENTS).to_pylist()
+    assert {tuple(row["record_ids"]) for row in documents if "smith2020~" in row["document_id"]} == {("smith2020",)}
     assert any("skipped" in warning for warning in local.warnings)
 
 
@@ -233,8 +255,8 @@ def test_same_bytes_for_copies_in_several_sources(session: SparkSession, tmp_pat
             {"id": "c4", "references": ["c00", "c0", "2-s2.0-3"], "authors": ["Doe, J", "Roe, R"], "title": "Coins"},
         ])
     )  # fmt: skip
-    local = disambiguate(exports, tmp_path / "local.csv", rejects=tmp_path / "local.rejects")
-    spark = disambiguate(exports, tmp_path / "spark.csv", rejects=tmp_path / "spark.rejects", resources=SPARK)
+    local = disambiguate(exports, tmp_path / "local", rejects=tmp_path / "local.rejects")
+    spark = disambiguate(exports, tmp_path / "spark", rejects=tmp_path / "spark.rejects", resources=SPARK)
     same(local, spark)
     assert (tmp_path / "local.rejects").read_bytes() == (tmp_path / "spark.rejects").read_bytes()
     assert local.problems.counts == {"record": 0, "author": 1, "field": 2, "duplicate": 6}
@@ -253,7 +275,7 @@ def test_writes_a_directory_from_mentions_with_given_statistics(
     inputs = [tmp_path / "rest.parquet", tmp_path / "some.jsonl"]
     given = {"settings": Settings(variant="max", constraints="none"), "statistics": tmp_path / "statistics.parquet"}
     local = cluster(inputs, tmp_path / "local.parquet", **given)  # type: ignore[arg-type]
-    spark = cluster(inputs, f"{tmp_path / 'authors'}/", **given, resources=SPARK)  # type: ignore[arg-type]
+    spark = cluster(inputs, f"file://{tmp_path / 'authors'}", **given, resources=SPARK)  # type: ignore[arg-type]
     files = sorted((tmp_path / "authors").glob("*.parquet"))
     rows = pa.concat_tables([pq.read_table(path) for path in files])
     assert rows.to_pylist() == pq.read_table(local.output).to_pylist()
@@ -286,7 +308,7 @@ def test_replaces_its_own_directory_but_no_file_that_came_during_the_run(
     (tmp_path / "in.jsonl").write_bytes(lines([{"id": str(n), "authors": ["Doe, J"]} for n in range(3)]))
 
     def run() -> Summary:
-        return disambiguate(tmp_path / "in.jsonl", f"{tmp_path / 'authors'}/", resources=SPARK)
+        return disambiguate(tmp_path / "in.jsonl", f"file://{tmp_path / 'authors'}/", resources=SPARK)
 
     for _ in range(2):
         assert run().authors == 3
@@ -324,6 +346,26 @@ def test_same_bytes_for_files_without_authors_or_features(session: SparkSession,
     local = disambiguate(inputs, tmp_path / "local.csv")
     same(local, disambiguate(inputs, tmp_path / "spark.csv", resources=SPARK))
     assert (local.records, local.mentions, local.problems.counts["duplicate"]) == (5, 7, 2)
+
+
+@needs_spark
+def test_same_warning_about_records_that_are_not_utf8(session: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_bytes("id,authors\n1,Müller J\n2,Doe J\n".encode("latin-1"))
+    local = disambiguate(tmp_path / "in.csv", tmp_path / "local.csv")
+    same(local, disambiguate(tmp_path / "in.csv", tmp_path / "spark.csv", resources=SPARK))
+    assert any("1 of its 2 records are not UTF-8" in warning for warning in local.warnings)
+
+
+@needs_spark
+def test_refuses_unknown_kinds_of_identifiers_that_no_mention_has(session: SparkSession, tmp_path: Path) -> None:
+    authors = [{"name": "Doe, Jane", "ids": {"Staff-ID": "7"}}]
+    path = tmp_path / "documents.jsonl"
+    path.write_bytes(b"".join(orjson.dumps({"id": str(n), "authors": authors}) + b"\n" for n in range(3)))
+    for resources in (None, SPARK):
+        done = disambiguate(path, tmp_path / "out.csv", Settings(identifiers="orcid,staffid"), resources=resources)
+        assert done.authors == 1
+        with pytest.raises(SettingsError, match="the kind 'stafid', which homonym does not know; use orcid, "):
+            disambiguate(path, tmp_path / "out2.csv", Settings(identifiers="stafid"), resources=resources)
 
 
 @needs_spark

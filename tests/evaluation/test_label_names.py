@@ -23,6 +23,7 @@ from homonym.evaluation.matching import Labelling
 from homonym.io.outputs import Paths
 from homonym.measures.methods import MIN_BATCHES, LabelledNames
 from homonym.schema import BAG
+from homonym.settings import Settings
 from tests.experiments.test_process import Authors, Collection, labelled_names
 from tests.experiments.test_process import labelled_collections as labelled_draws
 from tests.support.profiles import examples
@@ -63,7 +64,7 @@ def as_parquet(path: Path, rows: Sequence[Row]) -> Path:
 
 
 def read(inputs: Paths, gold: Paths | None = None, label: str = "author") -> tuple[Labelling, Run]:
-    run = prepare_run(inputs, resources=Resources(threads=1))
+    run = prepare_run(inputs, Settings(background="none"), resources=Resources(threads=1))
     return read_labelled(run, gold, label), run
 
 

@@ -141,11 +141,36 @@ def test_every_format_of_a_result_gives_the_same_figures(tmp_path: Path, gold: P
     assert (found.confidence.stated, found.confidence.true) == pytest.approx((5.8 / 7, 6 / 7))
     json = orjson.loads((tmp_path / "out.json").read_bytes())
     assert set(json["confidence"]) == {
-        "mentions", "stated", "true", "mean_error", "largest_error", "bins", "authors",
+        "mentions", "stated", "true", "mean_error", "largest_error", "bins", "authors", "lone",
     }  # fmt: skip
     assert set(json["confidence"]["bins"][0]) == {"mentions", "stated", "true"}
     assert json["confidence"]["mentions"] == 7
     assert Evaluation.from_dict(json) == found
+
+
+def test_lone_mention_is_correct_if_its_person_has_no_other_mention_of_the_name(tmp_path: Path, gold: Path) -> None:
+    """B/1 is the only mention of its person; A/2, split off from its person, has mentions in A/1, too."""
+    authors = ["A/1"] * 5 + ["A/2", "B/1"]
+    found = evaluate(written(tmp_path, "a.csv", author_id=authors), gold).confidence
+    assert found is not None
+    assert found.lone == Reliability((Bin(1, 0.8, 0.0), Bin(1, 1.0, 1.0)))
+    assert found.true == pytest.approx(4 / 7)  # p, p, p of A/1, and B/1
+
+
+def test_mention_with_an_unlabelled_one_is_not_alone(tmp_path: Path, gold: Path) -> None:
+    more = {column: [*values, values[-1]] for column, values in RESULT.items()}
+    found = evaluate(written(tmp_path, "a.csv", **more | {"mention_id": [*RESULT["mention_id"], "m99"]}), gold)
+    assert found.confidence is not None
+    assert found.confidence.lone is None
+    assert "lone" not in found.as_dict()["confidence"]
+
+
+def test_lone_mentions_are_shown_apart(tmp_path: Path, gold: Path) -> None:
+    found = evaluate(written(tmp_path, "a.csv"), gold)
+    words = "stated 1.000, correct 1.000; expected calibration error 0.000, largest 0.000, over 1 bin"
+    assert reliability_lines(found)[1] == f"lone mentions: 1 mention, {words}"
+    text = " ".join(Page(render_page(found)).text.split())
+    assert "Of 1 lone mention, the mean stated confidence is 100 %; for 100 % nothing" in text
 
 
 def test_author_confidence_is_compared_with_the_share_of_the_main_person(tmp_path: Path, gold: Path) -> None:
@@ -323,9 +348,10 @@ def test_stated_shares_are_those_of_the_file(shown: Demonstration) -> None:
     table, found = pq.read_table(shown.summary.output), shown.evaluation.confidence
     assert found is not None
     assert found.authors is not None
-    assert found.mentions == shown.evaluation.mentions == table.num_rows  # all mentions of the corpus have labels
-    assert found.stated == pytest.approx(np.mean(table["confidence"].to_numpy()))
-    assert found.authors.stated == pytest.approx(np.mean(table["author_confidence"].to_numpy()))
+    assert shown.evaluation.mentions == table.num_rows  # all mentions of the corpus have labels
+    assert found.mentions == table.num_rows - table["confidence"].null_count
+    assert found.stated == pytest.approx(np.nanmean(table["confidence"].to_numpy()))
+    assert found.authors.stated == pytest.approx(np.nanmean(table["author_confidence"].to_numpy()))
     assert found.stated == pytest.approx(shown.summary.confidence, abs=0.001)  # the file has three decimals
 
 

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
+from homonym.features.institutions import institutions
 from homonym.features.text import plain_words
 from homonym.names.parse import parse_name
 from homonym.records.fields.affiliations import plain_email
@@ -18,6 +19,17 @@ Bag = Mapping[str, float]
 
 def counted(texts: Iterable[str], normalise: Callable[[str], str] = plain_words) -> Bag:
     return Counter(feature for text in texts if (feature := normalise(text)))
+
+
+def affiliations(texts: Iterable[str], settings: Settings) -> Bag:
+    """Affiliations as written; half of each goes to its institutions, in equal shares."""
+    total: Counter[str] = Counter()
+    for text in texts:
+        if not (whole := plain_words(text)):
+            continue
+        found = () if settings.affiliation_level == "whole" else institutions(text)
+        total.update({whole: 1 / 2 if found else 1, **{one: 1 / 2 / len(found) for one in found}})
+    return total
 
 
 def name(text: str) -> str:
@@ -70,7 +82,7 @@ def bags_of(document: Document, author: Author, settings: Settings) -> dict[str,
     """The bags of one mention; `ref` without the authors of referenced documents."""
     bags = {
         "term": terms_of(document, settings),
-        "aff": counted(author.affiliations),
+        "aff": affiliations(author.affiliations, settings),
         "cat": categories(document),
         "key": counted(document.keywords),
         "co": coauthors(document, author, settings),

@@ -215,7 +215,8 @@ def test_a_lemma_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_labels_are_plain(text: str, label: str) -> None:
     assert plain_words(text).replace(" ", "") == label.replace(" ", "")
     assert plain_words(text) == " ".join(plain_words(text).split()).lower()
-    assert bag("aff", author(affiliations=[text])) == ({plain_words(text): 1.0} if label else {})
+    whole = Settings(affiliation_level="whole")
+    assert bag("aff", author(affiliations=[text]), whole) == ({plain_words(text): 1.0} if label else {})
 
 
 @pytest.mark.parametrize(
@@ -240,8 +241,16 @@ def test_the_venue_replaces_missing_categories() -> None:
 
 
 def test_affiliations_are_counted_without_their_e_mail_addresses() -> None:
-    affiliations = ["Univ. of Zürich", "UNIV OF ZURICH; jane@uzh.ch", "ETH"]
-    assert bag("aff", author(affiliations=affiliations)) == {"univ of zurich": 2.0, "eth": 1.0}
+    one = author(affiliations=["Univ. of Zürich", "UNIV OF ZURICH; jane@uzh.ch", "Dept. of Physics"])
+    whole = {"univ of zurich": 2.0, "dept of physics": 1.0}
+    assert bag("aff", one, Settings(affiliation_level="whole")) == whole
+    assert bag("aff", one) == {"univ of zurich": 1.0, "institution: univ zurich": 1.0, "dept of physics": 1.0}
+
+
+def test_several_institutions_of_one_affiliation_share_its_half() -> None:
+    assert bag("aff", author(affiliations=["Bonn Univ + MIT Lab"])) == {
+        "bonn univ mit lab": 0.5, "institution: bonn univ": 0.25, "institution: lab mit": 0.25,
+    }  # fmt: skip
 
 
 def test_e_mail_addresses_are_lower_cased_and_otherwise_unchanged() -> None:

@@ -163,6 +163,19 @@ def test_web_of_science_cells_with_quoted_tabs_and_line_ends_are_read(tmp_path: 
     assert [document.title for document in found.documents] == ["On wells and water", 'On 5" pipes']
 
 
+def test_records_that_are_not_utf8_give_a_warning(tmp_path: Path) -> None:
+    rows = ["id,authors", "1,Müller J", "2,Doe J", "3,Иванов П"]
+    (tmp_path / "a.csv").write_bytes("\n".join(rows[:3]).encode("latin-1"))
+    (tmp_path / "b.csv").write_bytes("\n".join([rows[0], *rows[2:]]).encode("cp1251"))
+    (tmp_path / "c.csv").write_bytes("\n".join(rows).replace("1,", "4,").encode())
+    done = homonym_command("inspect", tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "c.csv")
+    assert done.returncode == 0, done.stderr
+    for name in ("a.csv", "b.csv"):
+        expected = f"warning: {tmp_path / name}: 1 of its 2 records are not UTF-8 and were read as Windows Latin"
+        assert expected in done.stderr
+    assert done.stderr.count("Windows Latin") == 2
+
+
 def test_file_without_authors_gives_a_warning(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("title,authors,year\n" + "On x,,2010\n" * 38)
     (tmp_path / "b.csv").write_text("title,authors,year\nOn y,Doe J,2010\n")

@@ -280,7 +280,7 @@ def test_long_chains_of_copies_are_found_in_few_rounds() -> None:
         if seed:
             random.Random(seed).shuffle(order)
         with duckdb.connect() as connection:
-            queries = counting._Queries(connection)
+            queries = counting.Queries(connection)
             links = [{"node": node, "key": f"k{place + i}"} for place, node in enumerate(order) for i in (0, 1)]
             connection.register("links", pa.Table.from_pylist(links))
             counted = CountingQueries(queries)
@@ -295,7 +295,7 @@ class CountingQueries:
 
     prefix = sha256 = ""
 
-    def __init__(self, queries: counting._Queries) -> None:
+    def __init__(self, queries: counting.Queries) -> None:
         self.define, self.save, self._number, self.rounds = queries.define, queries.save, queries.number, 0
 
     def number(self, query: str) -> int:

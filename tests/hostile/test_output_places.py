@@ -52,7 +52,10 @@ def test_spark_does_not_replace_a_directory_with_files_of_others(records: Path, 
     results.mkdir()
     (results / "_SUCCESS").touch()
     (results / name).write_text("precious")
-    with pytest.raises(OutputError, match=r"results has files that Spark did not write \(.*\) and would remove"):
+    reason = r"has files that Spark did not write \(.*\) and would remove"
+    if not spelled.startswith("file:"):
+        reason = "is not empty and not a result of homonym"
+    with pytest.raises(OutputError, match=f"results {reason}"):
         disambiguate(records, spelled.format(results), resources=SPARK)
     assert tree(results) == {"_SUCCESS": b"", name: b"precious"}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import re
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -66,15 +67,22 @@ def test_rejects_truncated_compression_with_the_line(tmp_path: Path, packer: str
 
 
 def test_rejects_archives_of_several_files(tmp_path: Path) -> None:
-    (tmp_path / "a.zip").write_bytes(b"PK\x03\x04rest")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a.txt", "x")
     with pytest.raises(InputError, match="extract it"), Source(tmp_path / "a.zip"):
         pass
 
 
-@pytest.mark.parametrize(("name", "content"), [("a.xlsx", b"PK\x03\x04"), ("savedrecs.xls", b"\xd0\xcf\x11\xe0\xa1")])
-def test_rejects_spreadsheets_with_advice(tmp_path: Path, name: str, content: bytes) -> None:
+@pytest.mark.parametrize(
+    ("name", "content", "advice"),
+    [
+        ("a.xlsx", b"PK\x03\x04", "a.xlsx is a ZIP archive or a spreadsheet, and damaged"),
+        ("savedrecs.xls", b"\xd0\xcf\x11\xe0\xa1", "open it and save it as XLSX or CSV"),
+    ],
+)
+def test_rejects_spreadsheets_with_advice(tmp_path: Path, name: str, content: bytes, advice: str) -> None:
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError, match="save it as CSV"), Source(tmp_path / name):
+    with pytest.raises(InputError, match=advice), Source(tmp_path / name):
         pass
 
 

@@ -24,7 +24,10 @@ from homonym.records.reader import format_of, read_documents
 # The first documents of a corpus cite nothing.
 FIRST, HOW_MANY = 700, 60
 
-TEXT = ("wos", "wos-tab", "wos-bibtex", "bibtex", "ovid-ris", "scopus-ris", "nbib", "scopus")
+TEXT = (
+    "wos", "wos-tab", "wos-bibtex", "bibtex", "ovid-ris", "scopus-ris", "nbib", "scopus", "refer", "refworks",
+    "noteexpress", "cochrane", "pubmed-text",
+)  # fmt: skip
 
 
 class Carried(NamedTuple):
@@ -42,6 +45,7 @@ class Carried(NamedTuple):
     own_order: bool = True
     only_corresponding: str = ""
     without_owners: bool = False
+    key: bool = True
 
 
 def medline_name(name: Name) -> str:
@@ -56,6 +60,13 @@ def without_comma(name: str) -> str:
 WOS = Carried(
     "title abstract year venue categories keywords referenced_authors", "doi pmid wos", "WOS:{wos}",
     "orcid researcherid", "affiliations emails", cited=without_comma, venue=str.upper, own_order=False,
+)  # fmt: skip
+# Reference managers know which addresses a document has, but not whose they are.
+MANAGED = Carried("title abstract year venue keywords", "doi pmid", "{doi}", without_owners=True)
+ORCID = Carried("title abstract year venue", "doi pmid", "doi:{doi}", "orcid", key=False)
+EUROPE_PMC = Carried(
+    "title abstract year venue keywords", "doi pmid", "{pmid}", "orcid", "affiliations emails",
+    name=lambda name: str(name.medline), title="{}.",
 )  # fmt: skip
 CARRIED = {
     "wos": WOS,
@@ -96,10 +107,50 @@ CARRIED = {
         "title abstract year venue keywords referenced_authors", "doi pmid scopus", "{scopus}", "scopus",
         "affiliations emails", cited=scopus_reference, only_corresponding="emails",
     ),
+    "refer": MANAGED,
+    "refworks": MANAGED._replace(ids="doi"),
+    "noteexpress": MANAGED._replace(ids="doi", of_authors="affiliations", without_owners=False),
+    "cochrane": MANAGED._replace(name=lambda name: f"{name.family}, {name.initials}"),
+    "pubmed-text": Carried(
+        "title abstract year venue", "doi pmid", "{pmid}", "", "affiliations emails",
+        name=lambda name: str(name.medline._replace(given=name.initials)), title="{}.",
+    ),
+    "endnote-xml": MANAGED,
+    "zotero": MANAGED._replace(id="{pmid}"),
+    "europepmc": EUROPE_PMC,
+    "europepmc-xml": EUROPE_PMC,
+    "marcxml": Carried(
+        "title abstract year venue keywords", "doi", "(DE-1){lens}", "orcid", "affiliations emails",
+    ),
+    "mods": Carried("title abstract year venue keywords", "doi", "{lens}", "orcid", "affiliations"),
+    "orcid": ORCID,
+    "orcid-xml": ORCID,
+    "semanticscholar": Carried(
+        "title abstract year venue categories references", "doi pmid s2", "{paper}", "s2 orcid dblp", "affiliations",
+        name=lambda name: name.natural,
+    ),
+    "semanticscholar-lines": Carried(
+        "title year venue categories", "doi pmid s2", "{s2}", "s2", name=lambda name: name.natural,
+    ),
+    "lens": Carried(
+        "title abstract year venue categories keywords references", "doi pmid lens", "{lens}", "orcid mag",
+        "affiliations",
+    ),
+    "dimensions": Carried(
+        "title abstract year venue categories keywords references", "doi pmid dimensions", "{dimensions}",
+        "orcid dimensions", "affiliations",
+    ),
+    "jats": Carried(
+        "title abstract year venue categories keywords references referenced_authors", "doi pmid", "{doi}", "orcid",
+        "affiliations emails",
+    ),
 }  # fmt: skip
 
 # The kind of id by which a source refers to other documents.
-REFERENCES = {"pubmed": "pmid", "dblp": "dblp", "openalex": "openalex", "crossref": "doi", "datacite": "doi"}
+REFERENCES = {
+    "pubmed": "pmid", "dblp": "dblp", "openalex": "openalex", "crossref": "doi", "datacite": "doi",
+    "jats": "doi", "semanticscholar": "paper", "lens": "lens", "dimensions": "dimensions",
+}  # fmt: skip
 
 
 @cache
@@ -114,7 +165,7 @@ def expected(document: Document, export: str) -> Document:
     for field in carried.fields.split():
         setattr(result, field, getattr(document, field))
     result.id = carried.id.format(**document.ids) or document.id
-    result.id_is_key = bool(carried.id)
+    result.id_is_key = bool(carried.id) and carried.key
     result.ids = {kind: document.ids[kind] for kind in carried.ids.split()}
     result.title = carried.title.format(result.title) if result.title else ""
     result.venue = carried.venue(result.venue)

@@ -3,7 +3,7 @@
 The chance limit comes first: it follows from how similar the people of real blocks are (chance_limit.py). Pseudo-names
 copy the blocks that the method finds at some limit, so a better limit makes better pseudo-names. Both are
 improved alternately, starting with the default limit. Of all limits that pseudo-names cannot tell from the best, the
-middle one is taken.
+middle one is taken, or the default if that is higher and also one of them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,15 @@ from numpy.typing import NDArray
 from homonym.calibration.block_sample import BlockSample, choose_blocks
 from homonym.calibration.chance_limit import find_chance_limit
 from homonym.calibration.name_trust import find_name_trust
-from homonym.calibration.pseudonames import BlockComposition, SampledBlocks, block_composition, build_pseudonames
+from homonym.calibration.pseudonames import (
+    BlockComposition,
+    SampledBlocks,
+    build_pseudonames,
+    composition_of_clusters,
+    labels_of_batches,
+)
 from homonym.calibration.single_person_names import PersonPool, find_people
-from homonym.clustering.agglomerative import limits
+from homonym.clustering.agglomerative import Clustering, limits
 from homonym.clustering.arrays import Floats, Integers, starts
 from homonym.collection.encoded import Encoded
 from homonym.constraints.found_constraints import FoundConstraints
@@ -95,6 +102,14 @@ PEOPLE, NAME_TRUST, CHANCE_LIMIT, ROUND, CONFIDENCE = 20, 5, 15, 15, 15
 PARTS = PEOPLE + NAME_TRUST + CHANCE_LIMIT + MAX_ROUNDS * ROUND + CONFIDENCE
 
 
+class _CopiedBlocks(NamedTuple):
+    """The authors that the method finds in real blocks at a limit, and the pseudo-names drawn from them so far."""
+
+    limit: Limit
+    composition: BlockComposition
+    drawn: list[LabelledNames | None]
+
+
 class LimitCalibrator:
     """Finds the limit of a collection; `unavailable` is the reason if no pseudo-names can be built, else None.
 
@@ -116,7 +131,7 @@ class LimitCalibrator:
         self.sample = sample or BlockSample.of(encoded, np.random.default_rng(seeds))
         self.threads, self.seeds = threads, seeds
         self.advance: Advance = advance or (lambda _: None)
-        self._copied: tuple[Limit, BlockComposition, list[LabelledNames | None]] | None = None
+        self._copied: _CopiedBlocks | None = None
         self.unavailable = self._find_people()
         self.advance(PEOPLE)
 
@@ -153,11 +168,28 @@ class LimitCalibrator:
 
         Nearly equal limits find nearly the same authors, so that the blocks are not clustered again.
         """
-        if self._copied is None or not _is_close(limit, self._copied[0]):
-            settings = self.settings.with_limit(limit)
-            composition = block_composition(self._blocks_to_copy, self.encoded.frequencies, settings, self.threads)
-            self._copied = limit, composition, []
-        _, composition, drawn = self._copied
+        if self._copied is None or not _is_close(limit, self._copied.limit):
+            self._copy(limit, self._cluster_blocks(limit))
+        return self._drawn(draws)
+
+    def draw_with_blocks(self, limit: Limit, draws: int) -> tuple[list[LabelledNames], list[Clustering]]:
+        """The same at exactly this limit, which may be given; and the clusterings of the real blocks with margins."""
+        real = self._cluster_blocks(limit, margins=True)
+        if self._copied is None or self._copied.limit != limit:
+            self._copy(limit, real)
+        return self._drawn(draws), real
+
+    def _cluster_blocks(self, limit: Limit, *, margins: bool = False) -> list[Clustering]:
+        settings = self.settings.with_limit(limit)
+        return self._blocks_to_copy.clusterings(self.encoded.frequencies, settings, self.threads, margins=margins)
+
+    def _copy(self, limit: Limit, real: list[Clustering]) -> None:
+        self._copied = _CopiedBlocks(limit, composition_of_clusters(self._blocks_to_copy, labels_of_batches(real)), [])
+
+    def _drawn(self, draws: int) -> list[LabelledNames]:
+        """Draw pseudo-names like the copied blocks, or take those that were drawn before."""
+        assert self._copied is not None
+        composition, drawn = self._copied.composition, self._copied.drawn
         for seed in range(len(drawn), draws):
             drawn.append(build_pseudonames(self.pool, composition, np.random.default_rng(seed)))
         has_several_people = any(names and (names.true_size > 1).any() for names in drawn[:draws])
@@ -249,7 +281,7 @@ class LimitScores:
         """The column to take: the best one, or the lowest from which on the target precision is reached."""
         all_names = np.ones(len(self.seed), bool)
         if target is None:
-            return sum(self._best(all_names)) // 2
+            return self._middle(all_names)
         below = np.flatnonzero(self._means(all_names)[0] < target)
         return min(int(below[-1]) + 1 if len(below) else 0, len(self.factors) - 1)
 
@@ -263,7 +295,7 @@ class LimitScores:
         precision, recall, f1 = (float(values[choice]) for values in self._means(np.ones(len(self.seed), bool)))
         target, spread, why = settings.target_precision, None, None
         if target is None:
-            by_seed = [float(self.factors[sum(self._best(self.seed == seed)) // 2]) for seed in np.unique(self.seed)]
+            by_seed = [float(self.factors[self._middle(self.seed == seed)]) for seed in np.unique(self.seed)]
             spread = settings.limit.scaled(min(by_seed)), settings.limit.scaled(max(by_seed))
         elif precision < target:
             why = f"a precision of {target:g} is out of reach, the highest on pseudo-names is {precision:.3f}"
@@ -272,6 +304,15 @@ class LimitScores:
             limit, spread, precision, recall, f1, people, len(self.seed), why,
             settings.chance_limit, settings.name_trust,
         )  # fmt: skip
+
+    def _middle(self, names: NameMask) -> int:
+        """The middle of the best columns on the given names, or the default if it is higher and one of them.
+
+        Pseudo-names are easier than real names: the default is left for a lower limit only where it is clearly worse.
+        """
+        low, high = self._best(names)
+        default = int(np.searchsorted(self.factors, 1.0))
+        return min(max((low + high) // 2, default), high)
 
     def _best(self, names: NameMask) -> tuple[int, int]:
         """The first and the last of the columns around the best one that are as good on the given names."""
@@ -308,15 +349,3 @@ def _factors(curves: LimitCurves, default: Floats, highest: float) -> Floats:
     np.minimum.at(last_change, np.repeat(np.arange(len(curves)), np.diff(curves.start))[changes], ratio[changes])
     low, high = np.log([np.quantile(last_change, STILL_CHANGING), min(ratio[changes].max(), highest)]) / np.log(STEP)
     return np.power(STEP, np.arange(np.floor(low), np.ceil(high) + 1))
-
-
-def calibrate_limit(
-    encoded: Encoded,
-    settings: Settings,
-    constraints: FoundConstraints | None,
-    threads: int,
-    seeds: int = SEEDS,
-    advance: Advance | None = None,
-) -> CalibratedLimit:
-    """The limit with the highest B-cubed F1 on pseudo-names, or the lowest that reaches the target precision."""
-    return LimitCalibrator(encoded, settings, constraints, threads, seeds, advance=advance).find()

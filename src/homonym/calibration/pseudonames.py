@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from homonym.calibration.block_sample import BlockSample, block_work, within_budget
 from homonym.calibration.single_person_names import MAX_PERSON_MENTIONS, PersonPool, document_numbers
-from homonym.clustering.agglomerative import cluster
+from homonym.clustering.agglomerative import Clustering, cluster
 from homonym.clustering.arrays import (
     Bags,
     Constraints,
@@ -29,7 +29,7 @@ from homonym.clustering.arrays import (
 )
 from homonym.collection.encoded import Encoded
 from homonym.constraints.found_constraints import FoundConstraints
-from homonym.constraints.name_prior import FULL_NAME_COLUMNS, FullNames
+from homonym.constraints.name_prior import NAME_COLUMNS, FullNames
 from homonym.measures.bootstrap import size_groups
 from homonym.measures.methods import LabelledNames
 from homonym.runtime.thread_pool import map_in_order
@@ -98,12 +98,12 @@ class SampledBlocks:
         has_weight = np.array(settings.weights_for(encoded.frequencies.types)) > 0
         mentions = ranges(encoded.block_start[blocks], sizes)
         bags = Bags(starts(sizes), *encoded.gather_mentions(mentions, has_weight))
-        columns = encoded.read(["document_id", *FULL_NAME_COLUMNS], mentions)
         unconstrained = ((size, None) for size in sizes.tolist())
+        columns = encoded.read(["document_id", *NAME_COLUMNS], mentions)
         return cls(
             bags,
             found_constraints.of_chosen(blocks) if found_constraints else concatenate_constraints(unconstrained),
-            FullNames.of_rows(columns, bags.block_start),
+            FullNames.of(starts(sizes), columns.to_batches()),
             document_numbers(columns["document_id"]),
             sample.copied_share,
         )
@@ -126,9 +126,15 @@ class SampledBlocks:
 
     def clusters(self, frequencies: Frequencies, settings: Settings, threads: int) -> NDArray[np.int32]:
         """Cluster the blocks at the limit of the settings: the cluster of each mention inside its block."""
+        return labels_of_batches(self.clusterings(frequencies, settings, threads))
+
+    def clusterings(
+        self, frequencies: Frequencies, settings: Settings, threads: int, *, margins: bool = False
+    ) -> list[Clustering]:
+        """The clustering of each batch of blocks."""
         names = self.full_names.prior(settings.trust_in_names)
 
-        def cluster_batch(blocks: slice) -> NDArray[np.int32]:
+        def cluster_batch(blocks: slice) -> Clustering:
             sizes = np.diff(self.bags.block_start)[blocks]
             first = self.bags.block_start[blocks.start]
             mentions = np.arange(first, first + sizes.sum())
@@ -138,10 +144,10 @@ class SampledBlocks:
                 settings,
                 constraints=self.constraints.of(mentions),
                 names=names.of(mentions) if names else None,
-            ).label
+                margins=margins,
+            )
 
-        labels = [label for _, label in map_in_order(cluster_batch, self.batches(), threads)]
-        return np.concatenate([np.zeros(0, np.int32), *labels])
+        return [clustering for _, clustering in map_in_order(cluster_batch, self.batches(), threads)]
 
     def batches(self) -> list[slice]:
         """The blocks in ranges of about BATCH_MENTIONS mentions, one for each call of the kernel."""
@@ -150,15 +156,15 @@ class SampledBlocks:
         return [slice(first, last) for first, last in pairwise(edges) if first < last]
 
 
-def block_composition(
-    sampled: SampledBlocks, frequencies: Frequencies, settings: Settings, threads: int
-) -> BlockComposition:
-    """Cluster the sampled blocks and return their authors."""
+def labels_of_batches(clusterings: list[Clustering]) -> NDArray[np.int32]:
+    """The cluster of each mention inside its block."""
+    return np.concatenate([np.zeros(0, np.int32), *(clustering.label for clustering in clusterings)])
+
+
+def composition_of_clusters(sampled: SampledBlocks, label: NDArray[np.int32]) -> BlockComposition:
+    """The authors of the sampled blocks, given the cluster of each mention inside its block."""
     constraints = sampled.constraints
-    authors, profiles = (
-        np.split(array, sampled.bags.block_start[1:-1])
-        for array in (sampled.clusters(frequencies, settings, threads), constraints.profile)
-    )
+    authors, profiles = (np.split(array, sampled.bags.block_start[1:-1]) for array in (label, constraints.profile))
     separated = _CannotLinkSets(constraints)
     blocks = [
         [separated.consistent(profile[label == author]) for author in range(label.max(initial=-1) + 1)]

@@ -82,9 +82,11 @@ def disambiguate(inputs: tuple[Path, ...], output: Path, **options: Any) -> None
     """Find the authors of documents: assign an author id to every mention.
 
     IN are files of any supported format, compressed or not. A directory means all files in it, - means standard input.
+    The result is a directory with tables of mentions, authors and documents, or one table of mentions.
 
     \b
     Example:
+      homonym disambiguate savedrecs*.txt scopus.csv -o result/
       homonym disambiguate savedrecs*.txt -o authors.csv
       homonym disambiguate exports/ more.bib.zst -o authors.parquet --blocking first-initial --rejects broken.jsonl
       zcat works.gz | homonym disambiguate - -o authors.parquet --format openalex
@@ -196,12 +198,13 @@ def inspect(inputs: tuple[Path, ...], **options: Any) -> None:
 def evaluate(authors: tuple[Path, ...], gold: tuple[Path, ...], quiet: bool, **options: Any) -> None:
     """Compare results with known labels and with trivial baselines.
 
-    A result is any table with the columns mention_id and author_id. Measures are also given by true number of authors.
-    Several results are compared on the mentions that all of them contain, with the differences from the first.
+    A result is a result directory, or any table with the columns mention_id and author_id. Measures are also given by
+    true number of authors. Several results are compared on the mentions that all of them contain, with the differences
+    from the first.
 
     \b
     Example:
-      homonym evaluate authors.parquet --gold records.jsonl.gz -o report.html --json figures.json
+      homonym evaluate result/ --gold records.jsonl.gz -o report.html --json figures.json
       homonym evaluate ours.parquet theirs.csv --gold records.jsonl.gz --label orcid -o comparison.html
     """
     from rich.console import Console

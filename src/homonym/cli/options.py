@@ -206,7 +206,11 @@ GOLD = click.option("--gold", required=True, multiple=True, type=FILE, help=GOLD
 SETTINGS_OUTPUT = click.option("-o", "--output", type=FILE, help="Write the settings to this TOML file.")
 INPUTS = click.argument("inputs", metavar="IN...", nargs=-1, required=True, type=FILE_OR_URL)
 AUTHORS = click.option(
-    "-o", "--output", required=True, type=FILE_OR_URL, help="Result, as .parquet, .csv[.gz] or .jsonl[.gz]."
+    "-o",
+    "--output",
+    required=True,
+    type=FILE_OR_URL,
+    help="Result: a directory for all tables, or the table of mentions as .parquet, .csv[.gz] or .jsonl[.gz].",
 )
 
 

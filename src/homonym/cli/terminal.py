@@ -134,6 +134,8 @@ def show_summary(summary: Summary, console: Console | None = None) -> None:
         _show_constraints(console, summary.constraints)
     if summary.limit:
         console.print(_describe_limit(summary.limit, summary.calibration))
+    if summary.background:
+        console.print(f"background: {summary.background.describe()}", markup=False)
     if summary.confidence is not None:
         console.print(f"mean confidence: {summary.confidence:.3f}")
     _show_cost(console, summary.seconds)
@@ -147,7 +149,7 @@ def _describe_limit(limit: Limit, calibrated: CalibratedLimit | None) -> str:
     if calibrated is None:
         return f"merge threshold (as given): {limit.describe()}"
     if calibrated.precision is None or calibrated.recall is None:
-        return f"merge threshold (default): {limit.describe()}"
+        return f"merge threshold (default): {limit.describe()}{_other_calibration(calibrated)}"
     spread = " … ".join(map(_values, calibrated.spread)) if calibrated.spread else ""
     between = f", {spread} over {counted(SEEDS, 'repetition')}" if spread else ""
     return (
@@ -209,6 +211,7 @@ def show_calibration(found: Calibration, console: Console | None = None) -> None
     # They are off where a limit is given, unless they are given, too.
     others = {"chance-limit": found.settings.required_lift, "name-trust": found.settings.trust_in_names}
     options += [f"--{option} {value:.4g}" for option, value in others.items() if value]
+    options += [f"--background {found.settings.background_in_use}"] * (found.settings.background == "on")
     console.print(" ".join(options))
 
 

@@ -24,6 +24,9 @@ from homonym.clustering.arrays import (
     Merges,
     Model,
     NamePrior,
+    SharedDocuments,
+    no_constraints,
+    no_documents,
     starts,
 )
 from homonym.settings import SMALL_COLLECTION, Limit
@@ -35,6 +38,13 @@ if TYPE_CHECKING:
 #: from about 1,000 on, and three to six times as fast at 2,400, where pairs need 220 MiB; but runs without such a block
 #: need not compile it. The size alone decides, so that the same input always takes the same path.
 GIANT_BLOCK = 1500
+#: Mean number of features of the documents of a block from which on bags are long, as in papers with a hundred authors.
+#: Then a row of the sparse kernel is long, too, and blocks are clustered by the dense kernel up to this size.
+LONG_BAG, GIANT_BLOCK_OF_LONG_BAGS = 150, 4096
+
+
+#: The feature type whose sums are exact: see `dense.cooccurrence`.
+EXACT_TYPE = "co"
 
 
 @dataclass(frozen=True)
@@ -48,7 +58,7 @@ class Clustering:
 
     If margins are computed, `own[x]` is how well a mention fits the rest of its cluster, and `other[x]` how well it
     fits the best other cluster D that its cluster may be joined with: the higher one of score({x},D) and score(D,{x}).
-    `own` is NaN for singletons, `other` is −∞ if there is no other cluster.
+    `own` is NaN for singletons, `other` is −∞ if there is no other cluster. `has_features` is false for empty bags.
     """
 
     block_start: Integers
@@ -61,6 +71,7 @@ class Clustering:
     merge_score: Floats
     own: Floats = field(default_factory=lambda: np.empty(0))
     other: Floats = field(default_factory=lambda: np.empty(0))
+    has_features: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
 
 
 def cluster(
@@ -72,6 +83,9 @@ def cluster(
     names: NamePrior | None = None,
     hypothetical: bool = False,
     margins: bool = False,
+    shared: SharedDocuments | None = None,
+    giant: NDArray[np.bool_] | None = None,
+    skipped: NDArray[np.bool_] | None = None,
     threads: int = 1,
     advance: Callable[[int], None] | None = None,
 ) -> Clustering:
@@ -79,27 +93,37 @@ def cluster(
 
     A pair may be joined unless a cannot-link forbids it or its score does not exceed the chance limit. Scores are those
     with the factors of `names`, also in merges and margins. Margins ignore the chance limit.
-    Without any feature type all mentions stay singletons, except for must-link groups. Giant blocks are clustered by
-    several threads; `advance` is called with the number of merges of each of their rounds.
+    Without any feature type all mentions stay singletons, except for must-link groups. If documents are `shared`, bags
+    have only what belongs to the mention itself, and no block is giant. Which blocks are `giant` follows from
+    `are_giant`, by default from their sizes; they are clustered by several threads, and `advance` is called with the
+    number of merges of each of their rounds. Blocks that are `skipped` stay singletons without margins.
     """
     from homonym.clustering.dense.blocks import cluster_blocks
 
     limit = limits(bags.block_start, settings.limit, frequencies.mentions)
     output = _new_output(bags, margins=margins)
     model = _model(frequencies, settings)
-    inputs = _with_levels(_kernel_input(bags, frequencies, names), model)
-    all_constraints = _all_constraints(bags, constraints)
+    inputs = kernel_input(bags, frequencies, names, shared)
+    constrained = _constrained(bags, constraints)
     hypothetical = hypothetical and len(frequencies.types) > 0
-    giant = np.diff(bags.block_start) >= GIANT_BLOCK
-    if not giant.all():
-        cluster_blocks(inputs, model, all_constraints, np.flatnonzero(~giant), limit, hypothetical, output)
+    sizes = np.diff(bags.block_start)
+    if shared is not None:
+        giant = np.zeros(len(sizes), np.bool_)
+    elif giant is None:
+        giant = sizes >= GIANT_BLOCK
+    wanted = np.ones(len(sizes), np.bool_) if skipped is None else ~skipped
+    dense, giant = wanted & ~giant, wanted & giant
+    if dense.any():
+        given = constraints or no_constraints()
+        cluster_blocks(inputs, model, given, constrained, np.flatnonzero(dense), limit, hypothetical, output)
     if giant.any():
-        constrained = _constrained(bags, constraints)
         from homonym.clustering.sparse.giant_blocks import cluster_giant, fit_giant
         from homonym.clustering.sparse.inverted_index import Block
     for b in np.flatnonzero(giant).tolist():
         here = slice(bags.block_start[b], bags.block_start[b + 1])
-        block = Block.of(inputs, b, model)
+        # Frequencies of one block alone have nothing outside of it, so there is no chance limit within blocks.
+        level = _chance_levels(inputs, model, b, b + 1) if model.chance_limit > 0 and not model.within else None
+        block = Block.of(inputs, b, model, level)
         part = constraints.of(here) if constraints is not None and constrained[b] else None
         label, merges = output.label[here], output.merges.of(here)
         output.rounds[b] = cluster_giant(
@@ -107,7 +131,20 @@ def cluster(
         )  # fmt: skip
         if margins:
             fit_giant(block, part, label, Margins(*(array[here] for array in output.margins)), threads=threads)
-    return Clustering(bags.block_start, limit, output.label, output.rounds, *output.merges, *output.margins)
+    compared = _has_features(bags, shared)
+    return Clustering(bags.block_start, limit, output.label, output.rounds, *output.merges, *output.margins, compared)
+
+
+def _has_features(bags: Bags, shared: SharedDocuments | None) -> NDArray[np.bool_]:
+    """Which mentions have a feature, of their own or, except for their own names, of their documents."""
+    found: NDArray[np.bool_] = np.diff(bags.bag_start) > 0
+    if shared is None:
+        return found
+    pairs, names = shared
+    mention = np.repeat(np.arange(len(found)), np.diff(names.start))
+    removed = np.bincount(mention, names.in_document - names.in_mention, len(found))
+    found |= pairs.n.sum(axis=1)[names.document] > removed
+    return found
 
 
 def _new_output(bags: Bags, *, margins: bool) -> KernelOutput:
@@ -117,8 +154,18 @@ def _new_output(bags: Bags, *, margins: bool) -> KernelOutput:
         label=np.zeros(mentions, np.int32),
         rounds=np.zeros(blocks, np.int32),
         merges=Merges(number, left, right, np.zeros(mentions)),
-        margins=Margins(*(np.empty(mentions if margins else 0) for _ in range(2))),
+        margins=Margins(*(np.full(mentions if margins else 0, value) for value in (np.nan, -np.inf))),
     )
+
+
+def are_giant(mentions: Integers, document_features: Integers) -> NDArray[np.bool_]:
+    """Which blocks are giant, given their mentions and the features of the documents of all these.
+
+    >>> are_giant(np.array([1000, 2000, 2000, 5000]), np.array([10, 10, 10**6, 10**7])).tolist()
+    [False, True, False, True]
+    """
+    have_long_bags = document_features >= mentions * LONG_BAG
+    return mentions >= np.where(have_long_bags, GIANT_BLOCK_OF_LONG_BAGS, GIANT_BLOCK)
 
 
 def limits(block_start: Integers, limit: Limit, mentions: int) -> Floats:
@@ -194,11 +241,13 @@ def sweep(
     mentions = np.diff(bags.block_start)
     steps = np.zeros(len(mentions), np.int64)
     model = _model(frequencies, settings)
-    inputs = _with_levels(_kernel_input(bags, frequencies, names), model)
+    inputs = kernel_input(bags, frequencies, names)
     first = np.full(len(mentions), np.inf)
     if np.isfinite(highest):
         first = highest * limits(bags.block_start, settings.limit, frequencies.mentions)
-    lowest, label = sweep_blocks(inputs, model, _all_constraints(bags, constraints), first, ratio, steps)
+    lowest, label = sweep_blocks(
+        inputs, model, constraints or no_constraints(), _constrained(bags, constraints), first, ratio, steps
+    )  # fmt: skip
     return Outcomes(starts(steps), lowest, starts(np.repeat(mentions, steps)), label)
 
 
@@ -206,38 +255,37 @@ def pair_scores(bags: Bags, block: int, frequencies: Frequencies) -> tuple[Float
     """S(x,y) for each pair of mentions of one block and each feature type, 0 on the diagonal; and n(x)."""
     from homonym.clustering.dense.blocks import block_pair_scores
 
-    S, n = block_pair_scores(_kernel_input(bags, frequencies), block, False)
+    S, n = block_pair_scores(kernel_input(bags, frequencies), block)
     return S, n
 
 
 def chance_levels(bags: Bags, frequencies: Frequencies, settings: Settings) -> Floats:
     """What each mention shares by chance with a mention of another block: see `reference.chance_level`."""
-    model = _model(frequencies, settings)._replace(chance_limit=1.0)
-    return _with_levels(_kernel_input(bags, frequencies), model).level
+    return _chance_levels(kernel_input(bags, frequencies), _model(frequencies, settings), 0, len(bags.block_start) - 1)
 
 
-def _kernel_input(bags: Bags, frequencies: Frequencies, names: NamePrior | None = None) -> KernelInput:
+def _chance_levels(inputs: KernelInput, model: Model, first: int, last: int) -> Floats:
+    """The chance levels of the mentions of a range of blocks."""
+    from homonym.clustering.dense.cooccurrence import chance_levels_of_bags
+
+    levels: Floats = chance_levels_of_bags(inputs, model, first, last)
+    return levels
+
+
+def kernel_input(
+    bags: Bags, frequencies: Frequencies, names: NamePrior | None = None, shared: SharedDocuments | None = None
+) -> KernelInput:
+    """The arrays that compiled code takes; raises ValueError if the names are malformed."""
     name, factor = np.zeros(0, np.int32), np.zeros(0)
     if names is not None:
         _check_names(bags, names)
         name, factor = np.ascontiguousarray(names.name, np.int32), np.ascontiguousarray(names.factor, np.float64)
     return KernelInput(
         bags.block_start, bags.bag_start, bags.feature, bags.count,
-        frequencies.type_start, frequencies.total, name, factor, np.zeros(0),
+        frequencies.type_start, frequencies.total, name, factor,
+        frequencies.types.index(EXACT_TYPE) if EXACT_TYPE in frequencies.types else -1,
+        shared or no_documents(),
     )  # fmt: skip
-
-
-def _with_levels(inputs: KernelInput, model: Model) -> KernelInput:
-    """The input with the chance levels of all mentions, if there is a chance limit.
-
-    Frequencies of one block alone have nothing outside of it, so there is no chance limit within blocks.
-    """
-    level = np.zeros(len(inputs.bag_start) - 1 if model.chance_limit > 0 else 0)
-    if len(level) and not model.within:
-        from homonym.clustering.dense.scoring import fill_chance_levels
-
-        fill_chance_levels(inputs, model, level)
-    return inputs._replace(level=level)
 
 
 def _check_names(bags: Bags, names: NamePrior) -> None:
@@ -269,27 +317,13 @@ def _model(frequencies: Frequencies, settings: Settings) -> Model:
     )
 
 
-def _all_constraints(bags: Bags, constraints: Constraints | None) -> Constraints:
-    """The constraints of all blocks, or that there are none; raises ValueError if they are malformed.
-
-    The dense kernel is compiled for constraints only. Without code for them it is a fifth faster on blocks that have
-    none, but compiling it a second time takes longer than that saves on a million mentions.
-    """
-    if constraints is not None:
-        _check_constraints(bags, constraints)
-        return constraints
-    sizes = np.diff(bags.block_start)
-    alone = np.arange(sizes.sum()) - np.repeat(bags.block_start[:-1], sizes)
-    nothing = np.zeros(len(alone), np.int32)
-    return Constraints(alone.astype(np.int32), nothing, np.zeros(2, np.int64), np.zeros(0, np.int32))
-
-
 def _constrained(bags: Bags, constraints: Constraints | None) -> NDArray[np.bool_]:
-    """Which blocks have constraints."""
+    """Which blocks have constraints; raises ValueError if the constraints are malformed."""
     if constraints is None:
         return np.zeros(len(bags.block_start) - 1, np.bool_)
     from homonym.clustering.dense.merging import constrained_blocks
 
+    _check_constraints(bags, constraints)
     found: NDArray[np.bool_] = constrained_blocks(bags.block_start, constraints)
     return found
 
@@ -314,18 +348,22 @@ def _check_constraints(bags: Bags, constraints: Constraints) -> None:
 def dense_bytes(mentions: int, types: int) -> int:
     """Memory in bytes that the dense kernel needs for a block.
 
-    S for each pair and type, cannot-links for each pair, a score for each ordered pair.
+    S for each pair and type, twice for margins; cannot-links for each pair; a score for each ordered pair, twice.
     """
-    return mentions * (mentions - 1) // 2 * (types * 8 + 1) + mentions * mentions * 8
+    return mentions * (mentions - 1) // 2 * (types * 16 + 1) + mentions * mentions * 16
 
 
-def needed_bytes(mentions: int, types: int, occurrences: int, threads: int = 1) -> int:
+def needed_bytes(
+    mentions: int, types: int, occurrences: int, threads: int = 1, *, giant: bool | None = None
+) -> int:  # fmt: skip
     """Memory in bytes that one block with the given number of feature occurrences needs besides its bags.
+
+    Whether it is `giant` follows from its size by default.
 
     >>> needed_bytes(1000, 8, 0) == dense_bytes(1000, 8), needed_bytes(50_000, 8, 5_000_000) < 2**30
     (True, True)
     """
-    if mentions < GIANT_BLOCK:
+    if not (mentions >= GIANT_BLOCK if giant is None else giant):
         return dense_bytes(mentions, types)
     from homonym.clustering.sparse.giant_blocks import linear_bytes
 

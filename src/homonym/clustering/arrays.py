@@ -97,6 +97,11 @@ class Constraints(NamedTuple):
         return self._replace(group=self.group[mentions], profile=self.profile[mentions])
 
 
+def no_constraints() -> Constraints:
+    """What compiled code takes if there are no constraints."""
+    return Constraints(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(1, np.int64), np.zeros(0, np.int32))
+
+
 def concatenate_constraints(parts: Iterable[tuple[int, Constraints | None]]) -> Constraints:
     """Concatenate the constraints of several lists of blocks, each given with its number of mentions.
 
@@ -142,11 +147,61 @@ class NamePrior(NamedTuple):
         return NamePrior(self.name[mentions], self.factor[mentions])
 
 
-class KernelInput(NamedTuple):
-    """The arrays of `Bags`, `Frequencies` and `NamePrior` that compiled code reads, and the chance levels of mentions.
+class DocumentBags(NamedTuple):
+    """The bags of some documents, whole, with features in ascending order."""
 
-    `name` and `factor` are empty without a prior, `level` without a chance limit: they always have the same types, so
-    that kernels are compiled once.
+    bag_start: Integers
+    feature: NDArray[np.int32]
+    amount: Floats
+
+
+class DocumentPairs(NamedTuple):
+    """S_t(d,e) of documents d ≥ e at `S[d·(d+1)/2 + e]`, n_t(d), and the feature types that documents have (`kind`).
+
+    `low` has the rounding errors of the sums that are exact.
+    """
+
+    S: Floats
+    low: Floats
+    n: Floats
+    kind: Integers
+
+
+class OwnNames(NamedTuple):
+    """The documents of the mentions of some blocks, and the names in them that are own names in the same block.
+
+    Mention x has the names `start[x]` to `start[x + 1]`: the feature, how often its document has it, how often it is
+    left for x, and 1/#(f).
+    """
+
+    document: Integers
+    start: Integers
+    feature: NDArray[np.int32]
+    in_document: Floats
+    in_mention: Floats
+    inverse: Floats
+
+
+class SharedDocuments(NamedTuple):
+    """What the documents of mentions share; `own_names.document` is empty if bags contain those of the documents."""
+
+    pairs: DocumentPairs
+    own_names: OwnNames
+
+
+def no_documents() -> SharedDocuments:
+    """What stands for documents if bags contain those of the documents."""
+    none, nothing, no_pairs = np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 0))
+    own_names = OwnNames(none, none, np.zeros(0, np.int32), nothing, nothing, nothing)
+    return SharedDocuments(DocumentPairs(no_pairs, nothing, no_pairs, none), own_names)
+
+
+class KernelInput(NamedTuple):
+    """The arrays of `Bags`, `Frequencies` and `NamePrior` that compiled code reads.
+
+    `name` and `factor` are empty without a prior: they always have the same types, so that kernels are compiled once.
+    `exact` is the number of the type whose sums are exact, co-authors, or −1. If `shared` has documents, the bags have
+    only what belongs to the mention itself (see `dense.document_pairs`).
     """
 
     block_start: Integers
@@ -157,7 +212,8 @@ class KernelInput(NamedTuple):
     total: Floats
     name: NDArray[np.int32]
     factor: Floats
-    level: Floats
+    exact: int
+    shared: SharedDocuments
 
 
 class Model(NamedTuple):

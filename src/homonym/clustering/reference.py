@@ -165,17 +165,18 @@ def limit_weight(larger: float, mentions: float) -> float:
 def chance_level(types: list[FeatureType], C: Cluster) -> float:
     """Σ_t λ_t · Σ_{x∈C} o_t(x) / O_t: what C shares with a mention of another block by chance.
 
-    O_t = n_t(·) − n_t(X) is the mass outside of the block X, and o_t(x) = Σ_f #(f,x) · (1 − #(f,X)/#(f)) what of the
-    mass of x is in features that occur there. A type without mass outside has none.
+    O_t = n_t(·) − n_t(X) is the mass outside of the block X. Of the mass n_t(x) of x, Σ_{y∈X} S_t(x,y) is shared with
+    the block itself, where S_t(x,y) = Σ_f #(f,x)·#(f,y)/#(f), and the rest o_t(x), at least 0, with mentions outside.
+    A type without mass outside has none.
     """
     total = 0.0
     for t in types:
         outside = t.mass - t.counts.sum()
         if outside > TIE * t.mass:
-            inside = t.counts.sum(axis=0)
-            for x, f in product(C, range(len(t.totals))):
-                if t.totals[f] > 0:
-                    total += t.weight * t.counts[x, f] * max(0.0, 1 - inside[f] / t.totals[f]) / outside
+            for x in C:
+                known = [f for f in range(len(t.totals)) if t.totals[f] > 0]
+                inside = sum(t.counts[x, f] * y[f] / t.totals[f] for y in t.counts for f in known)
+                total += t.weight * max(0.0, t.counts[x].sum() - inside) / outside
     return float(total)
 
 

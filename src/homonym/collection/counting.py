@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from homonym.clustering.arrays import Frequencies
-from homonym.collection import duplicates, namesakes
+from homonym.collection import document_table, duplicates, namesakes
+from homonym.collection.background import BackgroundUse, largest_name_query
 from homonym.collection.duplicates import Duplicate
 from homonym.collection.layout import PART_TABLES, SLOT_BITS, part_file, part_files
 from homonym.collection.statistics import GivenStatistics, sql_files, sql_quoted, use_given_counts
@@ -56,12 +58,14 @@ def read_parts(connection: duckdb.DuckDBPyConnection, work: Path) -> None:
 
 
 @dataclass(frozen=True)
-class _Queries:
+class Queries:
     """The database as duplicates.py uses it."""
 
     connection: duckdb.DuckDBPyConnection
     prefix: str = ""
     sha256: str = "sha256({})"
+    sorted_list: str = "list(DISTINCT {0} ORDER BY {0})"
+    flat_pairs: str = "flatten(list([{0}, {1}] ORDER BY {0}, {1}))"
 
     def define(self, table: str, query: str) -> None:
         """Make or replace a view."""
@@ -71,6 +75,12 @@ class _Queries:
         """Make or replace a table by the result of a query."""
         self.connection.execute(f"CREATE OR REPLACE TABLE {table} AS {query}")
 
+    def load(self, table: str, rows: pa.Table) -> None:
+        """Make or replace a table by the given rows."""
+        self.connection.register("loaded", rows)
+        self.save(table, "SELECT * FROM loaded")
+        self.connection.unregister("loaded")
+
     def number(self, query: str) -> int:
         """The result of a query with one integer."""
         return int(_value(self.connection, query))
@@ -78,12 +88,12 @@ class _Queries:
 
 def find_repeated_mentions(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the table `duplicates` of a run over mentions: those whose id an earlier one has."""
-    _Queries(connection).save("duplicates", duplicates.repeated_mentions(""))
+    Queries(connection).save("duplicates", duplicates.repeated_mentions(""))
 
 
 def find_copies(connection: duckdb.DuckDBPyConnection, next_sequence: int) -> int:
     """Make the table `duplicates` of a run over documents, see duplicates.py."""
-    return duplicates.find_copies(_Queries(connection), next_sequence)
+    return duplicates.find_copies(Queries(connection), next_sequence)
 
 
 def count_duplicates(connection: duckdb.DuckDBPyConnection, shown: int) -> tuple[int, int, list[Duplicate]]:
@@ -109,7 +119,7 @@ def rename_equal_ids(connection: duckdb.DuckDBPyConnection) -> tuple[int, str]:
 
     Returns the number of renamed documents, and one of the new ids.
     """
-    queries = _Queries(connection)
+    queries = Queries(connection)
     queries.save("renamed", duplicates.renaming(queries))
     query = "SELECT * FROM mentions"
     number, new_id = _row(connection, duplicates.renamed_documents(""))
@@ -207,15 +217,15 @@ def name_documents(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def name_changed_documents(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the table `changed_names`: ids by which documents were known in the input, and their ids in the result."""
-    name_documents(connection)
-    connection.execute(
-        """CREATE OR REPLACE TABLE changed_names AS
-           SELECT DISTINCT n.id, coalesce(m.id, r.id) AS new_id FROM document_names n
-           JOIN records r ON r.sequence = n.sequence LEFT JOIN renamed m ON m.sequence = n.sequence
-           WHERE n.id IN (SELECT o.id FROM document_names o JOIN records s ON s.sequence = o.sequence
-                          LEFT JOIN renamed m ON m.sequence = o.sequence WHERE o.id <> coalesce(m.id, s.id))"""
-    )
+    """Make the table `changed_names`, see document_table.py."""
+    document_table.name_changed_documents(Queries(connection))
+
+
+def chosen_documents(connection: duckdb.DuckDBPyConnection) -> Any:
+    """Stream the documents of the result in order, in the columns of CHOSEN (see document_table.py)."""
+    connection.execute('CREATE OR REPLACE VIEW document_references AS SELECT sequence, id FROM "references"')
+    query = document_table.choose_documents(Queries(connection))
+    return connection.sql(f"{query} ORDER BY document_id").to_arrow_reader(2_000)
 
 
 def renumbered_features(connection: duckdb.DuckDBPyConnection) -> Any:
@@ -250,17 +260,32 @@ def features_missing_from_statistics(connection: duckdb.DuckDBPyConnection) -> i
     return int(_value(connection, "SELECT count(*) FROM counted WHERE NOT is_given"))
 
 
-def count_namesakes(connection: duckdb.DuckDBPyConnection) -> None:
+def background_use(connection: duckdb.DuckDBPyConnection) -> BackgroundUse | None:
+    """How much the collection leans on the background, see background.py."""
+    document = "coalesce(document_id, mention_id) AS document"
+    unique = f"SELECT block, {document} FROM mentions WHERE {is_unique_owner('owner')}"
+    largest = Queries(connection).number(largest_name_query(unique))
+    return BackgroundUse.of(count_mentions(connection), largest)
+
+
+def feature_names(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """The names of all features, by number."""
+    names: list[str] = connection.sql("SELECT feature FROM vocabulary ORDER BY id").to_arrow_table()[0].to_pylist()
+    return names
+
+
+def count_namesakes(connection: duckdb.DuckDBPyConnection, use: BackgroundUse | None = None) -> None:
     """Make the table `namesakes`, see namesakes.py."""
     full_names = f"SELECT full_name FROM mentions WHERE {is_unique_owner('owner')}"
-    namesakes.count_namesakes(_Queries(connection), full_names)
+    namesakes.count_namesakes(Queries(connection), full_names, use)
 
 
 def write_ordered_mentions(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Write the mentions in the order of the result, each with the feature ids of its own name, and its namesakes."""
     connection.execute(
         f"""COPY (SELECT m.owner, coalesce(v.id, -1)::INTEGER AS own_name, coalesce(w.id, -1)::INTEGER AS own_full_name,
-                         mention_id, document_id, position, name, parsed_name, m.full_name, n.namesakes, block, author
+                         mention_id, document_id, position, name, parsed_name, m.full_name, n.namesakes, block, author,
+                         year
                   FROM named_mentions m
                   LEFT JOIN namesakes n ON n.full_name = m.full_name
                   LEFT JOIN vocabulary v ON v.type = 'co' AND v.feature = m.own_name

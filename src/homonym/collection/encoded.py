@@ -16,14 +16,18 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from homonym.clustering.agglomerative import are_giant
 from homonym.clustering.arrays import Bags, Frequencies, Integers
 from homonym.collection import counting
+from homonym.collection.background import BackgroundUse
 from homonym.collection.extractor import order_by_owner
 from homonym.collection.layout import SLOT_BITS, part_file, part_files
 from homonym.runtime.thread_pool import map_in_order
 
 if TYPE_CHECKING:
     import duckdb
+
+    from homonym.clustering.dense.blocks import StoredBags
 
 # Number of mentions whose bags are gathered at once.
 GATHERED_MENTIONS = 100_000
@@ -85,33 +89,65 @@ class Encoded:
         table = pa.table({"place": place, "kind": table["kind"], "id": table["id"]})
         return table.take(pa.array(np.argsort(place, kind="stable")))
 
-    def gather(self, first_block: int, last_block: int, kept: NDArray[np.bool_]) -> Bags:
+    def document_features(self) -> NDArray[np.int64]:
+        """For each block, the number of features of the documents of its mentions."""
+        (start, end), _ = self._ranges(slice(None))
+        return np.add.reduceat(end - start, self.block_start[:-1]) if len(start) else start
+
+    def giant_blocks(self) -> NDArray[np.bool_]:
+        """Which blocks are clustered by the sparse kernel."""
+        return are_giant(np.diff(self.block_start), self.document_features())
+
+    def gather(
+        self, first_block: int, last_block: int, kept: NDArray[np.bool_], skipped: NDArray[np.bool_] | None = None
+    ) -> Bags:
         """The bags of a range of blocks for clustering; `kept` marks the feature types to include.
 
-        A block of one mention needs no bag. So a document of thousands of authors with distinct names, each of which
-        has all others as co-authors, costs nothing here.
+        A block of one mention needs no bag, and `skipped` blocks get none. So a document of thousands of authors with
+        distinct names, each of which has all others as co-authors, costs nothing here.
         """
         first, last = self.block_start[first_block], self.block_start[last_block]
         block_start = self.block_start[first_block : last_block + 1] - first
         size = np.diff(block_start)
-        return Bags(block_start, *self.gather_mentions(slice(int(first), int(last)), kept, np.repeat(size == 1, size)))
+        without = size == 1 if skipped is None else (size == 1) | skipped
+        return Bags(block_start, *self.gather_mentions(slice(int(first), int(last)), kept, np.repeat(without, size)))
 
     def gather_mentions(
-        self, mentions: slice | NDArray[np.int64], kept: NDArray[np.bool_], without: NDArray[np.bool_] | None = None
+        self,
+        mentions: slice | NDArray[np.int64],
+        kept: NDArray[np.bool_],
+        without: NDArray[np.bool_] | None = None,
+        *,
+        documents: bool = True,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
         """The bags of some mentions: start of each bag, features, counts; `kept` marks the feature types to include.
 
-        Mentions marked in `without` get empty bags.
+        Mentions marked in `without` get empty bags. Without `documents`, bags have only what belongs to the mention.
         """
-        from homonym.clustering.dense.blocks import StoredBags, gather_bags
+        from homonym.clustering.dense.blocks import StoredBags
 
         shared, own = self._ranges(mentions)
         if without is not None:
             for ends in (*shared, *own):
                 ends[without] = 0
-        # Copies, because code for read-only slices would be compiled apart.
-        names = self.own_name[mentions].copy(), self.own_full_name[mentions].copy()
-        stored = StoredBags(*shared, *own, *names)
+        if not documents:
+            shared = own[1], own[1]
+        return self._gather(StoredBags(*shared, *own, self.own_name[mentions], self.own_full_name[mentions]), kept)
+
+    def gather_documents(self, documents: NDArray[np.int64], kept: NDArray[np.bool_]) -> Bags:
+        """The bags of some documents with all their authors, as one block; documents are given by sequence."""
+        from homonym.clustering.dense.blocks import StoredBags
+
+        start, end = self._range(documents << SLOT_BITS)
+        no_name = np.full(len(documents), -1, np.int32)
+        stored = StoredBags(start, end, end, end, no_name, no_name)
+        return Bags(np.array([0, len(documents)]), *self._gather(stored, kept))
+
+    def _gather(
+        self, stored: StoredBags, kept: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+        from homonym.clustering.dense.blocks import gather_bags
+
         bag_start, feature, count = gather_bags(stored, self.feature, self.count, self.frequencies.type_start, kept)
         return bag_start, feature, count
 
@@ -230,11 +266,15 @@ class _Corrections:
 
 
 def encode(
-    connection: duckdb.DuckDBPyConnection, frequencies: Frequencies, work: Path, threads: int = 1
-) -> Encoded:  # fmt: skip
-    """Renumber all bags and order all mentions; both are streamed to disk."""
+    connection: duckdb.DuckDBPyConnection,
+    frequencies: Frequencies,
+    work: Path,
+    threads: int = 1,
+    use: BackgroundUse | None = None,
+) -> Encoded:
+    """Renumber all bags and order all mentions; both are streamed to disk. `use` adds names of the background."""
     mentions_file, identifiers_file = work / "mentions.parquet", work / "identifiers.parquet"
-    counting.count_namesakes(connection)
+    counting.count_namesakes(connection, use)
     counting.write_ordered_mentions(connection, mentions_file)
     counting.write_identifiers(connection, identifiers_file)
     owners, starts = _write_bags(connection, work, threads)

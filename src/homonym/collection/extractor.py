@@ -183,7 +183,7 @@ def _mentions(records: RecordColumns, authors: AuthorColumns, mention: Integers,
     own_full = names.spelled_out if settings.coauthor_names == "full" else pa.nulls(len(names.key), pa.string())
     columns = [
         mention, mention_id, document_id, position, names.written, names.encoded, names.full_name, names.key, own_full,
-        names.block, authors.label,
+        names.block, authors.label, records.year.take(pa.array(authors.document)),
     ]  # fmt: skip
     return pa.table(columns, schema=MENTION_ROWS)
 

@@ -34,9 +34,9 @@ BAGS = pa.schema([("owner", pa.int64()), ("feature", pa.int32()), ("count", pa.f
 MENTION_ROWS = pa.schema(
     [("owner", pa.int64()), ("mention_id", pa.string()), ("document_id", pa.string()), ("position", pa.int32()),
      ("name", pa.string()), ("parsed_name", pa.string()), ("full_name", pa.string()), ("own_name", pa.string()),
-     ("own_full_name", pa.string()), ("block", pa.string()), ("author", pa.string())]
+     ("own_full_name", pa.string()), ("block", pa.string()), ("author", pa.string()), ("year", pa.int32())]
 )  # fmt: skip
-"""Mentions; `parsed_name` is written by `encode_name`, `full_name` is `Name.full_name`.
+"""Mentions; `year` is that of the document. `parsed_name` is written by `encode_name`, `full_name` is `Name.full_name`.
 
 `own_name` and `own_full_name` are to be removed from the co-authors; the second is null for initials. Both are null if
 the bags of mentions are given.

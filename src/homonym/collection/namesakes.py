@@ -2,20 +2,36 @@
 
 Surnames and given names are assumed to be independent. Of M distinct full names, S have the surname and G the given
 name, this one included, so E = (S − 1)·(G − 1)/M others are expected to be written like this one. Distinct names are
-counted, not mentions, so that people with many documents count once.
+counted, not mentions, so that people with many documents count once. In small collections, S, G and M include the
+names of the background (see background.py).
 """
 
 from __future__ import annotations
 
+from typing import Protocol
+
+import pyarrow as pa
+
+from homonym.collection.background import BackgroundUse, background
 from homonym.collection.duplicates import Database
 
 
-def count_namesakes(database: Database, full_names: str) -> None:
+class NameDatabase(Database, Protocol):
+    """A database that also takes rows."""
+
+    def load(self, table: str, rows: pa.Table) -> None:
+        """Make or replace a table by the given rows."""
+
+
+def count_namesakes(database: NameDatabase, full_names: str, use: BackgroundUse | None = None) -> None:
     """Make the table `namesakes`: E of each full name. `full_names` is a query for the full names of all mentions.
 
     E is a quotient of two integers, so that it is the same double on every engine.
     """
-    p = database.prefix
+    p, others = database.prefix, 0
+    if use:
+        known, others = background().full_names(use)
+        database.load("background_names", known)
     database.save(
         "full_names",
         f"""SELECT full_name, split_part(full_name, '|', 1) AS surname, split_part(full_name, '|', 2) AS given
@@ -25,7 +41,17 @@ def count_namesakes(database: Database, full_names: str) -> None:
         "namesakes",
         f"""SELECT n.full_name, CAST((s.names - 1) * (g.names - 1) AS DOUBLE) / CAST(m.names AS DOUBLE) AS namesakes
             FROM {p}full_names n
-            JOIN (SELECT surname, count(*) AS names FROM {p}full_names GROUP BY surname) s ON s.surname = n.surname
-            JOIN (SELECT given, count(*) AS names FROM {p}full_names GROUP BY given) g ON g.given = n.given
-            CROSS JOIN (SELECT count(*) AS names FROM {p}full_names) m""",
+            JOIN ({_names_by("surname", p, use)}) s ON s.surname = n.surname
+            JOIN ({_names_by("given", p, use)}) g ON g.given = n.given
+            CROSS JOIN (SELECT count(*) + {others} AS names FROM {p}full_names) m""",
     )
+
+
+def _names_by(part: str, prefix: str, use: BackgroundUse | None) -> str:
+    """The query for how many full names have each surname, or each given name."""
+    own = f"SELECT {part}, count(*) AS names FROM {prefix}full_names GROUP BY {part}"
+    if not use:
+        return own
+    known = f"SELECT name, names FROM {prefix}background_names WHERE kind = '{part}'"
+    return f"""SELECT o.{part}, o.names + coalesce(b.names, 0) AS names FROM ({own}) o
+               LEFT JOIN ({known}) b ON b.name = o.{part}"""

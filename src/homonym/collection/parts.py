@@ -47,7 +47,7 @@ from homonym.records.formats.documents import (
     parse_mention,
 )
 from homonym.records.model import MAX_AUTHORS, Author, BrokenRecordError, Document, Loss, Problem
-from homonym.records.parsing.splitting import Raw
+from homonym.records.parsing.splitting import Raw, is_western
 from homonym.records.reader import Unit, format_named, parse_raw_record
 from homonym.runtime.progress import Advance
 from homonym.schema import BAG, IDENTIFIERS, MENTIONS
@@ -57,7 +57,7 @@ from homonym.settings import Settings
 BATCH_ROWS = 20_000
 # Used as the format of merged documents.
 MERGED = "merged"
-MENTION_COLUMNS = ("mention_id", "document_id", "position", "name", "block", "author")
+MENTION_COLUMNS = ("mention_id", "document_id", "position", "name", "block", "year", "author")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,14 @@ class Chunk:
 
 @dataclass
 class PartReport:
-    """The result of one chunk: `read` raw records, of which `records` were usable; `rejects` are JSON lines."""
+    """The result of one chunk: `read` raw records, of which `records` were usable; `rejects` are JSON lines.
+
+    `western` records were not UTF-8 and were read as Windows Latin.
+    """
 
     read: int = 0
     records: int = 0
+    western: int = 0
     mentions: int = 0
     problems: list[Problem] = field(default_factory=list)
     rejects: list[bytes] = field(default_factory=list)
@@ -132,13 +136,16 @@ def write_documents(chunk: Chunk, settings: Settings, work: Path, *, strict: boo
 def write_lines(chunk: Chunk, settings: Settings, work: Path, *, strict: bool) -> PartReport:
     """Parse a chunk of documents and write them as JSON lines of homonym's own format."""
     report = PartReport(read=len(chunk.raws))
-    found = list(_documents(chunk, report, strict=strict))
-    placed = [place for place, _, _ in found]
+    placed, texts = [], []
+    for place, raw, text in _documents(chunk, report, strict=strict):
+        _reject_unnamed(place.document, raw, chunk, report, settings.blocking)
+        placed.append(place)
+        texts.append(text)
     if placed:
         _write_converted(placed, work, chunk.sequence)
     records = record_columns(placed)
     tables = record_tables(records, chunk.form, settings.blocking)
-    tables |= _document_table(records.sequence, [text for _, _, text in found])
+    tables |= _document_table(records.sequence, texts)
     return _write(tables, work, chunk.sequence, report)
 
 
@@ -171,12 +178,12 @@ def write_merged(copies: pa.Table, settings: Settings, work: Path, *, convert: b
     placed, losses = _merge_copies(copies)
     part, records = placed[0].sequence, record_columns(placed)
     texts = _document_table(records.sequence, [document_line(document) for _, _, document in placed])
+    for _, _, document in placed:
+        _remove_unnamed(document, settings.blocking)  # they were reported when the copies were read
     if convert:
         _write_converted(placed, work, part)
-        tables = record_tables(records, MERGED, settings.blocking)
+        tables = record_tables(record_columns(placed), MERGED, settings.blocking)
     else:
-        for _, _, document in placed:
-            _remove_unnamed(document, settings.blocking)  # they were reported when the copies were read
         tables = extract_tables(columns_of(placed, settings.blocking), part, settings, MERGED)
     write_part(tables | texts, work, part)
     return losses
@@ -267,11 +274,15 @@ def _named_documents(
         if reason := _crowded_block(placed.document, blocking):
             report.add([Problem(chunk.file, raw.number, "record", reason, chunk.unit)], raw)
             continue
-        unnamed = _remove_unnamed(placed.document, blocking)
-        if unnamed:
-            reasons = [f"author {author.position} has no name ({author.name.strip()!r})" for author in unnamed]
-            report.add([Problem(chunk.file, raw.number, "author", reason, chunk.unit) for reason in reasons], raw)
+        _reject_unnamed(placed.document, raw, chunk, report, blocking)
         yield placed, text
+
+
+def _reject_unnamed(document: Document, raw: Raw, chunk: Chunk, report: PartReport, blocking: str) -> None:
+    """Remove the authors of a document that have no usable name, and report them."""
+    if unnamed := _remove_unnamed(document, blocking):
+        reasons = [f"author {author.position} has no name ({author.name.strip()!r})" for author in unnamed]
+        report.add([Problem(chunk.file, raw.number, "author", reason, chunk.unit) for reason in reasons], raw)
 
 
 def _remove_unnamed(document: Document, blocking: str) -> list[Author]:
@@ -295,6 +306,7 @@ def _documents(chunk: Chunk, report: PartReport, *, strict: bool) -> Iterator[tu
         if strict and report.problems:
             return
         if document:
+            report.western += is_western(raw.text)
             text = raw.text if form.name == "documents" else document_line(document)
             yield PlacedDocument(sequence, raw.number, document), raw, text
 
@@ -350,7 +362,7 @@ def write_mentions(chunk: Chunk, settings: Settings, work: Path, *, strict: bool
 def _mention_columns(placed: list[tuple[int, int, Mention]]) -> MentionColumns:
     sequences, lines, mentions = zip(*placed, strict=True) if placed else ((), (), ())
     sequence = np.array(sequences, np.int64)
-    rows = [(m.mention_id, m.document_id, m.position, m.name, m.block, m.label) for m in mentions]
+    rows = [(m.mention_id, m.document_id, m.position, m.name, m.block, m.year, m.label) for m in mentions]
     owners = mention_owners(sequence).tolist()
     ids = [
         (owner, kind, value)
@@ -400,14 +412,14 @@ def _mention_tables(mentions: MentionColumns, part: int) -> dict[str, pa.Table]:
     }
     for name, column in added.items():
         rows = rows.append_column(name, pa.array(column))
-    is_key, year, one = pa.repeat(pa.scalar(True), size), pa.nulls(size, pa.int32()), np.ones(size, np.int32)
+    is_key, one = pa.repeat(pa.scalar(True), size), np.ones(size, np.int32)
     form, digest = pa.repeat(pa.scalar("mentions"), size), pa.nulls(size, pa.int64())
     first_author = pa.nulls(size, pa.string())
     features, bag_rows = bag_tables(bags, part)
     return {
         "mentions": rows.select(MENTION_ROWS.names).cast(MENTION_ROWS),
         "records": pa.table(
-            [sequence, line, rows["mention_id"], is_key, year, one, form, digest, digest, first_author],
+            [sequence, line, rows["mention_id"], is_key, rows["year"], one, form, digest, digest, first_author],
             schema=RECORD_ROWS,
         ),
         "identifiers": _rows_table(ids, IDENTIFIER_ROWS),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 import pyarrow as pa
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from homonym.clustering.arrays import Frequencies
 from homonym.errors import InputError, OutputError, SettingsError
+from homonym.features.institutions import PREFIX as INSTITUTION
 from homonym.io.inputs import require_files, unreadable
 from homonym.io.outputs import atomic_path, side_file, write_atomic
 from homonym.io.tables import open_table
@@ -113,15 +114,30 @@ def use_given_counts(connection: duckdb.DuckDBPyConnection, given: GivenStatisti
     )
 
 
-def counts_full_names(given: GivenStatistics) -> bool:
-    """Whether the statistics count full names of co-authors; those of homonym 0.7 and earlier have initials only."""
+class CountedFeatures(NamedTuple):
+    """Which kinds of features statistics count: full names of co-authors, and institutions if there are affiliations.
+
+    Those of homonym 0.7 and earlier have neither, those of 0.8 have full names.
+    """
+
+    full_names: bool
+    institutions: bool
+
+
+def counted_features(given: GivenStatistics) -> CountedFeatures:
+    """Read which kinds of features the statistics count."""
+    full_names = institutions = has_affiliations = False
     with open_table(given.path, "feature") as table:
         table.require(STATISTICS.names)
         for batch in table.batches(["type", "feature"]):
-            coauthors = batch["feature"].filter(pc.equal(batch["type"], "co"))
-            if pc.any(pc.match_substring(coauthors, "|"), min_count=0).as_py():
-                return True
-    return False
+            kind, feature = batch["type"], batch["feature"]
+            coauthors, affiliations = (feature.filter(pc.equal(kind, one)) for one in ("co", "aff"))
+            full_names |= pc.any(pc.match_substring(coauthors, "|"), min_count=0).as_py()
+            institutions |= pc.any(pc.starts_with(affiliations, INSTITUTION), min_count=0).as_py()
+            has_affiliations |= len(affiliations) > 0
+            if full_names and institutions:
+                break
+    return CountedFeatures(full_names, institutions or not has_affiliations)
 
 
 def _read_table(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

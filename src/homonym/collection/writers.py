@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from homonym.collection.counting import name_changed_documents
+from homonym.collection.document_table import new_references
 from homonym.collection.encoded import Encoded
 from homonym.collection.layout import CONVERTED, part_files
 from homonym.errors import OutputError
@@ -97,22 +97,9 @@ def _with_new_names(connection: duckdb.DuckDBPyConnection, lines: _Lines) -> Ite
         if sequence in renamed or any(one in new_ids for one in references):
             document["id"] = renamed.get(sequence, document["id"])
             if references:
-                document["references"] = _new_references(references, new_ids)
+                document["references"] = new_references(references, new_ids)
             line = orjson.dumps(document) + b"\n"
         yield line
-
-
-def _new_references(references: list[str], new_ids: dict[str, list[str]]) -> list[str]:
-    """References by the new ids. A document that was cited by several ids is cited as often as by one of them.
-
-    >>> _new_references(["a", "b", "b", "c"], {"a": ["x"], "b": ["x"]})
-    ['x', 'x', 'c']
-    """
-    times: dict[str, int] = {}
-    for old, number in Counter(references).items():
-        for new in new_ids.get(old, [old]):
-            times[new] = max(times.get(new, 0), number)
-    return [new for new, number in times.items() for _ in range(number)]
 
 
 def _between(connection: duckdb.DuckDBPyConnection, query: str, lines: _Lines) -> Iterator[Any]:

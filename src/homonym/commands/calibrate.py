@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from homonym.calibration.fallback import lean_on_defaults
 from homonym.calibration.holdout import NameSplit
-from homonym.calibration.limit import PARTS, CalibratedLimit, calibrate_limit
+from homonym.calibration.limit import PARTS, CalibratedLimit, LimitCalibrator
 from homonym.calibration.tuning import JudgedLimit, TriedChance, tune_limits
 from homonym.commands.labelled import read_and_encode, read_labels, split_names
 from homonym.commands.run import (
@@ -19,6 +20,7 @@ from homonym.commands.run import (
     prepare_run,
     statistics_files,
 )
+from homonym.engines.base import EncodedCollection
 from homonym.engines.local import LocalCollection
 from homonym.errors import SettingsError, word_list
 from homonym.evaluation.matching import Labelling, label_names
@@ -97,7 +99,7 @@ def calibrate(
         collection = read_and_encode(run, engine, given)
         # Identifiers that are the labels must not be constraints: the limit would be tuned on its own test.
         collection = engine.constrain(collection, _without_identifier(settings, label) if gold else settings, None)
-        unlabelled = _calibrate_without_labels(run, collection.data)
+        unlabelled = _calibrate_without_labels(run, collection)
         labelling = label_names(engine, collection, run.inputs, labels, gold or []) if labels else None
     if labelling:
         calibration = _tune(run, labelling, unlabelled, split_names(run, labelling, training_share, most_names))
@@ -134,11 +136,13 @@ def _without_identifier(settings: Settings, label: str) -> Settings:
     return settings.changed(constraints=",".join(constraints) or "none")
 
 
-def _calibrate_without_labels(run: Run, collection: LocalCollection) -> CalibratedLimit:
+def _calibrate_without_labels(run: Run, collection: EncodedCollection[LocalCollection]) -> CalibratedLimit:
+    data, settings = collection.data, run.settings
     with run.stages.stage("calibrate", PARTS) as advance:
-        found = calibrate_limit(
-            collection.encoded, run.settings, collection.constraints, run.threads, advance=advance
-        )  # fmt: skip
+        finder = LimitCalibrator(data.encoded, settings, data.constraints, run.threads, advance=advance)
+        found = lean_on_defaults(finder, settings, collection.background)
+    if collection.background:
+        run.warnings.append(f"{collection.background.describe()}.")
     if found.why:
         run.warnings.append(f"{found.why}.")
     return found

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from homonym.commands.result import (
     CalibratedRun,
+    ResultPlace,
     Summary,
-    check_destination,
-    conflicts_path,
-    local_result,
-    settings_path,
+    check_result_place,
+    result_place,
     summarise,
     write_result,
 )
@@ -35,9 +34,10 @@ from homonym.runtime.progress import Advance, Listener
 from homonym.settings import Limit, Settings
 
 if TYPE_CHECKING:
+    from homonym.collection.background import BackgroundUse
     from homonym.collection.statistics import GivenStatistics
     from homonym.constraints.evidence import UserPairs
-    from homonym.engines.base import AnyEngine, CalibrationSample, Destination, RecordsRead
+    from homonym.engines.base import AnyEngine, CalibrationSample, RecordsRead
 
 
 def disambiguate(
@@ -59,6 +59,9 @@ def disambiguate(
     listener: Listener | None = None,
 ) -> Summary:
     """Disambiguate the authors of documents: records in, one author id for every mention out.
+
+    `output` is a result directory if it has no suffix or is an existing directory: it gets the tables of mentions,
+    authors and documents, the settings and the log. With a suffix (.parquet, .csv, .jsonl) it is the table of mentions.
 
     Records may be in any known format, detected from the content or named by `format`; `columns` maps the columns of a
     table to fields. The same input and settings give the same bytes, whatever the number of threads and the order of
@@ -83,7 +86,7 @@ def disambiguate(
 class ClusteringFiles:
     """The files of a run besides its input: where the result goes, statistics, and the user's pairs."""
 
-    destination: Destination
+    place: ResultPlace
     save_statistics: Path | None
     given: GivenStatistics | None
     pairs: UserPairs | None
@@ -97,13 +100,16 @@ def clustering_files(
     pairs: str | Path | None,
 ) -> RunFiles:
     """All files of a run that finds authors, besides its records."""
-    result, directory = local_result(output)
+    place = result_place(output)
+    beside = [] if place.is_directory else [place.files.settings, place.files.conflicts]
+    is_remote = is_url(local_path(output))
     return RunFiles.of(
-        result,
-        outputs=[settings_path(result), conflicts_path(result), trace, *statistics_files(save_statistics)],
+        place.output,
+        outputs=[*beside, trace, *statistics_files(save_statistics)],
         inputs=[pairs, *statistics_files(statistics)],
-        directories=[directory] if directory else [],
-        url=str(output) if is_url(local_path(output)) else None,
+        directories=[place.output] if place.is_directory or (place.url and not is_remote) else [],
+        is_directory=place.is_directory,
+        url=str(output) if is_remote else None,
     )
 
 
@@ -122,7 +128,7 @@ def check_files(
     from homonym.constraints.evidence import read_user_pairs
 
     return ClusteringFiles(
-        check_destination(output, trace, resources, excel=excel),
+        check_result_place(output, trace, resources, excel=excel),
         check_statistics_output(save_statistics),
         check_given_statistics(statistics, mentions_in_collection),
         read_user_pairs(Path(pairs)) if pairs else None,
@@ -134,20 +140,24 @@ def find_authors(run: Run, engine: AnyEngine, read: RecordsRead[Any], files: Clu
     from homonym.calibration.limit import PARTS
 
     require_mentions(read, run)
-    collection = engine.encode(read, files.given, files.save_statistics)
+    with_documents = files.place.is_directory and not read.of_mentions
+    collection = engine.encode(read, files.given, files.save_statistics, documents=with_documents)
     collection = engine.constrain(collection, run.settings, files.pairs)
+    if collection.background:
+        run.stages.note("calibrate", background=collection.background.describe())
     with run.stages.stage("calibrate", PARTS) as advance:
-        calibrated = calibrate_run(run, engine.sample(collection, run.settings), advance)
-    found = engine.cluster(
-        collection, calibrated.settings, calibrated.confidence, trace=files.destination.trace is not None
-    )
-    write_result(run, engine, found, calibrated.settings, files.destination)
-    return summarise(run, collection, files.destination.path, found, calibrated)
+        calibrated = calibrate_run(run, engine.sample(collection, run.settings), collection.background, advance)
+    found = engine.cluster(collection, calibrated.settings, calibrated.confidence, trace=files.place.trace is not None)
+    write_result(run, engine, collection, found, calibrated.settings, files.place)
+    return summarise(run, collection, files.place, found, calibrated)
 
 
-def calibrate_run(run: Run, sample: CalibrationSample, advance: Advance | None = None) -> CalibratedRun:
+def calibrate_run(
+    run: Run, sample: CalibrationSample, use: BackgroundUse | None = None, advance: Advance | None = None
+) -> CalibratedRun:
     """Find the limit if none is given, and learn the confidence of mentions; the run's log gets the new settings."""
-    from homonym.calibration.confidence import DRAWS, learn_confidence
+    from homonym.calibration.confidence import DRAWS, confidence_warnings, learn_confidence
+    from homonym.calibration.fallback import lean_on_defaults
     from homonym.calibration.limit import CONFIDENCE, LimitCalibrator
 
     settings, limit, confidence = run.settings, None, None
@@ -155,12 +165,15 @@ def calibrate_run(run: Run, sample: CalibrationSample, advance: Advance | None =
         sample.encoded, settings, sample.constraints, run.threads, sample=sample.blocks, advance=advance
     )
     if not settings.limit_is_given:
-        limit = finder.find()
+        limit = lean_on_defaults(finder, settings, use)
         settings = limit.chosen_for(settings)
         if limit.why:
             run.warnings.append(f"{limit.why}: {_limit_in_use(settings.limit)}.")
-    if not finder.unavailable and (drawn := finder.draw_pseudonames(settings.limit, DRAWS)):
-        confidence = learn_confidence(drawn, settings)
+    if not finder.unavailable:
+        drawn, real = finder.draw_with_blocks(settings.limit, DRAWS)
+        if drawn:
+            confidence = learn_confidence(drawn, settings, real)
+            run.warnings.extend(confidence_warnings(confidence, drawn, finder.sample.sizes))
     if advance:
         advance(CONFIDENCE)
     run.log.settings = settings

@@ -12,7 +12,8 @@ from homonym.evaluation.reliability import Reliability, measure_reliability
 from homonym.io.inputs import expand, require_files
 from homonym.io.outputs import Paths, as_paths, require_distinct, require_writable, write_json
 from homonym.io.paths import printable
-from homonym.measures.agreement import correctly_clustered
+from homonym.io.result_directory import MENTIONS, file_of
+from homonym.measures.agreement import is_right
 
 if TYPE_CHECKING:
     from homonym.evaluation.gold import Gold
@@ -54,7 +55,8 @@ def evaluate(
 ) -> Evaluation | Comparison:
     """Compare a result, or several on the same mentions, with known labels.
 
-    A result has mention_id and author_id (or author, or cluster), as Parquet, CSV or JSON lines. If it has a column
+    A result is a result directory, or a table with mention_id and author_id (or author, or cluster), as Parquet, CSV
+    or JSON lines. If it has a column
     `confidence`, with numbers from 0 to 1, its reliability is measured. `gold` are the files with the labels; `label`
     is the field author or a kind of identifier such as orcid. `names` says which mentions share a name; without it
     names are the blocks of the first result that has blocks, else the names in labelled documents. The figures are
@@ -63,17 +65,19 @@ def evaluate(
     from homonym.evaluation.gold import read_gold
     from homonym.evaluation.matching import match
 
-    paths, (gold_files, _), names_file = as_paths(authors), expand(gold), Path(names) if names is not None else None
+    paths, (gold_files, _) = as_paths(authors), expand(gold)
+    tables = [file_of(path, MENTIONS) for path in paths]
+    names_file = file_of(Path(names), MENTIONS) if names is not None else None
     if not paths or not gold_files:
         raise InputError("at least one result and one file of labels are needed; name them.")
-    read = [*paths, *gold_files, *([names_file] if names_file else [])]
+    read = [*tables, *gold_files, *([names_file] if names_file else [])]
     require_files(read)
     require_distinct(read, [Path(path) for path in (output, json) if path is not None])
     for path in (output, json):
         if path is not None:
             require_writable(Path(path))
     labels = read_gold(gold_files, label)
-    matched = match(paths, labels, gold_files, names_file)
+    matched = match(tables, labels, gold_files, names_file)
     found = _one(matched, labels) if isinstance(authors, Path | str) else _several(matched, labels, paths)
     if json is not None:
         write_json(Path(json), found.as_dict())
@@ -113,9 +117,9 @@ def _counted(found: Evaluation, i: int, matched: Matched, labels: Gold) -> Evalu
 def _reliability(i: int, matched: Matched) -> Reliability | None:
     if not matched.stated[i]:
         return None
-    return measure_reliability(
-        correctly_clustered(matched.names, matched.authors, matched.clusters[i]), matched.stated[i]
-    )
+    lone = matched.lone[i]
+    right = is_right(matched.names, matched.authors, matched.clusters[i], lone)
+    return measure_reliability(right, matched.stated[i], lone)
 
 
 def _write_page(found: Evaluation | Comparison, path: Path, results: list[Path], sources: dict[str, str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from homonym.commands.result import Summary, summarise
+from homonym.commands.result import ResultPlace, Summary, summarise
 from homonym.commands.run import (
     Resources,
     RunFiles,
@@ -52,4 +52,4 @@ def extract(
         collection = engine.encode(read, None, save_to, vocabulary=True)
         with run.stages.stage("write", collection.mentions) as advance:
             write_mentions_file(collection.data.encoded, engine.work / VOCABULARY, path, advance)
-        return summarise(run, collection, path)
+        return summarise(run, collection, ResultPlace(path))

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from homonym.commands.run import Resources, Run
-from homonym.errors import SettingsError
+from homonym.errors import OutputError, SettingsError
 from homonym.io.outputs import require_directory, require_writable, side_file, write_atomic
+from homonym.io.result_directory import (
+    AUTHORS,
+    CONFLICTS,
+    DOCUMENTS,
+    LOG,
+    MENTIONS,
+    SETTINGS,
+    names_directory,
+    require_result_place,
+    written_directory,
+)
 from homonym.io.urls import is_url, local_path
 from homonym.records.model import Problems
 from homonym.runtime.own_files import require_spark_table
@@ -19,8 +29,9 @@ from homonym.settings import Limit, Settings
 if TYPE_CHECKING:
     from homonym.calibration.confidence import Confidence
     from homonym.calibration.limit import CalibratedLimit
+    from homonym.collection.background import BackgroundUse
     from homonym.constraints.conflicts import ConstraintConflict
-    from homonym.engines.base import AnyEngine, ConstraintOutcome, Destination, EncodedCollection, FoundAuthors
+    from homonym.engines.base import AnyEngine, ConstraintOutcome, EncodedCollection, FoundAuthors
 
 # Number of conflicts in a summary; all of them are in the file next to the result.
 FIRST_CONFLICTS = 3
@@ -47,8 +58,9 @@ class ConstraintSummary:
 class Summary:
     """What a run did: counts, rejected records, seconds of each stage, warnings, constraints if there were any.
 
-    `limit` is what the score of two clusters had to exceed, `calibration` how it was found if it was not given,
-    `confidence` the mean over all mentions. `log` is the file with the time and memory of each stage.
+    `output` is the table, or the result directory. `limit` is what the score of two clusters had to exceed,
+    `calibration` how it was found if it was not given, `confidence` the mean over all mentions. `log` is the file with
+    the time and memory of each stage. `background` is given if the collection has few names.
     """
 
     output: Path
@@ -64,6 +76,7 @@ class Summary:
     calibration: CalibratedLimit | None = None
     confidence: float | None = None
     log: Path | None = None
+    background: BackgroundUse | None = None
 
 
 @dataclass(frozen=True)
@@ -75,74 +88,140 @@ class CalibratedRun:
     confidence: Confidence | None
 
 
-def check_destination(
-    output: str | Path, trace: str | Path | None, resources: Resources | None, *, excel: bool = False
-) -> Destination:
-    """Where the result goes; fails if it could not be written."""
-    from homonym.engines.base import Destination
-    from homonym.io.tables import require_excel_path, require_table_path
+@dataclass(frozen=True)
+class ResultFiles:
+    """The files of a result: a table with side files next to it, or the files of a result directory."""
 
+    table: Path
+    settings: Path
+    conflicts: Path
+    log: Path
+
+    @classmethod
+    def beside(cls, table: Path) -> ResultFiles:
+        """The files of a result that is a table."""
+        return cls(table, settings_path(table), conflicts_path(table), run_log_path(table))
+
+    @classmethod
+    def inside(cls, folder: Path) -> ResultFiles:
+        """The files of a result directory."""
+        return cls(*(folder / name for name in (MENTIONS, SETTINGS, CONFLICTS, LOG)))
+
+
+@dataclass(frozen=True)
+class ResultPlace:
+    """Where the result goes: `output` is a table, or a result directory if `is_directory`.
+
+    `url` is the place of a table that Spark writes as a directory of Parquet files.
+    """
+
+    output: Path
+    is_directory: bool = False
+    url: str | None = None
+    trace: Path | None = None
+    excel: bool = False
+
+    @property
+    def files(self) -> ResultFiles:
+        """The files of the result."""
+        return ResultFiles.inside(self.output) if self.is_directory else ResultFiles.beside(self.output)
+
+
+def result_place(output: str | Path) -> ResultPlace:
+    """What an output names, without any check."""
+    path = local_path(output)
+    if is_url(output):
+        # Side files of a remote result are written to the current directory.
+        return ResultPlace(Path(PurePosixPath(path).name) if is_url(path) else Path(path), url=str(output))
+    return ResultPlace(Path(output), is_directory=names_directory(output))
+
+
+def check_result_place(
+    output: str | Path, trace: str | Path | None, resources: Resources | None, *, excel: bool = False
+) -> ResultPlace:
+    """Where the result goes; fails if it could not be written."""
+    from homonym.io.tables import TABLE_SUFFIXES, require_excel_path, require_table_path
+
+    place = result_place(output)
     if excel:
-        require_excel_path(Path(output))
-    if resources and resources.engine == "spark":
-        if trace:
-            raise SettingsError("the Spark engine cannot write a trace; leave out --trace or use --engine local.")
-        if directory := _spark_directory(output):
-            return directory
-    require_table_path(Path(output))
+        require_excel_path(place.output)
+    if resources and resources.engine == "spark" and trace:
+        raise SettingsError("the Spark engine cannot write a trace; leave out --trace or use --engine local.")
+    if place.is_directory:
+        require_result_place(place.output)
+    elif place.url and resources and resources.engine == "spark":
+        _require_spark_place(place)
+    else:
+        if not str(output).endswith(TABLE_SUFFIXES):
+            formats = ", ".join(TABLE_SUFFIXES)
+            raise OutputError(f"{output}: the suffix chooses the format; use one of {formats}, or / for a directory.")
+        require_table_path(Path(output))
     if trace:
         require_table_path(Path(trace))
-    return Destination(Path(output), None, Path(trace) if trace else None, excel)
+    return replace(place, trace=Path(trace) if trace else None, excel=excel)
 
 
-def local_result(output: str | Path) -> tuple[Path, Path | None]:
-    """The path that side files are next to, and the directory if the result is a directory of files on this machine."""
-    path = local_path(output)
-    if is_url(path):
-        # Side files of a remote result are written to the current directory.
-        return Path(PurePosixPath(path).name), None
-    is_directory = is_url(output) or str(path).endswith("/") or os.path.isdir(path)
-    return Path(path), Path(path) if is_directory else None
-
-
-def _spark_directory(output: str | Path) -> Destination | None:
-    """A directory of Parquet files, which may be a URL that only Spark can open; None for a file."""
-    from homonym.engines.base import Destination
-
-    path, directory = local_result(output)
-    if is_url(local_path(output)):
-        require_writable(settings_path(path))
-        return Destination(path, str(output))
-    if directory:
-        require_directory(directory)
-        require_spark_table(directory)
-        return Destination(path, f"file:{directory.absolute()}")
-    return None
+def _require_spark_place(place: ResultPlace) -> None:
+    """Fail if Spark could not write a table there, or would remove files of others."""
+    if is_url(local_path(place.url or "")):
+        require_writable(place.files.settings)
+        return
+    require_directory(place.output)
+    require_spark_table(place.output)
 
 
 def write_result(
-    run: Run, engine: AnyEngine, found: FoundAuthors[Any], settings: Settings, destination: Destination
+    run: Run,
+    engine: AnyEngine,
+    collection: EncodedCollection[Any],
+    found: FoundAuthors[Any],
+    settings: Settings,
+    place: ResultPlace,
 ) -> None:
-    """Write the table of authors, and the settings and conflicts next to it."""
-    from homonym.constraints.conflicts import write_conflicts
+    """Write the table of mentions, the settings, conflicts and, in a result directory, all other files."""
+    use = collection.background
+    written = (f"# {use.describe()}\n" if use else "") + settings.to_toml()
+    if not place.is_directory:
+        _write_files(run, engine, found, written, place, place.files)
+        return
+    with written_directory(place.output) as folder:
+        _write_files(run, engine, found, written, place, ResultFiles.inside(folder))
+        with run.stages.stage("summarise"):
+            documents = None if collection.of_mentions else folder / DOCUMENTS
+            engine.write_summaries(collection, found, folder / AUTHORS, documents)
+        run.log.write(folder / LOG, finished=True)
 
+
+def _write_files(
+    run: Run,
+    engine: AnyEngine,
+    found: FoundAuthors[Any],
+    settings: str,
+    place: ResultPlace,
+    files: ResultFiles,
+) -> None:
+    """Write the table of mentions, the settings, given as text, and the conflicts."""
+    from homonym.constraints.conflicts import write_conflicts
+    from homonym.engines.base import Destination
+
+    directory = place.url and (place.url if is_url(local_path(place.url)) else f"file:{place.output.absolute()}")
     with run.stages.stage("write", found.mentions) as advance:
-        engine.write_authors(found, destination, advance)
-        write_atomic(settings_path(destination.path), settings.to_toml())
+        engine.write_authors(found, Destination(files.table, directory, place.trace, place.excel), advance)
+        write_atomic(files.settings, settings)
         conflicts = found.constraints.conflicts if found.constraints else []
-        write_conflicts(conflicts_path(destination.path), conflicts, excel=destination.excel)
+        write_conflicts(files.conflicts, conflicts, excel=place.excel)
 
 
 def summarise(
     run: Run,
     collection: EncodedCollection[Any],
-    output: Path,
+    place: ResultPlace,
     found: FoundAuthors[Any] | None = None,
     calibrated: CalibratedRun | None = None,
 ) -> Summary:
     """The summary of a run; without `found` of one that ends with the encoded collection."""
     return Summary(
-        output=output,
+        output=place.output,
         records=collection.records,
         mentions=collection.mentions,
         blocks=collection.blocks,
@@ -150,15 +229,16 @@ def summarise(
         problems=collection.problems,
         seconds=run.stages.seconds,
         warnings=run.warnings,
-        constraints=_constraint_summary(found.constraints, output) if found and found.constraints else None,
+        constraints=_constraint_summary(found.constraints, place) if found and found.constraints else None,
         limit=calibrated.settings.limit if calibrated else None,
         calibration=calibrated.limit if calibrated else None,
         confidence=found.confidence if found else None,
-        log=run_log_path(output),
+        log=place.files.log,
+        background=collection.background,
     )
 
 
-def _constraint_summary(outcome: ConstraintOutcome, output: Path) -> ConstraintSummary:
+def _constraint_summary(outcome: ConstraintOutcome, place: ResultPlace) -> ConstraintSummary:
     counts, conflicts = outcome.counts, outcome.conflicts
     return ConstraintSummary(
         links=counts.links,
@@ -166,7 +246,7 @@ def _constraint_summary(outcome: ConstraintOutcome, output: Path) -> ConstraintS
         apart=counts.apart,
         contradictions=len(conflicts),
         first=tuple(conflicts[:FIRST_CONFLICTS]),
-        file=conflicts_path(output),
+        file=place.files.conflicts,
     )
 
 

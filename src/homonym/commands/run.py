@@ -26,6 +26,7 @@ from homonym.io.outputs import (
     require_writable,
 )
 from homonym.io.paths import plain_path, printable
+from homonym.io.result_directory import recover_directory
 from homonym.io.urls import is_url, local_path, overlaps
 from homonym.records.reader import Columns, Inputs, companion_files, detect_format
 from homonym.runtime.progress import LOG, Listener, RunLog, Stages, logged_outputs, run_log_path
@@ -73,7 +74,8 @@ class Resources:
 class RunFiles:
     """All files of a run besides its records, so that no output can replace an input.
 
-    The work directory and the log are next to `result`. `outputs` are the other files that the run writes, side files
+    The work directory and the log are next to `result`; if `is_directory`, that is a result directory, which has its
+    log inside. `outputs` are the other files that the run writes, side files
     included, and `directories` those that it fills with files; `inputs` are the other files that it reads. `url` is
     the result if only Spark can open it.
     """
@@ -82,6 +84,7 @@ class RunFiles:
     outputs: Sequence[Path] = ()
     directories: Sequence[Path] = ()
     inputs: Sequence[Path] = ()
+    is_directory: bool = False
     url: str | None = None
 
     @classmethod
@@ -92,6 +95,7 @@ class RunFiles:
         inputs: Iterable[str | Path | None] = (),
         labels: Paths | None = None,
         directories: Sequence[Path] = (),
+        is_directory: bool = False,
         url: str | None = None,
     ) -> RunFiles:
         """The files that were named; None stands for an option that was not used. `labels` may be directories."""
@@ -100,13 +104,22 @@ class RunFiles:
             outputs=[Path(path) for path in outputs if path],
             directories=directories,
             inputs=[Path(path) for path in inputs if path] + (expand(labels)[0] if labels else []),
+            is_directory=is_directory,
             url=url,
         )
 
     @property
+    def log(self) -> Path | None:
+        """Where the log of the run will be."""
+        if self.result is None:
+            return None
+        return self.result / LOG if self.is_directory else run_log_path(self.result)
+
+    @property
     def written(self) -> list[Path]:
-        """All files that the run writes."""
-        return [*([self.result, run_log_path(self.result)] if self.result else []), *self.outputs]
+        """All files and directories that the run writes, without the files in a result directory."""
+        log = [] if self.is_directory or self.log is None else [self.log]
+        return [*([self.result] if self.result else []), *log, *self.outputs]
 
 
 @dataclass(frozen=True)
@@ -201,7 +214,7 @@ def _without_outputs(
     The log of that run names its outputs. Without a log, only files that are no records are left out: all others may
     be records of the user, which the run would replace.
     """
-    log_paths = [path for path in (_log_beside(files), _log_in_work(files, work)) if path]
+    log_paths = [path for path in (files.log, _log_in_work(files, work)) if path]
     known = {os.path.realpath(name) for path in log_paths for name in logged_outputs(path)}
     places = {file_identity(path): path for path in written}
     places.pop(None, None)
@@ -232,10 +245,6 @@ def _has_records(path: Path) -> bool:
             return detect_format(source) is not None
     except InputError:  # it may be damaged
         return True
-
-
-def _log_beside(files: RunFiles) -> Path | None:
-    return run_log_path(files.result) if files.result else None
 
 
 def _log_in_work(files: RunFiles, work: Path | None) -> Path | None:
@@ -301,16 +310,24 @@ def check_given_statistics(statistics: str | Path | None, mentions: int | None) 
 
 
 def follow_statistics(run: Run, given: GivenStatistics | None) -> Run:
-    """The run with names of co-authors as the given statistics count them: features must be the same in both."""
-    from homonym.collection.statistics import counts_full_names
+    """The run with co-authors and affiliations as the given statistics count them: both must have the same features."""
+    from homonym.collection.statistics import counted_features
 
-    if given is None or run.settings.coauthor_names == "initials" or counts_full_names(given):
+    settings = run.settings
+    if given is None or (settings.coauthor_names == "initials" and settings.affiliation_level == "whole"):
         return run
-    settings = run.settings.changed(coauthor_names="initials")
+    counted, old = counted_features(given), []
+    if settings.coauthor_names == "full" and not counted.full_names:
+        settings = settings.changed(coauthor_names="initials")
+        old.append("co-authors by surname and initials")
+    if settings.affiliation_level == "institution" and not counted.institutions:
+        settings = settings.changed(affiliation_level="whole")
+        old.append("affiliations as written")
+    if not old:
+        return run
     run.log.settings = settings
     run.warnings.append(
-        f"{given.path} counts co-authors by surname and initials, so this run does, too; save the statistics again for "
-        "better results."
+        f"{given.path} counts {' and '.join(old)}, so this run does, too; save the statistics again for better results."
     )
     return replace(run, settings=settings)
 
@@ -414,13 +431,15 @@ def _logged(run: Run, work: WorkDirectory) -> Iterator[None]:
     if work.former:
         for path in (*run.files.written, *([run.rejects] if run.rejects else [])):
             remove_partial(path, work.former)
+        if run.files.is_directory and run.files.result:
+            recover_directory(run.files.result, work.former)
     run.stages.ended = write_unfinished
     try:
         yield
     finally:
         run.stages.ended = None
-    if run.files.result:
-        run.log.write(run_log_path(run.files.result), finished=True)
+    if run.files.log and not run.files.is_directory:
+        run.log.write(run.files.log, finished=True)
     run.log.write(work.path / LOG, finished=True)
 
 

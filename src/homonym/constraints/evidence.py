@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,9 @@ from numpy.typing import NDArray
 from homonym.clustering.arrays import Integers, has_different_values
 from homonym.collection.encoded import Encoded
 from homonym.constraints.incompatible_names import BlockNames, block_names, no_names
-from homonym.errors import InputError, counted
+from homonym.errors import InputError, SettingsError, counted
 from homonym.io.tables import TableReader, open_table, write_table
-from homonym.records.fields.identifiers import DOCUMENT_KINDS
+from homonym.records.fields.identifiers import DOCUMENT_KINDS, PERSON_KINDS
 from homonym.settings import LINKING_ONLY, Settings
 
 COLUMNS = ("mention_a", "mention_b", "relation")
@@ -105,6 +106,25 @@ class MentionEvidence:
         if len(several):
             found[several] |= np.logical_or.reduceat(self.names.incompatible, self.names.start[several])
         return found
+
+
+def require_known_identifiers(settings: Settings, occurs: Callable[[str], bool]) -> None:
+    """Fail if a trusted kind of identifiers is neither a known one nor that of any mention, as a misspelled one.
+
+    >>> require_known_identifiers(Settings(identifiers="orcid,staff"), {"staff"}.__contains__)
+    >>> try:
+    ...     require_known_identifiers(Settings(identifiers="orchid"), {"staff"}.__contains__)
+    ... except SettingsError as wrong:
+    ...     print(str(wrong).partition("; ")[2])
+    use orcid, or a kind that the data has.
+    """
+    for kind in settings.trusted:
+        if kind not in PERSON_KINDS and not occurs(kind):
+            close = get_close_matches(kind, PERSON_KINDS, 1) or PERSON_KINDS[:5]
+            raise SettingsError(
+                f"setting identifiers: no mention has an identifier of the kind {kind!r}, which homonym does not know; "
+                f"use {', '.join(close)}, or a kind that the data has."
+            )
 
 
 def collect_evidence(

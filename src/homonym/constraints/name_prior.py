@@ -1,19 +1,22 @@
 """The prior of full names: two mentions with the same rare full name are more likely to be one person.
 
 In a block of m mentions, n of them may have the full name g, surname and first given name. If E other people are
-expected to have this name (see collection/namesakes.py), they have a share q = E/(1 + E) of its mentions. A name with
-many mentions may have several people although it looks rare: names are often collected because they are ambiguous. So
-q is raised to 1 − τ·(1 − q)·(1 − (p/(p + 1000))²), where p is the number of pairs of its mentions and τ the trust in
-names (calibration/name_trust.py). Then n·q mentions are foreign to a cluster of this name, and not m as in the block as
-a whole. The limit κ·√m becomes κ·√(n·q + φ), where φ > 0 keeps it positive. Scores are multiplied by 1/h with
-h = √(min(n, n·q + φ)/m) instead, which is the same for this part of the limit. In blocks that are defined by the data,
-and not by surname and initials, names say nothing more.
+expected to have this name (see collection/namesakes.py), they have a share q = E/(1 + E) of its mentions. If all
+mentions of the name have the same middle initial, few namesakes have it, too, and E is multiplied by SAME_MIDDLE. A
+name with many mentions may have several people although it looks rare: names are often collected because they are
+ambiguous. So q is raised to 1 − τ·(1 − q)·(1 − (p/(p + 1000))²), where p is the number of pairs of its mentions and τ
+the trust in names (calibration/name_trust.py). Then n·q mentions are foreign to a cluster of this name, and not m as in
+the block as a whole. The limit κ·√m becomes κ·√(n·q + φ), where φ > 0 keeps it positive. Scores are multiplied by 1/h
+with h = √(min(n, n·q + φ)/m) instead, which is the same for this part of the limit. In blocks that are defined by the
+data, and not by surname and initials, names say nothing more.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
+from string import ascii_uppercase
 
 import numpy as np
 import pyarrow as pa
@@ -27,8 +30,8 @@ from homonym.collection.encoded import Encoded
 # φ: number of foreign mentions of even the rarest name; and the number of pairs from which on a name may be several
 # people. Both were chosen with labels in view; results change little from a third to three times these values.
 FLOOR, MANY_PAIRS = 1e-3, 1000
-# The columns of a mention that tell its full name.
-FULL_NAME_COLUMNS = ["full_name", "namesakes", "parsed_name", "block"]
+# The probability that two people have the same middle initial: Σ p² of the initials of American given names.
+SAME_MIDDLE = 0.08
 
 
 def name_prior(
@@ -58,6 +61,10 @@ def name_prior(
     return NamePrior(name, factor)
 
 
+#: The columns of the mentions that their full names are read from.
+NAME_COLUMNS = ("full_name", "namesakes", "parsed_name", "block")
+
+
 @dataclass(frozen=True, eq=False)
 class FullNames:
     """The full names of all mentions of a run, by number, −1 where there is none, and E of each."""
@@ -74,18 +81,39 @@ class FullNames:
 
     @classmethod
     def read(cls, encoded: Encoded) -> FullNames:
-        """Read the full names of a collection; those in blocks that the data defines do not count."""
-        table = pq.read_table(encoded.mentions_file, columns=FULL_NAME_COLUMNS, read_dictionary=["full_name"])
-        return cls.of_rows(table, encoded.block_start)
+        """Read the full names of a collection; only numbers and distinct names of all mentions are in memory."""
+        file = pq.ParquetFile(encoded.mentions_file, read_dictionary=["full_name"])
+        batches = file.iter_batches(columns=list(NAME_COLUMNS))
+        return cls.of(encoded.block_start, batches)
 
     @classmethod
-    def of_rows(cls, mentions: pa.Table, block_start: Integers) -> FullNames:
-        """The full names of some mentions, given by the FULL_NAME_COLUMNS of the collection."""
-        names = mentions["full_name"]
-        coded = (names if pa.types.is_dictionary(names.type) else names.dictionary_encode()).unify_dictionaries()
-        number = coded.combine_chunks().indices.fill_null(-1).to_numpy().astype(np.int32)
-        number[~_is_named_block(mentions["block"], mentions["parsed_name"])] = -1
-        return cls(block_start, number, mentions["namesakes"].to_numpy())
+    def of(cls, block_start: Integers, batches: Iterable[pa.RecordBatch]) -> FullNames:
+        """The full names of mentions with the NAME_COLUMNS; those in blocks that the data defines do not count."""
+        coded, used, namesakes, middle = [], [], [], []
+        for batch in batches:
+            name = batch["full_name"]
+            coded.append(name if pa.types.is_dictionary(name.type) else name.dictionary_encode())
+            surname, initials = _surname_and_initials(batch["parsed_name"])
+            used.append(_is_named_block(batch["block"], surname, initials))
+            namesakes.append(batch["namesakes"].to_numpy(zero_copy_only=False))
+            middle.append(_middle_initial(initials))
+        if not coded:
+            return cls(block_start, np.zeros(0, np.int32), np.zeros(0))
+        indices = pa.chunked_array(coded).unify_dictionaries().combine_chunks().indices
+        number = indices.fill_null(-1).to_numpy().astype(np.int32)
+        number[~np.concatenate(used)] = -1
+        found = cls(block_start, number, np.concatenate(namesakes))
+        return replace(found, namesakes=found.namesakes * found._share_of_middle(np.concatenate(middle)))
+
+    def _share_of_middle(self, middle: NDArray[np.int8]) -> Floats:
+        """The factor of E for each mention: SAME_MIDDLE if all mentions of its name have the same middle initial."""
+        named = np.flatnonzero(self.full_name >= 0)
+        first, n = equal_keys(self.block[named], self.full_name[named].astype(np.int64))
+        initial = middle[named]
+        agree = np.bincount(first, initial == initial[first], len(named))[first] == n
+        share = np.ones(len(middle))
+        share[named[agree & (initial >= 0)]] = SAME_MIDDLE
+        return share
 
     def select(self, blocks: Integers) -> FullNames:
         """The full names of some blocks, in the given order."""
@@ -108,10 +136,20 @@ class FullNames:
         return found if (found.name >= 0).any() else None
 
 
-def _is_named_block(block: pa.ChunkedArray, parsed_name: pa.ChunkedArray) -> NDArray[np.bool_]:
-    """Which mentions are in the block of their surname with its first initial, or with all initials."""
+def _surname_and_initials(parsed_name: pa.Array) -> tuple[pa.Array, pa.Array]:
     parts = pc.split_pattern(parsed_name.fill_null("|||"), "|")
-    surname, initials = pc.list_element(parts, 0), pc.list_element(parts, 1)
+    return pc.list_element(parts, 0), pc.list_element(parts, 1)
+
+
+def _middle_initial(initials: pa.Array) -> NDArray[np.int8]:
+    """The number of the second initial of each mention in the alphabet, −1 if there is none."""
+    number = pc.index_in(pc.utf8_slice_codeunits(initials, 1, 2), pa.array(list(ascii_uppercase)))
+    found: NDArray[np.int8] = number.fill_null(-1).to_numpy().astype(np.int8)
+    return found
+
+
+def _is_named_block(block: pa.Array, surname: pa.Array, initials: pa.Array) -> NDArray[np.bool_]:
+    """Which mentions are in the block of their surname with its first initial, or with all initials."""
     keys = (
         pc.binary_join_element_wise(surname, some, ", ") for some in (pc.utf8_slice_codeunits(initials, 0, 1), initials)
     )

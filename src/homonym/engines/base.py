@@ -16,7 +16,6 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -24,6 +23,9 @@ from homonym.calibration.block_sample import BlockSample
 from homonym.calibration.confidence import Confidence, author_confidence
 from homonym.clustering.agglomerative import Clustering, round_table
 from homonym.clustering.arrays import Floats, Integers
+from homonym.collection.author_ids import AuthorIds, author_ids
+from homonym.collection.author_summaries import NAMED_FACTS, completeness
+from homonym.collection.background import BackgroundUse
 from homonym.collection.duplicates import Duplicate
 from homonym.collection.encoded import Encoded
 from homonym.collection.parts import MergeLoss
@@ -47,7 +49,8 @@ AuthorsData = TypeVar("AuthorsData")
 class RecordsRead(Generic[PartsData]):
     """The records that were read, duplicates included; `formats` is the number of files of each format.
 
-    `without_authors` has the files of which no record has an author, and the number of their records.
+    `of_mentions` if the records are mentions with bags. `without_authors` has the files of which no record has an
+    author, and the number of their records.
     """
 
     records: int
@@ -55,18 +58,25 @@ class RecordsRead(Generic[PartsData]):
     problems: Problems
     formats: Mapping[str, int]
     data: PartsData
+    of_mentions: bool = False
     without_authors: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class EncodedCollection(Generic[CollectionData]):
-    """A collection without duplicate records, ready for clustering."""
+    """A collection without duplicate records, ready for clustering.
+
+    `background` says how much its frequencies lean on the background, None if not at all; `of_mentions` if it has no
+    documents.
+    """
 
     records: int
     mentions: int
     blocks: int
     problems: Problems
     data: CollectionData
+    background: BackgroundUse | None = None
+    of_mentions: bool = False
 
 
 class CalibrationSample(NamedTuple):
@@ -86,7 +96,7 @@ class ConstraintOutcome(NamedTuple):
 
 @dataclass(frozen=True)
 class FoundAuthors(Generic[AuthorsData]):
-    """The authors of a collection; `confidence` is the mean over all mentions."""
+    """The authors of a collection; `confidence` is the mean over the mentions that have one, None if none has."""
 
     mentions: int
     authors: int
@@ -96,9 +106,9 @@ class FoundAuthors(Generic[AuthorsData]):
 
 
 class Destination(NamedTuple):
-    """Where the table of authors goes: the file `path`, or a `directory` of Parquet files, named by URL.
+    """Where the table of mentions goes: the file `path`, or a `directory` of Parquet files, named by URL.
 
-    Side files are written next to `path` in both cases. With `excel`, CSV files are for spreadsheets.
+    With `excel`, CSV files are for spreadsheets.
     """
 
     path: Path
@@ -117,9 +127,17 @@ class Engine(Protocol[PartsData, CollectionData, AuthorsData]):
         """Read mentions that come with their own features."""
 
     def encode(
-        self, read: RecordsRead[PartsData], given: GivenStatistics | None, save_statistics: Path | None = None
+        self,
+        read: RecordsRead[PartsData],
+        given: GivenStatistics | None,
+        save_statistics: Path | None = None,
+        *,
+        documents: bool = False,
     ) -> EncodedCollection[CollectionData]:
-        """Merge duplicates, count the features or take the given counts, and encode the bags of all mentions."""
+        """Merge duplicates, count the features or take the given counts, and encode the bags of all mentions.
+
+        With `documents`, the documents are kept for `write_summaries`.
+        """
 
     def constrain(
         self, collection: EncodedCollection[CollectionData], settings: Settings, pairs: UserPairs | None
@@ -140,7 +158,16 @@ class Engine(Protocol[PartsData, CollectionData, AuthorsData]):
         """Cluster all blocks; with `trace`, also return the rounds."""
 
     def write_authors(self, found: FoundAuthors[AuthorsData], destination: Destination, advance: Advance) -> None:
-        """Write the table of authors, and the trace if one is wanted."""
+        """Write the table of mentions with their authors, and the trace if one is wanted."""
+
+    def write_summaries(
+        self,
+        collection: EncodedCollection[CollectionData],
+        found: FoundAuthors[AuthorsData],
+        authors: Path,
+        documents: Path | None,
+    ) -> None:
+        """Write the tables of authors and of documents of a result directory; mentions with bags have no documents."""
 
 
 AnyEngine = Engine[Any, Any, Any]
@@ -247,22 +274,40 @@ def skipped_files_warning(skipped: Sequence[Path], inputs: Inputs) -> list[str]:
     if not skipped:
         return []
     if len(skipped) == len(inputs.files):
-        raise InputError(f"{inputs}: the format of none of the files was recognised; name it with --format.")
+        raise InputError(f"{inputs}: the format of none of the files was recognised; --format has the list of formats.")
     names = word_list([path.name for path in skipped[:3]] + (["…"] if len(skipped) > 3 else []))
     return [f"{counted(len(skipped), 'file')} skipped, because the format was not recognised: {names}."]
 
 
+def skipped_members_warning(members: Sequence[str]) -> list[str]:
+    """A warning about members of archives that are in no known format."""
+    if not members:
+        return []
+    names = word_list([*members[:3]] + (["…"] if len(members) > 3 else []))
+    number = counted(len(members), "member")
+    return [f"{number} of archives skipped, because the format was not recognised: {names}."]
+
+
+def unknown_members(archive: str, members: Sequence[str]) -> str:
+    """The message about an archive in which no member has a known format."""
+    return (
+        f"{archive}: the format of none of its {counted(len(members), 'file')} was recognised; name it with --format."
+    )
+
+
 @dataclass
 class FileCounts:
-    """The number of records and of mentions of each file."""
+    """The number of records, of mentions, and of records that were not UTF-8, of each file."""
 
-    records: dict[str, int] = field(default_factory=dict)
-    mentions: dict[str, int] = field(default_factory=dict)
+    records: Counter[str] = field(default_factory=Counter)
+    mentions: Counter[str] = field(default_factory=Counter)
+    western: Counter[str] = field(default_factory=Counter)
 
-    def add(self, file: str, records: int, mentions: int) -> None:
+    def add(self, file: str, records: int, mentions: int, western: int) -> None:
         """Add some records of a file."""
-        self.records[file] = self.records.get(file, 0) + records
-        self.mentions[file] = self.mentions.get(file, 0) + mentions
+        self.records[file] += records
+        self.mentions[file] += mentions
+        self.western[file] += western
 
     def without_authors(self) -> dict[str, int]:
         """The files that have records, but no authors, and the number of their records."""
@@ -288,6 +333,24 @@ def no_authors_warnings(files: Mapping[str, int]) -> list[str]:
     return [*found, f"{counted(more, 'more file')} without authors."] if more else found
 
 
+def encoding_warnings(counts: FileCounts) -> list[str]:
+    """A warning about each file with records that are not UTF-8: other encodings than Windows Latin give wrong names.
+
+    >>> counts = FileCounts()
+    >>> counts.add("a.txt", 40, 90, 35)
+    >>> encoding_warnings(counts)
+    ['a.txt: 35 of its 40 records are not UTF-8 and were read as Windows Latin; if names are wrong, save it as UTF-8.']
+    """
+    files = {file: western for file, western in counts.western.items() if western}
+    found = [
+        f"{file}: {western:,} of its {counted(counts.records[file], 'record')} are not UTF-8 and were read as "
+        "Windows Latin; if names are wrong, save it as UTF-8."
+        for file, western in islice(files.items(), _FILES_IN_WARNINGS)
+    ]
+    more = len(files) - len(found)
+    return [*found, f"{counted(more, 'more file')} with records that are not UTF-8."] if more else found
+
+
 def missing_features_warning(missing: int, features: int) -> list[str]:
     """A warning about features that are not in the given statistics."""
     if not missing:
@@ -298,14 +361,16 @@ def missing_features_warning(missing: int, features: int) -> list[str]:
 # Decimals of a confidence in the result: pseudo-names do not support more.
 DECIMALS = 3
 
+# The rows of the result with what the table of authors needs besides.
+MORE = pa.schema([*AUTHORS, ("year", pa.int32()), ("completeness", pa.int32())])
+
 
 @dataclass(frozen=True, eq=False)
 class AuthorRows:
-    """What the result says about each mention; `number` is that of its author inside its block."""
+    """What the result says about each mention."""
 
     mentions_file: Path
-    number: Integers
-    authors: int
+    ids: AuthorIds
     constraint: pa.Array | None
     confidence: Floats | None
     author_confidence: Floats | None
@@ -318,62 +383,83 @@ class AuthorRows:
         constraints: FoundConstraints | None,
         confidence: Floats | None,
     ) -> AuthorRows:
-        """Number the clusters of all mentions and average the confidence of each."""
-        number = author_numbers(encoded.block_start, label)
+        """Give ids to the clusters of all mentions and average the confidence of each."""
         return cls(
             encoded.mentions_file,
-            number,
-            int(np.maximum.reduceat(number, encoded.block_start[:-1]).sum()),
+            author_ids(encoded, label),
             constraints.column if constraints else None,
             confidence,
             None if confidence is None else author_confidence(encoded.block_start, label, confidence),
         )
 
-    def tables(self) -> Iterator[pa.Table]:
-        """The rows of schema.AUTHORS: mentions with author ids `<block>/<number>`."""
+    @property
+    def authors(self) -> int:
+        """The number of authors."""
+        return len(self.ids)
+
+    def facts(self, number: Integers) -> Iterator[pa.Table]:
+        """What the table of authors needs of each mention, in schema NAMED_FACTS; `number` is that of each author."""
+        confidence, done = _rounded(self.author_confidence), 0
+        columns = ["document_id", "position", "name", "parsed_name", "year"]
+        for batch in pq.ParquetFile(self.mentions_file).iter_batches(columns=columns):
+            rows = slice(done, done + len(batch))
+            found = {name: batch[name] for name in columns} | {
+                "place": np.arange(done, done + len(batch)),
+                "author": number[self.ids.author[rows]],
+                "completeness": completeness(batch["parsed_name"]),
+                "author_confidence": pa.nulls(len(batch)) if confidence is None else confidence[rows],
+            }
+            yield pa.table(found).select(NAMED_FACTS.names).cast(NAMED_FACTS)
+            done += len(batch)
+
+    def tables(self, *, more: bool = False) -> Iterator[pa.Table]:
+        """The rows of schema.AUTHORS: mentions with their author ids; with `more`, also year and completeness."""
         found = {
             "constraint": self.constraint,
             "confidence": _rounded(self.confidence),
             "author_confidence": _rounded(self.author_confidence),
         }
         columns = [name for name in AUTHORS.names if name not in {"author_id", *found}]
+        read = [*columns, *(["year", "parsed_name"] if more else [])]
         done = 0
-        for batch in pq.ParquetFile(self.mentions_file).iter_batches(columns=columns):
-            number = pa.array(self.number[done : done + len(batch)]).cast(pa.string())
+        for batch in pq.ParquetFile(self.mentions_file).iter_batches(columns=read):
             rows = pa.Table.from_batches([batch])
-            rows = rows.append_column("author_id", pc.binary_join_element_wise(batch["block"], number, "/"))
+            rows = rows.append_column("author_id", self.ids.of(batch["block"], done))
             for name, values in found.items():
                 nulls = pa.nulls(len(batch), AUTHORS.field(name).type)
                 rows = rows.append_column(name, nulls if values is None else values.slice(done, len(batch)))
-            yield rows.select(AUTHORS.names).cast(AUTHORS)
+            if more:
+                rows = rows.append_column("completeness", completeness(batch["parsed_name"]))
+            schema = MORE if more else AUTHORS
+            yield rows.select(schema.names).cast(schema)
             done += len(batch)
 
 
 def _rounded(confidence: Floats | None) -> pa.Array | None:
-    return None if confidence is None else pa.array(confidence.round(DECIMALS))
+    """The column of a confidence, null where nothing is known."""
+    return None if confidence is None else pa.array(confidence.round(DECIMALS), from_pandas=True)
 
 
-def author_numbers(block_start: Integers, label: NDArray[np.int32]) -> Integers:
-    """Number the authors of each block from 1: most mentions first, ties by first mention.
+def sum_of_known(confidence: Floats) -> tuple[float, int]:
+    """The sum of a confidence and the number of mentions that have one.
 
-    >>> author_numbers(np.array([0, 3, 4]), np.array([0, 1, 1, 0], np.int32)).tolist()
-    [2, 1, 1, 1]
+    >>> sum_of_known(np.array([0.5, np.nan, 1.0]))
+    (1.5, 2)
     """
-    block = np.repeat(np.arange(len(block_start) - 1), np.diff(block_start))
-    cluster = block_start[block] + label  # unique, because labels are smaller than the block
-    size = np.bincount(cluster, minlength=len(label))
-    clusters = np.flatnonzero(size)
-    block_of_cluster = block[clusters]
-    order = np.lexsort((clusters, -size[clusters], block_of_cluster))
-    first = np.searchsorted(block_of_cluster, block_of_cluster)
-    number = np.empty(len(label), np.int64)
-    number[clusters[order]] = np.arange(len(clusters)) - first + 1
-    numbers: Integers = number[cluster]
-    return numbers
+    known = confidence[~np.isnan(confidence)]
+    return float(known.sum()), len(known)
 
 
-def trace_table(block_names: pa.ChunkedArray, first_block: int, clustering: Clustering) -> pa.Table:
-    """The rounds of one batch of blocks, in schema.ROUNDS."""
+def trace_table(block_names: pa.ChunkedArray, blocks: Integers, clustering: Clustering) -> tuple[Integers, pa.Table]:
+    """The rounds of some blocks, in schema.ROUNDS, and the block of each row."""
     columns = round_table(clustering)
-    names = block_names.take(pa.array(columns["block"].astype(np.int64) + first_block))
-    return pa.table({**columns, "block": names}).select(ROUNDS.names).cast(ROUNDS)
+    block = blocks[columns["block"].astype(np.int64)]
+    return block, pa.table({**columns, "block": block_names.take(pa.array(block))}).select(ROUNDS.names).cast(ROUNDS)
+
+
+def rounds_in_order(parts: Sequence[tuple[Integers, pa.Table]]) -> list[pa.Table]:
+    """The rounds of all blocks in the order of the blocks."""
+    if not parts:
+        return []
+    order = np.argsort(np.concatenate([block for block, _ in parts]), kind="stable")
+    return [pa.concat_tables([table for _, table in parts]).take(pa.array(order))]

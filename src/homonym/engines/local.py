@@ -5,23 +5,28 @@ from __future__ import annotations
 import shutil
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import starmap
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from homonym.calibration.confidence import Confidence
 from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, needed_bytes
-from homonym.clustering.arrays import Integers, starts
+from homonym.clustering.arrays import Bags, Integers, starts
+from homonym.clustering.shared_documents import pair_documents, share_documents, table_bytes
 from homonym.collection import counting
+from homonym.collection.author_summaries import load_facts, write_author_summaries
+from homonym.collection.background import BackgroundUse, add_background
+from homonym.collection.document_table import write_document_table
 from homonym.collection.encoded import Encoded, encode
-from homonym.collection.layout import LOSS_ROWS, LOSSES
+from homonym.collection.layout import LOSS_ROWS, LOSSES, SLOT_BITS
 from homonym.collection.old_ids import FileRange
 from homonym.collection.parts import (
     Chunk,
@@ -35,7 +40,7 @@ from homonym.collection.parts import (
     write_merged,
 )
 from homonym.collection.statistics import GivenStatistics, save_statistics, statistics_side_file
-from homonym.constraints.evidence import UserPairs
+from homonym.constraints.evidence import UserPairs, require_known_identifiers
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.constraints.name_prior import FullNames
 from homonym.engines import local_checkpoints
@@ -49,13 +54,25 @@ from homonym.engines.base import (
     FoundAuthors,
     FoundDuplicates,
     RecordsRead,
+    encoding_warnings,
     merge_problems,
     missing_features_warning,
     no_authors_warnings,
     report_duplicates,
     require_usable,
+    rounds_in_order,
     skipped_files_warning,
+    skipped_members_warning,
+    sum_of_known,
     trace_table,
+    unknown_members,
+)
+from homonym.engines.document_batches import (
+    DocumentBatch,
+    document_batches,
+    mentions_of,
+    most_documents,
+    parts_of,
 )
 from homonym.engines.local_checkpoints import (
     ENCODED,
@@ -65,6 +82,7 @@ from homonym.engines.local_checkpoints import (
     write_part_checkpoint,
 )
 from homonym.errors import CapacityError, InputError, counted
+from homonym.io.archives import ArchiveMember, sources_of
 from homonym.io.inputs import Source, size_of
 from homonym.io.outputs import atomic_path
 from homonym.io.paths import printable
@@ -96,8 +114,13 @@ DATABASE_MEMORY = (1 << 30, 3 << 29)
 
 # The file with type and name of every feature, in the work directory.
 VOCABULARY = "vocabulary.parquet"
+# The file with all documents of the result, in the work directory.
+DOCUMENTS = "documents.parquet"
 # Used as the format of files that hold mentions with bags.
 MENTIONS = "mentions"
+
+
+Item = TypeVar("Item")
 
 
 class FileStart(NamedTuple):
@@ -201,12 +224,18 @@ class LocalEngine:
 
         Copies of one document are merged into a new record; queries leave the copies out.
         """
+        with self._new_database() as connection:
+            counting.read_parts(connection, self.work)
+            yield connection, self._find_duplicates(connection, read.data)
+
+    @contextmanager
+    def _new_database(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """An empty database in the work directory."""
         self._remove_database()
         least, most = DATABASE_MEMORY
         connection = counting.connect(self.work, min(max(self.memory // 2, least), most), self.threads)
         try:
-            counting.read_parts(connection, self.work)
-            yield connection, self._find_duplicates(connection, read.data)
+            yield connection
         finally:
             connection.close()
 
@@ -267,14 +296,16 @@ class LocalEngine:
             read, duplicates, parts.locate, mentions=parts.holds_mentions, strict=self.strict
         )  # fmt: skip
 
-    def count_and_encode(self, connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None) -> Encoded:
-        """Count the features, or take given counts, and encode all bags."""
+    def count_and_encode(
+        self, connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None, use: BackgroundUse | None = None
+    ) -> Encoded:
+        """Count the features, or take given counts, and encode all bags; `use` adds names of the background."""
         Manifest(self.work).remove(ENCODED)
         remove_own(self.work, GROUPS["encoded"])  # not overwritten: a name may be a link to another file
         with self.stages.stage("count"):
             frequencies = counting.count_features(connection, given, self.work)
         with self.stages.stage("encode"):
-            return encode(connection, frequencies, self.work, self.threads)
+            return encode(connection, frequencies, self.work, self.threads, use)
 
     def encode(
         self,
@@ -282,13 +313,18 @@ class LocalEngine:
         given: GivenStatistics | None,
         save_statistics: Path | None = None,
         *,
+        documents: bool = False,
         vocabulary: bool = False,
     ) -> Collection:
-        """Encode what was read, or load the checkpoint of an earlier run; `vocabulary` also writes that file."""
+        """Encode what was read, or load the checkpoint of an earlier run.
+
+        `vocabulary` and `documents` also write these files.
+        """
         statistics = self.work / f"statistics{_statistics_suffix(save_statistics)}" if save_statistics else None
-        wanted = {VOCABULARY} if vocabulary else set()
+        wanted = ({VOCABULARY} if vocabulary else set()) | ({DOCUMENTS} if documents else set())
         wanted |= {statistics.name, statistics_side_file(statistics).name} if statistics else set()
-        key = local_checkpoints.encoding_key(read.data.keys, given)
+        leans = given is None and read.data.settings.uses_background
+        key = local_checkpoints.encoding_key(read.data.keys, given, background=leans)
         damaged: list[str] = []
         manifest = Manifest(self.work, damaged.append)
         checkpoint = EncodedCheckpoint.find(manifest, key, wanted)
@@ -296,7 +332,7 @@ class LocalEngine:
         if checkpoint:
             self.stages.note("encode", reused=1)
         else:
-            checkpoint = self._encode_parts(read, given, statistics, vocabulary=vocabulary)
+            checkpoint = self._encode_parts(read, given, statistics, wanted)
             checkpoint.save(manifest, key, wanted)
             self._remove_database()
         if statistics and save_statistics:
@@ -305,26 +341,43 @@ class LocalEngine:
         self.warnings.extend(missing_features_warning(checkpoint.missing, len(encoded.frequencies.total)))
         kept = self.with_duplicates_merged(read, checkpoint.duplicates)
         mentions, blocks = len(encoded.mention_owner), len(encoded.block_start) - 1
-        return EncodedCollection(kept.records, mentions, blocks, kept.problems, LocalCollection(encoded))
+        return EncodedCollection(
+            kept.records,
+            mentions,
+            blocks,
+            kept.problems,
+            LocalCollection(encoded),
+            checkpoint.background,
+            read.of_mentions,
+        )
 
     def _encode_parts(
-        self, read: Read, given: GivenStatistics | None, statistics: Path | None, *, vocabulary: bool
+        self, read: Read, given: GivenStatistics | None, statistics: Path | None, wanted: Set[str]
     ) -> EncodedCheckpoint:
         with self.database(read) as (connection, duplicates):
             if self.strict:  # it fails here, before the work of encoding
                 parts = read.data
                 report_duplicates(read, duplicates, parts.locate, mentions=parts.holds_mentions, strict=True)
-            encoded = self.count_and_encode(connection, given)
+            leans = given is None and read.data.settings.uses_background
+            use = counting.background_use(connection) if leans else None
+            encoded = self.count_and_encode(connection, given, use)
             missing = counting.features_missing_from_statistics(connection) if given else 0
-            if vocabulary:
+            if VOCABULARY in wanted:
                 counting.write_vocabulary(connection, self.work / VOCABULARY)
+            if DOCUMENTS in wanted:
+                with self.stages.stage("documents"):
+                    write_document_table(counting.chosen_documents(connection), self.work / DOCUMENTS, self.threads)
             if statistics:
                 save_statistics(connection, encoded.frequencies, statistics)
-        return EncodedCheckpoint(encoded, duplicates, missing)
+            if use:  # last, because saved statistics are those of the collection alone
+                features = counting.feature_names(connection)
+                encoded = replace(encoded, frequencies=add_background(encoded.frequencies, features, use))
+        return EncodedCheckpoint(encoded, duplicates, missing, use)
 
     def constrain(self, collection: Collection, settings: Settings, pairs: UserPairs | None) -> Collection:
         """Find the constraints of all mentions."""
         encoded = collection.data.encoded
+        require_known_identifiers(settings, lambda kind: kind in encoded.identifiers()["kind"].to_pylist())
         with self.stages.stage("constrain"):
             constraints = find_constraints(encoded, settings, pairs)
         self.warnings.extend(constraints.warnings if constraints else [])
@@ -341,62 +394,23 @@ class LocalEngine:
         encoded, constraints = collection.data.encoded, collection.data.constraints
         label = np.empty(collection.mentions, np.int32)
         mention_confidence = np.empty(collection.mentions) if confidence else None
-        rounds: dict[int, pa.Table] = {}
+        rounds: list[tuple[Integers, pa.Table]] = []
         names = encoded.block_names() if trace else None
-        batches = self._cluster_batches(collection.data, settings, trace=trace, margins=confidence is not None)
-        for first, clustering in batches:
-            mentions = slice(encoded.block_start[first], encoded.block_start[first] + len(clustering.label))
-            label[mentions] = clustering.label
+        clusterer = _Clusterer(self, collection.data, settings, trace=trace, margins=confidence is not None)
+        for blocks, skipped, clustering in clusterer.run():
+            mentions, sizes = mentions_of(encoded, blocks)
+            clustered = ~np.repeat(skipped, sizes)
+            label[mentions[clustered]] = clustering.label[clustered]
             if confidence and mention_confidence is not None:
-                mention_confidence[mentions] = confidence.of(clustering)
+                mention_confidence[mentions[clustered]] = confidence.of(clustering)[clustered]
             if trace:
-                rounds[first] = trace_table(names, first, clustering)
+                rounds.append(trace_table(names, blocks, clustering))
         rows = AuthorRows.of(encoded, label, constraints, mention_confidence)
-        mean = None if mention_confidence is None else float(mention_confidence.mean())
+        total, known = (0.0, 0) if mention_confidence is None else sum_of_known(mention_confidence)
         outcome = ConstraintOutcome(constraints.counts, constraints.conflicts) if constraints else None
-        authors = LocalAuthors(rows, [rounds[first] for first in sorted(rounds)])
+        authors = LocalAuthors(rows, rounds_in_order(rounds))
+        mean = total / known if known else None
         return FoundAuthors(collection.mentions, rows.authors, mean, outcome, authors)
-
-    def _cluster_batches(
-        self, collection: LocalCollection, settings: Settings, *, trace: bool, margins: bool
-    ) -> Iterator[tuple[int, Clustering]]:
-        """The clustering of each batch of blocks as it completes, with the number of its first block."""
-        encoded, constraints = collection.encoded, collection.constraints
-        used = np.array(settings.weights_for(encoded.frequencies.types)) > 0
-        planned = self._plan_batches(encoded, len(used))
-        trust = settings.trust_in_names
-        full_names = FullNames.read(encoded) if trust else None
-
-        def work(batch: BlockBatch) -> Clustering:
-            return cluster(
-                encoded.gather(batch.first, batch.last, used),
-                encoded.frequencies,
-                settings,
-                constraints=constraints.of_blocks(batch.first, batch.last) if constraints else None,
-                names=full_names.of_blocks(batch.first, batch.last, trust) if full_names else None,
-                hypothetical=trace,
-                margins=margins,
-                threads=self.threads,
-            )
-
-        def is_large(batch: BlockBatch) -> bool:
-            return dense_bytes(batch.largest, len(used)) >= LARGE_BLOCK
-
-        with self.stages.stage("cluster", sum(batch.mentions for batch in planned)) as advance:
-            for batch, clustering in map_as_completed(work, planned, self.threads, alone=is_large):
-                advance(batch.mentions)
-                self.stages.note("cluster", batches=1)
-                yield batch.first, clustering
-
-    def _plan_batches(self, encoded: Encoded, types: int) -> list[BlockBatch]:
-        """All batches; fails if the memory does not suffice for one of them."""
-        occurrences = encoded.sizes()
-        planned = block_batches(encoded.block_start, occurrences)
-        filled = starts(occurrences)[encoded.block_start]
-        for batch in planned:
-            features = int(filled[batch.last] - filled[batch.first])
-            require_memory(batch.largest, needed_bytes(batch.largest, types, features, self.threads), self.memory)
-        return planned
 
     def write_authors(self, found: Found, destination: Destination, advance: Advance) -> None:
         """Write the table of authors, and the trace if one is wanted."""
@@ -404,6 +418,19 @@ class LocalEngine:
             write_table(destination.trace, ROUNDS, found.data.rounds, excel=destination.excel)
         rows = _reported(found.data.rows.tables(), advance)
         write_table(destination.path, AUTHORS, rows, excel=destination.excel)
+
+    def write_summaries(self, collection: Collection, found: Found, authors: Path, documents: Path | None) -> None:
+        """Write the tables of authors and of documents of a result directory."""
+        with self._new_database() as connection:
+            encoded, rows = collection.data.encoded, found.data.rows
+            author_ids, number = rows.ids.in_order(encoded)
+            known = self.work / DOCUMENTS if documents else None
+            load_facts(connection, rows.facts(number), encoded.identifiers(), known)
+            write_author_summaries(connection, author_ids, authors)
+        self._remove_database()
+        if documents:
+            with atomic_path(documents) as partial:
+                shutil.copyfile(self.work / DOCUMENTS, partial)
 
     def _remove_database(self) -> None:
         """Remove the database; one of an interrupted run would be in the way."""
@@ -470,36 +497,44 @@ class _PartReader:
         convert = self.writer is write_lines
         parts = LocalParts(self.keys, self.starts, holds_mentions, self.sequence, self.settings, convert)
         without_authors = self.counts.without_authors()
-        self.engine.warnings.extend(no_authors_warnings(without_authors))
-        return RecordsRead(self.records, self.mentions, self.problems, self.formats, parts, without_authors)
+        self.engine.warnings.extend(no_authors_warnings(without_authors) + encoding_warnings(self.counts))
+        return RecordsRead(
+            self.records, self.mentions, self.problems, self.formats, parts, holds_mentions, without_authors
+        )
 
     def _chunks(self, inputs: Inputs, advance: Advance) -> Iterator[Chunk]:
-        sequence, skipped = 0, []
+        sequence = 0
+        for source, form, records in self._opened(inputs):
+            self.formats[form] = self.formats.get(form, 0) + 1
+            self.starts.append(FileStart(sequence, source.name, records.unit))
+            first = Chunk(source.name, sequence, [], form, records.context, records.unit)
+            for chunk in chunks(_watched(records.raws, source, advance), first, CHUNK_BYTES):
+                yield chunk
+                sequence = chunk.sequence + len(chunk.raws)
+
+    def _opened(self, inputs: Inputs) -> Iterator[tuple[Source, str, Records]]:
+        """All files and members of archives whose format is known, one after the other; the others are reported."""
+        skipped, members = [], []
         for path in inputs.files:
+            is_incidental = path in inputs.incidental
             with ExitStack() as opened:
                 try:
-                    source = opened.enter_context(Source(path))
-                    first, raws = self._open(source, inputs, sequence)
+                    sources = opened.enter_context(sources_of(path))
                 except InputError:
-                    if path not in inputs.incidental:
+                    if not is_incidental:
                         raise
                     skipped.append(path)
                     continue
-                for chunk in chunks(_watched(raws, source, advance), first, CHUNK_BYTES):
-                    yield chunk
-                    sequence = chunk.sequence + len(chunk.raws)
-        self.engine.warnings.extend(skipped_files_warning(skipped, inputs))
-
-    def _open(self, source: Source, inputs: Inputs, sequence: int) -> tuple[Chunk, Iterator[Raw]]:
-        """The raw records of a file, and an empty chunk for them."""
-        if inputs.format == MENTIONS:
-            form, records = MENTIONS, Records(starmap(Raw, source.lines()))
-        else:
-            found = format_of(source, inputs.format)
-            form, records = found.name, found.open(source, inputs.columns)
-        self.formats[form] = self.formats.get(form, 0) + 1
-        self.starts.append(FileStart(sequence, source.name, records.unit))
-        return Chunk(source.name, sequence, [], form, records.context, records.unit), records.raws
+                left_out: list[str] = []
+                is_archive = isinstance(sources[0], ArchiveMember)
+                yield from _readable(sources, inputs, left_out, strict=not is_incidental)
+                if len(left_out) < len(sources):
+                    members += left_out
+                elif is_archive and not is_incidental:
+                    raise InputError(unknown_members(printable(path), left_out))
+                else:
+                    skipped.append(path)
+        self.engine.warnings.extend(skipped_files_warning(skipped, inputs) + skipped_members_warning(members))
 
     def _task(self, chunk: Chunk) -> Task | TaskResult:
         """The task of reading a chunk, or its part if there is a checkpoint."""
@@ -521,7 +556,7 @@ class _PartReader:
         report = part.report
         self.files.update(part.files)
         file = self.starts[bisect_right(self.starts, self.sequence, key=lambda start: start.sequence) - 1].file
-        self.counts.add(file, report.records, report.mentions)
+        self.counts.add(file, report.records, report.mentions, report.western)
         self.sequence += report.read
         self.records += report.records
         self.mentions += report.mentions
@@ -529,6 +564,39 @@ class _PartReader:
             self.problems.add(problem, strict=self.engine.strict)
         if self.engine.rejects:
             self.engine.rejects.writelines(report.rejects)
+
+
+def _readable(
+    sources: list[Source], inputs: Inputs, left_out: list[str], *, strict: bool
+) -> Iterator[tuple[Source, str, Records]]:
+    """The sources of one path, opened, with their records; `left_out` gets the names of the others.
+
+    With `strict`, a file that cannot be read is an error, except a member of an archive in an unknown format.
+    """
+    for unopened in sources:
+        with ExitStack() as opened:
+            try:
+                source = opened.enter_context(unopened)
+            except InputError:
+                if strict:
+                    raise
+                left_out.append(unopened.name)
+                continue
+            try:
+                form, records = _form_and_records(source, inputs)
+            except InputError:
+                if strict and not isinstance(source, ArchiveMember):
+                    raise
+                left_out.append(source.name)
+                continue
+            yield source, form, records
+
+
+def _form_and_records(source: Source, inputs: Inputs) -> tuple[str, Records]:
+    if inputs.format == MENTIONS:
+        return MENTIONS, Records(starmap(Raw, source.lines()))
+    found = format_of(source, inputs.format)
+    return found.name, found.open(source, inputs.columns)
 
 
 def _watched(raws: Iterator[Raw], source: Source, advance: Advance) -> Iterator[Raw]:
@@ -557,6 +625,117 @@ def _copy_statistics(source: Path, target: Path) -> None:
     for copied, path in ((source, target), (statistics_side_file(source), statistics_side_file(target))):
         with atomic_path(path) as partial:
             shutil.copyfile(copied, partial)
+
+
+class _Clusterer:
+    """Clusters all blocks of a collection: first ordinary ones, then those that share tables of documents."""
+
+    def __init__(
+        self, engine: LocalEngine, collection: LocalCollection, settings: Settings, *, trace: bool, margins: bool
+    ) -> None:
+        self.engine, self.settings, self.trace, self.margins = engine, settings, trace, margins
+        self.encoded, self.constraints = collection.encoded, collection.constraints
+        self.used = np.array(settings.weights_for(self.encoded.frequencies.types)) > 0
+        self.full_names = FullNames.read(self.encoded) if settings.trust_in_names else None
+        self.giant = self.encoded.giant_blocks()
+        types = len(self.used)
+        # Frequencies within a block depend on the block, so nothing can be shared.
+        self.shared = (
+            document_batches(self.encoded, self.giant, most_documents(engine.memory, types))
+            if settings.scope == "overall"
+            else []
+        )
+        self.skipped = np.zeros(len(self.giant), np.bool_)
+        for batch in self.shared:
+            self.skipped[batch.blocks] = True
+
+    def run(self) -> Iterator[tuple[Integers, NDArray[np.bool_], Clustering]]:
+        """Some blocks, which of them were skipped, and their clustering, as they complete."""
+        planned = self._plan()
+        for shared in self.shared:
+            self._require_memory(shared)
+        with self.engine.stages.stage("cluster", len(self.encoded.mention_owner)) as advance:
+            for batch, clustering in self._map(self._cluster_range, planned, lambda batch: batch.largest):
+                blocks = np.arange(batch.first, batch.last)
+                skipped = self.skipped[batch.first : batch.last]
+                advance(batch.mentions - int(np.diff(self.encoded.block_start)[blocks[skipped]].sum()))
+                yield blocks, skipped, clustering
+            for shared in self.shared:
+                for part, clustering in self._cluster_shared(shared):
+                    advance(len(clustering.label))
+                    yield part, np.zeros(len(part), np.bool_), clustering
+
+    def _map(
+        self, function: Callable[[Item], Clustering], items: list[Item], largest: Callable[[Item], int]
+    ) -> Iterator[tuple[Item, Clustering]]:
+        """Cluster on all threads; no two blocks that need much memory at the same time."""
+
+        def is_large(item: Item) -> bool:
+            return dense_bytes(largest(item), len(self.used)) >= LARGE_BLOCK
+
+        for item, clustering in map_as_completed(function, items, self.engine.threads, alone=is_large):
+            self.engine.stages.note("cluster", batches=1)
+            yield item, clustering
+
+    def _cluster_range(self, batch: BlockBatch) -> Clustering:
+        blocks, trust = slice(batch.first, batch.last), self.settings.trust_in_names
+        return cluster(
+            self.encoded.gather(batch.first, batch.last, self.used, self.skipped[blocks]),
+            self.encoded.frequencies,
+            self.settings,
+            constraints=self.constraints.of_blocks(batch.first, batch.last) if self.constraints else None,
+            names=self.full_names.of_blocks(batch.first, batch.last, trust) if self.full_names else None,
+            hypothetical=self.trace,
+            margins=self.margins,
+            giant=self.giant[blocks],
+            skipped=self.skipped[blocks],
+            threads=self.engine.threads,
+        )
+
+    def _cluster_shared(self, batch: DocumentBatch) -> Iterator[tuple[Integers, Clustering]]:
+        """Compute the table of a batch and cluster its blocks."""
+        encoded, sizes = self.encoded, np.diff(self.encoded.block_start)
+        bags = encoded.gather_documents(batch.documents, self.used)
+        table = pair_documents(bags, encoded.frequencies, self.engine.threads)
+
+        def work(blocks: Integers) -> Clustering:
+            mentions, own_sizes = mentions_of(encoded, blocks)
+            block_start = starts(own_sizes)
+            document = np.searchsorted(batch.documents, encoded.mention_owner[mentions] >> SLOT_BITS)
+            own_names = encoded.own_name[mentions], encoded.own_full_name[mentions]
+            return cluster(
+                Bags(block_start, *encoded.gather_mentions(mentions, self.used, documents=False)),
+                encoded.frequencies,
+                self.settings,
+                constraints=self.constraints.of_chosen(blocks) if self.constraints else None,
+                names=self.full_names.select(blocks).prior(self.settings.trust_in_names) if self.full_names else None,
+                hypothetical=self.trace,
+                margins=self.margins,
+                shared=share_documents(table, block_start, document, *own_names),
+            )
+
+        parts = parts_of(batch.blocks, sizes[batch.blocks], ALONE_PAIRS)
+        yield from self._map(work, parts, lambda blocks: int(sizes[blocks].max()))
+
+    def _plan(self) -> list[BlockBatch]:
+        """The batches of ordinary blocks; fails if the memory does not suffice for one of them."""
+        encoded, sizes = self.encoded, np.diff(self.encoded.block_start)
+        occurrences = np.where(np.repeat(self.skipped, sizes), 0, encoded.sizes())
+        planned = block_batches(encoded.block_start, occurrences)
+        filled = starts(occurrences)[encoded.block_start]
+        for batch in planned:
+            features = int(filled[batch.last] - filled[batch.first])
+            giant = bool(self.giant[batch.first : batch.last].any())
+            needed = needed_bytes(batch.largest, len(self.used), features, self.engine.threads, giant=giant)
+            require_memory(batch.largest, needed, self.engine.memory)
+        return planned
+
+    def _require_memory(self, batch: DocumentBatch) -> None:
+        """Fail if the memory does not suffice for a table and the largest block of its batch."""
+        largest = int(np.diff(self.encoded.block_start)[batch.blocks].max())
+        types = len(self.used)
+        needed = table_bytes(len(batch.documents), types) + dense_bytes(largest, types)
+        require_memory(largest, needed, self.engine.memory)
 
 
 # Occurrences of features per batch: enough that the overhead of a call does not matter, few enough for the cache.

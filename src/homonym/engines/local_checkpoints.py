@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from homonym.collection.background import BackgroundUse
 from homonym.collection.encoded import Encoded, load_encoded, save_encoded
 from homonym.collection.layout import CONVERTED, LOSSES, PART_TABLES, part_files
 from homonym.collection.parts import Chunk, PartReport, write_mention_table
@@ -149,11 +150,15 @@ def _report_from(facts: Facts) -> PartReport:
 
 @dataclass(frozen=True)
 class EncodedCheckpoint:
-    """An encoded collection, the duplicates that were merged, and how many features the given statistics lack."""
+    """An encoded collection, the duplicates that were merged, how many features the given statistics lack.
+
+    And how much its frequencies lean on the background.
+    """
 
     encoded: Encoded
     duplicates: FoundDuplicates
     missing: int
+    background: BackgroundUse | None = None
 
     @staticmethod
     def find(manifest: Manifest, key: str, files: Set[str]) -> EncodedCheckpoint | None:
@@ -163,7 +168,8 @@ class EncodedCheckpoint:
             if not files <= set(facts["files"]):
                 return None
             duplicates = FoundDuplicates.from_json(facts["duplicates"])
-            return EncodedCheckpoint(load_encoded(facts, manifest.work), duplicates, facts["missing"])
+            use = BackgroundUse(*facts["background"]) if facts["background"] else None
+            return EncodedCheckpoint(load_encoded(facts, manifest.work), duplicates, facts["missing"], use)
 
         return manifest.load(ENCODED, key, load)
 
@@ -171,11 +177,12 @@ class EncodedCheckpoint:
         """Save the collection, with additional files that are in the work directory."""
         values, own_files = save_encoded(self.encoded, manifest.work)
         facts = {**values, "duplicates": self.duplicates.to_json(), "missing": self.missing}
+        facts["background"] = list(self.background) if self.background else None
         losses = [LOSSES] if self.duplicates.lost else []
         manifest.add(ENCODED, key, facts, [*own_files, *losses, *sorted(files)])
 
 
-def encoding_key(parts: Sequence[str], given: GivenStatistics | None) -> str:
-    """The cache key of an encoded collection: the keys of its parts in order, and the given statistics."""
+def encoding_key(parts: Sequence[str], given: GivenStatistics | None, *, background: bool = False) -> str:
+    """The cache key of an encoded collection: the keys of its parts in order, given statistics, use of background."""
     statistics = (digest_of_file(given.path), given.mentions, given.mass) if given else None
-    return digest(library_versions(), "encoded", list(parts), statistics)
+    return digest(library_versions(), "encoded", list(parts), statistics, background)

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from homonym.errors import InputError, counted
 from homonym.io.inputs import Source, expand, require_files
 from homonym.io.outputs import Paths
-from homonym.io.tables import OnBroken, TableReader, has_text, scalar_text, string_batches
+from homonym.io.tables import COLUMNAR, OnBroken, TableReader, has_text, scalar_text, string_batches
 from homonym.records.fields.identifiers import bare_orcid
 from homonym.records.formats.documents import document_object
 from homonym.records.reader import detect_format, read_documents
@@ -85,7 +85,8 @@ class AnnotatedFile:
     def __init__(self, source: Source) -> None:
         self.path = source.path
         form = detect_format(source)
-        is_export = form is not None and form.name != "documents"
+        # The table of documents in a result directory is read like an export.
+        is_export = form is not None and (form.name != "documents" or source.head.startswith(COLUMNAR))
         self.table = None if is_export else TableReader(source, "mention_id")
 
     @property

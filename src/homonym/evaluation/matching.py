@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from homonym.clustering.agglomerative import dense_bytes
 from homonym.clustering.arrays import Bags, Integers, ranges, starts
@@ -48,16 +49,17 @@ CLUSTER_COLUMNS = ("author_id", "author", "cluster")
 class Matched:
     """Codes of the mentions that have a label and are in every result, and counts of the others.
 
-    One entry per result: `clusters`, `stated` confidence (by column, NaN where missing), the number of its mentions
-    `without_label`, and of labelled mentions `lacking` from it although another result has them. `labels_nowhere`
-    counts labels of mentions that no result has. Codes are in the order of the strings that they stand for, so that
-    nothing depends on the order of rows.
+    One entry per result: `clusters`, which mentions are alone in theirs (`lone`, unlabelled mentions included),
+    `stated` confidence (by column, NaN where missing), the number of its mentions `without_label`, and of labelled
+    mentions `lacking` from it although another result has them. `labels_nowhere` counts labels of mentions that no
+    result has. Codes are in the order of the strings that they stand for, so that nothing depends on the order of rows.
     """
 
     names: Codes
     names_known: bool
     authors: Codes
     clusters: list[Codes]
+    lone: list[NDArray[np.bool_]]
     stated: list[dict[str, Values]]
     without_label: list[int]
     lacking: list[int]
@@ -74,6 +76,7 @@ class LabelledResult:
     path: Path
     row: Counts
     clusters: pa.ChunkedArray
+    lone: pa.ChunkedArray
     blocks: pa.ChunkedArray | None
     stated: Mapping[str, pa.ChunkedArray]
     mentions: int
@@ -102,6 +105,7 @@ def match(results: Sequence[Path], gold: Gold, gold_files: Sequence[Path], names
         names_known=blocks is not None,
         authors=ordered_codes(gold.table["author"].take(common)),
         clusters=[ordered_codes(_aligned(result.clusters, result.row, common)) for result in found],
+        lone=[_aligned(result.lone, result.row, common).to_numpy() for result in found],
         stated=[_stated(result, common) for result in found],
         without_label=[result.mentions - len(result.row) for result in found],
         lacking=[anywhere - len(result.row) for result in found],
@@ -124,7 +128,7 @@ def ordered_codes(column: pa.ChunkedArray) -> Codes:
 
 def read_result(path: Path, labelled: pa.ChunkedArray, *, with_blocks: bool) -> LabelledResult:
     """Read the labelled mentions of a result; each must occur once."""
-    rows, kept, mentions, first = [], [], 0, None
+    rows, kept, unlabelled, mentions, first = [], [], [], 0, None
     with open_table(path, "mention_id") as result:
         columns = _result_columns(result.columns, result.name, with_blocks=with_blocks)
         # A column of another program with such a name may hold anything; it is ignored then (see `shares`).
@@ -133,16 +137,32 @@ def read_result(path: Path, labelled: pa.ChunkedArray, *, with_blocks: bool) -> 
             row = pc.index_in(batch["mention_id"], value_set=labelled)
             rows.append(row.drop_null())
             kept.append(batch.filter(row.is_valid()))
+            unlabelled.append(pc.unique(batch.filter(row.is_null()).column(1)))
             mentions += batch.num_rows
             first = first or (batch["mention_id"][0].as_py() if batch.num_rows else None)
     row = pa.chunked_array(rows, pa.int32()).to_numpy()
     _require_each_once(row, labelled, path)
     if not kept:
-        return LabelledResult(path, row, pa.chunked_array([], pa.string()), None, {}, 0, None)
+        return LabelledResult(
+            path, row, pa.chunked_array([], pa.string()), pa.chunked_array([], pa.bool_()), None, {}, 0, None
+        )
     table = pa.Table.from_batches(kept)
     blocks = table["block"] if "block" in table.column_names else None
     stated = {column: table[column] for column in STATED if column in table.column_names}
-    return LabelledResult(path, row, table.column(1), blocks, stated, mentions, first)
+    clusters = table.column(1)
+    return LabelledResult(path, row, clusters, _alone(clusters, unlabelled), blocks, stated, mentions, first)
+
+
+def _alone(clusters: pa.ChunkedArray, unlabelled: list[pa.Array]) -> pa.ChunkedArray:
+    """Which labelled mentions are the only ones of their cluster; `unlabelled` are the clusters of other mentions.
+
+    >>> _alone(pa.chunked_array([["a", "b", "c", "c"]]), [pa.array(["b"])]).to_pylist()
+    [True, False, False, False]
+    """
+    code = clusters.dictionary_encode().unify_dictionaries().combine_chunks().indices.to_numpy()
+    only = (np.bincount(code) == 1)[code]
+    also = pc.is_in(clusters, value_set=pa.chunked_array(unlabelled, clusters.type))
+    return pc.and_not(pa.chunked_array([only]), also)
 
 
 def _result_columns(present: list[str], where: str, *, with_blocks: bool) -> list[str]:

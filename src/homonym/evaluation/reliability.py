@@ -1,7 +1,7 @@
 """Calibration of stated confidence: the reliability diagram and the expected calibration error.
 
-A mention is correct if it belongs to the person who has most of its author's labelled mentions. Confidence measures
-the purity of clusters only, not missing mentions.
+A mention is correct if it belongs to the person who has most of its author's labelled mentions. A lone mention, the
+only one of its author, is correct if its person has no other labelled mention of the name.
 
 >>> found = measure_reliability(np.array([True, True, True, False]), {"confidence": np.array([0.9, 0.9, 0.7, 0.7])})
 >>> [(part.mentions, part.stated, part.true) for part in found.bins]
@@ -49,11 +49,13 @@ class Bin:
 class Reliability:
     """The reliability diagram: bins of stated confidence in ascending order.
 
-    `authors` is the same for the confidence of authors, each weighted by its number of labelled mentions.
+    `authors` is the same for the confidence of authors, each weighted by its number of labelled mentions, and `lone`
+    that of lone mentions, which are also among all mentions.
     """
 
     bins: tuple[Bin, ...]
     authors: Reliability | None = None
+    lone: Reliability | None = None
 
     @property
     def mentions(self) -> int:
@@ -85,25 +87,32 @@ class Reliability:
         figures = ("mentions", "stated", "true", "mean_error", "largest_error")
         written: dict[str, Any] = {key: getattr(self, key) for key in figures}
         written["bins"] = [asdict(part) for part in self.bins]
-        return written | ({"authors": self.authors.as_dict()} if self.authors else {})
+        parts = {"authors": self.authors, "lone": self.lone}
+        return written | {key: part.as_dict() for key, part in parts.items() if part}
 
     @classmethod
     def from_dict(cls, written: Mapping[str, Any]) -> Reliability:
         """Read this part of the evaluation JSON."""
-        authors = cls.from_dict(written["authors"]) if "authors" in written else None
-        return cls(tuple(Bin(**part) for part in written["bins"]), authors)
+        authors, lone = (cls.from_dict(written[key]) if key in written else None for key in ("authors", "lone"))
+        return cls(tuple(Bin(**part) for part in written["bins"]), authors, lone)
 
 
-def measure_reliability(correct: NDArray[np.bool_], stated: Mapping[str, Values]) -> Reliability | None:
+def measure_reliability(
+    correct: NDArray[np.bool_], stated: Mapping[str, Values], lone: NDArray[np.bool_] | None = None
+) -> Reliability | None:
     """Compare stated confidence, by column with NaN for missing values, with which mentions are correct.
 
     All mentions of an author state the same confidence of it, so that counting by mention or by author is the same.
+    Mentions marked in `lone` are also measured alone.
     """
     bins = {column: _bins(correct, values) for column, values in stated.items()}
     if not bins.get(CONFIDENCE):
         return None
     authors = bins.get(AUTHOR_CONFIDENCE)
-    return Reliability(bins[CONFIDENCE], Reliability(authors) if authors else None)
+    alone = _bins(correct[lone], stated[CONFIDENCE][lone]) if lone is not None else ()
+    return Reliability(
+        bins[CONFIDENCE], Reliability(authors) if authors else None, Reliability(alone) if alone else None
+    )
 
 
 def _bins(correct: NDArray[np.bool_], stated: Values) -> tuple[Bin, ...]:

@@ -157,24 +157,27 @@ def render_table(found: Evaluation | Comparison) -> RenderableType:
 
 
 def reliability_lines(found: Evaluation | Comparison) -> list[str]:
-    """The reliability of confidence, one line for each result that states a confidence."""
-    if isinstance(found, Comparison):
-        return [
-            f"confidence of {label}: {reliability_text(one.confidence, one.mentions)}"
-            for label, one in found.results.items()
-            if one.confidence
-        ]
-    return [f"confidence: {reliability_text(found.confidence, found.mentions)}"] if found.confidence else []
+    """The reliability of confidence, a line for each result that states it, and one for its lone mentions if any."""
+    results = (
+        {f" of {label}": one for label, one in found.results.items()} if isinstance(found, Comparison) else {"": found}
+    )
+    lines = []
+    for of_result, one in results.items():
+        if one.confidence:
+            lines.append(f"confidence{of_result}: {reliability_text(one.confidence, one.mentions)}")
+            if lone := one.confidence.lone:
+                lines.append(f"lone mentions{of_result}: {counted(lone.mentions, 'mention')}, {reliability_text(lone)}")
+    return lines
 
 
-def reliability_text(found: Reliability, labelled: int) -> str:
-    """The reliability of confidence in one line; `labelled` is the number of labelled mentions.
+def reliability_text(found: Reliability, labelled: int = 0) -> str:
+    """The reliability of confidence in one line; `labelled` is the number of labelled mentions, if it may be larger.
 
     >>> from homonym.evaluation.reliability import Bin
     >>> reliability_text(Reliability((Bin(10, 0.9, 0.8), Bin(10, 1.0, 1.0))), labelled=20)
     'stated 0.950, correct 0.900; expected calibration error 0.050, largest 0.100, over 2 bins'
     """
-    without = labelled - found.mentions
+    without = max(0, labelled - found.mentions)
     return (
         f"stated {figure(found.stated)}, correct {figure(found.true)}; expected calibration error "
         f"{figure(found.mean_error)}, largest {figure(found.largest_error)}, over {counted(len(found.bins), 'bin')}"

@@ -79,13 +79,16 @@ def weightings(
 def paper_settings(settings: Settings) -> Settings:
     """The settings with everything that a study varies, or that the paper does not have, reset as in the paper.
 
-    How names are used is up to the settings; it is as in the paper unless they say otherwise.
+    How names and affiliations are used is up to the settings; it is as in the paper unless they say otherwise.
     """
     reset = {
         "variant": "prob", "scope": "overall", "joint": False, "weights": "uniform", "gamma": 0.0, "chance_limit": 0.0,
     }  # fmt: skip
-    names = {"blocking": "given", "coauthor_names": "initials", "name_trust": 0.0}
-    reset |= {name: value for name, value in names.items() if name not in settings.model_fields_set}
+    evidence = {
+        "blocking": "given", "coauthor_names": "initials", "affiliation_level": "whole", "name_trust": 0.0,
+        "background": "none",
+    }  # fmt: skip
+    reset |= {name: value for name, value in evidence.items() if name not in settings.model_fields_set}
     return settings.with_limit(PAPER_LIMIT["prob"]).changed(**reset, constraints="none")
 
 

@@ -9,7 +9,7 @@ study report and in docs/how-it-works.md. Its weight is 1 in the preset "balance
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -19,11 +19,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from homonym.features.columns import DocumentColumns, TextLists
+from homonym.features.institutions import institutions
 from homonym.features.text import Integers, count_words, lemmas_of, plain_words
 from homonym.names.parse import name_key, parse_name
 from homonym.records.fields.affiliations import plain_email
 from homonym.records.formats.documents import SMALLEST_COUNT
-from homonym.settings import KEY_SHARE, Settings
+from homonym.settings import KEY_SHARE, WHOLE_SHARE, Settings
 
 Level = Literal["document", "author"]
 
@@ -94,8 +95,26 @@ def term(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
 
 @feature_type("author")
 def aff(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
-    """Affiliations of this author."""
-    return count_texts(documents.authors.affiliations, plain_words)
+    """Affiliations of this author: as written (½), and their institutions (½) where they are recognised."""
+    lists = documents.authors.affiliations
+    if settings.affiliation_level == "whole":
+        return count_texts(lists, plain_words)
+    names, row, feature, weight = _bags_of_rows(lists.row, lists.code, [_affiliation(text) for text in lists.texts])
+    return count_codes(row, feature, names, weight)
+
+
+def _affiliation(text: str) -> Mapping[str, float]:
+    """The features of one affiliation, of mass 1; several institutions share their half.
+
+    >>> _affiliation("Dept. of Physics, Bonn Univ.")
+    {'dept of physics bonn univ': 0.5, 'institution: bonn univ': 0.5}
+    """
+    whole = plain_words(text)
+    if not whole:
+        return {}
+    found = institutions(text)
+    share = WHOLE_SHARE if found else 1.0
+    return {whole: share, **{name: (1 - share) / len(found) for name in found}}
 
 
 @feature_type("document")
@@ -158,15 +177,7 @@ def year(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
     coded = documents.records.year.drop_null().dictionary_encode()
     centre = coded.indices.to_numpy()
     bags = [gaussian_years(one, settings.year_sigma, settings.year_reach) for one in coded.dictionary.to_pylist()]
-    names = pa.array([name for bag in bags for name in bag], pa.string()).dictionary_encode()
-    weights = np.array([weight for bag in bags for weight in bag.values()], np.float64)
-    sizes = np.array([len(bag) for bag in bags], np.int64)
-    # Entry by entry, where in the concatenated bags of distinct years it is found.
-    lengths = sizes[centre]
-    first = np.cumsum(sizes) - sizes
-    entry = np.arange(lengths.sum()) + np.repeat(first[centre] - (np.cumsum(lengths) - lengths), lengths)
-    feature = names.indices.to_numpy().astype(np.int64)
-    return FeatureCounts(names.dictionary, np.repeat(row, lengths), feature[entry], weights[entry])
+    return FeatureCounts(*_bags_of_rows(row, centre, bags))
 
 
 @lru_cache(maxsize=4096)
@@ -193,6 +204,24 @@ def count_texts(lists: TextLists, normalise: Callable[[str], str]) -> FeatureCou
     code = number[lists.code]
     used = code >= 0
     return count_codes(lists.row[used], code[used], pa.array(numbers, pa.string()))
+
+
+def _bags_of_rows(
+    row: Integers, code: NDArray[np.integer], bags: Sequence[Mapping[str, float]]
+) -> tuple[pa.Array, Integers, Integers, NDArray[np.float64]]:
+    """All entries of the bags of some rows, where row `row[i]` has the bag `bags[code[i]]`.
+
+    Returns the names of the features, and for each entry its row, its feature and its count.
+    """
+    names = pa.array([name for bag in bags for name in bag], pa.string()).dictionary_encode()
+    counts = np.array([count for bag in bags for count in bag.values()], np.float64)
+    sizes = np.array([len(bag) for bag in bags], np.int64)
+    # Entry by entry, where in the concatenated bags it is found.
+    lengths = sizes[code]
+    first = np.cumsum(sizes) - sizes
+    entry = np.arange(lengths.sum()) + np.repeat(first[code] - (np.cumsum(lengths) - lengths), lengths)
+    feature = names.indices.to_numpy().astype(np.int64)
+    return names.dictionary, np.repeat(row, lengths), feature[entry], counts[entry]
 
 
 def _count_people(row: Integers, key: pa.Array, spelled_out: pa.Array, settings: Settings) -> FeatureCounts:

@@ -13,16 +13,20 @@ import os
 import re
 import stat
 import sys
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from homonym.errors import InputError
 from homonym.io.outputs import Paths, as_paths
 from homonym.io.paths import printable
+from homonym.io.result_directory import DOCUMENTS, FILES, MARKER, is_result
 from homonym.io.special_files import open_input
+from homonym.io.zip_files import ZIP_FAILURES, ZIP_MAGIC
+
+if TYPE_CHECKING:
+    from homonym.io.xlsx import SheetText, Workbook
 
 STANDARD_INPUT = Path("-")
 
@@ -39,9 +43,6 @@ KEPT_BYTES = 1000
 
 # Maximum ratio of decompressed to compressed size, against decompression bombs; the first GiB is exempt.
 MAX_COMPRESSION_RATIO, UNCHECKED_BYTES = 2000, 1 << 30
-
-# Zip archives that users may take for text tables.
-SPREADSHEETS = frozenset({".xlsx", ".xlsm", ".ods"})
 
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
@@ -96,6 +97,8 @@ class Source:
         self.head, self.has_mark = b"", False
         self._bytes_read = self._lines = 0
         self._opened: list[Any] = []
+        self._workbook: Workbook | None = None
+        self._sheet: SheetText | None = None
 
     @property
     def name(self) -> str:
@@ -105,6 +108,8 @@ class Source:
     @property
     def position(self) -> int:
         """Bytes of the file on disk read so far; of a pipe, decompressed bytes."""
+        if self._sheet is not None:
+            return self._sheet.position
         try:
             return int(self._raw.tell())
         except OSError:
@@ -196,11 +201,41 @@ class Source:
             import pyarrow as pa  # the standard library has no zstd
 
             return self._closed_later(pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), "zstd")).read
-        if magic == b"\xd0\xcf\x11\xe0" or self.path.suffix.lower() in SPREADSHEETS:
-            raise InputError(f"{self.name} is a spreadsheet; save it as CSV, or export tab-delimited text instead.")
-        if magic in {b"PK\x03\x04", b"\xfd7zX"}:
+        if magic == b"\xd0\xcf\x11\xe0":
+            raise InputError(
+                f"{self.name} is a spreadsheet in the old binary format (.xls) or with a password; open it and save it "
+                "as XLSX or CSV."
+            )
+        if magic == ZIP_MAGIC:
+            return self._open_workbook()
+        if magic == b"\xfd7zX":
             raise InputError(f"{self.name} is an archive; extract it and name the files in it.")
         return self._raw.read
+
+    def _open_workbook(self) -> Any:
+        from homonym.io.xlsx import open_workbook  # rarely needed
+
+        self._workbook = open_workbook(self._raw, self.name)
+        if self._workbook is None:
+            raise InputError(f"{self.name} is an archive; extract it and name the files in it.")
+        self._closed_later(self._workbook)
+        return self._open_sheet(0).read
+
+    def _open_sheet(self, number: int) -> SheetText:
+        assert self._workbook is not None
+        self._sheet = self._workbook.text(number)
+        return self._sheet
+
+    @property
+    def sheets(self) -> int:
+        """The number of sheets of a spreadsheet; 1 for any other file."""
+        return len(self._workbook.sheets) if self._workbook else 1
+
+    def show_sheet(self, number: int) -> None:
+        """Read a spreadsheet from the beginning of the sheet with this number, from 0."""
+        self._read_raw = self._open_sheet(number).read
+        self._bytes_read = self._lines = 0
+        self.head = self._read_start()
 
     def _closed_later(self, stream: Any) -> Any:
         self._opened.append(stream)
@@ -215,7 +250,7 @@ class Source:
     def _read(self, size: int) -> bytes:
         try:
             block: bytes = self._read_raw(size)
-        except (EOFError, zlib.error, gzip.BadGzipFile, OSError, ValueError) as error:
+        except (gzip.BadGzipFile, *ZIP_FAILURES) as error:
             if not self._is_compressed and isinstance(error, OSError):
                 raise unreadable(self.path, error) from error
             raise InputError(
@@ -320,8 +355,8 @@ def _is_pipe(mode: int) -> bool:
 def expand(inputs: Paths) -> tuple[list[Path], set[Path]]:
     """Return the files that the inputs name, and which of them came from a directory and so may be of any kind.
 
-    A directory means all files in it and below, a pattern such as `part-*.gz` the files that match it; hidden files
-    are skipped.
+    A directory means all files in it and below, a pattern such as `part-*.gz` the files that match it. Hidden files
+    and the files of results in it are skipped. A result directory means its documents.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -334,7 +369,11 @@ def expand(inputs: Paths) -> tuple[list[Path], set[Path]]:
     from_directories: set[Path] = set()
     for path in as_paths(inputs):
         if path != STANDARD_INPUT and os.path.isdir(path):
+            if is_result(path):
+                files.append(_documents_of(path))
+                continue
             found = [file for file in sorted(path.rglob("*")) if file.is_file() and not _is_hidden(file, path)]
+            found = _without_results(found)
             if not found:
                 raise InputError(f"{path} is a directory without files; name the files to read.")
             from_directories.update(found)
@@ -346,6 +385,18 @@ def expand(inputs: Paths) -> tuple[list[Path], set[Path]]:
             found = [path]
         files += found
     return list(dict.fromkeys(files)), from_directories
+
+
+def _documents_of(result: Path) -> Path:
+    if not (result / DOCUMENTS).is_file():
+        raise InputError(f"{result} is a result without documents, which cannot be read again; name the records.")
+    return result / DOCUMENTS
+
+
+def _without_results(files: list[Path]) -> list[Path]:
+    """The files that are not files of a result directory."""
+    results = {folder for folder in {file.parent for file in files if file.name == MARKER} if is_result(folder)}
+    return [file for file in files if file.name not in FILES or file.parent not in results]
 
 
 def _is_hidden(file: Path, directory: Path) -> bool:

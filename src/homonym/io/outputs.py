@@ -88,7 +88,8 @@ def remove_partial(path: Path, process: int) -> None:
     for written in {path, _target(path)}:
         name = _partial_name(glob.escape(side_file(written, "").name), process, "*")
         for partial in written.parent.glob(f"{name}*"):
-            partial.unlink(missing_ok=True)
+            if not partial.is_dir():
+                partial.unlink(missing_ok=True)
 
 
 @contextmanager

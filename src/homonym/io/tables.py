@@ -611,7 +611,9 @@ def require_table_path(path: Path) -> None:
     require_writable(path)
 
 
-def write_table(path: Path, schema: pa.Schema, batches: Iterable[pa.Table], *, excel: bool = False) -> None:
+def write_table(
+    path: Path, schema: pa.Schema, batches: Iterable[pa.Table], *, excel: bool = False, row_group: int = ROW_GROUP
+) -> None:
     """Write tables of one schema to a file, atomically, in the format of its suffix.
 
     With `excel`, CSV is for spreadsheets: a byte order mark says that it is UTF-8, and an apostrophe stands before
@@ -620,7 +622,7 @@ def write_table(path: Path, schema: pa.Schema, batches: Iterable[pa.Table], *, e
     with open_atomic(path) as stream:
         if path.suffix == ".parquet":
             with pq.ParquetWriter(stream, schema, compression="zstd") as parquet:
-                for batch in rechunked(batches, ROW_GROUP):
+                for batch in rechunked(batches, row_group):
                     parquet.write_table(batch)
         elif path.name.endswith((".csv", ".csv.gz")):
             if excel:

@@ -466,6 +466,29 @@ def correctly_clustered(name: Codes, author: Codes, cluster: Codes) -> NDArray[n
     return correct
 
 
+def is_only_mention(name: Codes, author: Codes) -> NDArray[np.bool_]:
+    """Whether each mention is the only one of its true author among those of its name.
+
+    >>> is_only_mention(np.array([0, 0, 0, 1]), np.array([5, 5, 6, 6])).tolist()
+    [False, False, True, True]
+    """
+    _, pair, mentions = np.unique(_keys(name, author), return_inverse=True, return_counts=True)
+    only: NDArray[np.bool_] = (mentions == 1)[pair]
+    return only
+
+
+def is_right(name: Codes, author: Codes, cluster: Codes, lone: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Whether what a confidence is about is true for each mention; `lone` marks the mentions that are alone.
+
+    A lone mention has to be the only one of its true author, any other mention has to be correctly clustered.
+
+    >>> lone = np.array([False, False, True, True])
+    >>> is_right(np.zeros(4, int), np.array([0, 0, 0, 1]), np.array([0, 0, 1, 2]), lone).tolist()
+    [True, True, False, True]
+    """
+    return np.where(lone, is_only_mention(name, author), correctly_clustered(name, author, cluster))
+
+
 def _keys(first: Codes, second: Codes) -> Codes:
     """One number for two codes, which must be below 2³¹."""
     return first.astype(np.int64) << 31 | second.astype(np.int64)

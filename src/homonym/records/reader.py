@@ -15,7 +15,7 @@ A format module is imported on first use, so that commands that read no records 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from homonym.errors import InputError, SettingsError, word_list
+from homonym.io.archives import sources_of
 from homonym.io.inputs import STANDARD_INPUT, Source, expand, require_files
 from homonym.io.outputs import Paths
 from homonym.records.fields.identifiers import content_id
@@ -66,13 +67,28 @@ MODULES = {
     "nbib": "nbib",
     "ris": "ris",
     "bibtex": "bibtex",
+    "noteexpress": "noteexpress",
+    "refworks": "refworks",
+    "cochrane": "cochrane",
+    "pubmed-text": "pubmed_text",
+    "refer": "refer",
     "pubmed": "pubmed",
+    "europepmc": "europe_pmc",
+    "jats": "jats",
     "dblp": "dblp",
+    "marcxml": "marcxml",
+    "mods": "mods",
+    "orcid": "orcid_record",
     "arxiv-oai": "oai_pmh",
     "aminer-xml": "aminer_xml",
+    "endnote-xml": "endnote_xml",
+    "zotero": "zotero",
     "openalex": "openalex",
     "crossref": "crossref",
     "datacite": "datacite",
+    "semanticscholar": "semantic_scholar",
+    "lens": "lens",
+    "dimensions": "dimensions",
     "arxiv": "arxiv",
     "s2and": "s2and",
     "aminer": "aminer",
@@ -94,19 +110,35 @@ def format_named(name: str) -> Format:
     return found
 
 
-def detect_format(source: Source) -> Format | None:
-    """The format of a file, detected from its content; None if no format recognises it."""
-    return next((form for form in map(format_named, NAMES) if form.recognises(source)), None)
+def detect_format(source: Source, names: Sequence[str] = NAMES) -> Format | None:
+    """The first of the named formats that recognises the content of a file; None if there is none.
+
+    Of a spreadsheet, the first sheet that a format recognises is read.
+    """
+    for sheet in range(source.sheets):
+        if sheet:
+            source.show_sheet(sheet)
+        for form in map(format_named, names):
+            if form.recognises(source):
+                return form
+    if source.sheets > 1:
+        source.show_sheet(0)
+    return None
 
 
 def format_of(source: Source, name: str | None = None) -> Format:
-    """The named format, or the one detected from the content."""
-    found = format_named(name) if name else detect_format(source)
+    """The named format, or the one detected from the content. Results of homonym itself are refused."""
+    from homonym.records.unknown_files import advice, own_result  # uses the splitters, which import this module
+
+    if name:
+        if source.sheets > 1:
+            detect_format(source, [name])  # shows the sheet to read
+        return format_named(name)
+    found = detect_format(source)
+    if (found is None or found.name == "documents") and (result := own_result(source)):
+        raise InputError(f"{source.name} has no records of documents: it is {result}.")
     if found is None:
-        raise InputError(
-            f"{source.name} is in none of the formats that homonym reads; name one with --format "
-            f"({', '.join(NAMES)}), or convert the file to a table."
-        )
+        raise InputError(f"{source.name} is in none of the formats that homonym reads; {advice(source)}.")
     return found
 
 
@@ -158,11 +190,13 @@ def read_documents(path: Path, format_name: str | None = None, columns: Columns 
     ...     [(document and document.id, [p.reason for p in problems]) for _, document, problems in read_documents(path)]
     [('W1', []), (None, ["'authors' is missing or not a list"])]
     """
-    with Source(path) as source:
-        form = format_of(source, format_name)
-        records = form.open(source, columns or {})
-        for raw in records.raws:
-            yield parse_raw_record(raw, form, records.context, source.name, records.unit)
+    with sources_of(path) as sources:
+        for unopened in sources:
+            with unopened as source:
+                form = format_of(source, format_name)
+                records = form.open(source, columns or {})
+                for raw in records.raws:
+                    yield parse_raw_record(raw, form, records.context, source.name, records.unit)
 
 
 def companion_files(path: Path) -> list[Path]:

@@ -226,6 +226,12 @@ def _calibration_sentences(found: Reliability, labelled: int) -> str:
             " For the confidence of authors, the mean over their mentions, these errors are "
             f"{100 * authors.mean_error:.1f} and {100 * authors.largest_error:.1f}."
         )
+    if lone := found.lone:
+        text += (
+            f" Of {counted(lone.mentions, 'lone mention')}, the mean stated confidence is {percent(lone.stated)}; for "
+            f"{percent(lone.true)} nothing is missing; the expected calibration error is "
+            f"{100 * lone.mean_error:.1f}."
+        )
     without = labelled - found.mentions
     return text + (f" {counted(without, 'mention')} without a confidence: left out." if without else "")
 

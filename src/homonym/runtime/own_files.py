@@ -26,7 +26,7 @@ _PARTS: Names = {
     "converted": {r"\d{15}\.jsonl": None},
 }
 _ENCODED: Names = {
-    r"(mentions|identifiers|vocabulary)\.parquet": None,
+    r"(mentions|identifiers|vocabulary|documents)\.parquet": None,
     r"(feature|count)\.bin": None,
     r"(block_start|mention_owner|own_name|own_full_name|owners|starts|feature|count)\.npy": None,
     r"frequencies\.(mass|total|type_start)\.npy": None,
@@ -41,7 +41,8 @@ _DATABASE: Names = {
 _SPARK_TABLE: dict[str, Any] = {r"\.?(part-|_(SUCCESS|metadata|common_metadata|started|committed)).*": None}
 _SPARK_TABLE[r"_temporary|\w+=.*|\d+|task_.*|attempt_.*"] = _SPARK_TABLE
 _SPARK: Names = {
-    "found|read|merged|amended|blocks|given|vocabulary|encoded": _SPARK_TABLE,
+    "found|read|merged|amended|blocks|given|vocabulary|with_background|encoded": _SPARK_TABLE,
+    "document_rows|author_numbers|document_numbers": _SPARK_TABLE,
     "duplicates": {r"\w+-\d+": _SPARK_TABLE},
     **_ENCODED,
     **_DATABASE,

@@ -783,9 +783,14 @@ def test_reads_dimensions_table(read: Reads) -> None:
         "Authors": "Ash, Anna; Oak, Bob; Fir, Di",
         "Authors (Raw Affiliation)": "Ash, Anna (Univ. of Hay (UH), Oz; Felt Inst. (FI), Oz); "
         "Oak, Bob (Mill, Oz); Fir, Di ()",
+        "Researcher IDs": "ur.011; ur.012.34; https://app.dimensions.ai/discover/ur.013",
+        "Cited references": "[Elm, E.; Yew, Y.|ur.5|J W|1999|1|2|3|10.9999/y|pub.5|0];[|||2001||||10.9999/z|pub.6|0]",
     }
     found = read('"About the data: exported today, with commas"\n' + written([row]))
     assert (found.problems, found.one.venue) == ([], "Annals of Wool")
+    assert [author.ids["dimensions"] for author in found.one.authors] == ["ur.011", "ur.012.34", "ur.013"]
+    assert (found.one.id, found.one.ids) == ("pub.7", {"dimensions": "pub.7"})
+    assert (found.one.references, found.one.referenced_authors) == (["pub.5", "pub.6"], ["Elm, E.", "Yew, Y."])
     assert [author.affiliations for author in found.one.authors] == [
         ["Univ. of Hay (UH), Oz", "Felt Inst. (FI), Oz"],
         ["Mill, Oz"],

@@ -8,31 +8,24 @@ import numpy as np
 
 from homonym.clustering.arrays import Margins, Merges
 from homonym.clustering.compiling import compiled, inlined
+from homonym.clustering.dense.cooccurrence import (
+    fill_chance_levels,
+    fill_cooccurrence,
+    new_cooccurrence,
+    new_feature_scratch,
+)
+from homonym.clustering.dense.document_pairs import add_documents
 from homonym.clustering.dense.margins import fit_block, new_fits
 from homonym.clustering.dense.merging import (
     CannotLinks,
     Partition,
-    exclude_cannot_links,
+    contract,
     fill_cannot_links,
-    join_allowed_pairs,
     join_best_pairs,
     join_must_links,
-    profiles_of,
-    shrink,
-    shrink_cannot_links,
-    shrink_names,
+    number_clusters,
 )
-from homonym.clustering.dense.scoring import (
-    Names,
-    PairScores,
-    Sums,
-    adjust_scores,
-    block_model,
-    exceeds,
-    fill_cooccurrence,
-    new_feature_scratch,
-    score_all,
-)
+from homonym.clustering.dense.scoring import Names, block_model, exceeds, new_scores, new_sums, score_clusters
 from homonym.clustering.reference import TIE
 from homonym.settings import KEY_SHARE
 
@@ -41,10 +34,11 @@ class Scratch(NamedTuple):
     """Arrays that the blocks of one call share, each as large as the largest block needs.
 
     Grouped by use: a function gets the groups it works on, because passing all of them costs as much as the work on a
-    small block. `level` are the chance levels of all mentions of the call, or empty.
+    small block. `mentions` and `level` are not changed by merging; `S` and `sums` are those of the clusters.
     """
 
     features: Any
+    mentions: Any
     S: Any
     sums: Any
     scores: Any
@@ -65,14 +59,12 @@ def _new_scratch(inputs, chosen, types, profiles):
     triangle = largest * (largest - 1) // 2
     return Scratch(
         features=new_feature_scratch(longest),
+        mentions=new_cooccurrence(largest, types, inputs.exact),
         S=np.empty((triangle + 1, types)),
-        sums=Sums(
-            np.empty((largest, types)), np.empty(largest), np.empty((largest, types)),
-            np.empty(largest), np.zeros(largest),
-        ),
-        scores=PairScores(np.empty((largest, largest)), np.empty(largest), np.empty(largest), np.empty(largest)),
+        sums=new_sums(largest, types),
+        scores=new_scores(largest),
         partition=Partition(
-            np.empty(largest, np.int64), np.empty(largest, np.int64),
+            np.empty(largest, np.int64), np.empty(largest, np.uint8),
             np.empty(largest, np.int64), np.empty(largest, np.int64),
         ),
         links=CannotLinks(
@@ -81,7 +73,7 @@ def _new_scratch(inputs, chosen, types, profiles):
             np.empty(largest, np.int64),
         ),
         names=Names(np.empty(largest, np.int32), np.empty(largest)),
-        level=inputs.level,
+        level=np.zeros(largest),
     )  # fmt: skip
 
 
@@ -99,135 +91,125 @@ def _fill_names(first, last, inputs, names):
     return named
 
 
-@inlined
-def _score(K, model, constraints, named, scratch):
-    """Score all pairs of clusters; returns the best score of an allowed pair, and the size of rounding errors."""
-    best, rounding = score_all(K, scratch.S, scratch.sums, model, scratch.scores)
-    if named or model.chance_limit > 0.0:
-        best, rounding = adjust_scores(K, scratch.sums, model, scratch.names, named, rounding, scratch.scores)
-    if constraints is not None:
-        best = exclude_cannot_links(K, scratch.links.pair, scratch.scores)
-    return best, rounding
+@compiled
+def _fill_mentions(first, last, inputs, model, scratch):
+    """Fill S and n of the mentions of a block, and their chance levels; returns the model of the block."""
+    m = last - first
+    fill_cooccurrence(first, last, inputs, model.within, scratch.features, scratch.mentions)
+    if inputs.shared.own_names.document.size > 0:
+        add_documents(first, last, inputs, scratch.mentions)
+    # Frequencies of one block alone have nothing outside of it, so there is no chance limit within blocks.
+    if model.chance_limit > 0.0 and not model.within:
+        fill_chance_levels(m, scratch.mentions, model, scratch.level)
+    return block_model(m, scratch.mentions.n, model)
 
 
 @inlined
-def _contract(K, m, use_max, constraints, named, scratch):
-    """Replace joined clusters by one cluster each; returns the number of clusters left."""
-    left = shrink(K, scratch.S, scratch.sums, use_max, scratch.partition)
-    if named:
-        shrink_names(K, scratch.names, scratch.partition)
-    if constraints is not None:
-        shrink_cannot_links(K, scratch.links.pair, scratch.partition)
+def _start(first, model, constraints, constrained, named, scratch, m, merges):
+    """Make every must-link group a cluster, and every other mention; returns the numbers of clusters and of merges."""
+    partition, sums, K, done, pairs = scratch.partition, scratch.sums, m, 0, m * (m - 1) // 2
+    scratch.S[:pairs] = scratch.mentions.S[:pairs]
+    sums.n[:m] = scratch.mentions.n[:m]
+    sums.level[:m] = scratch.level[:m]
     for x in range(m):
-        scratch.partition.current[x] = scratch.partition.renumbered[scratch.partition.current[x]]
-    return left
+        sums.size[x] = 1.0
+        partition.parent[x] = x
+        partition.alive[x] = x
+    if constrained:
+        fill_cannot_links(constraints.profile[first : first + m], constraints, scratch.links)
+        group = constraints.group[first : first + m]
+        done = join_must_links(group, scratch.links.pair, partition.parent, partition.alive[:m], merges)
+        K = contract(m, scratch.S, scratch.sums, scratch.names, named, model.use_max, partition)
+    partition.changed[:m] = 1
+    return K, done
 
 
 @compiled
-def _merge(first, model, constraints, named, limit, hypothetical, scratch, label, merges):
+def _merge(first, model, constraints, constrained, named, limit, hypothetical, scratch, label, merges):
     """Merge the mentions of one block round by round, given S, n and, if `named`, names, which are overwritten.
 
     Returns the number of rounds until convergence; whether a pair that may be joined is left then; the highest score
     until then that was best of row and column but did not exceed the limit (every limit between that score and this
     limit gives the same result); and the largest size of rounding errors until then.
     """
-    m = label.size
-    for x in range(m):
-        scratch.sums.size[x] = 1.0
-        scratch.partition.smallest[x] = x
-        scratch.partition.current[x] = x
-    if model.chance_limit > 0.0:
-        scratch.sums.level[:m] = scratch.level[first : first + m]
-    K, done, step = m, 0, 0
-    if constraints is not None:
-        fill_cannot_links(constraints.profile[first : first + m], constraints, scratch.links)
-        group = constraints.group[first : first + m]
-        done = join_must_links(group, scratch.links.pair, scratch.partition.parent, merges)
-        K = _contract(m, m, model.use_max, constraints, named, scratch)
-    rounds, unfinished, refused, blurred = -1, False, -np.inf, 0.0
+    m, partition = label.size, scratch.partition
+    pair = scratch.links.pair[: scratch.links.pair.size if constrained else 0]
+    alive, changed = partition.alive, partition.changed
+    K, done = _start(first, model, constraints, constrained, named, scratch, m, merges)
+    step, rounds, unfinished, refused, blurred = 0, -1, False, -np.inf, 0.0
     while K > 1:
-        best, rounding = _score(K, model, constraints, named, scratch)
+        best, rounding = score_clusters(
+            alive[:K], changed, scratch.S, scratch.sums, model, scratch.names, named, pair, scratch.scores
+        )  # fmt: skip
         threshold = limit
         if not exceeds(best, limit, rounding):
             if rounds < 0:
                 rounds, unfinished = step, best > -np.inf
                 refused, blurred = max(refused, best), max(blurred, rounding)
-                label[:] = scratch.partition.current[:m]
+                number_clusters(K, partition, label)
             if not hypothetical or best == -np.inf:
                 break
             threshold = -np.inf
         step += 1
         before = done
-        if constraints is not None:
-            done, below = join_allowed_pairs(
-                K, scratch.scores, threshold, rounding, scratch.partition, scratch.links.pair, merges, done
-            )  # fmt: skip
-        else:
-            done, below = join_best_pairs(K, scratch.scores, threshold, rounding, scratch.partition, merges, done)
+        done, below = join_best_pairs(
+            alive[:K], scratch.scores, threshold, rounding, partition.parent, pair, merges, done
+        )  # fmt: skip
         if rounds < 0:
             refused, blurred = max(refused, below), max(blurred, rounding)
         merges.round[before:done] = step
-        K = _contract(K, m, model.use_max, constraints, named, scratch)
+        K = contract(K, scratch.S, scratch.sums, scratch.names, named, model.use_max, partition)
     if rounds < 0:
         rounds = step
-        label[:] = scratch.partition.current[:m]
+        number_clusters(K, partition, label)
     return rounds, unfinished, refused, blurred
 
 
 @compiled
-def cluster_blocks(inputs, model, constraints, chosen, limit, hypothetical, output):
+def cluster_blocks(inputs, model, constraints, constrained, chosen, limit, hypothetical, output):
     """Cluster the chosen blocks, block b with `limit[b]`.
 
     Fills `output` for these blocks as `Clustering` describes it; merges of block b begin at `block_start[b]`. With
     `hypothetical`, merging continues after convergence until no pair is left that may be joined. Margins are filled if
-    their arrays are not empty; they need S, which merging overwrites, so a copy is kept.
+    their arrays are not empty. `constraints` apply to the blocks that are `constrained`.
     """
     types = model.weight.size
-    scratch = _new_scratch(inputs, chosen, types, profiles_of(constraints))
-    S, n, label, merges = scratch.S, scratch.sums.n, output.label, output.merges
-    with_margins = output.margins.own.size > 0
-    fits = new_fits(n.shape[0] if with_margins else 0, types)
-    whole_S, whole_n = np.empty_like(S[: len(S) if with_margins else 0]), np.empty_like(n)
+    scratch = _new_scratch(inputs, chosen, types, constraints.cannot_link_start.size - 1)
+    label, merges, with_margins = output.label, output.merges, output.margins.own.size > 0
+    fits = new_fits(scratch.level.size if with_margins else 0, types)
     for b in chosen:
         first, last = inputs.block_start[b], inputs.block_start[b + 1]
-        m = last - first
-        pairs = m * (m - 1) // 2
-        fill_cooccurrence(first, last, inputs, model.within, scratch.features, S, n)
-        if with_margins:
-            whole_S[:pairs] = S[:pairs]
-            whole_n[:m] = n[:m]
-        here = block_model(m, n, model)
+        here = _fill_mentions(first, last, inputs, model, scratch)
         named = _fill_names(first, last, inputs, scratch.names)
         own_merges = Merges(
             merges.round[first:last], merges.left[first:last], merges.right[first:last], merges.score[first:last]
         )  # fmt: skip
+        own_label = label[first:last]
         output.rounds[b], _, _, _ = _merge(
-            first, here, constraints, named, limit[b], hypothetical, scratch, label[first:last], own_merges
+            first, here, constraints, constrained[b], named, limit[b], hypothetical, scratch, own_label, own_merges
         )  # fmt: skip
         if with_margins:
-            S[:pairs] = whole_S[:pairs]
-            n[:m] = whole_n[:m]
             margins = Margins(output.margins.own[first:last], output.margins.other[first:last])
             prior = Names(inputs.name[first:last], inputs.factor[first:last])
-            fit_block(first, label[first:last], constraints, prior, here, scratch, fits, margins)
+            fit_block(first, own_label, constraints, constrained[b], prior, here, scratch, fits, margins)
 
 
 @compiled
-def sweep_blocks(inputs, model, constraints, highest, ratio, steps):
+def sweep_blocks(inputs, model, constraints, constrained, highest, ratio, steps):
     """Cluster every block at all limits that lead to different outcomes, from `highest[b]` down.
 
     The next limit is just below the highest refused score, but at least `ratio` times lower than the last limit, so
     that a large block does not need one run for each of its thousands of outcomes. The sweep of a block ends when no
-    pair is left that may be joined, or at 0.
+    pair is left that may be joined, or at 0. `constraints` apply to the blocks that are `constrained`.
 
     Fills `steps[b]`, the number of outcomes of block b; returns the lowest limit of each outcome, and the labels of all
     outcomes, concatenated.
     """
     block_start = inputs.block_start
-    scratch = _new_scratch(inputs, np.arange(steps.size), model.weight.size, profiles_of(constraints))
-    S, n = scratch.S, scratch.sums.n
-    largest = n.shape[0]
-    whole_S, whole_n = np.empty_like(S), np.empty_like(n)
+    scratch = _new_scratch(
+        inputs, np.arange(constrained.size), model.weight.size, constraints.cannot_link_start.size - 1
+    )
+    largest = scratch.level.size
     merges = Merges(
         np.empty(largest, np.int32), np.empty(largest, np.int32), np.empty(largest, np.int32), np.empty(largest)
     )  # fmt: skip
@@ -236,24 +218,17 @@ def sweep_blocks(inputs, model, constraints, highest, ratio, steps):
     for b in range(block_start.size - 1):
         first, last = block_start[b], block_start[b + 1]
         m = last - first
-        pairs = m * (m - 1) // 2
-        fill_cooccurrence(first, last, inputs, model.within, scratch.features, S, n)
-        whole_S[:pairs] = S[:pairs]
-        whole_n[:m] = n[:m]
-        here = block_model(m, n, model)
+        here = _fill_mentions(first, last, inputs, model, scratch)
         limit, last_one, steps[b] = highest[b], False, 0
         while not last_one:
-            S[:pairs] = whole_S[:pairs]
-            n[:m] = whole_n[:m]
             named = _fill_names(first, last, inputs, scratch.names)
             if outcomes == lowest.size:
                 lowest = np.append(lowest, np.empty_like(lowest))
             while labelled + m > label.size:
                 label = np.append(label, np.empty_like(label))
             own_label = label[labelled : labelled + m]
-            hypothetical = limit < 0.0  # never; but numba compiles `_merge` again for the constant False
             _, unfinished, refused, rounding = _merge(
-                first, here, constraints, named, limit, hypothetical, scratch, own_label, merges
+                first, here, constraints, constrained[b], named, limit, False, scratch, own_label, merges
             )  # fmt: skip
             last_one = not unfinished or limit == 0.0 or refused <= 0.0
             lowest[outcomes] = -np.inf if last_one else refused
@@ -263,19 +238,21 @@ def sweep_blocks(inputs, model, constraints, highest, ratio, steps):
 
 
 @compiled
-def block_pair_scores(inputs, block, within):
+def block_pair_scores(inputs, block):
     """S(x,y) of each ordered pair and feature type of one block, 0 for x = y; and n(x)."""
     first, last = inputs.block_start[block], inputs.block_start[block + 1]
     m, types = last - first, inputs.type_start.size - 1
     scratch = new_feature_scratch(max(1, inputs.bag_start[last] - inputs.bag_start[first]))
-    triangle, n = np.empty((m * (m - 1) // 2 + 1, types)), np.empty((m, types))
-    fill_cooccurrence(first, last, inputs, within, scratch, triangle, n)
+    found = new_cooccurrence(m, types, inputs.exact)
+    fill_cooccurrence(first, last, inputs, False, scratch, found)
+    if inputs.shared.own_names.document.size > 0:
+        add_documents(first, last, inputs, found)
     S = np.zeros((m, m, types))
     for i in range(1, m):
         for j in range(i):
-            S[i, j] = triangle[i * (i - 1) // 2 + j]
+            S[i, j] = found.S[i * (i - 1) // 2 + j]
             S[j, i] = S[i, j]
-    return S, n
+    return S, found.n
 
 
 class StoredBags(NamedTuple):

@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from homonym.clustering.compiling import compiled
-from homonym.clustering.dense.merging import (
-    fill_cannot_links,
-    inherit_cannot_links,
-    shrink_cannot_links,
+from homonym.clustering.dense.merging import fill_cannot_links, inherit_cannot_links
+from homonym.clustering.dense.scoring import (
+    chance_of,
+    combined_name,
+    fill_weights,
+    name_factor,
+    new_sums,
     triangle_index,
 )
-from homonym.clustering.dense.scoring import Sums, chance_of, combined_name, fill_weights, name_factor
 
 #: Number of mentions whose margins are computed at a time.
 STRIP = 16
@@ -22,11 +24,12 @@ STRIP = 16
 class Fits(NamedTuple):
     """The final clusters of a block, with one position to spare, and what they share with a strip of mentions.
 
-    `last[D]` is the last mention of a cluster, `shared[D, i]` is S(x,D) of mention i of the strip. `name[D]` is the
-    full name of a cluster, as in `Names`, and `holders[D]` the number of its mentions with a name.
+    `first[D]` and `last[D]` are the first and last mention of a cluster, `shared[D, i]` is S(x,D) of mention i of the
+    strip. `name[D]` is the full name of a cluster, as in `Names`, and `holders[D]` the number of its mentions with one.
     """
 
     clusters: Any
+    first: Any
     last: Any
     shared: Any
     name: Any
@@ -38,9 +41,8 @@ def new_fits(largest, types):
     """Allocate what the margins of blocks of up to `largest` mentions need."""
     places = largest + 1
     return Fits(
-        clusters=Sums(
-            np.empty((places, types)), np.empty(places), np.empty((places, types)), np.empty(places), np.empty(0)
-        ),
+        clusters=new_sums(places, types),
+        first=np.empty(places, np.int64),
         last=np.empty(places, np.int64),
         shared=np.empty((places, STRIP, types)),
         name=np.empty(places, np.int32),
@@ -50,11 +52,13 @@ def new_fits(largest, types):
 
 @compiled
 def _sum_clusters(K, label, n, fits):
-    """Fill n(C), |C| and the last mention of each cluster."""
+    """Fill n(C), |C| and the first and last mention of each cluster."""
     clusters = fits.clusters
     clusters.n[:K] = 0.0
     clusters.size[:K] = 0.0
     for x in range(label.size):
+        if clusters.size[label[x]] == 0.0:
+            fits.first[label[x]] = x
         clusters.size[label[x]] += 1.0
         fits.last[label[x]] = x
         for t in range(n.shape[1]):
@@ -73,19 +77,13 @@ def _name_clusters(K, label, name, fits):
 
 
 @compiled
-def _link_clusters(first, label, constraints, links, partition):
-    """Fill the triangle of cannot-links between the final clusters."""
-    fill_cannot_links(constraints.profile[first : first + label.size], constraints, links)
-    parent, smallest, K = partition.parent, partition.smallest, 0
+def _link_clusters(begin, label, constraints, links, first):
+    """Fill the cannot-links between the final clusters, at the positions of their first mentions."""
+    fill_cannot_links(constraints.profile[begin : begin + label.size], constraints, links)
+    mentions = np.arange(label.size)
     for x in range(label.size):
-        if label[x] == K:
-            smallest[K] = x
-            K += 1
-        partition.renumbered[x] = label[x]
-        parent[x] = smallest[label[x]]
-        if parent[x] != x:
-            inherit_cannot_links(label.size, parent[x], x, links.pair)
-    shrink_cannot_links(label.size, links.pair, partition)
+        if first[label[x]] != x:
+            inherit_cannot_links(mentions, first[label[x]], x, links.pair)
 
 
 @compiled
@@ -121,7 +119,7 @@ def _fit_strip(start, K, label, pair, prior, mentions, fits, model, margins):
     # Outside of the loops, because each access to an array of a tuple counts references, which tripled the time.
     n, size, w, smooth = mentions.n, mentions.size, mentions.w, mentions.smooth
     n_of, size_of, w_of, smooth_of = fits.clusters.n, fits.clusters.size, fits.clusters.w, fits.clusters.smooth
-    last, shared, own, other = fits.last, fits.shared, margins.own, margins.other
+    first, last, shared, own, other = fits.first, fits.last, fits.shared, margins.own, margins.other
     expected, epsilon, joint, types = model.expected, model.epsilon, model.joint, model.weight.size
     name, factor, name_of, holders = prior.name, prior.factor, fits.name, fits.holders
     constrained, named = pair.size > 0, name.size > 0
@@ -138,7 +136,7 @@ def _fit_strip(start, K, label, pair, prior, mentions, fits, model, margins):
                 for t in range(types):
                     n_of[K, t] = n_of[C, t] - n[x, t]
                 fill_weights(K, K + 1, fits.clusters, model)
-            elif (singletons and d < C) or (constrained and pair[triangle_index(C, d)]):
+            elif (singletons and d < C) or (constrained and pair[triangle_index(first[C], first[d])]):
                 continue
             pairs = 1.0 if model.use_max else size_of[at]
             x_given_d, d_given_x = pairs * smooth_of[at], pairs * smooth[x]
@@ -160,22 +158,24 @@ def _fit_strip(start, K, label, pair, prior, mentions, fits, model, margins):
 
 
 @compiled
-def fit_block(first, label, constraints, prior, model, scratch, fits, margins):
+def fit_block(begin, label, constraints, constrained, prior, model, scratch, fits, margins):
     """Fill the margins of the mentions of one block, given S, n, their labels and names (`prior`, empty for none).
 
     Mentions are taken in strips, because S of one mention is spread over all of the triangle.
     """
     m, mentions = label.size, scratch.sums
-    if constraints is not None:
-        _link_clusters(first, label, constraints, scratch.links, scratch.partition)
     K = label.max() + 1
+    mentions.n[:m] = scratch.mentions.n[:m]
     mentions.size[:m] = 1.0
     _sum_clusters(K, label, mentions.n, fits)
+    if constrained:
+        _link_clusters(begin, label, constraints, scratch.links, fits.first)
     if prior.name.size > 0:
         _name_clusters(K, label, prior.name, fits)
     fill_weights(0, m, mentions, model)
     fill_weights(0, K, fits.clusters, model)
     margins.other[:] = -np.inf
+    pair = scratch.links.pair[: scratch.links.pair.size if constrained else 0]
     for start in range(0, m, STRIP):
-        _fill_shared(start, K, label, scratch.S, model.use_max, fits.shared)
-        _fit_strip(start, K, label, scratch.links.pair, prior, mentions, fits, model, margins)
+        _fill_shared(start, K, label, scratch.mentions.S, model.use_max, fits.shared)
+        _fit_strip(start, K, label, pair, prior, mentions, fits, model, margins)

@@ -1,4 +1,7 @@
-"""The merges of one round: which pairs of clusters are joined, in which order, and S and n of the joined clusters."""
+"""The merges of one round: which pairs of clusters are joined, in which order, and S and n of the joined clusters.
+
+A cluster has the number of its smallest mention.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.compiling import compiled, inlined
-from homonym.clustering.dense.scoring import add_name, exceeds
+from homonym.clustering.compiling import compiled
+from homonym.clustering.dense.scoring import add_name, exceeds, triangle_index
 
 
 class Partition(NamedTuple):
-    """Clusters of one round, numbered by their smallest mention.
+    """Clusters of one block: the numbers of those that are `alive`, in ascending order, and which have `changed`.
 
-    `parent` is the union-find forest of the clusters joined in this round, whose roots are the smallest. `renumbered`
-    is the number of each cluster after the round, `smallest` its smallest mention, `current` the cluster of each
-    mention.
+    `parent` is the union-find forest of the mentions; roots are the smallest. `rank` is the position of a cluster among
+    those that are alive.
     """
 
+    alive: Any
+    changed: Any
     parent: Any
-    renumbered: Any
-    smallest: Any
-    current: Any
+    rank: Any
 
 
 class CannotLinks(NamedTuple):
@@ -34,21 +36,6 @@ class CannotLinks(NamedTuple):
     pair: Any
     first_holder: Any
     next_holder: Any
-
-
-@inlined
-def profiles_of(constraints):
-    """The number of profiles, 0 without constraints."""
-    profiles = 0
-    if constraints is not None:
-        profiles = constraints.cannot_link_start.size - 1
-    return profiles
-
-
-@compiled
-def triangle_index(i, j):
-    """The position of the pair of i and j in a triangle."""
-    return max(i, j) * (max(i, j) - 1) // 2 + min(i, j)
 
 
 @compiled
@@ -85,7 +72,7 @@ def constrained_blocks(block_start, constraints):
     """Which blocks have a must-link group of several mentions, or a cannot-link pair."""
     group, profile = constraints.group, constraints.profile
     constrained = np.zeros(block_start.size - 1, np.bool_)
-    first_holder, next_holder = np.full(profiles_of(constraints), -1), np.empty(group.size, np.int64)
+    first_holder, next_holder = np.full(constraints.cannot_link_start.size - 1, -1), np.empty(group.size, np.int64)
     for b in range(constrained.size):
         first, last = block_start[b], block_start[b + 1]
         for x in range(first, last):
@@ -122,54 +109,21 @@ def fill_cannot_links(profile, constraints, links):
 
 
 @compiled
-def inherit_cannot_links(K, a, b, pair):
+def inherit_cannot_links(alive, a, b, pair):
     """Let cluster a have the cannot-links of cluster b."""
-    for k in range(K):
-        if k != a and k != b and pair[triangle_index(b, k)]:
+    for k in alive:
+        if k not in (a, b) and pair[triangle_index(b, k)]:
             pair[triangle_index(a, k)] = 1
 
 
 @compiled
-def shrink_cannot_links(K, pair, partition):
-    """Keep the cannot-links of the clusters that are left, which have inherited those of the clusters they absorbed."""
-    parent, renumbered = partition.parent, partition.renumbered
-    for i in range(1, K):
-        if parent[i] != i:
-            continue
-        for j in range(i):
-            if parent[j] == j:
-                pair[triangle_index(renumbered[i], renumbered[j])] = pair[triangle_index(i, j)]
-
-
-@compiled
-def exclude_cannot_links(K, pair, scores):
-    """Set the scores of cannot-link pairs to −∞ and find the best of each row and column again; returns the best."""
-    score, row_best, column_best = scores.pair, scores.row_best, scores.column_best
-    for d in range(K):
-        row_best[d] = -np.inf
-        column_best[d] = -np.inf
-    for i in range(K):
-        for j in range(K):
-            if i == j:
-                continue
-            if pair[triangle_index(i, j)]:
-                score[i, j] = -np.inf
-            row_best[i] = max(row_best[i], score[i, j])
-            column_best[j] = max(column_best[j], score[i, j])
-    best = -np.inf
-    for d in range(K):
-        best = max(best, row_best[d])
-    return best
-
-
-@compiled
-def join_must_links(group, pair, parent, merges):
+def join_must_links(group, pair, parent, alive, merges):
     """Join the mentions of each must-link group; returns the number of merges."""
     done = 0
     for x in range(group.size):
         parent[x] = group[x]
         if parent[x] != x:
-            inherit_cannot_links(group.size, parent[x], x, pair)
+            inherit_cannot_links(alive, parent[x], x, pair)
             merges.round[done] = -1
             merges.left[done] = parent[x]
             merges.right[done] = x
@@ -187,71 +141,32 @@ def find_root(parent, i):
     return i
 
 
-@inlined
-def record_merge(a, b, score, smallest, merges, done):
-    """Record that the clusters a and b were joined; returns the number of merges so far."""
-    merges.left[done] = smallest[a]
-    merges.right[done] = smallest[b]
-    merges.score[done] = score
-    return done + 1
-
-
 @compiled
-def join_best_pairs(K, scores, limit, rounding, partition, merges, done):
-    """Join all pairs that are best of row and column and exceed the limit; returns the number of merges so far.
+def _best_pairs(alive, scores, limit, rounding):
+    """All pairs that are best of row and column and exceed the limit, and the highest score of one that does not.
 
-    Rows are processed in descending order of their best score, so that a merge is recorded with the highest score that
-    calls for it. Also returns the highest score of a pair that is best of row and column but does not exceed the limit.
+    A row is searched as a whole only if its second best score may tie with the best one.
     """
-    parent, pair, row_best, column_best = partition.parent, scores.pair, scores.row_best, scores.column_best
-    for i in range(K):
-        parent[i] = i
-    refused = -np.inf
-    for i in np.argsort(-row_best[:K], kind="mergesort"):
-        above = exceeds(row_best[i], limit, rounding)
-        for j in range(K):
-            if i == j:
-                continue
-            s = pair[i, j]
-            if exceeds(row_best[i], s, rounding) or exceeds(column_best[j], s, rounding):
+    row, column_best = scores.row, scores.column_best.value
+    best, other, second = scores.row_best
+    left, right, score = np.empty(16, np.int64), np.empty(16, np.int64), np.empty(16, np.float64)
+    found, refused = 0, -np.inf
+    for c in alive:
+        if best[c] == -np.inf:
+            continue
+        alone = exceeds(best[c], second[c], rounding)
+        for d in other[c : c + 1] if alone else alive:
+            s = row[c, d]
+            if d == c or s == -np.inf or exceeds(best[c], s, rounding) or exceeds(column_best[d], s, rounding):
                 continue
             if not exceeds(s, limit, rounding):
                 refused = max(refused, s)
                 continue
-            a, b = find_root(parent, i), find_root(parent, j)
-            if a != b:
-                a, b = min(a, b), max(a, b)
-                parent[b] = a
-                done = record_merge(a, b, s, partition.smallest, merges, done)
-        if not above and refused > -np.inf:
-            break
-    return done, refused
-
-
-@compiled
-def _best_pairs(K, scores, limit, rounding):
-    """All allowed pairs that are best of row and column and exceed the limit, by smaller, then larger cluster.
-
-    Also returns the highest score of such a pair that does not exceed the limit.
-    """
-    pair, row_best, column_best = scores.pair, scores.row_best, scores.column_best
-    smaller, larger, score = np.empty(K, np.int64), np.empty(K, np.int64), np.empty(K, np.float64)
-    found, refused = 0, -np.inf
-    for i in range(K):
-        for j in range(i + 1, K):
-            for c, d in ((i, j), (j, i)):
-                s = pair[c, d]
-                if s == -np.inf or exceeds(row_best[c], s, rounding) or exceeds(column_best[d], s, rounding):
-                    continue
-                if not exceeds(s, limit, rounding):
-                    refused = max(refused, s)
-                    continue
-                if found == score.size:
-                    smaller, larger = np.append(smaller, smaller), np.append(larger, larger)
-                    score = np.append(score, score)
-                smaller[found], larger[found], score[found] = i, j, s
-                found += 1
-    return smaller[:found], larger[:found], score[:found], refused
+            if found == score.size:
+                left, right, score = np.append(left, left), np.append(right, right), np.append(score, score)
+            left[found], right[found], score[found] = c, d, s
+            found += 1
+    return left[:found], right[:found], score[:found], refused
 
 
 @compiled
@@ -267,72 +182,75 @@ def descending_order(score, rounding):
 
 
 @compiled
-def join_allowed_pairs(K, scores, limit, rounding, partition, pair, merges, done):
-    """`join_best_pairs` with cannot-links: from the highest score down, pairs that would violate one are skipped."""
-    parent = partition.parent
-    for i in range(K):
-        parent[i] = i
-    smaller, larger, score, refused = _best_pairs(K, scores, limit, rounding)
+def join_best_pairs(alive, scores, limit, rounding, parent, pair, merges, done):
+    """Join the pairs that are best of row and column and exceed the limit; returns the number of merges so far.
+
+    From the highest score down, ties by smaller, then larger cluster; pairs that would violate a cannot-link (`pair`,
+    empty if there are none) are skipped. Also returns the highest score of a pair that does not exceed the limit.
+    """
+    left, right, score, refused = _best_pairs(alive, scores, limit, rounding)
+    if score.size > 1:
+        by_cluster = np.argsort(np.minimum(left, right) * parent.size + np.maximum(left, right), kind="mergesort")
+        left, right, score = left[by_cluster], right[by_cluster], score[by_cluster]
     for k in descending_order(score, rounding):
-        a, b = find_root(parent, smaller[k]), find_root(parent, larger[k])
-        if a == b or pair[triangle_index(a, b)]:
+        a, b = find_root(parent, left[k]), find_root(parent, right[k])
+        if a == b or (pair.size > 0 and pair[triangle_index(a, b)]):
             continue
         a, b = min(a, b), max(a, b)
         parent[b] = a
-        inherit_cannot_links(K, a, b, pair)
-        done = record_merge(a, b, score[k], partition.smallest, merges, done)
+        if pair.size > 0:
+            inherit_cannot_links(alive, a, b, pair)
+        merges.left[done], merges.right[done], merges.score[done] = a, b, score[k]
+        done += 1
     return done, refused
 
 
 @compiled
-def shrink_names(K, names, partition):
-    """Give the clusters that are left the names of the clusters they absorbed, after `shrink`; also in place."""
-    parent, renumbered = partition.parent, partition.renumbered
-    for i in range(K):
-        to, name, factor = renumbered[i], names.name[i], names.factor[i]
-        if parent[i] == i:
-            names.name[to] = name
-            names.factor[to] = factor
-        else:
-            add_name(to, name, factor, names)
+def _absorb(a, b, alive, S, sums, use_max):
+    """Add cluster b to cluster a (for `max`, S is the maximum)."""
+    n, size = sums.n, sums.size
+    for k in alive:
+        if k in (a, b) or size[k] == 0.0:
+            continue
+        to, source = triangle_index(a, k), triangle_index(b, k)
+        for t in range(S.shape[1]):
+            if use_max:
+                S[to, t] = max(S[to, t], S[source, t])
+            else:
+                S[to, t] += S[source, t]
+    n[a] += n[b]
+    sums.level[a] += sums.level[b]
+    size[a] += size[b]
+    size[b] = 0.0  # it is not added to others any more
 
 
 @compiled
-def shrink(K, S, sums, use_max, partition):
-    """Replace joined clusters by their sums (for `max`, S by the maximum); returns the number of clusters left.
-
-    In place: clusters are numbered by their smallest member, so a sum is never written beyond what has been read.
-    """
-    n, size, level, parent, renumbered = sums.n, sums.size, sums.level, partition.parent, partition.renumbered
+def contract(K, S, sums, names, named, use_max, partition):
+    """Add each cluster that was joined to its root; returns the number of clusters left, and notes which changed."""
+    alive, changed, parent = partition.alive, partition.changed, partition.parent
+    for k in range(K):
+        changed[alive[k]] = 0
+    for k in range(K):
+        b = alive[k]
+        if parent[b] == b:
+            continue
+        a = find_root(parent, b)
+        _absorb(a, b, alive[:K], S, sums, use_max)
+        if named:
+            add_name(a, names.name[b], names.factor[b], names)
+        changed[a] = changed[b] = 1
     left = 0
-    for i in range(K):
-        root = find_root(parent, i)
-        if root == i:
-            renumbered[i] = left
-            partition.smallest[left] = partition.smallest[i]
-            size[left] = size[i]
-            level[left] = level[i]
-            n[left] = n[i]
+    for k in range(K):
+        if parent[alive[k]] == alive[k]:
+            alive[left] = alive[k]
             left += 1
-        else:
-            renumbered[i] = renumbered[root]
-            size[renumbered[i]] += size[i]
-            level[renumbered[i]] += level[i]
-            n[renumbered[i]] += n[i]
-    for i in range(1, K):
-        row = i * (i - 1) // 2
-        for j in range(i):
-            a, b = renumbered[i], renumbered[j]
-            if a == b:
-                continue
-            first = parent[i] == i and parent[j] == j
-            to = max(a, b) * (max(a, b) - 1) // 2 + min(a, b)
-            for t in range(S.shape[1]):
-                s = S[row + j, t]
-                if first:
-                    S[to, t] = s
-                elif use_max:
-                    S[to, t] = max(S[to, t], s)
-                else:
-                    S[to, t] += s
     return left
+
+
+@compiled
+def number_clusters(K, partition, label):
+    """Fill the labels of all mentions: clusters are numbered by their smallest mention."""
+    for k in range(K):
+        partition.rank[partition.alive[k]] = k
+    for x in range(label.size):
+        label[x] = partition.rank[find_root(partition.parent, x)]

@@ -1,4 +1,7 @@
-"""S(x,y) and n(x) of one block from the bags of its mentions, and from these the scores of all pairs of clusters."""
+"""The scores of all pairs of clusters of one block, given S and n, and the best ones of each cluster.
+
+Scores are kept from round to round: a merge changes only those of the new cluster.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +17,64 @@ from homonym.clustering.reference import ROUNDING, TIE
 class Sums(NamedTuple):
     """n_t(C), |C|, w_t(C) and the smoothing (ε/N)·Σ_t w_t(C) of each cluster, or of each mention.
 
-    `level` is the chance level, see `fill_chance_levels`; it is filled if there is a chance limit.
+    `chance` is the chance term of the row of C (0 if joint), `level` its chance level and `reach` the weight of the
+    chance limit by its size; the last two are filled if there is a chance limit.
     """
 
     n: Any
     size: Any
     w: Any
     smooth: Any
+    chance: Any
     level: Any
+    reach: Any
+
+
+@compiled
+def new_sums(places, types):
+    """Allocate the sums of some clusters."""
+    return Sums(
+        np.empty((places, types)), np.empty(places), np.empty((places, types)), np.empty(places),
+        np.zeros(places), np.zeros(places), np.zeros(places),
+    )  # fmt: skip
+
+
+class Bests(NamedTuple):
+    """The highest value of each cluster, and with which other cluster; all its other values are at most `second`.
+
+    `other` is −1 if that cluster has changed: then the highest value is not known, and `value` is a bound.
+    """
+
+    value: Any
+    other: Any
+    second: Any
 
 
 class PairScores(NamedTuple):
-    """score(C,D) at `pair[C, D]`, the best of each row and column, and the chance term of each row (0 if joint)."""
+    """score(C,D) at `row[C, D]` and at `column[D, C]`: both are read along rows, which is faster.
 
-    pair: Any
+    `peak` is the largest term of a subtraction in row C, which says how large rounding errors are.
+    """
+
+    row: Any
+    column: Any
     row_best: Any
     column_best: Any
-    chance: Any
+    peak: Any
+
+
+@compiled
+def _new_bests(places):
+    return Bests(np.empty(places), np.empty(places, np.int64), np.empty(places))
+
+
+@compiled
+def new_scores(places):
+    """Allocate the scores of the pairs of some clusters."""
+    return PairScores(
+        np.empty((places, places)), np.empty((places, places)),
+        _new_bests(places), _new_bests(places), _new_bests(places),
+    )  # fmt: skip
 
 
 class Names(NamedTuple):
@@ -97,7 +141,7 @@ def block_model(m, n, model):
 
 @inlined
 def fill_weights(first, last, sums, model):
-    """Fill w_t(D) and the smoothing of some clusters."""
+    """Fill w_t(D), the smoothing, the chance term and the weight of the chance limit of some clusters."""
     epsilon = model.epsilon
     for d in range(first, last):
         sums.smooth[d] = 0.0
@@ -106,6 +150,10 @@ def fill_weights(first, last, sums, model):
             sums.w[d, t] = model.weight[t] / below
             sums.smooth[d] += sums.w[d, t]
         sums.smooth[d] *= epsilon / model.N
+        if not model.joint:
+            sums.chance[d] = chance_of(d, sums.n, d, sums.n, sums.size, model.expected, epsilon, False)
+        if model.chance_limit > 0.0:
+            sums.reach[d] = limit_weight(sums.size[d], model.X)
 
 
 @compiled
@@ -125,100 +173,13 @@ def limit_weight(larger, mentions):
 
 
 @compiled
-def exceeds_chance_limit(score, chance_c, required_c, size_c, size_d, mentions):
+def exceeds_chance_limit(score, chance_c, required):
     """Whether score(C,D), which has been multiplied by the factor of a name, as has its chance term, may be joined.
 
-    Rounding errors are as large as the terms of this score allow: `reference.exceeds_chance_limit`.
+    `required` is the chance limit with the weight of the sizes of both clusters. Rounding errors are as large as the
+    terms of this score allow: `reference.exceeds_chance_limit`.
     """
-    if score <= 0.0:
-        return False
-    required = required_c * limit_weight(max(size_c, size_d), mentions)
-    return exceeds(score, required, ROUNDING * (score + chance_c))
-
-
-@compiled
-def score_all(K, S, sums, model, scores):
-    """Fill the scores of all ordered pairs of K clusters, and the best score of each row and column.
-
-    Returns the best score of all and the size of rounding errors: 0 without chance correction, else a fixed share of
-    the largest term of the subtraction.
-    """
-    n, size, smooth, w = sums.n, sums.size, sums.smooth, sums.w
-    pair, row_best, column_best, chance = scores.pair, scores.row_best, scores.column_best, scores.chance
-    fill_weights(0, K, sums, model)
-    for d in range(K):
-        chance[d] = 0.0
-        if not model.joint:
-            chance[d] = chance_of(d, n, d, n, size, model.expected, model.epsilon, False)
-        row_best[d] = -np.inf
-        column_best[d] = -np.inf
-    largest = 0.0
-    for i in range(1, K):
-        row = i * (i - 1) // 2
-        for j in range(i):
-            pairs = 1.0 if model.use_max else size[i] * size[j]
-            i_given_j = pairs * smooth[j] - chance[i]
-            j_given_i = pairs * smooth[i] - chance[j]
-            for t in range(model.weight.size):
-                s = S[row + j, t]
-                i_given_j += w[j, t] * s
-                j_given_i += w[i, t] * s
-            if model.joint and model.gamma > 0.0:
-                chance_of_i = chance_of(i, n, j, n, size, model.expected, model.epsilon, True)
-                chance_of_j = chance_of(j, n, i, n, size, model.expected, model.epsilon, True)
-                largest = max(largest, max(max(i_given_j, j_given_i), max(chance_of_i, chance_of_j)))
-                i_given_j -= chance_of_i
-                j_given_i -= chance_of_j
-            pair[i, j] = i_given_j
-            pair[j, i] = j_given_i
-            row_best[i] = max(row_best[i], i_given_j)
-            column_best[j] = max(column_best[j], i_given_j)
-            row_best[j] = max(row_best[j], j_given_i)
-            column_best[i] = max(column_best[i], j_given_i)
-    best = -np.inf
-    for d in range(K):
-        best = max(best, row_best[d])
-        largest = max(largest, chance[d] + max(row_best[d], 0.0))
-    return best, ROUNDING * largest if model.gamma > 0.0 else 0.0
-
-
-@compiled
-def adjust_scores(K, sums, model, names, named, rounding, scores):
-    """Multiply the scores of pairs with the same name by its factor, and set those below the chance limit to −∞.
-
-    Finds the best of each row and column again; returns the best and the size of rounding errors, which a factor above
-    1 makes larger. Separate from `score_all`, which would be slower with it where there is nothing to adjust.
-    """
-    n, size, name, factor = sums.n, sums.size, names.name, names.factor
-    pair, row_best, column_best, chance = scores.pair, scores.row_best, scores.column_best, scores.chance
-    expected, epsilon, joint, mentions = model.expected, model.epsilon, model.joint, model.X
-    limited, level = model.chance_limit > 0.0, sums.level
-    for c in range(K):
-        row_best[c] = -np.inf
-        column_best[c] = -np.inf
-    largest = rounding / ROUNDING
-    for i in range(K):
-        for j in range(K):
-            if i == j:
-                continue
-            score, f = pair[i, j], 1.0
-            if named:
-                f = name_factor(name[i], name[j], factor[i])
-            if f > 1.0 and model.gamma > 0.0:
-                chance_i = chance_of(i, n, j, n, size, expected, epsilon, joint) if joint else chance[i]
-                largest = max(largest, f * (max(score, 0.0) + chance_i))
-            score *= f
-            if limited:
-                required = model.chance_limit * level[i]
-                if not exceeds_chance_limit(score, f * chance[i], required, size[i], size[j], mentions):
-                    score = -np.inf
-            pair[i, j] = score
-            row_best[i] = max(row_best[i], score)
-            column_best[j] = max(column_best[j], score)
-    best = -np.inf
-    for c in range(K):
-        best = max(best, row_best[c])
-    return best, ROUNDING * largest
+    return score > 0.0 and exceeds(score, required, ROUNDING * (score + chance_c))
 
 
 @compiled
@@ -227,156 +188,161 @@ def exceeds(a, b, rounding):
     return a - b > TIE * abs(a) + rounding
 
 
-#: 2⁶⁴ divided by the golden ratio: multiplying by it spreads consecutive feature ids over a hash table.
-SPREAD = np.uint64(0x9E3779B97F4A7C15)
-
-
-class FeatureScratch(NamedTuple):
-    """The distinct features of one block, numbered, and the occurrences of each as a linked list.
-
-    `slots` is a hash table with open addressing from feature ids to local numbers; `key` leads back. `local[k]` is the
-    local number of the feature of occurrence k, `inverse[f]` is 1/#(f). `head[f]` is the last occurrence of a feature
-    so far, `link[k]` the one before occurrence k, −1 where there is none, and `holder[k]` its mention.
-    """
-
-    slots: Any
-    local: Any
-    key: Any
-    inverse: Any
-    head: Any
-    link: Any
-    holder: Any
+@compiled
+def triangle_index(i, j):
+    """The position of the pair of i and j in a triangle."""
+    return max(i, j) * (max(i, j) - 1) // 2 + min(i, j)
 
 
 @compiled
-def new_feature_scratch(occurrences):
-    """Allocate what a block with at most the given number of feature occurrences needs."""
-    table = 1
-    while table < 2 * occurrences:
-        table *= 2
-    return FeatureScratch(
-        slots=np.empty(table, np.int32),
-        local=np.empty(occurrences, np.int32),
-        key=np.empty(occurrences, np.int32),
-        inverse=np.empty(occurrences, np.float64),
-        head=np.empty(occurrences, np.int32),
-        link=np.empty(occurrences, np.int32),
-        holder=np.empty(occurrences, np.int32),
+def _raise_best(c, d, value, best, other, second):
+    """Take a new value of c with d into account."""
+    if value >= best[c]:
+        if other[c] >= 0:
+            second[c] = best[c]
+        best[c] = value
+        other[c] = d
+    elif value > second[c]:
+        second[c] = value
+
+
+@compiled
+def _forget(alive, changed, bests):
+    """Forget all values of changed clusters, and those of other clusters with them."""
+    best, other, second = bests
+    for c in alive:
+        if changed[c]:
+            best[c] = second[c] = -np.inf
+            other[c] = -1
+        elif other[c] >= 0 and changed[other[c]]:
+            best[c] = second[c]
+            other[c] = -1
+
+
+@compiled
+def _score_changed(alive, changed, S, sums, model, names, named, linked, scores):
+    """Score all pairs with a changed cluster, and compare the scores with the best ones of the other cluster."""
+    # Outside of the loops, because each access to an array of a tuple counts references.
+    n, size, w, smooth, chance, level, reach = sums
+    name, factor, row, column = names.name, names.factor, scores.row, scores.column
+    row_best, row_other, row_second = scores.row_best
+    column_best, column_other, column_second = scores.column_best
+    peak, peak_other, peak_second = scores.peak
+    expected, epsilon, gamma, gamma_2, joint = (
+        model.expected,
+        model.epsilon,
+        model.gamma,
+        model.chance_limit,
+        model.joint,
     )
-
-
-@compiled
-def _number_features(first, last, inputs, within, scratch):
-    """Number the distinct features of one block and fill 1/#(f); returns the number of distinct features."""
-    feature, count, total = inputs.feature, inputs.count, inputs.total
-    slots, local, key, inverse = scratch.slots, scratch.local, scratch.key, scratch.inverse
-    begin, end = inputs.bag_start[first], inputs.bag_start[last]
-    size, bits = 1, 0
-    while size < 2 * (end - begin):
-        size, bits = size * 2, bits + 1
-    shift = np.uint64(64 - bits)
-    slots[:size] = -1
-    distinct = 0
-    for k in range(begin, end):
-        f = feature[k]
-        slot = np.int64((np.uint64(f) * SPREAD) >> shift) if bits > 0 else 0
-        while slots[slot] >= 0 and key[slots[slot]] != f:
-            slot = (slot + 1) & (size - 1)
-        found = slots[slot]
-        if found < 0:
-            found = distinct
-            slots[slot] = found
-            key[found] = f
-            inverse[found] = 0.0 if within else total[f]
-            distinct += 1
-        if within:
-            inverse[found] += count[k]
-        local[k - begin] = found
-    for found in range(distinct):
-        inverse[found] = 1.0 / inverse[found]
-    return distinct
-
-
-@compiled
-def fill_chance_levels(inputs, model, level):
-    """Fill the chance level of each mention x: Σ_t λ_t · o_t(x) / O_t, what x shares with a mention of another block.
-
-    O_t = n_t(·) − n_t(X) is the mass outside of the block, and o_t(x) = Σ_f #(f,x) · (1 − #(f,X)/#(f)) what of the mass
-    of x is in features that occur there. A type that only this block has counts nothing.
-    """
-    block_start, bag_start, feature, count = inputs.block_start, inputs.bag_start, inputs.feature, inputs.count
-    type_start, types, longest = inputs.type_start, model.weight.size, 1
-    for b in range(block_start.size - 1):
-        longest = max(longest, bag_start[block_start[b + 1]] - bag_start[block_start[b]])
-    scratch, inside, unit = new_feature_scratch(longest), np.empty(longest), np.empty(types)
-    local, inverse = scratch.local, scratch.inverse
-    for b in range(block_start.size - 1):
-        first, last = block_start[b], block_start[b + 1]
-        begin, end = bag_start[first], bag_start[last]
-        level[first:last] = 0.0
-        if last - first == 1:
+    constrained, pairs, f, chance_c, chance_d = linked.size > 0, 1.0, 1.0, 0.0, 0.0
+    for c in alive:
+        if not changed[c]:
             continue
-        distinct = _number_features(first, last, inputs, False, scratch)
-        inside[:distinct] = 0.0
-        unit[:] = 0.0
-        t = 0
-        for k in range(begin, end):
-            while feature[k] >= type_start[t + 1]:
-                t += 1
-            while feature[k] < type_start[t]:
-                t -= 1
-            inside[local[k - begin]] += count[k]
-            unit[t] += count[k]
-        for t in range(types):
-            outside = model.mass[t] - unit[t]
-            unit[t] = model.weight[t] / outside if outside > TIE * model.mass[t] else 0.0
-        t = 0
-        for x in range(first, last):
-            for k in range(bag_start[x], bag_start[x + 1]):
-                while feature[k] >= type_start[t + 1]:
-                    t += 1
-                while feature[k] < type_start[t]:
-                    t -= 1
-                f = local[k - begin]
-                level[x] += unit[t] * count[k] * max(0.0, 1.0 - inside[f] * inverse[f])
+        for d in alive:
+            if d == c or (changed[d] and d > c):
+                continue
+            at = triangle_index(c, d)
+            if not model.use_max:
+                pairs = size[c] * size[d]
+            c_given_d, d_given_c = pairs * smooth[d], pairs * smooth[c]
+            for t in range(S.shape[1]):
+                s = S[at, t]
+                c_given_d += w[d, t] * s
+                d_given_c += w[c, t] * s
+            if named:
+                f = name_factor(name[c], name[d], factor[c])
+            if gamma > 0.0:
+                chance_c, chance_d = chance[c], chance[d]
+                if joint:
+                    chance_c = chance_of(c, n, d, n, size, expected, epsilon, True)
+                    chance_d = chance_of(d, n, c, n, size, expected, epsilon, True)
+                # A factor below 1 does not make rounding errors smaller: see `reference.score_matrix`.
+                _raise_best(c, d, max(f, 1.0) * max(c_given_d, chance_c), peak, peak_other, peak_second)
+                _raise_best(d, c, max(f, 1.0) * max(d_given_c, chance_d), peak, peak_other, peak_second)
+                c_given_d -= chance_c
+                d_given_c -= chance_d
+            c_given_d *= f
+            d_given_c *= f
+            if gamma_2 > 0.0:
+                weight = gamma_2 * min(reach[c], reach[d])
+                if not exceeds_chance_limit(c_given_d, f * chance_c, weight * level[c]):
+                    c_given_d = -np.inf
+                if not exceeds_chance_limit(d_given_c, f * chance_d, weight * level[d]):
+                    d_given_c = -np.inf
+            if constrained and linked[at]:
+                c_given_d = d_given_c = -np.inf
+            row[c, d] = column[d, c] = c_given_d
+            row[d, c] = column[c, d] = d_given_c
+            if not changed[d]:
+                _raise_best(d, c, d_given_c, row_best, row_other, row_second)
+                _raise_best(d, c, c_given_d, column_best, column_other, column_second)
 
 
 @compiled
-def _add_products(first, last, inputs, distinct, scratch, S, n):
-    """Fill S and n: each occurrence is multiplied with the earlier occurrences of its feature."""
-    bag_start, feature, count, type_start = inputs.bag_start, inputs.feature, inputs.count, inputs.type_start
-    local, inverse, head, link, holder = scratch.local, scratch.inverse, scratch.head, scratch.link, scratch.holder
-    begin = bag_start[first]
-    head[:distinct] = -1
-    for x in range(last - first):
-        row = x * (x - 1) // 2
-        S[row : row + x] = 0.0
-        n[x] = 0.0
-        t = 0
-        for k in range(bag_start[first + x], bag_start[first + x + 1]):
-            f = feature[k]
-            if f < type_start[t]:
-                t = 0
-            while f >= type_start[t + 1]:
-                t += 1
-            here = k - begin
-            found = local[here]
-            c = count[k]
-            n[x, t] += c
-            c *= inverse[found]
-            other = head[found]
-            while other >= 0:
-                y = holder[other]
-                if y != x:
-                    S[row + y, t] += c * count[begin + other]
-                other = link[other]
-            link[here] = head[found]
-            head[found] = here
-            holder[here] = x
+def _find_bests(alive, score, bests):
+    """Find the best values that are not known."""
+    best, other, second = bests
+    for c in alive:
+        if other[c] >= 0:
+            continue
+        highest, runner_up, found, row = -np.inf, -np.inf, c, score[c]
+        for d in alive:
+            if d == c:
+                continue
+            value = row[d]
+            if value > highest:
+                highest, runner_up, found = value, highest, d
+            elif value > runner_up:
+                runner_up = value
+        best[c], other[c], second[c] = highest, found, runner_up
 
 
 @compiled
-def fill_cooccurrence(first, last, inputs, within, scratch, S, n):
-    """Fill S(x,y), as a triangle, and n(x) of the block with the mentions `first` to `last`."""
-    distinct = _number_features(first, last, inputs, within, scratch)
-    _add_products(first, last, inputs, distinct, scratch, S, n)
+def _largest_term(alive, S, sums, model, names, named, peak):
+    """The largest term of all subtractions. Bounds are replaced by values only where they are the highest."""
+    while True:
+        c = alive[0]
+        for d in alive:
+            if peak.value[d] > peak.value[c]:
+                c = d
+        if peak.other[c] >= 0:
+            return peak.value[c]
+        peak.value[c] = peak.second[c] = -np.inf
+        for d in alive:
+            if d == c:
+                continue
+            likeness = sums.smooth[d] * (1.0 if model.use_max else sums.size[c] * sums.size[d])
+            for t in range(S.shape[1]):
+                likeness += sums.w[d, t] * S[triangle_index(c, d), t]
+            chance = sums.chance[c]
+            if model.joint:
+                chance = chance_of(c, sums.n, d, sums.n, sums.size, model.expected, model.epsilon, True)
+            f = name_factor(names.name[c], names.name[d], names.factor[c]) if named else 1.0
+            _raise_best(c, d, max(f, 1.0) * max(likeness, chance), peak.value, peak.other, peak.second)
+
+
+@compiled
+def score_clusters(alive, changed, S, sums, model, names, named, linked, scores):
+    """Bring the scores of the clusters that are `alive` up to date after some have `changed`.
+
+    Scores of pairs that must not be joined are −∞: cannot-links, a triangle or empty, and pairs below the chance limit.
+    Returns the best score and the size of rounding errors: 0 without chance correction, else a fixed share of the
+    largest term of a subtraction.
+    """
+    _forget(alive, changed, scores.row_best)
+    _forget(alive, changed, scores.column_best)
+    if model.gamma > 0.0:
+        _forget(alive, changed, scores.peak)
+    for c in alive:
+        if changed[c]:
+            fill_weights(c, c + 1, sums, model)
+    _score_changed(alive, changed, S, sums, model, names, named, linked, scores)
+    _find_bests(alive, scores.row, scores.row_best)
+    _find_bests(alive, scores.column, scores.column_best)
+    best, rounding = -np.inf, 0.0
+    for c in alive:
+        best = max(best, scores.row_best.value[c])
+    if model.gamma > 0.0:
+        rounding = ROUNDING * _largest_term(alive, S, sums, model, names, named, scores.peak)
+    return best, rounding

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from homonym.clustering.compiling import compiled
-from homonym.clustering.dense.merging import find_root, record_merge
+from homonym.clustering.dense.merging import find_root
 from homonym.clustering.dense.scoring import add_name
 from homonym.clustering.sparse.inverted_index import append_members, move_postings
 
@@ -161,7 +161,8 @@ def join_pairs(pairs, parent, smallest, members, links, merges, done):
             joined_next[last[a]] = b
             last[a] = last[b]
         parent[b] = a
-        done = record_merge(a, b, pairs.score[k], smallest, merges, done)
+        merges.left[done], merges.right[done], merges.score[done] = smallest[a], smallest[b], pairs.score[k]
+        done += 1
     return done
 
 

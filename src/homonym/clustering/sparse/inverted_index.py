@@ -31,8 +31,8 @@ class Block:
     collection_model: Model
 
     @classmethod
-    def of(cls, inputs: KernelInput, b: int, model: Model) -> Block:
-        """One of several blocks."""
+    def of(cls, inputs: KernelInput, b: int, model: Model, level: Floats | None) -> Block:
+        """One of several blocks, with the chance levels of its mentions if there is a chance limit."""
         first, last = inputs.block_start[b], inputs.block_start[b + 1]
         begin, end = inputs.bag_start[first], inputs.bag_start[last]
         bag_start = inputs.bag_start[first : last + 1] - begin
@@ -40,7 +40,7 @@ class Block:
         name, factor = np.full(last - first, -1, np.int32), np.ones(last - first)
         if len(inputs.name):
             name, factor = inputs.name[first:last], inputs.factor[first:last]
-        level = inputs.level[first:last] if len(inputs.level) else np.zeros(last - first)
+        level = np.zeros(last - first) if level is None else level
         return cls(bag_start, *bags, inputs.type_start, inputs.total, name, factor, level, model)
 
     @property

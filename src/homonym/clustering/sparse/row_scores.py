@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from homonym.clustering.compiling import compiled
-from homonym.clustering.dense.scoring import exceeds, exceeds_chance_limit, name_factor
+from homonym.clustering.dense.scoring import exceeds, exceeds_chance_limit, limit_weight, name_factor
 from homonym.clustering.sparse.giant_merging import COLUMN, PEAK, ROW, Pairs, offer
 
 
@@ -293,8 +293,10 @@ def list_partners(rows, state, partners, offers, offering, scratch):
                 offered = offering and score >= offered_floor[opposite, d]
                 if not (listed or offered):
                     continue
-                if limited and not exceeds_chance_limit(score, f * chance_of, required[i], size[i], size[j], model.X):
-                    continue
+                if limited:
+                    needed = required[i] * limit_weight(max(size[i], size[j]), model.X)
+                    if not exceeds_chance_limit(score, f * chance_of, needed):
+                        continue
                 if listed:
                     offer(kind, c, d, score, partners)
                 if offered:
@@ -317,7 +319,8 @@ def _score_row(c, state, scratch):
         row[d] = f * (row[d] + (pairs * clusters.smooth[d] - chance))
         allowed = d != c and size[d] > 0.0 and scratch.mark[d] != scratch.token[0]
         if allowed and limited:
-            allowed = exceeds_chance_limit(row[d], f * chance, required, size[c], size[d], model.X)
+            needed = required * limit_weight(max(size[c], size[d]), model.X)
+            allowed = exceeds_chance_limit(row[d], f * chance, needed)
         if not allowed:
             row[d] = -np.inf
 

@@ -15,6 +15,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -27,12 +28,11 @@ from homonym.collection.layout import IDENTIFIER_ROWS, MENTION_ROWS, SLOT_BITS
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.constraints.name_prior import FullNames
-from homonym.engines.base import AuthorRows
+from homonym.engines.base import MORE, AuthorRows, sum_of_known
 from homonym.engines.local import BATCH_OCCURRENCES
 from homonym.engines.spark.part_tables import rows_of
 from homonym.engines.spark.session import Batches
 from homonym.engines.spark.spark_counting import FeatureTypes, whole_groups
-from homonym.schema import AUTHORS
 from homonym.settings import Settings
 
 
@@ -78,9 +78,13 @@ def _cluster_example() -> None:
         cluster(bags, frequencies, Settings(), constraints=constraints, margins=True)
 
 
-PLACED = pa.schema([("place", pa.int64()), *(field.with_nullable(True) for field in AUTHORS)])
-# Rows of the result with their places in it; and a note on each batch of blocks, as JSON.
-FOUND = {"authors": PLACED, "notes": pa.schema([("place", pa.int64()), ("note", pa.string())])}
+PLACED = pa.schema([("place", pa.int64()), *(field.with_nullable(True) for field in MORE)])
+# Rows of the result with their places in it; the identifiers of mentions; a note on each batch of blocks, as JSON.
+FOUND = {
+    "authors": PLACED,
+    "mention_ids": pa.schema([("place", pa.int64()), ("kind", pa.string()), ("id", pa.string())]),
+    "notes": pa.schema([("place", pa.int64()), ("note", pa.string())]),
+}
 
 
 @dataclass(frozen=True)
@@ -132,17 +136,21 @@ def _clustered(rows: pa.Table, job: ClusterJob, place: int, folder: Path) -> Bat
         constraints=constraints.of_blocks(0, number) if constraints else None,
         names=FullNames.read(encoded).prior(job.settings.trust_in_names),
         margins=job.confidence is not None,
+        giant=encoded.giant_blocks(),
     )
     confidence = job.confidence.of(clustering) if job.confidence else None
     authors = AuthorRows.of(encoded, clustering.label, constraints, confidence)
     done = place
-    for table in authors.tables():
+    for table in authors.tables(more=True):
         placed = table.append_column("place", pa.array(np.arange(done, done + len(table))))
         yield from rows_of("authors", placed, FOUND)
         done += len(table)
+    ids = encoded.identifiers()
+    ids = ids.set_column(0, "place", pc.add(ids["place"], place))
+    yield from rows_of("mention_ids", ids, FOUND)
     note = {
         "authors": authors.authors,
-        "confidence": None if confidence is None else float(confidence.sum()),
+        "confidence": (0.0, 0) if confidence is None else sum_of_known(confidence),
         **_constraint_note(constraints),
     }
     row = pa.table([[place], [orjson.dumps(note).decode()]], schema=FOUND["notes"])

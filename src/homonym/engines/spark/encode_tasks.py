@@ -15,10 +15,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from homonym.clustering.arrays import ranges, starts
+from homonym.collection import document_table
+from homonym.collection.document_table import CHOSEN
 from homonym.collection.layout import FEATURES, SLOT_BITS
 from homonym.engines.spark.part_tables import PACKED, PART_ROWS, Amendments, amended, part_row, rows_of, unpacked
 from homonym.engines.spark.session import Batches
 from homonym.engines.spark.spark_counting import whole_groups
+from homonym.schema import DOCUMENTS
 
 # What a row says about its part: the record `sequence` is a duplicate; its new id is `text`; it refers to a document by
 # `names`; the feature `sequence` has the number `number` and the total `total`; the block `text` has the number
@@ -39,9 +42,12 @@ ENCODED = pa.schema(
     [("task", pa.int32()), ("block_number", pa.int64()), ("block", pa.string()), ("document_id", pa.string()),
      ("position", pa.int32()), ("mention_id", pa.string()), ("name", pa.string()), ("parsed_name", pa.string()),
      ("full_name", pa.string()), ("namesakes", pa.float64()), ("own_name", pa.int64()), ("own_full_name", pa.int64()),
-     ("shared", pa.int32()),
+     ("shared", pa.int32()), ("year", pa.int32()),
      ("feature", pa.binary()), ("count", pa.binary()), ("total", pa.binary()), ("identifiers", pa.binary())]
 )  # fmt: skip
+
+# Documents with their numbers in the order of the table.
+NUMBERED_DOCUMENTS = pa.schema([*(field.with_nullable(True) for field in DOCUMENTS), ("number", pa.int64())])
 
 # Maximum number of occurrences in a batch for Spark: a paper with thousands of authors has millions.
 MAX_OCCURRENCES = 4_000_000
@@ -97,12 +103,20 @@ def encode(batches: Batches, first_blocks: NDArray[np.int64]) -> Batches:
             yield from pa.table(columns).select(ENCODED.names).cast(ENCODED).combine_chunks().to_batches()
 
 
+def document_rows(batches: Batches) -> Batches:
+    """Rows of the table of documents, from rows of CHOSEN with a column `number`."""
+    for batch in batches:
+        if len(batch):
+            rows = document_table.document_rows(pa.Table.from_batches([batch]).select(CHOSEN.names).cast(CHOSEN))
+            yield from rows.append_column("number", batch["number"]).cast(NUMBERED_DOCUMENTS).to_batches()
+
+
 def _parts(batches: Batches) -> Iterator[tuple[pa.Table, int, int, dict[str, pa.Table]]]:
     """The rows about each part, its number, the number of raw records it was made of, and its tables."""
     for group in whole_groups(batches, ("part",), one_by_one=True):
         row = group.slice(len(group) - 1).to_pylist()[0]
         tables = {name: unpacked(row[name]) for name in PACKED}
-        yield group.drop_columns([*PACKED, "part", "read"]), row["part"], row["read"], tables
+        yield group.drop_columns([*PACKED, "part", "read", "western"]), row["part"], row["read"], tables
 
 
 def _by_mention(identifiers: pa.Table) -> dict[int, bytes]:

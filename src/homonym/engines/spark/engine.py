@@ -19,12 +19,15 @@ from numpy.typing import NDArray
 from homonym.calibration.confidence import Confidence
 from homonym.calibration.limit import blocks_for_calibration
 from homonym.clustering.arrays import Frequencies
+from homonym.collection.author_summaries import FACTS, summarise_authors, summary_tables
+from homonym.collection.background import BackgroundUse, add_background, largest_name_query
+from homonym.collection.document_table import ROW_GROUP, choose_documents
 from homonym.collection.duplicates import find_copies, renamed_documents, renaming, repeated_mentions
 from homonym.collection.namesakes import count_namesakes
 from homonym.collection.parts import MERGED, MergeLoss, reject_line
 from homonym.collection.statistics import GivenStatistics, save_statistics
 from homonym.constraints.conflicts import ConstraintConflict
-from homonym.constraints.evidence import UserPairs, locate_pairs
+from homonym.constraints.evidence import UserPairs, locate_pairs, require_known_identifiers
 from homonym.constraints.found_constraints import ConstraintCounts, find_constraints
 from homonym.constraints.must_link import DOCUMENT, NAME, PAIR
 from homonym.engines.base import (
@@ -36,6 +39,7 @@ from homonym.engines.base import (
     FoundAuthors,
     FoundDuplicates,
     RecordsRead,
+    encoding_warnings,
     merge_problems,
     missing_features_warning,
     no_authors_warnings,
@@ -44,7 +48,7 @@ from homonym.engines.base import (
 )
 from homonym.engines.spark import cluster_tasks, encode_tasks, read_tasks, spark_counting
 from homonym.engines.spark.cluster_tasks import FOUND, ORDER, BlockPairs, ClusterJob, Schedule, excerpt, schedule
-from homonym.engines.spark.encode_tasks import AMENDED, AMENDING, ENCODED, NUMBERING
+from homonym.engines.spark.encode_tasks import AMENDED, AMENDING, ENCODED, NUMBERED_DOCUMENTS, NUMBERING
 from homonym.engines.spark.input_plan import (
     InputPlan,
     RecordPositions,
@@ -64,16 +68,17 @@ from homonym.records.model import MAX_LISTED_PROBLEMS, Problems
 from homonym.records.reader import Inputs
 from homonym.runtime.own_files import GROUPS, remove_own, require_spark_table
 from homonym.runtime.progress import Advance, Stages
-from homonym.schema import AUTHORS
+from homonym.schema import AUTHOR_SUMMARIES, AUTHORS, DOCUMENTS
 from homonym.settings import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Maximum number of rows of the result that the driver holds at once.
-RESULT_ROWS = 1_000_000
-# Rows are fetched by ranges of 2 to the power of this.
-RANGE_BITS = 18
+# Maximum number of rows of the result that the driver holds at once. Rows are fetched by ranges of 2 to the power of
+# the second number.
+RESULT_ROWS, RANGE_BITS = 1_000_000, 18
+# The same for authors and documents, whose rows are longer.
+LONG_ROWS, LONG_RANGE_BITS = 50_000, 14
 
 
 @dataclass(frozen=True)
@@ -148,7 +153,14 @@ class SparkEngine:
         files = sorted(inputs.files, key=lambda path: path.suffix == ".parquet")
         return self._read(replace(inputs, files=files), settings, mentions=True)
 
-    def encode(self, read: Read, given: GivenStatistics | None, save_statistics: Path | None = None) -> Collection:
+    def encode(
+        self,
+        read: Read,
+        given: GivenStatistics | None,
+        save_statistics: Path | None = None,
+        *,
+        documents: bool = False,
+    ) -> Collection:
         """Merge duplicates, count the features or take given counts, number the blocks, and encode all bags."""
         plan = read.data.plan
         with self.stages.stage("merge"):
@@ -157,23 +169,40 @@ class SparkEngine:
         with self.stages.stage("count"):
             self._amend(duplicates.number, renames=not plan.mentions)
             blocks = self._schedule()
-            types = self._count(given, int(blocks.size.sum()))
+            types = own_types = self._count(given, int(blocks.size.sum()))
+            leans = given is None and read.data.settings.uses_background
+            use = self._background_use(types.mentions) if leans else None
+            if use:
+                types = self._add_background(types, use)
         with self.stages.stage("encode"):
-            self._encode(blocks)
+            self._encode(blocks, use)
+        if documents:
+            with self.stages.stage("documents"):
+                self._store_documents()
         if given:
             missing = self._vocabulary.where("NOT is_given").count()
             self.warnings.extend(missing_features_warning(missing, types.features))
         if save_statistics:
-            self._save_statistics(types, save_statistics)
+            self._save_statistics(own_types, save_statistics)
         mentions = int(blocks.size.sum())
         collection = SparkCollection(types, blocks)
-        return EncodedCollection(kept.records, mentions, len(blocks.size), kept.problems, collection)
+        return EncodedCollection(
+            kept.records, mentions, len(blocks.size), kept.problems, collection, use, read.of_mentions
+        )
 
     def constrain(self, collection: Collection, settings: Settings, pairs: UserPairs | None) -> Collection:
         """Find the blocks of the user's pairs. All other constraints are found by the tasks that cluster."""
         with self.stages.stage("constrain"):
+            require_known_identifiers(settings, self._has_identifier)
             by_block = self._find_blocks(pairs) if pairs else BlockPairs()
         return replace(collection, data=replace(collection.data, pairs=by_block))
+
+    def _has_identifier(self, kind: str) -> bool:
+        """Whether any mention has an identifier of this kind, which is written without signs and in lower case."""
+        from pyspark.sql import functions as f
+
+        texts = f.regexp_replace(f.lower(f.col("identifiers").cast("string")), r"[-_\s]", "")
+        return bool(self._encoded.where(texts.contains(f'["{kind}",')).take(1))
 
     def sample(self, collection: Collection, settings: Settings) -> CalibrationSample:
         """Fetch the blocks that calibration uses to the driver."""
@@ -214,11 +243,11 @@ class SparkEngine:
             store(found, self._at("found"))
         rows = stored(self.spark, self._at("found"), "notes", FOUND).orderBy("place").toLocalIterator()
         notes = [orjson.loads(row["note"]) for row in rows]
-        sums = [note["confidence"] for note in notes]
+        total, known = (math.fsum(part) for part in zip(*(note["confidence"] for note in notes), strict=True))
         return FoundAuthors(
             mentions=collection.mentions,
             authors=sum(note["authors"] for note in notes),
-            confidence=None if None in sums else math.fsum(sums) / collection.mentions,
+            confidence=total / known if known else None,
             constraints=_constraint_outcome(notes, settings),
             data=None,
         )
@@ -233,6 +262,63 @@ class SparkEngine:
             require_spark_table(destination.path)  # again, because it may have been filled during the run
         ordered = authors.repartitionByRange("place").sortWithinPartitions("place")
         ordered.select(*AUTHORS.names).write.mode("overwrite").parquet(destination.directory)
+
+    def write_summaries(self, collection: Collection, found: Found, authors: Path, documents: Path | None) -> None:
+        """Write the tables of authors and of documents of a result directory, each as one file."""
+        self._name_facts(with_documents=documents is not None)
+        summarise_authors(self.queries)
+
+        def fetch(table: str, columns: str, order: str, first: int, following: int) -> pa.Table:
+            chosen = f"author >= {first} AND author < {following}"
+            query = f"SELECT {columns} FROM {self.queries.prefix}{table} WHERE {chosen} ORDER BY {order}"
+            return self.spark.sql(query).toArrow()
+
+        ranges = _ranges(self.queries.table("authors"), "author", LONG_ROWS, LONG_RANGE_BITS)
+        write_table(authors, AUTHOR_SUMMARIES, summary_tables(fetch, ranges))
+        if documents:
+            stored_rows = self.spark.read.parquet(self._at("document_rows"))
+            rows = _in_ranges(stored_rows, "number", LONG_ROWS, LONG_RANGE_BITS)
+            tables = (table.select(DOCUMENTS.names).cast(DOCUMENTS) for table in rows)
+            write_table(documents, DOCUMENTS, tables, row_group=ROW_GROUP)
+
+    def _name_facts(self, *, with_documents: bool) -> None:
+        """Make the tables known to SQL that the table of authors is made of."""
+        found = stored(self.spark, self._at("found"), "authors", FOUND)
+        self.queries.name("mention_ids", stored(self.spark, self._at("found"), "mention_ids", FOUND))
+        authors = self._numbered("author_numbers", found, "author_id", "author")
+        if with_documents:
+            rows = self.spark.read.parquet(self._at("document_rows")).withColumnRenamed("number", "document")
+            entries = rows.selectExpr("document", "explode(authors) AS a")
+            affiliations = entries.selectExpr("document", "a.position", "explode(a.affiliations) AS affiliation")
+            documents = rows.select("document_id", "document")
+        else:
+            affiliations = self.spark.createDataFrame([], "document BIGINT, position INT, affiliation STRING")
+            documents = self._numbered("document_numbers", found, "document_id", "document")
+        self.queries.name("mention_affiliations", affiliations)
+        numbered = found.join(authors, "author_id").join(documents, "document_id", "left")
+        self.queries.name("facts", numbered.select(*FACTS.names))
+
+    def _numbered(self, table: str, rows: DataFrame, column: str, number: str) -> DataFrame:
+        """Store the distinct values of a column with numbers in their order."""
+        from pyspark.sql import functions as f
+
+        values = rows.select(column).where(f"{column} IS NOT NULL").distinct()
+        ordered = values.repartitionByRange(column).sortWithinPartitions(column)
+        numbered = ordered.select(column, f.monotonically_increasing_id().alias(number))
+        numbered.write.mode("overwrite").parquet(self._at(table))
+        self.queries.name(table, self.spark.read.parquet(self._at(table)))
+        return self.queries.table(table)
+
+    def _store_documents(self) -> None:
+        """Store the documents of the result, numbered in the order of their ids."""
+        from pyspark.sql import functions as f
+
+        self.queries.name("document_references", self._table("references").select("sequence", "id"))
+        chosen = self.spark.sql(choose_documents(self.queries))
+        ordered = chosen.repartitionByRange("document_id").sortWithinPartitions("document_id")
+        numbered = ordered.select("*", f.monotonically_increasing_id().alias("number"))
+        rows = self._mapped(numbered, f"{_ENCODING}:document_rows", NUMBERED_DOCUMENTS)
+        rows.write.mode("overwrite").parquet(self._at("document_rows"))
 
     def _read(self, inputs: Inputs, settings: Settings, *, mentions: bool) -> Read:
         with self.stages.stage("read"):
@@ -268,12 +354,15 @@ class SparkEngine:
         if not records:
             raw_records = self._table("parts").selectExpr("coalesce(sum(read), 0) AS n").toArrow()["n"][0].as_py()
             require_usable(0, inputs, "mentions" if plan.mentions else "documents", raw_records, problems)
+        encodings = self._table("parts").where("western > 0").select("part", "western").toArrow().to_pylist()
+        western = {row["part"]: row["western"] for row in encodings}
         counts = FileCounts()
         for row in sorted(parts, key=itemgetter("part")):
-            counts.add(plan.files[plan.at(row["part"])].name, row["n"], row["m"])
+            name = plan.files[plan.at(row["part"])].name
+            counts.add(name, row["n"], row["m"], western.get(row["part"], 0))
         without_authors = counts.without_authors()
-        self.warnings.extend(no_authors_warnings(without_authors))
-        return RecordsRead(records, mentions, problems, {}, SparkParts(plan, settings), without_authors)
+        self.warnings.extend(no_authors_warnings(without_authors) + encoding_warnings(counts))
+        return RecordsRead(records, mentions, problems, {}, SparkParts(plan, settings), plan.mentions, without_authors)
 
     def _read_problems(self, plan: InputPlan) -> Problems:
         """The problems of all records; also writes the rejected records."""
@@ -384,20 +473,38 @@ class SparkEngine:
         counted_features.write.mode("overwrite").parquet(self._at("vocabulary"))
         return spark_counting.types_of(self._vocabulary, mass, given.mentions if given else mentions)
 
-    def _count_namesakes(self) -> DataFrame:
+    def _background_use(self, mentions: int) -> BackgroundUse | None:
+        """How much the collection leans on the background."""
+        self.queries.name("kept_mentions", self._kept_mentions)
+        kept = f"SELECT block, document FROM {self.queries.prefix}kept_mentions"
+        return BackgroundUse.of(mentions, self.queries.number(largest_name_query(kept)))
+
+    def _add_background(self, types: FeatureTypes, use: BackgroundUse) -> FeatureTypes:
+        """Write the vocabulary with the background added; a collection of few names is small enough for the driver."""
+        rows = self._vocabulary.orderBy("id").toArrow()
+        number = rows["id"].to_numpy()
+        first = np.append(np.searchsorted(number, types.first), len(number)).astype(np.int64)
+        own = Frequencies(types.names, first, rows["count"].to_numpy(), types.mass, types.mentions)
+        found = add_background(own, rows["feature"].to_pylist(), use)
+        rows = rows.set_column(rows.column_names.index("count"), "count", pa.array(found.total))
+        self.spark.createDataFrame(rows).write.mode("overwrite").parquet(self._at("with_background"))
+        return replace(types, mass=found.mass, mentions=found.mentions)
+
+    def _count_namesakes(self, use: BackgroundUse | None) -> DataFrame:
         """The expected number of namesakes of each full name."""
         self.queries.name("kept_mentions", self._kept_mentions)
-        count_namesakes(self.queries, f"SELECT full_name FROM {self.queries.prefix}kept_mentions")
+        count_namesakes(self.queries, f"SELECT full_name FROM {self.queries.prefix}kept_mentions", use)
         return self.queries.table("namesakes")
 
-    def _encode(self, blocks_in_tasks: Schedule) -> None:
+    def _encode(self, blocks_in_tasks: Schedule, use: BackgroundUse | None) -> None:
         features = stored(self.spark, self._at("amended"), "features", AMENDED).where("NOT again")
-        known = self._vocabulary.selectExpr("id AS number", "type", "feature", "count AS total")
+        vocabulary = self.spark.read.parquet(self._at("with_background")) if use else self._vocabulary
+        known = vocabulary.selectExpr("id AS number", "type", "feature", "count AS total")
         numbers = features.select("part", "id", "type", "feature").join(known, ["type", "feature"])
         blocks = self._table("mentions").select("part", "block").distinct()
         blocks = blocks.join(self.spark.read.parquet(self._at("blocks")), "block")
         names = self._table("mentions").select("part", "full_name").distinct()
-        names = names.join(self._count_namesakes(), "full_name")
+        names = names.join(self._count_namesakes(use), "full_name")
         about = [
             _about(numbers, NUMBERING, encode_tasks.NUMBER, sequence="id", number="number", total="total"),
             _about(blocks, NUMBERING, encode_tasks.BLOCK, text="block", number="number"),
@@ -499,16 +606,21 @@ def _result_tables(authors: DataFrame, advance: Advance) -> Iterator[pa.Table]:
         advance(len(rows))
 
 
-def _in_ranges(rows: DataFrame, by: str) -> Iterator[pa.Table]:
-    """Rows in the order of a column of integers, as many at a time as the driver can hold."""
+def _in_ranges(rows: DataFrame, by: str, most: int = RESULT_ROWS, bits: int = RANGE_BITS) -> Iterator[pa.Table]:
+    """Rows in the order of a column of integers, about `most` at a time."""
+    for first, following in _ranges(rows, by, most, bits):
+        yield rows.where(f"{by} >= {first} AND {by} < {following}").orderBy(by).toArrow()
+
+
+def _ranges(rows: DataFrame, by: str, most: int, bits: int) -> Iterator[tuple[int, int]]:
+    """Ranges of a column of integers, in order, with about `most` rows each."""
     from pyspark.sql import functions as f
 
-    number = f.shiftright(by, RANGE_BITS).alias("range")
+    number = f.shiftright(by, bits).alias("range")
     found = rows.groupBy(number).count().orderBy("range").toArrow().to_pylist()
     while found:
-        taken = int(np.searchsorted(np.cumsum([row["count"] for row in found]), RESULT_ROWS)) + 1
-        first, last = found[0]["range"] << RANGE_BITS, found[:taken][-1]["range"] + 1 << RANGE_BITS
-        yield rows.where(f"{by} >= {first} AND {by} < {last}").orderBy(by).toArrow()
+        taken = int(np.searchsorted(np.cumsum([row["count"] for row in found]), most)) + 1
+        yield found[0]["range"] << bits, found[:taken][-1]["range"] + 1 << bits
         found = found[taken:]
 
 

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 # The tables of a part that are packed into cells.
 PACKED = {"features": FEATURES, "bags": BAGS, "mentions": MENTION_ROWS, "identifiers": IDENTIFIER_ROWS}
-# One row for each part: the number of raw records it was made of, and its tables.
-PART_ROWS = pa.schema([("part", pa.int64()), ("read", pa.int64()), *((name, pa.binary()) for name in PACKED)])
+# One row for each part: the number of raw records it was made of, of those that were not UTF-8, and its tables.
+PART_ROWS = pa.schema(
+    [("part", pa.int64()), ("read", pa.int64()), ("western", pa.int64()), *((name, pa.binary()) for name in PACKED)]
+)
 # The feature type of the authors of referenced documents.
 REFERENCES = "ref"
 
@@ -52,10 +54,11 @@ def read_tables(folder: Path, sequence: int) -> dict[str, pa.Table]:
     return tables
 
 
-def part_row(part: int, read: int, tables: Mapping[str, pa.Table]) -> pa.Table:
+def part_row(part: int, read: int, tables: Mapping[str, pa.Table], western: int = 0) -> pa.Table:
     """A part as one row."""
+    numbers = [pa.array([number], pa.int64()) for number in (part, read, western)]
     cells = [pa.array([_packed(tables[name])], pa.binary()) for name in PACKED]
-    return pa.table([pa.array([part], pa.int64()), pa.array([read], pa.int64()), *cells], schema=PART_ROWS)
+    return pa.table([*numbers, *cells], schema=PART_ROWS)
 
 
 def unpacked(cell: bytes) -> pa.Table:

@@ -50,7 +50,8 @@ READ = {
     ),
     "documents": DOCUMENT_ROWS,
     "mentions": pa.schema(
-        [("sequence", pa.int64()), ("part", pa.int64()), ("block", pa.string()), ("full_name", pa.string())]
+        [("sequence", pa.int64()), ("part", pa.int64()), ("block", pa.string()), ("full_name", pa.string()),
+         ("document", pa.string())]
     ),
     "keys": pa.schema([("sequence", pa.int64()), ("key", pa.string())]),
     "references": pa.schema(
@@ -191,7 +192,7 @@ def _part(
 ) -> Batches:  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="homonym-") as folder:
         report = writer(chunk, settings, Path(folder), strict=False)
-        yield from _tables(chunk.sequence, report.read, read_tables(Path(folder), chunk.sequence))
+        yield from _tables(chunk.sequence, report.read, read_tables(Path(folder), chunk.sequence), report.western)
     yield from _problem_rows(
         (chunk.sequence, ordinal, number, start, problem.line, problem.lost, problem.reason, problem.unit, reject)
         for ordinal, (problem, reject) in enumerate(zip(report.problems, report.rejects, strict=True))
@@ -215,10 +216,12 @@ def merge_copies(batches: Batches, settings: Settings) -> Batches:
         )
 
 
-def _tables(part: int, read: int, tables: dict[str, pa.Table]) -> Batches:
-    yield from rows_of("parts", part_row(part, read, tables), READ)
+def _tables(part: int, read: int, tables: dict[str, pa.Table], western: int = 0) -> Batches:
+    yield from rows_of("parts", part_row(part, read, tables, western), READ)
     mentions = tables["mentions"].sort_by("owner")
     mentions = mentions.append_column("sequence", pc.shift_right(mentions["owner"], SLOT_BITS))
+    # Mentions that come with their own features may be on no document.
+    mentions = mentions.append_column("document", pc.coalesce(mentions["document_id"], mentions["mention_id"]))
     records = tables["records"].append_column("names", _names(tables["records"], mentions))
     for name, table in (("records", records), ("mentions", mentions), ("references", tables["references"])):
         numbered = table.append_column("part", pa.array([part] * len(table), pa.int64()))

@@ -118,6 +118,8 @@ class SparkQueries:
     place: str
     prefix: str = field(default_factory=lambda: f"homonym_{uuid4().hex}_")
     sha256: str = "sha2({}, 256)"
+    sorted_list: str = "sort_array(collect_set({0}))"
+    flat_pairs: str = "flatten(sort_array(collect_list(array({0}, {1}))))"
     saved: int = 0
     named: set[str] = field(default_factory=set)
 
@@ -144,6 +146,10 @@ class SparkQueries:
         place = f"{self.place}/{table}-{self.saved}"
         self.spark.sql(query).write.mode("overwrite").parquet(place)
         self.name(table, self.spark.read.parquet(place))
+
+    def load(self, table: str, rows: pa.Table) -> None:
+        """Make or replace a view of the given rows."""
+        self.name(table, self.spark.createDataFrame(rows))
 
     def number(self, query: str) -> int:
         """The result of a query with one integer."""

@@ -35,6 +35,7 @@ _RESEARCHER_ID = re.compile(r"\b([A-Z]{1,4}-\d{4}-(?:19|20)\d{2})\b")
 _DOI = re.compile(r"10\.(?<![\w.]10\.)\d{4,9}(?:\.\d{1,9}){0,4}/\S+")
 _EID = re.compile(r"(?<!\d)2-s2\.0-\d+")
 _DIGITS = re.compile(r"\d+")
+_DIMENSIONS = re.compile(r"\b(?:ur|pub)(?:\.\d++)++", re.IGNORECASE)
 
 # The number of a document in arXiv, without its version, in both notations; to be compiled with IGNORECASE.
 ARXIV_NUMBER = r"\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z-]{2,9})?/\d{7}"
@@ -153,6 +154,26 @@ def web_of_science(text: str) -> str | None:
     return text.strip().rpartition(":")[2].upper() or None
 
 
+def isni(text: str) -> str | None:
+    """The ISNI in a text, as 16 digits; it has the same digits and the same check digit as an ORCID.
+
+    >>> isni("https://isni.org/isni/0000000121032683"), isni("ISNI 0000 0001 2103 2684")
+    ('0000000121032683', None)
+    """
+    found = orcid(text)
+    return found.replace("-", "") if found else None
+
+
+def dimensions(text: str) -> str | None:
+    """The identifier of a researcher or a publication in Dimensions.
+
+    >>> dimensions("https://app.dimensions.ai/details/entities/publication/author/ur.01234567.89"), dimensions("ur.")
+    ('ur.01234567.89', None)
+    """
+    found = _DIMENSIONS.search(text)
+    return found[0].lower() if found else None
+
+
 _KINDS: dict[str, Callable[[str], str | None]] = {
     "orcid": orcid,
     "researcherid": researcher_id,
@@ -160,9 +181,13 @@ _KINDS: dict[str, Callable[[str], str | None]] = {
     "doi": doi,
     "pmid": number,
     "wos": web_of_science,
+    "dimensions": dimensions,
 }
 # How messages call the kinds of identifiers.
-TITLES = {"orcid": "ORCID", "researcherid": "ResearcherID", "scopus": "Scopus id", "doi": "DOI", "pmid": "PubMed id"}
+TITLES = {
+    "orcid": "ORCID", "researcherid": "ResearcherID", "scopus": "Scopus id", "doi": "DOI", "pmid": "PubMed id",
+    "dimensions": "Dimensions id", "isni": "ISNI", "viaf": "VIAF id", "gnd": "GND id", "lccn": "LCCN",
+}  # fmt: skip
 
 
 def normalise(kind: str, value: object) -> str | None:
@@ -189,11 +214,19 @@ def add(ids: dict[str, str], kind: str, text: str, notes: list[Note]) -> None:
     text = text.removeprefix(OPENALEX_PREFIX)
     if not text:
         return
+    if kind == "researcherid" and dimensions(text):  # Dimensions calls its own identifiers Researcher IDs
+        kind = "dimensions"
     if normal := normalise(kind, text):
         ids[kind] = normal
     else:
         notes.append(("field", f"{text!r} is not a valid {TITLES.get(kind, kind)}"))
 
+
+# Kinds of identifiers of people that sources give. Tables and homonym's own documents may have others.
+PERSON_KINDS = (
+    "orcid", "researcherid", "isni", "email", "scopus", "openalex", "dblp", "dblppid", "aminer", "mag", "dimensions",
+    "gnd", "googlescholar", "idref", "lens", "semanticscholar", "viaf", "wikidata",
+)  # fmt: skip
 
 # Kinds of identifiers that name a document without an id of its own, the first one that it has.
 DOCUMENT_KINDS = ("doi", "pmid", "wos", "scopus", "openalex", "arxiv", "dblp")

@@ -23,6 +23,9 @@ _LONGEST_PLACEHOLDER = 60
 # Suffixes of names, in lower case, as they follow a comma.
 SUFFIXES = frozenset({"jr", "jr.", "sr", "sr.", "ii", "iii", "iv", "2nd", "3rd"})
 
+# A suffix among the titles of a person.
+SUFFIX = re.compile(r"(?:jr|sr|ii|iii|iv)\.?", re.IGNORECASE)
+
 _GROUP = re.compile(
     r"\b(?:academ(?:y|ie)|agency|alliance|association|bureau|cent(?:er|re)s?|clinic|collaborat(?:ion|ive|ors)|college"
     r"|commission|committee|company|conference|consortium|corporation|council|department|federation|foundation|gmbh"

@@ -7,12 +7,14 @@ documents, `homonym extract` writes mentions. All their fields are used.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from itertools import starmap
 from typing import Any
 
 import orjson
 
+from homonym.errors import InputError
 from homonym.io.inputs import Source
 from homonym.io.table_text import json_object
 from homonym.records.fields import identifiers
@@ -34,6 +36,9 @@ _NAMES = ("id", "authors")
 
 # Mentions with bags have the second name; they are recognised here to be rejected with a clear reason.
 _MARK = re.compile(rb'"(?:authors|mention_id)"\s*+:')
+
+# How a Parquet file begins, and the column of a table of documents that has each as an object.
+_PARQUET, _RECORD = b"PAR1", "record"
 
 # How a list begins, and an object with one member per line.
 _SPREAD = re.compile(rb'\s*+(?:\[\s*+\{|\{[ \t\r]*+\n\s*+")')
@@ -183,7 +188,12 @@ def _ids(value: Any, notes: list[Note]) -> dict[str, str]:
 
 
 def _recognises(source: Source) -> bool:
-    """JSON, or an object on one of the first lines, with a name that every document or mention has."""
+    """JSON, or an object on one of the first lines, with a name that every document or mention has.
+
+    The table of documents in a result directory holds such objects, too.
+    """
+    if source.head.startswith(_PARQUET):
+        return _has_records(source)
     if not source.head.strip():
         return True
     if _MARK.search(source.head) is None:
@@ -192,7 +202,29 @@ def _recognises(source: Source) -> bool:
     return any(line.lstrip()[:1] == b"{" for line in lines) or bool(names_in(source.head))
 
 
+def _has_records(source: Source) -> bool:
+    from homonym.io.tables import columnar_columns  # imports Arrow
+
+    try:
+        return {"document_id", _RECORD} <= set(columnar_columns(source))
+    except InputError:  # a pipe or a damaged file, which another format reports
+        return False
+
+
+def _record_raws(source: Source) -> Iterator[Raw]:
+    """The objects in a table of documents."""
+    from homonym.io.tables import columnar_rows
+
+    for number, row in enumerate(columnar_rows(source, [_RECORD]), 1):
+        if isinstance(row, str):
+            yield Raw(number, b"", row)
+        else:
+            yield Raw(number, (row[_RECORD] or "").encode())
+
+
 def _open(source: Source, columns: Columns) -> Records:
+    if source.head.startswith(_PARQUET):
+        return Records(_record_raws(source), "record")
     if has_lines(source.head):
         return Records(starmap(Raw, source.lines()))
     return open_json(source, _NAMES)
@@ -201,6 +233,8 @@ def _open(source: Source, columns: Columns) -> Records:
 def has_lines(head: bytes) -> bool:
     """Whether there is one document per line, judged by the first line."""
     first = head.lstrip().partition(b"\n")[0]
+    if head.startswith(_PARQUET):
+        return False
     return _SPREAD.match(head) is None and first.count(b'"authors"') < 2
 
 
@@ -261,6 +295,7 @@ class Mention:
     block: str
     label: str | None
     features: dict[str, dict[str, float]]
+    year: int | None = None
     ids: dict[str, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
 
@@ -287,6 +322,7 @@ def parse_mention(line: bytes) -> Mention:
         block=block,
         label=optional_identifier(raw, "author"),
         features=_bags(raw.get("features")),
+        year=publication_year(raw.get("year"), notes),
         ids=_ids(raw.get("ids"), notes),
         notes=notes,
     )

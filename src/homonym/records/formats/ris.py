@@ -151,11 +151,10 @@ def _parse(text: bytes, context: None) -> Parsed | None:
         fields = without_cut_line(fields, text)
     tags = by_tag(fields)
     notes: list[Note] = []
-    authors = authors_of(fields, tags, notes)
-    title = first(tags, "TI", "T1", "BT", "CT", "ST", "TT")
+    document = document_of(fields, tags, notes)
     if not finished:
-        check_unfinished("ER", title, len(authors), notes)
-    if not title and not authors and "TY" not in tags:
+        check_unfinished("ER", document.title, len(document.authors), notes)
+    if not document.title and not document.authors and "TY" not in tags:
         raise BrokenRecordError("cut off before its beginning")
     if len(tags.get("TY", ())) > 1:
         raise BrokenRecordError("two records, as an end mark ER is missing")
@@ -163,10 +162,16 @@ def _parse(text: bytes, context: None) -> Parsed | None:
         raise BrokenRecordError("has no field but its type")
     if " TY  - " in lines:
         notes.append(("record", "the indented record after it is not read (remove the blanks before its tags)"))
-    return _document(tags, title, authors, notes), notes
+    return document, notes
 
 
-def _document(tags: Tags, title: str, authors: list[Author], notes: list[Note]) -> Document:
+def document_of(fields: list[Field], tags: Tags, notes: list[Note]) -> Document:
+    """The document that the fields of a record describe, which are also given by tag.
+
+    Formats of other reference managers have the same kinds of fields. They rename them to RIS tags and call this.
+    """
+    authors = authors_of(fields, tags, notes)
+    title = first(tags, "TI", "T1", "BT", "CT", "ST", "TT")
     ids = _ids(tags)
     return Document(
         id=_id(tags, ids),

@@ -1,4 +1,4 @@
-"""Tables with any columns: CSV, TSV, Parquet and Arrow files, such as exports of Dimensions, Embase or Zotero.
+"""Tables with any columns: CSV, TSV, XLSX, Parquet and Arrow files, such as exports of Dimensions, Embase or Zotero.
 
 A row is a document with a list of its authors, or one author of a document; then the rows of one document are adjacent.
 Columns are recognised by their usual names, or named by the user (`--columns`); all fields of a document are taken.
@@ -79,6 +79,12 @@ _IN_SOURCE = re.compile(r"\s\(((?:1[89]|20)\d\d)\)")
 
 _DIGIT = re.compile(rb"\d")
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
+
+# A work that Dimensions lists as cited: "[Doe, J.; Roe, A.|ur.1; ur.2|Journal|1999|12|3|4-5|10.1000/x|pub.7|9]".
+_CITED = re.compile(r"\[([^\[\]|]*+)\|([^\[\]]*+)\]")
+
+# Identifiers of documents that can be told from others.
+_KINDS_OF_IDS = {"dimensions": re.compile(r"pub\.\d+"), "lens": re.compile(r"\d{3}(?:-\d{3}){3}-\d{2}[\dX]")}
 
 # Cells of these columns can be told from those of others.
 _PATTERNS = {
@@ -403,6 +409,7 @@ def _document(values: Values, authors: list[Author], notes: list[Note]) -> Docum
     venue, year = text_of(values.get("venue")), _year(values.get("year"))
     if "year" not in values and (found := _IN_SOURCE.search(venue)):
         venue, year = venue[: found.start()], found[1]
+    cited, names = _cited(values.get("cited_references"))
     document = Document(
         id=text_of(values.get("id")).removeprefix(identifiers.OPENALEX_PREFIX),
         authors=authors,
@@ -412,11 +419,24 @@ def _document(values: Values, authors: list[Author], notes: list[Note]) -> Docum
         venue=venue,
         categories=texts_of(values.get("categories")),
         keywords=list(dict.fromkeys(texts_of(values.get("keywords")) + texts_of(values.get("index_keywords")))),
-        references=[cited.removeprefix(identifiers.OPENALEX_PREFIX) for cited in texts_of(values.get("references"))],
-        referenced_authors=_names(values.get("referenced_authors")),
+        references=[one.removeprefix(identifiers.OPENALEX_PREFIX) for one in texts_of(values.get("references"))]
+        + cited,
+        referenced_authors=_names(values.get("referenced_authors")) + names,
     )
     _add_ids(document, values, notes)
     return document
+
+
+def _cited(value: Any) -> tuple[list[str], list[str]]:
+    """The ids and the authors of cited works, as Dimensions writes them for bibliometric mapping.
+
+    >>> _cited("[Doe, J.; Roe, A.|ur.1|J X|1999|12|3|4|10.1000/x|pub.7|9];[|||2001|||||pub.8|0]")
+    (['pub.7', 'pub.8'], ['Doe, J.', 'Roe, A.'])
+    """
+    found = _CITED.findall(value) if isinstance(value, str) and "|" in value else []
+    works = [next(filter(_KINDS_OF_IDS["dimensions"].fullmatch, rest.split("|")), "") for _, rest in found]
+    names = [text_of(name) for authors, _ in found for name in authors.split(";")]
+    return [*filter(None, dict.fromkeys(works))], [*filter(None, dict.fromkeys(names))]
 
 
 def _add_ids(document: Document, values: Values, notes: list[Note]) -> None:
@@ -426,6 +446,9 @@ def _add_ids(document: Document, values: Values, notes: list[Note]) -> None:
     if document.id.startswith(("WOS:", "2-s2.0-")):
         kind = "wos" if document.id[0] == "W" else "scopus"
         document.ids[kind] = identifiers.normalise(kind, document.id) or document.id
+    for kind, pattern in _KINDS_OF_IDS.items():
+        if pattern.fullmatch(document.id):
+            document.ids[kind] = document.id
     if text_of(values.get("id")).startswith(identifiers.OPENALEX_PREFIX):
         document.ids["openalex"] = document.id
     document.id = document.id or document.ids.get("pmid") or document.ids.get("doi") or ""
@@ -443,7 +466,7 @@ def _names(value: Any) -> list[str]:
 
 FORMAT = Format(
     name="table",
-    title="tables: CSV, TSV, Parquet, Arrow",
+    title="tables: CSV, TSV, XLSX, Parquet, Arrow",
     recognises=_recognises,
     open=_open,
     parse=parse,

@@ -312,7 +312,9 @@ def _named_items(items: list[Any], field: str) -> list[tuple[str, str]]:
     if field not in _IDS:
         return []
     pairs = [item.strip().rpartition("/") for item in items]
-    return [(name, own) for name, slash, own in pairs if slash and "." not in name.rpartition("/")[2]]
+    return [
+        (name, own) for name, slash, own in pairs if slash and "." not in name.rpartition("/")[2] and "://" not in name
+    ]
 
 
 def _add(author: Author, field: str, item: Any, notes: list[Note]) -> None:

@@ -111,11 +111,18 @@ class _JsonScanner:
     Every record has at least two of `names`, and no object inside a record has. Without names every object is a record.
     """
 
-    def __init__(self, blocks: Iterable[bytes], names: Collection[str], layout: _Layout = _ELEMENTS) -> None:
+    def __init__(
+        self,
+        blocks: Iterable[bytes],
+        names: Collection[str],
+        layout: _Layout = _ELEMENTS,
+        wrappers: frozenset[str] = WRAPPERS,
+    ) -> None:
         self._blocks = iter(blocks)
         self._ended = False
         self._names = frozenset(names)
         self._layout = layout
+        self._wrappers = wrappers
         self._start: re.Pattern[bytes] | None = None
         self._border: re.Pattern[bytes] | None = None
         self._trials = 0
@@ -168,7 +175,7 @@ class _JsonScanner:
         if name is None:
             raise BrokenRecordError("expected a JSON object")
         is_container = self.data[self.at : self.at + 1] in {b"{", b"["}
-        if not is_container or not (name in WRAPPERS or self._holds_record()):
+        if not is_container or not (name in self._wrappers or self._holds_record()):
             self.at += len(self._value())
         return name
 
@@ -263,7 +270,7 @@ class _JsonScanner:
         for end in self._window_ends():
             names = set()
             for name, place in self._children(self.at, end):
-                if name in WRAPPERS and self.data[place : place + 1] in {b"{", b"["}:
+                if name in self._wrappers and self.data[place : place + 1] in {b"{", b"["}:
                     return True
                 names.add(name)
                 if self._has_names(names):
@@ -392,11 +399,11 @@ def names_in(head: bytes) -> frozenset[str]:
     return frozenset(name.decode() for name in set(_NAME.findall(head))) if is_json(head) else frozenset()
 
 
-def open_json(source: Source, names: Collection[str]) -> Records:
+def open_json(source: Source, names: Collection[str], wrappers: frozenset[str] = frozenset()) -> Records:
     """Open a file of JSON records.
 
     Every record has at least two of `names`, and no object inside a record has. So records are found in objects with
-    unknown names and after damage.
+    unknown names and after damage. They are found faster under the names of WRAPPERS and under those of `wrappers`.
 
     >>> from tempfile import TemporaryDirectory
     >>> from pathlib import Path
@@ -409,7 +416,7 @@ def open_json(source: Source, names: Collection[str]) -> Records:
     """
     if has_record_lines(source.head, names):
         return Records(_records_of_lines(source, names), "line")
-    return Records(_records(source.blocks(), names), "record")
+    return Records(_records(source.blocks(), names, WRAPPERS | wrappers), "record")
 
 
 def has_record_lines(head: bytes, names: Collection[str]) -> bool:
@@ -463,9 +470,9 @@ def _without_list_marks(line: bytes) -> bytes:
     return text[:-1].rstrip() if text.startswith(b"{") and text.endswith(b"]") else text
 
 
-def _records(blocks: Iterable[bytes], names: Collection[str]) -> Iterator[Raw]:
+def _records(blocks: Iterable[bytes], names: Collection[str], wrappers: frozenset[str] = WRAPPERS) -> Iterator[Raw]:
     """Records in lists and wrappers; each damaged place counts as one broken record."""
-    scanner = _JsonScanner(blocks, names)
+    scanner = _JsonScanner(blocks, names, wrappers=wrappers)
     number, is_sound = 0, True
     open_brackets, stray_names = bytearray(), set[str]()
     while byte := scanner.next_byte():

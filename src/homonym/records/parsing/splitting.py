@@ -72,6 +72,21 @@ def _lines_in(record: bytes) -> int:
     return ends + record.count(b"\r") - record.count(b"\r\n") if b"\r" in record else ends
 
 
+def is_western(text: bytes) -> bool:
+    """Whether `decoded` would read some bytes as Windows-1252 or Latin-1, because they are not valid UTF-8.
+
+    >>> is_western("Müller".encode()), is_western("Müller".encode("latin-1"))
+    (False, True)
+    """
+    if text.isascii():
+        return False
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
 def decoded(text: bytes) -> str:
     """Text decoded as UTF-8; bytes that are not valid UTF-8 are decoded as Windows-1252 or Latin-1.
 

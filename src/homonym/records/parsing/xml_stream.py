@@ -258,7 +258,7 @@ class LeafReader:
         """The leaves of a record, and empty ones in between. Decode their texts with `leaf_text`."""
         text = decoded(record)
         leaves: list[Leaf] = self._pattern.findall(text)
-        if _has_more_tags(text, 2 * len(leaves)) or ("&" in text and STRAY.search(text)):
+        if has_more_tags(text, 2 * len(leaves)) or ("&" in text and STRAY.search(text)):
             return list(self._walk(element_of(record, around)))
         return leaves
 
@@ -271,7 +271,7 @@ class LeafReader:
             yield from self._walk(child)
 
 
-def _has_more_tags(text: str, expected: int) -> bool:
+def has_more_tags(text: str, expected: int) -> bool:
     """Whether there are more tags than `expected` start and end tags and any number of empty-element tags."""
     brackets = text.count("<")
     return brackets != expected and brackets - text.count("/>") != expected

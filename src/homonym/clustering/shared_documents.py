@@ -1,0 +1,76 @@
+"""Documents of many authors: their bags are compared once, and not again in every block in which they meet.
+
+`pair_documents` computes the table for some documents, `share_documents` prepares blocks whose mentions are all on
+these documents. Compiled code is imported when it is called: numba takes long to load.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from homonym.clustering.agglomerative import kernel_input
+from homonym.clustering.arrays import Bags, DocumentPairs, Frequencies, Integers, OwnNames, SharedDocuments
+from homonym.runtime.thread_pool import map_in_order
+
+# Number of parts of the table per thread.
+PARTS = 8
+
+
+class DocumentTable(NamedTuple):
+    """The bags of some documents, as one block, with features in ascending order; and what their pairs share."""
+
+    bags: Bags
+    frequencies: Frequencies
+    pairs: DocumentPairs
+
+
+def pair_documents(bags: Bags, frequencies: Frequencies, threads: int = 1) -> DocumentTable:
+    """The table of some documents, given as one block."""
+    from homonym.clustering.dense.document_pairs import fill_rows, index_documents
+
+    inputs = kernel_input(bags, frequencies)
+    documents = len(bags.bag_start) - 1
+    kind = np.unique(np.searchsorted(frequencies.type_start, bags.feature, side="right") - 1)
+    rows = documents * (documents + 1) // 2
+    exact_rows = rows if inputs.exact in kind else 0
+    pairs = DocumentPairs(np.empty((rows, len(kind))), np.empty(exact_rows), np.empty((documents, len(kind))), kind)
+    postings = index_documents(inputs)
+    # Later rows are longer; these parts are about equal.
+    cuts = np.unique((documents * np.sqrt(np.linspace(0, 1, PARTS * threads + 1))).astype(np.int64)).tolist()
+
+    def fill(part: tuple[int, int]) -> None:
+        fill_rows(*part, inputs, postings, pairs)
+
+    for _ in map_in_order(fill, pairwise(cuts), threads):
+        pass
+    return DocumentTable(bags, frequencies, pairs)
+
+
+def table_bytes(documents: int, types: int) -> int:
+    """Memory in bytes of the table of some documents: S of each pair and type, and rounding errors.
+
+    >>> table_bytes(1000, 6)
+    28028000
+    """
+    return documents * (documents + 1) // 2 * 8 * (types + 1)
+
+
+def share_documents(
+    table: DocumentTable,
+    block_start: Integers,
+    document: Integers,
+    own_name: NDArray[np.int32],
+    own_full_name: NDArray[np.int32],
+) -> SharedDocuments:
+    """What `cluster` needs of a table for some blocks, given the number of each mention's document in the table.
+
+    `own_name` and `own_full_name` are the features of the mentions' own names, or −1.
+    """
+    from homonym.clustering.dense.document_pairs import find_own_names
+
+    found = find_own_names(own_name, own_full_name, block_start, document, kernel_input(table.bags, table.frequencies))
+    return SharedDocuments(table.pairs, OwnNames(document, *found))

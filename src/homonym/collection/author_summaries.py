@@ -1,0 +1,219 @@
+"""The authors of a result directory: names, years, affiliations, co-authors and identifiers of each author.
+
+The queries are SQL that DuckDB and Spark both understand, as in duplicates.py. They need four tables, in which authors
+and documents are numbers, because these are joined several times as fast as texts:
+
+- `facts`: schema FACTS, one row per mention of the result;
+- `author_numbers`: author and author_id; the numbers rise with the ids, and may have gaps;
+- `mention_ids`: place, kind and id, the identifiers of mentions;
+- `mention_affiliations`: document, position and affiliation.
+
+They make one table for each column of lists, and `authors` for all other columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from homonym.clustering.arrays import Integers
+from homonym.collection.counting import Queries
+from homonym.collection.duplicates import Database
+from homonym.collection.statistics import sql_files
+from homonym.io.tables import write_table
+from homonym.schema import AUTHOR_SUMMARIES
+
+if TYPE_CHECKING:
+    import duckdb
+
+FACTS = pa.schema(
+    [
+        ("place", pa.int64()), ("author", pa.int64()), ("document", pa.int64()), ("position", pa.int32()),
+        ("name", pa.string()), ("completeness", pa.int32()), ("year", pa.int32()), ("author_confidence", pa.float64()),
+    ]
+)  # fmt: skip
+"""What the queries need of a mention; `place` is its row in the result."""
+
+# Number of affiliations and of co-authors in the table.
+MOST = 10
+# Documents with more authors do not count for co-authors: the number of pairs grows with the square.
+MAX_COAUTHORS = 100
+
+# For each table of lists its columns, besides author, and the order of the rows of an author.
+LISTS: dict[str, tuple[tuple[str, ...], str]] = {
+    "variants": (("name", "count"), "count DESC, name"),
+    "affiliations": (("affiliation", "count"), "count DESC, affiliation"),
+    "coauthors": (("author_id", "name", "count"), "count DESC, author_id"),
+    "ids": (("kind", "id", "count"), "count DESC, kind, id"),
+}
+# The columns of `authors`.
+SINGLE = tuple(name for name in AUTHOR_SUMMARIES.names if name not in LISTS)
+
+
+def completeness(parsed_name: pa.Array) -> pa.Array:
+    """How complete names are: first the number of given names that are written out, then that of all given names.
+
+    >>> from homonym.names.parse import encode_name, parse_name
+    >>> names = ["Doe, J.", "Doe, J. W.", "Doe, Jane", "Doe, Jane W.", "Doe, Jane Wilma", "Doe"]
+    >>> completeness(pa.array([encode_name(parse_name(name)) for name in names])).to_pylist()
+    [1, 2, 101, 102, 202, 0]
+    """
+    coded = parsed_name.dictionary_encode()  # names of one block are often the same
+    given = pc.extract_regex(coded.dictionary, r"^[^|]*\|[^|]*\|(?P<given>[^|]*)\|").field("given")
+    written_out, all_names = (pc.count_substring_regex(given, word) for word in ("[^ ]{2,}", "[^ ]+"))
+    return pc.add(pc.multiply(written_out, 100), all_names).cast(pa.int32()).take(coded.indices)
+
+
+def summarise_authors(database: Database) -> None:
+    """Make all tables of this module."""
+    p = database.prefix
+    database.save(
+        "variants",
+        f"""SELECT author, name, count(*) AS count, max(completeness) AS completeness FROM {p}facts
+            WHERE name IS NOT NULL GROUP BY author, name""",
+    )
+    # Of two forms that are equally good, the last in code point order has lower case and accents.
+    best = "row_number() OVER (PARTITION BY author ORDER BY completeness DESC, count DESC, name DESC)"
+    ranked = f"SELECT author, name, {best} AS rank FROM {p}variants"
+    database.save("display_names", f"SELECT author, name FROM ({ranked}) ranked WHERE rank = 1")
+    database.save(
+        "totals",
+        f"""SELECT author, count(*) AS mentions, count(DISTINCT document) AS documents, min(year) AS first_year,
+                   max(year) AS last_year, max(author_confidence) AS confidence FROM {p}facts GROUP BY author""",
+    )
+    database.save(
+        "authors",
+        f"""SELECT n.author_id, d.name, t.* FROM {p}totals t JOIN {p}author_numbers n ON n.author = t.author
+            LEFT JOIN {p}display_names d ON d.author = t.author""",
+    )
+    database.save(
+        "affiliations",
+        _first(
+            f"""SELECT f.author, a.affiliation, count(DISTINCT f.place) AS count FROM {p}facts f
+                JOIN {p}mention_affiliations a ON a.document = f.document AND a.position = f.position
+                GROUP BY f.author, a.affiliation""",
+            "affiliation",
+        ),
+    )
+    database.save(
+        "ids",
+        f"""SELECT f.author, i.kind, i.id, count(*) AS count FROM {p}facts f
+            JOIN {p}mention_ids i ON i.place = f.place GROUP BY f.author, i.kind, i.id""",
+    )
+    _find_coauthors(database)
+
+
+def _find_coauthors(database: Database) -> None:
+    """Make the table `coauthors`; an author who is twice on a document is once among its authors."""
+    p = database.prefix
+    database.save("members", f"SELECT DISTINCT document, author FROM {p}facts WHERE document IS NOT NULL")
+    database.save(
+        "large_documents",
+        f"SELECT document FROM {p}members GROUP BY document HAVING count(*) > {MAX_COAUTHORS}",
+    )
+    database.save(
+        "partners",
+        _first(
+            f"""SELECT a.author, b.author AS other, count(*) AS count FROM {p}members a
+                JOIN {p}members b ON b.document = a.document AND b.author <> a.author
+                WHERE NOT EXISTS (SELECT 1 FROM {p}large_documents l WHERE l.document = a.document)
+                GROUP BY a.author, b.author""",
+            "other",
+        ),
+    )
+    database.define(
+        "coauthors",
+        f"""SELECT c.author, o.author_id, o.name, c.count FROM {p}partners c
+            JOIN {p}authors o ON o.author = c.other""",
+    )
+
+
+def _first(counts: str, text: str) -> str:
+    """The rows of a query with the largest counts of each author, at most MOST; of equal counts the first by text."""
+    rank = f"row_number() OVER (PARTITION BY author ORDER BY count DESC, {text})"
+    return f"SELECT * FROM (SELECT *, {rank} AS rank FROM ({counts}) counted) ranked WHERE rank <= {MOST}"
+
+
+Fetch = Callable[[str, str, str, int, int], pa.Table]
+"""Fetches columns of a table in an order, for authors from one number to below another; all these are SQL."""
+
+
+def summary_tables(fetch: Fetch, ranges: Iterable[tuple[int, int]]) -> Iterator[pa.Table]:
+    """The rows of schema.AUTHOR_SUMMARIES, for each range of authors."""
+    for first, following in ranges:
+        authors = fetch("authors", ", ".join(["author", *SINGLE]), "author", first, following)
+        numbers = authors["author"].to_numpy()
+        columns = {name: authors[name] for name in SINGLE}
+        for name, (fields, order) in LISTS.items():
+            rows = fetch(name, ", ".join(["author", *fields]), f"author, {order}", first, following)
+            columns[name] = _lists(rows, name, numbers)
+        yield pa.table(columns).select(AUTHOR_SUMMARIES.names).cast(AUTHOR_SUMMARIES)
+
+
+def _lists(rows: pa.Table, name: str, authors: Integers) -> pa.Array:
+    """The rows of each author as a list."""
+    kind = AUTHOR_SUMMARIES.field(name).type.value_type
+    columns = [rows[field.name].cast(field.type).combine_chunks() for field in kind]
+    entries = pa.StructArray.from_arrays([_one_array(column) for column in columns], fields=list(kind))
+    number = rows["author"].to_numpy()
+    offsets = np.append(np.searchsorted(number, authors), len(number)).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), entries)
+
+
+def _one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+
+
+# Number of authors whose rows are in memory at once.
+AUTHORS_AT_ONCE = 1 << 18
+
+
+def load_facts(
+    connection: duckdb.DuckDBPyConnection, facts: Iterable[pa.Table], ids: pa.Table, documents: Path | None
+) -> None:
+    """Make the tables that the queries need, except `author_numbers`, in DuckDB.
+
+    `facts` have the schema NAMED_FACTS, `ids` are those of mentions, and `documents` is a table of documents.
+    """
+    batches = (batch for table in facts for batch in table.to_batches())
+    connection.register("rows", pa.RecordBatchReader.from_batches(NAMED_FACTS, batches))
+    connection.execute("CREATE OR REPLACE TABLE named_facts AS SELECT * FROM rows")
+    connection.unregister("rows")
+    connection.register("mention_ids", ids)
+    source = f"read_parquet({sql_files([documents])})" if documents else "named_facts"
+    connection.execute(
+        f"""CREATE OR REPLACE TABLE document_numbers AS SELECT document_id, row_number() OVER () AS document
+            FROM (SELECT DISTINCT document_id FROM {source} WHERE document_id IS NOT NULL)"""
+    )
+    connection.execute(
+        """CREATE OR REPLACE TABLE facts AS SELECT f.* EXCLUDE (document_id), d.document
+           FROM named_facts f LEFT JOIN document_numbers d ON d.document_id = f.document_id"""
+    )
+    affiliations = "SELECT NULL::BIGINT AS document, NULL::INTEGER AS position, NULL::VARCHAR AS affiliation"
+    if documents:
+        authors = f"SELECT document_id, unnest(authors) AS a FROM {source}"
+        affiliations = f"""SELECT d.document, a.position, unnest(a.affiliations) AS affiliation
+                           FROM ({authors}) s JOIN document_numbers d ON d.document_id = s.document_id"""
+    connection.execute(f"CREATE OR REPLACE VIEW mention_affiliations AS {affiliations}")
+
+
+NAMED_FACTS = pa.schema([pa.field("document_id", pa.string()) if one.name == "document" else one for one in FACTS])
+"""Facts before documents have numbers."""
+
+
+def write_author_summaries(connection: duckdb.DuckDBPyConnection, author_ids: pa.Array, path: Path) -> None:
+    """Write the table of authors, from what `load_facts` has loaded; `author_ids` are in the order of their numbers."""
+    connection.register("author_numbers", pa.table({"author": np.arange(len(author_ids)), "author_id": author_ids}))
+    summarise_authors(Queries(connection))
+
+    def fetch(table: str, columns: str, order: str, first: int, following: int) -> pa.Table:
+        chosen = f"author >= {first} AND author < {following}"
+        return connection.sql(f"SELECT {columns} FROM {table} WHERE {chosen} ORDER BY {order}").to_arrow_table()
+
+    firsts = range(0, len(author_ids), AUTHORS_AT_ONCE)
+    write_table(path, AUTHOR_SUMMARIES, summary_tables(fetch, ((first, first + AUTHORS_AT_ONCE) for first in firsts)))

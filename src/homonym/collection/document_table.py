@@ -1,0 +1,251 @@
+"""The documents of a result directory: each document once, with the ids of the result, ordered by id.
+
+The queries are SQL that DuckDB and Spark both understand, as in duplicates.py. They give rows of schema CHOSEN, which
+`document_rows` makes rows of schema.DOCUMENTS of.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json
+
+from homonym.collection.duplicates import Database
+from homonym.features.columns import UnusualError
+from homonym.io.tables import write_table
+from homonym.records.formats.documents import parse_document
+from homonym.runtime.thread_pool import map_in_order
+from homonym.schema import DOCUMENTS
+
+CHOSEN = pa.schema(
+    [
+        pa.field("document_id", pa.string()),
+        pa.field("id", pa.string()),
+        pa.field("year", pa.int32()),
+        pa.field("text", pa.binary()),
+        pa.field("keys", pa.list_(pa.string())),
+        pa.field("record_ids", pa.list_(pa.string())),
+        pa.field("cited", pa.list_(pa.string())),
+    ]
+)
+"""Documents that are in the result: their ids there and in their texts, and the ids of all their records.
+
+`keys` are their identifiers, with the kind before a colon. `cited` are the references whose ids are others in the
+result: the old id, then the new one, and so on.
+"""
+
+# Rows in a row group of the table: few, because readers mostly look up some documents, and records are long.
+ROW_GROUP = 1 << 13
+
+
+class Dialect(Database, Protocol):
+    """A database with its own words for lists."""
+
+    @property
+    def sorted_list(self) -> str:
+        """The SQL for the distinct values of `{}` of a group as a sorted list."""
+
+    @property
+    def flat_pairs(self) -> str:
+        """The SQL for all values of `{0}` and `{1}` of a group as one list, each pair in order, pairs sorted."""
+
+
+def choose_documents(database: Dialect) -> str:
+    """The query for the documents of the result, in the columns of CHOSEN.
+
+    Needs the tables `records`, `documents`, `keys`, `duplicates`, `renamed` and `document_references`, which has
+    sequence and id.
+    """
+    p = database.prefix
+    name_changed_documents(database)
+    names = database.sorted_list.format("c.id")
+    database.save(
+        "several_ids",
+        f"""SELECT d.merged AS sequence, {names} AS ids FROM {p}duplicates d
+            JOIN {p}records c ON c.sequence = d.sequence GROUP BY d.merged""",
+    )
+    pairs = database.flat_pairs.format("n.id", "n.new_id")
+    database.save(
+        "new_references",
+        f"""SELECT n.sequence, {pairs} AS pairs FROM
+              (SELECT DISTINCT c.sequence, c.id, n.new_id FROM {p}document_references c
+               JOIN {p}changed_names n ON n.id = c.id) n
+            GROUP BY n.sequence""",
+    )
+    keys = database.sorted_list.format("k.key")
+    database.save("sorted_keys", f"SELECT k.sequence, {keys} AS keys FROM {p}keys k GROUP BY k.sequence")
+    return f"""SELECT coalesce(m.id, r.id) AS document_id, r.id, r.year, t.text, k.keys, s.ids AS record_ids,
+                      n.pairs AS cited
+               FROM {p}records r JOIN {p}documents t ON t.sequence = r.sequence
+               LEFT JOIN {p}renamed m ON m.sequence = r.sequence
+               LEFT JOIN {p}sorted_keys k ON k.sequence = r.sequence
+               LEFT JOIN {p}several_ids s ON s.sequence = r.sequence
+               LEFT JOIN {p}new_references n ON n.sequence = r.sequence
+               WHERE NOT EXISTS (SELECT 1 FROM {p}duplicates d WHERE d.sequence = r.sequence)"""
+
+
+def name_changed_documents(database: Database) -> None:
+    """Make the table `changed_names`: ids by which documents were known in the input, and their ids in the result.
+
+    Needs the tables `records`, `duplicates` and `renamed`.
+    """
+    p = database.prefix
+    database.define(
+        "document_names",
+        f"""SELECT DISTINCT r.id, coalesce(d.merged, r.sequence) AS sequence
+            FROM {p}records r LEFT JOIN {p}duplicates d ON d.sequence = r.sequence""",
+    )
+    database.define(
+        "final_names",
+        f"""SELECT n.id, coalesce(m.id, r.id) AS new_id FROM {p}document_names n
+            JOIN {p}records r ON r.sequence = n.sequence LEFT JOIN {p}renamed m ON m.sequence = n.sequence""",
+    )
+    database.save(
+        "changed_names",
+        f"""SELECT DISTINCT id, new_id FROM {p}final_names
+            WHERE id IN (SELECT id FROM {p}final_names WHERE id <> new_id)""",
+    )
+
+
+def new_references(references: list[str], new_ids: dict[str, list[str]]) -> list[str]:
+    """References by the new ids. A document that was cited by several ids is cited as often as by one of them.
+
+    >>> new_references(["a", "b", "b", "c"], {"a": ["x"], "b": ["x"]})
+    ['x', 'x', 'c']
+    """
+    times: dict[str, int] = {}
+    for old, number in Counter(references).items():
+        for new in new_ids.get(old, [old]):
+            times[new] = max(times.get(new, 0), number)
+    return [new for new, number in times.items() for _ in range(number)]
+
+
+def document_rows(chosen: pa.Table) -> pa.Table:
+    """Documents of the result, of schema CHOSEN, as rows of schema.DOCUMENTS."""
+    texts = pc.ascii_trim_whitespace(chosen["text"].cast(pa.string())).combine_chunks()
+    try:
+        fields = _fields_at_once(texts)
+    except (UnusualError, pa.ArrowException):
+        fields = _parsed_fields(texts)
+    names, ids = chosen["record_ids"].to_pylist(), chosen["id"].to_pylist()
+    columns = {
+        "document_id": chosen["document_id"],
+        "year": chosen["year"],
+        "ids": _identifiers(chosen["keys"].to_pylist()),
+        "record_ids": pa.array([some or [own] for some, own in zip(names, ids, strict=True)], pa.list_(pa.string())),
+        "record": _records(chosen, texts),
+        **fields,
+    }
+    return pa.table(columns).select(DOCUMENTS.names).cast(DOCUMENTS)
+
+
+def _identifiers(keys: Sequence[Sequence[str] | None]) -> pa.Array:
+    """The identifiers in the keys of documents, such as "doi:10.1000/1"."""
+    rows = [[dict(zip(("kind", "id"), key.split(":", 1), strict=True)) for key in some or ()] for some in keys]
+    return pa.array(rows, DOCUMENTS.field("ids").type)
+
+
+def _records(chosen: pa.Table, texts: pa.Array) -> pa.Array:
+    """The texts with the ids of the result."""
+    changes = pc.or_(pc.not_equal(chosen["id"], chosen["document_id"]), pc.is_valid(chosen["cited"]))
+    places = np.flatnonzero(changes.to_numpy()).tolist()
+    if not places:
+        return texts
+    records = texts.to_pylist()
+    for place in places:
+        document_id, pairs = (chosen[name][place].as_py() for name in ("document_id", "cited"))
+        records[place] = _with_new_ids(records[place], document_id, pairs or [])
+    return pa.array(records, pa.string())
+
+
+def _with_new_ids(text: str, document_id: str, pairs: Sequence[str]) -> str:
+    record = orjson.loads(text) | {"id": document_id}
+    if pairs and record.get("references"):
+        cited, new_ids = record["references"], dict[str, list[str]]()
+        for old, new in zip(pairs[::2], pairs[1::2], strict=True):
+            new_ids.setdefault(old, []).append(new)
+        record["references"] = new_references([cited] if isinstance(cited, str) else list(map(str, cited)), new_ids)
+    return orjson.dumps(record).decode()
+
+
+# The fields that the table has besides those of part tables.
+_FIELDS = pa.schema(
+    [
+        ("title", pa.string()),
+        ("venue", pa.string()),
+        ("authors", pa.list_(pa.struct([("name", pa.string()), ("affiliations", pa.list_(pa.string()))]))),
+    ]
+)
+
+
+def _fields_at_once(texts: pa.Array) -> dict[str, Any]:
+    """The fields of documents, read by Arrow, which is ten times as fast; raises if anything in them is unusual.
+
+    The texts were read before, so they are JSON objects that are not nested deeply.
+    """
+    lines = pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts)
+    text = pc.binary_join(lines, "\n")[0].as_buffer()
+    table = pyarrow.json.read_json(
+        pa.BufferReader(text),
+        read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
+        parse_options=pyarrow.json.ParseOptions(explicit_schema=_FIELDS, unexpected_field_behavior="ignore"),
+    )
+    table.validate(full=True)
+    title, venue, authors = (table[name].combine_chunks() for name in _FIELDS.names)
+    entries = authors.flatten()
+    name, affiliations = entries.field("name"), entries.field("affiliations")
+    is_blank = pc.equal(pc.utf8_trim_whitespace(name), "")
+    if (
+        len(table) != len(texts)
+        or any(one.null_count for one in (authors, entries, name, affiliations.flatten()))
+        or pc.any(is_blank).as_py()
+    ):
+        raise UnusualError
+    number = np.diff(authors.offsets.to_numpy())
+    offsets = np.append(0, np.cumsum(number)).astype(np.int32)
+    position = (np.arange(len(entries)) - np.repeat(offsets[:-1], number)).astype(np.int32)
+    return {
+        "title": _or_null(title),
+        "venue": _or_null(venue),
+        "authors": _author_lists(offsets, position, name, affiliations.fill_null([])),
+    }
+
+
+def _or_null(texts: pa.Array) -> pa.Array:
+    return pc.if_else(pc.equal(texts, ""), None, texts)
+
+
+def _parsed_fields(texts: pa.Array) -> dict[str, Any]:
+    """The same fields of any documents, parsed one by one."""
+    documents = [parse_document(text.encode())[0] for text in texts.to_pylist()]
+    authors = [author for document in documents for author in document.authors]
+    return {
+        "title": pa.array([document.title or None for document in documents], pa.string()),
+        "venue": pa.array([document.venue or None for document in documents], pa.string()),
+        "authors": _author_lists(
+            np.cumsum([0, *(len(document.authors) for document in documents)]),
+            [author.position for author in authors],
+            pa.array([author.name for author in authors], pa.string()),
+            pa.array([author.affiliations for author in authors], pa.list_(pa.string())),
+        ),
+    }
+
+
+def _author_lists(offsets: Any, position: Any, name: pa.Array, affiliations: pa.Array) -> pa.Array:
+    kind = DOCUMENTS.field("authors").type.value_type
+    entries = pa.StructArray.from_arrays([pa.array(position, pa.int32()), name, affiliations], fields=list(kind))
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), entries)
+
+
+def write_document_table(chosen: Iterable[pa.RecordBatch], path: Path, threads: int) -> None:
+    """Write rows of CHOSEN, which are in order, as a table of documents."""
+    tables = (pa.Table.from_batches([batch]).cast(CHOSEN) for batch in chosen)
+    rows = (found for _, found in map_in_order(document_rows, tables, threads))
+    write_table(path, DOCUMENTS, rows, row_group=ROW_GROUP)

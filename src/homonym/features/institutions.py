@@ -1,0 +1,138 @@
+"""The institution of an affiliation: what stays the same when department, address and spelling change.
+
+An affiliation is cut into parts at commas. The part with the highest kind of word names the institution: a university
+before an academy, a hospital, an institute and a laboratory, and a department last. The words and kinds, in several
+languages, are in data/institution_words.txt. There is no list of institutions or places.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from anyascii import anyascii
+
+from homonym.features.text import EMAIL, NOT_A_WORD_CHARACTER
+from homonym.names.parse import lines_of
+
+#: Begins every institution, so that none is equal to a whole affiliation, which has no punctuation.
+PREFIX = "institution: "
+
+# What separates affiliations in one text, and the parts of an affiliation.
+_AFFILIATIONS = re.compile(r"[;|+\n]")
+_PARTS = re.compile(r"[,:()\[\]]| [-–—] ")
+# Postcodes, house numbers and the like: words with three digits, or digits and letters.
+_CODE = re.compile(r"\d{3}|[a-z]\d|\d[a-z]")
+_POSSESSIVE = re.compile(r"['’`]s\b")
+# The shortest beginning in the list of words.
+_SHORTEST_BEGINNING = 4
+
+
+class _Word(NamedTuple):
+    """A word of the list: the rank of its kind, lower for larger institutions, and its short form."""
+
+    rank: int
+    short: str
+
+
+class _WordList(NamedTuple):
+    """Whole words, beginnings of words, and the rank of each kind."""
+
+    whole: dict[str, _Word]
+    beginnings: dict[str, _Word]
+    rank: dict[str, int]
+
+    def find(self, word: str) -> _Word:
+        """The entry of a word; itself if it is not in the list."""
+        if found := self.whole.get(word):
+            return found
+        for length in range(len(word), _SHORTEST_BEGINNING - 1, -1):
+            if found := self.beginnings.get(word[:length]):
+                return found
+        return _Word(self.rank["word"], word)
+
+
+@cache
+def _word_list() -> _WordList:
+    whole: dict[str, _Word] = {}
+    beginnings: dict[str, _Word] = {}
+    rank: dict[str, int] = {}
+    for line in lines_of("institution_words", "homonym.features"):
+        entry, words = line.split(":")
+        kind, short = entry.split()
+        found = _Word(rank.setdefault(kind, len(rank)), short.replace("-", ""))
+        for word in words.split():
+            (beginnings if word.endswith("-") else whole)[word.removesuffix("-")] = found
+    return _WordList(whole, beginnings, rank)
+
+
+class _Part(NamedTuple):
+    """A part of an affiliation: its rank, whether its words name nothing in particular, and its short words."""
+
+    rank: int
+    is_general: bool
+    words: tuple[str, ...]
+
+
+@lru_cache(maxsize=1 << 16)
+def institutions(affiliation: str) -> tuple[str, ...]:
+    """The institutions of an affiliation, as features; several if the text has several affiliations.
+
+    >>> institutions("Univ Bonn, Dept Phys, D-53115 Bonn, Germany")
+    ('institution: bonn univ',)
+    >>> institutions("Department of Physics, University of Bonn, Bonn") == institutions("Universität Bonn")
+    True
+    >>> institutions("School of Computing, KAIST; Lab of Optics, Université de Genève")
+    ('institution: kaist', 'institution: geneve univ')
+    """
+    rank = _word_list().rank
+    text = EMAIL.sub(" ", affiliation) if "@" in affiliation else affiliation
+    found = [part for one in _AFFILIATIONS.split(text) if (part := _institution(one)) and part.rank < rank["part"]]
+    certain = [part for part in found if part.rank < rank["unlisted"]]
+    return tuple(dict.fromkeys(PREFIX + " ".join(part.words) for part in found[:1] + certain))
+
+
+def _institution(affiliation: str) -> _Part | None:
+    """The first of the parts with the highest kind; None if none names anything."""
+    parts = [part for text in _PARTS.split(affiliation) if len((part := _part(text)).words) > part.is_general]
+    return min(parts, key=lambda part: (part.rank, part.is_general), default=None)
+
+
+def _part(text: str) -> _Part:
+    """The rank and the words of a part; the words are distinct and in alphabetical order."""
+    text = _POSSESSIVE.sub("s", text)
+    text = text if text.isascii() else anyascii(text)
+    words = [word for word in NOT_A_WORD_CHARACTER.sub(" ", text.lower()).split() if not _CODE.search(word)]
+    words = _without_department(words)
+    listed = [_word_list().find(word) for word in words]
+    is_general = all(short != word for word, (_, short) in zip(words, listed, strict=True))
+    return _Part(_rank(listed), is_general, tuple(sorted({short for _, short in listed} - {""})))
+
+
+def _rank(listed: list[_Word]) -> int:
+    """The rank of a part with these words: an institute of technology is a university, a school of something a part."""
+    rank = _word_list().rank
+    ranks, short = {word.rank for word in listed}, {word.short for word in listed}
+    if rank["place"] in ranks:
+        return rank["place"]
+    highest = min(ranks, default=rank["place"])
+    if highest == rank["school"] and listed[0].short == "sch":
+        return rank["part"]
+    if {"inst", "tech"} <= short:
+        return rank["university"]
+    return rank["unlisted"] if highest == rank["word"] else highest
+
+
+def _without_department(words: list[str]) -> list[str]:
+    """The words without department or centre: "Dept of Physics University of Bonn", "Centre at Bonn University"."""
+    rank = _word_list().rank
+    ranks = [_word_list().find(word).rank for word in words]
+    is_university = [one == rank["university"] for one in ranks]
+    for place in range(len(words) - 1, 0, -1):
+        if words[place] == "at" and any(is_university[place:]):
+            return words[place + 1 :]
+        starts = is_university[place] and ranks[0] in (rank["part"], rank["school"])
+        if starts and words[place + 1 : place + 2] and not _word_list().find(words[place + 1]).short:
+            return words[place:]
+    return words

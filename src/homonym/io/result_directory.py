@@ -1,0 +1,183 @@
+"""A result directory: the files in it, how it appears as a whole, and where commands find the file that they need.
+
+A directory is written under a temporary name next to its place, and renamed when all its files are on the disk. If
+there is an older result, that is renamed first, and put back if anything fails. A marker file makes a directory a
+result: nothing else is ever replaced. Of a result that is replaced, only the files that homonym wrote are removed.
+Other files move to the new one.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from homonym.errors import OutputError
+from homonym.io.outputs import first_within, sync_directory, sync_file
+from homonym.io.special_files import is_special
+
+MENTIONS, AUTHORS, DOCUMENTS = "mentions.parquet", "authors.parquet", "documents.parquet"
+SETTINGS, LOG, CONFLICTS, REPORT = "settings.toml", "run.json", "conflicts.csv", "report.html"
+MARKER = "homonym-result"
+
+FILES = frozenset({MENTIONS, AUTHORS, DOCUMENTS, SETTINGS, LOG, CONFLICTS, REPORT, MARKER})
+"""All names that homonym writes to a result directory."""
+
+# The first line of the marker; the number is increased when older commands could not read the directory.
+MAGIC = b"homonym result, format 1\n"
+MARKER_TEXT = MAGIC + b"homonym wrote these files. The next run with the same output replaces them.\n"
+
+
+def names_directory(output: str | Path) -> bool:
+    """Whether an output is a result directory: it ends in a slash, has no suffix, or is an existing directory.
+
+    >>> names_directory("result"), names_directory("result.v2/"), names_directory("authors.csv"), names_directory(".")
+    (True, True, False, True)
+    """
+    return str(output).endswith("/") or os.path.isdir(output) or not Path(output).suffix
+
+
+def is_result(path: Path) -> bool:
+    """Whether a path is a result directory, by its marker."""
+    try:
+        opened = os.open(path / MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        return stat.S_ISREG(os.fstat(opened).st_mode) and os.read(opened, len(MAGIC)) == MAGIC
+    finally:
+        os.close(opened)
+
+
+def file_of(path: Path, name: str) -> Path:
+    """The named file of a result directory; any other path as it is."""
+    return path / name if os.path.isdir(path) and is_result(path) else path
+
+
+def require_result_place(path: Path) -> None:
+    """Fail before any work is done if a result directory cannot be written there."""
+    target = _target(path)
+    if is_special(path) or (os.path.lexists(target) and not os.path.isdir(target)):
+        raise OutputError(
+            f"{path} exists and is not a directory; name a new directory, or a table with a suffix such as .csv."
+        )
+    if not os.path.isdir(target.parent):
+        raise OutputError(f"{path} cannot be written: {target.parent} does not exist; create the directory first.")
+    if not os.access(target.parent, os.W_OK):
+        raise OutputError(f"{path} cannot be written: no permission to write in {target.parent}.")
+    if os.path.isdir(target):
+        _require_replaceable(target, path)
+
+
+def _target(path: Path) -> Path:
+    """The directory itself: a symbolic link stays, and its target is replaced."""
+    return Path(os.path.realpath(path))
+
+
+def _require_replaceable(target: Path, shown: Path) -> None:
+    """Fail unless a directory is empty or a result, and can be renamed."""
+    try:
+        names = os.listdir(target)
+    except OSError as error:
+        raise OutputError(f"{shown} cannot be read: {error.strerror or error}; name another directory.") from error
+    if names and not is_result(target):
+        raise OutputError(
+            f"{shown} is not empty and not a result of homonym ({min(names)} is in it); name another directory."
+        )
+    if wrong := sorted(name for name in FILES & set(names) if not _is_plain(target / name)):
+        raise OutputError(f"{shown / wrong[0]} is not a file, but homonym writes one of that name; move it away.")
+    if os.path.ismount(target):
+        raise OutputError(f"{shown} is a mount point and cannot be replaced; name a directory inside of it.")
+    if first_within(target, [Path.cwd()]):
+        raise OutputError(f"{shown} is the current directory, which a result would replace; name another directory.")
+
+
+def _is_plain(path: Path) -> bool:
+    return stat.S_ISREG(os.lstat(path).st_mode)
+
+
+@contextmanager
+def written_directory(path: Path) -> Iterator[Path]:
+    """An empty directory, which gets the name `path` if the block succeeds; else it is removed.
+
+    The files in it must be on the disk. The marker is added here.
+    """
+    target = _target(path)
+    require_result_place(path)
+    folder = target.with_name(_temporary_name("partial", os.getpid(), secrets.token_hex(4), target.name))
+    try:
+        os.mkdir(folder)
+        try:
+            yield folder
+            (folder / MARKER).write_bytes(MARKER_TEXT)
+            sync_file(folder / MARKER)
+            sync_directory(folder)
+            _publish(folder, target, path)
+        finally:
+            _remove_own_files(folder)
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was kept.") from error
+    except OutputError as error:  # about a file in the temporary directory
+        raise OutputError(str(error).replace(str(folder), str(path))) from error
+
+
+def _temporary_name(kind: str, process: int | str, token: str, name: str) -> str:
+    return f".{process}-{token}.{kind}.{name}"
+
+
+def _publish(folder: Path, target: Path, shown: Path) -> None:
+    """Give a complete directory its name; an older result is put back if that fails."""
+    if not os.path.isdir(target) or not os.listdir(target):
+        os.rename(folder, target)
+        sync_directory(target.parent)
+        return
+    _require_replaceable(target, shown)  # again, because it may have changed during the run
+    former = target.with_name(folder.name.replace(".partial.", ".former.", 1))
+    try:
+        os.rename(target, former)
+        os.rename(folder, target)
+    except BaseException:
+        if os.path.isdir(former) and not os.path.lexists(target):
+            os.rename(former, target)
+        raise
+    sync_directory(target.parent)
+    _retire(former, target)
+
+
+def _retire(former: Path, target: Path) -> None:
+    """Remove the files of a result that was replaced; other files move to the new one."""
+    for name in sorted(set(os.listdir(former)) - FILES):
+        if not os.path.lexists(target / name):
+            os.rename(former / name, target / name)
+    _remove_own_files(former)
+
+
+def _remove_own_files(folder: Path) -> None:
+    """Remove the files that homonym writes to a result, unfinished ones too, and the directory if it is empty then."""
+    with suppress(FileNotFoundError):
+        for name in os.listdir(folder):
+            if name in FILES or any(name.endswith(f".partial.{own}") for own in FILES):
+                with suppress(OSError):  # a directory of that name is not ours
+                    os.unlink(folder / name)
+    with suppress(OSError):  # it is missing, or has other files
+        os.rmdir(folder)
+
+
+def recover_directory(path: Path, process: int) -> None:
+    """Clean up after a process that was killed while it wrote a result: the older one gets its name back."""
+    target = _target(path)
+    for kind in ("former", "partial"):
+        pattern = _temporary_name(kind, process, "*", glob.escape(target.name))
+        for found in target.parent.glob(pattern):
+            if found.is_symlink() or not found.is_dir():
+                continue
+            if kind == "former" and not os.path.lexists(target):
+                os.rename(found, target)
+            elif kind == "former" and is_result(target):
+                _retire(found, target)
+            elif kind == "partial":
+                _remove_own_files(found)

@@ -1,0 +1,66 @@
+"""NoteExpress text ({Author}: …), which CNKI, Wanfang and VIP export, and CNKI's own text (Author-作者: …).
+
+Reads title, abstract, year, venue, keywords, identifiers and the authors with their addresses. The fields are renamed
+to RIS tags and read as those of RIS.
+"""
+
+from __future__ import annotations
+
+import re
+
+from homonym.io.inputs import Source
+from homonym.records.formats import ris
+from homonym.records.formats.chinese_sources import prepared
+from homonym.records.model import BrokenRecordError, Note, Parsed
+from homonym.records.parsing.splitting import split_at
+from homonym.records.parsing.tagged_lines import by_tag, lines_of, require_header, split_fields
+from homonym.records.reader import Columns, Format, Records
+
+# Each pattern begins with literal characters and looks behind only then, which makes the search much faster.
+_REFERENCE_TYPE = re.compile(rb"\{Reference Type(?<![^\r\n].{15})\}", re.DOTALL)
+_DATABASE = re.compile(rb"SrcDatabase-(?<![^\r\n].{12})", re.DOTALL)
+
+_TAG = re.compile(r"\n\{([A-Z][A-Za-z/ ]{1,30})\} ?[:：] ?")
+# The Chinese part of a name is the same in all exports; the English part names the field.
+_CNKI_TAG = re.compile(r"\n([A-Z][A-Za-z]{1,20})-(?:[\u3400-\u9fff]{1,8}|DOI|URL) ?[:：] ?")
+
+# Field -> RIS tag. Editors, supervisors and translated names are not read.
+_RIS_TAGS = {
+    "Reference Type": "TY", "Author": "AU", "Author Address": "AD", "Title": "TI", "Journal": "JF", "Source": "JF",
+    "Secondary Title": "T2", "Year": "PY", "Date": "DA", "Keywords": "KW", "Abstract": "AB", "DOI": "DO", "URL": "UR",
+    "Accession Number": "AN", "Database Provider": "DP", "Database": "DB", "Label": "LB", "Publisher": "PB",
+}  # fmt: skip
+_CNKI_TAGS = {
+    "SrcDatabase": "TY", "Author": "AU", "Organ": "AD", "Title": "TI", "Source": "JF", "Year": "PY", "PubTime": "DA",
+    "Keyword": "KW", "Summary": "AB", "DOI": "DO", "URL": "UR",
+}  # fmt: skip
+
+
+def _recognises(source: Source) -> bool:
+    return any(mark.search(source.head) for mark in (_REFERENCE_TYPE, _DATABASE))
+
+
+def _open(source: Source, columns: Columns) -> Records:
+    mark = _REFERENCE_TYPE if _REFERENCE_TYPE.search(source.head) else _DATABASE
+    return Records(split_at(source.blocks(), mark))
+
+
+def _parse(text: bytes, context: None) -> Parsed | None:
+    lines = lines_of(text)
+    fields = [(_RIS_TAGS[tag], value) for tag, value in split_fields(lines, _TAG) if tag in _RIS_TAGS]
+    if not fields:
+        found = split_fields(lines, _CNKI_TAG)
+        fields = [(_CNKI_TAGS[tag], value) for tag, value in found if tag in _CNKI_TAGS]
+        fields += [("DP", "CNKI")] if fields else []
+    if not fields:
+        require_header(lines)
+        return None
+    fields = prepared(fields)
+    notes: list[Note] = []
+    document = ris.document_of(fields, by_tag(fields), notes)
+    if not document.title and not document.authors:
+        raise BrokenRecordError("neither title nor authors")
+    return document, notes
+
+
+FORMAT = Format(name="noteexpress", title="NoteExpress and CNKI text", recognises=_recognises, open=_open, parse=_parse)

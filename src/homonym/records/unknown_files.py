@@ -1,0 +1,129 @@
+"""What a file is that has no records in a known format: one of homonym's own results, a table, or anything else."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from homonym.errors import InputError
+from homonym.io.inputs import Source
+from homonym.io.table_text import Header, read_header
+from homonym.records.parsing.json_fields import load
+from homonym.records.parsing.json_stream import names_in
+from homonym.records.parsing.splitting import decoded
+
+# Number of first lines that are examined.
+_LINES = 20
+
+# Number of columns that a message names, and the maximum length of a column name.
+_NAMED_COLUMNS, _LONGEST_COLUMN = 6, 60
+
+_BINARY_TABLES = (b"PAR1", b"ARROW1")
+# Text that begins so is JSON, XML, BibTeX or tags.
+_NOT_TABLES = (b"{", b"[", b"<", b"@", b"%")
+_LINE_ENDS = re.compile(rb"\r\n|\n|\r")
+_SETTING = re.compile(
+    rb"^(?:variant|joint|scope|epsilon|gamma|weights|blocking|constraints|identifiers) = ", re.MULTILINE
+)
+
+
+class OwnResult(NamedTuple):
+    """A kind of file that homonym writes: names of columns or members that only it has, and the use of the file."""
+
+    names: frozenset[str]
+    description: str
+
+
+def _own(names: str, description: str) -> OwnResult:
+    return OwnResult(frozenset(names.split()), description)
+
+
+_OWN_RESULTS = (
+    _own("mention_id author_id", "a table of authors, the result of disambiguate; use homonym evaluate"),
+    _own("mention_id features", "a table of mentions with bags, the result of extract; use homonym cluster"),
+    _own("mention_id author", "a table of labels; use it as --gold of homonym evaluate"),
+    _own("mention_a mention_b relation", "a table of pairs; use it as --pairs of homonym disambiguate"),
+    _own("type feature count", "a table of statistics; use it as --statistics of homonym disambiguate"),
+    _own("kind block mentions what", "the list of the constraint conflicts of homonym disambiguate"),
+    _own("block round clusters merges", "the trace of homonym disambiguate"),
+    _own("bcubed pairwise k_metric", "an evaluation, the result of homonym evaluate --json"),
+    _own("results left_out differences", "an evaluation, the result of homonym evaluate --json"),
+    _own("lost reason file", "the list of what a run of homonym rejected (--rejects)"),
+    _own("homonym began inputs outputs", "the log of a run of homonym"),
+    _own("parameters names_by_authors", "the description of a corpus of homonym generate; name its documents"),
+    _own("collection split runs baselines findings", "the figures of homonym study; open its report.html"),
+)
+_SETTINGS = "the settings of a run; use the file as --settings of homonym disambiguate"
+
+
+def own_result(source: Source) -> str:
+    """What a file is that homonym has written, and which command it belongs to; empty for other files.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.csv").write_text("mention_a,mention_b,relation\\n")
+    ...     with Source(Path(folder, "a.csv")) as source:
+    ...         own_result(source)
+    'a table of pairs; use it as --pairs of homonym disambiguate'
+    """
+    found = _names(source)
+    for names, description in _OWN_RESULTS:
+        if names <= found:
+            return description
+    return _SETTINGS if len(set(_SETTING.findall(source.head))) > 2 else ""
+
+
+def advice(source: Source) -> str:
+    """What users can do with a file that is in no known format, as the end of a sentence."""
+    if header := _header(source):
+        names = ", ".join(header.names[:_NAMED_COLUMNS]) + (", …" if len(header.names) > _NAMED_COLUMNS else "")
+        return (
+            f"if it is a table, say which of its columns ({names}) has the authors and which the title, as in "
+            "--columns authors=Names,title=Title"
+        )
+    return (
+        "--format has their list. Export it from its source in one of them (RIS and BibTeX are common), or save it as "
+        "a CSV table with a column of authors and one of titles"
+    )
+
+
+def _names(source: Source) -> frozenset[str]:
+    """The columns of a table, or the names in a JSON file; of JSON lines, those that all of the first lines have."""
+    if source.head.startswith(_BINARY_TABLES):
+        from homonym.io.tables import columnar_columns  # imports Arrow
+
+        try:
+            return frozenset(columnar_columns(source))
+        except InputError:
+            return frozenset()
+    if source.head.lstrip()[:1] in (b"{", b"["):
+        return _json_names(source.head)
+    header = _header(source)
+    return frozenset(header.names) if header else frozenset()
+
+
+def _json_names(head: bytes) -> frozenset[str]:
+    lines = [line for line in head.split(b"\n")[:_LINES] if line.strip()]
+    try:
+        objects = [load(line) for line in (lines[:-1] or lines)]
+    except ValueError:
+        return names_in(head)
+    found = [frozenset(value) for value in objects if isinstance(value, dict)]
+    return frozenset.intersection(*found) if found else frozenset()
+
+
+def _header(source: Source) -> Header | None:
+    """The header of a table of text: a line of different names, and a next line with as many cells."""
+    if source.head.lstrip()[:1] in _NOT_TABLES:
+        return None
+    lines = [decoded(line) for line in _LINE_ENDS.split(source.head)[:_LINES] if line.strip()]
+    header = read_header(lines[0], _may_be_columns) if lines else None
+    if header is None:
+        return None
+    cells = [line.count(header.separator) + 1 for line in lines[1:]]
+    return header if not cells or max(cells) >= len(header.names) else None
+
+
+def _may_be_columns(names: tuple[str, ...]) -> bool:
+    return len({*names}) == len(names) and all(0 < len(name) <= _LONGEST_COLUMN for name in names)

@@ -1,0 +1,167 @@
+"""Documents that are compared once: the same bytes as with the bags of mentions, and the answers of the reference."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from homonym.clustering.agglomerative import cluster, kernel_input
+from homonym.clustering.arrays import Bags, Frequencies, Integers, NamePrior, SharedDocuments, starts
+from homonym.clustering.dense.blocks import StoredBags, block_pair_scores, gather_bags
+from homonym.clustering.shared_documents import pair_documents, share_documents
+from homonym.settings import KEY_SHARE, Settings
+from tests.clustering.test_dense import FACTORS, Bag, bags, parameters
+from tests.clustering.test_giant import assert_identical
+from tests.support.profiles import examples
+
+# Six features of each type. Affiliations belong to the mention, the others to the document.
+TYPES = ("aff", "co", "term", "year")
+TYPE_START = np.arange(len(TYPES) + 1) * 6
+CO = 6
+# The first three names are surnames with initials, the others full names.
+authors = st.tuples(st.integers(0, 2), st.none() | st.integers(3, 5))
+
+
+class Author(NamedTuple):
+    """An author of a document: block, name, own features, and the full name that the prior knows."""
+
+    block: int
+    name: tuple[int, int | None]
+    own: Bag
+    prior: int
+
+
+class Document(NamedTuple):
+    """A document with its authors, names on it that are no mentions, and its bags."""
+
+    authors: list[Author]
+    others: list[tuple[int, int | None]]
+    term: Bag
+    year: Bag
+
+    def names(self) -> list[tuple[int, int | None]]:
+        return [*(author.name for author in self.authors), *self.others]
+
+    def features(self) -> Bag:
+        """The bag of the document, by feature."""
+        found: Bag = {}
+        for key, full in self.names():
+            found[CO + key] = found.get(CO + key, 0.0) + (1.0 if full is None else KEY_SHARE)
+            if full is not None:
+                found[CO + full] = found.get(CO + full, 0.0) + 1 - KEY_SHARE
+        found |= {12 + f: count for f, count in self.term.items()} | {18 + f: count for f, count in self.year.items()}
+        return dict(sorted(found.items()))
+
+
+document_authors = st.builds(Author, st.integers(0, 2), authors, bags, st.integers(-1, len(FACTORS) - 1))
+documents = st.lists(
+    st.builds(Document, st.lists(document_authors, max_size=4), st.lists(authors, max_size=2), bags, bags),
+    min_size=1,
+    max_size=6,
+).filter(lambda found: any(document.authors for document in found))
+
+
+class Collection(NamedTuple):
+    """Mentions in blocks, with bags that contain those of their documents (`whole`), or only their own."""
+
+    whole: Bags
+    own: Bags
+    documents: Bags
+    document: Integers
+    own_name: Any
+    own_full_name: Any
+    names: NamePrior
+    frequencies: Frequencies
+
+    def shared(self, threads: int = 1) -> SharedDocuments:
+        table = pair_documents(self.documents, self.frequencies, threads)
+        return share_documents(table, self.own.block_start, self.document, self.own_name, self.own_full_name)
+
+
+def flat(found: list[Bag]) -> tuple[Integers, Any, Any]:
+    return (
+        starts(np.array([len(bag) for bag in found], np.int64)),
+        np.array([f for bag in found for f in bag], np.int32),
+        np.array([count for bag in found for count in bag.values()], np.float64),
+    )
+
+
+def collected(found: list[Document], rare: float, kept: Any) -> Collection:
+    """The blocks of all authors of the documents, gathered as an engine does."""
+    mentions = sorted(
+        ((author.block, d, author) for d, document in enumerate(found) for author in document.authors),
+        key=lambda mention: mention[:2],
+    )
+    sizes = np.unique([block for block, _, _ in mentions], return_counts=True)[1]
+    document = np.array([d for _, d, _ in mentions], np.int64)
+    own_name = np.array([CO + author.name[0] for *_, author in mentions], np.int32)
+    full = [author.name[1] for *_, author in mentions]
+    own_full_name = np.array([-1 if name is None else CO + name for name in full], np.int32)
+    start, feature, count = flat([document.features() for document in found])
+    own_start, own_feature, own_count = flat([dict(sorted(author.own.items())) for *_, author in mentions])
+    first = len(feature)
+    ranges = (start[document], start[document + 1], first + own_start[:-1], first + own_start[1:])
+    all_features, all_counts = np.concatenate([feature, own_feature]), np.concatenate([count, own_count])
+
+    def gathered(stored: StoredBags, block_start: Integers) -> Bags:
+        return Bags(block_start, *gather_bags(stored, all_features, all_counts, TYPE_START, kept))
+
+    whole = gathered(StoredBags(*ranges, own_name, own_full_name), starts(sizes))
+    nothing, none = np.zeros(len(found), np.int64), np.full(len(found), -1, np.int32)
+    total = (np.bincount(whole.feature, whole.count, TYPE_START[-1]) + rare).astype(np.float64)
+    return Collection(
+        whole,
+        gathered(StoredBags(*ranges[2:], ranges[3], ranges[3], own_name, own_full_name), starts(sizes)),
+        gathered(StoredBags(start[:-1], start[1:], nothing, nothing, none, none), np.array([0, len(found)])),
+        document,
+        own_name,
+        own_full_name,
+        NamePrior(
+            np.array([author.prior for *_, author in mentions], np.int32),
+            np.array([FACTORS[author.prior] for *_, author in mentions]),
+        ),
+        Frequencies(TYPES, TYPE_START, total, total.reshape(len(TYPES), 6).sum(axis=1), len(mentions) + int(rare)),
+    )
+
+
+kept_types = st.sampled_from([(True,) * 4, (True,) * 4, (True, False, True, True), (False, True, True, False)])
+
+
+@settings(max_examples=examples(1000))
+@given(found=documents, rare=st.sampled_from([0.0, 0.3, 50.0]), kept=kept_types)
+def test_pairs_of_documents_give_the_same_scores_to_the_last_bit(
+    found: list[Document], rare: float, kept: tuple[bool, ...]
+) -> None:
+    collection = collected(found, rare, np.array(kept))
+    ordinary = kernel_input(collection.whole, collection.frequencies)
+    looked_up = kernel_input(collection.own, collection.frequencies, shared=collection.shared())
+    for block in range(len(collection.whole.block_start) - 1):
+        for expected, answer in zip(
+            block_pair_scores(ordinary, block), block_pair_scores(looked_up, block), strict=True
+        ):
+            np.testing.assert_array_equal(answer, expected)
+
+
+@settings(max_examples=examples(600))
+@given(
+    found=documents,
+    run=parameters(),
+    rare=st.sampled_from([0.0, 0.3, 50.0]),
+    hypothetical=st.booleans(),
+    named=st.booleans(),
+)
+def test_pairs_of_documents_give_the_same_clustering_to_the_last_bit(
+    found: list[Document], run: Settings, rare: float, hypothetical: bool, named: bool
+) -> None:
+    run = run.changed(scope="overall", weights="uniform")
+    collection = collected(found, rare, np.ones(len(TYPES), bool))
+    options: dict[str, Any] = {"names": collection.names if named else None, "hypothetical": hypothetical}
+    expected = cluster(collection.whole, collection.frequencies, run, margins=True, **options)
+    for threads in (1, 2):
+        answer = cluster(
+            collection.own, collection.frequencies, run, margins=True, shared=collection.shared(threads), **options
+        )  # fmt: skip
+        assert_identical(answer, expected)

@@ -1,0 +1,71 @@
+"""The table of documents: the same whether Arrow reads the records at once or they are parsed one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from homonym.collection import document_table
+from homonym.collection.document_table import CHOSEN, document_rows
+from homonym.schema import DOCUMENTS
+from tests.support.profiles import examples
+
+TEXTS = st.text(st.sampled_from('aZ é,"\\\n文\u0000'), max_size=4)
+NAMES = st.sampled_from(["Doe, J", "Müller, Ä.", "文", " x"])
+USUAL_AUTHORS = st.fixed_dictionaries(
+    {"name": NAMES}, optional={"affiliations": st.lists(TEXTS, max_size=2), "author": TEXTS, "emails": st.just(["a@b"])}
+)
+UNUSUAL_AUTHORS = st.sampled_from(["Doe, J", None, {"name": ""}, {"name": 7}, {"name": "A", "affiliations": "MIT"}, {}])
+IDS = st.dictionaries(st.sampled_from(["doi", "pmid", "wos"]), st.sampled_from(["10.1000/1", "77", ""]))
+
+
+def documents(authors: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries(
+        {"id": st.sampled_from(["a", "b#1"]), "authors": st.lists(authors, max_size=3)},
+        optional={"title": TEXTS, "venue": TEXTS, "year": st.just(2001), "ids": IDS, "unknown": st.just({"x": [1]})},
+    )
+
+
+def chosen(texts: list[bytes], **columns: Any) -> pa.Table:
+    ids = [orjson.loads(text)["id"] for text in texts]
+    values = {"document_id": ids, "id": ids, "year": [None] * len(ids), "text": texts}
+    values |= {name: [None] * len(ids) for name in ("keys", "record_ids", "cited")} | columns
+    return pa.table(values, schema=CHOSEN)
+
+
+@given(st.lists(documents(USUAL_AUTHORS) | documents(USUAL_AUTHORS | UNUSUAL_AUTHORS), min_size=1, max_size=4))
+@settings(max_examples=examples(300))
+def test_one_by_one_and_all_at_once_are_the_same(records: list[dict[str, Any]]) -> None:
+    texts = [orjson.dumps(record) + b"\n" for record in records]
+    together = document_rows(chosen(texts))
+    parsed = [document_table._parsed_fields(pa.array([text.decode().strip()])) for text in texts]
+    for name in ("title", "venue", "authors"):
+        expected = [value for fields in parsed for value in fields[name].to_pylist()]
+        assert together[name].to_pylist() == expected
+    assert together.schema.equals(DOCUMENTS)
+    assert together["record"].to_pylist() == [text.decode().strip() for text in texts]
+
+
+def test_usual_records_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(document_table, "_parsed_fields")
+    record = {"id": "a", "title": "On", "authors": [{"name": "Doe, J", "affiliations": ["MIT"]}, {"name": "Roe, R"}]}
+    (row,) = document_rows(chosen([orjson.dumps(record)], keys=[["doi:10.1000/1:2", "pmid:77"]])).to_pylist()
+    assert row["authors"] == [
+        {"position": 0, "name": "Doe, J", "affiliations": ["MIT"]},
+        {"position": 1, "name": "Roe, R", "affiliations": []},
+    ]
+    assert row["ids"] == [{"kind": "doi", "id": "10.1000/1:2"}, {"kind": "pmid", "id": "77"}]
+    assert (row["title"], row["venue"], row["record_ids"]) == ("On", None, ["a"])
+
+
+def test_records_get_the_ids_of_the_result() -> None:
+    record = {"id": "a", "authors": [], "references": ["b", "c", "b"], "more": 1}
+    table = chosen([orjson.dumps(record)], document_id=["a~1"], record_ids=[["a", "z"]], cited=[["b", "B", "b", "B2"]])
+    (row,) = document_rows(table).to_pylist()
+    assert orjson.loads(row["record"]) == record | {"id": "a~1", "references": ["B", "B", "B2", "B2", "c"]}
+    assert row["record_ids"] == ["a", "z"]

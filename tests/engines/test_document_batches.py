@@ -1,0 +1,86 @@
+"""Papers with many authors: their documents are compared once, and the result is the same to the last byte."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from homonym import Settings, disambiguate
+from homonym.clustering import agglomerative
+from homonym.commands.run import Resources
+from homonym.engines import document_batches, local
+
+
+def collaboration(path: Path, *, reverse: bool = False) -> Path:
+    """Papers of two teams with turnover: namesakes in one paper, initials and full names, some other papers."""
+    random = np.random.default_rng(3)
+    given = ["Anna", "Ada", "Bert", "Bo", "Carla", "Cem"]
+    families = [first + last for first in ("Berg", "Holm", "Lind") for last in ("man", "sen", "qvist", "er", "dal")]
+    people = [f"{families[x % 15]}, {given[x % 7 % 6]}" for x in range(90)]
+    lines = []
+    for number in range(60):
+        team = people[:50] if number % 2 else people[40:]
+        names = [team[x] for x in random.permutation(len(team))[: 3 if number % 10 == 0 else 30]]
+        authors = [
+            {"name": name if number % 3 else name[: name.index(",") + 3] + ".", "affiliations": ["Place " + name[-3:]]}
+            for name in names
+        ]
+        title = " ".join(f"word{x}" for x in random.integers(0, 40, 6))
+        document = {"id": f"D{number}", "title": title, "year": 2000 + number // 10, "authors": authors}
+        lines.append(json.dumps(document | {"other_authors": [people[number]]}))
+    path.write_text("\n".join(lines[::-1] if reverse else lines))
+    return path
+
+
+def result(source: Path, run: Settings, threads: int = 1) -> tuple[bytes, bytes]:
+    """The bytes of the result and of the trace."""
+    output, trace = source.with_suffix(".csv"), source.with_suffix(".trace.csv")
+    disambiguate([source], output, run, trace=trace, resources=Resources(threads=threads))
+    return output.read_bytes(), trace.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        Settings(kappa=2.0, gamma=0.25, chance_limit=1.0, name_trust=0.8),
+        Settings(kappa=1.0, variant="max", constraints="none"),
+        Settings(kappa=1.0, coauthor_names="initials", weights="without-term"),
+    ],
+)
+def test_sharing_documents_changes_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Settings) -> None:
+    """Neither do the number of threads, the order of the input, and the number of documents in a batch."""
+    source = collaboration(tmp_path / "in.jsonl")
+    expected = result(source, run)
+    planned: list[int] = []
+    original = document_batches.document_batches
+
+    def count(*arguments: object) -> list[document_batches.DocumentBatch]:
+        batches = original(*arguments)  # type: ignore[arg-type]
+        planned.append(len(batches))
+        return batches
+
+    monkeypatch.setattr(document_batches, "LONG_BAG", 10)
+    monkeypatch.setattr(local, "document_batches", count)
+    assert result(source, run) == expected
+    monkeypatch.setattr(local, "most_documents", lambda memory, types: 35)
+    assert result(source, run, threads=2) == expected
+    assert result(collaboration(tmp_path / "in.jsonl", reverse=True), run) == expected
+    assert planned[0] >= 1
+    assert planned[1] > planned[0]
+
+
+def test_frequencies_within_a_block_are_not_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Settings(kappa=1.0, scope="within")
+    source = collaboration(tmp_path / "in.jsonl")
+    expected = result(source, run)
+    monkeypatch.setattr(document_batches, "LONG_BAG", 10)
+    assert result(source, run) == expected
+
+
+def test_long_bags_make_blocks_giant_later() -> None:
+    mentions = np.array([1499, 1500, 1500, 4095, 4096])
+    features = mentions * np.array([1, agglomerative.LONG_BAG - 1, *[agglomerative.LONG_BAG] * 3])
+    assert agglomerative.are_giant(mentions, features).tolist() == [False, True, False, False, True]

@@ -1,0 +1,237 @@
+"""XLSX tables: values of all kinds, sheets, merged cells, damage, and workbooks that are made to harm."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import zipfile
+from codecs import BOM_UTF8
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.exports import EXPORTS
+
+from homonym.errors import InputError
+from homonym.io import inputs, xlsx, zip_files
+from homonym.io.inputs import Source
+from homonym.records.reader import format_of, read_documents
+from tests.records.test_round_trip import check, written
+from tests.support.workbooks import MAIN, sheet, write_rows, write_workbook
+
+HEADER = ["id", "title", "year", "authors"]
+STYLES = (
+    '<numFmts><numFmt numFmtId="164" formatCode="yyyy\\-mm"/><numFmt numFmtId="165" formatCode="0&quot; days&quot;"/>'
+    "</numFmts>"
+    '<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs>'
+    '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs>'
+)
+
+
+def rows_of(path: Path) -> list[list[str]]:
+    with Source(path) as source:
+        text = b"".join(source.blocks()).decode()
+    return list(csv.reader(io.StringIO(text)))
+
+
+def cells(content: str, folder: Path, **more: object) -> list[str]:
+    """The cells of the first row of a sheet with these cells."""
+    text = f"<worksheet {MAIN}><sheetData><row>{content}</row></sheetData></worksheet>"
+    return rows_of(write_workbook(folder / "a.xlsx", {"S": text}, styles=STYLES, **more))[0]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("<c><v>2014</v></c>", "2014"),
+        ("<c><v>2.014E3</v></c>", "2014"),
+        ("<c><v>57094712500</v></c>", "57094712500"),
+        ("<c><v>0.25</v></c>", "0.25"),
+        ('<c t="b"><v>1</v></c>', "TRUE"),
+        ('<c t="e"><v>#REF!</v></c>', ""),
+        ('<c t="str"><f>A1&amp;"x"</f><v>made</v></c>', "made"),
+        ('<c t="inlineStr"><is><r><t>two</t></r><r><t xml:space="preserve"> runs</t></r></is></c>', "two runs"),
+        ('<c t="inlineStr"><is><t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh></is></c>', "東京"),
+        ('<c t="inlineStr"><is><t>a_x000D_\nb "c"\td</t></is></c>', 'a b "c" d'),
+        ('<c t="s"><v>1</v></c>', "second"),
+        ('<c t="s"><v>99</v></c>', ""),
+        ('<c t="s"><v>-1</v></c>', ""),
+        ('<c s="1"><v>41640</v></c>', "2014-01-01"),
+        ('<c s="2"><v>41640.75</v></c>', "2014-01-01"),
+        ('<c s="3"><v>41640</v></c>', "41640"),
+        ('<c s="1"><v>1e300</v></c>', "1e300"),
+        ('<c t="d"><v>2014-03-15T00:00:00</v></c>', "2014-03-15T00:00:00"),
+        ("<c/>", ""),
+    ],
+)
+def test_values(tmp_path: Path, cell: str, value: str) -> None:
+    marks = '<c t="str"><v>first</v></c>', '<c t="str"><v>last</v></c>'
+    assert cells(cell.join(marks), tmp_path, texts=["first", "second"]) == ["first", value, "last"]
+
+
+def test_dates_may_be_counted_from_1904(tmp_path: Path) -> None:
+    found = cells('<c s="1"><v>40178</v></c>', tmp_path, properties='<workbookPr date1904="1"/>')
+    assert found == ["2014-01-01"]
+
+
+def test_rows_keep_their_numbers_and_get_the_same_width(tmp_path: Path) -> None:
+    content = (
+        f"<x:worksheet {MAIN.replace('xmlns', 'xmlns:x')}><x:sheetData>"
+        '<x:row r="1"><x:c r="A1"><x:v>1</x:v></x:c><x:c r="C1">'
+        '<x:v>3</x:v></x:c></x:row><x:row r="4"><x:c r="B4"><x:v>5</x:v></x:c></x:row><x:row r="1048576"><x:c r="A1"/>'
+        "</x:row></x:sheetData></x:worksheet>"
+    )
+    path = write_workbook(tmp_path / "a.xlsx", {"S": content})
+    with Source(path) as source:
+        assert source.head == b'"1","","3"\n\n\n"","5",""\n'
+
+
+def test_merged_cells_have_one_value(tmp_path: Path) -> None:
+    rows = [
+        ["paper_id", "title", "author_name"],
+        ["p1", "On ice", "Doe, J"],
+        ["", "", "Roe, A"],
+        ["p2", "Snow", "Poe, E"],
+    ]
+    merged = (
+        '<mergeCells count="2"><mergeCell ref="A2:A3"/><mergeCell ref="B2:B3"/><mergeCell ref="A9:C9"/></mergeCells>'
+    )
+    path = write_workbook(tmp_path / "a.xlsx", {"S": sheet(rows, behind=merged)})
+    documents = [reading.document for reading in read_documents(path) if reading.document]
+    assert [(document.id, [author.name for author in document.authors]) for document in documents] == [
+        ("p1", ["Doe, J", "Roe, A"]),
+        ("p2", ["Poe, E"]),
+    ]
+
+
+def test_reads_the_first_sheet_with_records(tmp_path: Path) -> None:
+    about = sheet([["About", "this file"], ["made by", "me"]])
+    records = sheet([HEADER, ["w1", "On ice", "2014", "Doe, J; Roe, A"]])
+    path = write_workbook(
+        tmp_path / "a.xlsx", {"Hidden": records.replace("w1", "w0"), "About": about, "Data": records}, hidden=["Hidden"]
+    )
+    (reading,) = [one for one in read_documents(path) if one.document]
+    assert reading.document
+    assert (reading.document.id, reading.raw.number) == ("w1", 2)
+    assert [one.document.id for one in read_documents(path, "table") if one.document] == ["w1"]
+
+
+def test_unknown_columns_are_named_by_the_user(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "a.xlsx", [["Nummer", "Wer"], ["7", "Doe, J; Roe, A"]])
+    found = [one.document for one in read_documents(path, "table", {"id": "Nummer", "authors": "Wer"}) if one.document]
+    assert [len(document.authors) for document in found] == [2]
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("export", ["scopus", "wos-tab"])
+def test_reads_exports_that_were_saved_as_xlsx(tmp_path: Path, export: str, shared: bool) -> None:
+    separator = "\t" if export == "wos-tab" else ","
+    text = written(export).removeprefix(BOM_UTF8).decode()
+    options: Any = {"quoting": csv.QUOTE_NONE} if export == "wos-tab" else {}
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, **options))
+    path = write_rows(tmp_path / "export.xlsx", rows, shared=shared)
+    with Source(path) as source:
+        assert format_of(source).name == EXPORTS[export].format
+    check(path, export)
+
+
+# Damage
+
+
+def outcome(path: Path) -> int:
+    """The number of documents; -1 if the file is refused in one line."""
+    try:
+        return len([one for one in read_documents(path) if one.document])
+    except InputError as error:
+        return -1 if len(str(error).splitlines()) == 1 else -2
+
+
+def test_damaged_workbooks_are_input_errors(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "a.xlsx", [HEADER, *([f"w{number}", "T", "2014", "Doe, J"] for number in range(50))])
+    content = path.read_bytes()
+    rng = random.Random(0)
+    outcomes = set()
+    for _ in range(300):
+        damaged = bytearray(content[: rng.randrange(len(content))] if rng.random() < 0.3 else content)
+        for _ in range(rng.randrange(4)):
+            if damaged:
+                damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        path.write_bytes(damaged)
+        outcomes.add(outcome(path))
+    assert outcomes == {-1, 50}  # the checksum of a part covers all of it
+
+
+def test_damage_inside_a_sheet_says_where(tmp_path: Path) -> None:
+    content = sheet([HEADER, ["w1", "T", "2014", "Doe, J"]]).replace("</sheetData>", "<row><c></row>")
+    path = write_workbook(tmp_path / "a.xlsx", {"S": content})
+    with pytest.raises(InputError, match=r"a\.xlsx.*damaged.*mismatched tag"):
+        list(read_documents(path))
+
+
+@pytest.mark.parametrize(
+    ("part", "content"),
+    [
+        ("sheet", '<!DOCTYPE x [<!ENTITY a "b">]><worksheet><sheetData/></worksheet>'),
+        ("sheet", "<a>" * 10_000),
+        ("texts", '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><sst><si><t>&a;</t></si></sst>'),
+        ("book", '<!DOCTYPE x [<!ENTITY a "b"><!ENTITY c "&a;&a;">]><workbook>&c;</workbook>'),
+        ("book", "<workbook>"),
+        ("book", "<workbook><sheets/></workbook>"),
+        ("relations", "x"),
+    ],
+)
+def test_refuses_entities_depth_and_missing_parts(tmp_path: Path, part: str, content: str) -> None:
+    path = write_rows(tmp_path / "a.xlsx", [HEADER, ["w1", "T", "2014", "Doe, J"]])
+    places = {
+        "sheet": "xl/worksheets/sheet1.xml",
+        "texts": "xl/sharedStrings.xml",
+        "book": "xl/workbook.xml",
+        "relations": "xl/_rels/workbook.xml.rels",
+    }
+    replaced = tmp_path / "b.xlsx"
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(replaced, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, content if name == places[part] else old.read(name))
+    with pytest.raises(InputError, match=r"spreadsheet|damaged"):
+        list(read_documents(replaced))
+
+
+def test_bounds_texts_rows_and_styles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_rows(tmp_path / "a.xlsx", [HEADER, ["w1", "T" * 5000, "2014", "Doe, J"]])
+    for name, value, reason in [
+        ("MAX_SHARED_BYTES", 1000, "its texts take more than"),
+        ("MAX_ROW_CHARACTERS", 1000, "row 2 has more than 1,000 characters"),
+        ("MAX_ELEMENTS", 1, "sheets or styles"),
+        ("MAX_PART_BYTES", 10, "has more than"),
+    ]:
+        with monkeypatch.context() as patched:
+            patched.setattr(xlsx, name, value)
+            with pytest.raises(InputError, match=reason):
+                list(read_documents(path))
+
+
+def test_one_long_text_in_many_cells_is_a_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "UNCHECKED_BYTES", 1 << 20)
+    row = "<row>" + '<c t="s"><v>0</v></c>' * 10 + "</row>"
+    content = f"<worksheet {MAIN}><sheetData>{row * 2000}</sheetData></worksheet>"
+    path = write_workbook(tmp_path / "a.xlsx", {"S": content}, ["x" * 100_000])
+    with pytest.raises(InputError, match="2,000 times its size"), Source(path) as source:
+        for _ in source.blocks():
+            pass
+
+
+@pytest.mark.parametrize("member", ["xl/workbook.bin", "content.xml"])
+def test_refuses_other_spreadsheets(tmp_path: Path, member: str) -> None:
+    with zipfile.ZipFile(tmp_path / "a", "w") as archive:
+        archive.writestr("mimetype" if member == "content.xml" else "[Content_Types].xml", "")
+        archive.writestr(member, "")
+    with pytest.raises(InputError, match="save it as XLSX or CSV"):
+        list(read_documents(tmp_path / "a"))
+
+
+def test_bounds_the_list_of_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_rows(tmp_path / "a.xlsx", [HEADER])
+    monkeypatch.setattr(zip_files, "MAX_LIST_BYTES", 100)
+    with pytest.raises(InputError, match="has more than 10,000 members"), Source(path):
+        pass

@@ -1,0 +1,102 @@
+"""Files without records: homonym's own results are named with their command, other files get advice that can help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from homonym.commands.convert import convert
+from homonym.commands.disambiguate import disambiguate
+from homonym.commands.evaluate import evaluate
+from homonym.commands.extract import extract
+from homonym.errors import InputError
+from homonym.io.inputs import Source
+from homonym.records.reader import format_of
+from homonym.schema import AUTHORS, GOLD, ROUNDS, STATISTICS
+
+PEOPLE = '[{"name": "Doe, J", "author": "p"}, {"name": "Roe, A", "author": "q"}]'
+DOCUMENTS = "".join(f'{{"id": "{n}", "title": "On x{n}", "authors": {PEOPLE}}}\n' for n in range(6))
+
+
+def reason(path: Path) -> str:
+    with Source(path) as source, pytest.raises(InputError) as wrong:
+        format_of(source)
+    assert len(str(wrong.value).splitlines()) == 1
+    return str(wrong.value)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that the commands write."""
+    folder = tmp_path_factory.mktemp("results")
+    source = folder / "documents.jsonl"
+    source.write_text(DOCUMENTS)
+    for suffix in ("csv", "parquet", "jsonl", "csv.gz"):
+        disambiguate(
+            source, folder / f"authors.{suffix}", save_statistics=folder / "statistics.csv", trace=folder / "trace.csv"
+        )
+    extract(source, folder / "mentions.jsonl")
+    extract(source, folder / "mentions.parquet")
+    evaluate(folder / "authors.csv", source, json=folder / "evaluation.json")
+    (folder / "pairs.csv").write_text("mention_a;mention_b;relation\na#0;b#0;same\n")
+    (folder / "bad.jsonl").write_text(DOCUMENTS + "{\n")
+    convert(folder / "bad.jsonl", folder / "out.jsonl", rejects=folder / "rejects.jsonl")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("authors.csv", "homonym evaluate"),
+        ("authors.csv.gz", "homonym evaluate"),
+        ("authors.parquet", "homonym evaluate"),
+        ("authors.jsonl", "homonym evaluate"),
+        ("authors.settings.toml", "--settings"),
+        ("authors.run.json", "the log of a run"),
+        ("statistics.csv", "--statistics"),
+        ("trace.csv", "the trace"),
+        ("mentions.jsonl", "use homonym cluster"),
+        ("mentions.parquet", "use homonym cluster"),
+        ("evaluation.json", "evaluate --json"),
+        ("pairs.csv", "--pairs"),
+        ("rejects.jsonl", "--rejects"),
+    ],
+)
+def test_own_results_are_named_with_their_command(results: Path, name: str, said: str) -> None:
+    message = reason(results / name)
+    assert f"{name} has no records of documents: it is " in message
+    assert said in message
+
+
+@pytest.mark.parametrize("schema", [AUTHORS, GOLD, ROUNDS, STATISTICS])
+def test_tables_of_every_layout_are_known(schema: pa.Schema, tmp_path: Path) -> None:
+    pq.write_table(schema.empty_table(), tmp_path / "table.parquet")
+    assert "has no records of documents" in reason(tmp_path / "table.parquet")
+
+
+def test_documents_with_a_mention_among_them_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.jsonl"
+    path.write_text('{"mention_id": "m", "author_id": "x"}\n' + DOCUMENTS)
+    with Source(path) as source:
+        assert format_of(source).name == "documents"
+
+
+def test_unknown_table_gets_the_advice_to_name_its_columns(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("nom;prenom;revue\nDoe;Jane;x\n")
+    message = reason(tmp_path / "t.csv")
+    assert "say which of its columns (nom, prenom, revue) has the authors" in message
+    assert "--columns authors=" in message
+
+
+@pytest.mark.parametrize(
+    "text", ["# Read me\n\nThese are, as you see, ours.\n", "<html><p>a, b</p></html>", '{"a": 1, "b": 2}']
+)
+def test_other_files_get_the_advice_to_export_them_or_make_a_table(text: str, tmp_path: Path) -> None:
+    (tmp_path / "x").write_text(text)
+    message = reason(tmp_path / "x")
+    assert "is in none of the formats that homonym reads" in message
+    assert "CSV table" in message
+    assert "--columns" not in message
