@@ -132,7 +132,9 @@ class Encoded:
                 ends[without] = 0
         if not documents:
             shared = own[1], own[1]
-        return self._gather(StoredBags(*shared, *own, self.own_name[mentions], self.own_full_name[mentions]), kept)
+        # Copies, because numba compiles again for read-only slices.
+        names = self.own_name[mentions].copy(), self.own_full_name[mentions].copy()
+        return self._gather(StoredBags(*shared, *own, *names), kept)
 
     def gather_documents(self, documents: NDArray[np.int64], kept: NDArray[np.bool_]) -> Bags:
         """The bags of some documents with all their authors, as one block; documents are given by sequence."""

@@ -227,8 +227,9 @@ def sweep_blocks(inputs, model, constraints, constrained, highest, ratio, steps)
             while labelled + m > label.size:
                 label = np.append(label, np.empty_like(label))
             own_label = label[labelled : labelled + m]
+            hypothetical = limit < 0.0  # never; but numba compiles `_merge` again for the constant False
             _, unfinished, refused, rounding = _merge(
-                first, here, constraints, constrained[b], named, limit, False, scratch, own_label, merges
+                first, here, constraints, constrained[b], named, limit, hypothetical, scratch, own_label, merges
             )  # fmt: skip
             last_one = not unfinished or limit == 0.0 or refused <= 0.0
             lowest[outcomes] = -np.inf if last_one else refused
@@ -244,7 +245,8 @@ def block_pair_scores(inputs, block):
     m, types = last - first, inputs.type_start.size - 1
     scratch = new_feature_scratch(max(1, inputs.bag_start[last] - inputs.bag_start[first]))
     found = new_cooccurrence(m, types, inputs.exact)
-    fill_cooccurrence(first, last, inputs, False, scratch, found)
+    within = block < 0  # never; a constant would be compiled apart
+    fill_cooccurrence(first, last, inputs, within, scratch, found)
     if inputs.shared.own_names.document.size > 0:
         add_documents(first, last, inputs, found)
     S = np.zeros((m, m, types))
