@@ -39,7 +39,7 @@ def new_sums(places, types):
     )  # fmt: skip
 
 
-class Bests(NamedTuple):
+class HighestValues(NamedTuple):
     """The highest value of each cluster, and with which other cluster; all its other values are at most `second`.
 
     `other` is −1 if that cluster has changed: then the highest value is not known, and `value` is a bound.
@@ -64,8 +64,8 @@ class PairScores(NamedTuple):
 
 
 @compiled
-def _new_bests(places):
-    return Bests(np.empty(places), np.empty(places, np.int64), np.empty(places))
+def _new_highest(places):
+    return HighestValues(np.empty(places), np.empty(places, np.int64), np.empty(places))
 
 
 @compiled
@@ -73,7 +73,7 @@ def new_scores(places):
     """Allocate the scores of the pairs of some clusters."""
     return PairScores(
         np.empty((places, places)), np.empty((places, places)),
-        _new_bests(places), _new_bests(places), _new_bests(places),
+        _new_highest(places), _new_highest(places), _new_highest(places),
     )  # fmt: skip
 
 
