@@ -57,7 +57,7 @@ def test_sharing_documents_changes_no_byte(tmp_path: Path, monkeypatch: pytest.M
     planned: list[int] = []
     original = document_batches.document_batches
 
-    def count(*arguments: object) -> list[document_batches.DocumentBatch]:
+    def count(*arguments: object) -> list[document_batches.SharedBatch]:
         batches = original(*arguments)  # type: ignore[arg-type]
         planned.append(len(batches))
         return batches

@@ -18,14 +18,14 @@ from homonym.collection.layout import SLOT_BITS
 MAX_TABLE_BYTES = 1 << 30
 
 
-class DocumentBatch(NamedTuple):
+class SharedBatch(NamedTuple):
     """Some blocks in ascending order, and all documents of their mentions, by sequence, in ascending order."""
 
     blocks: Integers
     documents: Integers
 
 
-def document_batches(encoded: Encoded, giant: NDArray[np.bool_], most: int) -> list[DocumentBatch]:
+def document_batches(encoded: Encoded, giant: NDArray[np.bool_], most: int) -> list[SharedBatch]:
     """Batches of the blocks whose documents are better compared once; each has at most `most` documents, or one block.
 
     A table has all pairs of its documents. It pays if the blocks have as many pairs of mentions, or if it saves the
@@ -67,7 +67,7 @@ class _Meetings(NamedTuple):
 STEPS = 500
 
 
-def _batches(encoded: Encoded, chosen: Integers, most: int) -> Iterator[DocumentBatch]:
+def _batches(encoded: Encoded, chosen: Integers, most: int) -> Iterator[SharedBatch]:
     """The chosen blocks, those with many documents in common together.
 
     A batch begins with a block of average size. Blocks are added in ascending order of the share of their documents
@@ -93,7 +93,7 @@ def _batches(encoded: Encoded, chosen: Integers, most: int) -> Iterator[Document
             inside[new] = True
             missing -= np.bincount(meetings.blocks_of(new), minlength=len(missing))
             added = _next_blocks(np.flatnonzero(waiting), missing, number, most - int(inside.sum()))
-        yield DocumentBatch(chosen[np.sort(np.concatenate(batch))], sequence[inside])
+        yield SharedBatch(chosen[np.sort(np.concatenate(batch))], sequence[inside])
 
 
 def _next_blocks(waiting: Integers, missing: Integers, number: Integers, room: int) -> Integers:

@@ -68,7 +68,7 @@ from homonym.engines.base import (
     unknown_members,
 )
 from homonym.engines.document_batches import (
-    DocumentBatch,
+    SharedBatch,
     document_batches,
     mentions_of,
     most_documents,
@@ -692,7 +692,7 @@ class _Clusterer:
             threads=self.engine.threads,
         )
 
-    def _cluster_shared(self, batch: DocumentBatch) -> Iterator[tuple[Integers, Clustering]]:
+    def _cluster_shared(self, batch: SharedBatch) -> Iterator[tuple[Integers, Clustering]]:
         """Compute the table of a batch and cluster its blocks."""
         encoded, sizes = self.encoded, np.diff(self.encoded.block_start)
         bags = encoded.gather_documents(batch.documents, self.used)
@@ -730,7 +730,7 @@ class _Clusterer:
             require_memory(batch.largest, needed, self.engine.memory)
         return planned
 
-    def _require_memory(self, batch: DocumentBatch) -> None:
+    def _require_memory(self, batch: SharedBatch) -> None:
         """Fail if the memory does not suffice for a table and the largest block of its batch."""
         largest = int(np.diff(self.encoded.block_start)[batch.blocks].max())
         types = len(self.used)

@@ -17,14 +17,14 @@ from homonym.clustering.reference import TIE
 
 
 @compiled
-def exact_sum(high, low, more, more_low=0.0):
-    """The sum of two numbers of 106 bits, each given as a double and its rounding error.
+def exact_sum(high, low, more):
+    """The sum of a number of 106 bits, given as a double and its rounding error, and a double.
 
     It is exact as long as 106 bits suffice: for products from 2⁻³⁸ on, whose last bit is 2⁻⁹⁰, below 2¹⁴.
     """
     total = high + more
     part = total - high
-    error = (high - (total - part)) + (more - part) + (low + more_low)
+    error = (high - (total - part)) + (more - part) + low
     rounded = total + error
     return rounded, error - (rounded - total)
 

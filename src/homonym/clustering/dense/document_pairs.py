@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.compiling import compiled
+from homonym.clustering.compiling import compiled, inlined
 from homonym.clustering.dense.cooccurrence import exact_sum, new_feature_scratch, number_features
 from homonym.settings import KEY_SHARE
 
@@ -113,50 +113,53 @@ def find_own_names(own_name, own_full_name, block_start, document, documents):
     return start, feature[:found], in_document[:found], in_mention[:found], inverse[:found]
 
 
-@compiled
-def _replace_own_names(high, low, x, y, own):
-    """S of the co-authors of x and y, given that of their documents: products of own names are exchanged."""
-    i, j, end_i, end_j = own.start[x], own.start[y], own.start[x + 1], own.start[y + 1]
+@inlined
+def _replace_own_names(high, low, i, end_i, j, end_j, feature, in_document, in_mention, inverse):
+    """S of the co-authors of two mentions, given that of their documents: products of own names are exchanged."""
     while i < end_i and j < end_j:
-        if own.feature[i] < own.feature[j]:
-            i += 1
-        elif own.feature[i] > own.feature[j]:
-            j += 1
-        else:
-            of_documents = own.in_document[i] * own.in_document[j] * own.inverse[i]
-            of_mentions = own.in_mention[i] * own.in_mention[j] * own.inverse[i]
+        if feature[i] == feature[j]:
+            of_documents = in_document[i] * in_document[j] * inverse[i]
+            of_mentions = in_mention[i] * in_mention[j] * inverse[i]
             if of_documents != of_mentions:
                 high, low = exact_sum(high, low, -of_documents)
                 high, low = exact_sum(high, low, of_mentions)
             i, j = i + 1, j + 1
+        elif feature[i] < feature[j]:
+            i += 1
+        else:
+            j += 1
     return high
 
 
 @compiled
 def add_documents(first, last, inputs, found):
     """Fill S and n of the types that documents have, for the block with the mentions `first` to `last`."""
-    S, diagonal, n, exact = found.S, found.diagonal, found.n, found.exact
-    table, low, kind, own = (
-        inputs.shared.pairs.S,
-        inputs.shared.pairs.low,
-        inputs.shared.pairs.kind,
-        inputs.shared.own_names,
-    )
-    document, exact_column = own.document, -1
+    S, diagonal, n, _, exact = found
+    table, low, n_of, kind = inputs.shared.pairs
+    document, start, feature, in_document, in_mention, inverse = inputs.shared.own_names
+    exact_column = -1
     for column in range(kind.size):
         if kind[column] == exact:
             exact_column = column
+    shared = np.empty(kind.size)
     for x in range(last - first):
-        d, row = document[first + x], x * (x - 1) // 2
+        d, i, end_i, row = document[first + x], start[first + x], start[first + x + 1], x * (x - 1) // 2
         for y in range(x + 1):
-            e = document[first + y]
-            at = max(d, e) * (max(d, e) + 1) // 2 + min(d, e)
-            into, place = (S, row + y) if y < x else (diagonal, x)
+            e, j, end_j = document[first + y], start[first + y], start[first + y + 1]
+            at = d * (d + 1) // 2 + e if e <= d else e * (e + 1) // 2 + d
             for column in range(kind.size):
-                into[place, kind[column]] = table[at, column]
+                shared[column] = table[at, column]
             if exact_column >= 0:
-                into[place, exact] = _replace_own_names(table[at, exact_column], low[at], first + x, first + y, own)
+                shared[exact_column] = _replace_own_names(
+                    shared[exact_column], low[at], i, end_i, j, end_j, feature, in_document, in_mention, inverse
+                )  # fmt: skip
+            if y == x:
+                for column in range(kind.size):
+                    diagonal[x, kind[column]] = shared[column]
+            else:
+                for column in range(kind.size):
+                    S[row + y, kind[column]] = shared[column]
         for column in range(kind.size):
-            n[x, kind[column]] = inputs.shared.pairs.n[d, column]
-        for k in range(own.start[first + x], own.start[first + x + 1]):
-            n[x, exact] -= own.in_document[k] - own.in_mention[k]
+            n[x, kind[column]] = n_of[d, column]
+        for k in range(i, end_i):
+            n[x, exact] -= in_document[k] - in_mention[k]

@@ -208,20 +208,21 @@ def join_best_pairs(alive, scores, limit, rounding, parent, pair, merges, done):
 @compiled
 def _absorb(a, b, alive, S, sums, use_max):
     """Add cluster b to cluster a (for `max`, S is the maximum)."""
-    n, size = sums.n, sums.size
+    size, types, before_a, before_b = sums.size, S.shape[1], a * (a - 1) // 2, b * (b - 1) // 2
+    size_b, size[b] = size[b], 0.0  # clusters of size 0 have been absorbed
     for k in alive:
-        if k in (a, b) or size[k] == 0.0:
+        if k == a or size[k] == 0.0:
             continue
-        to, source = triangle_index(a, k), triangle_index(b, k)
-        for t in range(S.shape[1]):
+        before_k = k * (k - 1) // 2
+        to, source = before_a + k if k < a else before_k + a, before_b + k if k < b else before_k + b
+        for t in range(types):
             if use_max:
                 S[to, t] = max(S[to, t], S[source, t])
             else:
                 S[to, t] += S[source, t]
-    n[a] += n[b]
+    sums.n[a] += sums.n[b]
     sums.level[a] += sums.level[b]
-    size[a] += size[b]
-    size[b] = 0.0  # it is not added to others any more
+    size[a] += size_b
 
 
 @compiled

@@ -39,7 +39,7 @@ def new_sums(places, types):
     )  # fmt: skip
 
 
-class Bests(NamedTuple):
+class HighestValues(NamedTuple):
     """The highest value of each cluster, and with which other cluster; all its other values are at most `second`.
 
     `other` is −1 if that cluster has changed: then the highest value is not known, and `value` is a bound.
@@ -64,8 +64,8 @@ class PairScores(NamedTuple):
 
 
 @compiled
-def _new_bests(places):
-    return Bests(np.empty(places), np.empty(places, np.int64), np.empty(places))
+def _new_highest(places):
+    return HighestValues(np.empty(places), np.empty(places, np.int64), np.empty(places))
 
 
 @compiled
@@ -73,7 +73,7 @@ def new_scores(places):
     """Allocate the scores of the pairs of some clusters."""
     return PairScores(
         np.empty((places, places)), np.empty((places, places)),
-        _new_bests(places), _new_bests(places), _new_bests(places),
+        _new_highest(places), _new_highest(places), _new_highest(places),
     )  # fmt: skip
 
 
@@ -194,7 +194,7 @@ def triangle_index(i, j):
     return max(i, j) * (max(i, j) - 1) // 2 + min(i, j)
 
 
-@compiled
+@inlined
 def _raise_best(c, d, value, best, other, second):
     """Take a new value of c with d into account."""
     if value >= best[c]:
@@ -235,21 +235,24 @@ def _score_changed(alive, changed, S, sums, model, names, named, linked, scores)
         model.chance_limit,
         model.joint,
     )
-    constrained, pairs, f, chance_c, chance_d = linked.size > 0, 1.0, 1.0, 0.0, 0.0
+    constrained, use_max, types = linked.size > 0, model.use_max, S.shape[1]
+    pairs, f, chance_c, chance_d = 1.0, 1.0, 0.0, 0.0
     for c in alive:
         if not changed[c]:
             continue
+        size_c, smooth_c, w_c, level_c, reach_c = size[c], smooth[c], w[c], level[c], reach[c]
+        before_c, row_c, column_c = c * (c - 1) // 2, row[c], column[c]
         for d in alive:
             if d == c or (changed[d] and d > c):
                 continue
-            at = triangle_index(c, d)
-            if not model.use_max:
-                pairs = size[c] * size[d]
-            c_given_d, d_given_c = pairs * smooth[d], pairs * smooth[c]
-            for t in range(S.shape[1]):
+            at = before_c + d if d < c else d * (d - 1) // 2 + c
+            if not use_max:
+                pairs = size_c * size[d]
+            c_given_d, d_given_c = pairs * smooth[d], pairs * smooth_c
+            for t in range(types):
                 s = S[at, t]
                 c_given_d += w[d, t] * s
-                d_given_c += w[c, t] * s
+                d_given_c += w_c[t] * s
             if named:
                 f = name_factor(name[c], name[d], factor[c])
             if gamma > 0.0:
@@ -258,25 +261,30 @@ def _score_changed(alive, changed, S, sums, model, names, named, linked, scores)
                     chance_c = chance_of(c, n, d, n, size, expected, epsilon, True)
                     chance_d = chance_of(d, n, c, n, size, expected, epsilon, True)
                 # A factor below 1 does not make rounding errors smaller: see `reference.score_matrix`.
-                _raise_best(c, d, max(f, 1.0) * max(c_given_d, chance_c), peak, peak_other, peak_second)
-                _raise_best(d, c, max(f, 1.0) * max(d_given_c, chance_d), peak, peak_other, peak_second)
+                peak_c, peak_d = max(f, 1.0) * max(c_given_d, chance_c), max(f, 1.0) * max(d_given_c, chance_d)
+                if peak_c > peak_second[c]:
+                    _raise_best(c, d, peak_c, peak, peak_other, peak_second)
+                if peak_d > peak_second[d]:
+                    _raise_best(d, c, peak_d, peak, peak_other, peak_second)
                 c_given_d -= chance_c
                 d_given_c -= chance_d
             c_given_d *= f
             d_given_c *= f
             if gamma_2 > 0.0:
-                weight = gamma_2 * min(reach[c], reach[d])
-                if not exceeds_chance_limit(c_given_d, f * chance_c, weight * level[c]):
+                weight = gamma_2 * min(reach_c, reach[d])
+                if not exceeds_chance_limit(c_given_d, f * chance_c, weight * level_c):
                     c_given_d = -np.inf
                 if not exceeds_chance_limit(d_given_c, f * chance_d, weight * level[d]):
                     d_given_c = -np.inf
             if constrained and linked[at]:
                 c_given_d = d_given_c = -np.inf
-            row[c, d] = column[d, c] = c_given_d
-            row[d, c] = column[c, d] = d_given_c
+            row_c[d] = column[d, c] = c_given_d
+            column_c[d] = row[d, c] = d_given_c
             if not changed[d]:
-                _raise_best(d, c, d_given_c, row_best, row_other, row_second)
-                _raise_best(d, c, c_given_d, column_best, column_other, column_second)
+                if d_given_c > row_second[d]:
+                    _raise_best(d, c, d_given_c, row_best, row_other, row_second)
+                if c_given_d > column_second[d]:
+                    _raise_best(d, c, c_given_d, column_best, column_other, column_second)
 
 
 @compiled
