@@ -32,13 +32,15 @@ def lean_on_defaults(finder: LimitCalibrator, settings: Settings, use: Backgroun
 
 def _usual(settings: Settings, found: CalibratedLimit, use: BackgroundUse) -> CalibratedLimit:
     share, limit, lift, trust = use.share, found.limit, found.chance_limit, found.name_trust
+    spread = found.spread
     if settings.target_precision is None:
+        spread = None  # of the limits before they were moved
         limit = Limit(*(_between(own, usual, share) for own, usual in zip(limit, settings.limit, strict=True)))
     if settings.chance_limit is None:
         lift = USUAL_CHANCE_LIMIT if lift is None else _between(lift, USUAL_CHANCE_LIMIT, share)
     if settings.name_trust is None:
         trust = (1 - share) * (trust or 0.0) + share * USUAL_TRUST
-    return replace(found, limit=limit, chance_limit=lift, name_trust=trust)
+    return replace(found, limit=limit, spread=spread, chance_limit=lift, name_trust=trust)
 
 
 def _between(own: float, usual: float, share: float) -> float:
