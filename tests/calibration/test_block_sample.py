@@ -39,9 +39,9 @@ def test_work_does_not_grow_with_blocks_or_bags(bag: int) -> None:
     sizes = np.random.default_rng(0).integers(200, 1000, 5000)
     people, copied, share = chosen(sizes, bag)
     work = block_work(sizes[copied], sizes[copied] * bag)
-    assert len(copied) <= block_sample.MIN_COPIED_BLOCKS or work.sum() <= block_sample.COPIED_WORK
+    assert len(copied) <= block_sample.MIN_CLUSTERED_BLOCKS or work.sum() <= block_sample.CLUSTERED_WORK
     if bag < 6000:  # otherwise each block takes more
-        assert work.max() <= block_sample.LARGEST_SHARE * block_sample.COPIED_WORK
+        assert work.max() <= block_sample.LARGEST_SHARE * block_sample.CLUSTERED_WORK
     most = max(block_sample.PEOPLE_OCCURRENCES, block_sample.MIN_PEOPLE_BLOCKS * sizes.max() * bag)
     assert sizes[people].sum() * bag <= most
     assert (share < 1) == (bag > 10)
@@ -49,9 +49,9 @@ def test_work_does_not_grow_with_blocks_or_bags(bag: int) -> None:
 
 def test_thinned_sample_has_blocks_of_all_sizes_in_proportion(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = np.repeat([10, 100, 400], [4000, 400, 100])  # as many mentions of each size
-    monkeypatch.setattr(block_sample, "MAX_COPIED_BLOCKS", 300)
+    monkeypatch.setattr(block_sample, "MAX_CLUSTERED_BLOCKS", 300)
     whole = np.bincount(np.searchsorted([10, 100, 400], sizes[chosen(sizes)[1]]), minlength=3)
-    monkeypatch.setattr(block_sample, "COPIED_WORK", 800_000_000)
+    monkeypatch.setattr(block_sample, "CLUSTERED_WORK", 800_000_000)
     _, copied, share = chosen(sizes)
     thinned = np.bincount(np.searchsorted([10, 100, 400], sizes[copied]), minlength=3)
     assert share < 0.6

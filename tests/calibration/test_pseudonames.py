@@ -673,7 +673,7 @@ def test_too_small_collections_get_the_default_limit(tmp_path: Path, case: str) 
 
 
 def test_too_large_blocks_give_the_default_limit(corpus: Path, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(block_sample, "COPIED_WORK", 1)
+    monkeypatch.setattr(block_sample, "CLUSTERED_WORK", 1)
     assert_default(disambiguate(corpus, tmp_path / "out.parquet"))
     assert disambiguate(corpus, tmp_path / "given.parquet", Settings(kappa=4.0)).confidence is None
 

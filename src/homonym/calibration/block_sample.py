@@ -18,17 +18,18 @@ from homonym.collection.encoded import Encoded
 # Work for each pair of an occurrence and a mention, and for each ordered pair of mentions.
 OCCURRENCE_WORK, PAIR_WORK = 3, 60
 
-# Blocks for people: the maximum number with several mentions, half drawn uniformly and half by size, and with one.
+# Blocks to find people in: the maximum number of blocks with several mentions (half of them drawn uniformly, half by
+# size), and of blocks with one mention.
 MAX_LARGER_BLOCKS, MAX_SINGLETON_BLOCKS = 800, 200
 # Occurrences in them together; the minimum number of blocks. An engine has to load all of these.
 PEOPLE_OCCURRENCES, MIN_PEOPLE_BLOCKS = 20_000_000, 40
-# Blocks to copy: the maximum number and that of their mentions; the work of clustering all of them once, and the least
-# number of blocks.
-MAX_COPIED_BLOCKS, MAX_COPIED_MENTIONS, COPIED_WORK, MIN_COPIED_BLOCKS = 600, 60_000, 6_500_000_000, 8
+# Blocks to cluster: the maximum number of blocks and of mentions, the work of clustering all of them once, and the
+# minimum number of blocks.
+MAX_CLUSTERED_BLOCKS, MAX_CLUSTERED_MENTIONS, CLUSTERED_WORK, MIN_CLUSTERED_BLOCKS = 600, 60_000, 6_500_000_000, 8
 # One block takes no more than this share of a budget.
 LARGEST_SHARE = 0.08
-# Seed of the blocks that pseudo-names copy, and of the order in which blocks are taken.
-COPIED_SEED = 0
+# Seed of the blocks to cluster, and of the order in which blocks are taken.
+CLUSTERED_SEED = 0
 
 
 def block_work(mentions: Integers, occurrences: Integers) -> Integers:
@@ -60,16 +61,16 @@ def within_budget(
 class BlockSample:
     """The sizes of all blocks of a collection, the sorted numbers of those that are loaded, and of those in use.
 
-    `people` are the blocks to find people in, `copied` those that pseudo-names copy, and `copied_share` is the share of
-    these that the budget allows. Which blocks these are depends only on the sizes and occurrences, so that they can be
-    chosen before they are loaded.
+    `people` are the blocks to find people in. `clustered` are those to cluster, for the chance limit and for
+    pseudo-names, and `clustered_share` is the share of the wanted ones that the budget allows. Which blocks these are
+    depends only on the sizes and occurrences, so that they can be chosen before they are loaded.
     """
 
     sizes: Integers
     loaded: Integers
     people: Integers
-    copied: Integers
-    copied_share: float = 1.0
+    clustered: Integers
+    clustered_share: float = 1.0
 
     @classmethod
     def of(cls, encoded: Encoded, generator: np.random.Generator) -> BlockSample:
@@ -92,17 +93,17 @@ def choose_blocks(
 ) -> tuple[Integers, Integers, float]:
     """The last fields of a `BlockSample`; `occurrences` returns the number of those in some blocks."""
     larger, single = _candidates_for_people(sizes, generator)
-    order = np.random.default_rng(COPIED_SEED)
-    copied = _candidates_to_copy(sizes, order)
-    asked = np.union1d(larger, copied)
+    order = np.random.default_rng(CLUSTERED_SEED)
+    clustered = _candidates_to_cluster(sizes, order)
+    asked = np.union1d(larger, clustered)
     found = occurrences(asked)
     larger = order.permutation(larger)
     people = within_budget(
         larger, found[np.searchsorted(asked, larger)], PEOPLE_OCCURRENCES, MIN_PEOPLE_BLOCKS
     )  # fmt: skip
-    work = block_work(sizes[copied], found[np.searchsorted(asked, copied)])
-    allowed = within_budget(copied, work, COPIED_WORK, MIN_COPIED_BLOCKS)
-    return np.union1d(people, single), np.sort(allowed), len(allowed) / max(1, len(copied))
+    work = block_work(sizes[clustered], found[np.searchsorted(asked, clustered)])
+    allowed = within_budget(clustered, work, CLUSTERED_WORK, MIN_CLUSTERED_BLOCKS)
+    return np.union1d(people, single), np.sort(allowed), len(allowed) / max(1, len(clustered))
 
 
 def _candidates_for_people(sizes: Integers, generator: np.random.Generator) -> tuple[Integers, Integers]:
@@ -116,11 +117,11 @@ def _candidates_for_people(sizes: Integers, generator: np.random.Generator) -> t
     return several, generator.choice(one, min(MAX_SINGLETON_BLOCKS, len(one)), replace=False)
 
 
-def _candidates_to_copy(sizes: Integers, generator: np.random.Generator) -> Integers:
+def _candidates_to_cluster(sizes: Integers, generator: np.random.Generator) -> Integers:
     """Blocks in random order, drawn with a probability proportional to their size."""
-    usable = np.flatnonzero((sizes > 1) & (PAIR_WORK * sizes**2 <= LARGEST_SHARE * COPIED_WORK))
+    usable = np.flatnonzero((sizes > 1) & (PAIR_WORK * sizes**2 <= LARGEST_SHARE * CLUSTERED_WORK))
     if not len(usable):
         return usable
     share = sizes[usable] / sizes[usable].sum()
-    drawn = generator.choice(usable, min(MAX_COPIED_BLOCKS, len(usable)), replace=False, p=share)
-    return drawn[np.cumsum(sizes[drawn]) <= MAX_COPIED_MENTIONS]
+    drawn = generator.choice(usable, min(MAX_CLUSTERED_BLOCKS, len(usable)), replace=False, p=share)
+    return drawn[np.cumsum(sizes[drawn]) <= MAX_CLUSTERED_MENTIONS]

@@ -39,7 +39,7 @@ MIN_BIN_MENTIONS = 50
 UNRELATED = 0.2
 # Number of lone mentions that the average of all pseudo-names counts as much as, beside those of the block.
 USUAL_LONE = 1.0
-# Minimum share of the lone mentions of a block that are complete, before the margin is looked at.
+# Lowest prior probability that a lone mention of a block is complete, before its margin is used.
 LOWEST_PRIOR = 0.02
 # A run warns from this doubt on, and if this share of the mentions is in blocks larger than all pseudo-names.
 MUCH_DOUBT, MANY_MENTIONS = 0.03, 0.25

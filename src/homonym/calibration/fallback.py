@@ -35,13 +35,17 @@ def _usual(settings: Settings, found: CalibratedLimit, use: BackgroundUse) -> Ca
     share, limit, lift, trust = use.share, found.limit, found.chance_limit, found.name_trust
     spread = found.spread
     if settings.target_precision is None:
-        spread = None  # of the limits before they were moved
-        limit = Limit(*(_between(own, usual, share) for own, usual in zip(limit, settings.limit, strict=True)))
+        limit = _moved(limit, settings.limit, share)
+        spread = spread and (_moved(spread[0], settings.limit, share), _moved(spread[1], settings.limit, share))
     if settings.chance_limit is None:
         lift = USUAL_CHANCE_LIMIT if lift is None else _between(lift, USUAL_CHANCE_LIMIT, share)
     if settings.name_trust is None:
         trust = (1 - share) * (trust or 0.0) + share * USUAL_TRUST
     return replace(found, limit=limit, spread=spread, chance_limit=lift, name_trust=trust)
+
+
+def _moved(own: Limit, usual: Limit, share: float) -> Limit:
+    return Limit(*(_between(*values, share) for values in zip(own, usual, strict=True)))
 
 
 def _between(own: float, usual: float, share: float) -> float:

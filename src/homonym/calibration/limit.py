@@ -93,8 +93,8 @@ def blocks_for_calibration(
 
     `occurrences` returns the number of occurrences of features in some blocks.
     """
-    people, copied, share = choose_blocks(sizes, occurrences, np.random.default_rng(seeds))
-    return BlockSample(sizes, np.union1d(people, copied), people, copied, share)
+    people, clustered, share = choose_blocks(sizes, occurrences, np.random.default_rng(seeds))
+    return BlockSample(sizes, np.union1d(people, clustered), people, clustered, share)
 
 
 # Parts of the calibration, of 100 in all, for progress.

@@ -94,7 +94,7 @@ class SampledBlocks:
     ) -> SampledBlocks:
         """Gather the bags of the blocks to copy; without `sample`, blocks of the collection are drawn."""
         sample = sample or BlockSample.of(encoded, np.random.default_rng(0))
-        sizes, blocks = sample.sizes[sample.copied], sample.positions(sample.copied)
+        sizes, blocks = sample.sizes[sample.clustered], sample.positions(sample.clustered)
         has_weight = np.array(settings.weights_for(encoded.frequencies.types)) > 0
         mentions = ranges(encoded.block_start[blocks], sizes)
         bags = Bags(starts(sizes), *encoded.gather_mentions(mentions, has_weight))
@@ -105,7 +105,7 @@ class SampledBlocks:
             found_constraints.of_chosen(blocks) if found_constraints else concatenate_constraints(unconstrained),
             FullNames.of(starts(sizes), columns.to_batches()),
             document_numbers(columns["document_id"]),
-            sample.copied_share,
+            sample.clustered_share,
         )
 
     def copied(self) -> SampledBlocks:

@@ -147,14 +147,6 @@ class NamePrior(NamedTuple):
         return NamePrior(self.name[mentions], self.factor[mentions])
 
 
-class DocumentBags(NamedTuple):
-    """The bags of some documents, whole, with features in ascending order."""
-
-    bag_start: Integers
-    feature: NDArray[np.int32]
-    amount: Floats
-
-
 class DocumentPairs(NamedTuple):
     """S_t(d,e) of documents d ≥ e at `S[d·(d+1)/2 + e]`, n_t(d), and the feature types that documents have (`kind`).
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -89,6 +90,7 @@ class Encoded:
         table = pa.table({"place": place, "kind": table["kind"], "id": table["id"]})
         return table.take(pa.array(np.argsort(place, kind="stable")))
 
+    @cached_property
     def document_features(self) -> NDArray[np.int64]:
         """For each block, the number of features of the documents of its mentions."""
         (start, end), _ = self._ranges(slice(None))
@@ -96,7 +98,7 @@ class Encoded:
 
     def giant_blocks(self) -> NDArray[np.bool_]:
         """Which blocks are clustered by the sparse kernel."""
-        return are_giant(np.diff(self.block_start), self.document_features())
+        return are_giant(np.diff(self.block_start), self.document_features)
 
     def gather(
         self, first_block: int, last_block: int, kept: NDArray[np.bool_], skipped: NDArray[np.bool_] | None = None

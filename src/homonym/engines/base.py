@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import astuple, dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -275,17 +274,17 @@ def skipped_files_warning(skipped: Sequence[Path], inputs: Inputs) -> list[str]:
         return []
     if len(skipped) == len(inputs.files):
         raise InputError(f"{inputs}: the format of none of the files was recognised; --format has the list of formats.")
-    names = word_list([path.name for path in skipped[:3]] + (["…"] if len(skipped) > 3 else []))
-    return [f"{counted(len(skipped), 'file')} skipped, because the format was not recognised: {names}."]
+    return [f"{counted(len(skipped), 'file')} {_not_recognised([path.name for path in skipped])}"]
 
 
 def skipped_members_warning(members: Sequence[str]) -> list[str]:
     """A warning about members of archives that are in no known format."""
-    if not members:
-        return []
-    names = word_list([*members[:3]] + (["…"] if len(members) > 3 else []))
-    number = counted(len(members), "member")
-    return [f"{number} of archives skipped, because the format was not recognised: {names}."]
+    return [f"{counted(len(members), 'member')} of archives {_not_recognised(members)}"] if members else []
+
+
+def _not_recognised(names: Sequence[str]) -> str:
+    first = word_list([*names[:3], "…"] if len(names) > 3 else [*names])
+    return f"skipped, because the format was not recognised: {first}."
 
 
 def unknown_members(archive: str, members: Sequence[str]) -> str:
@@ -327,10 +326,9 @@ def no_authors_warnings(files: Mapping[str, int]) -> list[str]:
     found = [
         f"{file}: none of its {counted(records, 'record')} has an author; "
         "check the file, and in a table name the columns with --columns."
-        for file, records in islice(files.items(), _FILES_IN_WARNINGS)
+        for file, records in files.items()
     ]
-    more = len(files) - len(found)
-    return [*found, f"{counted(more, 'more file')} without authors."] if more else found
+    return _first_warnings(found, "without authors")
 
 
 def encoding_warnings(counts: FileCounts) -> list[str]:
@@ -341,14 +339,19 @@ def encoding_warnings(counts: FileCounts) -> list[str]:
     >>> encoding_warnings(counts)
     ['a.txt: 35 of its 40 records are not UTF-8 and were read as Windows Latin; if names are wrong, save it as UTF-8.']
     """
-    files = {file: western for file, western in counts.western.items() if western}
     found = [
         f"{file}: {western:,} of its {counted(counts.records[file], 'record')} are not UTF-8 and were read as "
         "Windows Latin; if names are wrong, save it as UTF-8."
-        for file, western in islice(files.items(), _FILES_IN_WARNINGS)
+        for file, western in counts.western.items()
+        if western
     ]
-    more = len(files) - len(found)
-    return [*found, f"{counted(more, 'more file')} with records that are not UTF-8."] if more else found
+    return _first_warnings(found, "with records that are not UTF-8")
+
+
+def _first_warnings(warnings: list[str], others: str) -> list[str]:
+    """The first warnings, one for each file, and how many more files there are."""
+    more = len(warnings) - _FILES_IN_WARNINGS
+    return [*warnings[:_FILES_IN_WARNINGS], f"{counted(more, 'more file')} {others}."] if more > 0 else warnings
 
 
 def missing_features_warning(missing: int, features: int) -> list[str]:

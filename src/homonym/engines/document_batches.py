@@ -31,7 +31,7 @@ def document_batches(encoded: Encoded, giant: NDArray[np.bool_], most: int) -> l
     A table has all pairs of its documents. It pays if the blocks have as many pairs of mentions, or if it saves the
     copies of long bags.
     """
-    sizes, features = np.diff(encoded.block_start), encoded.document_features()
+    sizes, features = np.diff(encoded.block_start), encoded.document_features
     chosen = np.flatnonzero((sizes > 1) & ~giant & (features >= LONG_BAG * sizes))
     saved = features + 2 * sizes**2
     return [

@@ -112,6 +112,15 @@ def number(text: str) -> str | None:
     return (found[0].lstrip("0") or None) if found else None
 
 
+def pmcid(text: str) -> str:
+    """The identifier of an article in PubMed Central, which some sources give as a number.
+
+    >>> pmcid("12345"), pmcid("pmc12345")
+    ('PMC12345', 'PMC12345')
+    """
+    return f"PMC{text.upper().removeprefix('PMC')}"
+
+
 def scopus_document(text: str) -> str | None:
     """The identifier (EID) of a document in Scopus.
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from homonym.io.inputs import Source
 from homonym.records.formats import ris
-from homonym.records.model import BrokenRecordError, Note, Parsed
+from homonym.records.model import Parsed
 from homonym.records.parsing.splitting import split_at
-from homonym.records.parsing.tagged_lines import Field, by_tag, lines_of, require_header, split_fields
+from homonym.records.parsing.tagged_lines import Field, fields_of
 from homonym.records.reader import Columns, Format, Records
 
 # The pattern begins with literal characters and looks behind only then, which makes the search much faster.
@@ -41,17 +41,10 @@ def _open(source: Source, columns: Columns) -> Records:
 
 
 def _parse(text: bytes, context: None) -> Parsed | None:
-    lines = lines_of(text)
-    found = split_fields(lines, _TAG)
+    found = fields_of(text, _TAG)
     if not found:
-        require_header(lines)
         return None
-    fields = [field for tag, value in found if tag in _RIS_TAGS for field in _renamed(tag, value)]
-    notes: list[Note] = []
-    document = ris.document_of(fields, by_tag(fields), notes)
-    if not document.title and not document.authors:
-        raise BrokenRecordError("neither title nor authors")
-    return document, notes
+    return ris.parse_renamed([field for tag, value in found if tag in _RIS_TAGS for field in _renamed(tag, value)])
 
 
 def _renamed(tag: str, value: str) -> Iterator[Field]:

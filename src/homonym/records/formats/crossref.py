@@ -20,6 +20,7 @@ from homonym.records.parsing.json_fields import (
     dicts,
     distinct,
     identifier,
+    list_field,
     load_record,
     orcid,
     split_name,
@@ -114,13 +115,9 @@ def _first(value: Any, name: str, notes: list[Note]) -> str:
 
 def _authors(entries: Any, notes: list[Note]) -> list[Author]:
     """The persons in the order of the list. The field "sequence" only marks the first one."""
-    if not isinstance(entries, list):
-        if entries is not None:
-            notes.append(("field", f"author must be a list, got {type(entries).__name__}"))
-        return []
     authors: list[Author] = []
     position = 0
-    for entry in entries:
+    for entry in list_field(entries, "author", notes):
         if _is_group(entry):
             continue
         if name := _name(entry):

@@ -18,11 +18,12 @@ from homonym.records.parsing.json_fields import (
     as_list,
     dicts,
     distinct,
+    first_repeated,
     identifier,
+    list_field,
     load_record,
     member,
     orcid,
-    repeated,
     split_name,
     text,
 )
@@ -82,12 +83,8 @@ def parse_publication(line: bytes, context: object = None) -> Parsed:
 
 
 def _authors(entries: Any, notes: list[Note]) -> list[Author]:
-    if not isinstance(entries, list):
-        if entries is not None:
-            notes.append(("field", f"authors must be a list, got {type(entries).__name__}"))
-        return []
     authors = []
-    for position, entry in enumerate(entries):
+    for position, entry in enumerate(list_field(entries, "authors", notes)):
         name = split_name(entry.get("last_name"), entry.get("first_name")) if isinstance(entry, dict) else ""
         if name:
             affiliations, emails = affiliations_and_emails(_places(entry))
@@ -118,8 +115,8 @@ def _named(value: Any) -> Any:
 
 
 def _venue(raw: dict[str, Any]) -> str:
-    names = (member(raw, "journal", "title"), raw.get("journal"), raw.get("proceedings_title"), raw.get("book_title"))
-    return next((repeated(name) for name in names if isinstance(name, str) and name), "")
+    journal = raw.get("journal")
+    return first_repeated(member(journal, "title"), journal, raw.get("proceedings_title"), raw.get("book_title"))
 
 
 def _subjects(raw: dict[str, Any]) -> Iterator[Any]:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from homonym.io.inputs import Source
 from homonym.records.formats import ris
-from homonym.records.model import BrokenRecordError, Note, Parsed
+from homonym.records.model import Parsed
 from homonym.records.parsing.splitting import decoded
-from homonym.records.parsing.tagged_lines import Field, by_tag
+from homonym.records.parsing.tagged_lines import Field
 from homonym.records.parsing.xml_stream import (
     STRAY,
     Element,
@@ -74,11 +74,7 @@ def parse_record(record: bytes, context: object = None) -> Parsed:
     is_edited = any(leaf.name == "ref-type" and _EDITED_BOOK in leaf.attributes for leaf in leaves)
     fields = [field for leaf in leaves if (field := _field(leaf)) and not (is_edited and field[0] == "AU")]
     fields += [("ID", number) for number in _own_numbers(leaves)]
-    notes: list[Note] = []
-    document = ris.document_of(fields, by_tag(fields), notes)
-    if not document.title and not document.authors:
-        raise BrokenRecordError("neither title nor authors")
-    return document, notes
+    return ris.parse_renamed(fields)
 
 
 def _field(leaf: NestedLeaf) -> Field | None:

@@ -16,14 +16,15 @@ from homonym.records.fields.affiliations import affiliations_and_emails
 from homonym.records.fields.people import is_group
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import (
+    add_member,
     as_list,
     dicts,
     distinct,
+    first_repeated,
     identifier,
     load_record,
     member,
     orcid,
-    repeated,
     split_name,
     text,
     text_or_empty,
@@ -91,13 +92,7 @@ def _object_of(element: Element) -> Any:
         return {"value": written, **element.attrib} if element.attrib else written
     found: dict[str, Any] = {}
     for child in element:
-        name, value = child.tag, _object_of(child)
-        if name not in found:
-            found[name] = value
-        elif isinstance(found[name], list):
-            found[name].append(value)
-        else:
-            found[name] = [found[name], value]
+        add_member(found, child.tag, _object_of(child))
     return found
 
 
@@ -175,16 +170,13 @@ def _year(raw: dict[str, Any]) -> Any:
 
 def _venue(raw: dict[str, Any]) -> str:
     journal = member(raw, "journalInfo", "journal")
-    for name in (
+    return first_repeated(
         member(journal, "title"),
         raw.get("journalTitle"),
         member(journal, "medlineAbbreviation"),
         member(raw, "bookOrReportDetails", "comprehensiveTitle"),
         member(raw, "bookOrReportDetails", "publisher"),
-    ):
-        if isinstance(name, str) and name:
-            return repeated(name)
-    return ""
+    )
 
 
 def _subjects(raw: dict[str, Any]) -> Iterator[Any]:

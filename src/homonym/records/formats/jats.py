@@ -183,7 +183,7 @@ def _ids(meta: Element, notes: list[Note]) -> dict[str, str]:
         if kind in {"doi", "pmid"}:
             identifiers.add(ids, kind, written, notes)
         elif kind in {"pmc", "pmcid", "pmcaid"} and written and "pmcid" not in ids:
-            ids["pmcid"] = f"PMC{written.upper().removeprefix('PMC')}"
+            ids["pmcid"] = identifiers.pmcid(written)
     return ids
 
 

@@ -17,11 +17,12 @@ from homonym.records.parsing.json_fields import (
     as_list,
     dicts,
     distinct,
+    first_repeated,
     identifier,
+    list_field,
     load_record,
     member,
     orcid,
-    repeated,
     split_name,
     text,
     text_or_empty,
@@ -82,18 +83,14 @@ def _ids(raw: dict[str, Any], notes: list[Note]) -> dict[str, str]:
         if kind and kind not in ids:
             identifiers.add(ids, kind, identifier(given.get("value")), notes)
     if "pmcid" in ids:
-        ids["pmcid"] = f"PMC{ids['pmcid'].upper().removeprefix('PMC')}"
+        ids["pmcid"] = identifiers.pmcid(ids["pmcid"])
     return ids
 
 
 def _authors(entries: Any, notes: list[Note]) -> list[Author]:
-    if not isinstance(entries, list):
-        if entries is not None:
-            notes.append(("field", f"authors must be a list, got {type(entries).__name__}"))
-        return []
     authors: list[Author] = []
     position = 0
-    for entry in entries:
+    for entry in list_field(entries, "authors", notes):
         if isinstance(entry, dict) and entry.get("collective_name") and not entry.get("last_name"):
             continue
         if isinstance(entry, dict) and (name := _name(entry)):
@@ -133,8 +130,7 @@ def _date(value: Any) -> Any:
 
 
 def _venue(source: Any) -> str:
-    names = (member(source, "title"), member(source, "publisher"), source)
-    return next((repeated(name) for name in names if isinstance(name, str) and name), "")
+    return first_repeated(member(source, "title"), member(source, "publisher"), source)
 
 
 def _subjects(raw: dict[str, Any]) -> Iterator[Any]:

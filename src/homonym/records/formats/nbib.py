@@ -23,11 +23,9 @@ from homonym.records.parsing.tagged_lines import (
     by_tag,
     check_unfinished,
     cut_at,
+    fields_of,
     first,
     is_name,
-    lines_of,
-    require_header,
-    split_fields,
     without_cut_line,
 )
 from homonym.records.reader import Columns, Format, Records
@@ -64,10 +62,8 @@ def _line_between(text: bytes, start: int, place: int) -> int:
 
 
 def _parse(text: bytes, context: None) -> Parsed | None:
-    lines = lines_of(text)
-    fields = split_fields(lines, _TAG)
+    fields = fields_of(text, _TAG)
     if not fields:
-        require_header(lines)
         return None
     finished = any(tag == "SO" for tag, _ in fields)  # the last line of every record
     if not finished:

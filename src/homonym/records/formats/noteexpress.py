@@ -11,9 +11,9 @@ import re
 from homonym.io.inputs import Source
 from homonym.records.formats import ris
 from homonym.records.formats.chinese_sources import prepared
-from homonym.records.model import BrokenRecordError, Note, Parsed
+from homonym.records.model import Parsed
 from homonym.records.parsing.splitting import split_at
-from homonym.records.parsing.tagged_lines import by_tag, lines_of, require_header, split_fields
+from homonym.records.parsing.tagged_lines import lines_of, require_header, split_fields
 from homonym.records.reader import Columns, Format, Records
 
 # Each pattern begins with literal characters and looks behind only then, which makes the search much faster.
@@ -55,12 +55,7 @@ def _parse(text: bytes, context: None) -> Parsed | None:
     if not fields:
         require_header(lines)
         return None
-    fields = prepared(fields)
-    notes: list[Note] = []
-    document = ris.document_of(fields, by_tag(fields), notes)
-    if not document.title and not document.authors:
-        raise BrokenRecordError("neither title nor authors")
-    return document, notes
+    return ris.parse_renamed(prepared(fields))
 
 
 FORMAT = Format(name="noteexpress", title="NoteExpress and CNKI text", recognises=_recognises, open=_open, parse=_parse)

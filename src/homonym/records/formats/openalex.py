@@ -18,11 +18,12 @@ from homonym.records.parsing.json_fields import (
     as_list,
     dicts,
     distinct,
+    first_repeated,
     indexed_text,
+    list_field,
     load_record,
     member,
     orcid,
-    repeated,
     text,
     unboxed,
     whole_name,
@@ -116,14 +117,10 @@ def _short(value: Any) -> str:
 
 def _authors(raw: dict[str, Any], notes: list[Note]) -> list[Author]:
     entries = raw.get("authorships")
-    if not isinstance(entries, list):
-        if entries is not None:
-            notes.append(("field", f"authorships must be a list, got {type(entries).__name__}"))
-        return []
-    if raw.get("is_authors_truncated") is True:
+    if isinstance(entries, list) and raw.get("is_authors_truncated") is True:
         notes.append(("field", f"authorships end after {len(entries)}: download this work alone to get all"))
     authors = []
-    for position, entry in enumerate(entries):
+    for position, entry in enumerate(list_field(entries, "authorships", notes)):
         author = _author(position, entry, notes)
         if author is None:
             notes.append(("author", f"author {position} has no name"))
@@ -170,14 +167,11 @@ def _person_ids(entry: dict[str, Any], person: dict[str, Any], notes: list[Note]
 
 def _venue(raw: dict[str, Any]) -> str:
     location = raw.get("primary_location")
-    for name in (
+    return first_repeated(
         member(location, "source", "display_name"),
         member(raw, "host_venue", "display_name"),
         member(location, "raw_source_name"),
-    ):
-        if isinstance(name, str) and name:
-            return repeated(name)
-    return ""
+    )
 
 
 def _fields(topics: list[dict[str, Any]]) -> Iterator[Any]:

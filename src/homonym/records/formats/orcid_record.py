@@ -26,6 +26,7 @@ from homonym.records.model import (
     require_few_authors,
 )
 from homonym.records.parsing.json_fields import (
+    add_member,
     dicts,
     load_record,
     member,
@@ -117,13 +118,7 @@ def _object_of(element: Element) -> Any:
         return text_of(element)
     found: dict[str, Any] = dict(element.attrib)
     for child in element:
-        name, value = local_name(child), _object_of(child)
-        if name not in found:
-            found[name] = value
-        elif isinstance(found[name], list):
-            found[name].append(value)
-        else:
-            found[name] = [found[name], value]
+        add_member(found, local_name(child), _object_of(child))
     return found
 
 
@@ -151,7 +146,7 @@ def _ids(raw: dict[str, Any], notes: list[Note]) -> dict[str, str]:
         if kind == "arxiv":
             written = re.sub(r"^arxiv:|v\d+$", "", written, flags=re.IGNORECASE)
         elif kind == "pmcid":
-            written = f"PMC{written.upper().removeprefix('PMC')}"
+            written = identifiers.pmcid(written)
         identifiers.add(ids, kind, written, notes)
     return ids
 

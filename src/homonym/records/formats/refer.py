@@ -11,9 +11,9 @@ import re
 from homonym.io.inputs import Source
 from homonym.records.formats import ris
 from homonym.records.formats.chinese_sources import prepared
-from homonym.records.model import BrokenRecordError, Note, Parsed
+from homonym.records.model import Parsed
 from homonym.records.parsing.splitting import split_at
-from homonym.records.parsing.tagged_lines import by_tag, lines_of, require_header, split_fields
+from homonym.records.parsing.tagged_lines import fields_of
 from homonym.records.reader import Columns, Format, Records
 
 # Each pattern begins with a literal character and looks behind only then, which makes the search much faster. Of
@@ -50,19 +50,13 @@ def _begins_with_types(head: bytes) -> bool:
 
 
 def _parse(text: bytes, context: None) -> Parsed | None:
-    lines = lines_of(text)
-    found = split_fields(lines, _TAG)
+    found = fields_of(text, _TAG)
     if not found:
-        require_header(lines)
         return None
     fields = prepared([(_RIS_TAGS[tag], value) for tag, value in found if tag in _RIS_TAGS])
     if any(tag == "TY" and value.strip() == EDITED_BOOK for tag, value in fields):
         fields = [(tag, value) for tag, value in fields if tag != "AU"]
-    notes: list[Note] = []
-    document = ris.document_of(fields, by_tag(fields), notes)
-    if not document.title and not document.authors:
-        raise BrokenRecordError("neither title nor authors")
-    return document, notes
+    return ris.parse_renamed(fields)
 
 
 FORMAT = Format(name="refer", title="EndNote and Refer tags (.enw)", recognises=_recognises, open=_open, parse=_parse)

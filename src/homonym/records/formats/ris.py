@@ -151,7 +151,7 @@ def _parse(text: bytes, context: None) -> Parsed | None:
         fields = without_cut_line(fields, text)
     tags = by_tag(fields)
     notes: list[Note] = []
-    document = document_of(fields, tags, notes)
+    document = _document_of(fields, tags, notes)
     if not finished:
         check_unfinished("ER", document.title, len(document.authors), notes)
     if not document.title and not document.authors and "TY" not in tags:
@@ -165,11 +165,17 @@ def _parse(text: bytes, context: None) -> Parsed | None:
     return document, notes
 
 
-def document_of(fields: list[Field], tags: Tags, notes: list[Note]) -> Document:
-    """The document that the fields of a record describe, which are also given by tag.
+def parse_renamed(fields: list[Field]) -> Parsed:
+    """Read a record of another reference manager, whose fields have been renamed to the RIS tags of the same kinds."""
+    notes: list[Note] = []
+    document = _document_of(fields, by_tag(fields), notes)
+    if not document.title and not document.authors:
+        raise BrokenRecordError("neither title nor authors")
+    return document, notes
 
-    Formats of other reference managers have the same kinds of fields. They rename them to RIS tags and call this.
-    """
+
+def _document_of(fields: list[Field], tags: Tags, notes: list[Note]) -> Document:
+    """The document that the fields of a record describe, which are also given by tag."""
     authors = authors_of(fields, tags, notes)
     title = first(tags, "TI", "T1", "BT", "CT", "ST", "TT")
     ids = _ids(tags)

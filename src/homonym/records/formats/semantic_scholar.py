@@ -17,11 +17,12 @@ from homonym.records.parsing.json_fields import (
     as_list,
     dicts,
     distinct,
+    first_repeated,
     identifier,
+    list_field,
     load_record,
     member,
     orcid,
-    repeated,
     text,
     whole_name,
 )
@@ -98,17 +99,13 @@ def _ids(raw: dict[str, Any], notes: list[Note]) -> dict[str, str]:
         if kind and kind not in ids and (written := identifier(value)):
             identifiers.add(ids, kind, written, notes)
     if "pmcid" in ids:
-        ids["pmcid"] = f"PMC{ids['pmcid'].upper().removeprefix('PMC')}"
+        ids["pmcid"] = identifiers.pmcid(ids["pmcid"])
     return ids
 
 
 def _authors(entries: Any, notes: list[Note]) -> list[Author]:
-    if not isinstance(entries, list):
-        if entries is not None:
-            notes.append(("field", f"authors must be a list, got {type(entries).__name__}"))
-        return []
     authors = []
-    for position, entry in enumerate(entries):
+    for position, entry in enumerate(list_field(entries, "authors", notes)):
         entry = {"name": entry} if isinstance(entry, str) else entry  # as some programs save it
         if isinstance(entry, dict) and (name := _name(entry)):
             affiliations, emails = affiliations_and_emails(as_list(entry.get("affiliations")))
@@ -137,11 +134,12 @@ def _person_ids(entry: dict[str, Any], notes: list[Note]) -> dict[str, str]:
 
 
 def _venue(raw: dict[str, Any]) -> str:
-    places = (member(raw, "publicationVenue", "name"), raw.get("venue"), member(raw, "journal", "name"))
-    for name in (*places, raw.get("journalName")):
-        if isinstance(name, str) and name:
-            return repeated(name)
-    return ""
+    return first_repeated(
+        member(raw, "publicationVenue", "name"),
+        raw.get("venue"),
+        member(raw, "journal", "name"),
+        raw.get("journalName"),
+    )
 
 
 def _fields(raw: dict[str, Any]) -> Iterator[Any]:

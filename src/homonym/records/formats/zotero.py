@@ -16,6 +16,7 @@ from homonym.records.parsing.json_fields import (
     dicts,
     distinct,
     identifier,
+    list_field,
     load_record,
     split_name,
     text,
@@ -88,12 +89,9 @@ def parse_item(line: bytes, context: object = None) -> Parsed | None:
 
 
 def _authors(entries: Any, notes: list[Note]) -> list[Author]:
-    if entries is not None and not isinstance(entries, list):
-        notes.append(("field", f"creators must be a list, got {type(entries).__name__}"))
-        return []
     authors: list[Author] = []
     position = 0
-    for entry in entries or ():
+    for entry in list_field(entries, "creators", notes):
         if isinstance(entry, dict) and (entry.get("creatorType", "author") not in _ROLES or _is_group(entry)):
             continue
         if name := _name(entry):

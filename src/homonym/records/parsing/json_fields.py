@@ -82,6 +82,19 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
+def list_field(value: Any, name: str, notes: list[Note]) -> list[Any]:
+    """The list in a field, empty if there is none. Other values are noted.
+
+    >>> list_field(["a"], "authors", []), list_field(None, "authors", []), list_field(7, "authors", notes := []), notes
+    (['a'], [], [], [('field', 'authors must be a list, got int')])
+    """
+    if isinstance(value, list):
+        return value
+    if value is not None:
+        notes.append(("field", f"{name} must be a list, got {type(value).__name__}"))
+    return []
+
+
 def dicts(value: Any, key: str = "") -> list[dict[str, Any]]:
     """The objects in a list, or a single one. With a key, another value becomes an object with only that key.
 
@@ -106,6 +119,20 @@ def member(value: Any, *names: str) -> Any:
             return None
         value = value.get(name)
     return value
+
+
+def add_member(found: dict[str, Any], name: str, value: Any) -> None:
+    """Add a value that may be repeated, such as an XML element: several values of a name become a list.
+
+    >>> add_member(found := {"a": 1}, "a", 2), add_member(found, "b", 3), found
+    (None, None, {'a': [1, 2], 'b': 3})
+    """
+    if name not in found:
+        found[name] = value
+    elif isinstance(found[name], list):
+        found[name].append(value)
+    else:
+        found[name] = [found[name], value]
 
 
 def unboxed(value: Any, depth: int = 8) -> Any:
@@ -213,6 +240,15 @@ def distinct(values: Iterable[Any]) -> list[str]:
 def repeated(value: str) -> str:
     """Plain text, cached: for texts that many records share, such as venues and keywords."""
     return plain_text(value)
+
+
+def first_repeated(*values: Any) -> str:
+    """The first text among values, as plain text, cached; empty if there is none.
+
+    >>> first_repeated(None, "", {"title": "x"}, "Nature", "Nat.")
+    'Nature'
+    """
+    return next((repeated(value) for value in values if isinstance(value, str) and value), "")
 
 
 @lru_cache(maxsize=1 << 14)

@@ -63,6 +63,15 @@ def split_fields(lines: str, tag: re.Pattern[str]) -> list[Field]:
     return list(zip(parts[1::2], parts[2::2], strict=True))
 
 
+def fields_of(text: bytes, tag: re.Pattern[str]) -> list[Field]:
+    """The fields of a raw record; none in the few lines without tags that exports begin and end with."""
+    lines = lines_of(text)
+    fields = split_fields(lines, tag)
+    if not fields:
+        require_header(lines)
+    return fields
+
+
 def by_tag(fields: Iterable[Field]) -> Tags:
     """The values of each tag."""
     tags: defaultdict[str, list[str]] = defaultdict(list)
