@@ -124,7 +124,7 @@ def explain(result: Path, what: str, other: str | None, as_json: bool, output: P
     if as_json:
         import orjson
 
-        click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2))
+        click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2).decode())
     else:
         click.echo(str(found))
 

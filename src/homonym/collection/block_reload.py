@@ -26,10 +26,10 @@ from homonym.collection.extractor import order_by_owner
 from homonym.collection.layout import IDENTIFIER_ROWS, PART_TABLES, SLOT_BITS, part_file
 from homonym.collection.parts import Chunk, write_documents
 from homonym.collection.result_statistics import ResultStatistics
-from homonym.collection.statistics import sql_files
 from homonym.errors import InputError
 from homonym.features.blocking import blocked_names
 from homonym.io.result_directory import DOCUMENTS, MENTIONS
+from homonym.io.tables import look_up
 from homonym.records.parsing.splitting import Raw
 from homonym.settings import Settings
 
@@ -82,21 +82,8 @@ def changed(result: Path, how: str) -> InputError:
 
 def rows_of_blocks(result: Path, blocks: Iterable[str]) -> pa.Table:
     """The rows of the table of mentions that are in these blocks, in its order."""
-    return look_up(result / MENTIONS, "block", pa.array(list(blocks), pa.string()))
-
-
-def look_up(path: Path, column: str, values: pa.Array | pa.ChunkedArray, columns: list[str] | None = None) -> pa.Table:
-    """The rows of a Parquet file with one of these values in a column, in the order of the file."""
-    import duckdb
-
-    with duckdb.connect() as connection:
-        connection.register("wanted", pa.table({"value": values}))
-        query = f"""SELECT {", ".join(columns or ["*"])} FROM read_parquet({sql_files([path])})
-                    WHERE {column} IN (SELECT value FROM wanted)"""
-        try:
-            return connection.sql(query).to_arrow_table()
-        except duckdb.Error as error:
-            raise InputError(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error
+    columns = ["mention_id", "document_id", "name", "block", "author_id"]
+    return look_up(result / MENTIONS, "block", pa.array(list(blocks), pa.string()), columns)
 
 
 def _extract(records: pa.ChunkedArray, settings: Settings, folder: Path) -> dict[str, pa.Table]:
@@ -169,7 +156,8 @@ class _OwnedFeatures:
 
 def _authors_of(result: Path, documents: set[str], settings: Settings) -> dict[str, list[str]]:
     """The normalised names of the authors of some documents; those that the result does not have are left out."""
-    found = look_up(result / DOCUMENTS, "document_id", pa.array(sorted(documents)), ["document_id", "authors"])
+    columns = ["document_id", "authors.list.element.name"]
+    found = look_up(result / DOCUMENTS, "document_id", pa.array(sorted(documents)), columns)
     names = blocked_names(settings.blocking)
     return {
         row["document_id"]: [name.key for author in row["authors"] if (name := names[author["name"]])]

@@ -20,12 +20,11 @@ import pyarrow.parquet as pq
 
 from homonym.clustering.arrays import Floats
 from homonym.collection.namesakes import namesakes_of
-from homonym.collection.statistics import sql_files
 from homonym.errors import InputError
 from homonym.io.inputs import unreadable
 from homonym.io.outputs import write_atomic
 from homonym.io.result_directory import FREQUENCIES, MASSES, NAMES
-from homonym.io.tables import write_table
+from homonym.io.tables import look_up, write_table
 from homonym.schema import NAME_COUNTS, STATISTICS
 
 
@@ -70,21 +69,10 @@ class ResultStatistics:
 
     def totals(self, types: Sequence[str], features: Sequence[str]) -> Floats:
         """#(f) of some features, NaN where the result has none."""
-        import duckdb
-
-        wanted = pa.table({"number": np.arange(len(features)), "type": list(types), "feature": list(features)})
-        path = self.folder / FREQUENCIES
-        with duckdb.connect() as connection:
-            connection.register("wanted", wanted)
-            query = f"""SELECT number, count FROM wanted JOIN read_parquet({sql_files([path])}) s
-                        ON s.type = wanted.type AND s.feature = wanted.feature"""
-            try:
-                found = connection.execute(query).fetchnumpy()
-            except duckdb.Error as error:
-                raise InputError(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error
-        total = np.full(len(features), np.nan)
-        total[found["number"]] = found["count"]
-        return total
+        rows = look_up(self.folder / FREQUENCIES, "feature", pa.array(sorted({*features}), pa.string()))
+        keys = zip(rows["type"].to_pylist(), rows["feature"].to_pylist(), strict=True)
+        known = dict(zip(keys, rows["count"].to_pylist(), strict=True))
+        return np.array([known.get(key, np.nan) for key in zip(types, features, strict=True)], np.float64)
 
     @cached_property
     def name_counts(self) -> dict[tuple[str, str], int]:

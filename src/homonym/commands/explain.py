@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -104,18 +105,20 @@ def _answer(folder: Path, settings: Settings, what: str, other: str | None) -> E
 
 def _find(folder: Path, settings: Settings, what: str) -> _Subject:
     """The mentions that a question is about; fails if there are none, or several that it might mean."""
-    from homonym.collection.block_reload import look_up, rows_of_blocks
-
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from homonym.collection.block_reload import rows_of_blocks
+    from homonym.io.tables import look_up
+
     text = what.strip()
-    if "/" in text:
+    looks_like_id = re.fullmatch(r".+(/[0-9a-f]{12,64}|#\d+)", text) is not None
+    if looks_like_id and "/" in text:
         rows = rows_of_blocks(folder, [text.rpartition("/")[0]])
         rows = rows.filter(pc.equal(rows["author_id"], text))
         if len(rows):
             return _Subject(rows["block"][0].as_py(), rows["mention_id"].to_pylist(), author=text)
-    if found := _find_name(folder, settings, text):
+    if not looks_like_id and (found := _find_name(folder, settings, text)):
         return found
     path = folder / MENTIONS
     rows = look_up(path, "mention_id", pa.array([text]), ["mention_id", "block"])

@@ -306,15 +306,15 @@ class BlockExplainer:
     def _verdict(self, compared: ComparedClusters) -> str:
         if compared.links:
             return f"was demanded by a must-link. {' '.join(compared.links)}"
-        return f"had a score of {multiple(compared.share)}."
+        return f"had a score of {multiple(compared.share, compared.limit_name)}."
 
     def _why_apart(self, compared: ComparedClusters) -> str:
-        reached = f"Their score is {multiple(compared.share)}"
+        reached = f"Their score is {multiple(compared.share, compared.limit_name)}"
         if compared.barriers:
             return f"{' '.join(compared.barriers)} {reached}, but a constraint takes precedence."
         if exceeds(compared.score, compared.limit):
-            return f"{reached}: more than the limit of the name, but less than clusters of this size share by chance."
-        return f"{reached}, so {multiple(1 - compared.share)} is missing."
+            return f"{reached}. It exceeds the limit of the name, but clusters of this size must share more."
+        return f"{reached}, so {multiple(1 - compared.share, compared.limit_name)} is missing."
 
     def _shortfall(self, other: OtherAuthor) -> str:
         author = f"{other.author.name} ({other.author.author_id}, {counted(len(other.author.mentions), 'mention')})"
@@ -345,7 +345,7 @@ class BlockExplainer:
         """What each of two mentions was merged with instead, if the two alone would have exceeded the limits."""
         if direct.barriers or direct.share <= 1:
             return []
-        notes = [f"These two mentions alone have a score of {multiple(direct.share)}, but there were better partners."]
+        notes = [f"These two mentions alone have a score of {multiple(direct.share, direct.limit_name)}, but there were better partners."]
         for mention in (x, y):
             if (node := self.tree.parent.get(mention)) is None:
                 continue

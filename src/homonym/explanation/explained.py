@@ -76,6 +76,11 @@ class ComparedClusters:
     barriers: tuple[str, ...] = ()
     needed: tuple[str, ...] = ()
 
+    @property
+    def limit_name(self) -> str:
+        """The limit that matters: the higher one."""
+        return "chance limit" if self.chance_limit > self.limit else "limit"
+
 
 @dataclass(frozen=True)
 class OtherAuthor:

@@ -84,15 +84,15 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def multiple(share: float) -> str:
+def multiple(share: float, limit_name: str = "limit") -> str:
     """A score in multiples of the limit.
 
     >>> multiple(2.345), multiple(float("inf")), multiple(123.4)
     ('2.35 × the limit', 'more than the limit, which is 0', '123 × the limit')
     """
     if share == float("inf"):
-        return "more than the limit, which is 0"
-    return f"{share:.0f} × the limit" if abs(share) >= 100 else f"{share:.2f} × the limit"
+        return f"more than the {limit_name}, which is 0"
+    return f"{share:.0f} × the {limit_name}" if abs(share) >= 100 else f"{share:.2f} × the {limit_name}"
 
 
 def short_mention(mention: ExplainedMention) -> str:
@@ -114,7 +114,7 @@ def explanation_text(found: Explanation) -> str:
     for other in found.others:
         lines += ["", f"Compared with {_author(other.author)}:", *_evidence(other.comparison)]
     if found.direct and found.direct.parts != (found.merge.parts if found.merge else ()):
-        share = multiple(found.direct.share)
+        share = multiple(found.direct.share, found.direct.limit_name)
         lines += ["", f"The two mentions alone ({share}):", *_evidence(found.direct)]
     lines += ["", *_trees(found)]
     return "\n".join(lines)
@@ -139,7 +139,7 @@ def _comparison(found: Explanation, compared: ComparedClusters) -> Iterator[str]
         more = [f"… and {counted(len(ids) - SHOWN_MENTIONS, 'more mention')}"] if len(ids) > SHOWN_MENTIONS else []
         yield from (f"  {mark} {line}" for mark, line in zip("•" + " " * len(ids), [*shown, *more], strict=False))
     yield ""
-    yield f"Evidence, in multiples of the limit; the sum is {compared.share:.3g}:"
+    yield f"Evidence, in multiples of the {compared.limit_name}; the sum is {compared.share:.3g}:"
     yield from _evidence(compared)
     if compared.needed:
         yield ""

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from homonym.explanation.explained import ComparedClusters, ExplainedAuthor, Explanation, TreeMerge
-from homonym.explanation.wording import grouped_parts, multiple, part_text, short_mention, tree_sizes
+from homonym.errors import counted
+from homonym.explanation.explained import ComparedClusters, ExplainedAuthor, ExplainedMention, Explanation, TreeMerge
+from homonym.explanation.wording import grouped_parts, multiple, part_text, tree_sizes
 from homonym.report.figures import BLUE, GREY, INK, ORANGE, Picture, grid_only, printable
 
 if TYPE_CHECKING:
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
 
 # Maximum number of bars for the features of one type, and of mentions in a dendrogram.
 BARS_PER_TYPE, DRAWN_MENTIONS = 4, 80
+# Share of all evidence up to which a type is drawn as one bar.
+SMALLEST = 0.01
 # Maximum number of characters of the labels.
-BAR_LABEL, LEAF_LABEL = 46, 70
+BAR_LABEL, LEAF_LABEL = 46, 60
 # Inches of a row, and of the space for axes.
 ROW, AXES = 0.2, 0.75
 WIDTH = 7.0
@@ -35,11 +38,14 @@ class Bar(NamedTuple):
 def waterfall_bars(compared: ComparedClusters) -> list[Bar]:
     """The bars of a comparison: the strongest features of each type, the others together, then the rest of the parts.
 
+    A type that matters little is one bar.
     Each begins where the one before ends, so the last one ends at the score.
     """
     rows: list[tuple[str, float]] = []
+    highest = sum(abs(part.share) for part in compared.parts)
     for name, parts in grouped_parts(compared).items():
-        shown = parts[:BARS_PER_TYPE] if parts[0].kind == "feature" else []
+        matters = sum(part.share for part in parts) > SMALLEST * highest
+        shown = parts[:BARS_PER_TYPE] if parts[0].kind == "feature" and matters else []
         rows += [(part_text(part), part.share) for part in shown]
         if rest := parts[len(shown) :]:
             label = f"{len(rest)} more {name}" if shown else name
@@ -69,7 +75,7 @@ def _draw_waterfall(compared: ComparedClusters, bars: Sequence[Bar], figure: Fig
     labels = [printable(bar.label, BAR_LABEL) for bar in bars] + ["score"]
     axes.set_yticks(range(total + 1), labels)
     axes.set_ylim(total + 0.6, -0.6)
-    axes.set_xlabel("multiples of the limit (dashed)")
+    axes.set_xlabel(f"multiples of the {compared.limit_name} (dashed)")
     axes.margins(x=0.12)
     grid_only(axes, "x")
 
@@ -84,6 +90,7 @@ class Dendrogram:
     """Mentions in the order of the tree, and for each merge both sides and where it is drawn."""
 
     labels: list[str]
+    """The label of each row: a mention, or an author above its mentions."""
     lines: list[tuple[tuple[float, float], tuple[float, float], float]]
     """Row and share of the left side, of the right side, and the share at which they are joined."""
     left_out: int
@@ -105,7 +112,8 @@ def dendrogram_of(found: Explanation) -> Dendrogram:
         order = _leaf_order(author, merges)
         kept = order[:DRAWN_MENTIONS]
         left_out += len(order) - len(kept)
-        mentions = {mention.mention_id: short_mention(mention) for mention in author.mentions}
+        mentions = {mention.mention_id: _leaf(mention) for mention in author.mentions}
+        labels.append(f"{author.name}, {counted(len(author.mentions), 'mention')}:")
         place: dict[str | int, tuple[float, float]] = {
             one: (float(len(labels) + row), float("inf")) for row, one in enumerate(kept)
         }
@@ -118,6 +126,10 @@ def dendrogram_of(found: Explanation) -> Dendrogram:
                 lines.append((left, right, at))
                 place[merge.number] = ((left[0] + right[0]) / 2, at)
     return Dendrogram(labels, lines, left_out)
+
+
+def _leaf(mention: ExplainedMention) -> str:
+    return f"{mention.year or ''} {mention.title or mention.mention_id}"
 
 
 def _leaf_order(author: ExplainedAuthor, merges: Sequence[TreeMerge]) -> list[str]:
@@ -157,6 +169,9 @@ def _draw_dendrogram(tree: Dendrogram, figure: Figure) -> None:
     axes.axvline(1, color=INK, linewidth=1, linestyle="--")
     axes.set_xscale("log")
     axes.set_xlim(0.7, highest)
+    ticks = [step * 10**power for power in range(12) for step in (1, 3) if step * 10**power < highest]
+    axes.set_xticks(ticks[:: 1 + len(ticks) // 6], [f"{tick:,}" for tick in ticks[:: 1 + len(ticks) // 6]])
+    axes.minorticks_off()
     axes.set_yticks(range(len(tree.labels)), [printable(label, LEAF_LABEL) for label in tree.labels])
     axes.yaxis.tick_right()
     axes.set_ylim(len(tree.labels) - 0.4, -0.6)
@@ -168,4 +183,4 @@ def _draw_dendrogram(tree: Dendrogram, figure: Figure) -> None:
 def verdict_title(found: Explanation, compared: ComparedClusters) -> str:
     """The heading of the waterfall."""
     what = "merged" if compared.round is not None else "not merged"
-    return f"{found.block}: {what}, score {multiple(compared.share)}"
+    return f"{found.block}: {what}, score {multiple(compared.share, compared.limit_name)}"

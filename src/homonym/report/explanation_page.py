@@ -63,15 +63,15 @@ def _heading(author: ExplainedAuthor) -> str:
 
 
 def _comparison(found: Explanation, heading: str, compared: ComparedClusters) -> dict[str, object]:
-    sentences = [f"The score is {multiple(compared.share)}.", *compared.links, *compared.barriers]
+    sentences = [f"The score is {multiple(compared.share, compared.limit_name)}.", *compared.links, *compared.barriers]
     if compared.needed:
         sentences.append(f"Without this evidence they would not have been merged: {'; '.join(compared.needed)}.")
-    caption = "What each piece of evidence adds to the score, in multiples of the limit. The bars sum to the score."
+    caption = "What each piece of evidence adds to the score, in multiples of the {}. The bars sum to the score."
     drawn = waterfall(compared, verdict_title(found, compared)).element() if compared.parts else ""
     return {
         "heading": heading,
         "sentences": sentences,
-        "figure": PageFigure(drawn, caption) if drawn else None,
+        "figure": PageFigure(drawn, caption.format(compared.limit_name)) if drawn else None,
         "parts": Table(("evidence", "in the collection", "× limit"), _rows(compared)),
     }
 
