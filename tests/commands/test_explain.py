@@ -21,7 +21,7 @@ from homonym.settings import Settings
 from tests.commands.test_result_directory import write
 from tests.support.command import homonym_command
 
-HOSTILE = "<script>alert(1)</script> \u05e9\u05dc\u05d5\u05dd \x1b[31mred & \u202e\"quoted\""
+HOSTILE = '<script>alert(1)</script> \u05e9\u05dc\u05d5\u05dd \x1b[31mred & \u202e"quoted"'
 ORCID = {"orcid": "0000-0002-1825-0097"}
 OTHER_ORCID = {"orcid": "0000-0001-5109-3700"}
 
@@ -35,12 +35,14 @@ def paper(number: int, author: Any, team: list[str], topic: str, **more: Any) ->
 PAPERS = [
     paper(1, {"name": "Wang, Wei"}, ["Merlot, Anna", "Syrah, Bruno"], "Wine yeast fermentation"),
     paper(2, {"name": "Wang, Wei"}, ["Merlot, Anna", "Syrah, Bruno"], "Yeast strains in wine"),
-    paper(3, {"name": "Wang, Wei", "ids": ORCID}, ["Edge, Carl"], "Graph kernels"),
-    paper(4, {"name": "Wang, W", "ids": ORCID}, ["Node, Dora"], HOSTILE),
+    paper(3, {"name": "Wang, Wei", "ids": ORCID}, ["Edge, Carl"], "Graph kernels", year=1980),
+    paper(4, {"name": "Wang, W", "ids": ORCID}, ["Node, Dora"], HOSTILE, year=1960),
     paper(5, {"name": "Wang, Wenli"}, ["Merlot, Anna", "Syrah, Bruno"], "Wine yeast fermentation"),
-    paper(6, {"name": "Wang, W"}, ["Lonely, Zoe"], "Ceramics"),
+    paper(6, {"name": "Wang, W"}, ["Lonely, Zoe"], "Ceramics", year=1940),
 ]
-FILLERS = [paper(100 + n, {"name": f"Author{n}, A"}, [f"Other{n}, B"], f"Subject{n} matter") for n in range(40)]
+FILLERS = [
+    paper(100 + n, {"name": f"Author{n}, A"}, [f"Other{n}, B"], f"Subject{n} matter", year=2001) for n in range(40)
+]
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +86,7 @@ def test_two_mentions_together_show_their_evidence(result: Path) -> None:
     assert found.merge.round == 1
     assert found.merge.share > 1
     best = found.merge.parts[0]
-    assert (best.type, best.rarity) == ("co", f"on 3 of {found.mentions_in_collection:,} mentions")
+    assert (best.type, best.rarity) == ("co", f"on 6 of {found.mentions_in_collection:,} mentions")
     assert {best.feature} <= {"MERLOT|ANNA", "SYRAH|BRUNO"}
     assert "co-author" in str(found)
     for compared in comparisons(found):
@@ -212,7 +214,9 @@ def test_different_identifiers_and_documents_are_reasons(tmp_path: Path) -> None
     result = disambiguate(write(tmp_path / "in.jsonl", two), tmp_path / "result", Settings(kappa=7)).output
     found = explain(result, "d1#0", "d2#0")
     assert found.merge
-    assert any("Their orcid differ: 0000-0002-1825-0097 and 0000-0001-5109-3700." in one for one in found.merge.barriers)
+    assert any(
+        "Their orcid differ: 0000-0002-1825-0097 and 0000-0001-5109-3700." in one for one in found.merge.barriers
+    )
     same = explain(result, "d1#0", "d1#2")
     assert same.merge
     assert any("Both are on one document: Wine 1." in one for one in same.merge.barriers)

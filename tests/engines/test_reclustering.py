@@ -46,7 +46,9 @@ def again(result: Path, blocks: list[str], folder: Path) -> ReclusteredBlocks:
         Settings(blocking="initials", coauthor_names="initials", affiliation_level="whole", language="none"),
         Settings(constraints="none", weights="only-co", alpha=1e-4),
     ],
-    ids=lambda settings: "-".join(f"{value}" for value in settings.model_dump(exclude_unset=True).values()) or "default",
+    ids=lambda settings: (
+        "-".join(f"{value}" for value in settings.model_dump(exclude_unset=True).values()) or "default"
+    ),
 )
 def test_all_blocks_have_the_same_authors(
     settings: Settings, generated: Callable[[Corpus], Path], tmp_path: Path
@@ -76,7 +78,9 @@ def test_merged_documents_references_and_equal_ids(tmp_path: Path) -> None:
     result = disambiguate(write(tmp_path / "in.jsonl", [*RECORDS, *more]), tmp_path / "result", LIMIT).output
     found = again(result, blocks_of(result), tmp_path)
     referenced = {
-        name for kind, name in zip(found.reloaded.feature_type, found.reloaded.feature_name, strict=True) if kind == "ref"
+        name
+        for kind, name in zip(found.reloaded.feature_type, found.reloaded.feature_name, strict=True)
+        if kind == "ref"
     }
     assert {"ANT, A", "BEE, B", "ROE, R", "DOE, J"} <= referenced
 

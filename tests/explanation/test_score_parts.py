@@ -41,7 +41,9 @@ def literal_score(block: list[Mention], run: Settings, rare: int, C: list[int], 
 
 
 @settings(max_examples=examples(1000))
-@given(block=members, run=parameters(), rare=st.sampled_from([0, 1, 50]), labels=st.lists(st.integers(0, 2), min_size=7))
+@given(
+    block=members, run=parameters(), rare=st.sampled_from([0, 1, 50]), labels=st.lists(st.integers(0, 2), min_size=7)
+)
 def test_parts_sum_to_score_of_reference(block: list[Mention], run: Settings, rare: int, labels: list[int]) -> None:
     clusters = partition(labels[: len(block)])
     if len(clusters) < 2:

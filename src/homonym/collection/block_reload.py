@@ -137,7 +137,7 @@ class _OwnedFeatures:
             return self
         entries = [*zip(self.owner.tolist(), self.feature.tolist(), self.count.tolist(), strict=True)]
         known = list(zip(self.types, self.names, strict=True))
-        sums: Counter[tuple[int, tuple[str, str]]] = Counter({(owner, known[f]): count for owner, f, count in entries})  # type: ignore[misc]
+        sums: Counter[tuple[int, tuple[str, str]]] = Counter({(owner, known[f]): count for owner, f, count in entries})
         for (owner, name), times in counts.items():
             sums[owner, (REFERENCED, name)] += times
         return _OwnedFeatures._numbered(sums)
@@ -226,4 +226,6 @@ def _write_identifiers(identifiers: pa.Table, owner: Integers, path: Path) -> No
     kind = pc.utf8_lower(pc.replace_substring_regex(chosen["kind"], r"[-_\s]", ""))
     table = pa.table([chosen["owner"], kind, chosen["id"]], schema=IDENTIFIER_ROWS)
     first = table.group_by(["owner", "kind"]).aggregate([("id", "min")]).select(["owner", "kind", "id_min"])
-    pq.write_table(first.rename_columns(IDENTIFIER_ROWS.names).sort_by([("owner", "ascending"), ("kind", "ascending")]), path)
+    pq.write_table(
+        first.rename_columns(IDENTIFIER_ROWS.names).sort_by([("owner", "ascending"), ("kind", "ascending")]), path
+    )

@@ -16,7 +16,6 @@ import pyarrow as pa
 from homonym.collection.background import BackgroundUse, background
 from homonym.collection.duplicates import Database
 
-
 # The kinds of rows of `name_counts`.
 SURNAME, GIVEN, ALL = "surname", "given", "all"
 

@@ -48,7 +48,9 @@ def explain(
 
 def _require_page(page: Path) -> None:
     if page.suffix not in PAGE_SUFFIXES:
-        raise OutputError(f"{page}: an explanation is written as {' or '.join(PAGE_SUFFIXES)}; choose one of these suffixes.")
+        raise OutputError(
+            f"{page}: an explanation is written as {' or '.join(PAGE_SUFFIXES)}; choose one of these suffixes."
+        )
     require_writable(page)
 
 
@@ -129,9 +131,8 @@ def _find(folder: Path, settings: Settings, what: str) -> _Subject:
         listed = _listed([f"{row['mention_id']} ({row['name']})" for row in rows.to_pylist()])
         raise InputError(f"{what!r} is a document; name one of its mentions: {listed}.")
     close = _listed(_close_names(path, settings, text))
-    raise InputError(
-        f"{folder} has no name, mention id or author id {what!r}; {f'names like it: {close}.' if close else 'it is empty.'}"
-    )
+    advice = f"names like it: {close}" if close else "it is empty"
+    raise InputError(f"{folder} has no name, mention id or author id {what!r}; {advice}.")
 
 
 def _find_name(folder: Path, settings: Settings, text: str) -> _Subject | None:

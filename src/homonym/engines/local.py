@@ -442,7 +442,9 @@ class LocalEngine:
         """Write what blocks take from the whole collection to a result directory."""
         known, names = collection.data.encoded.frequencies, pq.read_table(self.work / NAME_COUNTS)
         mass = dict(zip(known.types, known.mass.tolist(), strict=True))
-        write_result_statistics(folder, _with_totals(self.work / VOCABULARY, known.total), mass, known.mentions, [names])
+        write_result_statistics(
+            folder, _with_totals(self.work / VOCABULARY, known.total), mass, known.mentions, [names]
+        )
 
     def _remove_database(self) -> None:
         """Remove the database; one of an interrupted run would be in the way."""

@@ -88,7 +88,9 @@ class BlockExplainer:
         written = sum(len(author.mentions) for author in authors)
         answer = f"{counted(written, 'mention')} of {counted(len(authors), 'author')}."
         if len(authors) < self._number:
-            answer += f" The name has {counted(self._number, 'author')}; the others have given names that exclude this one."
+            answer += (
+                f" The name has {counted(self._number, 'author')}; the others have given names that exclude this one."
+            )
         return self._explanation("name", answer, clusters)
 
     def about_author(self, label: int, mention: int | None = None) -> Explanation:
@@ -190,17 +192,17 @@ class BlockExplainer:
 
     def _tree_merge(self, number: int, merge: Merge, author_id: str) -> TreeMerge:
         mentions = self.tree.mentions
-        sides = [
+        left, right = (
             self.mentions[node].mention_id if node < mentions else node - mentions for node in (merge.left, merge.right)
-        ]
+        )
         if merge.is_must_link:
-            return TreeMerge(number, *sides, None, None, None, author_id)
+            return TreeMerge(number, left, right, None, None, None, author_id)
         share = _ratio(merge.score, self.scores.limit)
-        return TreeMerge(number, *sides, merge.round, merge.score, share, author_id)
+        return TreeMerge(number, left, right, merge.round, merge.score, share, author_id)
 
     def _runners_up(self, label: int) -> list[OtherAuthor]:
         """The best partner of an author, and if a constraint excludes it, the best one that none excludes."""
-        members, found = self._members(label), []
+        members, found = self._members(label), list[OtherAuthor]()
         for other in islice(self.scores.best_partners(members, self.label).tolist(), SEARCHED_AUTHORS):
             theirs = self._members(other)
             is_excluded = bool(self.reasons.barriers(members, theirs))
@@ -259,7 +261,9 @@ class BlockExplainer:
                 value,
                 _ratio(value, threshold),
                 float(self.scores.total[f]),
-                rarity_text(reloaded.feature_type[f], reloaded.feature_name[f], float(self.scores.total[f]), self.scores.N),
+                rarity_text(
+                    reloaded.feature_type[f], reloaded.feature_name[f], float(self.scores.total[f]), self.scores.N
+                ),
             )
             for f, _, _, value in parts.evidence
         ]
@@ -333,7 +337,7 @@ class BlockExplainer:
     def _merges(self, label: int) -> list[Merge]:
         """The merges of an author, in order."""
         tree, root = self.tree, self.tree.root[self._members(label)[0]]
-        waiting, found = [root], []
+        waiting, found = [root], list[int]()
         while waiting:
             node = waiting.pop()
             if merge := tree.merge_at(node):
@@ -345,7 +349,8 @@ class BlockExplainer:
         """What each of two mentions was merged with instead, if the two alone would have exceeded the limits."""
         if direct.barriers or direct.share <= 1:
             return []
-        notes = [f"These two mentions alone have a score of {multiple(direct.share, direct.limit_name)}, but there were better partners."]
+        share = multiple(direct.share, direct.limit_name)
+        notes = [f"These two mentions alone have a score of {share}, but there were better partners."]
         for mention in (x, y):
             if (node := self.tree.parent.get(mention)) is None:
                 continue

@@ -29,9 +29,9 @@ class ConstraintReasons:
         return tuple(self._barrier(*one) for one in self._cannot_links(C, D))
 
     def links(self, C: Sequence[int], D: Sequence[int]) -> tuple[str, ...]:
-        """Why C and D must be one author: one sentence for each kind of must-link; indirect ones if there are no others."""
+        """Why C and D must be one author: one sentence for each kind of must-link, or one about indirect links."""
         direct = tuple(self._link(*one) for one in self._must_links(C, D))
-        return direct or ("They are linked by way of other mentions: each shares an identifier with one of these, or the user's pairs call them the same.",)
+        return direct or ("They are linked by way of other mentions, by identifiers or the user's pairs.",)
 
     def _cannot_links(self, C: Sequence[int], D: Sequence[int]) -> Iterator[Found]:
         if self.found is None:

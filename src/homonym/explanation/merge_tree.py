@@ -44,7 +44,7 @@ class MergeTree:
     def of(cls, clustering: Clustering) -> MergeTree:
         """The tree of a clustering of one block."""
         mentions = int(clustering.block_start[-1])
-        node, merges = list(range(mentions)), []
+        node, merges = list(range(mentions)), list[Merge]()
         parent = np.arange(mentions + int((clustering.merge_round != 0).sum()))
         for k in np.flatnonzero(clustering.merge_round != 0).tolist():
             left, right = int(clustering.merge_left[k]), int(clustering.merge_right[k])

@@ -16,7 +16,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from homonym.clustering.agglomerative import chance_levels, limits
 from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers, NamePrior
@@ -26,12 +25,22 @@ from homonym.settings import Settings
 Cluster = Sequence[int]
 
 
+class SharedFeature(NamedTuple):
+    """A feature that two clusters have: its type and number, its counts in C and in D, and S of it."""
+
+    kind: int
+    feature: int
+    in_C: float  # noqa: N815
+    in_D: float  # noqa: N815
+    S: float
+
+
 class FeaturePart(NamedTuple):
     """The evidence of one feature: its number, its counts in C and in D, and what it adds to the score."""
 
     feature: int
-    in_C: float
-    in_D: float
+    in_C: float  # noqa: N815
+    in_D: float  # noqa: N815
     value: float
 
 
@@ -106,14 +115,14 @@ class BlockScores:
         mention = np.repeat(np.arange(m), np.diff(bags.bag_start))
         feature, count = bags.feature[: len(mention)].astype(np.int64), bags.count[: len(mention)]
         kind = np.searchsorted(frequencies.type_start, feature, side="right") - 1
-        n = np.bincount(mention * types + kind, count, m * types).reshape(m, types)
+        n = _summed(mention * types + kind, count, m * types).reshape(m, types)
         within = settings.scope == "within"
         return cls(
             mention=mention,
             feature=feature,
             kind=kind,
             count=count,
-            total=np.bincount(feature, count, len(frequencies.total)) if within else frequencies.total,
+            total=_summed(feature, count, len(frequencies.total)) if within else frequencies.total,
             n=n,
             mass=n.sum(axis=0) if within else frequencies.mass,
             weight=np.array(settings.weights_for(frequencies.types)),
@@ -134,14 +143,13 @@ class BlockScores:
         n_C, n_D = self.n[list(C)].sum(axis=0), self.n[list(D)].sum(axis=0)
         below = self._below(n_D, len(D))
         if self.settings.variant == "max":
-            evidence, pairs = self._best_pairs(C, D), 1
+            shared, pairs = self._best_pairs(C, D), 1
         else:
-            evidence, pairs = self._shared(C, D, slice(None)), len(C) * len(D)
-        kinds = np.array([kind for kind, *_ in evidence], np.int64)
-        values = [S * self.weight[kind] / below[kind] for kind, *_, S in evidence]
-        order = np.lexsort((kinds, -np.array(values))) if evidence else []
+            shared, pairs = self._shared(C, D), len(C) * len(D)
+        factor = (self.weight / below).tolist()
+        evidence = [FeaturePart(one.feature, one.in_C, one.in_D, one.S * factor[one.kind]) for one in shared]
         return ScoreParts(
-            evidence=[FeaturePart(*evidence[i][1:4], values[i]) for i in order],
+            evidence=sorted(evidence, key=lambda part: (-part.value, part.feature)),
             smoothing=self.weight * (pairs * self.settings.epsilon / self.N) / below,
             chance=self._chance(n_C, n_D, len(D)),
             factor=self._factor(C, D),
@@ -163,16 +171,16 @@ class BlockScores:
 
     def best_partners(self, C: Cluster, label: Integers) -> Integers:
         """All other clusters, by falling score with C in either direction; C is one of the clusters of `label`."""
-        clusters = int(label.max()) + 1
         own = int(label[C[0]])
         highest = np.array([max(pair) for pair in zip(*self._scores_with(C, label), strict=True)])
         order = np.argsort(-highest, kind="stable")
-        return order[(order != own) & (order < clusters)]
+        others: Integers = order[order != own]
+        return others
 
     def _scores_with(self, C: Cluster, label: Integers) -> tuple[Floats, Floats]:
         """score(C,D) and score(D,C) for all clusters D."""
         clusters, types = int(label.max()) + 1, len(self.weight)
-        S = self._S_with(C, label, clusters)
+        S = self._shared_with(C, label, clusters)
         n_D, size = np.zeros((clusters, types)), np.bincount(label, minlength=clusters)[:, None]
         np.add.at(n_D, label, self.n)
         n_C = self.n[list(C)].sum(axis=0)
@@ -185,7 +193,7 @@ class BlockScores:
         factor = self._factors(C, label, clusters)
         return forth * factor, back * factor
 
-    def _S_with(self, C: Cluster, label: Integers, clusters: int) -> Floats:
+    def _shared_with(self, C: Cluster, label: Integers, clusters: int) -> Floats:
         """S(C,D) of all clusters D and types; for `max` the highest S of a pair of mentions."""
         types, use_max = len(self.weight), self.settings.variant == "max"
         S = np.zeros((clusters, types))
@@ -194,7 +202,7 @@ class BlockScores:
             shared = self.count * weight[self.feature]
             by = self.mention if use_max else label[self.mention]
             size = self.mentions if use_max else clusters
-            found = np.bincount(by * types + self.kind, shared, size * types).reshape(size, types)
+            found = _summed(by * types + self.kind, shared, size * types).reshape(size, types)
             if use_max:
                 np.maximum.at(S, label, found)
             else:
@@ -206,40 +214,33 @@ class BlockScores:
         inside = np.zeros(self.mentions, np.bool_)
         inside[list(members)] = True
         chosen = inside[self.mention]
-        return np.bincount(self.feature[chosen], self.count[chosen], len(self.total)).astype(np.float64)
+        return _summed(self.feature[chosen], self.count[chosen], len(self.total))
 
-    def _shared(
-        self, C: Cluster, D: Cluster, types: slice | NDArray[np.bool_]
-    ) -> list[tuple[int, int, float, float, float]]:
-        """Type, number, counts and S of the features that both have, of some types."""
+    def _shared(self, C: Cluster, D: Cluster, only: int | None = None) -> list[SharedFeature]:
+        """The features of types with weight that both have; `only` those of one type."""
         in_C, in_D = self._in(C), self._in(D)
-        features = np.flatnonzero((in_C > 0) & (in_D > 0))
         kind_of = np.zeros(len(self.total), np.int64)
         kind_of[self.feature] = self.kind
-        wanted = np.zeros(len(self.weight), np.bool_)
-        wanted[types] = self.weight[types] > 0
-        features = features[wanted[kind_of[features]]]
+        wanted = self.weight > 0 if only is None else np.arange(len(self.weight)) == only
+        features = np.flatnonzero((in_C > 0) & (in_D > 0) & wanted[kind_of])
         S = in_C[features] * in_D[features] / self.total[features]
         columns = (kind_of[features], features, in_C[features], in_D[features], S)
-        return list(zip(*(column.tolist() for column in columns), strict=True))
+        return list(map(SharedFeature._make, zip(*(column.tolist() for column in columns), strict=True)))
 
-    def _best_pairs(self, C: Cluster, D: Cluster) -> list[tuple[int, int, float, float, float]]:
+    def _best_pairs(self, C: Cluster, D: Cluster) -> list[SharedFeature]:
         """The shared features of the best pair of mentions of each type."""
         types = len(self.weight)
         best, pair = np.zeros(types), np.full((types, 2), -1)
         everybody = np.arange(self.mentions)
         for x in C:
-            S = self._S_with([x], everybody, self.mentions)[list(D)]
+            S = self._shared_with([x], everybody, self.mentions)[list(D)]
             row = S.argmax(axis=0)
             value = S[row, np.arange(types)]
             higher = value > best
             best[higher] = value[higher]
             pair[higher] = np.stack([np.full(types, x), np.array(list(D))[row]], axis=1)[higher]
-        found = []
-        for t in np.flatnonzero(best > 0).tolist():
-            chosen = np.arange(types) == t
-            found += self._shared([int(pair[t, 0])], [int(pair[t, 1])], chosen)
-        return found
+        chosen = np.flatnonzero((best > 0) & (self.weight > 0)).tolist()
+        return [one for t in chosen for one in self._shared([int(pair[t, 0])], [int(pair[t, 1])], only=t)]
 
     def _below(self, n_D: Floats, size: int | Integers) -> Floats:
         """What S is divided by for each type: n(D) + |D|·ε, for the joint score n(·) + N·ε."""
@@ -281,6 +282,11 @@ class BlockScores:
             name = of_C.pop()
             factor[(lowest == name) & (highest == name)] = self.names.factor[(self.names.name == name).argmax()]
         return factor
+
+
+def _summed(place: Integers, value: Floats, size: int) -> Floats:
+    """The sum of the values at each place."""
+    return np.bincount(place, value, size).astype(np.float64)
 
 
 def _levels(bags: Bags, frequencies: Frequencies, settings: Settings) -> Floats:

@@ -155,8 +155,10 @@ def _evidence(compared: ComparedClusters) -> list[str]:
         total = sum(part.share for part in parts)
         lines.append(f"  {total:+9.3f}  {name}")
         features = [part for part in parts if part.kind == "feature"]
-        for part in features[:SHOWN_FEATURES]:
-            lines.append(f"  {'':9}    {part.share:+.3f} {printable(part_text(part))} ({part.rarity})")
+        lines += [
+            f"  {'':9}    {part.share:+.3f} {printable(part_text(part))} ({part.rarity})"
+            for part in features[:SHOWN_FEATURES]
+        ]
         if len(features) > SHOWN_FEATURES:
             rest = sum(part.share for part in features[SHOWN_FEATURES:])
             lines.append(f"  {'':9}    {rest:+.3f} {len(features) - SHOWN_FEATURES} more")
@@ -175,9 +177,7 @@ def _groups(parts: Sequence[EvidencePart]) -> dict[str, list[EvidencePart]]:
     groups: dict[str, list[EvidencePart]] = defaultdict(list)
     for part in parts:
         groups[type_text(part.type, 2) if part.kind == "feature" else part_text(part)].append(part)
-    return dict(
-        sorted(groups.items(), key=lambda item: (item[1][0].kind != "feature", -sum(p.value for p in item[1])))
-    )
+    return dict(sorted(groups.items(), key=lambda item: (item[1][0].kind != "feature", -sum(p.value for p in item[1]))))
 
 
 def grouped_parts(compared: ComparedClusters) -> dict[str, list[EvidencePart]]:

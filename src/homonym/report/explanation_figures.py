@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import inf, isinf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from homonym.errors import counted
@@ -25,6 +26,8 @@ BAR_LABEL, LEAF_LABEL = 46, 60
 # Inches of a row, and of the space for axes.
 ROW, AXES = 0.2, 0.75
 WIDTH = 7.0
+# Stands for the score of a must-link.
+MUST_LINK = 1e300
 
 
 class Bar(NamedTuple):
@@ -115,13 +118,13 @@ def dendrogram_of(found: Explanation) -> Dendrogram:
         mentions = {mention.mention_id: _leaf(mention) for mention in author.mentions}
         labels.append(f"{author.name}, {counted(len(author.mentions), 'mention')}:")
         place: dict[str | int, tuple[float, float]] = {
-            one: (float(len(labels) + row), float("inf")) for row, one in enumerate(kept)
+            one: (float(len(labels) + row), inf) for row, one in enumerate(kept)
         }
         labels += [mentions[one] for one in kept]
         for merge in merges:
             if merge.left in place and merge.right in place:
                 left, right = place[merge.left], place[merge.right]
-                share = float("inf") if merge.share is None else merge.share
+                share = MUST_LINK if merge.share is None else merge.share
                 at = min(share, left[1], right[1])
                 lines.append((left, right, at))
                 place[merge.number] = ((left[0] + right[0]) / 2, at)
@@ -158,14 +161,14 @@ def dendrogram(found: Explanation, title: str) -> Picture:
 
 def _draw_dendrogram(tree: Dendrogram, figure: Figure) -> None:
     axes = figure.add_subplot()
-    finite = [at for _, _, at in tree.lines if at < float("inf")]
+    finite = [at for _, _, at in tree.lines if at < MUST_LINK]
     # Must-links have no score; they and mentions are drawn right of all scores.
     highest = 1.6 * max([2.0, *finite])
     for left, right, at in tree.lines:
         x = min(at, 0.8 * highest)
-        ends = [(min(side[1], highest), side[0]) for side in (left, right)]
+        ends = [(highest if isinf(side[1]) else min(side[1], 0.8 * highest), side[0]) for side in (left, right)]
         xs, ys = [ends[0][0], x, x, ends[1][0]], [ends[0][1], ends[0][1], ends[1][1], ends[1][1]]
-        axes.plot(xs, ys, color=BLUE if at < float("inf") else ORANGE, linewidth=1)
+        axes.plot(xs, ys, color=BLUE if at < MUST_LINK else ORANGE, linewidth=1)
     axes.axvline(1, color=INK, linewidth=1, linestyle="--")
     axes.set_xscale("log")
     axes.set_xlim(0.7, highest)

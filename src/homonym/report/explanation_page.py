@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 from homonym.errors import counted
 from homonym.explanation.explained import ComparedClusters, ExplainedAuthor, Explanation
-from homonym.explanation.wording import grouped_parts, multiple, part_text
+from homonym.explanation.wording import grouped_parts, multiple, part_text, type_text
 from homonym.report.explanation_figures import dendrogram, dendrogram_of, verdict_title, waterfall
 from homonym.report.figures import Picture
 from homonym.report.page import PageFigure, Table, render_template
 
 # Maximum number of papers of an author, and of features of a comparison, on the page.
 SHOWN_PAPERS, SHOWN_PARTS = 500, 300
+# Kinds of parts that each type has once.
+PER_TYPE = ("smoothing", "chance")
 
 
 def draw_explanation(found: Explanation) -> bytes:
@@ -79,9 +81,13 @@ def _comparison(found: Explanation, heading: str, compared: ComparedClusters) ->
 def _rows(compared: ComparedClusters) -> Sequence[Sequence[str]]:
     parts = [part for group in grouped_parts(compared).values() for part in group]
     rows = [
-        (f"{part_text(part)}{f': {part.type}' if part.kind in ('smoothing', 'chance') else ''}", part.rarity, f"{part.share:+.4f}")
+        (
+            part_text(part) + (f": {type_text(part.type, 2)}" if part.kind in PER_TYPE else ""),
+            part.rarity,
+            f"{part.share:+.4f}",
+        )
         for part in parts[:SHOWN_PARTS]
-    ]  # fmt: skip
+    ]
     if len(parts) > SHOWN_PARTS:
         rest = sum(part.share for part in parts[SHOWN_PARTS:])
         rows.append((f"{len(parts) - SHOWN_PARTS:,} more", "", f"{rest:+.4f}"))
