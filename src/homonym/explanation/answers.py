@@ -131,6 +131,8 @@ class BlockExplainer:
         if merge is None:
             return self._explanation("pair", "This is one and the same mention.", [label])
         compared = self._merged(merge)
+        if direct and {*direct.left, *direct.right} == {*compared.left, *compared.right}:
+            direct = None
         answer = f"They are one author. The merge that joined them {self._verdict(compared)}"
         return self._explanation("pair", answer, [label], merge=compared, direct=direct)
 

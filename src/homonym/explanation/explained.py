@@ -112,8 +112,8 @@ class Explanation:
 
     `answer` is the short answer. `block` has `mentions` mentions of `authors_of_name` authors. `authors` are those in
     question, and `merges` their tree. `merge` is the decisive comparison: the merge that joined two mentions, the
-    weakest link of an author, or what keeps two authors apart. `direct` compares two single mentions. `others` are the
-    best partners that an author was not merged with.
+    last merge of an author, or what keeps two authors apart. `direct` compares two single mentions, unless `merge`
+    does. `others` are the best partners that an author was not merged with.
     """
 
     kind: Kind

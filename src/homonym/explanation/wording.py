@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -36,6 +37,19 @@ COUNTED_ONCE = ("cat", "key", "email")
 SHOWN_FEATURES, SHOWN_MENTIONS, SHOWN_LINES, SHOWN_LEVELS = 5, 4, 200, 24
 # Maximum number of characters of a title.
 LONGEST_TITLE = 80
+
+
+# Characters that reverse the order of the text around them.
+_BIDI = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def one_line(text: str) -> str:
+    r"""Text from the data as people can read it: without control characters, and without effect on the text around it.
+
+    >>> one_line("a\x1b[1m\u202eb")
+    'a\\x1b[1mb'
+    """
+    return printable(_BIDI.sub("", text))
 
 
 def type_text(kind: str, number: int = 1) -> str:
@@ -103,12 +117,12 @@ def short_mention(mention: ExplainedMention) -> str:
     """
     title = mention.title or "(no title)"
     title = title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
-    return printable(f"{mention.year or '----'} {title} ({mention.name}; {mention.mention_id})")
+    return one_line(f"{mention.year or '----'} {title} ({mention.name}; {mention.mention_id})")
 
 
 def explanation_text(found: Explanation) -> str:
     """An explanation as text."""
-    lines = [*_head(found), "", printable(found.answer), *(printable(note) for note in found.notes)]
+    lines = [*_head(found), "", one_line(found.answer), *(one_line(note) for note in found.notes)]
     if found.merge:
         lines += ["", *_comparison(found, found.merge)]
     for other in found.others:
@@ -122,12 +136,12 @@ def explanation_text(found: Explanation) -> str:
 
 def _head(found: Explanation) -> list[str]:
     counts = f"{counted(found.mentions, 'mention')}, {counted(found.authors_of_name, 'author')}"
-    return [printable(f"{found.block}: {counts}. The limit is {_number(found.limit)}.")]
+    return [one_line(f"{found.block}: {counts}. The limit is {_number(found.limit)}.")]
 
 
 def _author(author: ExplainedAuthor) -> str:
     years = f", {author.years}" if author.years else ""
-    return printable(f"{author.name} ({author.author_id}): {counted(len(author.mentions), 'mention')}{years}")
+    return one_line(f"{author.name} ({author.author_id}): {counted(len(author.mentions), 'mention')}{years}")
 
 
 def _comparison(found: Explanation, compared: ComparedClusters) -> Iterator[str]:
@@ -143,7 +157,7 @@ def _comparison(found: Explanation, compared: ComparedClusters) -> Iterator[str]
     yield from _evidence(compared)
     if compared.needed:
         yield ""
-        yield f"Without this evidence they would not have been merged: {printable('; '.join(compared.needed))}."
+        yield f"Without this evidence they would not have been merged: {one_line('; '.join(compared.needed))}."
 
 
 def _evidence(compared: ComparedClusters) -> list[str]:
@@ -156,7 +170,7 @@ def _evidence(compared: ComparedClusters) -> list[str]:
         lines.append(f"  {total:+9.3f}  {name}")
         features = [part for part in parts if part.kind == "feature"]
         lines += [
-            f"  {'':9}    {part.share:+.3f} {printable(part_text(part))} ({part.rarity})"
+            f"  {'':9}    {part.share:+.3f} {one_line(part_text(part))} ({part.rarity})"
             for part in features[:SHOWN_FEATURES]
         ]
         if len(features) > SHOWN_FEATURES:

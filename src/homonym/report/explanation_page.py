@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from homonym.errors import counted
 from homonym.explanation.explained import ComparedClusters, ExplainedAuthor, Explanation
-from homonym.explanation.wording import grouped_parts, multiple, part_text, type_text
+from homonym.explanation.wording import grouped_parts, multiple, one_line, part_text, type_text
 from homonym.report.explanation_figures import dendrogram, dendrogram_of, verdict_title, waterfall
 from homonym.report.figures import Picture
 from homonym.report.page import PageFigure, Table, render_template
@@ -35,8 +35,8 @@ def render_explanation(found: Explanation) -> str:
     compared += [("The two mentions alone", found.direct)] if found.direct else []
     view = {
         "title": f"Why: {found.block}",
-        "lead": found.answer,
-        "notes": found.notes,
+        "lead": one_line(found.answer),
+        "notes": [one_line(note) for note in found.notes],
         "facts": (
             f"{found.block} has {counted(found.mentions, 'mention')} of {counted(found.authors_of_name, 'author')}, in "
             f"a collection of {found.mentions_in_collection:,} mentions. The limit is {found.limit:.3g}."
@@ -61,7 +61,7 @@ def _tree(found: Explanation) -> PageFigure:
 
 def _heading(author: ExplainedAuthor) -> str:
     years = f", {author.years}" if author.years else ""
-    return f"{author.name} ({author.author_id}): {counted(len(author.mentions), 'mention')}{years}"
+    return one_line(f"{author.name} ({author.author_id}): {counted(len(author.mentions), 'mention')}{years}")
 
 
 def _comparison(found: Explanation, heading: str, compared: ComparedClusters) -> dict[str, object]:
@@ -72,7 +72,7 @@ def _comparison(found: Explanation, heading: str, compared: ComparedClusters) ->
     drawn = waterfall(compared, verdict_title(found, compared)).element() if compared.parts else ""
     return {
         "heading": heading,
-        "sentences": sentences,
+        "sentences": [one_line(sentence) for sentence in sentences],
         "figure": PageFigure(drawn, caption.format(compared.limit_name)) if drawn else None,
         "parts": Table(("evidence", "in the collection", "× limit"), _rows(compared)),
     }
@@ -82,7 +82,7 @@ def _rows(compared: ComparedClusters) -> Sequence[Sequence[str]]:
     parts = [part for group in grouped_parts(compared).values() for part in group]
     rows = [
         (
-            part_text(part) + (f": {type_text(part.type, 2)}" if part.kind in PER_TYPE else ""),
+            one_line(part_text(part)) + (f": {type_text(part.type, 2)}" if part.kind in PER_TYPE else ""),
             part.rarity,
             f"{part.share:+.4f}",
         )
@@ -96,7 +96,13 @@ def _rows(compared: ComparedClusters) -> Sequence[Sequence[str]]:
 
 def _papers(author: ExplainedAuthor) -> Table:
     rows = [
-        (mention.title or "(no title)", mention.year or "", mention.venue or "", mention.name, mention.mention_id)
+        (
+            one_line(mention.title or "(no title)"),
+            mention.year or "",
+            one_line(mention.venue or ""),
+            one_line(mention.name),
+            one_line(mention.mention_id),
+        )
         for mention in author.mentions[:SHOWN_PAPERS]
     ]
     if len(author.mentions) > SHOWN_PAPERS:
