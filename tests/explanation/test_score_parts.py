@@ -102,3 +102,15 @@ def test_tree_knows_where_two_mentions_came_together() -> None:
     assert tree.joined_at(0, 2) == 3
     assert tree.joined_at(0, 1) is None
     assert tree.members(3) == [0, 2]
+
+
+def test_a_round_that_joins_very_many_equal_mentions() -> None:
+    same: Any = {"co": {0: 1.0}, "term": {1: 1.0}, "year": {}}
+    block = [same] * 1200
+    frequencies, run = counted([block], 5000), Settings(alpha=1e-7)
+    tree = MergeTree.of(cluster(flat([block]), frequencies, run))
+    assert {merge.round for merge in tree.merges} == {1}
+    scores = BlockScores.of(flat([block]), frequencies, run, None)
+    C, D, parts = tree.compared(tree.merges[-1], scores)
+    assert (len(C), len(D)) == (1, 1)
+    assert parts.score == pytest.approx(tree.merges[-1].score)

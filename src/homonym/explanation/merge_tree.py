@@ -14,6 +14,7 @@ from itertools import product
 import numpy as np
 
 from homonym.clustering.agglomerative import Clustering
+from homonym.clustering.reference import TIE
 from homonym.explanation.score_parts import BlockScores, Cluster, ScoreParts
 
 
@@ -93,20 +94,38 @@ class MergeTree:
         return next((node for node in self.ancestors(y) if node in above), None)
 
     def compared(self, merge: Merge, scores: BlockScores) -> tuple[Cluster, Cluster, ScoreParts]:
-        """The two clusters C, D whose score(C,D) decided a merge, and the parts of this score."""
-        sides = [[self.members(part) for part in self._parts(node, merge.round)] for node in (merge.left, merge.right)]
-        found = [
-            (C, D, scores.parts(C, D))
-            for pair in product(*sides)
-            for C, D in ((pair[0], pair[1]), (pair[1], pair[0]))
-        ]  # fmt: skip
+        """The two clusters C, D whose score(C,D) decided a merge, and the parts of this score.
+
+        Which of the clusters of both sides these are follows from the score. Of a must-link, both sides are compared.
+        """
         if merge.is_must_link:
-            return max(found, key=lambda one: one[2].score)
-        return min(found, key=lambda one: abs(one[2].score - merge.score))
+            return scores.better(self.members(merge.left), self.members(merge.right))
+        best: tuple[float, tuple[Cluster, Cluster, ScoreParts]] | None = None
+        for C, D in self._candidates(merge):
+            parts = scores.parts(C, D)
+            distance = abs(parts.score - merge.score)
+            if best is None or distance < best[0]:
+                best = distance, (C, D, parts)
+            if distance <= TIE * abs(merge.score):
+                break
+        assert best is not None
+        return best[1]
+
+    def _candidates(self, merge: Merge) -> Iterator[tuple[list[int], list[int]]]:
+        """All pairs of clusters of both sides at the beginning of the round, in both directions."""
+        left, right = (self._parts(node, merge.round) for node in (merge.left, merge.right))
+        for one, other in product(left, right):
+            C, D = self.members(one), self.members(other)
+            yield C, D
+            yield D, C
 
     def _parts(self, node: int, round: int) -> list[int]:
-        """The clusters that a node consisted of at the beginning of a round; all of a must-link group."""
-        merge = self.merge_at(node)
-        if merge is None or round < 0 or merge.round != round:
-            return [node]
-        return self._parts(merge.left, round) + self._parts(merge.right, round)
+        """The clusters that a node consisted of at the beginning of a round."""
+        waiting, found = [node], []
+        while waiting:
+            merge = self.merge_at(here := waiting.pop())
+            if merge is None or merge.round != round:
+                found.append(here)
+            else:
+                waiting += [merge.right, merge.left]
+        return found
