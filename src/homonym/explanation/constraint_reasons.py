@@ -62,9 +62,9 @@ class ConstraintReasons:
 
     def _barrier(self, kind: str, x: int, y: int) -> str:
         if kind == NAME:
-            return f"Their names exclude each other: {self.mentions[x].name} and {self.mentions[y].name}."
+            return _sentence(f"Their names exclude each other: {self.mentions[x].name} and {self.mentions[y].name}")
         if kind == DOCUMENT:
-            return f"Both are on one document: {self.mentions[x].title or self.mentions[x].mention_id}."
+            return _sentence(f"Both are on one document: {self.mentions[x].title or self.mentions[x].mention_id}")
         if kind == PAIR:
             return "The user's pairs call them different."
         return f"Their {kind} differ: {self.identifiers.get((x, kind))} and {self.identifiers.get((y, kind))}."
@@ -73,6 +73,11 @@ class ConstraintReasons:
         if kind == PAIR:
             return "The user's pairs call them the same."
         return f"They have the same {kind}: {self.identifiers.get((x, kind))}."
+
+
+def _sentence(text: str) -> str:
+    """The text with one full stop."""
+    return text.rstrip(".") + "."
 
 
 def _are_among(pairs: Integers, x: Integers, y: Integers) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
