@@ -102,6 +102,19 @@ STATISTICS = pa.schema(
 )
 """#(f) of a collection: the mass of each feature over all its mentions."""
 
+NAME_COUNTS = pa.schema(
+    [
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("name", pa.string(), nullable=False),
+        pa.field("names", pa.int64(), nullable=False),
+    ]
+)
+"""How many full names of a collection have each surname, and each given name: names.parquet of a result directory.
+
+The row of the kind `all` has an empty name, and the number of all full names. In small collections, the names of the
+background are included (see collection/background.py).
+"""
+
 GOLD = pa.schema(
     [
         pa.field("mention_id", pa.string(), nullable=False),

@@ -26,7 +26,19 @@ from homonym.commands.extract import extract
 from homonym.commands.inspect import inspect
 from homonym.commands.run import Resources
 from homonym.errors import HomonymError, InputError, OutputError
-from homonym.io.result_directory import AUTHORS, CONFLICTS, DOCUMENTS, LOG, MARKER, MENTIONS, SETTINGS, is_result
+from homonym.io.result_directory import (
+    AUTHORS,
+    CONFLICTS,
+    DOCUMENTS,
+    FREQUENCIES,
+    LOG,
+    MARKER,
+    MASSES,
+    MENTIONS,
+    NAMES,
+    SETTINGS,
+    is_result,
+)
 from homonym.schema import AUTHOR_SUMMARIES
 from homonym.schema import AUTHORS as MENTION_ROWS
 from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
@@ -34,7 +46,7 @@ from homonym.settings import Settings, load_settings
 from homonym.synthetic.corpus import Corpus
 from tests.support.author_ids import author_id
 
-TABLES = {MENTIONS, AUTHORS, DOCUMENTS}
+TABLES = {MENTIONS, AUTHORS, DOCUMENTS, FREQUENCIES, MASSES, NAMES}
 LIMIT = Settings(kappa=7)
 ORCID, DOI = {"orcid": "0000-0002-1825-0097"}, {"doi": "10.1000/1"}
 JANE = {"name": "Doe, Jane", "affiliations": ["MIT"], "ids": ORCID}

@@ -223,8 +223,10 @@ def test_same_bytes_for_other_formats_and_chosen_ids(session: SparkSession, tmp_
     (exports / "b.bib").write_text("".join(BIBTEX.format(title=t, author="Doe, John") for t in [*titles, titles[0]]))
     (exports / "c.jsonl").write_text('{"id": "c", "authors": ["Doe, J"], "title": "Coins"}\n')
     (exports / "nothing.bin").write_bytes(bytes(range(256)))
-    local = disambiguate(exports, tmp_path / "local")
-    spark = disambiguate(exports, tmp_path / "spark", resources=SPARK)
+    (tmp_path / "pairs.csv").write_text("mention_a,mention_b,relation\nc#0,x#0,different\n")
+    given = {"settings": Settings(background="none"), "pairs": tmp_path / "pairs.csv"}
+    local = disambiguate(exports, tmp_path / "local", **given)  # type: ignore[arg-type]
+    spark = disambiguate(exports, tmp_path / "spark", **given, resources=SPARK)  # type: ignore[arg-type]
     same(local, spark)
     documents = pq.read_table(local.output / DOCUMENTS).to_pylist()
     assert {tuple(row["record_ids"]) for row in documents if "smith2020~" in row["document_id"]} == {("smith2020",)}

@@ -10,18 +10,21 @@ import threading
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import feather
 
 from homonym.errors import InputError
 from homonym.io import tables
-from homonym.io.tables import open_table, write_table
+from homonym.io.tables import look_up, open_table, write_table
+from tests.support.profiles import examples
 
 ROWS = {"mention_id": ["W1#0", "W2#0", "W3#0"], "name": ['Doe, "J"', "two\nlines", "Müller"], "author": ["1", "", "3"]}
 COLUMNS = list(ROWS)
@@ -186,3 +189,32 @@ def test_cells_do_not_depend_on_the_size_of_batches(tmp_path: Path, monkeypatch:
     for size in (997, 70_000, 1 << 26):
         monkeypatch.setattr(tables, "BATCH_BYTES", size)
         assert read(tmp_path / "t", list(table)) == table
+
+
+@settings(max_examples=examples(200))
+@given(
+    texts=st.lists(st.none() | st.text(max_size=3), max_size=30),
+    wanted=st.lists(st.none() | st.text(max_size=3), max_size=5),
+    rows=st.integers(1, 40),
+    statistics=st.booleans(),
+)
+def test_look_up_finds_the_rows_with_some_values(
+    texts: list[str | None], wanted: list[str | None], rows: int, statistics: bool
+) -> None:
+    """In any order, with row groups of any size, with and without their lowest and highest values."""
+    table = pa.table({"number": pa.array(range(len(texts)), pa.int64()), "text": pa.array(texts, pa.string())})
+    wanted += texts[::7]
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "table.parquet")
+        pq.write_table(table, path, row_group_size=rows, write_statistics=statistics)
+        found = look_up(path, "text", pa.array(wanted, pa.string()), ["number"])
+    known = {text for text in wanted if text is not None}
+    assert found["number"].to_pylist() == [number for number, text in enumerate(texts) if text in known]
+
+
+def test_look_up_refuses_what_is_no_table(tmp_path: Path) -> None:
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1")
+    with pytest.raises(InputError, match=r"broken.parquet cannot be read"):
+        look_up(tmp_path / "broken.parquet", "text", pa.array(["a"]))
+    with pytest.raises(InputError, match=r"missing.parquet cannot be read"):
+        look_up(tmp_path / "missing.parquet", "text", pa.array(["a"]))

@@ -99,6 +99,37 @@ def disambiguate(inputs: tuple[Path, ...], output: Path, **options: Any) -> None
 
 
 @cli.command()
+@click.argument("result", type=FILE)
+@click.argument("what")
+@click.argument("other", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
+@click.option("-o", "--output", type=FILE, help="Write a figure (.svg) or a page (.html).")
+def explain(result: Path, what: str, other: str | None, as_json: bool, output: Path | None) -> None:
+    """Explain a result: why mentions are one author, or several.
+
+    RESULT is a result directory of disambiguate. WHAT is a name such as "Wang, Wei", a mention id, or an author id. A
+    name gives its authors with their papers and how they were merged. An author gives its weakest link and the best
+    partner that it was not merged with. WHAT and OTHER together give what joined them, or what keeps them apart. The
+    parts of a score sum to the score.
+
+    \b
+    Example:
+      homonym explain result/ "Wang, Wei"
+      homonym explain result/ "WANG, W/6f0c41d27a93" -o author.html
+      homonym explain result/ pmid:7#0 pmid:12#3 --json
+    """
+    from homonym import explain
+
+    found = explain(result, what, other, output=output)
+    if as_json:
+        import orjson
+
+        click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2).decode())
+    else:
+        click.echo(str(found))
+
+
+@cli.command()
 @INPUTS
 @AUTHORS
 @setting_options(*CLUSTERING)

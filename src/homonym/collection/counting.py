@@ -280,6 +280,12 @@ def count_namesakes(connection: duckdb.DuckDBPyConnection, use: BackgroundUse | 
     namesakes.count_namesakes(Queries(connection), full_names, use)
 
 
+def write_name_counts(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Write how many full names have each surname and each given name; needs `count_namesakes`."""
+    query = namesakes.ordered_name_counts("")
+    connection.execute(f"COPY ({query}) TO '{sql_quoted(path)}' (FORMAT parquet)")
+
+
 def write_ordered_mentions(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Write the mentions in the order of the result, each with the feature ids of its own name, and its namesakes."""
     connection.execute(

@@ -42,7 +42,7 @@ result: the old id, then the new one, and so on.
 """
 
 # Rows in a row group of the table: few, because readers mostly look up some documents, and records are long.
-ROW_GROUP = 1 << 13
+ROW_GROUP = 1 << 10
 
 
 class Dialect(Database, Protocol):

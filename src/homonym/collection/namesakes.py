@@ -8,12 +8,16 @@ names of the background (see background.py).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 import pyarrow as pa
 
 from homonym.collection.background import BackgroundUse, background
 from homonym.collection.duplicates import Database
+
+# The kinds of rows of `name_counts`.
+SURNAME, GIVEN, ALL = "surname", "given", "all"
 
 
 class NameDatabase(Database, Protocol):
@@ -26,7 +30,8 @@ class NameDatabase(Database, Protocol):
 def count_namesakes(database: NameDatabase, full_names: str, use: BackgroundUse | None = None) -> None:
     """Make the table `namesakes`: E of each full name. `full_names` is a query for the full names of all mentions.
 
-    E is a quotient of two integers, so that it is the same double on every engine.
+    E is a quotient of two integers, so that it is the same double on every engine. The table `name_counts` has S, G and
+    M, in the columns of schema.NAME_COUNTS.
     """
     p, others = database.prefix, 0
     if use:
@@ -38,13 +43,34 @@ def count_namesakes(database: NameDatabase, full_names: str, use: BackgroundUse 
             FROM (SELECT DISTINCT full_name FROM ({full_names}) every WHERE full_name IS NOT NULL) once""",
     )
     database.save(
+        "name_counts",
+        f"""SELECT '{SURNAME}' AS kind, surname AS name, names FROM ({_names_by("surname", p, use)}) s
+            UNION ALL SELECT '{GIVEN}' AS kind, given AS name, names FROM ({_names_by("given", p, use)}) g
+            UNION ALL SELECT '{ALL}' AS kind, '' AS name, count(*) + {others} AS names FROM {p}full_names""",
+    )
+    database.save(
         "namesakes",
         f"""SELECT n.full_name, CAST((s.names - 1) * (g.names - 1) AS DOUBLE) / CAST(m.names AS DOUBLE) AS namesakes
             FROM {p}full_names n
-            JOIN ({_names_by("surname", p, use)}) s ON s.surname = n.surname
-            JOIN ({_names_by("given", p, use)}) g ON g.given = n.given
-            CROSS JOIN (SELECT count(*) + {others} AS names FROM {p}full_names) m""",
+            JOIN {p}name_counts s ON s.kind = '{SURNAME}' AND s.name = n.surname
+            JOIN {p}name_counts g ON g.kind = '{GIVEN}' AND g.name = n.given
+            JOIN {p}name_counts m ON m.kind = '{ALL}'""",
     )
+
+
+def ordered_name_counts(prefix: str) -> str:
+    """The query for the rows of `name_counts` in the order of the table of a result directory."""
+    return f"SELECT kind, name, CAST(names AS BIGINT) AS names FROM {prefix}name_counts ORDER BY kind, name"
+
+
+def namesakes_of(full_name: str, counts: Mapping[tuple[str, str], int]) -> float:
+    """E of one full name, as in the table `namesakes`; `counts` has the rows of `name_counts` by kind and name.
+
+    >>> namesakes_of("DOE|JANE", {("surname", "DOE"): 3, ("given", "JANE"): 6, ("all", ""): 20})
+    0.5
+    """
+    surname, given = full_name.split("|")[:2]
+    return float((counts[SURNAME, surname] - 1) * (counts[GIVEN, given] - 1)) / float(counts[ALL, ""])
 
 
 def _names_by(part: str, prefix: str, use: BackgroundUse | None) -> str:

@@ -15,6 +15,7 @@ from homonym.io.result_directory import (
     DOCUMENTS,
     LOG,
     MENTIONS,
+    PAIRS,
     SETTINGS,
     names_directory,
     require_result_place,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from homonym.calibration.limit import CalibratedLimit
     from homonym.collection.background import BackgroundUse
     from homonym.constraints.conflicts import ConstraintConflict
+    from homonym.constraints.evidence import UserPairs
     from homonym.engines.base import AnyEngine, ConstraintOutcome, EncodedCollection, FoundAuthors
 
 # Number of conflicts in a summary; all of them are in the file next to the result.
@@ -177,8 +179,14 @@ def write_result(
     found: FoundAuthors[Any],
     settings: Settings,
     place: ResultPlace,
+    pairs: UserPairs | None = None,
 ) -> None:
-    """Write the table of mentions, the settings, conflicts and, in a result directory, all other files."""
+    """Write the table of mentions, the settings, conflicts and, in a result directory, all other files.
+
+    `pairs` are the user's; a result directory keeps them.
+    """
+    from homonym.constraints.evidence import write_user_pairs
+
     use = collection.background
     written = (f"# {use.describe()}\n" if use else "") + settings.to_toml()
     if not place.is_directory:
@@ -189,6 +197,10 @@ def write_result(
         with run.stages.stage("summarise"):
             documents = None if collection.of_mentions else folder / DOCUMENTS
             engine.write_summaries(collection, found, folder / AUTHORS, documents)
+            if documents:
+                engine.write_statistics(collection, folder)
+            if pairs and documents:
+                write_user_pairs(folder / PAIRS, pairs)
         run.log.write(folder / LOG, finished=True)
 
 

@@ -168,6 +168,12 @@ class Engine(Protocol[PartsData, CollectionData, AuthorsData]):
     ) -> None:
         """Write the tables of authors and of documents of a result directory; mentions with bags have no documents."""
 
+    def write_statistics(self, collection: EncodedCollection[CollectionData], folder: Path) -> None:
+        """Write what blocks take from the whole collection to a result directory, see result_statistics.py.
+
+        The collection was encoded with `documents`.
+        """
+
 
 AnyEngine = Engine[Any, Any, Any]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from homonym.calibration.confidence import Confidence
 from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, needed_bytes
-from homonym.clustering.arrays import Bags, Integers, starts
+from homonym.clustering.arrays import Bags, Floats, Integers, starts
 from homonym.clustering.shared_documents import pair_documents, share_documents, table_bytes
 from homonym.collection import counting
 from homonym.collection.author_summaries import load_facts, write_author_summaries
@@ -39,6 +39,7 @@ from homonym.collection.parts import (
     write_mentions,
     write_merged,
 )
+from homonym.collection.result_statistics import write_result_statistics
 from homonym.collection.statistics import GivenStatistics, save_statistics, statistics_side_file
 from homonym.constraints.evidence import UserPairs, require_known_identifiers
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
@@ -95,7 +96,7 @@ from homonym.runtime.own_files import GROUPS, remove_own
 from homonym.runtime.process_pool import Task, TaskResult, run_tasks
 from homonym.runtime.progress import Advance, Stages
 from homonym.runtime.thread_pool import map_as_completed
-from homonym.schema import AUTHORS, ROUNDS
+from homonym.schema import AUTHORS, ROUNDS, STATISTICS
 from homonym.settings import Settings
 
 if TYPE_CHECKING:
@@ -116,6 +117,8 @@ DATABASE_MEMORY = (1 << 30, 3 << 29)
 VOCABULARY = "vocabulary.parquet"
 # The file with all documents of the result, in the work directory.
 DOCUMENTS = "documents.parquet"
+# The file with how many full names have each surname and each given name, in the work directory.
+NAME_COUNTS = "names.parquet"
 # Used as the format of files that hold mentions with bags.
 MENTIONS = "mentions"
 
@@ -321,7 +324,8 @@ class LocalEngine:
         `vocabulary` and `documents` also write these files.
         """
         statistics = self.work / f"statistics{_statistics_suffix(save_statistics)}" if save_statistics else None
-        wanted = ({VOCABULARY} if vocabulary else set()) | ({DOCUMENTS} if documents else set())
+        wanted = {VOCABULARY} if vocabulary else set()
+        wanted |= {DOCUMENTS, VOCABULARY, NAME_COUNTS} if documents else set()
         wanted |= {statistics.name, statistics_side_file(statistics).name} if statistics else set()
         leans = given is None and read.data.settings.uses_background
         key = local_checkpoints.encoding_key(read.data.keys, given, background=leans)
@@ -364,6 +368,8 @@ class LocalEngine:
             missing = counting.features_missing_from_statistics(connection) if given else 0
             if VOCABULARY in wanted:
                 counting.write_vocabulary(connection, self.work / VOCABULARY)
+            if NAME_COUNTS in wanted:
+                counting.write_name_counts(connection, self.work / NAME_COUNTS)
             if DOCUMENTS in wanted:
                 with self.stages.stage("documents"):
                     write_document_table(counting.chosen_documents(connection), self.work / DOCUMENTS, self.threads)
@@ -431,6 +437,14 @@ class LocalEngine:
         if documents:
             with atomic_path(documents) as partial:
                 shutil.copyfile(self.work / DOCUMENTS, partial)
+
+    def write_statistics(self, collection: Collection, folder: Path) -> None:
+        """Write what blocks take from the whole collection to a result directory."""
+        known, names = collection.data.encoded.frequencies, pq.read_table(self.work / NAME_COUNTS)
+        mass = dict(zip(known.types, known.mass.tolist(), strict=True))
+        write_result_statistics(
+            folder, _with_totals(self.work / VOCABULARY, known.total), mass, known.mentions, [names]
+        )
 
     def _remove_database(self) -> None:
         """Remove the database; one of an interrupted run would be in the way."""
@@ -614,6 +628,15 @@ def _reported(tables: Iterator[pa.Table], advance: Advance) -> Iterator[pa.Table
     for table in tables:
         yield table
         advance(len(table))
+
+
+def _with_totals(vocabulary: Path, total: Floats) -> Iterator[pa.Table]:
+    """The features of a collection, which are in order, with #(f)."""
+    done = 0
+    for batch in pq.ParquetFile(vocabulary).iter_batches(columns=["type", "feature"]):
+        counts = pa.array(total[done : done + len(batch)])
+        yield pa.table([batch["type"], batch["feature"], counts], schema=STATISTICS)
+        done += len(batch)
 
 
 def _statistics_suffix(path: Path) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -664,3 +665,56 @@ def rechunked(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
             waiting = [together.slice(rows)]
     if any(map(len, waiting)):
         yield pa.concat_tables(waiting).combine_chunks()
+
+
+# Row groups of a Parquet file that are read at once to look up rows.
+LOOKED_UP_GROUPS = 32
+
+
+def look_up(path: Path, column: str, values: pa.Array | pa.ChunkedArray, columns: list[str] | None = None) -> pa.Table:
+    """The rows of a Parquet file with one of these texts in a column, in the order of the file.
+
+    Only row groups that may have one are read; other columns only of those that have one. `columns` are paths in the
+    file's schema.
+    """
+    wanted = sorted(values.drop_null().to_pylist(), key=str.encode)
+    try:
+        with pq.ParquetFile(path) as file:
+            groups = _groups_that_may_have(file, column, wanted)
+            found = [file.read_row_groups([], columns=columns)]
+            for first in range(0, len(groups), LOOKED_UP_GROUPS):
+                found += _rows_with(file, column, wanted, columns, groups[first : first + LOOKED_UP_GROUPS])
+            return pa.concat_tables(found)
+    except (OSError, pa.ArrowException, KeyError) as error:
+        raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
+
+
+def _rows_with(
+    file: pq.ParquetFile, column: str, wanted: list[str], columns: list[str] | None, groups: list[int]
+) -> Iterator[pa.Table]:
+    matches = pc.is_in(file.read_row_groups(groups, columns=[column])[column], pa.array(wanted, pa.string()))
+    chosen, masks, begin = [], [], 0
+    for group in groups:
+        mask = matches.slice(begin, file.metadata.row_group(group).num_rows)
+        begin += len(mask)
+        if pc.any(mask, min_count=0).as_py():
+            chosen.append(group)
+            masks += mask.chunks
+    if chosen:
+        yield file.read_row_groups(chosen, columns=columns).filter(pa.chunked_array(masks))
+
+
+def _groups_that_may_have(file: pq.ParquetFile, column: str, wanted: list[str]) -> list[int]:
+    """The row groups whose lowest and highest value do not exclude all of these texts, which are in order."""
+    keys = [text.encode() for text in wanted]
+    found = []
+    for group in range(file.num_row_groups):
+        known = file.metadata.row_group(group)
+        about = next(one for one in map(known.column, range(known.num_columns)) if one.path_in_schema == column)
+        limits = about.statistics
+        if limits is not None and limits.has_min_max:
+            first = bisect_left(keys, limits.min.encode())
+            if first == len(keys) or keys[first] > limits.max.encode():
+                continue
+        found.append(group)
+    return found

@@ -23,8 +23,9 @@ from homonym.collection.author_summaries import FACTS, summarise_authors, summar
 from homonym.collection.background import BackgroundUse, add_background, largest_name_query
 from homonym.collection.document_table import ROW_GROUP, choose_documents
 from homonym.collection.duplicates import find_copies, renamed_documents, renaming, repeated_mentions
-from homonym.collection.namesakes import count_namesakes
+from homonym.collection.namesakes import count_namesakes, ordered_name_counts
 from homonym.collection.parts import MERGED, MergeLoss, reject_line
+from homonym.collection.result_statistics import write_result_statistics
 from homonym.collection.statistics import GivenStatistics, save_statistics
 from homonym.constraints.conflicts import ConstraintConflict
 from homonym.constraints.evidence import UserPairs, locate_pairs, require_known_identifiers
@@ -68,7 +69,7 @@ from homonym.records.model import MAX_LISTED_PROBLEMS, Problems
 from homonym.records.reader import Inputs
 from homonym.runtime.own_files import GROUPS, remove_own, require_spark_table
 from homonym.runtime.progress import Advance, Stages
-from homonym.schema import AUTHOR_SUMMARIES, AUTHORS, DOCUMENTS
+from homonym.schema import AUTHOR_SUMMARIES, AUTHORS, DOCUMENTS, NAME_COUNTS, STATISTICS
 from homonym.settings import Settings
 
 if TYPE_CHECKING:
@@ -280,6 +281,15 @@ class SparkEngine:
             rows = _in_ranges(stored_rows, "number", LONG_ROWS, LONG_RANGE_BITS)
             tables = (table.select(DOCUMENTS.names).cast(DOCUMENTS) for table in rows)
             write_table(documents, DOCUMENTS, tables, row_group=ROW_GROUP)
+
+    def write_statistics(self, collection: Collection, folder: Path) -> None:
+        """Write what blocks take from the whole collection to a result directory."""
+        types = collection.data.types
+        vocabulary = self._vocabulary_in_use(collection.background).select("id", *STATISTICS.names)
+        features = (rows.select(STATISTICS.names).cast(STATISTICS) for rows in _in_ranges(vocabulary, "id"))
+        names = self.spark.sql(ordered_name_counts(self.queries.prefix)).toArrow().cast(NAME_COUNTS)
+        mass = dict(zip(types.names, types.mass.tolist(), strict=True))
+        write_result_statistics(folder, features, mass, types.mentions, [names])
 
     def _name_facts(self, *, with_documents: bool) -> None:
         """Make the tables known to SQL that the table of authors is made of."""
@@ -498,7 +508,7 @@ class SparkEngine:
 
     def _encode(self, blocks_in_tasks: Schedule, use: BackgroundUse | None) -> None:
         features = stored(self.spark, self._at("amended"), "features", AMENDED).where("NOT again")
-        vocabulary = self.spark.read.parquet(self._at("with_background")) if use else self._vocabulary
+        vocabulary = self._vocabulary_in_use(use)
         known = vocabulary.selectExpr("id AS number", "type", "feature", "count AS total")
         numbers = features.select("part", "id", "type", "feature").join(known, ["type", "feature"])
         blocks = self._table("mentions").select("part", "block").distinct()
@@ -513,6 +523,10 @@ class SparkEngine:
         rows = _about_parts(stored(self.spark, self._at("amended"), "parts", AMENDED), NUMBERING, about)
         encoded = self._mapped(rows, f"{_ENCODING}:encode", ENCODED, first_blocks=blocks_in_tasks.first_numbers)
         encoded.write.mode("overwrite").parquet(self._at("encoded"))
+
+    def _vocabulary_in_use(self, use: BackgroundUse | None) -> DataFrame:
+        """All features with #(f), with that of the background if it is in use."""
+        return self.spark.read.parquet(self._at("with_background")) if use else self._vocabulary
 
     def _save_statistics(self, types: FeatureTypes, path: Path) -> None:
         """Save #(f) of the run, with the database and the writer of the local engine."""

@@ -1,0 +1,231 @@
+"""Some blocks of a result directory, encoded again exactly as in the run that wrote it.
+
+The documents of the blocks are read from `documents.parquet` and their features are extracted once more. Everything
+that a block takes from the rest of the collection comes from the statistics of the result (`result_statistics.py`), and
+the authors of referenced documents from the table of documents. The rest of the collection is not read. Features are
+numbered in the same order as in the whole collection, so that sums are computed in the same order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from homonym.clustering.arrays import Frequencies, Integers, starts
+from homonym.collection.encoded import Encoded
+from homonym.collection.extractor import order_by_owner
+from homonym.collection.layout import IDENTIFIER_ROWS, PART_TABLES, SLOT_BITS, part_file
+from homonym.collection.parts import Chunk, write_documents
+from homonym.collection.result_statistics import ResultStatistics
+from homonym.errors import InputError
+from homonym.features.blocking import blocked_names
+from homonym.io.result_directory import DOCUMENTS, MENTIONS
+from homonym.io.tables import look_up
+from homonym.records.parsing.splitting import Raw
+from homonym.settings import Settings
+
+# The feature type that also has the authors of referenced documents.
+REFERENCED = "ref"
+
+
+@dataclass(frozen=True, eq=False)
+class ReloadedBlocks:
+    """Encoded blocks, the rows of the result for their mentions in the same order, and their documents by id.
+
+    Feature f has the type `feature_type[f]` and the name `feature_name[f]`.
+    """
+
+    encoded: Encoded
+    rows: pa.Table
+    documents: dict[str, dict[str, Any]]
+    feature_type: Sequence[str]
+    feature_name: Sequence[str]
+
+
+def reload_blocks(result: Path, blocks: Iterable[str], settings: Settings, folder: Path) -> ReloadedBlocks:
+    """Encode some blocks of a result again; `settings` are those of the result, and files go to an empty `folder`."""
+    statistics = ResultStatistics.read(result)
+    rows = rows_of_blocks(result, blocks)
+    chosen = pc.unique(rows["document_id"])
+    documents = look_up(result / DOCUMENTS, "document_id", chosen, ["document_id", "title", "year", "venue", "record"])
+    documents = documents.sort_by("document_id")
+    part = _extract(documents["record"], settings, folder)
+    mentions = _in_order_of_result(part["mentions"], pc.unique(rows["block"]))
+    if not mentions["mention_id"].equals(rows["mention_id"]):
+        raise changed(result, "the mentions in its documents are others than those in its table of mentions")
+    bags = _OwnedFeatures.of(part, mentions).with_references(part, result, settings)
+    return ReloadedBlocks(
+        _encoded(mentions, part["identifiers"], bags, statistics, folder),
+        rows,
+        {row["document_id"]: row for row in documents.drop_columns("record").to_pylist()},
+        bags.types,
+        bags.names,
+    )
+
+
+def changed(result: Path, how: str) -> InputError:
+    """The error that a result is not as its run wrote it."""
+    return InputError(
+        f"{result}: {how}. Its files were changed, or written by another version of homonym or of its libraries; make "
+        "the result again with homonym disambiguate."
+    )
+
+
+def rows_of_blocks(result: Path, blocks: Iterable[str]) -> pa.Table:
+    """The rows of the table of mentions that are in these blocks, in its order."""
+    columns = ["mention_id", "document_id", "name", "block", "author_id"]
+    return look_up(result / MENTIONS, "block", pa.array(list(blocks), pa.string()), columns)
+
+
+def _extract(records: pa.ChunkedArray, settings: Settings, folder: Path) -> dict[str, pa.Table]:
+    """The tables of a part with these documents, one record after the other."""
+    raws = [Raw(number, record.encode()) for number, record in enumerate(records.to_pylist(), 1)]
+    write_documents(Chunk(DOCUMENTS, 0, raws), settings, folder, strict=False)
+    found = {}
+    for name, schema in PART_TABLES.items():
+        path = part_file(folder, name, 0)
+        found[name] = pq.read_table(path) if path.exists() else schema.empty_table()
+    return found
+
+
+def _in_order_of_result(mentions: pa.Table, blocks: pa.Array) -> pa.Table:
+    """The mentions of some blocks, ordered like the table of mentions."""
+    chosen = mentions.filter(pc.is_in(mentions["block"], blocks))
+    order = [("block", "ascending"), ("document_id", "ascending"), ("position", "ascending")]
+    return chosen.sort_by(order).combine_chunks()
+
+
+@dataclass(frozen=True, eq=False)
+class _OwnedFeatures:
+    """Entries of bags, ordered by owner and feature; feature f is `names[f]` of the type `types[f]`, in order."""
+
+    types: list[str]
+    names: list[str]
+    owner: Integers
+    feature: Integers
+    count: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, part: dict[str, pa.Table], mentions: pa.Table) -> _OwnedFeatures:
+        """The bags of these mentions and of all documents; features that none of these has are left out."""
+        bags, features = part["bags"], part["features"]
+        features = features.filter(pc.invert(features["again"]))
+        owner = bags["owner"].to_numpy()
+        kept = (owner % (1 << SLOT_BITS) == 0) | np.isin(owner, mentions["owner"].to_numpy())
+        used, feature = np.unique(bags["feature"].to_numpy()[kept], return_inverse=True)
+        features = features.take(pa.array(used))
+        types, names = features["type"].to_pylist(), features["feature"].to_pylist()
+        return cls(types, names, owner[kept], feature, bags["count"].to_numpy()[kept])
+
+    def with_references(self, part: dict[str, pa.Table], result: Path, settings: Settings) -> _OwnedFeatures:
+        """With the authors of the documents that these documents refer to."""
+        sequence, cited = (part["references"][name].to_pylist() for name in ("sequence", "id"))
+        authors = _authors_of(result, {*cited}, settings) if cited else {}
+        counts: Counter[tuple[int, str]] = Counter()
+        for citing, document in zip(sequence, cited, strict=True):
+            counts.update((citing << SLOT_BITS, name) for name in authors.get(document, ()))
+        if not counts:
+            return self
+        entries = [*zip(self.owner.tolist(), self.feature.tolist(), self.count.tolist(), strict=True)]
+        known = list(zip(self.types, self.names, strict=True))
+        sums: Counter[tuple[int, tuple[str, str]]] = Counter({(owner, known[f]): count for owner, f, count in entries})
+        for (owner, name), times in counts.items():
+            sums[owner, (REFERENCED, name)] += times
+        return _OwnedFeatures._numbered(sums)
+
+    @classmethod
+    def _numbered(cls, sums: Counter[tuple[int, tuple[str, str]]]) -> _OwnedFeatures:
+        features = sorted({feature for _, feature in sums}, key=lambda pair: (pair[0].encode(), pair[1].encode()))
+        number = {feature: place for place, feature in enumerate(features)}
+        owner = np.array([owner for owner, _ in sums], np.int64)
+        feature = np.array([number[feature] for _, feature in sums], np.int64)
+        count = np.array(list(sums.values()), np.float64)
+        order = order_by_owner(owner, feature)
+        types, names = zip(*features, strict=True)
+        return cls(list(types), list(names), owner[order], feature[order], count[order])
+
+
+def _authors_of(result: Path, documents: set[str], settings: Settings) -> dict[str, list[str]]:
+    """The normalised names of the authors of some documents; those that the result does not have are left out."""
+    columns = ["document_id", "authors.list.element.name"]
+    found = look_up(result / DOCUMENTS, "document_id", pa.array(sorted(documents)), columns)
+    names = blocked_names(settings.blocking)
+    return {
+        row["document_id"]: [name.key for author in row["authors"] if (name := names[author["name"]])]
+        for row in found.to_pylist()
+    }
+
+
+def _encoded(
+    mentions: pa.Table, identifiers: pa.Table, bags: _OwnedFeatures, statistics: ResultStatistics, folder: Path
+) -> Encoded:
+    owner = mentions["owner"].to_numpy()
+    coauthor = {name: f for f, (kind, name) in enumerate(zip(bags.types, bags.names, strict=True)) if kind == "co"}
+    own_names = {
+        column: np.array([coauthor.get(name, -1) for name in mentions[column].to_pylist()], np.int32)
+        for column in ("own_name", "own_full_name")
+    }
+    _write_mentions(mentions, own_names, statistics, folder / "mentions.parquet")
+    _write_identifiers(identifiers, owner, folder / "identifiers.parquet")
+    begin = np.flatnonzero(np.diff(bags.owner, prepend=-1))
+    block = mentions["block"].to_numpy(zero_copy_only=False)
+    is_new = np.append(True, block[1:] != block[:-1])
+    return Encoded(
+        frequencies=_frequencies(bags, statistics),
+        mentions_file=folder / "mentions.parquet",
+        identifiers_file=folder / "identifiers.parquet",
+        block_start=np.append(np.flatnonzero(is_new), len(block)).astype(np.int64),
+        mention_owner=owner,
+        **own_names,
+        owners=bags.owner[begin],
+        starts=np.append(begin, len(bags.owner)).astype(np.int64),
+        feature=bags.feature.astype(np.int32),
+        count=bags.count,
+    )
+
+
+def _frequencies(bags: _OwnedFeatures, statistics: ResultStatistics) -> Frequencies:
+    """#(f) of these features in the whole collection, and all types of the collection."""
+    types = tuple(statistics.mass)
+    total = statistics.totals(bags.types, bags.names)
+    if np.isnan(total).any():
+        first = int(np.isnan(total).argmax())
+        feature = f"{bags.types[first]} {bags.names[first]!r}"
+        raise changed(statistics.folder, f"its statistics lack a feature of its documents ({feature})")
+    numbers = Counter(bags.types)
+    return Frequencies(
+        types=types,
+        type_start=starts(np.array([numbers[kind] for kind in types], np.int64)),
+        total=total,
+        mass=np.array([statistics.mass[kind] for kind in types], np.float64),
+        mentions=statistics.mentions,
+    )
+
+
+def _write_mentions(
+    mentions: pa.Table, own_names: dict[str, NDArray[np.int32]], statistics: ResultStatistics, path: Path
+) -> None:
+    namesakes = statistics.namesakes(mentions["full_name"].to_pylist())
+    columns = {name: mentions[name] for name in mentions.column_names} | own_names
+    columns["namesakes"] = pa.array(namesakes, pa.float64(), from_pandas=True)
+    pq.write_table(pa.table(columns), path)
+
+
+def _write_identifiers(identifiers: pa.Table, owner: Integers, path: Path) -> None:
+    """Write one identifier of each kind for each mention, as counting.py does."""
+    chosen = identifiers.filter(pc.is_in(identifiers["owner"], pa.array(owner)))
+    kind = pc.utf8_lower(pc.replace_substring_regex(chosen["kind"], r"[-_\s]", ""))
+    table = pa.table([chosen["owner"], kind, chosen["id"]], schema=IDENTIFIER_ROWS)
+    first = table.group_by(["owner", "kind"]).aggregate([("id", "min")]).select(["owner", "kind", "id_min"])
+    pq.write_table(
+        first.rename_columns(IDENTIFIER_ROWS.names).sort_by([("owner", "ascending"), ("kind", "ascending")]), path
+    )

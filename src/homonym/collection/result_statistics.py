@@ -1,0 +1,89 @@
+"""What a result directory keeps of the whole collection, so that single blocks can be encoded again.
+
+The clustering of a block takes from the rest of the collection: #(f) of its features, n(·) of each type, N, and how
+many people are expected to have each full name. `statistics.parquet` has #(f) as it was used, background included,
+ordered by type and feature; `statistics.collection.json` has n(·) and N; `names.parquet` has the counts of names.
+The first two are also statistics for other collections (`--statistics`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from homonym.clustering.arrays import Floats
+from homonym.collection.namesakes import namesakes_of
+from homonym.errors import InputError
+from homonym.io.inputs import unreadable
+from homonym.io.outputs import write_atomic
+from homonym.io.result_directory import FREQUENCIES, MASSES, NAMES
+from homonym.io.tables import look_up, write_table
+from homonym.schema import NAME_COUNTS, STATISTICS
+
+
+def write_result_statistics(
+    folder: Path,
+    features: Iterable[pa.Table],
+    mass: Mapping[str, float],
+    mentions: int,
+    names: Iterable[pa.Table],
+) -> None:
+    """Write #(f), n(·) and N, and the counts of names; `features` and `names` are in order."""
+    write_table(folder / FREQUENCIES, STATISTICS, features)
+    counted_over = {"mentions_in_collection": mentions, "mass": dict(mass)}
+    write_atomic(folder / MASSES, orjson.dumps(counted_over, option=orjson.OPT_INDENT_2))
+    write_table(folder / NAMES, NAME_COUNTS, names)
+
+
+@dataclass(frozen=True)
+class ResultStatistics:
+    """The frequencies of a result directory: `mass` has n(·) of each type, in order, and `mentions` is N."""
+
+    folder: Path
+    mass: Mapping[str, float]
+    mentions: int
+
+    @classmethod
+    def read(cls, folder: Path) -> ResultStatistics:
+        """Read what is small; tables are searched when they are needed."""
+        path = folder / MASSES
+        try:
+            saved = orjson.loads(path.read_bytes())
+            return cls(folder, dict(saved["mass"]), int(saved["mentions_in_collection"]))
+        except FileNotFoundError:
+            raise InputError(
+                f"{folder} lacks {path.name}: names cannot be clustered again. Results of homonym cluster and of "
+                "earlier versions have no such file; make the result with homonym disambiguate."
+            ) from None
+        except OSError as error:
+            raise unreadable(path, error) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{path}: expected JSON with mentions_in_collection and mass ({error!r}).") from error
+
+    def totals(self, types: Sequence[str], features: Sequence[str]) -> Floats:
+        """#(f) of some features, NaN where the result has none."""
+        rows = look_up(self.folder / FREQUENCIES, "feature", pa.array(sorted({*features}), pa.string()))
+        keys = zip(rows["type"].to_pylist(), rows["feature"].to_pylist(), strict=True)
+        known = dict(zip(keys, rows["count"].to_pylist(), strict=True))
+        return np.array([known.get(key, np.nan) for key in zip(types, features, strict=True)], np.float64)
+
+    @cached_property
+    def name_counts(self) -> dict[tuple[str, str], int]:
+        """The counts of all surnames and given names."""
+        path = self.folder / NAMES
+        try:
+            rows = pq.read_table(path).to_pydict()
+        except (OSError, pa.ArrowException) as error:
+            raise InputError(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error
+        return dict(zip(zip(rows["kind"], rows["name"], strict=True), rows["names"], strict=True))
+
+    def namesakes(self, full_names: Iterable[str | None]) -> Floats:
+        """E of each full name, NaN where there is none."""
+        return np.array([np.nan if name is None else namesakes_of(name, self.name_counts) for name in full_names])

@@ -1,0 +1,372 @@
+"""Answers about one block of a result that was clustered again: about its name, one of its authors, two mentions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+
+from homonym.clustering.arrays import Integers
+from homonym.clustering.reference import exceeds
+from homonym.engines.reclustering import ReclusteredBlocks
+from homonym.errors import counted
+from homonym.explanation.constraint_reasons import ConstraintReasons
+from homonym.explanation.explained import (
+    ComparedClusters,
+    EvidencePart,
+    ExplainedAuthor,
+    ExplainedMention,
+    Explanation,
+    OtherAuthor,
+    TreeMerge,
+)
+from homonym.explanation.merge_tree import Merge, MergeTree
+from homonym.explanation.score_parts import BlockScores, Cluster, ScoreParts
+from homonym.explanation.wording import feature_text, multiple, rarity_text, short_mention, type_text
+
+# Maximum number of other authors that are searched for one that a constraint does not exclude.
+SEARCHED_AUTHORS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class BlockExplainer:
+    """Answers about one block."""
+
+    block: ReclusteredBlocks
+
+    @cached_property
+    def scores(self) -> BlockScores:
+        """The scores of the block."""
+        block = self.block
+        return BlockScores.of(block.bags, block.frequencies, block.settings, block.names)
+
+    @cached_property
+    def tree(self) -> MergeTree:
+        """The merges of the block."""
+        return MergeTree.of(self.block.clustering)
+
+    @cached_property
+    def mentions(self) -> list[ExplainedMention]:
+        """All mentions of the block, in the order of the result."""
+        documents = self.block.reloaded.documents
+        rows = self.block.reloaded.rows.select(["mention_id", "document_id", "name"]).to_pylist()
+        return [
+            ExplainedMention(row["mention_id"], row["name"], *(document[field] for field in ("title", "year", "venue")))
+            for row in rows
+            for document in (documents[row["document_id"]],)
+        ]
+
+    @cached_property
+    def author_id(self) -> list[str]:
+        """The author of each mention."""
+        ids: list[str] = self.block.reloaded.rows["author_id"].to_pylist()
+        return ids
+
+    @cached_property
+    def label(self) -> Integers:
+        """The cluster of each mention."""
+        return self.block.clustering.label.astype(np.int64)
+
+    @cached_property
+    def reasons(self) -> ConstraintReasons:
+        """The constraints of the block."""
+        rows = self.block.reloaded.encoded.identifiers().to_pylist()
+        return ConstraintReasons(
+            self.block.found, self.mentions, {(row["place"], row["kind"]): row["id"] for row in rows}
+        )
+
+    # Answers
+
+    def about_name(self, chosen: Sequence[int] | None = None) -> Explanation:
+        """The authors of the name with their papers and their tree; only those with one of the `chosen` mentions."""
+        labels = self.label if chosen is None else self.label[list(chosen)]
+        clusters = sorted({int(label) for label in labels}, key=lambda label: (-self._size(label), label))
+        authors = [self._author(label) for label in clusters]
+        written = sum(len(author.mentions) for author in authors)
+        answer = f"{counted(written, 'mention')} of {counted(len(authors), 'author')}."
+        if len(authors) < self._number:
+            answer += (
+                f" The name has {counted(self._number, 'author')}; the others have given names that exclude this one."
+            )
+        return self._explanation("name", answer, clusters)
+
+    def about_author(self, label: int, mention: int | None = None) -> Explanation:
+        """The weakest link of an author, and the best partners that it was not merged with.
+
+        With a `mention`, the merge that brought this mention to the author.
+        """
+        members, others = self._members(label), self._runners_up(label)
+        author, notes = self._author(label), [self._shortfall(other) for other in others]
+        node = self.tree.root[members[0]] if mention is None else self.tree.parent.get(mention)
+        merge = self.tree.merge_at(node) if node is not None else None
+        if merge is None:
+            answer = f"{author.name} has this mention only: it was not merged with any other."
+            return self._explanation("author", answer, [label], others=others, notes=notes)
+        compared = self._merged(merge)
+        what = "The last merge" if mention is None else "The merge that brought this mention here"
+        notes = [*self._weakest(label), *notes] if mention is None else notes
+        answer = f"{author.name} has {counted(len(members), 'mention')}. {what} {self._verdict(compared)}"
+        return self._explanation("author", answer, [label], merge=compared, others=others, notes=notes)
+
+    def about_pair(self, xs: Sequence[int], ys: Sequence[int]) -> Explanation:
+        """Why two mentions, or two authors, are one author or two; each is given by its mentions."""
+        label, other = int(self.label[xs[0]]), int(self.label[ys[0]])
+        direct = self._compare(xs, ys) if len(xs) == len(ys) == 1 and xs[0] != ys[0] else None
+        if label == other:
+            return self._together(label, xs, ys, direct)
+        compared = self._compare(self._members(label), self._members(other))
+        answer = f"They are two authors. {self._why_apart(compared)}"
+        notes = self._better_partners(xs[0], ys[0], direct) if direct else []
+        return self._explanation("pair", answer, [label, other], merge=compared, direct=direct, notes=notes)
+
+    def _together(
+        self, label: int, xs: Sequence[int], ys: Sequence[int], direct: ComparedClusters | None
+    ) -> Explanation:
+        lone = xs[0] if len(xs) == 1 else ys[0]
+        node = self.tree.joined_at(xs[0], ys[0]) if direct else self.tree.parent.get(lone, lone)
+        merge = self.tree.merge_at(node) if node is not None else None
+        if merge is None:
+            return self._explanation("pair", "This is one and the same mention.", [label])
+        compared = self._merged(merge)
+        if direct and {*direct.left, *direct.right} == {*compared.left, *compared.right}:
+            direct = None
+        answer = f"They are one author. The merge that joined them {self._verdict(compared)}"
+        return self._explanation("pair", answer, [label], merge=compared, direct=direct)
+
+    def _explanation(
+        self,
+        kind: str,
+        answer: str,
+        clusters: Sequence[int],
+        *,
+        merge: ComparedClusters | None = None,
+        direct: ComparedClusters | None = None,
+        others: Sequence[OtherAuthor] = (),
+        notes: Sequence[str] = (),
+    ) -> Explanation:
+        return Explanation(
+            kind=kind,  # type: ignore[arg-type]
+            block=self.block.reloaded.rows["block"][0].as_py(),
+            answer=answer,
+            mentions=len(self.mentions),
+            authors_of_name=self._number,
+            mentions_in_collection=self.block.frequencies.mentions,
+            limit=self.scores.limit,
+            together=None if kind != "pair" else len(clusters) == 1,
+            authors=tuple(self._author(label) for label in clusters),
+            merges=self._tree_merges(clusters),
+            merge=merge,
+            direct=direct,
+            others=tuple(others),
+            notes=tuple(notes),
+        )
+
+    # Authors and merges
+
+    @property
+    def _number(self) -> int:
+        return int(self.label.max()) + 1
+
+    def _members(self, label: int) -> list[int]:
+        found: list[int] = np.flatnonzero(self.label == label).tolist()
+        return found
+
+    def _size(self, label: int) -> int:
+        return int((self.label == label).sum())
+
+    def _author(self, label: int) -> ExplainedAuthor:
+        members = [self.mentions[x] for x in self._members(label)]
+        forms = sorted({mention.name for mention in members}, key=lambda name: (-len(name), name))
+        ordered = sorted(members, key=lambda mention: (mention.year is None, mention.year or 0, mention.mention_id))
+        return ExplainedAuthor(self.author_id[self._members(label)[0]], forms[0], tuple(ordered))
+
+    def _tree_merges(self, clusters: Sequence[int]) -> tuple[TreeMerge, ...]:
+        author_of = {label: self.author_id[self._members(label)[0]] for label in clusters}
+        numbers = {id(merge): k for k, merge in enumerate(self.tree.merges)}
+        return tuple(
+            self._tree_merge(numbers[id(merge)], merge, author_of[label])
+            for label in clusters
+            for merge in self._merges(label)
+        )
+
+    def _tree_merge(self, number: int, merge: Merge, author_id: str) -> TreeMerge:
+        mentions = self.tree.mentions
+        left, right = (
+            self.mentions[node].mention_id if node < mentions else node - mentions for node in (merge.left, merge.right)
+        )
+        if merge.is_must_link:
+            return TreeMerge(number, left, right, None, None, None, author_id)
+        share = _ratio(merge.score, self.scores.limit)
+        return TreeMerge(number, left, right, merge.round, merge.score, share, author_id)
+
+    def _runners_up(self, label: int) -> list[OtherAuthor]:
+        """The best partner of an author, and if a constraint excludes it, the best one that none excludes."""
+        members, found = self._members(label), list[OtherAuthor]()
+        for other in islice(self.scores.best_partners(members, self.label).tolist(), SEARCHED_AUTHORS):
+            theirs = self._members(other)
+            is_excluded = bool(self.reasons.barriers(members, theirs))
+            if not found or not is_excluded:
+                found.append(OtherAuthor(self._author(other), self._compare(members, theirs)))
+            if not is_excluded:
+                break
+        return found
+
+    # Comparisons
+
+    def _compare(self, C: Cluster, D: Cluster) -> ComparedClusters:
+        """Compare two clusters that were not merged, in the direction with the higher score."""
+        return self._compared(*self.scores.better(C, D), barriers=self.reasons.barriers(C, D))
+
+    def _merged(self, merge: Merge) -> ComparedClusters:
+        C, D, parts = self.tree.compared(merge, self.scores)
+        if merge.is_must_link:
+            return self._compared(C, D, parts, links=self.reasons.links(C, D), round=0)
+        return self._compared(C, D, parts, round=merge.round, needed=self._needed(parts))
+
+    def _compared(
+        self,
+        C: Cluster,
+        D: Cluster,
+        parts: ScoreParts,
+        *,
+        round: int | None = None,
+        links: tuple[str, ...] = (),
+        barriers: tuple[str, ...] = (),
+        needed: tuple[str, ...] = (),
+    ) -> ComparedClusters:
+        return ComparedClusters(
+            left=tuple(self.mentions[x].mention_id for x in C),
+            right=tuple(self.mentions[x].mention_id for x in D),
+            score=parts.score,
+            limit=parts.limit,
+            chance_limit=parts.chance_limit,
+            share=_ratio(parts.score, parts.threshold),
+            factor=parts.factor,
+            round=round,
+            parts=tuple(self._evidence(parts)),
+            links=links,
+            barriers=barriers,
+            needed=needed,
+        )
+
+    def _evidence(self, parts: ScoreParts) -> list[EvidencePart]:
+        """All parts of a score that are not 0: features, then smoothing, chance and the full name."""
+        reloaded, types, threshold = self.block.reloaded, self.block.frequencies.types, parts.threshold
+        found = [
+            EvidencePart(
+                "feature",
+                reloaded.feature_type[f],
+                reloaded.feature_name[f],
+                value,
+                _ratio(value, threshold),
+                float(self.scores.total[f]),
+                rarity_text(
+                    reloaded.feature_type[f], reloaded.feature_name[f], float(self.scores.total[f]), self.scores.N
+                ),
+            )
+            for f, _, _, value in parts.evidence
+        ]
+        for kind, values in (("smoothing", parts.smoothing), ("chance", -parts.chance)):
+            found += [
+                EvidencePart(kind, name, "", value, _ratio(value, threshold))  # type: ignore[arg-type]
+                for name, value in zip(types, values.tolist(), strict=True)
+                if value
+            ]
+        if parts.factor != 1:
+            found.append(EvidencePart("full name", "", "", parts.name_part, _ratio(parts.name_part, threshold)))
+        return found
+
+    # Sentences
+
+    def _needed(self, parts: ScoreParts) -> tuple[str, ...]:
+        """Without which evidence a merge would not have happened, everything else unchanged."""
+        reloaded, found = self.block.reloaded, []
+        if parts.factor > 1 and not parts.suffices(parts.without_name):
+            share = multiple(_ratio(parts.without_name, parts.threshold))
+            found.append(f"the same full name (without it {share})")
+        by_type: dict[str, float] = {}
+        for f, _, _, value in parts.evidence:
+            kind, effect = reloaded.feature_type[f], parts.factor * value
+            by_type[kind] = by_type.get(kind, 0.0) + effect
+            if not parts.suffices(parts.score - effect):
+                rest = multiple(_ratio(parts.score - effect, parts.threshold))
+                found.append(f"{feature_text(kind, reloaded.feature_name[f])} (without it {rest})")
+        for kind, effect in sorted(by_type.items(), key=lambda item: -item[1]):
+            if not parts.suffices(parts.score - effect):
+                rest = multiple(_ratio(parts.score - effect, parts.threshold))
+                found.append(f"all {type_text(kind, 2)} together (without them {rest})")
+        return tuple(found) or (self._strongest_together(parts),)
+
+    def _strongest_together(self, parts: ScoreParts) -> str:
+        """How many of the strongest features would have to be missing."""
+        rest = parts.score
+        for number, (_, _, _, value) in enumerate(parts.evidence, 1):
+            rest -= parts.factor * value
+            if not parts.suffices(rest):
+                return f"the {number} strongest features together; no single one was necessary"
+        return "no evidence: the smoothing alone exceeds the limit"
+
+    def _verdict(self, compared: ComparedClusters) -> str:
+        if compared.links:
+            return f"was demanded by a must-link. {' '.join(compared.links)}"
+        return f"had a score of {multiple(compared.share, compared.limit_name)}."
+
+    def _why_apart(self, compared: ComparedClusters) -> str:
+        reached = f"Their score is {multiple(compared.share, compared.limit_name)}"
+        if compared.barriers:
+            return f"{' '.join(compared.barriers)} {reached}, but a constraint takes precedence."
+        if exceeds(compared.score, compared.limit):
+            return f"{reached}. It exceeds the limit of the name, but clusters of this size must share more."
+        return f"{reached}, so {multiple(1 - compared.share, compared.limit_name)} is missing."
+
+    def _shortfall(self, other: OtherAuthor) -> str:
+        author = f"{other.author.name} ({other.author.author_id}, {counted(len(other.author.mentions), 'mention')})"
+        return f"Next author: {author}. {self._why_apart(other.comparison)}"
+
+    def _weakest(self, label: int) -> list[str]:
+        """The merge of an author with the lowest score, if that is not the last one."""
+        chosen = [merge for merge in self._merges(label) if not merge.is_must_link]
+        lowest = min(chosen, key=lambda merge: merge.score, default=None)
+        if lowest is None or lowest is chosen[-1]:
+            return []
+        sides = (short_mention(self.mentions[self.tree.members(node)[0]]) for node in (lowest.left, lowest.right))
+        share = multiple(_ratio(lowest.score, self.scores.limit))
+        return [f"The merge with the lowest score ({share}) joined {' and '.join(sides)}."]
+
+    def _merges(self, label: int) -> list[Merge]:
+        """The merges of an author, in order."""
+        tree, root = self.tree, self.tree.root[self._members(label)[0]]
+        waiting, found = [root], list[int]()
+        while waiting:
+            node = waiting.pop()
+            if merge := tree.merge_at(node):
+                found.append(node)
+                waiting += [merge.left, merge.right]
+        return [tree.merges[node - tree.mentions] for node in sorted(found)]
+
+    def _better_partners(self, x: int, y: int, direct: ComparedClusters) -> list[str]:
+        """What each of two mentions was merged with instead, if the two alone would have exceeded the limits."""
+        if direct.barriers or direct.share <= 1:
+            return []
+        share = multiple(direct.share, direct.limit_name)
+        notes = [f"These two mentions alone have a score of {share}, but there were better partners."]
+        for mention in (x, y):
+            if (node := self.tree.parent.get(mention)) is None:
+                continue
+            merge = self.tree.merges[node - self.tree.mentions]
+            partner = self.tree.members(merge.right if mention in self.tree.members(merge.left) else merge.left)
+            if not merge.is_must_link:
+                share = multiple(_ratio(merge.score, self.scores.limit))
+                first = short_mention(self.mentions[partner[0]])
+                notes.append(f"{short_mention(self.mentions[mention])} was first merged with {first} ({share}).")
+        return notes
+
+
+def _ratio(value: float, limit: float) -> float:
+    """A value in multiples of the limit; infinite if that is 0."""
+    if limit == 0:
+        return float("inf") if value > 0 else 0.0
+    return value / limit

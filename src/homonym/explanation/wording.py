@@ -1,0 +1,250 @@
+"""Explanations as text for people: titles, years and names instead of numbers of features."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from homonym.errors import counted
+from homonym.explanation.explained import (
+    ComparedClusters,
+    EvidencePart,
+    ExplainedAuthor,
+    ExplainedMention,
+    Explanation,
+    TreeMerge,
+)
+from homonym.features.institutions import PREFIX as INSTITUTION
+from homonym.io.paths import printable
+from homonym.settings import KEY_SHARE
+
+# What features of each type are called, one and several.
+WORDS = {
+    "term": ("word", "words"),
+    "aff": ("affiliation", "affiliations"),
+    "cat": ("category or venue", "categories and venues"),
+    "key": ("keyword", "keywords"),
+    "co": ("co-author", "co-authors"),
+    "ref": ("referenced author", "referenced authors"),
+    "email": ("e-mail address", "e-mail addresses"),
+    "year": ("year", "years"),
+}
+# Types whose features a mention has once, so that #(f) is a number of mentions.
+COUNTED_ONCE = ("cat", "key", "email")
+
+# Maximum number of features of a type, of mentions of a cluster, of lines of a tree, and of its levels, in the text.
+SHOWN_FEATURES, SHOWN_MENTIONS, SHOWN_LINES, SHOWN_LEVELS = 5, 4, 200, 24
+# Maximum number of characters of a title.
+LONGEST_TITLE = 80
+
+
+# Characters that reverse the order of the text around them.
+_BIDI = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def one_line(text: str) -> str:
+    r"""Text from the data as people can read it: without control characters, and without effect on the text around it.
+
+    >>> one_line("a\x1b[1m\u202eb")
+    'a\\x1b[1mb'
+    """
+    return printable(_BIDI.sub("", text))
+
+
+def type_text(kind: str, number: int = 1) -> str:
+    """The name of a feature type.
+
+    >>> type_text("co"), type_text("co", 2), type_text("topic", 2)
+    ('co-author', 'co-authors', 'topic')
+    """
+    one, several = WORDS.get(kind, (kind, kind))
+    return one if number == 1 else several
+
+
+def feature_text(kind: str, feature: str) -> str:
+    """A feature as people write it.
+
+    >>> feature_text("co", "SMITH|ANNA"), feature_text("aff", "institution: bonn univ"), feature_text("key", "wine")
+    ('co-author SMITH, ANNA (full name)', 'institution bonn univ', 'keyword wine')
+    """
+    if kind == "aff" and feature.startswith(INSTITUTION):
+        return f"institution {feature.removeprefix(INSTITUTION).strip(': ')}"
+    if kind == "co" and "|" in feature:
+        return f"{type_text(kind)} {feature.replace('|', ', ')} (full name)"
+    return f"{type_text(kind)} {feature}"
+
+
+def rarity_text(kind: str, feature: str, frequency: float, N: float) -> str:
+    """How common a feature is in the collection; where it has several weights, its frequency #(f).
+
+    >>> rarity_text("co", "SMITH|ANNA", 2.25, 27185), rarity_text("term", "wine", 57.0, 27185)
+    ('on 3 of 27,185 mentions', 'frequency 57 in 27,185 mentions')
+    """
+    holders = frequency
+    if kind == "co" and "|" in feature:
+        holders = frequency / (1 - KEY_SHARE)
+    if (kind in COUNTED_ONCE or holders != frequency) and abs(holders - round(holders)) < 1e-9:
+        return f"on {round(holders):,} of {N:,.0f} mentions"
+    return f"frequency {_number(frequency)} in {N:,.0f} mentions"
+
+
+def _number(value: float) -> str:
+    """A number with about three digits.
+
+    >>> _number(57.0), _number(0.01234), _number(1234.56), _number(0.0)
+    ('57', '0.0123', '1,235', '0')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def multiple(share: float, limit_name: str = "limit") -> str:
+    """A score in multiples of the limit.
+
+    >>> multiple(2.345), multiple(float("inf")), multiple(123.4)
+    ('2.35 × the limit', 'more than the limit, which is 0', '123 × the limit')
+    """
+    if share == float("inf"):
+        return f"more than the {limit_name}, which is 0"
+    return f"{share:.0f} × the {limit_name}" if abs(share) >= 100 else f"{share:.2f} × the {limit_name}"
+
+
+def short_mention(mention: ExplainedMention) -> str:
+    """A mention on one line: year, title, and the name as it is written there.
+
+    >>> short_mention(ExplainedMention("W1#0", "Doe, J", "On wine", 2001, None))
+    '2001 On wine (Doe, J; W1#0)'
+    """
+    title = mention.title or "(no title)"
+    title = title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
+    return one_line(f"{mention.year or '----'} {title} ({mention.name}; {mention.mention_id})")
+
+
+def explanation_text(found: Explanation) -> str:
+    """An explanation as text."""
+    lines = [*_head(found), "", one_line(found.answer), *(one_line(note) for note in found.notes)]
+    if found.merge:
+        lines += ["", *_comparison(found, found.merge)]
+    for other in found.others:
+        lines += ["", f"Compared with {_author(other.author)}:", *_evidence(other.comparison)]
+    if found.direct and found.direct.parts != (found.merge.parts if found.merge else ()):
+        share = multiple(found.direct.share, found.direct.limit_name)
+        lines += ["", f"The two mentions alone ({share}):", *_evidence(found.direct)]
+    lines += ["", *_trees(found)]
+    return "\n".join(lines)
+
+
+def _head(found: Explanation) -> list[str]:
+    counts = f"{counted(found.mentions, 'mention')}, {counted(found.authors_of_name, 'author')}"
+    return [one_line(f"{found.block}: {counts}. The limit is {_number(found.limit)}.")]
+
+
+def _author(author: ExplainedAuthor) -> str:
+    years = f", {author.years}" if author.years else ""
+    return one_line(f"{author.name} ({author.author_id}): {counted(len(author.mentions), 'mention')}{years}")
+
+
+def _comparison(found: Explanation, compared: ComparedClusters) -> Iterator[str]:
+    known = {mention.mention_id: mention for author in found.authors for mention in author.mentions}
+    was_merged = compared.round is not None
+    yield "Merged:" if was_merged else "Compared:"
+    for ids in (compared.left, compared.right):
+        shown = [short_mention(known[one]) for one in ids[:SHOWN_MENTIONS]]
+        more = [f"… and {counted(len(ids) - SHOWN_MENTIONS, 'more mention')}"] if len(ids) > SHOWN_MENTIONS else []
+        yield from (f"  {mark} {line}" for mark, line in zip("•" + " " * len(ids), [*shown, *more], strict=False))
+    yield ""
+    yield f"Evidence, in multiples of the {compared.limit_name}; the sum is {compared.share:.3g}:"
+    yield from _evidence(compared)
+    if compared.needed:
+        yield ""
+        yield f"Without this evidence they would not have been merged: {one_line('; '.join(compared.needed))}."
+
+
+def _evidence(compared: ComparedClusters) -> list[str]:
+    """The parts by type, the strongest type first, with the strongest features of each."""
+    if not compared.parts:
+        return ["  (nothing in common)"]
+    lines = []
+    for name, parts in _groups(compared.parts).items():
+        total = sum(part.share for part in parts)
+        lines.append(f"  {total:+9.3f}  {name}")
+        features = [part for part in parts if part.kind == "feature"]
+        lines += [
+            f"  {'':9}    {part.share:+.3f} {one_line(part_text(part))} ({part.rarity})"
+            for part in features[:SHOWN_FEATURES]
+        ]
+        if len(features) > SHOWN_FEATURES:
+            rest = sum(part.share for part in features[SHOWN_FEATURES:])
+            lines.append(f"  {'':9}    {rest:+.3f} {len(features) - SHOWN_FEATURES} more")
+    return lines
+
+
+def part_text(part: EvidencePart) -> str:
+    """What a part of a score is."""
+    if part.kind == "feature":
+        return feature_text(part.type, part.feature)
+    return {"smoothing": "smoothing", "chance": "expected by chance", "full name": "the same full name"}[part.kind]
+
+
+def _groups(parts: Sequence[EvidencePart]) -> dict[str, list[EvidencePart]]:
+    """Parts by type, the strongest first; smoothing, chance and full name are groups of their own, at the end."""
+    groups: dict[str, list[EvidencePart]] = defaultdict(list)
+    for part in parts:
+        groups[type_text(part.type, 2) if part.kind == "feature" else part_text(part)].append(part)
+    return dict(sorted(groups.items(), key=lambda item: (item[1][0].kind != "feature", -sum(p.value for p in item[1]))))
+
+
+def grouped_parts(compared: ComparedClusters) -> dict[str, list[EvidencePart]]:
+    """The parts of a score by type, as text and figures show them."""
+    return _groups(compared.parts)
+
+
+def _trees(found: Explanation) -> Iterator[str]:
+    """The authors, each with its papers as a tree of merges."""
+    left = SHOWN_LINES
+    for number, author in enumerate(found.authors):
+        if left <= 0:
+            yield f"… and {counted(len(found.authors) - number, 'more author')}; --json has all of them."
+            return
+        yield _author(author)
+        lines = tree_lines(author, [merge for merge in found.merges if merge.author_id == author.author_id])
+        yield from lines[:left]
+        if len(lines) > left:
+            yield f"  … {len(lines) - left:,} more lines; --json has all merges."
+        left -= len(lines)
+
+
+def tree_lines(author: ExplainedAuthor, merges: Sequence[TreeMerge]) -> list[str]:
+    """The merges of an author as a tree: a number is the score of a merge in multiples of the limit."""
+    mentions = {mention.mention_id: mention for mention in author.mentions}
+    by_number = {merge.number: merge for merge in merges}
+    sizes = tree_sizes(merges)
+    waiting: list[tuple[str | int, str, str]] = [(_root(author, merges), "  ", "  ")]
+    lines = []
+    while waiting:
+        node, first, following = waiting.pop()
+        if isinstance(node, str):
+            lines.append(first + short_mention(mentions[node]))
+            continue
+        merge = by_number[node]
+        label = "must-link" if merge.share is None else f"{_number(merge.share)} ×"
+        if len(following) > 2 * SHOWN_LEVELS:
+            lines.append(f"{first}{label} … {sizes[node]:,} mentions")
+            continue
+        lines.append(first + label)
+        sides = sorted((merge.left, merge.right), key=lambda side: -sizes.get(side, 1))
+        waiting.append((sides[1], following + "└─", following + "  "))
+        waiting.append((sides[0], following + "├─", following + "│ "))
+    return lines
+
+
+def tree_sizes(merges: Sequence[TreeMerge]) -> Mapping[str | int, int]:
+    """The number of mentions below each merge; mentions are not included."""
+    sizes: dict[str | int, int] = {}
+    for merge in merges:
+        sizes[merge.number] = sizes.get(merge.left, 1) + sizes.get(merge.right, 1)
+    return sizes
+
+
+def _root(author: ExplainedAuthor, merges: Sequence[TreeMerge]) -> str | int:
+    return merges[-1].number if merges else author.mentions[0].mention_id
