@@ -1,7 +1,8 @@
-"""HTML pages from the Jinja2 templates in `templates/`: self-contained, without scripts, for light and dark screens.
+"""HTML pages from the Jinja2 templates in `templates/`: self-contained, for light and dark screens.
 
 Page modules compute plain values (rows, cards, sentences); templates hold the prose and lay the values out. Templates
-escape every value. Only `macros.html.j2` marks something as safe: the SVG figures that this package draws.
+escape every value. Only two things are marked as safe: the SVG figures that this package draws (`macros.html.j2`), and
+the script of the page of a run (`run.js`), the only page that has one.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from homonym import __version__
@@ -41,6 +43,11 @@ class PageFigure(NamedTuple):
 def render_template(template: str, values: Mapping[str, Any]) -> str:
     """Render the page `templates/<template>` with these values."""
     return _environment().get_template(template).render(values)
+
+
+def template_text(name: str) -> str:
+    """The text of the file `templates/<name>`."""
+    return files("homonym.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 @cache
