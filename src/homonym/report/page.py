@@ -73,7 +73,9 @@ def _keep_percent_sign(value: object) -> object:
     >>> _keep_percent_sign("95 % of 7 names")
     '95\xa0% of 7 names'
     """
-    return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", value) if type(value) is str else value
+    if type(value) is not str or " %" not in value:
+        return value
+    return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", value)
 
 
 def percent(value: float) -> str:
@@ -84,6 +86,22 @@ def percent(value: float) -> str:
     """
     number = f"{100 * value:.0f}" if value in (0.0, 1.0) else f"{100 * value:.1f}"
     return {"100.0": ">99.9", "0.0": "<0.1"}.get(number, number) + "\N{NO-BREAK SPACE}%"
+
+
+# Maximum length of a name on a page, in characters.
+NAME_LENGTH = 100
+# Control characters, line breaks included, and halves of characters, which no page can hold.
+_CONTROL = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]+")
+
+
+def shortened(text: str | None, length: int) -> str:
+    """A text on one line without control characters, cut to a number of characters.
+
+    >>> shortened(" Graph\\n kernels", 100), shortened("Kernels of graphs", 8), shortened(None, 8)
+    ('Graph kernels', 'Kernels…', '')
+    """
+    plain = _CONTROL.sub(" ", (text or "")[: 4 * length]).strip()
+    return plain if len(plain) <= length else f"{plain[: length - 1].rstrip()}…"
 
 
 def dotted(settings: Mapping[str, object], prefix: str = "") -> Iterable[tuple[str, str]]:

@@ -6,7 +6,6 @@ content, and sums are of whole numbers, so that the same tables give the same va
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS
+from homonym.report.page import NAME_LENGTH, shortened
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,17 +27,23 @@ ALL_NAMES, LARGEST_NAMES = 1000, 200
 LISTED = 30
 # Maximum numbers of authors and papers: of one name or author, and on the page.
 AUTHORS_PER_NAME, MAX_AUTHORS_SHOWN = 50, 1500
-PAPERS_PER_AUTHOR, MAX_PAPERS_SHOWN = 25, 6000
+PAPERS_PER_AUTHOR, MAX_PAPERS_SHOWN = 25, 4000
 # Maximum numbers of forms of a name, affiliations, identifiers and co-authors.
 VARIANTS_SHOWN, AFFILIATIONS_SHOWN, IDS_SHOWN, COAUTHORS_SHOWN = 5, 3, 5, 10
 # Maximum lengths of texts, in characters.
-NAME_LENGTH, TITLE_LENGTH, AFFILIATION_LENGTH = 100, 200, 120
+TITLE_LENGTH, AFFILIATION_LENGTH = 200, 120
 # Maximum number of bytes of the facts about authors and papers on the page, without tags: the page has less than 5 MB.
 MAX_TEXT_BYTES = 2_000_000
 # Least mentions of each class of names by size.
 SIZES = (1, 2, 5, 10, 50, 100, 500, 1000)
 # Confidence is summed in millionths, because sums of fractions would depend on their order.
 MILLION = 1_000_000
+
+
+# An author with a lower confidence is called doubtful.
+DOUBTFUL = 0.9
+# Least number of mentions of a name that must be expected to be wrong, for the list of hard names.
+LEAST_DOUBT = 0.05
 
 
 class SizeClass(NamedTuple):
@@ -121,10 +127,6 @@ class RunContent:
     has_documents: bool
 
 
-# An author with a lower confidence is called doubtful.
-DOUBTFUL = 0.9
-
-
 def read_content(result: Path, threads: int | None = None, memory: int | None = None) -> RunContent:
     """Read from a result directory what its page shows."""
     with plain_path(result) as folder, _connected(threads, memory) as connection:
@@ -199,7 +201,8 @@ _NAME = f"""block, mentions, authors, 1 - doubt / (known * {MILLION}.0), doubt /
 def _choose(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the tables of what is shown: `hardest` names, `largest` and `doubtful` authors, `shown_names`, `shown`."""
     by_doubt = "doubt DESC NULLS LAST, authors DESC, mentions DESC, block"
-    _save(connection, "hardest", "SELECT * FROM names WHERE mentions > 1", by_doubt, LISTED)
+    hard = f"SELECT * FROM names WHERE mentions > 1 AND coalesce(doubt, {MILLION}) >= {round(LEAST_DOUBT * MILLION)}"
+    _save(connection, "hardest", hard, by_doubt, LISTED)
     _save(connection, "largest", "SELECT * FROM people", "documents DESC, mentions DESC, author_id", LISTED)
     doubtful = f"SELECT * FROM people WHERE mentions > 1 AND confidence < {DOUBTFUL}"
     _save(connection, "doubtful", doubtful, "doubt DESC, confidence, author_id", LISTED)
@@ -353,20 +356,6 @@ def _size_classes(connection: duckdb.DuckDBPyConnection) -> list[SizeClass]:
 
 def _listed(connection: duckdb.DuckDBPyConnection, table: str, authors: Mapping[str, ShownAuthor]) -> list[ShownAuthor]:
     return [authors[author_id] for (author_id,) in _rows(connection, f"SELECT author_id FROM {table} ORDER BY place")]
-
-
-# Control characters, line breaks included, and halves of characters, which no page can hold.
-_CONTROL = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]+")
-
-
-def shortened(text: str | None, length: int) -> str:
-    """A text on one line without control characters, cut to a number of characters.
-
-    >>> shortened(" Graph\\n kernels", 100), shortened("Kernels of graphs", 8), shortened(None, 8)
-    ('Graph kernels', 'Kernels…', '')
-    """
-    plain = _CONTROL.sub(" ", (text or "")[: 4 * length]).strip()
-    return plain if len(plain) <= length else f"{plain[: length - 1].rstrip()}…"
 
 
 def text_bytes(texts: Iterable[str | None]) -> int:

@@ -10,18 +10,18 @@ import base64
 import csv
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from homonym.errors import InputError, counted, first_line, word_list
 from homonym.io.outputs import write_atomic
 from homonym.io.result_directory import AUTHORS, CONFLICTS, LOG, MENTIONS
-from homonym.report.page import Table, dotted, percent, render_template, template_text
+from homonym.report.page import NAME_LENGTH, Table, dotted, percent, render_template, shortened, template_text
 from homonym.report.run_content import (
     DOUBTFUL,
-    NAME_LENGTH,
     SIZES,
     ResultTotals,
     RunContent,
@@ -29,7 +29,6 @@ from homonym.report.run_content import (
     ShownName,
     ShownPaper,
     read_content,
-    shortened,
 )
 
 Reasons = Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
@@ -275,44 +274,44 @@ def _test_sentences(summary: Mapping[str, Any], totals: ResultTotals) -> list[st
     return lines
 
 
-KINDS = {
+IDENTIFIERS = {"orcid": "ORCID", "researcherid": "ResearcherID", "isni": "ISNI", "email": "e-mail address"}
+TOGETHER = {"document": "document", "pair": "decision of the user", "name": "full name"}
+APART = {
     "document": "they are on one document",
     "name": "their names contradict each other",
-    "pair": "the user says so",
+    "pair": "the user decided so",
 }
 
 
 def _constraint_sentences(found: Mapping[str, Any] | None) -> list[str]:
+    """What joined or separated mentions regardless of other evidence."""
     if not found:
         return []
     lines = []
     if found["links"]:
-        kinds = (f"{number:,} because of {_because(kind)}" for kind, number in found["links"].items())
+        kinds = [f"{number:,} by {_kind(kind, TOGETHER)}" for kind, number in sorted(found["links"].items())]
         lines.append(
-            f"{counted(found['linked'], 'mention')} were joined with another one without further evidence: "
-            f"{word_list(list(kinds))}."
+            f"{counted(found['linked'], 'mention')} share something that only one person has, and were joined for that "
+            f"reason alone: {word_list(kinds)}."
         )
     if found["apart"]:
-        pairs = (f"{number:,} because {KINDS.get(kind, f'their {kind} differs')}" for kind, number in _sorted(found))
-        lines.append(f"Pairs of mentions of one name that were kept apart: {word_list(list(pairs))}.")
+        kinds = [
+            f"{number:,} because {APART.get(kind) or f'their {_kind(kind, {})} differs'}"
+            for kind, number in sorted(found["apart"].items())
+        ]
+        lines.append(f"Pairs of mentions of one name that cannot be one person: {word_list(kinds)}.")
     return lines
 
 
-def _sorted(found: Mapping[str, Any]) -> Iterable[tuple[str, int]]:
-    return sorted(found["apart"].items())
-
-
-def _because(kind: str) -> str:
-    return {"document": "one document", "pair": "a decision of the user", "name": "one full name"}.get(
-        kind, f"one {kind}"
-    )
+def _kind(kind: str, known: Mapping[str, str]) -> str:
+    return known.get(kind) or IDENTIFIERS.get(kind, kind)
 
 
 # Tables.
 
 
 def _sizes(content: RunContent) -> Table:
-    following = dict(zip(SIZES, SIZES[1:], strict=False))
+    following = dict(pairwise(SIZES))
     rows = [
         (
             _range(row.least, following.get(row.least)),
@@ -396,11 +395,12 @@ def _years(first: int | None, last: int | None) -> str:
 
 
 def _doubtful_sentence(totals: ResultTotals, shown: int) -> str:
+    below = f"a confidence below {100 * DOUBTFUL:.0f} %"
     if not totals.doubtful_authors:
-        return f"No author with several mentions has a confidence below {percent(DOUBTFUL)}."
+        return f"No author with several mentions has {below}."
     number = counted(totals.doubtful_authors, "author")
     has = "has" if totals.doubtful_authors == 1 else "have"
-    text = f"{number} with several mentions {has} a confidence below {percent(DOUBTFUL)}."
+    text = f"{number} with several mentions {has} {below}. Papers of several people may be mixed there."
     if shown < totals.doubtful_authors:
         text += f" The table has the {shown:,} with most doubtful mentions; the rest is in authors.parquet."
     return text
@@ -414,8 +414,8 @@ def _names_sentence(content: RunContent) -> str:
     if number == total:
         return f"All {counted(total, 'name')}, the largest first." if total > 1 else ""
     return (
-        f"{number:,} of {total:,} names: the largest, and those of the tables above. The rest is in authors.parquet and "
-        "mentions.parquet."
+        f"{number:,} of {total:,} names: the largest ones, and those of the tables above. The others are in "
+        "authors.parquet and mentions.parquet."
     )
 
 
