@@ -30,6 +30,7 @@ from homonym.synthetic.corpus import Corpus
 LIMIT = Settings(kappa=7)
 NASTY = "</details><script>alert(1)</script><img src=x onerror=alert(1)> & \"quotes\" 'too' {{ title }} {% raw %}"
 HEBREW, OVERRIDE = "מחקר על שמות", "\u202eevil\u0000\u001b[31m title"
+DOI = {"doi": "10.1000/1"}
 ORCID = {"orcid": "0000-0002-1825-0097"}
 RECORDS: list[dict[str, Any]] = [
     {"id": "a", "title": "Graph kernels", "year": 2010,
@@ -75,7 +76,7 @@ def test_says_what_was_read_and_found(page: HtmlElement) -> None:
     assert re.search(r"Formats: .+ \(1 file\)\.", read)
     assert "The documents are from 2010–2012." in read
     assert "1 document without a title" in read
-    assert "1 records could not be used." in read
+    assert "1 record could not be used." in read
     assert "in.jsonl, line 4: 'authors' is missing or not a list." in read
 
 
@@ -235,12 +236,24 @@ def test_same_bytes_for_any_place_threads_and_order_of_files(tmp_path: Path) -> 
     for place, threads in (("one", 1), ("another/deep", 2)):
         folder = tmp_path / place
         folder.mkdir(parents=True)
-        files = [write(folder / f"{n}.jsonl", part) for n, part in enumerate((RECORDS[:2], RECORDS[2:]))]
+        copy = {**RECORDS[0], "id": "copy", "ids": DOI}
+        parts = ([{**RECORDS[0], "ids": DOI}, RECORDS[1]], [*RECORDS[2:], copy])
+        files = [write(folder / f"{n}.jsonl", part) for n, part in enumerate(parts)]
         given = files if threads == 1 else files[::-1]
         result = disambiguate(given, folder / "result", LIMIT, resources=Resources(threads=threads)).output
         pages.append((result / REPORT).read_bytes())
     assert pages[0] == pages[1]
     assert str(tmp_path).encode() not in pages[0]
+
+
+def test_same_bytes_with_damaged_checkpoints(tmp_path: Path) -> None:
+    source, work = write(tmp_path / "in.jsonl", RECORDS), Resources(work=tmp_path / "work")
+    page = (disambiguate(source, tmp_path / "result", LIMIT, resources=work).output / REPORT).read_bytes()
+    for path in (tmp_path / "work").rglob("*.parquet"):
+        path.write_bytes(b"damaged")
+    again = disambiguate(source, tmp_path / "result", LIMIT, resources=work)
+    assert any("damaged checkpoint" in warning for warning in again.warnings)
+    assert (again.output / REPORT).read_bytes() == page
 
 
 def test_page_is_made_of_the_directory_alone(generated_result: Path, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ ALL_NAMES, LARGEST_NAMES = 1000, 200
 LISTED = 30
 # Maximum numbers of authors and papers: of one name or author, and on the page.
 AUTHORS_PER_NAME, MAX_AUTHORS_SHOWN = 50, 1500
-PAPERS_PER_AUTHOR, MAX_PAPERS_SHOWN = 25, 4000
+PAPERS_PER_AUTHOR, MAX_PAPERS_SHOWN = 25, 5000
 # Maximum numbers of forms of a name, affiliations, identifiers and co-authors.
 VARIANTS_SHOWN, AFFILIATIONS_SHOWN, IDS_SHOWN, COAUTHORS_SHOWN = 5, 3, 5, 10
 # Maximum lengths of texts, in characters.

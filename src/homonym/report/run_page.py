@@ -224,17 +224,28 @@ def _files(log: Mapping[str, Any]) -> _Lines:
 
 
 LOST = {
-    "record": "records could not be used",
-    "author": "author entries could not be used",
-    "field": "fields could not be used",
-    "duplicate": "records were copies of another one and were merged with it",
+    "record": ("record", "could not be used."),
+    "author": ("author entry", "author entries", "could not be used."),
+    "field": ("field", "could not be used."),
+    "duplicate": ("copy", "copies", "of another record, merged with it."),
 }
+
+
+def _lost(kind: str, number: int) -> str:
+    """How many of a kind were lost.
+
+    >>> _lost("record", 1), _lost("author", 2000)
+    ('1 record could not be used.', '2,000 author entries could not be used.')
+    """
+    *nouns, what = LOST[kind]
+    noun = nouns[0] if number == 1 else nouns[-1] if len(nouns) > 1 else f"{nouns[0]}s"
+    return f"{number:,} {noun} {what}"
 
 
 def _problems(summary: Mapping[str, Any], log: Mapping[str, Any]) -> dict[str, Any]:
     """The numbers of problems by kind, and the first ones with file and line."""
     found = summary.get("problems") or {"counts": {}, "first": []}
-    counts = [f"{number:,} {LOST.get(lost, lost)}." for lost, number in found["counts"].items() if number]
+    counts = [_lost(kind, number) for kind, number in found["counts"].items() if number]
     first = sorted(
         (str(one["file"]), int(one["line"]), f"{one['file']}, {one['unit']} {one['line']}: {one['reason']}.")
         for one in found["first"]
@@ -292,7 +303,7 @@ def _constraint_sentences(found: Mapping[str, Any] | None) -> list[str]:
         kinds = [f"{number:,} by {_kind(kind, TOGETHER)}" for kind, number in sorted(found["links"].items())]
         lines.append(
             f"{counted(found['linked'], 'mention')} share something that only one person has, and were joined for that "
-            f"reason alone: {word_list(kinds)}."
+            f"reason alone. Links: {word_list(kinds)}."
         )
     if found["apart"]:
         kinds = [
