@@ -26,7 +26,17 @@ from homonym.commands.extract import extract
 from homonym.commands.inspect import inspect
 from homonym.commands.run import Resources
 from homonym.errors import HomonymError, InputError, OutputError
-from homonym.io.result_directory import AUTHORS, CONFLICTS, DOCUMENTS, LOG, MARKER, MENTIONS, SETTINGS, is_result
+from homonym.io.result_directory import (
+    AUTHORS,
+    CONFLICTS,
+    DOCUMENTS,
+    LOG,
+    MARKER,
+    MENTIONS,
+    REPORT,
+    SETTINGS,
+    is_result,
+)
 from homonym.schema import AUTHOR_SUMMARIES
 from homonym.schema import AUTHORS as MENTION_ROWS
 from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
@@ -79,7 +89,7 @@ def test_has_all_files_and_the_same_mentions_as_a_table(records: Path, tmp_path:
     assert summary.output == result
     assert summary.constraints is not None
     assert (summary.log, summary.constraints.file) == (result / LOG, result / CONFLICTS)
-    assert set(os.listdir(result)) == {*TABLES, SETTINGS, LOG, MARKER, CONFLICTS}
+    assert set(os.listdir(result)) == {*TABLES, SETTINGS, LOG, MARKER, CONFLICTS, REPORT}
     assert orjson.loads((result / LOG).read_bytes())["finished"]
     assert load_settings(result).limit == LIMIT.limit
     table = disambiguate(records, tmp_path / "table.parquet", LIMIT).output
@@ -214,7 +224,7 @@ def test_commands_take_the_directory(result: Path, tmp_path: Path) -> None:
 def test_replaces_its_result_and_no_file_of_the_user(records: Path, result: Path) -> None:
     (result / "notes.txt").write_text("precious")
     disambiguate(records, result, Settings(kappa=7, constraints="none"))
-    assert set(os.listdir(result)) == {*TABLES, SETTINGS, LOG, MARKER, "notes.txt"}
+    assert set(os.listdir(result)) == {*TABLES, SETTINGS, LOG, MARKER, REPORT, "notes.txt"}
     assert set(os.listdir(result.parent)) == {"in.jsonl", "result"}
 
 

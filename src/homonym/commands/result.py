@@ -230,7 +230,7 @@ def _write_page(run: Run, folder: Path) -> None:
     from homonym.report.run_page import write_run_page
 
     run.log.write(folder / LOG, finished=False)
-    write_run_page(folder, folder / REPORT, threads=run.threads, memory=run.memory)
+    write_run_page(folder, folder / REPORT, threads=run.threads, memory=run.memory // 2)
 
 
 def result_warnings(run: Run) -> list[str]:

@@ -46,6 +46,10 @@ DOUBTFUL = 0.9
 LEAST_DOUBT = 0.05
 
 
+# Least number of bytes of memory for the queries.
+LEAST_MEMORY = 1 << 29
+
+
 class SizeClass(NamedTuple):
     """Names with a similar number of mentions."""
 
@@ -157,7 +161,7 @@ def _connected(threads: int | None, memory: int | None) -> Iterator[duckdb.DuckD
     with tempfile.TemporaryDirectory(prefix="homonym-page-") as folder:
         config: dict[str, Any] = {"temp_directory": folder}
         config |= {"threads": threads} if threads else {}
-        config |= {"memory_limit": f"{memory}B"} if memory else {}
+        config |= {"memory_limit": f"{max(memory, LEAST_MEMORY) // 2**20}MiB"} if memory else {}
         with duckdb.connect(config=config) as connection:
             yield connection
 

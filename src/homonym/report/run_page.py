@@ -281,7 +281,7 @@ def _test_sentences(summary: Mapping[str, Any], totals: ResultTotals) -> list[st
     if background := summary.get("background"):
         lines.append(f"The collection has few names: {background}.")
     if totals.confidence is None:
-        lines.append("There is no confidence: the collection has too few names to learn how often mistakes happen.")
+        lines.append("There is no confidence: there was too little to learn from how often mistakes happen.")
     return lines
 
 
