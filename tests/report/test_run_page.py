@@ -156,8 +156,8 @@ def test_page_of_long_texts_is_below_5_megabytes(tmp_path: Path) -> None:
     long, people = "&" * 300, surnames(990)
     documents = [
         {"id": f"{long}{n}", "title": f"{n} {long}", "year": 2000 + n % 20,
-         "authors": [{"name": f"{people[(7 * n + k) % 990]}, {long[:95]}", "affiliations": [f"{k} {long}"]}
-                     for k in range(6)]}
+         "authors": [{"name": f"{long[:95]} {people[(7 * n + k) % 990]}", "affiliations": [f"{k} {long}"],
+                      "block": f"{people[(7 * n + k) % 990]} {long}"} for k in range(6)]}
         for n in range(900)
     ]  # fmt: skip
     result = made(tmp_path, documents)

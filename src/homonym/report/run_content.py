@@ -31,7 +31,7 @@ PAPERS_PER_AUTHOR, MAX_PAPERS_SHOWN = 25, 5000
 # Maximum numbers of forms of a name, affiliations, identifiers and co-authors.
 VARIANTS_SHOWN, AFFILIATIONS_SHOWN, IDS_SHOWN, COAUTHORS_SHOWN = 5, 3, 5, 10
 # Maximum lengths of texts, in characters.
-TITLE_LENGTH, AFFILIATION_LENGTH = 200, 120
+TITLE_LENGTH, AFFILIATION_LENGTH, ID_LENGTH = 200, 120, 200
 # Maximum number of bytes of the facts about authors and papers on the page, without tags: the page has less than 5 MB.
 MAX_TEXT_BYTES = 2_000_000
 # Least mentions of each class of names by size.
@@ -264,6 +264,8 @@ def _first(values: Iterable[str], number: int) -> list[str]:
 def _add_papers(connection: duckdb.DuckDBPyConnection, authors: Mapping[str, ShownAuthor]) -> None:
     """Add papers to authors, the latest first: one to each, then another to each, as long as there is room."""
     room = MAX_TEXT_BYTES
+    for author in authors.values():
+        room -= text_bytes([author.name, author.author_id[:ID_LENGTH]])
     for author in authors.values():
         room -= text_bytes([*author.variants, *author.affiliations, *author.ids])
         if room < 0:

@@ -22,6 +22,7 @@ from homonym.io.result_directory import AUTHORS, CONFLICTS, LOG, MENTIONS
 from homonym.report.page import NAME_LENGTH, Table, dotted, percent, render_template, shortened, template_text
 from homonym.report.run_content import (
     DOUBTFUL,
+    ID_LENGTH,
     SIZES,
     ResultTotals,
     RunContent,
@@ -347,21 +348,25 @@ def _range(least: int, following: int | None) -> str:
     return f"{least:,}" if following == least + 1 else f"{least:,} to {following - 1:,}"
 
 
-Links = Mapping[str, str]
-"""Anchors on the page of blocks and author ids."""
+class _Links(NamedTuple):
+    """Anchors on the page of names, by block, and of authors, by id."""
+
+    names: Mapping[str, str]
+    authors: Mapping[str, str]
 
 
-def _links(content: RunContent) -> Links:
-    links = {name.block: f"n{number}" for number, name in enumerate(content.names, 1)}
+def _links(content: RunContent) -> _Links:
     authors = [author.author_id for name in content.names for author in name.people]
-    # An author id is a block and a digest, so that no author id is a block.
-    return links | {f"/{author_id}": f"a{number}" for number, author_id in enumerate(authors, 1)}
+    return _Links(
+        {name.block: f"n{number}" for number, name in enumerate(content.names, 1)},
+        {author_id: f"a{number}" for number, author_id in enumerate(authors, 1)},
+    )
 
 
-def _hardest(content: RunContent, links: Links) -> list[dict[str, Any]]:
+def _hardest(content: RunContent, links: _Links) -> list[dict[str, Any]]:
     return [
         {
-            "link": links[name.block],
+            "link": links.names[name.block],
             "name": shortened(name.block, NAME_LENGTH),
             "mentions": f"{name.mentions:,}",
             "authors": f"{name.authors:,}",
@@ -372,9 +377,9 @@ def _hardest(content: RunContent, links: Links) -> list[dict[str, Any]]:
     ]
 
 
-def _author_row(author: ShownAuthor, links: Links) -> dict[str, Any]:
+def _author_row(author: ShownAuthor, links: _Links) -> dict[str, Any]:
     return {
-        "link": links[f"/{author.author_id}"],
+        "link": links.authors[author.author_id],
         "name": author.name,
         "documents": f"{author.documents:,}",
         "years": _years(author.first_year, author.last_year),
@@ -430,9 +435,9 @@ def _names_sentence(content: RunContent) -> str:
     )
 
 
-def _name_view(name: ShownName, links: Links, why: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def _name_view(name: ShownName, links: _Links, why: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     return {
-        "anchor": links[name.block],
+        "anchor": links.names[name.block],
         "name": shortened(name.block, NAME_LENGTH),
         "facts": f"{counted(name.mentions, 'mention')}, {counted(name.authors, 'author')}",
         "authors": [_author_view(author, links, why) for author in name.people],
@@ -440,16 +445,16 @@ def _name_view(name: ShownName, links: Links, why: Mapping[str, Sequence[str]]) 
     }
 
 
-def _author_view(author: ShownAuthor, links: Links, why: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def _author_view(author: ShownAuthor, links: _Links, why: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     years = _years(author.first_year, author.last_year)
     facts = [counted(author.documents or author.mentions, "paper"), *([years] if years else [])]
     if author.confidence is not None:
         facts.append(f"confidence {percent(author.confidence)}")
     return {
-        "anchor": links[f"/{author.author_id}"],
+        "anchor": links.authors[author.author_id],
         "name": author.name,
         "facts": ", ".join(facts),
-        "id": author.author_id,
+        "id": shortened(author.author_id, ID_LENGTH),
         "lists": [
             (label, values)
             for label, values in (
