@@ -26,6 +26,7 @@ from homonym.evaluation.assessment import Evaluation, assess
 from homonym.evaluation.rendering import interval_text, render_table, summary
 from homonym.io.inputs import Source
 from homonym.measures.agreement import Scores
+from tests.support.command import homonym_command
 
 # DOE is two people, split into three; ROE is one person, found; the last mention has no label.
 AUTHORS = {
@@ -452,6 +453,8 @@ def test_identifiers_in_several_files_can_be_labels(tmp_path: Path, authors: Pat
 def test_checks_outputs_before_any_work(tmp_path: Path, authors: Path, gold: Path) -> None:
     with pytest.raises(OutputError, match="does not exist"):
         evaluate(authors, gold, output=tmp_path / "nowhere" / "report.html")
+    with pytest.raises(OutputError, match=r"figures\.csv: the output is a page, so its name must end in \.html"):
+        evaluate(authors, gold, output=tmp_path / "figures.csv")
     with pytest.raises(InputError, match="cannot be read"):
         evaluate(tmp_path / "missing.parquet", gold)
 
@@ -462,6 +465,20 @@ def test_writes_the_page(tmp_path: Path, authors: Path, gold: Path) -> None:
     assert page.startswith("<!DOCTYPE html>")
     assert "authors.parquet" in page
     assert "95\N{NO-BREAK SPACE}% interval" in page
+
+
+def test_page_lists_the_worst_names(tmp_path: Path) -> None:
+    rows = [("d1#0", "DOE, J", "x"), ("d2#0", "DOE, J", "x"), ("d1#1", "ROE, R", "y"), ("d2#1", "ROE, R", "y")]
+    result, gold = tmp_path / "result.csv", tmp_path / "gold.csv"
+    result.write_text("mention_id,block,author_id\n" + "".join(f'{m},"{name}",{a}\n' for m, name, a in rows))
+    gold.write_text("mention_id,author\nd1#0,1\nd2#0,2\nd1#1,3\nd2#1,3\n")
+    done = homonym_command("evaluate", result, "--gold", gold, "-o", tmp_path / "page.html", check=True)
+    assert done.stdout.splitlines()[-1] == str(tmp_path / "page.html")
+    worst = (tmp_path / "page.html").read_text(encoding="utf-8").split("<h2>Worst names</h2>")[1].split("</section>")[0]
+    assert "<td>DOE, J</td><td>2</td><td>2</td><td>1</td>" in worst
+    assert "ROE, R" not in worst
+    quiet = homonym_command("evaluate", result, "--gold", gold, "-o", tmp_path / "page.html", "-q", check=True)
+    assert quiet.stdout == ""
 
 
 def test_import_does_not_load_heavy_libraries() -> None:

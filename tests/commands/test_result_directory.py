@@ -36,6 +36,7 @@ from homonym.io.result_directory import (
     MASSES,
     MENTIONS,
     NAMES,
+    REPORT,
     SETTINGS,
     is_result,
 )
@@ -91,7 +92,7 @@ def test_has_all_files_and_the_same_mentions_as_a_table(records: Path, tmp_path:
     assert summary.output == result
     assert summary.constraints is not None
     assert (summary.log, summary.constraints.file) == (result / LOG, result / CONFLICTS)
-    assert set(os.listdir(result)) == {*TABLES, SETTINGS, LOG, MARKER, CONFLICTS}
+    assert set(os.listdir(result)) == {*TABLES, SETTINGS, LOG, MARKER, CONFLICTS, REPORT}
     assert orjson.loads((result / LOG).read_bytes())["finished"]
     assert load_settings(result).limit == LIMIT.limit
     table = disambiguate(records, tmp_path / "table.parquet", LIMIT).output
@@ -226,7 +227,7 @@ def test_commands_take_the_directory(result: Path, tmp_path: Path) -> None:
 def test_replaces_its_result_and_no_file_of_the_user(records: Path, result: Path) -> None:
     (result / "notes.txt").write_text("precious")
     disambiguate(records, result, Settings(kappa=7, constraints="none"))
-    assert set(os.listdir(result)) == {*TABLES, SETTINGS, LOG, MARKER, "notes.txt"}
+    assert set(os.listdir(result)) == {*TABLES, SETTINGS, LOG, MARKER, REPORT, "notes.txt"}
     assert set(os.listdir(result.parent)) == {"in.jsonl", "result"}
 
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from homonym.evaluation.assessment import Comparison, Evaluation, assess, compare
+from homonym.evaluation.assessment import Comparison, Evaluation, assess, compare, worst_names
 from homonym.evaluation.rendering import MEANINGS
 from homonym.report.evaluation_page import (
     percent_interval,
@@ -121,7 +121,8 @@ def test_page_explains_terms_and_results() -> None:
     found = evaluation()
     text = " ".join(Page(render_page(found, settings={"variant": "prob", "limit": {"beta": 7.5e-05}})).text.split())
     for part in (
-        f"{percent(found.pairwise.precision)} of the pairs of mentions".replace("\xa0", " "),
+        f"{percent(found.bcubed.precision)} of the cluster of a mention".replace("\xa0", " "),
+        f"{percent(found.bcubed.recall)} of the mentions of its person".replace("\xa0", " "),
         "B-cubed precision asks for each mention",
         "The baseline puts all mentions of a name into one cluster",
         "under 14 names",
@@ -137,6 +138,26 @@ def test_page_explains_terms_and_results() -> None:
         percent(found.lumping_error).replace("\xa0", " "),
     ):
         assert part in text
+
+
+def test_cards_are_of_one_family_of_measures() -> None:
+    cards = re.search(r'<div class="cards">.*?</div>\n</div>', render_page(evaluation()), re.DOTALL)
+    assert cards
+    assert cards[0].count("B-cubed") == 3
+    assert "pair" not in cards[0]
+
+
+def test_worst_names_are_listed_and_escaped() -> None:
+    names, authors = np.array([0, 0, 0, 1, 1, 2, 2]), np.array([0, 1, 2, 3, 3, 4, 4])
+    clusters = np.array([0, 0, 0, 1, 2, 3, 3])
+    worst = worst_names(names, authors, clusters, [NASTY, "ROE, R", "POE, E"], 10)
+    assert [(row.name, row.mentions, row.people, row.found) for row in worst] == [(NASTY, 3, 3, 1), ("ROE, R", 2, 1, 2)]
+    assert [row.name for row in worst_names(names, authors, clusters, ["a", "b", "c"], 1)] == ["a"]
+    page = Page(render_page(assess(names, authors, clusters), worst=worst))
+    assert "script" not in page.tags
+    assert NASTY in page.text
+    assert "Worst names" in page.text
+    assert "Worst names" not in render_page(assess(names, authors, authors))
 
 
 def test_page_reports_unknown_names_and_unusable_labels() -> None:

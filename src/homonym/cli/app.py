@@ -37,6 +37,7 @@ from homonym.cli.options import (
 from homonym.cli.signals import signals_as_interrupts
 from homonym.errors import HomonymError
 from homonym.io.paths import discard_output, print_any_name, printable
+from homonym.io.special_files import is_special
 from homonym.settings import CLUSTERING, EXTRACTION, UNTUNED, WEIGHT_SEEDS, Settings, load_settings, parse_weights
 
 if TYPE_CHECKING:
@@ -249,6 +250,14 @@ def evaluate(authors: tuple[Path, ...], gold: tuple[Path, ...], quiet: bool, **o
         found = evaluate(authors[0], gold, **options) if len(authors) == 1 else evaluate(authors, gold, **options)
     if not quiet:
         Console().print(render_table(found))
+        _show_paths(options["json"], options["output"])
+
+
+def _show_paths(*paths: Path | None) -> None:
+    """Print where files were written."""
+    for path in paths:
+        if path is not None and not is_special(path):
+            click.echo(printable(path))
 
 
 @cli.command()

@@ -29,12 +29,15 @@ UNITS = 2.0**64
 EXACT_SUM = f"(sum((count * {UNITS:.0f}.0)::HUGEINT * holders) / {UNITS:.0f}.0)::DOUBLE"
 
 
-def connect(work: Path, memory: int, threads: int) -> duckdb.DuckDBPyConnection:
-    """Open the database of the work directory with a memory limit; it spills to disk in the same directory."""
+def connect(work: Path, memory: int, threads: int, *, in_memory: bool = False) -> duckdb.DuckDBPyConnection:
+    """Open the database of the work directory with a memory limit; it spills to disk in the same directory.
+
+    With `in_memory`, the database has no file. Its tables can spill, too, but are not compressed.
+    """
     import duckdb
 
-    # DuckDB resolves links in the path of a database and misreads these characters. Tables in memory can spill, too.
-    in_memory = set("?\\") & set(os.path.realpath(work))
+    # DuckDB resolves links in the path of a database and misreads these characters.
+    in_memory = in_memory or bool(set("?\\") & set(os.path.realpath(work)))
     connection = duckdb.connect(":memory:" if in_memory else work / "collection.duckdb")
     connection.execute(f"SET memory_limit = '{memory // 2**20}MiB'")
     connection.execute(f"SET threads = {threads}")

@@ -148,8 +148,9 @@ def find_authors(run: Run, engine: AnyEngine, read: RecordsRead[Any], files: Clu
     with run.stages.stage("calibrate", PARTS) as advance:
         calibrated = calibrate_run(run, engine.sample(collection, run.settings), collection.background, advance)
     found = engine.cluster(collection, calibrated.settings, calibrated.confidence, trace=files.place.trace is not None)
-    write_result(run, engine, collection, found, calibrated.settings, files.place, files.pairs)
-    return summarise(run, collection, files.place, found, calibrated)
+    summary = summarise(run, collection, files.place, found, calibrated, read.formats)
+    write_result(run, engine, collection, found, calibrated.settings, files.place, summary, files.pairs)
+    return summary
 
 
 def calibrate_run(

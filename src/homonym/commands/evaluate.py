@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from homonym.errors import InputError
-from homonym.evaluation.assessment import Comparison, Evaluation, assess, compare, distinct_labels
+from homonym.evaluation.assessment import Comparison, Evaluation, assess, compare, distinct_labels, worst_names
 from homonym.evaluation.reliability import Reliability, measure_reliability
 from homonym.io.inputs import expand, require_files
-from homonym.io.outputs import Paths, as_paths, require_distinct, require_writable, write_json
+from homonym.io.outputs import Paths, as_paths, require_distinct, require_page_path, require_writable, write_json
 from homonym.io.paths import printable
 from homonym.io.result_directory import MENTIONS, file_of
 from homonym.measures.agreement import is_right
@@ -73,16 +73,18 @@ def evaluate(
     read = [*tables, *gold_files, *([names_file] if names_file else [])]
     require_files(read)
     require_distinct(read, [Path(path) for path in (output, json) if path is not None])
-    for path in (output, json):
-        if path is not None:
-            require_writable(Path(path))
+    if output is not None:
+        require_page_path(Path(output))
+    if json is not None:
+        require_writable(Path(json))
     labels = read_gold(gold_files, label)
     matched = match(tables, labels, gold_files, names_file)
     found = _one(matched, labels) if isinstance(authors, Path | str) else _several(matched, labels, paths)
     if json is not None:
         write_json(Path(json), found.as_dict())
     if output is not None:
-        _write_page(found, Path(output), paths, {"labels": ", ".join(map(printable, gold_files)), "label": label})
+        sources = {"labels": ", ".join(map(printable, gold_files)), "label": label}
+        _write_page(found, matched, Path(output), paths, sources)
     return found
 
 
@@ -122,11 +124,17 @@ def _reliability(i: int, matched: Matched) -> Reliability | None:
     return measure_reliability(right, matched.stated[i], lone)
 
 
-def _write_page(found: Evaluation | Comparison, path: Path, results: list[Path], sources: dict[str, str]) -> None:
-    from homonym.report.evaluation_page import write_comparison, write_report
+def _write_page(
+    found: Evaluation | Comparison, matched: Matched, path: Path, results: list[Path], sources: dict[str, str]
+) -> None:
+    from homonym.report.evaluation_page import WORST_NAMES, write_comparison, write_report
 
     if isinstance(found, Comparison):
         write_comparison(found, path, settings=sources)
         return
     settings = {"result": printable(results[0]), **sources}
-    write_report(found, path, title=f"How well {printable(results[0].name)} tells authors apart", settings=settings)
+    title = f"How well {printable(results[0].name)} tells authors apart"
+    worst = []
+    if matched.names_known:
+        worst = worst_names(matched.names, matched.authors, matched.clusters[0], matched.name_texts, WORST_NAMES)
+    write_report(found, path, title=title, settings=settings, worst=worst)

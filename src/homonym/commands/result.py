@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from homonym.io.result_directory import (
     LOG,
     MENTIONS,
     PAIRS,
+    REPORT,
     SETTINGS,
     names_directory,
     require_result_place,
@@ -62,7 +64,8 @@ class Summary:
 
     `output` is the table, or the result directory. `limit` is what the score of two clusters had to exceed,
     `calibration` how it was found if it was not given, `confidence` the mean over all mentions. `log` is the file with
-    the time and memory of each stage. `background` is given if the collection has few names.
+    the time and memory of each stage. `background` is given if the collection has few names. `formats` has the number
+    of files of each format.
     """
 
     output: Path
@@ -79,6 +82,32 @@ class Summary:
     confidence: float | None = None
     log: Path | None = None
     background: BackgroundUse | None = None
+    formats: dict[str, int] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """What the log of a run keeps of it: everything that its page shows and that is not in the tables."""
+        return {
+            "records": self.records,
+            "formats": self.formats,
+            "problems": {
+                "counts": dict(self.problems.counts),
+                "first": [_as_json(problem) for problem in self.problems.first],
+            },
+            "warnings": self.warnings,
+            "constraints": _as_json(self.constraints, "links", "linked", "apart") if self.constraints else None,
+            "limit": self.limit.describe() if self.limit else None,
+            "calibration": _as_json(self.calibration, *CALIBRATED) if self.calibration else None,
+            "background": self.background.describe() if self.background else None,
+        }
+
+
+# What the log keeps of a calibration; the values that it chose are in the settings.
+CALIBRATED = ("precision", "recall", "people", "names", "why")
+
+
+def _as_json(value: Any, *keys: str) -> dict[str, Any]:
+    """Fields of a data class, all of them if none is named."""
+    return {part.name: getattr(value, part.name) for part in fields(value) if not keys or part.name in keys}
 
 
 @dataclass(frozen=True)
@@ -179,6 +208,7 @@ def write_result(
     found: FoundAuthors[Any],
     settings: Settings,
     place: ResultPlace,
+    summary: Summary,
     pairs: UserPairs | None = None,
 ) -> None:
     """Write the table of mentions, the settings, conflicts and, in a result directory, all other files.
@@ -201,7 +231,23 @@ def write_result(
                 engine.write_statistics(collection, folder)
             if pairs and documents:
                 write_user_pairs(folder / PAIRS, pairs)
+        run.log.summary = summary.as_dict() | {"warnings": result_warnings(run)}
+        with run.stages.stage("report"):
+            _write_page(run, folder)
         run.log.write(folder / LOG, finished=True)
+
+
+def _write_page(run: Run, folder: Path) -> None:
+    """Write the page of a result whose tables are in a directory, from them and from what the log keeps."""
+    from homonym.report.run_page import write_run_page
+
+    run.log.write(folder / LOG, finished=False)
+    write_run_page(folder, folder / REPORT, threads=run.threads, memory=run.memory // 2)
+
+
+def result_warnings(run: Run) -> list[str]:
+    """The warnings about the result, in an order that does not depend on the engine; none about the work directory."""
+    return sorted({text for text in run.warnings if not text.startswith(f"{run.work_place} ")})
 
 
 def _write_files(
@@ -230,8 +276,12 @@ def summarise(
     place: ResultPlace,
     found: FoundAuthors[Any] | None = None,
     calibrated: CalibratedRun | None = None,
+    formats: Mapping[str, int] | None = None,
 ) -> Summary:
-    """The summary of a run; without `found` of one that ends with the encoded collection."""
+    """The summary of a run; without `found` of one that ends with the encoded collection.
+
+    It may be made before the result is written: its times and warnings are those of the run, also later ones.
+    """
     return Summary(
         output=place.output,
         records=collection.records,
@@ -247,6 +297,7 @@ def summarise(
         confidence=found.confidence if found else None,
         log=place.files.log,
         background=collection.background,
+        formats=dict(sorted((formats or {}).items())),
     )
 
 

@@ -147,6 +147,11 @@ class Run:
         """The stages of the run."""
         return self.log.stages
 
+    @property
+    def work_place(self) -> Path | None:
+        """The directory that the user names, else one next to the result; without either the run cannot be resumed."""
+        return _work_place(self.files, self.work)
+
 
 def prepare_run(
     inputs: Paths,
@@ -398,15 +403,10 @@ def _open_rejects(run: Run) -> AbstractContextManager[IO[bytes] | None]:
 @contextmanager
 def _open_work_directory(run: Run) -> Iterator[WorkDirectory]:
     """A locked work directory with a log in it; failures of the machine become one sentence."""
-    path = _work_path(run)
+    path = run.work_place
     place = path.parent if path else Path(tempfile.gettempdir())
     with machine_failures(place), _work_directory(run, path) as work, _logged(run, work), machine_failures(place):
         yield work
-
-
-def _work_path(run: Run) -> Path | None:
-    """The directory that the user names, else one next to the result; without either the run cannot be resumed."""
-    return _work_place(run.files, run.work)
 
 
 def _work_place(files: RunFiles, work: Path | None) -> Path | None:

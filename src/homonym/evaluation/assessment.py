@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -188,6 +188,42 @@ def assess(names: Codes, authors: Codes, clusters: Codes) -> Evaluation:
         },
         by_true_size=_by_true_size(sizes, group, (system, one_cluster, singletons), by_size),
     )
+
+
+class NameResult(NamedTuple):
+    """How well one name was done: its mentions, true authors and clusters, and its B-cubed scores."""
+
+    name: str
+    mentions: int
+    people: int
+    found: int
+    bcubed: Scores
+
+
+def worst_names(names: Codes, authors: Codes, clusters: Codes, texts: Sequence[str], number: int) -> list[NameResult]:
+    """The names with most mistakes: those for which mentions times (1 - F1) is largest; names without any are left out.
+
+    `texts` are the names that the codes stand for, in their order.
+
+    >>> codes = [np.array(codes) for codes in ([0, 0, 1, 1], [0, 1, 2, 2], [0, 0, 1, 1])]
+    >>> [(row.name, row.people, row.found) for row in worst_names(*codes, ["DOE, J", "ROE, R"], 9)]
+    [('DOE, J', 2, 1)]
+    """
+    table = contingency(names, authors, clusters)
+    scores = bcubed(table).by_name()
+    lost = table.mentions * (1 - harmonic(scores.precision, scores.recall))
+    worst = np.lexsort((np.arange(table.names), -lost.round(9)))[:number]
+    return [
+        NameResult(
+            texts[i],
+            int(table.mentions[i]),
+            int(table.true_size[i]),
+            int(table.clusters[i]),
+            Scores(float(scores.precision[i]), float(scores.recall[i])),
+        )
+        for i in worst.tolist()
+        if lost[i] > 1e-9
+    ]
 
 
 def f1_replicates(sums: NameSums, resamples: Resamples) -> Values:

@@ -53,9 +53,11 @@ class Matched:
     `stated` confidence (by column, NaN where missing), the number of its mentions `without_label`, and of labelled
     mentions `lacking` from it although another result has them. `labels_nowhere` counts labels of mentions that no
     result has. Codes are in the order of the strings that they stand for, so that nothing depends on the order of rows.
+    `name_texts` are the names that the codes stand for, none if names are unknown.
     """
 
     names: Codes
+    name_texts: Sequence[str]
     names_known: bool
     authors: Codes
     clusters: list[Codes]
@@ -102,6 +104,7 @@ def match(results: Sequence[Path], gold: Gold, gold_files: Sequence[Path], names
     anywhere = int(present.any(axis=0).sum())
     return Matched(
         names=np.zeros(len(common), dtype=np.int64) if blocks is None else ordered_codes(blocks),
+        name_texts=[] if blocks is None else sorted_texts(blocks),
         names_known=blocks is not None,
         authors=ordered_codes(gold.table["author"].take(common)),
         clusters=[ordered_codes(_aligned(result.clusters, result.row, common)) for result in found],
@@ -124,6 +127,17 @@ def ordered_codes(column: pa.ChunkedArray) -> Codes:
     rank[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(rank))
     codes: Codes = rank[encoded.indices.to_numpy()]
     return codes
+
+
+def sorted_texts(column: pa.ChunkedArray) -> list[str]:
+    """The strings that `ordered_codes` stand for.
+
+    >>> sorted_texts(pa.chunked_array([["b", "a"], ["b", "c"]]))
+    ['a', 'b', 'c']
+    """
+    distinct = pc.unique(column)
+    texts: list[str] = distinct.take(pc.sort_indices(distinct)).to_pylist()
+    return texts
 
 
 def read_result(path: Path, labelled: pa.ChunkedArray, *, with_blocks: bool) -> LabelledResult:

@@ -26,6 +26,10 @@ Paths = str | Path | Sequence[str | Path]
 """One path or several."""
 
 
+# Endings of names of pages.
+PAGE_SUFFIXES = (".html", ".htm")
+
+
 def require_writable(path: Path) -> None:
     """Fail before any work is done if an output cannot be written."""
     if os.path.isdir(path):
@@ -44,6 +48,13 @@ def require_writable(path: Path) -> None:
 def _target(path: Path) -> Path:
     """The file that is written: the path itself, or the target of a symbolic link."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+def require_page_path(path: Path) -> None:
+    """Fail before any work is done if a page cannot be written, or if the name is that of something else."""
+    if path.suffix.lower() not in PAGE_SUFFIXES and not os.path.isdir(path) and not is_special(path):
+        raise OutputError(f"{path}: the output is a page, so its name must end in .html; choose such a name.")
+    require_writable(path)
 
 
 def require_directory(path: Path) -> None:

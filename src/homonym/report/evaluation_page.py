@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from homonym.errors import counted
-from homonym.evaluation.assessment import MEAN_OVER_SIZES, Comparison, Evaluation, TrueSize
+from homonym.evaluation.assessment import MEAN_OVER_SIZES, Comparison, Evaluation, NameResult, TrueSize
 from homonym.evaluation.reliability import BINS, LEAST_SHARE, Reliability
 from homonym.evaluation.rendering import (
     comparison_rows,
@@ -20,7 +20,7 @@ from homonym.evaluation.rendering import (
 from homonym.io.outputs import write_atomic
 from homonym.measures.bootstrap import LARGEST_SHOWN, Interval
 from homonym.report.figures import clusters_by_true_size, reliability_diagram, results_by_true_size
-from homonym.report.page import PageFigure, Section, Table, dotted, percent, render_template
+from homonym.report.page import NAME_LENGTH, PageFigure, Section, Table, dotted, percent, render_template, shortened
 
 TITLE = "How well authors of the same name are told apart"
 COMPARISON_TITLE = "How well results tell authors of the same name apart"
@@ -33,9 +33,11 @@ def write_report(
     title: str = TITLE,
     settings: Mapping[str, object] | None = None,
     sections: Sequence[Section] = (),
+    worst: Sequence[NameResult] = (),
 ) -> None:
-    """Write the page about an evaluation atomically; `sections` follow the measures."""
-    write_atomic(Path(path), render_page(evaluation, title=title, settings=settings, sections=sections))
+    """Write the page about an evaluation atomically; `sections` follow the measures, `worst` names are listed."""
+    page = render_page(evaluation, title=title, settings=settings, sections=sections, worst=worst)
+    write_atomic(Path(path), page)
 
 
 def render_page(
@@ -44,6 +46,7 @@ def render_page(
     title: str = TITLE,
     settings: Mapping[str, object] | None = None,
     sections: Sequence[Section] = (),
+    worst: Sequence[NameResult] = (),
 ) -> str:
     """The page about an evaluation as HTML."""
     found = evaluation if isinstance(evaluation, Evaluation) else Evaluation.from_dict(evaluation)
@@ -55,6 +58,7 @@ def render_page(
         "sizes_figure": PageFigure(results_by_true_size(found), _sizes_caption(found)),
         "sizes": Table(SIZE_HEADER, [_size_row(size, row) for size, row in found.folded().items()]),
         "clusters_figure": PageFigure(clusters_by_true_size(found), _clusters_caption(found)),
+        "worst": Table(WORST_HEADER, [_worst_row(row) for row in worst]),
         "reliability": _reliability(found.confidence, found.mentions) if found.confidence else None,
         "measures": _measures(found),
         "meanings": [f"{row.label}: {row.meaning}" for row in overall_rows(found)],
@@ -130,19 +134,19 @@ def percent_interval(interval: Interval | None) -> str:
 
 
 def _headlines(found: Evaluation) -> list[tuple[str, str]]:
-    """The main numbers, each with a sentence that explains it."""
+    """The main numbers, all of one family of measures, each with a sentence that explains it."""
     return [
         (
-            percent(found.pairwise.precision),
-            "of the pairs of mentions that the result puts together are the same person (pair precision).",
+            percent(found.bcubed.precision),
+            "of the cluster of a mention are the same person, on average (B-cubed precision).",
         ),
         (
-            percent(found.pairwise.recall),
-            "of the pairs of mentions of one person are put together (pair recall).",
+            percent(found.bcubed.recall),
+            "of the mentions of its person are in that cluster, on average (B-cubed recall).",
         ),
         (
             percent(found.bcubed.f1),
-            "is precision and recall in one number, averaged over mentions (B-cubed F1); the baseline reaches "
+            "is both in one number (B-cubed F1); the baseline reaches "
             f"{percent(found.baseline_one_cluster.bcubed.f1)}.",
         ),
     ]
@@ -195,6 +199,17 @@ def _size_row(size: str, row: TrueSize) -> tuple[str, ...]:
     f1 = (percent(row.bcubed.f1), percent(row.baseline_one_cluster.f1))
     interval = percent_interval(row.bcubed_f1_interval) if row.names > 1 else "unknown"
     return size, f"{row.names:,}", *f1, interval, *map(percent, scores), f"{row.mean_clusters:.1f}"
+
+
+# Maximum number of names that are listed.
+WORST_NAMES = 20
+WORST_HEADER = ("name", "mentions", "true authors", "authors found", "precision", "recall", "F1")
+
+
+def _worst_row(row: NameResult) -> tuple[str, ...]:
+    counts = (f"{number:,}" for number in (row.mentions, row.people, row.found))
+    name = shortened(row.name, NAME_LENGTH)
+    return name, *counts, *map(percent, (row.bcubed.precision, row.bcubed.recall, row.bcubed.f1))
 
 
 def _reliability(found: Reliability, labelled: int) -> dict[str, Any]:

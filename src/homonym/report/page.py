@@ -1,7 +1,8 @@
-"""HTML pages from the Jinja2 templates in `templates/`: self-contained, without scripts, for light and dark screens.
+"""HTML pages from the Jinja2 templates in `templates/`: self-contained, for light and dark screens.
 
 Page modules compute plain values (rows, cards, sentences); templates hold the prose and lay the values out. Templates
-escape every value. Only `macros.html.j2` marks something as safe: the SVG figures that this package draws.
+escape every value. Only two things are marked as safe: the SVG figures that this package draws (`macros.html.j2`), and
+the script of the page of a run (`run.js`), the only page that has one.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from homonym import __version__
@@ -43,6 +45,11 @@ def render_template(template: str, values: Mapping[str, Any]) -> str:
     return _environment().get_template(template).render(values)
 
 
+def template_text(name: str) -> str:
+    """The text of the file `templates/<name>`."""
+    return files("homonym.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
 @cache
 def _environment() -> Environment:
     # Imported here because most commands write no page.
@@ -66,7 +73,9 @@ def _keep_percent_sign(value: object) -> object:
     >>> _keep_percent_sign("95 % of 7 names")
     '95\xa0% of 7 names'
     """
-    return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", value) if type(value) is str else value
+    if type(value) is not str or " %" not in value:
+        return value
+    return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", value)
 
 
 def percent(value: float) -> str:
@@ -77,6 +86,22 @@ def percent(value: float) -> str:
     """
     number = f"{100 * value:.0f}" if value in (0.0, 1.0) else f"{100 * value:.1f}"
     return {"100.0": ">99.9", "0.0": "<0.1"}.get(number, number) + "\N{NO-BREAK SPACE}%"
+
+
+# Maximum length of a name on a page, in characters.
+NAME_LENGTH = 100
+# Control characters, line breaks included, and halves of characters, which no page can hold.
+_CONTROL = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]+")
+
+
+def shortened(text: str | None, length: int) -> str:
+    """A text on one line without control characters, cut to a number of characters.
+
+    >>> shortened(" Graph\\n kernels", 100), shortened("Kernels of graphs", 8), shortened(None, 8)
+    ('Graph kernels', 'Kernels…', '')
+    """
+    plain = _CONTROL.sub(" ", (text or "")[: 4 * length]).strip()
+    return plain if len(plain) <= length else f"{plain[: length - 1].rstrip()}…"
 
 
 def dotted(settings: Mapping[str, object], prefix: str = "") -> Iterable[tuple[str, str]]:

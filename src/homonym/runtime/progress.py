@@ -183,7 +183,8 @@ def logged_outputs(path: Path) -> list[str]:
 class RunLog:
     """The log of a run; `earlier` has the logs of interrupted runs that this one resumes.
 
-    `outputs` are all files that the run writes if there is something to write.
+    `outputs` are all files that the run writes if there is something to write. `summary` says what the run found; it
+    is for the page of a result directory.
     """
 
     inputs: list[dict[str, Any]]
@@ -193,6 +194,7 @@ class RunLog:
     settings: Settings
     stages: Stages
     earlier: list[dict[str, Any]] = field(default_factory=list)
+    summary: dict[str, Any] | None = None
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
     clock: float = field(default_factory=time.perf_counter)
 
@@ -238,6 +240,7 @@ class RunLog:
             "settings": settings,
             "settings_digest": digest(sorted(settings.items(), key=lambda item: item[0]))[:16],
             "stages": {name: _stage_values(name, cost) for name, cost in costs.items()},
+            **({"summary": self.summary} if self.summary else {}),
             "earlier": self.earlier,
         }
         write_json(path, values, durable=finished)

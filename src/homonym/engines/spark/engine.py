@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -372,7 +373,9 @@ class SparkEngine:
             counts.add(name, row["n"], row["m"], western.get(row["part"], 0))
         without_authors = counts.without_authors()
         self.warnings.extend(no_authors_warnings(without_authors) + encoding_warnings(counts))
-        return RecordsRead(records, mentions, problems, {}, SparkParts(plan, settings), plan.mentions, without_authors)
+        formats = Counter(file.form for file in plan.files if file.form)
+        parts_read = SparkParts(plan, settings)
+        return RecordsRead(records, mentions, problems, formats, parts_read, plan.mentions, without_authors)
 
     def _read_problems(self, plan: InputPlan) -> Problems:
         """The problems of all records; also writes the rejected records."""
