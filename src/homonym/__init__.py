@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from homonym.commands.demo import demo
     from homonym.commands.disambiguate import disambiguate
     from homonym.commands.evaluate import evaluate
+    from homonym.commands.export import export
     from homonym.commands.extract import extract
     from homonym.commands.generate import generate
     from homonym.commands.inspect import inspect
@@ -42,6 +43,7 @@ __all__ = [
     "demo",
     "disambiguate",
     "evaluate",
+    "export",
     "extract",
     "generate",
     "inspect",
@@ -62,6 +64,7 @@ _HOME = {
     "demo": "homonym.commands.demo",
     "disambiguate": "homonym.commands.disambiguate",
     "evaluate": "homonym.commands.evaluate",
+    "export": "homonym.commands.export",
     "extract": "homonym.commands.extract",
     "generate": "homonym.commands.generate",
     "inspect": "homonym.commands.inspect",

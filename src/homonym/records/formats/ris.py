@@ -15,7 +15,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from homonym.io.inputs import Source
-from homonym.records.fields import identifiers
+from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, add_shared_address, remove_repeats
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import AuthorIndex, is_group, is_placeholder, scopus_cited_authors, surname_first
@@ -179,7 +179,7 @@ def _document_of(fields: list[Field], tags: Tags, notes: list[Note]) -> Document
     authors = authors_of(fields, tags, notes)
     title = first(tags, "TI", "T1", "BT", "CT", "ST", "TT")
     ids = _ids(tags)
-    return Document(
+    document = Document(
         id=_id(tags, ids),
         authors=authors,
         title=title,
@@ -191,6 +191,15 @@ def _document_of(fields: list[Field], tags: Tags, notes: list[Note]) -> Document
         ids=ids,
         id_is_key=bool(ids),
     )
+    _add_exported_ids(document, tags, notes)
+    return document
+
+
+def _add_exported_ids(document: Document, tags: Tags, notes: list[Note]) -> None:
+    """Add the ids that `homonym export` wrote as notes."""
+    found = dict(filter(None, map(exported_ids.exported_note, tags.get("N1", ()))))
+    names = (exported_ids.DOCUMENT_FIELD, exported_ids.AUTHORS_FIELD)
+    exported_ids.add_exported_ids(document, *(found.get(name, "") for name in names), notes)
 
 
 def _fields(lines: str) -> tuple[list[Field], bool]:
