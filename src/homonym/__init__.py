@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from homonym.commands.export import export
     from homonym.commands.extract import extract
     from homonym.commands.generate import generate
+    from homonym.commands.in_memory import Result
     from homonym.commands.inspect import inspect
     from homonym.commands.result import Summary
     from homonym.commands.run import Resources
@@ -35,6 +36,7 @@ __all__ = [
     "Corpus",
     "HomonymError",
     "Resources",
+    "Result",
     "Settings",
     "Summary",
     "calibrate",
@@ -56,6 +58,7 @@ _HOME = {
     "Corpus": "homonym.synthetic.corpus",
     "HomonymError": "homonym.errors",
     "Resources": "homonym.commands.run",
+    "Result": "homonym.commands.in_memory",
     "Settings": "homonym.settings",
     "Summary": "homonym.commands.result",
     "calibrate": "homonym.commands.calibrate",

@@ -163,7 +163,7 @@ def test_refuses_two_outputs_in_one_file(records: Path) -> None:
         {"rejects": out.with_suffix(".run.json")},
     ):
         with pytest.raises(OutputError, match="is named for two outputs"):
-            disambiguate(records, out, **options)  # type: ignore[arg-type]
+            disambiguate(records, out, **options)  # type: ignore[call-overload]
     assert not out.exists()
 
 

@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from homonym.io.inputs import Source
 from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, add_shared_address, remove_repeats
+from homonym.records.fields.exported_ids import AUTHORS_FIELD, DOCUMENT_FIELD
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import AuthorIndex, is_group, is_placeholder, scopus_cited_authors, surname_first
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
@@ -198,8 +199,8 @@ def _document_of(fields: list[Field], tags: Tags, notes: list[Note]) -> Document
 def _add_exported_ids(document: Document, tags: Tags, notes: list[Note]) -> None:
     """Add the ids that `homonym export` wrote as notes."""
     found = dict(filter(None, map(exported_ids.exported_note, tags.get("N1", ()))))
-    names = (exported_ids.DOCUMENT_FIELD, exported_ids.AUTHORS_FIELD)
-    exported_ids.add_exported_ids(document, *(found.get(name, "") for name in names), notes)
+    document_id, author_ids = (found.get(name, "") for name in (DOCUMENT_FIELD, AUTHORS_FIELD))
+    exported_ids.add_exported_ids(document, document_id, author_ids, notes)
 
 
 def _fields(lines: str) -> tuple[list[Field], bool]:
