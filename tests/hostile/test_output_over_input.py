@@ -26,7 +26,7 @@ DOCUMENTS = "".join(
 #: with a path must be added here, and is then tested with all others.
 READ = {"inputs", "authors", "settings_file", "pairs", "statistics", "gold", "names"}
 WRITTEN = {"output", "trace", "rejects", "save_statistics", "json", "new_pairs"}
-DIRECTORIES = {"work"}
+DIRECTORIES = {"work", "result"}
 #: Commands whose output is a directory of files with names of their own.
 WRITES_DIRECTORY = {"study", "generate", "demo"}
 

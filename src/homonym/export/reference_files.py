@@ -165,7 +165,7 @@ def _bibtex_fields(found: ExportedDocument) -> Iterator[tuple[str, str]]:
     yield "web-of-science-categories", latex(joined(document.categories))
     yield (
         "affiliation",
-        "\n    ".join(f"{'; '.join(labels)}, {latex(address)}." for address, labels in addresses_of(found).items()),
+        "\n    ".join(f"{'; '.join(labels)}, {latex(joined([address]))}." for address, labels in addresses_of(found).items()),
     )
     yield "author-email", latex(joined(emails_of(found)))
     for field, kind in (("orcid-numbers", "orcid"), ("researcherid-numbers", "researcherid")):
