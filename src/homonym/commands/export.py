@@ -28,8 +28,8 @@ def export(result: str | Path, to: str, output: str | Path) -> Exported:
     when it is complete. Each author has one label, and no two authors have the same, also if a tool reduces names to
     surname and initials.
     """
-    from homonym.export.result_tables import open_result
-    from homonym.export.targets import require_suffix, target_named
+    from homonym.exports.result_tables import open_result
+    from homonym.exports.targets import require_suffix, target_named
     from homonym.io.folders import require_folder, written_folder
 
     target, path = target_named(to), Path(output)

@@ -363,6 +363,8 @@ def _write_table(table: pa.Table, path: Path) -> Path:
     import pyarrow.parquet as pq
 
     try:
+        if any("view" in str(kind) for kind in table.schema.types):  # inside of lists, which Arrow cannot cast
+            table = _table_of_rows(table.to_pylist())
         pq.write_table(table, path)
     except (pa.ArrowException, NotImplementedError, ValueError) as error:
         raise InputError(f"the table cannot be read ({first_line(error)}); give each column one type.") from None

@@ -100,6 +100,12 @@ MODULES = {
 
 NAMES = tuple(MODULES)
 
+BINARY_TABLES = (b"PAR1", b"ARROW1")
+"""First bytes of Parquet and Arrow files."""
+
+# The formats that read such files.
+_TABLES = ("documents", "table")
+
 
 @cache
 def format_named(name: str) -> Format:
@@ -116,6 +122,8 @@ def detect_format(source: Source, names: Sequence[str] = NAMES) -> Format | None
 
     Of a spreadsheet, the first sheet that a format recognises is read.
     """
+    if source.head.startswith(BINARY_TABLES):  # the bytes of a table may hold what looks like another format
+        names = [name for name in names if name in _TABLES]
     for sheet in range(source.sheets):
         if sheet:
             source.show_sheet(sheet)

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 from homonym.errors import counted
-from homonym.export.plain_lines import distinct, one_line
-from homonym.export.result_tables import ExportedDocument, ResultTables, as_json
+from homonym.exports.plain_lines import distinct, one_line
+from homonym.exports.result_tables import ExportedDocument, ResultTables, as_json
 from homonym.io.outputs import open_atomic
 
 # Addresses of people by kind of identifier.

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from homonym.errors import OutputError, SettingsError
-from homonym.export import linked_data, networks, reference_files, s2and_files, spreadsheets, thesauri
-from homonym.export.result_tables import ResultTables
+from homonym.exports import linked_data, networks, reference_files, s2and_files, spreadsheets, thesauri
+from homonym.exports.result_tables import ResultTables
 
 Writer = Callable[[ResultTables, Path], None]
 """Writes one target, as a file that appears when it is complete, or as `files` in an empty directory."""

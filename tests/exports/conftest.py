@@ -28,7 +28,7 @@ ORCID = "0000-0002-1825-0097"
 def hostile_documents() -> list[dict[str, Any]]:
     documents: list[dict[str, Any]] = []
     for number, text in enumerate(TEXTS * 2):
-        names = NAMES[number::5] + [NAMES[0]]
+        names = [*NAMES[number::5], NAMES[0]]
         authors: list[Any] = [
             {"name": name, "affiliations": [f"Univ {text}; Dept {number}", "MIT, Cambridge, USA"],
              "emails": [f"a{number}@x.org"], "ids": {"scopus": str(1000 + place)}}
@@ -65,7 +65,8 @@ def namesakes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result with 60 people called Wang, Wei, two of them with variants of the name."""
     documents = [
         {"id": f"w{number}", "title": f"topic{number} alone", "year": 2000,
-         "authors": [{"name": "Wang, Wei" if number % 2 else "Wang, W.", "ids": {"researcherid": f"A-{1000 + number % 60}-2010"}},
+         "authors": [{"name": "Wang, Wei" if number % 2 else "Wang, W.",
+                      "ids": {"researcherid": f"A-{1000 + number % 60}-2010"}},
                      {"name": f"Coauthor{chr(65 + number % 26)}, X"}]}
         for number in range(64)
     ]  # fmt: skip

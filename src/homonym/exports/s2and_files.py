@@ -11,7 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from homonym.export.result_tables import ExportedDocument, ResultTables, as_json
+from homonym.exports.result_tables import ExportedDocument, ResultTables, as_json
 from homonym.names.parse import parse_name
 
 FILES = ("papers.json", "signatures.json", "clusters.json", "cluster_seeds.json")

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from lxml import etree
 
 from homonym.errors import counted
-from homonym.export.plain_lines import one_line
-from homonym.export.result_tables import ResultTables
+from homonym.exports.plain_lines import one_line
+from homonym.exports.result_tables import ResultTables
 from homonym.io.outputs import open_atomic
 from homonym.io.table_text import protected
 

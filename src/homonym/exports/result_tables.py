@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homonym.errors import InputError, first_line
-from homonym.export.labels import unique_labels
+from homonym.exports.labels import unique_labels
 from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS, is_result
 from homonym.records.formats.documents import parse_document

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from homonym.errors import counted
-from homonym.export.labels import clean_name, dotted_name, short_name
-from homonym.export.plain_lines import one_line
-from homonym.export.result_tables import ResultTables
+from homonym.exports.labels import clean_name, dotted_name, short_name
+from homonym.exports.plain_lines import one_line
+from homonym.exports.result_tables import ResultTables
 from homonym.io.outputs import open_atomic
 
 

@@ -7,11 +7,13 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from homonym.export.labels import display_name, dotted_name, reductions, short_name, unique_labels
+from homonym.exports.labels import display_name, dotted_name, reductions, short_name, unique_labels
 from homonym.names.parse import parse_name
 from tests.support.profiles import examples
 
-WORDS = st.sampled_from(["Wang", "Wei", "W.", "W", "de", "la", "Cruz", "Jr", "III", "And", "O'Neil", "Łuk", "Jan-Ole", "JW"])
+WORDS = st.sampled_from(
+    ["Wang", "Wei", "W.", "W", "de", "la", "Cruz", "Jr", "III", "And", "O'Neil", "Łuk", "Jan-Ole", "JW"]
+)
 WITH_COMMA = st.builds("{}, {}".format, WORDS, st.lists(WORDS, min_size=1, max_size=3).map(" ".join))
 NAME = st.one_of(WITH_COMMA, st.lists(WORDS, min_size=1, max_size=4).map(" ".join), st.text(max_size=12))
 
@@ -26,7 +28,9 @@ def initials_only(label: str) -> str:
 @given(st.lists(st.tuples(NAME, st.integers(1, 3)), max_size=40))
 def test_labels_differ_after_every_reduction(people: list[tuple[str, int]]) -> None:
     people = [(name, number) for name, number in people if parse_name(name).surname]
-    labels = unique_labels([name for name, _ in people], [n for _, n in people], [f"a{i:03}" for i in range(len(people))])
+    labels = unique_labels(
+        [name for name, _ in people], [n for _, n in people], [f"a{i:03}" for i in range(len(people))]
+    )
     for form in (str.lower, short_name, dotted_name, initials_only):
         assert len({form(label) for label in labels}) == len(people)
     for label in labels:
@@ -34,8 +38,8 @@ def test_labels_differ_after_every_reduction(people: list[tuple[str, int]]) -> N
         assert label.count(",") <= 1
     seen: dict[str, str] = {}
     for label in labels:
-        for form in reductions(label):
-            assert seen.setdefault(form, label) == label
+        for reduced in reductions(label):
+            assert seen.setdefault(reduced, label) == label
 
 
 @settings(max_examples=examples(300))

@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from homonym.export.labels import dotted_name, short_name
-from homonym.export.plain_lines import distinct, joined, one_line
-from homonym.export.result_tables import ExportedDocument, ResultTables
+from homonym.exports.labels import dotted_name, short_name
+from homonym.exports.plain_lines import distinct, joined, one_line
+from homonym.exports.result_tables import ExportedDocument, ResultTables
 from homonym.io.outputs import open_atomic
 from homonym.records.fields import exported_ids
 from homonym.records.fields.exported_ids import encoded, written_author_ids
@@ -165,7 +165,9 @@ def _bibtex_fields(found: ExportedDocument) -> Iterator[tuple[str, str]]:
     yield "web-of-science-categories", latex(joined(document.categories))
     yield (
         "affiliation",
-        "\n    ".join(f"{'; '.join(labels)}, {latex(joined([address]))}." for address, labels in addresses_of(found).items()),
+        "\n    ".join(
+            f"{'; '.join(labels)}, {latex(joined([address]))}." for address, labels in addresses_of(found).items()
+        ),
     )
     yield "author-email", latex(joined(emails_of(found)))
     for field, kind in (("orcid-numbers", "orcid"), ("researcherid-numbers", "researcherid")):

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from homonym.errors import SettingsError, counted
-from homonym.export.labels import short_name
-from homonym.export.plain_lines import joined, one_line
-from homonym.export.reference_files import (
+from homonym.exports.labels import short_name
+from homonym.exports.plain_lines import joined, one_line
+from homonym.exports.reference_files import (
     accession_number,
     addresses_of,
     author_ids_of,
@@ -21,7 +21,7 @@ from homonym.export.reference_files import (
     identified,
     labels_of,
 )
-from homonym.export.result_tables import ExportedDocument, ResultTables
+from homonym.exports.result_tables import ExportedDocument, ResultTables
 from homonym.io.outputs import atomic_path, open_atomic
 from homonym.io.table_text import protected
 
