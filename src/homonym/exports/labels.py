@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import count
 
 from homonym.names.parse import Name, parse_name
@@ -96,6 +97,7 @@ def canonical_name(parsed: Name) -> str:
     return f"{parsed.surname.title()}, {given}" if given else parsed.surname.title()
 
 
+@lru_cache(maxsize=1 << 16)
 def short_name(label: str) -> str:
     """Surname and initials, as the Web of Science writes them.
 
@@ -106,6 +108,7 @@ def short_name(label: str) -> str:
     return f"{family}, {''.join(initials_of(given))}" if comma else label
 
 
+@lru_cache(maxsize=1 << 16)
 def dotted_name(label: str) -> str:
     """Surname and initials, as Scopus writes them.
 

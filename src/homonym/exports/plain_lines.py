@@ -16,6 +16,8 @@ def one_line(text: str) -> str:
     >>> one_line(" a\n\tb\x00c\u2028d ")
     'a b c d'
     """
+    if text.isprintable() and "  " not in text:  # as nearly always
+        return text.strip()
     return _SPACES.sub(" ", _FORBIDDEN.sub(" ", text)).strip()
 
 
