@@ -17,6 +17,7 @@ from homonym.io.result_directory import MENTIONS
 from homonym.records.model import Document
 from homonym.records.reader import detect_format, read_documents
 from homonym.settings import Settings
+from tests.exports.conftest import make_result
 
 FILES = {"bibtex": "out.bib", "ris": "out.ris", "wos": "out.txt", "scopus": "out.csv"}
 
@@ -87,6 +88,26 @@ def test_exported_file_is_gold_for_its_result(tmp_path: Path, hostile_result: Pa
     export(hostile_result, "bibtex", tmp_path / "out.bib")
     figures = evaluate(hostile_result, tmp_path / "out.bib", label="homonym")
     assert figures.as_dict()["bcubed"]["f1"] == 1
+
+
+@pytest.mark.parametrize("to", FILES)
+def test_organisations_do_not_cost_the_ids_of_others(to: str, tmp_path: Path) -> None:
+    names = [
+        "Doe, Jane",
+        "World Health Organization",
+        "Anonymous",
+        "Council of Europe Panel, Heart And Brain",
+        "Roe, R",
+    ]
+    result = make_result(
+        tmp_path, [{"id": "a", "title": "On x", "authors": names}], Settings(kappa=7, background="none")
+    )
+    done = export(result, to, tmp_path / FILES[to])
+    assert "written without id: readers of this format leave out organisations" in done.warnings[0]
+    authors = read_back(tmp_path / FILES[to], to)["a"].authors
+    kept = authors_of(result)
+    assert {"Doe, Jane", "Roe, R"} <= {author.name for author in authors}
+    assert all(author.ids["homonym"] == kept[f"a#{author.position}"] for author in authors)
 
 
 def test_edited_file_with_other_authors_keeps_names(tmp_path: Path, namesakes: Path) -> None:

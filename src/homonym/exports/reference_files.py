@@ -10,15 +10,19 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
+from homonym.errors import counted
 from homonym.exports.labels import dotted_name, short_name
 from homonym.exports.plain_lines import distinct, joined, one_line
 from homonym.exports.result_tables import ExportedDocument, ResultTables
 from homonym.io.outputs import open_atomic
 from homonym.records.fields import exported_ids
 from homonym.records.fields.exported_ids import encoded, written_author_ids
+from homonym.records.fields.people import is_group, is_placeholder
+from homonym.records.formats.bibtex_people import authors_of
 
 _LINKS = {
     "scopus": "https://www.scopus.com/inward/record.uri?eid={}",
@@ -31,23 +35,31 @@ _LINKS = {
 def write_bibtex(result: ResultTables, path: Path) -> None:
     """BibTeX, with addresses and identifiers of authors as the Web of Science writes them."""
     keys: set[str] = set()
-    _write(path, (_bibtex_entry(found, _citation_key(found.document.id, keys)) for found in result.documents()))
+    ids = AuthorIds(_bibtex_reads)
+    _write(path, (_bibtex_entry(found, _citation_key(found.document.id, keys), ids) for found in result.documents()))
+    ids.warn(result)
 
 
 def write_ris(result: ResultTables, path: Path) -> None:
     """RIS, one record per document."""
-    _write(path, map(_ris_record, result.documents()))
+    ids = AuthorIds(lambda label: not is_placeholder(label) and not is_group(label))
+    _write(path, (_ris_record(found, ids) for found in result.documents()))
+    ids.warn(result)
 
 
 def write_wos(result: ResultTables, path: Path) -> None:
     """Plain text as the Web of Science exports it."""
     head = "\ufeffFN Clarivate Analytics Web of Science\nVR 1.0\n"
-    _write(path, map(_wos_record, result.documents()), head, "EF\n")
+    ids = AuthorIds(lambda label: not is_placeholder(label))
+    _write(path, (_wos_record(found, ids) for found in result.documents()), head, "EF\n")
+    ids.warn(result)
 
 
 def write_scopus(result: ResultTables, path: Path) -> None:
     """CSV as Scopus exports it."""
-    _write(path, (_csv_line(_scopus_row(found)) for found in result.documents()), "\ufeff" + _csv_line(_SCOPUS))
+    ids = AuthorIds(lambda label: not is_placeholder(label))
+    _write(path, (_csv_line(_scopus_row(found, ids)) for found in result.documents()), "\ufeff" + _csv_line(_SCOPUS))
+    ids.warn(result)
 
 
 def _write(path: Path, records: Iterable[str], head: str = "", end: str = "") -> None:
@@ -65,9 +77,38 @@ def labels_of(found: ExportedDocument) -> list[str]:
     return [mention.person.label for mention in found.mentions]
 
 
-def author_ids_of(found: ExportedDocument) -> str:
-    """The ids of the authors of a document, as our readers read them."""
-    return written_author_ids({mention.entry.position: mention.person.author_id for mention in found.mentions})
+class AuthorIds:
+    """Writes the ids of the authors of a document. Names that the reader of a format leaves out get none.
+
+    Readers leave out organisations, for example; the other authors of the document keep their ids.
+    """
+
+    def __init__(self, is_read: Callable[[str], bool]) -> None:
+        self._is_read = lru_cache(maxsize=1 << 16)(is_read)
+        self._left_out = 0
+
+    def of(self, found: ExportedDocument) -> str:
+        """The ids as text, by position."""
+        read = [mention for mention in found.mentions if self._is_read(mention.person.label)]
+        self._left_out += len(found.mentions) - len(read)
+        return written_author_ids({mention.entry.position: mention.person.author_id for mention in read})
+
+    def warn(self, result: ResultTables) -> None:
+        """Report the mentions without an id."""
+        if self._left_out:
+            result.warnings.append(
+                f"{counted(self._left_out, 'mention')} written without id: readers of this format leave out "
+                "organisations and missing names."
+            )
+
+
+def _bibtex_reads(label: str) -> bool:
+    return len(authors_of(_in_braces(label), [])[0]) == 1
+
+
+def _in_braces(label: str) -> str:
+    """A label in a list of authors, where "and" separates names."""
+    return _AND.sub(r"{\g<0>}", label)
 
 
 def addresses_of(found: ExportedDocument) -> dict[str, list[str]]:
@@ -148,15 +189,15 @@ def _citation_key(document_id: str, keys: set[str]) -> str:
     return key
 
 
-def _bibtex_entry(found: ExportedDocument, key: str) -> str:
-    fields = {name: value for name, value in _bibtex_fields(found) if value}
+def _bibtex_entry(found: ExportedDocument, key: str, ids: AuthorIds) -> str:
+    fields = {name: value for name, value in _bibtex_fields(found, ids) if value}
     lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
     return f"@{'article' if found.document.venue else 'misc'}{{{key},\n{lines}}}\n\n"
 
 
-def _bibtex_fields(found: ExportedDocument) -> Iterator[tuple[str, str]]:
+def _bibtex_fields(found: ExportedDocument, author_ids: AuthorIds) -> Iterator[tuple[str, str]]:
     document, ids = found.document, found.document.ids
-    yield "author", " and ".join(_AND.sub(r"{\g<0>}", label) for label in labels_of(found))
+    yield "author", " and ".join(map(_in_braces, labels_of(found)))
     yield "title", latex(document.title)
     yield "journal", latex(document.venue)
     yield "year", str(document.year or "")
@@ -181,7 +222,7 @@ def _bibtex_fields(found: ExportedDocument) -> Iterator[tuple[str, str]]:
     yield "biburl", latex(f"https://dblp.org/rec/{ids['dblp']}" if "dblp" in ids else "")
     yield "cited-references", "\n    ".join(latex(name) for name in cited_authors(found))
     yield exported_ids.DOCUMENT_FIELD, latex(encoded(document.id))
-    yield exported_ids.AUTHORS_FIELD, latex(author_ids_of(found))
+    yield exported_ids.AUTHORS_FIELD, latex(author_ids.of(found))
 
 
 def _ended(keywords: str) -> str:
@@ -192,12 +233,12 @@ def _ended(keywords: str) -> str:
 # RIS
 
 
-def _ris_record(found: ExportedDocument) -> str:
-    lines = (f"{tag}  - {value}\n" for tag, value in _ris_fields(found) if value)
+def _ris_record(found: ExportedDocument, ids: AuthorIds) -> str:
+    lines = (f"{tag}  - {value}\n" for tag, value in _ris_fields(found, ids) if value)
     return f"TY  - {'JOUR' if found.document.venue else 'GEN'}\n{''.join(lines)}ER  - \n\n"
 
 
-def _ris_fields(found: ExportedDocument) -> Iterator[tuple[str, str]]:
+def _ris_fields(found: ExportedDocument, author_ids: AuthorIds) -> Iterator[tuple[str, str]]:
     document, ids = found.document, found.document.ids
     yield from (("AU", label) for label in labels_of(found))
     yield "TI", one_line(document.title)
@@ -215,7 +256,7 @@ def _ris_fields(found: ExportedDocument) -> Iterator[tuple[str, str]]:
     if cited := joined(document.referenced_authors):
         yield "N1", f"References: {cited}"
     yield "N1", f"{exported_ids.DOCUMENT_FIELD}: {encoded(document.id)}"
-    if written := author_ids_of(found):
+    if written := author_ids.of(found):
         yield "N1", f"{exported_ids.AUTHORS_FIELD}: {written}"
 
 
@@ -231,12 +272,12 @@ def _ris_addresses(found: ExportedDocument) -> Iterator[str]:
 # Web of Science
 
 
-def _wos_record(found: ExportedDocument) -> str:
-    fields = (f"{tag} " + "\n   ".join(values) + "\n" for tag, *values in _wos_fields(found) if any(values))
+def _wos_record(found: ExportedDocument, ids: AuthorIds) -> str:
+    fields = (f"{tag} " + "\n   ".join(values) + "\n" for tag, *values in _wos_fields(found, ids) if any(values))
     return f"PT J\n{''.join(fields)}ER\n\n"
 
 
-def _wos_fields(found: ExportedDocument) -> Iterator[tuple[str, ...]]:
+def _wos_fields(found: ExportedDocument, author_ids: AuthorIds) -> Iterator[tuple[str, ...]]:
     """Tag and lines of each field."""
     document, ids = found.document, found.document.ids
     yield "AU", *map(short_name, labels_of(found))
@@ -255,7 +296,7 @@ def _wos_fields(found: ExportedDocument) -> Iterator[tuple[str, ...]]:
     yield "WC", joined(document.categories)
     yield "PM", one_line(ids.get("pmid", ""))
     yield "UT", accession_number(found)
-    yield exported_ids.WOS_AUTHORS, author_ids_of(found)
+    yield exported_ids.WOS_AUTHORS, author_ids.of(found)
     yield exported_ids.WOS_DOCUMENT, encoded(document.id)
 
 
@@ -274,7 +315,7 @@ def _csv_line(cells: Iterable[str]) -> str:
     return line.getvalue()
 
 
-def _scopus_row(found: ExportedDocument) -> list[str]:
+def _scopus_row(found: ExportedDocument, author_ids: AuthorIds) -> list[str]:
     document, ids = found.document, found.document.ids
     numbers = [mention.entry.ids.get("scopus", "") for mention in found.mentions]
     values = {
@@ -297,7 +338,7 @@ def _scopus_row(found: ExportedDocument) -> list[str]:
         "PubMed ID": one_line(ids.get("pmid", "")),
         "Document Type": "Article" if document.venue else "",
         "EID": one_line(ids.get("scopus", "")) or f"{exported_ids.PREFIX}{encoded(document.id)}",
-        "Homonym authors": author_ids_of(found),
+        "Homonym authors": author_ids.of(found),
         "Homonym id": encoded(document.id),
     }
     return [values[column] for column in _SCOPUS]

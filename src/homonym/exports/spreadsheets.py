@@ -15,7 +15,6 @@ from homonym.exports.plain_lines import joined, one_line
 from homonym.exports.reference_files import (
     accession_number,
     addresses_of,
-    author_ids_of,
     cited_authors,
     emails_of,
     identified,
@@ -24,6 +23,7 @@ from homonym.exports.reference_files import (
 from homonym.exports.result_tables import ExportedDocument, ResultTables
 from homonym.io.outputs import atomic_path, open_atomic
 from homonym.io.table_text import protected
+from homonym.records.fields.exported_ids import written_author_ids
 
 AUTHOR_COLUMNS = (
     "author_id", "label", "name", "variants", "mentions", "documents", "first_year", "last_year", "affiliations",
@@ -222,6 +222,6 @@ def _bibliometrix_values(found: ExportedDocument) -> dict[str, str]:
         "DI": one_line(ids.get("doi", "")),
         "PM": one_line(ids.get("pmid", "")),
         "UT": accession_number(found),
-        "AU_ID": author_ids_of(found),
+        "AU_ID": written_author_ids({mention.entry.position: mention.person.author_id for mention in found.mentions}),
         "DOCUMENT_ID": one_line(document.id),
     }
