@@ -35,14 +35,14 @@ _LINKS = {
 def write_bibtex(result: ResultTables, path: Path) -> None:
     """BibTeX, with addresses and identifiers of authors as the Web of Science writes them."""
     keys: set[str] = set()
-    ids = AuthorIds(_bibtex_reads)
+    ids = WrittenIds(_bibtex_reads)
     _write(path, (_bibtex_entry(found, _citation_key(found.document.id, keys), ids) for found in result.documents()))
     ids.warn(result)
 
 
 def write_ris(result: ResultTables, path: Path) -> None:
     """RIS, one record per document."""
-    ids = AuthorIds(lambda label: not is_placeholder(label) and not is_group(label))
+    ids = WrittenIds(lambda label: not is_placeholder(label) and not is_group(label))
     _write(path, (_ris_record(found, ids) for found in result.documents()))
     ids.warn(result)
 
@@ -50,14 +50,14 @@ def write_ris(result: ResultTables, path: Path) -> None:
 def write_wos(result: ResultTables, path: Path) -> None:
     """Plain text as the Web of Science exports it."""
     head = "\ufeffFN Clarivate Analytics Web of Science\nVR 1.0\n"
-    ids = AuthorIds(lambda label: not is_placeholder(label))
+    ids = WrittenIds(lambda label: not is_placeholder(label))
     _write(path, (_wos_record(found, ids) for found in result.documents()), head, "EF\n")
     ids.warn(result)
 
 
 def write_scopus(result: ResultTables, path: Path) -> None:
     """CSV as Scopus exports it."""
-    ids = AuthorIds(lambda label: not is_placeholder(label))
+    ids = WrittenIds(lambda label: not is_placeholder(label))
     _write(path, (_csv_line(_scopus_row(found, ids)) for found in result.documents()), "\ufeff" + _csv_line(_SCOPUS))
     ids.warn(result)
 
@@ -77,7 +77,7 @@ def labels_of(found: ExportedDocument) -> list[str]:
     return [mention.person.label for mention in found.mentions]
 
 
-class AuthorIds:
+class WrittenIds:
     """Writes the ids of the authors of a document. Names that the reader of a format leaves out get none.
 
     Readers leave out organisations, for example; the other authors of the document keep their ids.
@@ -189,13 +189,13 @@ def _citation_key(document_id: str, keys: set[str]) -> str:
     return key
 
 
-def _bibtex_entry(found: ExportedDocument, key: str, ids: AuthorIds) -> str:
+def _bibtex_entry(found: ExportedDocument, key: str, ids: WrittenIds) -> str:
     fields = {name: value for name, value in _bibtex_fields(found, ids) if value}
     lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
     return f"@{'article' if found.document.venue else 'misc'}{{{key},\n{lines}}}\n\n"
 
 
-def _bibtex_fields(found: ExportedDocument, author_ids: AuthorIds) -> Iterator[tuple[str, str]]:
+def _bibtex_fields(found: ExportedDocument, author_ids: WrittenIds) -> Iterator[tuple[str, str]]:
     document, ids = found.document, found.document.ids
     yield "author", " and ".join(map(_in_braces, labels_of(found)))
     yield "title", latex(document.title)
@@ -233,12 +233,12 @@ def _ended(keywords: str) -> str:
 # RIS
 
 
-def _ris_record(found: ExportedDocument, ids: AuthorIds) -> str:
+def _ris_record(found: ExportedDocument, ids: WrittenIds) -> str:
     lines = (f"{tag}  - {value}\n" for tag, value in _ris_fields(found, ids) if value)
     return f"TY  - {'JOUR' if found.document.venue else 'GEN'}\n{''.join(lines)}ER  - \n\n"
 
 
-def _ris_fields(found: ExportedDocument, author_ids: AuthorIds) -> Iterator[tuple[str, str]]:
+def _ris_fields(found: ExportedDocument, author_ids: WrittenIds) -> Iterator[tuple[str, str]]:
     document, ids = found.document, found.document.ids
     yield from (("AU", label) for label in labels_of(found))
     yield "TI", one_line(document.title)
@@ -272,12 +272,12 @@ def _ris_addresses(found: ExportedDocument) -> Iterator[str]:
 # Web of Science
 
 
-def _wos_record(found: ExportedDocument, ids: AuthorIds) -> str:
+def _wos_record(found: ExportedDocument, ids: WrittenIds) -> str:
     fields = (f"{tag} " + "\n   ".join(values) + "\n" for tag, *values in _wos_fields(found, ids) if any(values))
     return f"PT J\n{''.join(fields)}ER\n\n"
 
 
-def _wos_fields(found: ExportedDocument, author_ids: AuthorIds) -> Iterator[tuple[str, ...]]:
+def _wos_fields(found: ExportedDocument, author_ids: WrittenIds) -> Iterator[tuple[str, ...]]:
     """Tag and lines of each field."""
     document, ids = found.document, found.document.ids
     yield "AU", *map(short_name, labels_of(found))
@@ -315,7 +315,7 @@ def _csv_line(cells: Iterable[str]) -> str:
     return line.getvalue()
 
 
-def _scopus_row(found: ExportedDocument, author_ids: AuthorIds) -> list[str]:
+def _scopus_row(found: ExportedDocument, author_ids: WrittenIds) -> list[str]:
     document, ids = found.document, found.document.ids
     numbers = [mention.entry.ids.get("scopus", "") for mention in found.mentions]
     values = {
