@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from homonym.commands.disambiguate import disambiguate
     from homonym.commands.evaluate import evaluate
     from homonym.commands.explain import explain
+    from homonym.commands.export import export
     from homonym.commands.extract import extract
     from homonym.commands.generate import generate
+    from homonym.commands.in_memory import Result
     from homonym.commands.inspect import inspect
     from homonym.commands.result import Summary
     from homonym.commands.run import Resources
@@ -35,6 +37,7 @@ __all__ = [
     "Corpus",
     "HomonymError",
     "Resources",
+    "Result",
     "Settings",
     "Summary",
     "calibrate",
@@ -44,6 +47,7 @@ __all__ = [
     "disambiguate",
     "evaluate",
     "explain",
+    "export",
     "extract",
     "generate",
     "inspect",
@@ -56,6 +60,7 @@ _HOME = {
     "Corpus": "homonym.synthetic.corpus",
     "HomonymError": "homonym.errors",
     "Resources": "homonym.commands.run",
+    "Result": "homonym.commands.in_memory",
     "Settings": "homonym.settings",
     "Summary": "homonym.commands.result",
     "calibrate": "homonym.commands.calibrate",
@@ -65,6 +70,7 @@ _HOME = {
     "disambiguate": "homonym.commands.disambiguate",
     "evaluate": "homonym.commands.evaluate",
     "explain": "homonym.commands.explain",
+    "export": "homonym.commands.export",
     "extract": "homonym.commands.extract",
     "generate": "homonym.commands.generate",
     "inspect": "homonym.commands.inspect",

@@ -26,7 +26,7 @@ DOCUMENTS = "".join(
 #: with a path must be added here, and is then tested with all others.
 READ = {"inputs", "authors", "settings_file", "pairs", "statistics", "gold", "names"}
 WRITTEN = {"output", "trace", "rejects", "save_statistics", "json", "new_pairs"}
-DIRECTORIES = {"work"}
+DIRECTORIES = {"work", "result"}
 #: Commands whose output is a directory of files with names of their own.
 WRITES_DIRECTORY = {"study", "generate", "demo"}
 
@@ -163,7 +163,7 @@ def test_refuses_two_outputs_in_one_file(records: Path) -> None:
         {"rejects": out.with_suffix(".run.json")},
     ):
         with pytest.raises(OutputError, match="is named for two outputs"):
-            disambiguate(records, out, **options)  # type: ignore[arg-type]
+            disambiguate(records, out, **options)  # type: ignore[call-overload]
     assert not out.exists()
 
 

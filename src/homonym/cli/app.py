@@ -261,6 +261,36 @@ def _show_paths(*paths: Path | None) -> None:
 
 
 @cli.command()
+@click.argument("result", metavar="RESULT", type=FILE)
+@click.option("--to", required=True, metavar="WHAT", help="What to write; see the list above.")
+@click.option("-o", "--output", required=True, type=FILE, help="The file; for gephi and s2and a directory.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
+def export(result: Path, to: str, output: Path, quiet: bool) -> None:
+    """Write a result directory for another tool, with one unique name per author.
+
+    \b
+    WHAT is one of
+      vosviewer, citespace           names to merge: thesaurus (.txt), alias file (.alias)
+      bibtex, ris, wos, scopus       the documents, with author names and ids (.bib, .ris, .txt, .csv)
+      bibliometrix                   data frame of the R package (.csv)
+      csv, excel                     people with their papers (.csv, .xlsx)
+      gexf, graphml, gephi           co-author network (.gexf, .graphml, directory of CSV files)
+      s2and                          data set of S2AND (directory)
+      quickstatements, jsonld        Wikidata (.txt), schema.org (.jsonld)
+
+    \b
+    Example:
+      homonym export result/ --to wos -o authors.txt
+      homonym export result/ --to vosviewer -o thesaurus.txt
+      homonym export result/ --to excel -o people.xlsx
+    """
+    from homonym import export
+    from homonym.cli.terminal import show_export
+
+    show_export(export(result, to, output), quiet=quiet)
+
+
+@cli.command()
 @INPUTS
 @click.option("--gold", multiple=True, type=FILE, help=GOLD_TEXT + "  [default: none]")
 @SETTINGS_OUTPUT

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from homonym.calibration.limit import CalibratedLimit
     from homonym.commands.calibrate import Calibration
     from homonym.commands.convert import Conversion
+    from homonym.commands.export import Exported
     from homonym.commands.inspect import Inspection
     from homonym.commands.result import ConstraintSummary, Summary
     from homonym.commands.study import Study
@@ -72,6 +73,17 @@ def show_conversion(done: Conversion, console: Console | None = None) -> None:
     console.print(f"{counted(done.records, 'record')}, {counted(done.mentions, 'mention')}")
     _show_cost(console, done.seconds)
     console.print(f"{done.output}", markup=False)
+
+
+def show_export(done: Exported, *, quiet: bool = False) -> None:
+    """Print warnings, the number of authors and the path of an export."""
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    for warning in done.warnings:
+        errors.print(f"warning: {warning}", markup=False)
+    if not quiet:
+        console = Console(highlight=False, soft_wrap=True)
+        console.print(f"{counted(done.authors, 'author')} → {done.to}")
+        console.print(f"{done.output}", markup=False)
 
 
 def show_inspection(found: Inspection, console: Console | None = None) -> None:

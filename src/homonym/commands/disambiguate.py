@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
+from homonym.commands.in_memory import Data, Result, destination, files_of
 from homonym.commands.result import (
     CalibratedRun,
     ResultPlace,
@@ -27,7 +28,6 @@ from homonym.commands.run import (
     require_mentions,
     statistics_files,
 )
-from homonym.io.outputs import Paths
 from homonym.io.urls import is_url, local_path
 from homonym.records.reader import Columns
 from homonym.runtime.progress import Advance, Listener
@@ -40,9 +40,38 @@ if TYPE_CHECKING:
     from homonym.engines.base import AnyEngine, CalibrationSample, RecordsRead
 
 
+class Options(TypedDict, total=False):
+    """The keyword arguments of `disambiguate`."""
+
+    statistics: str | Path | None
+    mentions_in_collection: int | None
+    save_statistics: str | Path | None
+    trace: str | Path | None
+    pairs: str | Path | None
+    format: str | None
+    columns: Columns | None
+    rejects: str | Path | None
+    excel: bool
+    strict: bool
+    resources: Resources | None
+    listener: Listener | None
+
+
+@overload
 def disambiguate(
-    inputs: Paths,
-    output: str | Path,
+    inputs: Data, output: str | Path, settings: Settings | None = None, **options: Unpack[Options]
+) -> Summary: ...
+
+
+@overload
+def disambiguate(
+    inputs: Data, output: None = None, settings: Settings | None = None, **options: Unpack[Options]
+) -> Result: ...
+
+
+def disambiguate(
+    inputs: Data,
+    output: str | Path | None = None,
     settings: Settings | None = None,
     *,
     statistics: str | Path | None = None,
@@ -57,8 +86,11 @@ def disambiguate(
     strict: bool = False,
     resources: Resources | None = None,
     listener: Listener | None = None,
-) -> Summary:
+) -> Summary | Result:
     """Disambiguate the authors of documents: records in, one author id for every mention out.
+
+    `inputs` are paths, or data in memory: a table of pandas, polars, Arrow or DuckDB with one row per document or per
+    author, or a list of dictionaries. Without `output` the result is an object with tables, see `Result`.
 
     `output` is a result directory if it has no suffix or is an existing directory: it gets the tables of mentions,
     authors and documents, the settings and the log. With a suffix (.parquet, .csv, .jsonl) it is the table of mentions.
@@ -68,18 +100,20 @@ def disambiguate(
     the records. Rejected records are written to `rejects`. `pairs` is a table of the user's decisions: mention_a,
     mention_b, and the relation `same` or `different`. `excel` writes CSV for spreadsheets.
     """
-    run = prepare_run(
-        inputs, settings, format=format, columns=columns, strict=strict, rejects=rejects, resources=resources,
-        listener=listener, engines=("local", "spark"),
-        files=clustering_files(output, trace, save_statistics, statistics, pairs),
-    )  # fmt: skip
-    files = check_files(
-        output, trace, save_statistics, statistics, mentions_in_collection, pairs, resources, excel=excel
-    )
-    run = follow_statistics(run, files.given)
-    with open_engine(run) as engine:
-        read = engine.read_documents(run.inputs, run.settings)
-        return find_authors(run, engine, read, files)
+    with destination(output) as place, files_of(inputs, format) as (paths, known_format):
+        run = prepare_run(
+            paths, settings, format=known_format, columns=columns, strict=strict, rejects=rejects, resources=resources,
+            listener=listener, engines=("local", "spark"),
+            files=clustering_files(place, trace, save_statistics, statistics, pairs),
+        )  # fmt: skip
+        files = check_files(
+            place, trace, save_statistics, statistics, mentions_in_collection, pairs, resources, excel=excel
+        )
+        run = follow_statistics(run, files.given)
+        with open_engine(run) as engine:
+            read = engine.read_documents(run.inputs, run.settings)
+            summary = find_authors(run, engine, read, files)
+    return summary if output is not None else Result(summary)
 
 
 @dataclass(frozen=True)

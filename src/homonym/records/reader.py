@@ -26,6 +26,7 @@ from homonym.errors import InputError, SettingsError, word_list
 from homonym.io.archives import sources_of
 from homonym.io.inputs import STANDARD_INPUT, Source, expand, require_files
 from homonym.io.outputs import Paths
+from homonym.records.fields.exported_ids import KIND as EXPORTED
 from homonym.records.fields.identifiers import content_id
 from homonym.records.model import BrokenRecordError, Document, Parsed, Problem, first_notes, require_few_authors
 from homonym.records.parsing.splitting import Raw
@@ -99,6 +100,12 @@ MODULES = {
 
 NAMES = tuple(MODULES)
 
+BINARY_TABLES = (b"PAR1", b"ARROW1")
+"""First bytes of Parquet and Arrow files."""
+
+# The formats that read such files.
+_TABLES = ("documents", "table")
+
 
 @cache
 def format_named(name: str) -> Format:
@@ -115,6 +122,8 @@ def detect_format(source: Source, names: Sequence[str] = NAMES) -> Format | None
 
     Of a spreadsheet, the first sheet that a format recognises is read.
     """
+    if source.head.startswith(BINARY_TABLES):  # the bytes of a table may hold what looks like another format
+        names = [name for name in names if name in _TABLES]
     for sheet in range(source.sheets):
         if sheet:
             source.show_sheet(sheet)
@@ -225,7 +234,8 @@ def parse_raw_record(raw: Raw, form: Format, context: Any, file: str, unit: Unit
     if parsed is None:
         return Reading(raw, None, [])
     document, notes = parsed
-    if form.name != "documents":  # that format counts unusable authors as well
+    # Our own format counts unusable authors as well, and so do the files that we export.
+    if form.name != "documents" and not (document.authors and EXPORTED in document.authors[0].ids):
         for position, author in enumerate(document.authors):
             author.position = position
     if not document.id:

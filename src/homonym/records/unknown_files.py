@@ -11,6 +11,7 @@ from homonym.io.table_text import Header, read_header
 from homonym.records.parsing.json_fields import load
 from homonym.records.parsing.json_stream import names_in
 from homonym.records.parsing.splitting import decoded
+from homonym.records.reader import BINARY_TABLES
 
 # Number of first lines that are examined.
 _LINES = 20
@@ -18,7 +19,6 @@ _LINES = 20
 # Number of columns that a message names, and the maximum length of a column name.
 _NAMED_COLUMNS, _LONGEST_COLUMN = 6, 60
 
-_BINARY_TABLES = (b"PAR1", b"ARROW1")
 # Text that begins so is JSON, XML, BibTeX or tags.
 _NOT_TABLES = (b"{", b"[", b"<", b"@", b"%")
 _LINE_ENDS = re.compile(rb"\r\n|\n|\r")
@@ -90,7 +90,7 @@ def advice(source: Source) -> str:
 
 def _names(source: Source) -> frozenset[str]:
     """The columns of a table, or the names in a JSON file; of JSON lines, those that all of the first lines have."""
-    if source.head.startswith(_BINARY_TABLES):
+    if source.head.startswith(BINARY_TABLES):
         from homonym.io.tables import columnar_columns  # imports Arrow
 
         try:

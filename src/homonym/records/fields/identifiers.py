@@ -234,7 +234,7 @@ def add(ids: dict[str, str], kind: str, text: str, notes: list[Note]) -> None:
 # Kinds of identifiers of people that sources give. Tables and homonym's own documents may have others.
 PERSON_KINDS = (
     "orcid", "researcherid", "isni", "email", "scopus", "openalex", "dblp", "dblppid", "aminer", "mag", "dimensions",
-    "gnd", "googlescholar", "idref", "lens", "semanticscholar", "viaf", "wikidata",
+    "gnd", "googlescholar", "homonym", "idref", "lens", "semanticscholar", "viaf", "wikidata",
 )  # fmt: skip
 
 # Kinds of identifiers that name a document without an id of its own, the first one that it has.

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from homonym.io.inputs import Source
-from homonym.records.fields import identifiers
+from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.markup import latex_to_text
 from homonym.records.fields.people import scopus_cited_authors, wos_cited_authors
 from homonym.records.formats.bibtex_entries import NO_ENTRY, NOT_DOCUMENTS, Entry, has_fields, parse_entry
@@ -69,7 +69,15 @@ def document(entry: Entry) -> Parsed:
         ids=ids,
         id_is_key="unique-id" in fields or "wos" in ids or key.startswith("DBLP:"),
     )
+    exported_ids.add_exported_ids(found, *_exported(fields), notes)
     return found, notes
+
+
+def _exported(fields: Fields) -> tuple[str, str]:
+    """The ids that `homonym export` wrote."""
+    names = (exported_ids.DOCUMENT_FIELD, exported_ids.AUTHORS_FIELD)
+    document_id, author_ids = (latex_to_text(fields.get(name, "")) for name in names)
+    return document_id, author_ids
 
 
 def _document_key(key: str, fields: Fields) -> str:
@@ -137,7 +145,7 @@ def _without_latex(names: list[str]) -> Iterator[str]:
 
 
 def _ids(key: str, fields: Fields) -> dict[str, str]:
-    if "unique-id" in fields:  # the Web of Science has no others
+    if "unique-id" in fields and exported_ids.DOCUMENT_FIELD not in fields:  # the Web of Science has no others
         found = {"doi": _doi(fields, []), "wos": _wos(key, fields), "pmid": _pmid(key, fields)}
         return {kind: value for kind, value in found.items() if value}
     addresses = [

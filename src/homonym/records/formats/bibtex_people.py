@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from homonym.records.fields import identifiers
+from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, add_emails, emails_in, remove_repeats
 from homonym.records.fields.markup import (
     collapse_spaces,
@@ -157,7 +157,8 @@ def add_author_details(authors: list[Author], fields: dict[str, str], notes: lis
     index = FullNameIndex(names)
     corresponding: set[int] = set()
     if value := fields.get("affiliation") or fields.get("affiliations"):
-        if "unique-id" in fields or _CORRESPONDING.search(value):
+        names_authors = "unique-id" in fields or exported_ids.DOCUMENT_FIELD in fields
+        if names_authors or _CORRESPONDING.search(value):
             corresponding = _add_addresses(authors, value, index)
         else:
             _add_common_address(authors, value)

@@ -15,8 +15,9 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from homonym.io.inputs import Source
-from homonym.records.fields import identifiers
+from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, add_shared_address, remove_repeats
+from homonym.records.fields.exported_ids import AUTHORS_FIELD, DOCUMENT_FIELD
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import AuthorIndex, is_group, is_placeholder, scopus_cited_authors, surname_first
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
@@ -179,7 +180,7 @@ def _document_of(fields: list[Field], tags: Tags, notes: list[Note]) -> Document
     authors = authors_of(fields, tags, notes)
     title = first(tags, "TI", "T1", "BT", "CT", "ST", "TT")
     ids = _ids(tags)
-    return Document(
+    document = Document(
         id=_id(tags, ids),
         authors=authors,
         title=title,
@@ -191,6 +192,15 @@ def _document_of(fields: list[Field], tags: Tags, notes: list[Note]) -> Document
         ids=ids,
         id_is_key=bool(ids),
     )
+    _add_exported_ids(document, tags, notes)
+    return document
+
+
+def _add_exported_ids(document: Document, tags: Tags, notes: list[Note]) -> None:
+    """Add the ids that `homonym export` wrote as notes."""
+    found = dict(filter(None, map(exported_ids.exported_note, tags.get("N1", ()))))
+    document_id, author_ids = (found.get(name, "") for name in (DOCUMENT_FIELD, AUTHORS_FIELD))
+    exported_ids.add_exported_ids(document, document_id, author_ids, notes)
 
 
 def _fields(lines: str) -> tuple[list[Field], bool]:

@@ -14,8 +14,9 @@ from functools import cached_property, lru_cache
 from homonym.errors import InputError
 from homonym.io.inputs import Source
 from homonym.io.table_text import Header, read_header
-from homonym.records.fields import identifiers
+from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, emails_in, remove_repeats
+from homonym.records.fields.exported_ids import SCOPUS_AUTHORS, SCOPUS_DOCUMENT
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import SUFFIXES, AuthorIndex, is_placeholder, scopus_cited_authors
 from homonym.records.model import Author, Document, Note, Parsed, publication_year
@@ -57,7 +58,7 @@ _INITIALS_TWICE = re.compile(r"(?:[^\W\d_]{1,2}\.[- ]?){1,6}+, (?=[^,]{2,60}+, [
 _COLUMNS = (
     "authors", "author full names", "author(s) id", "title", "year", "source title", "doi", "link", "affiliations",
     "authors with affiliations", "abstract", "author keywords", "index keywords", "references",
-    "correspondence address", "pubmed id", "eid",
+    "correspondence address", "pubmed id", "eid", SCOPUS_DOCUMENT, SCOPUS_AUTHORS,
 )  # fmt: skip
 
 Row = dict[str, str]
@@ -178,6 +179,7 @@ def parse(text: bytes, header: Header) -> Parsed | None:
         referenced_authors=scopus_cited_authors(row["references"]),
         ids=ids,
     )
+    exported_ids.add_exported_ids(document, row[SCOPUS_DOCUMENT], row[SCOPUS_AUTHORS], notes)
     return document, notes
 
 

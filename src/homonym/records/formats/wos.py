@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from homonym.io.inputs import Source
-from homonym.records.fields import identifiers
+from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, add_emails, emails_in, remove_repeats
+from homonym.records.fields.exported_ids import WOS_AUTHORS, WOS_DOCUMENT
 from homonym.records.fields.markup import collapse_spaces, plain_text
 from homonym.records.fields.people import AuthorIndex, FullNameIndex, is_placeholder, wos_cited_authors
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
@@ -31,7 +32,7 @@ Reprint = tuple[list[int], str]
 _ENTRIES = frozenset("AU AF BA BF C1 RP CR".split())
 
 # All fields that are read.
-WANTED = _ENTRIES | frozenset("TI SO AB DE ID EM RI OI WC SC PY EA DI PM UT".split())
+WANTED = _ENTRIES | frozenset("TI SO AB DE ID EM RI OI WC SC PY EA DI PM UT".split()) | {WOS_DOCUMENT, WOS_AUTHORS}
 
 # A record without any of these is unusable.
 _ESSENTIAL = frozenset({"AU", "AF", "TI", "UT"})
@@ -226,6 +227,7 @@ def document_of(fields: Fields, notes: list[Note], reference_separator: str = "\
         referenced_authors=wos_cited_authors(fields["CR"], reference_separator) if "CR" in fields else [],
         ids=_ids(fields, number, notes),
     )
+    exported_ids.add_exported_ids(document, fields.get(WOS_DOCUMENT, ""), fields.get(WOS_AUTHORS, ""), notes)
     return document, notes
 
 
@@ -246,7 +248,8 @@ def _year(fields: Fields, notes: list[Note]) -> int | None:
 def _ids(fields: Fields, number: str, notes: list[Note]) -> dict[str, str]:
     ids: dict[str, str] = {}
     identifiers.add(ids, "doi", fields.get("DI", "")[:_LONGEST_IDENTIFIER].strip(), notes)
-    if number and (found := identifiers.web_of_science(number)):
+    is_own = number.startswith(exported_ids.PREFIX)
+    if number and not is_own and (found := identifiers.web_of_science(number)):
         # Records of MEDLINE have the PubMed number in place of an accession number.
         ids["pmid" if number.upper().startswith("MEDLINE:") else "wos"] = found
     if found := identifiers.number(fields.get("PM", "")[:_LONGEST_IDENTIFIER]):

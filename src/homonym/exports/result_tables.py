@@ -1,0 +1,228 @@
+"""Reads a result directory for export: authors with their labels, and documents with the authors of their mentions.
+
+The documents, which have most of the bytes, are read in batches. In memory are the names of the authors and two
+numbers per mention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from homonym.errors import InputError, first_line
+from homonym.exports.labels import unique_labels
+from homonym.io.paths import plain_path
+from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS, is_result
+from homonym.records.formats.documents import parse_document
+from homonym.records.model import Author, BrokenRecordError, Document
+from homonym.schema import AUTHOR_SUMMARIES
+from homonym.schema import AUTHORS as MENTION_ROWS
+from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
+
+# Documents that are read at a time.
+BATCH_DOCUMENTS = 1 << 11
+
+_FAILURES = (pa.ArrowException, OSError, ValueError)
+
+
+class Person(NamedTuple):
+    """An author of a result: the number among all authors, the id and the label."""
+
+    number: int
+    author_id: str
+    label: str
+
+
+class ExportedMention(NamedTuple):
+    """One author of a document: the entry of the record, and the author of the result."""
+
+    entry: Author
+    person: Person
+
+
+@dataclass(frozen=True)
+class ExportedDocument:
+    """A document with those of its authors that are mentions of the result."""
+
+    document: Document
+    mentions: list[ExportedMention]
+
+
+@dataclass
+class ResultTables:
+    """The tables of a result; `warnings` gets what could not be exported."""
+
+    folder: Path
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether the result has a table of documents; that of `cluster` has none."""
+        return (self.folder / DOCUMENTS).is_file()
+
+    @cached_property
+    def authors(self) -> pa.Table:
+        """Id, name and number of mentions of each author, ordered by id."""
+        return self._read(AUTHORS, ["author_id", "name", "mentions"])
+
+    @cached_property
+    def author_ids(self) -> list[str]:
+        """The id of each author."""
+        ids: list[str] = self.authors["author_id"].to_pylist()
+        return ids
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The best form of the name of each author; the id where there is none."""
+        pairs = zip(self.authors["name"].to_pylist(), self.author_ids, strict=True)
+        return [name or author_id.rpartition("/")[0] or author_id for name, author_id in pairs]
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The label of each author, which no other author has."""
+        return unique_labels(self.names, self.authors["mentions"].to_pylist(), self.author_ids)
+
+    @cached_property
+    def mentions(self) -> pa.Table:
+        """Document, position and number of the author of each mention, ordered by document and position."""
+        table = self._read(MENTIONS, ["document_id", "position", "author_id"])
+        number = pc.index_in(table["author_id"], self.authors["author_id"].combine_chunks())
+        if number.null_count:
+            missing = table["author_id"].filter(number.is_null())[0].as_py()
+            raise InputError(
+                f"{self.folder}: {MENTIONS} has the author {missing}, who is not in {AUTHORS}; the files are of "
+                "different runs. Run homonym disambiguate again."
+            )
+        columns = {"document_id": table["document_id"], "position": table["position"], "author": number}
+        return pa.table(columns).sort_by([("document_id", "ascending"), ("position", "ascending")])
+
+    def author_rows(self) -> Iterator[dict[str, Any]]:
+        """All that authors.parquet says about each author."""
+        for batch in self._batches(AUTHORS, AUTHOR_SUMMARIES.names, BATCH_DOCUMENTS):
+            yield from batch.to_pylist()
+
+    def mention_rows(self, columns: list[str]) -> Iterator[dict[str, Any]]:
+        """Rows of mentions.parquet."""
+        for batch in self._batches(MENTIONS, columns, 1 << 15):
+            yield from batch.to_pylist()
+
+    def documents(self) -> Iterator[ExportedDocument]:
+        """The documents, in the order of their ids, with their mentions."""
+        found = self._mentions_by_document
+        for batch in self._batches(DOCUMENTS, ["document_id", "record"], BATCH_DOCUMENTS):
+            for row in batch.to_pylist():
+                yield self._document(row["document_id"], row["record"], found)
+
+    def _document(self, document_id: str, record: str, found: MentionsByDocument) -> ExportedDocument:
+        try:
+            document = parse_document(record.encode())[0]
+        except BrokenRecordError as broken:
+            raise InputError(
+                f"{self.folder / DOCUMENTS}: the record of {document_id} cannot be read ({broken}); "
+                "run homonym disambiguate again."
+            ) from None
+        people = found.of(document_id)
+        mentions = [
+            ExportedMention(entry, self.person(people[entry.position]))
+            for entry in document.authors
+            if entry.position in people
+        ]
+        return ExportedDocument(document, mentions)
+
+    def person(self, number: int) -> Person:
+        """The author with a number."""
+        return Person(number, self.author_ids[number], self.labels[number])
+
+    @cached_property
+    def _mentions_by_document(self) -> MentionsByDocument:
+        return MentionsByDocument(self.mentions)
+
+    def _read(self, name: str, columns: list[str]) -> pa.Table:
+        return pa.Table.from_batches(list(self._batches(name, columns, 1 << 16)), schema=_layout(name, columns))
+
+    def _batches(self, name: str, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        path, layout = self.folder / name, _layout(name, columns)
+        with _opened(path) as file:
+            if not set(columns) <= set(file.schema_arrow.names):
+                raise InputError(f"{path} lacks columns of a result; run homonym disambiguate again.")
+            try:
+                for batch in file.iter_batches(rows, columns=columns, use_threads=False):
+                    yield pa.RecordBatch.from_arrays([batch[column] for column in columns], columns).cast(layout)
+            except _FAILURES as error:
+                raise _damaged(path, error) from error
+
+
+def _layout(name: str, columns: list[str]) -> pa.Schema:
+    schema = {AUTHORS: AUTHOR_SUMMARIES, MENTIONS: MENTION_ROWS, DOCUMENTS: DOCUMENT_ROWS}[name]
+    return pa.schema([schema.field(column) for column in columns])
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+    with ExitStack() as stack:
+        try:
+            plain = stack.enter_context(plain_path(path))
+            file = stack.enter_context(pq.ParquetFile(plain))
+        except _FAILURES as error:
+            raise _damaged(path, error) from error
+        yield file
+
+
+def _damaged(path: Path, error: BaseException) -> InputError:
+    return InputError(f"{path} cannot be read ({first_line(error)}); run homonym disambiguate again.")
+
+
+class MentionsByDocument:
+    """The numbers of the authors of each document, by position."""
+
+    def __init__(self, mentions: pa.Table) -> None:
+        ids, ends = [], [0]
+        if len(mentions):
+            runs = pc.run_end_encode(mentions["document_id"].combine_chunks())
+            ids, ends = runs.values.to_pylist(), [0, *runs.run_ends.to_pylist()]
+        self._ranges = dict(zip(ids, pairwise(ends), strict=True))
+        self._position = mentions["position"].fill_null(-1).to_numpy()
+        self._author = mentions["author"].to_numpy().astype(np.int64)
+
+    def of(self, document_id: str) -> dict[int, int]:
+        """Position to number of the author; empty for a document without mentions."""
+        begin, end = self._ranges.get(document_id, (0, 0))
+        return dict(zip(self._position[begin:end].tolist(), self._author[begin:end].tolist(), strict=True))
+
+
+def open_result(path: str | Path, *, needs_documents: bool) -> ResultTables:
+    """The tables of a result directory; fails if it is none, or has no documents though they are needed."""
+    folder = Path(path)
+    if not folder.exists():
+        raise InputError(f"{path} does not exist; name a result directory, as made by: homonym disambiguate IN -o DIR/")
+    if not is_result(folder):
+        raise InputError(
+            f"{path} is not a result directory of homonym; make one with: homonym disambiguate IN -o DIR/ "
+            "(a name without suffix)."
+        )
+    for name in (MENTIONS, AUTHORS):
+        if not (folder / name).is_file():
+            raise InputError(f"{path} has no {name}; run homonym disambiguate again.")
+    tables = ResultTables(folder)
+    if needs_documents and not tables.has_documents:
+        raise InputError(
+            f"{path} has no {DOCUMENTS}: it was made by homonym cluster, from mentions without their documents. Only "
+            "homonym disambiguate makes a result that can be exported so."
+        )
+    return tables
+
+
+def as_json(value: Any) -> bytes:
+    """A value as JSON that is also safe inside of HTML."""
+    return orjson.dumps(value).replace(b"<", b"\\u003c")

@@ -1,0 +1,227 @@
+"""Tables for spreadsheets and for bibliometrix: CSV and Excel."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from homonym.errors import SettingsError, counted
+from homonym.exports.labels import short_name
+from homonym.exports.plain_lines import joined, one_line
+from homonym.exports.reference_files import (
+    accession_number,
+    addresses_of,
+    cited_authors,
+    emails_of,
+    identified,
+    labels_of,
+)
+from homonym.exports.result_tables import ExportedDocument, ResultTables
+from homonym.io.outputs import atomic_path, open_atomic
+from homonym.io.table_text import protected
+from homonym.records.fields.exported_ids import written_author_ids
+
+AUTHOR_COLUMNS = (
+    "author_id", "label", "name", "variants", "mentions", "documents", "first_year", "last_year", "affiliations",
+    "coauthors", "ids", "confidence",
+)  # fmt: skip
+PAPER_COLUMNS = ("document_id", "title", "year", "venue", "authors", "author_ids", "doi", "ids", "keywords", "abstract")
+MENTION_COLUMNS = (
+    "author_id", "label", "name", "document_id", "position", "year", "title", "venue", "authors", "affiliations",
+    "orcid", "doi",
+)  # fmt: skip
+
+# Maximum number of authors that each row of a document lists; with all, a file would grow with their square.
+MAX_LISTED = 100
+
+# Limits of Excel: rows of a sheet, with the header, and characters of a cell.
+EXCEL_ROWS, EXCEL_CELL = 1 << 20, 32_767
+
+Row = Sequence[str | int | float | None]
+
+
+def write_csv(result: ResultTables, path: Path) -> None:
+    """People with their papers, as CSV for spreadsheets: one row for each author of each document."""
+    with open_atomic(path) as stream:
+        stream.write("\ufeff".encode())
+        stream.write(_csv_line(MENTION_COLUMNS))
+        stream.writelines(_csv_line(row) for row in mention_rows(result.documents()))
+
+
+def _csv_line(row: Iterable[Any], *, protect: bool = True) -> bytes:
+    line = io.StringIO()
+    cells = [protected(cell) if protect and isinstance(cell, str) else cell for cell in row]
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue().encode()
+
+
+def author_rows(result: ResultTables) -> Iterator[Row]:
+    """One row per author."""
+    for row, label in zip(result.author_rows(), result.labels, strict=True):
+        yield (
+            row["author_id"], label, one_line(row["name"] or ""), _counts(row["variants"], "name"), row["mentions"],
+            row["documents"], row["first_year"], row["last_year"], _counts(row["affiliations"], "affiliation"),
+            _counts(row["coauthors"], "name"),
+            joined(f"{each['kind']}:{each['id']}" for each in row["ids"] or ()), row["confidence"],
+        )  # fmt: skip
+
+
+def _counts(values: Iterable[dict[str, Any]] | None, name: str) -> str:
+    return joined(f"{value[name]} ({value['count']})" for value in values or ())
+
+
+def paper_rows(documents: Iterable[ExportedDocument]) -> Iterator[Row]:
+    """One row per document."""
+    for found in documents:
+        document = found.document
+        yield (
+            one_line(document.id), one_line(document.title), document.year, one_line(document.venue),
+            "; ".join(labels_of(found)), "; ".join(mention.person.author_id for mention in found.mentions),
+            document.ids.get("doi", ""), joined(f"{kind}:{value}" for kind, value in document.ids.items()),
+            joined(document.keywords), one_line(document.abstract),
+        )  # fmt: skip
+
+
+def mention_rows(documents: Iterable[ExportedDocument]) -> Iterator[Row]:
+    """One row for each author of each document."""
+    for found in documents:
+        document, labels = found.document, labels_of(found)
+        title, venue = one_line(document.title), one_line(document.venue)
+        everyone = "; ".join(labels[:MAX_LISTED])
+        if len(labels) > MAX_LISTED:
+            everyone += f"; and {len(labels) - MAX_LISTED:,} more"
+        for mention in found.mentions:
+            entry = mention.entry
+            yield (
+                one_line(mention.person.author_id), mention.person.label, one_line(entry.name), one_line(document.id),
+                entry.position, document.year, title, venue, everyone, joined(entry.affiliations),
+                entry.ids.get("orcid", ""), document.ids.get("doi", ""),
+            )  # fmt: skip
+
+
+def write_excel(result: ResultTables, path: Path) -> None:
+    """A workbook with the sheets authors, papers and mentions."""
+    xlsxwriter = _library()
+    cut: Counter[str] = Counter()
+    with atomic_path(path) as partial:
+        options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+        with xlsxwriter.Workbook(str(partial), {**options, "tmpdir": str(partial.parent)}) as book:
+            sheets: list[tuple[str, Sequence[str], Callable[[], Iterable[Row]]]] = [
+                ("authors", AUTHOR_COLUMNS, lambda: author_rows(result)),
+                ("papers", PAPER_COLUMNS, lambda: paper_rows(result.documents())),
+                ("mentions", MENTION_COLUMNS, lambda: mention_rows(result.documents())),
+            ]
+            for name, columns, rows in sheets:
+                _write_sheets(book, name, columns, rows(), cut)
+    if cut:
+        places = ", ".join(f"{number:,} of {column}" for column, number in sorted(cut.items()))
+        result.warnings.append(
+            f"{counted(sum(cut.values()), 'cell')} shortened to the {EXCEL_CELL:,} characters that Excel allows "
+            f"({places}); --to csv has them whole."
+        )
+
+
+def _library() -> Any:
+    try:
+        import xlsxwriter
+    except ImportError:
+        raise SettingsError(
+            "Excel files need the package xlsxwriter; install it with: pip install 'homonym[excel]', or use --to csv."
+        ) from None
+    return xlsxwriter
+
+
+def _write_sheets(book: Any, name: str, columns: Sequence[str], rows: Iterable[Row], cut: Counter[str]) -> None:
+    """Write rows to a sheet, and to further sheets where one is full."""
+    sheet, place, number = None, 0, 0
+    for row in rows:
+        if sheet is None or place == EXCEL_ROWS:
+            number, place = number + 1, 1
+            sheet = _new_sheet(book, name if number == 1 else f"{name} {number}", columns)
+        _write_row(sheet, place, columns, row, cut)
+        place += 1
+    if sheet is None:
+        _new_sheet(book, name, columns)
+
+
+def _new_sheet(book: Any, name: str, columns: Sequence[str]) -> Any:
+    sheet = book.add_worksheet(name)
+    sheet.freeze_panes(1, 0)
+    bold = book.add_format({"bold": True})
+    for place, column in enumerate(columns):
+        sheet.write_string(0, place, column, bold)
+    return sheet
+
+
+def _write_row(sheet: Any, place: int, columns: Sequence[str], row: Row, cut: Counter[str]) -> None:
+    for column, cell in enumerate(row):
+        if isinstance(cell, str):
+            if len(cell) > EXCEL_CELL:
+                cut[columns[column]] += 1
+            if cell:
+                sheet.write_string(place, column, cell[:EXCEL_CELL])
+        elif cell is not None:
+            sheet.write_number(place, column, cell)
+
+
+# bibliometrix
+
+BIBLIOMETRIX_COLUMNS = (
+    "AU", "AF", "TI", "SO", "JI", "AB", "DE", "ID", "C1", "RP", "EM", "RI", "OI", "CR", "PY", "DI", "PM", "WC", "TC",
+    "UT", "DB", "SR", "SR_FULL", "AU_ID", "DOCUMENT_ID",
+)  # fmt: skip
+
+
+def write_bibliometrix(result: ResultTables, path: Path) -> None:
+    """The data frame of bibliometrix as CSV: the columns of `convert2df`, in capitals, lists with semicolons."""
+    names: Counter[str] = Counter()
+    with open_atomic(path) as stream:
+        stream.write(_csv_line(BIBLIOMETRIX_COLUMNS, protect=False))
+        for found in result.documents():
+            values = _bibliometrix_values(found)
+            values["SR"] = _row_name(values["SR_FULL"], names)
+            stream.write(_csv_line((values.get(column, "") for column in BIBLIOMETRIX_COLUMNS), protect=False))
+
+
+def _row_name(name: str, names: Counter[str]) -> str:
+    """A name of a document that is unique, as the names of rows in R must be."""
+    names[name] += 1
+    return name if names[name] == 1 else f"{name}, {names[name]}"
+
+
+def _bibliometrix_values(found: ExportedDocument) -> dict[str, str]:
+    """Column to value; ids keep their case."""
+    document, ids, labels = found.document, found.document.ids, labels_of(found)
+    authors = [short_name(label).replace(",", "") for label in labels]
+    values = {
+        "AU": ";".join(authors),
+        "AF": ";".join(labels),
+        "TI": one_line(document.title),
+        "SO": one_line(document.venue),
+        "JI": one_line(document.venue),
+        "AB": one_line(document.abstract),
+        "DE": joined(document.keywords, ";"),
+        "C1": ";".join(
+            f"[{'; '.join(who)}] {address.replace(';', ',')}" for address, who in addresses_of(found).items()
+        ),
+        "EM": joined(emails_of(found), ";"),
+        "CR": joined(cited_authors(found), ";"),
+        "PY": str(document.year or ""),
+        "WC": joined(document.categories, ";"),
+        "DB": "ISI",
+        "SR_FULL": ", ".join([authors[0] if authors else "NA", str(document.year or "NA"), one_line(document.venue)]),
+    }
+    values = {column: value.upper() for column, value in values.items()}
+    return values | {
+        "RI": ";".join(f"{label}/{value}" for label, value in identified(found, "researcherid")),
+        "OI": ";".join(f"{label}/{value}" for label, value in identified(found, "orcid")),
+        "DI": one_line(ids.get("doi", "")),
+        "PM": one_line(ids.get("pmid", "")),
+        "UT": accession_number(found),
+        "AU_ID": written_author_ids({mention.entry.position: mention.person.author_id for mention in found.mentions}),
+        "DOCUMENT_ID": one_line(document.id),
+    }

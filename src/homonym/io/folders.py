@@ -1,0 +1,66 @@
+"""A directory of files that appears as a whole: for outputs of several files that are not a result of homonym."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from homonym.errors import OutputError
+from homonym.io.outputs import sync_directory, sync_file
+from homonym.io.special_files import is_special
+
+
+def require_folder(path: Path, files: Sequence[str]) -> None:
+    """Fail before any work is done if these files cannot be written to a directory of their own.
+
+    A directory is replaced only if it has no other files.
+    """
+    target = Path(os.path.realpath(path))
+    if is_special(path) or (os.path.lexists(target) and not os.path.isdir(target)):
+        raise OutputError(f"{path} exists and is not a directory; name a new directory.")
+    if not os.path.isdir(target.parent):
+        raise OutputError(f"{path} cannot be written: {target.parent} does not exist; create the directory first.")
+    if not os.access(target.parent, os.W_OK):
+        raise OutputError(f"{path} cannot be written: no permission to write in {target.parent}.")
+    if os.path.isdir(target) and (others := sorted(set(os.listdir(target)) - set(files))):
+        raise OutputError(f"{path} has other files in it, such as {others[0]}; name a new directory.")
+
+
+@contextmanager
+def written_folder(path: Path, files: Sequence[str]) -> Iterator[Path]:
+    """An empty directory, which gets the name `path` if the block succeeds and has written the files."""
+    require_folder(path, files)
+    target = Path(os.path.realpath(path))
+    place = f".{os.getpid()}-{secrets.token_hex(4)}"
+    folder, former = (target.with_name(f"{place}.{kind}.{target.name}") for kind in ("partial", "former"))
+    try:
+        os.mkdir(folder)
+        try:
+            yield folder
+            for name in files:
+                sync_file(folder / name)
+            require_folder(path, files)  # again, because it may have changed
+            _publish(folder, target, former)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was kept.") from error
+
+
+def _publish(folder: Path, target: Path, former: Path) -> None:
+    """Give the directory its name; an older one is put back if that fails."""
+    if not os.path.isdir(target):
+        os.rename(folder, target)
+    else:
+        os.rename(target, former)
+        try:
+            os.rename(folder, target)
+        except BaseException:
+            os.rename(former, target)
+            raise
+        shutil.rmtree(former, ignore_errors=True)
+    sync_directory(target.parent)

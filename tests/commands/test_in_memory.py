@@ -1,0 +1,159 @@
+"""Data in memory in, a Result out: tables of several libraries, wrong types, and what a Result can do."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd  # type: ignore[import-untyped]
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import homonym
+from homonym.commands.disambiguate import disambiguate
+from homonym.commands.in_memory import Result
+from homonym.commands.result import Summary
+from homonym.errors import HomonymError
+from homonym.io.result_directory import is_result
+from homonym.records.formats.documents import parse_document
+from homonym.settings import Settings
+from tests.support.html_page import Page
+
+LIMIT = Settings(kappa=7, background="none")
+ROWS: list[dict[str, Any]] = [
+    {"id": "a", "title": "Graph kernels", "year": 2010, "authors": "Doe, Jane; Roe, R"},
+    {"id": "b", "title": "Kernels of graphs", "year": 2011, "authors": "Doe, J; Roe, R"},
+]
+DOCUMENTS = [{**row, "authors": [{"name": name} for name in row["authors"].split("; ")]} for row in ROWS]
+BY_AUTHOR = [
+    {"paper_id": row["id"], "title": row["title"], "year": row["year"], "author_name": name}
+    for row in ROWS
+    for name in row["authors"].split("; ")
+]
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return disambiguate(DOCUMENTS, settings=LIMIT)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: DOCUMENTS,
+        lambda: ROWS,
+        lambda: tuple(BY_AUTHOR),
+        lambda: pd.DataFrame(ROWS),
+        lambda: pd.DataFrame(BY_AUTHOR),
+        lambda: pl.DataFrame(ROWS),
+        lambda: pl.DataFrame(DOCUMENTS),
+        lambda: pa.Table.from_pylist(BY_AUTHOR),
+        lambda: duckdb.from_arrow(pa.Table.from_pylist(ROWS)),
+    ],
+    ids=["documents", "rows", "authors", "pandas", "pandas-authors", "polars", "polars-nested", "arrow", "duckdb"],
+)
+def test_all_kinds_of_tables_give_the_same_authors(make: Any, result: Result) -> None:
+    found = disambiguate(make(), settings=LIMIT)
+    assert isinstance(found, Result)
+    assert found.mentions.to_pylist() == result.mentions.to_pylist()
+    assert found.authors["name"].to_pylist() == ["Doe, Jane", "Roe, R"]
+
+
+def test_data_frame_in_and_out_in_four_lines() -> None:
+    papers = pd.DataFrame(ROWS)
+    authors = homonym.disambiguate(papers, settings=LIMIT).authors.to_pandas()
+    assert authors[["name", "documents"]].values.tolist() == [["Doe, Jane", 2], ["Roe, R", 2]]
+
+
+def test_tables_are_arrow_for_every_library(result: Result) -> None:
+    assert result.mentions.to_polars().shape == result.mentions.to_pandas().shape == (4, 9)
+    assert pl.DataFrame(result.authors).height == len(result.authors) == 2
+    assert result.documents.column_names[0] == "document_id"
+    again = disambiguate(result.documents, settings=LIMIT)
+    assert again.mentions.to_pylist() == result.mentions.to_pylist()
+
+
+def test_pandas_columns_of_several_types_are_text() -> None:
+    table = pd.DataFrame({**pd.DataFrame(ROWS), "pages": [1, "2-3"], "id": ["a", 7]})
+    assert disambiguate(table, settings=LIMIT).mentions["document_id"].to_pylist() == ["7", "a", "7", "a"]
+
+
+def test_data_with_output_is_written(tmp_path: Path) -> None:
+    done = disambiguate(pd.DataFrame(ROWS), tmp_path / "authors.csv", LIMIT)
+    assert isinstance(done, Summary)
+    assert (tmp_path / "authors.csv").exists()
+
+
+def test_path_without_output_gives_a_result(tmp_path: Path, result: Result) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(pd.DataFrame(ROWS).to_csv(index=False))
+    assert disambiguate(path, settings=LIMIT).mentions.to_pylist() == result.mentions.to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (5, "expected paths, a list of dictionaries, or a table .* but got an object of the type int"),
+        (None, "type NoneType"),
+        (b"a.bib", "type bytes"),
+        ({"a": 1}, "type dict"),
+        ([1], "but got a list with an object of the type int"),
+        ([{"id": "a"}, "b.bib"], "but got a list with an object of the type dict"),
+        ((row for row in ROWS), "type generator"),
+        ([], "no input"),
+        ([{}], "no column is recognised as authors"),
+        (pd.DataFrame({"x": [1]}), "the data: no column is recognised as authors; it has 'x'"),
+        ([{"id": "a", "authors": [{"name": "\ud800"}]}], "document 1 cannot be written as JSON"),
+        ([{"id": "a", "authors": "\ud800"}], "the values of 'authors' cannot be a column"),
+        ([{"id": "a", "authors": [object()]}], "document 1 cannot be written as JSON"),
+    ],
+)
+def test_wrong_types_get_one_sentence(wrong: Any, message: str) -> None:
+    with pytest.raises(HomonymError, match=message) as caught:
+        disambiguate(wrong, settings=LIMIT)
+    assert "\n" not in str(caught.value)
+    assert "/tmp" not in str(caught.value)
+
+
+def test_result_exports_evaluates_and_saves(result: Result, tmp_path: Path) -> None:
+    result.export("bibtex", tmp_path / "a.bib")
+    assert "Doe, Jane and Roe, R" in (tmp_path / "a.bib").read_text()
+    gold = result.mentions.to_arrow().select(["mention_id", "author_id"]).rename_columns(["mention_id", "author"])
+    assert result.evaluate(gold).as_dict()["bcubed"]["f1"] == 1
+    assert result.save(tmp_path / "kept") == tmp_path / "kept"
+    assert is_result(tmp_path / "kept")
+    for name in ("mentions.parquet", "authors.parquet", "documents.parquet", "settings.toml", "run.json"):
+        assert (tmp_path / "kept" / name).read_bytes() == (result.directory / name).read_bytes()
+    with pytest.raises(HomonymError, match="has a suffix, but a result is a directory"):
+        result.save(tmp_path / "kept.csv")
+    with pytest.raises(HomonymError, match="labels are files, or a table"):
+        result.evaluate(5)  # type: ignore[arg-type]
+
+
+def test_files_are_removed_with_the_result() -> None:
+    found = disambiguate(DOCUMENTS, settings=LIMIT)
+    folder = found.directory.parent
+    assert folder.exists()
+    del found
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_notebook_view_is_escaped() -> None:
+    names = ["<script>alert(1)</script>, A", "Doe & Sons, B"]
+    found = disambiguate([{"id": "<x>", "title": "On x", "authors": names}], settings=LIMIT)
+    page = Page(found._repr_html_())
+    assert "script" not in page.tags
+    assert names[0] in page.text
+    assert repr(found) == "Result(2 authors, 2 mentions, 1 document)"
+
+
+def test_documents_keep_every_field() -> None:
+    document = {"id": "a", "title": "On x", "authors": [{"name": "Doe, J", "ids": {"orcid": "0000-0002-1825-0097"}}],
+                "references": ["b"], "keywords": ["k"], "other_authors": ["Roe, R"]}  # fmt: skip
+    found = disambiguate([document], settings=LIMIT)
+    parsed = parse_document(found.documents["record"][0].as_py().encode())[0]
+    assert (parsed.references, parsed.keywords, parsed.other_authors) == (["b"], ["k"], ["Roe, R"])

@@ -1,0 +1,119 @@
+"""Exported BibTeX, RIS, Web of Science and Scopus files, read by our own readers: same documents, same authors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from homonym.commands.disambiguate import disambiguate
+from homonym.commands.evaluate import evaluate
+from homonym.commands.export import export
+from homonym.exports.plain_lines import one_line
+from homonym.exports.result_tables import open_result
+from homonym.io.inputs import Source
+from homonym.io.result_directory import MENTIONS
+from homonym.records.model import Document
+from homonym.records.reader import detect_format, read_documents
+from homonym.settings import Settings
+from tests.exports.conftest import make_result
+
+FILES = {"bibtex": "out.bib", "ris": "out.ris", "wos": "out.txt", "scopus": "out.csv"}
+
+
+def read_back(path: Path, to: str) -> dict[str, Document]:
+    readings = list(read_documents(path, to))
+    assert not [problem for reading in readings for problem in reading.problems]
+    return {reading.document.id: reading.document for reading in readings if reading.document}
+
+
+def authors_of(result: Path) -> dict[str, str]:
+    table = pq.read_table(result / MENTIONS)
+    return dict(zip(table["mention_id"].to_pylist(), table["author_id"].to_pylist(), strict=True))
+
+
+@pytest.mark.parametrize("to", FILES)
+@pytest.mark.parametrize("made", ["hostile_result", "namesakes"])
+def test_documents_and_author_ids_come_back(to: str, made: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    result = request.getfixturevalue(made)
+    export(result, to, tmp_path / FILES[to])
+    found = read_back(tmp_path / FILES[to], to)
+    wanted = {document.document.id: document for document in open_result(result, needs_documents=True).documents()}
+    assert found.keys() == wanted.keys()
+    for document_id, document in found.items():
+        mentions = wanted[document_id].mentions
+        assert [(author.position, author.ids["homonym"], author.name) for author in document.authors] == [
+            (mention.entry.position, mention.person.author_id, mention.person.label) for mention in mentions
+        ]
+        original = wanted[document_id].document
+        assert (document.year, document.ids) == (original.year, original.ids)
+
+
+@pytest.mark.parametrize("to", FILES)
+def test_fields_come_back(to: str, tmp_path: Path, namesakes: Path, hostile_result: Path) -> None:
+    export(hostile_result, to, tmp_path / FILES[to])
+    found = read_back(tmp_path / FILES[to], to)
+    for exported in open_result(hostile_result, needs_documents=True).documents():
+        original, document = exported.document, found[exported.document.id]
+        if any(mark in original.title for mark in "<{~"):  # markup, unbalanced braces, and LaTeX's blank
+            continue
+        assert document.title == one_line(original.title)
+        assert document.abstract == one_line(original.abstract)
+        assert document.venue in (one_line(original.venue), "")  # not if it is the title, in RIS
+        assert [word.rstrip(".") for word in document.keywords] == [
+            one_line(word.replace(";", ",")).strip(" .") for word in original.keywords
+        ]
+        if to != "ris":
+            assert document.referenced_authors == original.referenced_authors
+        assert len(document.authors) == len(exported.mentions)
+        for author in document.authors:
+            assert len(author.affiliations) == 2
+            assert author.affiliations[1] == "MIT, Cambridge, USA"
+
+
+@pytest.mark.parametrize("to", FILES)
+def test_reading_back_with_ids_gives_the_same_authors(to: str, tmp_path: Path, namesakes: Path) -> None:
+    export(namesakes, to, tmp_path / FILES[to])
+    with Source(tmp_path / FILES[to]) as source:
+        found = detect_format(source)
+    assert found is not None
+    assert found.name == to
+    settings = Settings(identifiers="homonym", constraints="identifiers", kappa=1e9, background="none")
+    disambiguate(tmp_path / FILES[to], tmp_path / "back", settings)
+    assert authors_of(tmp_path / "back") == authors_of(namesakes)
+
+
+def test_exported_file_is_gold_for_its_result(tmp_path: Path, hostile_result: Path) -> None:
+    export(hostile_result, "bibtex", tmp_path / "out.bib")
+    figures = evaluate(hostile_result, tmp_path / "out.bib", label="homonym")
+    assert figures.as_dict()["bcubed"]["f1"] == 1
+
+
+@pytest.mark.parametrize("to", FILES)
+def test_organisations_do_not_cost_the_ids_of_others(to: str, tmp_path: Path) -> None:
+    names = [
+        "Doe, Jane",
+        "World Health Organization",
+        "Anonymous",
+        "Council of Europe Panel, Heart And Brain",
+        "Roe, R",
+    ]
+    result = make_result(
+        tmp_path, [{"id": "a", "title": "On x", "authors": names}], Settings(kappa=7, background="none")
+    )
+    done = export(result, to, tmp_path / FILES[to])
+    assert "written without id: readers of this format leave out organisations" in done.warnings[0]
+    authors = read_back(tmp_path / FILES[to], to)["a"].authors
+    kept = authors_of(result)
+    assert {"Doe, Jane", "Roe, R"} <= {author.name for author in authors}
+    assert all(author.ids["homonym"] == kept[f"a#{author.position}"] for author in authors)
+
+
+def test_edited_file_with_other_authors_keeps_names(tmp_path: Path, namesakes: Path) -> None:
+    export(namesakes, "bibtex", tmp_path / "out.bib")
+    text = (tmp_path / "out.bib").read_text().replace(" and Coauthor", " and New, N and Coauthor", 1)
+    (tmp_path / "out.bib").write_text(text)
+    readings = list(read_documents(tmp_path / "out.bib", None))
+    problems = [problem.reason for reading in readings for problem in reading.problems]
+    assert problems == ["2 ids of homonym for 3 authors"]
