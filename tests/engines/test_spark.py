@@ -225,8 +225,8 @@ def test_same_bytes_for_other_formats_and_chosen_ids(session: SparkSession, tmp_
     (exports / "nothing.bin").write_bytes(bytes(range(256)))
     (tmp_path / "pairs.csv").write_text("mention_a,mention_b,relation\nc#0,x#0,different\n")
     given = {"settings": Settings(background="none"), "pairs": tmp_path / "pairs.csv"}
-    local = disambiguate(exports, tmp_path / "local", **given)  # type: ignore[arg-type]
-    spark = disambiguate(exports, tmp_path / "spark", **given, resources=SPARK)  # type: ignore[arg-type]
+    local = disambiguate(exports, tmp_path / "local", **given)  # type: ignore[call-overload]
+    spark = disambiguate(exports, tmp_path / "spark", **given, resources=SPARK)  # type: ignore[call-overload]
     same(local, spark)
     documents = pq.read_table(local.output / DOCUMENTS).to_pylist()
     assert {tuple(row["record_ids"]) for row in documents if "smith2020~" in row["document_id"]} == {("smith2020",)}
@@ -276,8 +276,8 @@ def test_writes_a_directory_from_mentions_with_given_statistics(
     pq.write_table(pq.read_table(tmp_path / "rest.parquet").slice(900), tmp_path / "rest.parquet")
     inputs = [tmp_path / "rest.parquet", tmp_path / "some.jsonl"]
     given = {"settings": Settings(variant="max", constraints="none"), "statistics": tmp_path / "statistics.parquet"}
-    local = cluster(inputs, tmp_path / "local.parquet", **given)  # type: ignore[arg-type]
-    spark = cluster(inputs, f"file://{tmp_path / 'authors'}", **given, resources=SPARK)  # type: ignore[arg-type]
+    local = cluster(inputs, tmp_path / "local.parquet", **given)  # type: ignore[call-overload]
+    spark = cluster(inputs, f"file://{tmp_path / 'authors'}", **given, resources=SPARK)  # type: ignore[call-overload]
     files = sorted((tmp_path / "authors").glob("*.parquet"))
     rows = pa.concat_tables([pq.read_table(path) for path in files])
     assert rows.to_pylist() == pq.read_table(local.output).to_pylist()
