@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from homonym.clustering.agglomerative import cluster, kernel_input
+from homonym.clustering.agglomerative import cluster, pair_scores
 from homonym.clustering.arrays import Bags, Frequencies, Integers, NamePrior, SharedDocuments, starts
-from homonym.clustering.dense.blocks import StoredBags, block_pair_scores, gather_bags
+from homonym.clustering.dense.blocks import StoredBags, gather_bags
 from homonym.clustering.shared_documents import pair_documents, share_documents
 from homonym.settings import KEY_SHARE, Settings
 from tests.clustering.test_dense import FACTORS, Bag, bags, parameters
@@ -136,12 +136,10 @@ def test_pairs_of_documents_give_the_same_scores_to_the_last_bit(
     found: list[Document], rare: float, kept: tuple[bool, ...]
 ) -> None:
     collection = collected(found, rare, np.array(kept))
-    ordinary = kernel_input(collection.whole, collection.frequencies)
-    looked_up = kernel_input(collection.own, collection.frequencies, shared=collection.shared())
     for block in range(len(collection.whole.block_start) - 1):
-        for expected, answer in zip(
-            block_pair_scores(ordinary, block), block_pair_scores(looked_up, block), strict=True
-        ):
+        ordinary = pair_scores(collection.whole, block, collection.frequencies)
+        looked_up = pair_scores(collection.own, block, collection.frequencies, collection.shared())
+        for expected, answer in zip(ordinary, looked_up, strict=True):
             np.testing.assert_array_equal(answer, expected)
 
 

@@ -54,22 +54,22 @@ def test_sharing_documents_changes_no_byte(tmp_path: Path, monkeypatch: pytest.M
     """Neither do the number of threads, the order of the input, and the number of documents in a batch."""
     source = collaboration(tmp_path / "in.jsonl")
     expected = result(source, run)
-    planned: list[int] = []
-    original = document_batches.document_batches
+    plans: list[document_batches.SharingPlan] = []
+    original = document_batches.plan_sharing
 
-    def count(*arguments: object) -> list[document_batches.SharedBatch]:
-        batches = original(*arguments)  # type: ignore[arg-type]
-        planned.append(len(batches))
-        return batches
+    def remember(*arguments: object) -> document_batches.SharingPlan:
+        plans.append(original(*arguments))  # type: ignore[arg-type]
+        return plans[-1]
 
     monkeypatch.setattr(document_batches, "LONG_BAG", 10)
-    monkeypatch.setattr(local, "document_batches", count)
+    monkeypatch.setattr(local, "plan_sharing", remember)
     assert result(source, run) == expected
-    monkeypatch.setattr(local, "most_documents", lambda memory, types: 35)
+    monkeypatch.setattr(document_batches, "_most_documents", lambda memory, types: 35)
     assert result(source, run, threads=2) == expected
+    monkeypatch.setattr(document_batches, "LONG_TYPE", 0)
     assert result(collaboration(tmp_path / "in.jsonl", reverse=True), run) == expected
-    assert planned[0] >= 1
-    assert planned[1] > planned[0]
+    assert [len(plan.batches) for plan in plans[:2]] == [1, max(2, len(plans[1].batches))]
+    assert 0 < plans[1].types.sum() <= plans[2].types.sum()
 
 
 def test_frequencies_within_a_block_are_not_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

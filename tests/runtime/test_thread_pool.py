@@ -1,4 +1,4 @@
-"""Thread pools: results as they complete, large items one at a time, errors end the work."""
+"""Thread pools: results as they complete, large items only where there is room, errors end the work."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ PATIENCE = 120
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_runs_items_that_must_be_alone_one_at_a_time(threads: int) -> None:
-    lock, at_once, most = threading.Lock(), 0, 0
+@pytest.mark.parametrize("room", [1, 3, 7])
+def test_items_that_run_at_the_same_time_fit_into_the_room(threads: int, room: int) -> None:
+    lock, running, seen = threading.Lock(), [], []
 
     def work(item: int) -> int:
-        nonlocal at_once, most
-        if item % 3:
-            return -item
         with lock:
-            at_once += 1
-            most = max(most, at_once)
+            running.append(item % 5)
+            seen.append(sorted(size for size in running if size))
         time.sleep(0.002)
         with lock:
-            at_once -= 1
+            running.remove(item % 5)
         return -item
 
-    found = dict(map_as_completed(work, range(40), threads, alone=lambda item: item % 3 == 0))
+    found = dict(map_as_completed(work, range(40), threads, size=lambda item: item % 5, room=room))
     assert found == {item: -item for item in range(40)}
-    assert most == 1
+    assert all(sum(sizes) <= room or len(sizes) == 1 for sizes in seen)
+    if threads == 5 and room == 7:
+        assert max(map(len, seen)) > 1  # the room is used
 
 
-def test_other_threads_do_not_wait_for_an_item_that_is_alone() -> None:
+def test_other_threads_do_not_wait_for_an_item_without_room() -> None:
     """While one thread is busy with a giant, the other does all the rest."""
     rest_is_done = threading.Event()
 
@@ -46,7 +46,7 @@ def test_other_threads_do_not_wait_for_an_item_that_is_alone() -> None:
         return item
 
     items = ["giant", "second giant", "small", "last"]
-    ended = [item for item, _ in map_as_completed(work, items, 2, alone=lambda item: "giant" in item)]
+    ended = [item for item, _ in map_as_completed(work, items, 2, size=lambda item: 2 * ("giant" in item), room=1)]
     assert ended == ["small", "last", "giant", "second giant"]
 
 
@@ -58,9 +58,9 @@ def test_an_error_on_a_thread_ends_the_work() -> None:
         return 1 // (5 - item)
 
     with pytest.raises(ZeroDivisionError):
-        list(map_as_completed(work, range(10_000), 2, alone=lambda item: False))
+        list(map_as_completed(work, range(10_000), 2, size=lambda item: 0, room=0))
     assert len(begun) < 1000
-    answers = map_as_completed(abs, range(10_000), 2, alone=lambda item: False)
+    answers = map_as_completed(abs, range(10_000), 2, size=lambda item: 0, room=0)
     next(answers)
     answers.close()  # type: ignore[attr-defined]
     assert threading.active_count() == threads

@@ -98,7 +98,7 @@ def cluster(
     `are_giant`, by default from their sizes; they are clustered by several threads, and `advance` is called with the
     number of merges of each of their rounds. Blocks that are `skipped` stay singletons without margins.
     """
-    from homonym.clustering.dense.blocks import cluster_blocks
+    from homonym.clustering.dense.blocks import ChosenBlocks, cluster_blocks, new_scratch
 
     limit = limits(bags.block_start, settings.limit, frequencies.mentions)
     output = _new_output(bags, margins=margins)
@@ -115,7 +115,11 @@ def cluster(
     dense, giant = wanted & ~giant, wanted & giant
     if dense.any():
         given = constraints or no_constraints()
-        cluster_blocks(inputs, model, given, constrained, np.flatnonzero(dense), limit, hypothetical, output)
+        chosen = ChosenBlocks(np.flatnonzero(dense), constrained, limit)
+        scratch = new_scratch(
+            inputs, chosen.number, len(frequencies.types), len(given.cannot_link_start) - 1, margins=margins
+        )
+        cluster_blocks(inputs, model, given, chosen, hypothetical, scratch, output)
     if giant.any():
         from homonym.clustering.sparse.giant_blocks import cluster_giant, fit_giant
         from homonym.clustering.sparse.inverted_index import Block
@@ -236,7 +240,7 @@ def sweep(
     cluster, the merges occasionally end in several clusters again, because a conditional probability may fall when its
     condition grows. Such limits are too low to be useful, and the outcome with one cluster stands for them.
     """
-    from homonym.clustering.dense.blocks import sweep_blocks
+    from homonym.clustering.dense.blocks import new_scratch, sweep_blocks
 
     mentions = np.diff(bags.block_start)
     steps = np.zeros(len(mentions), np.int64)
@@ -245,17 +249,22 @@ def sweep(
     first = np.full(len(mentions), np.inf)
     if np.isfinite(highest):
         first = highest * limits(bags.block_start, settings.limit, frequencies.mentions)
+    given = constraints or no_constraints()
+    scratch = new_scratch(inputs, np.arange(len(mentions)), len(frequencies.types), len(given.cannot_link_start) - 1)
     lowest, label = sweep_blocks(
-        inputs, model, constraints or no_constraints(), _constrained(bags, constraints), first, ratio, steps
+        inputs, model, given, _constrained(bags, constraints), first, ratio, scratch, steps
     )  # fmt: skip
     return Outcomes(starts(steps), lowest, starts(np.repeat(mentions, steps)), label)
 
 
-def pair_scores(bags: Bags, block: int, frequencies: Frequencies) -> tuple[Floats, Floats]:
+def pair_scores(
+    bags: Bags, block: int, frequencies: Frequencies, shared: SharedDocuments | None = None
+) -> tuple[Floats, Floats]:
     """S(x,y) for each pair of mentions of one block and each feature type, 0 on the diagonal; and n(x)."""
-    from homonym.clustering.dense.blocks import block_pair_scores
+    from homonym.clustering.dense.blocks import block_pair_scores, new_scratch
 
-    S, n = block_pair_scores(kernel_input(bags, frequencies), block)
+    inputs = kernel_input(bags, frequencies, shared=shared)
+    S, n = block_pair_scores(inputs, block, new_scratch(inputs, np.array([block]), len(frequencies.types)))
     return S, n
 
 
@@ -266,9 +275,10 @@ def chance_levels(bags: Bags, frequencies: Frequencies, settings: Settings) -> F
 
 def _chance_levels(inputs: KernelInput, model: Model, first: int, last: int) -> Floats:
     """The chance levels of the mentions of a range of blocks."""
-    from homonym.clustering.dense.cooccurrence import chance_levels_of_bags
+    from homonym.clustering.dense.cooccurrence import chance_levels_of_bags, new_feature_scratch
 
-    levels: Floats = chance_levels_of_bags(inputs, model, first, last)
+    longest = int(np.diff(inputs.bag_start[inputs.block_start[first : last + 1]]).max(initial=1))
+    levels: Floats = chance_levels_of_bags(inputs, model, first, last, new_feature_scratch(longest))
     return levels
 
 

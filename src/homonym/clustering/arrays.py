@@ -150,11 +150,10 @@ class NamePrior(NamedTuple):
 class DocumentPairs(NamedTuple):
     """S_t(d,e) of documents d ≥ e at `S[d·(d+1)/2 + e]`, n_t(d), and the feature types that documents have (`kind`).
 
-    `low` has the rounding errors of the sums that are exact.
+    The last column of S has the rounding errors of the sums that are exact: what is used together is stored together.
     """
 
     S: Floats
-    low: Floats
     n: Floats
     kind: Integers
 
@@ -185,7 +184,7 @@ def no_documents() -> SharedDocuments:
     """What stands for documents if bags contain those of the documents."""
     none, nothing, no_pairs = np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 0))
     own_names = OwnNames(none, none, np.zeros(0, np.int32), nothing, nothing, nothing)
-    return SharedDocuments(DocumentPairs(no_pairs, nothing, no_pairs, none), own_names)
+    return SharedDocuments(DocumentPairs(no_pairs, no_pairs, none), own_names)
 
 
 class KernelInput(NamedTuple):

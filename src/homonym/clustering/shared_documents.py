@@ -30,15 +30,15 @@ class DocumentTable(NamedTuple):
 
 def pair_documents(bags: Bags, frequencies: Frequencies, threads: int = 1) -> DocumentTable:
     """The table of some documents, given as one block."""
+    from homonym.clustering.dense.cooccurrence import new_feature_scratch
     from homonym.clustering.dense.document_pairs import fill_rows, index_documents
 
     inputs = kernel_input(bags, frequencies)
     documents = len(bags.bag_start) - 1
     kind = np.unique(np.searchsorted(frequencies.type_start, bags.feature, side="right") - 1)
     rows = documents * (documents + 1) // 2
-    exact_rows = rows if inputs.exact in kind else 0
-    pairs = DocumentPairs(np.empty((rows, len(kind))), np.empty(exact_rows), np.empty((documents, len(kind))), kind)
-    postings = index_documents(inputs)
+    pairs = DocumentPairs(np.empty((rows, len(kind) + 1)), np.empty((documents, len(kind))), kind)
+    postings = index_documents(inputs, new_feature_scratch(len(bags.feature)))
     # Later rows are longer; these parts are about equal.
     cuts = np.unique((documents * np.sqrt(np.linspace(0, 1, PARTS * threads + 1))).astype(np.int64)).tolist()
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from homonym.clustering.agglomerative import are_giant
-from homonym.clustering.arrays import Bags, Frequencies, Integers
+from homonym.clustering.arrays import Bags, Frequencies, Integers, ranges
 from homonym.collection import counting
 from homonym.collection.background import BackgroundUse
 from homonym.collection.extractor import order_by_owner
@@ -119,12 +119,10 @@ class Encoded:
         mentions: slice | NDArray[np.int64],
         kept: NDArray[np.bool_],
         without: NDArray[np.bool_] | None = None,
-        *,
-        documents: bool = True,
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
         """The bags of some mentions: start of each bag, features, counts; `kept` marks the feature types to include.
 
-        Mentions marked in `without` get empty bags. Without `documents`, bags have only what belongs to the mention.
+        Mentions marked in `without` get empty bags.
         """
         from homonym.clustering.dense.blocks import StoredBags
 
@@ -132,8 +130,6 @@ class Encoded:
         if without is not None:
             for ends in (*shared, *own):
                 ends[without] = 0
-        if not documents:
-            shared = own[1], own[1]
         # Copies, because numba compiles again for read-only slices.
         names = self.own_name[mentions].copy(), self.own_full_name[mentions].copy()
         return self._gather(StoredBags(*shared, *own, *names), kept)
@@ -146,6 +142,13 @@ class Encoded:
         no_name = np.full(len(documents), -1, np.int32)
         stored = StoredBags(start, end, end, end, no_name, no_name)
         return Bags(np.array([0, len(documents)]), *self._gather(stored, kept))
+
+    def features_per_document(self, documents: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The average number of features of each type that some documents have for all their mentions."""
+        start, end = self._range(documents << SLOT_BITS)
+        feature = self.feature[ranges(start, end - start)]
+        found = np.searchsorted(self.frequencies.type_start, feature, side="right") - 1
+        return np.bincount(found, minlength=len(self.frequencies.types)) / max(1, len(documents))
 
     def _gather(
         self, stored: StoredBags, kept: NDArray[np.bool_]

@@ -14,86 +14,117 @@ from homonym.clustering.shared_documents import table_bytes
 from homonym.collection.encoded import Encoded
 from homonym.collection.layout import SLOT_BITS
 
-# A table is a quarter of the memory, but no more bytes than this: more documents make it hardly any faster.
-MAX_TABLE_BYTES = 1 << 30
+# A table is a quarter of the memory, but no more bytes than this.
+MAX_TABLE_BYTES = 3 << 28
+# A feature type is in the table if documents have more features of it on average. The products of fewer features are
+# computed as fast as they are looked up. Types whose features belong to mentions have none of documents.
+LONG_TYPE = 20
 
 
 class SharedBatch(NamedTuple):
-    """Some blocks in ascending order, and all documents of their mentions, by sequence, in ascending order."""
+    """Some blocks in ascending order, and all documents of their mentions, by sequence.
+
+    Documents of the same block are mostly near each other, so that the parts of the table that a block needs are, too.
+    """
 
     blocks: Integers
     documents: Integers
 
+    def places(self, documents: Integers) -> Integers:
+        """The positions of some of the documents."""
+        order = np.argsort(self.documents)
+        found: Integers = order[np.searchsorted(self.documents, documents, sorter=order)]
+        return found
 
-def document_batches(encoded: Encoded, giant: NDArray[np.bool_], most: int) -> list[SharedBatch]:
-    """Batches of the blocks whose documents are better compared once; each has at most `most` documents, or one block.
+
+class SharingPlan(NamedTuple):
+    """The batches of the blocks whose documents are compared once, and the feature types for which this is done."""
+
+    types: NDArray[np.bool_]
+    batches: list[SharedBatch]
+
+
+def plan_sharing(encoded: Encoded, used: NDArray[np.bool_], memory: int) -> SharingPlan:
+    """Choose the blocks whose documents are better compared once, and the feature types that are worth it.
 
     A table has all pairs of its documents. It pays if the blocks have as many pairs of mentions, or if it saves the
     copies of long bags.
     """
     sizes, features = np.diff(encoded.block_start), encoded.document_features
-    chosen = np.flatnonzero((sizes > 1) & ~giant & (features >= LONG_BAG * sizes))
+    chosen = np.flatnonzero((sizes > 1) & ~encoded.giant_blocks() & (features >= LONG_BAG * sizes))
+    if not len(chosen):
+        return SharingPlan(used, [])
+    meetings = _meetings(encoded, chosen)
+    types = used & (encoded.features_per_document(meetings.sequence) > LONG_TYPE)
+    if not types.any():
+        return SharingPlan(types, [])
     saved = features + 2 * sizes**2
-    return [
-        batch
-        for batch in (_batches(encoded, chosen, most) if len(chosen) else [])
-        if len(batch.documents) ** 2 <= saved[batch.blocks].sum()
-    ]
+    batches = _batches(chosen, meetings, _most_documents(memory, int(types.sum())))
+    return SharingPlan(types, [batch for batch in batches if len(batch.documents) ** 2 <= saved[batch.blocks].sum()])
 
 
 class _Meetings(NamedTuple):
-    """Which documents have mentions in which blocks: both numbered from 0, as pairs in order of the documents."""
+    """The blocks of each document, or the documents of each block; both numbered from 0."""
 
-    blocks: int
-    documents: int
-    block: Integers
+    partner: Integers
     start: Integers
 
     @classmethod
-    def of(cls, block: Integers, document: Integers) -> _Meetings:
-        """The distinct pairs of a block and a document."""
-        width = int(block.max()) + 1
-        pairs = np.unique(document * width + block)
-        documents = int(pairs[-1] // width) + 1
-        start = np.searchsorted(pairs // width, np.arange(documents + 1))
-        return cls(width, documents, pairs % width, start)
+    def of(cls, partner: Integers, owner: Integers) -> _Meetings:
+        """The distinct partners of each owner."""
+        width = int(partner.max()) + 1
+        pairs = np.unique(owner * width + partner)
+        start = np.searchsorted(pairs, np.arange(int(owner.max()) + 2) * width)
+        return cls(pairs % width, start)
 
-    def blocks_of(self, documents: Integers) -> Integers:
-        """The blocks of some documents, each as often as it has one of them."""
-        return self.block[ranges(self.start[documents], self.start[documents + 1] - self.start[documents])]
+    def partners(self, owners: Integers) -> Integers:
+        """The partners of some owners, each as often as it has one of them."""
+        return self.partner[ranges(self.start[owners], self.start[owners + 1] - self.start[owners])]
 
 
 # Blocks are added to a batch in this many steps at least.
-STEPS = 500
+STEPS = 100
 
 
-def _batches(encoded: Encoded, chosen: Integers, most: int) -> Iterator[SharedBatch]:
-    """The chosen blocks, those with many documents in common together.
+class _BlocksAndDocuments(NamedTuple):
+    """The documents of some blocks, by sequence, and which of them meet, seen from both sides."""
+
+    sequence: Integers
+    blocks_of: _Meetings
+    documents_of: _Meetings
+
+
+def _meetings(encoded: Encoded, chosen: Integers) -> _BlocksAndDocuments:
+    mentions, sizes = mentions_of(encoded, chosen)
+    sequence, document = np.unique(encoded.mention_owner[mentions] >> SLOT_BITS, return_inverse=True)
+    block = np.repeat(np.arange(len(chosen)), sizes)
+    return _BlocksAndDocuments(sequence, _Meetings.of(block, document), _Meetings.of(document, block))
+
+
+def _batches(chosen: Integers, meetings: _BlocksAndDocuments, most: int) -> Iterator[SharedBatch]:
+    """The chosen blocks, those with many documents in common together: at most `most` documents, or one block.
 
     A batch begins with a block of average size. Blocks are added in ascending order of the share of their documents
     that is new in the batch.
     """
-    mentions, sizes = mentions_of(encoded, chosen)
-    sequence, document = np.unique(encoded.mention_owner[mentions] >> SLOT_BITS, return_inverse=True)
-    block = np.repeat(np.arange(len(chosen)), sizes)
-    meetings = _Meetings.of(block, document)
-    by_block = _Meetings.of(document, block)
-    number = np.diff(by_block.start)
+    blocks_of, documents_of = meetings.blocks_of, meetings.documents_of
+    number = np.diff(documents_of.start)
     waiting = np.ones(len(chosen), np.bool_)
     while waiting.any():
         candidates = np.flatnonzero(waiting)
         added = candidates[np.argsort(number[candidates], kind="stable")[[len(candidates) // 2]]]
-        missing, inside = number.copy(), np.zeros(meetings.documents, np.bool_)
-        batch = []
+        missing, inside = number.copy(), np.zeros(len(meetings.sequence), np.bool_)
+        batch, documents = [], []
         while len(added):
             batch.append(added)
             waiting[added] = False
-            new = np.unique(by_block.blocks_of(added))
+            new = np.unique(documents_of.partners(added))
             new = new[~inside[new]]
             inside[new] = True
-            missing -= np.bincount(meetings.blocks_of(new), minlength=len(missing))
+            documents.append(new)
+            missing -= np.bincount(blocks_of.partners(new), minlength=len(missing))
             added = _next_blocks(np.flatnonzero(waiting), missing, number, most - int(inside.sum()))
-        yield SharedBatch(chosen[np.sort(np.concatenate(batch))], sequence[inside])
+        yield SharedBatch(chosen[np.sort(np.concatenate(batch))], meetings.sequence[np.concatenate(documents)])
 
 
 def _next_blocks(waiting: Integers, missing: Integers, number: Integers, room: int) -> Integers:
@@ -108,7 +139,7 @@ def _next_blocks(waiting: Integers, missing: Integers, number: Integers, room: i
     return fitting
 
 
-def most_documents(memory: int, types: int) -> int:
+def _most_documents(memory: int, types: int) -> int:
     """The number of documents whose table fits into its share of the memory."""
     share = min(memory // 4, MAX_TABLE_BYTES)
     return int(np.sqrt(2 * share / table_bytes(1, types)))

@@ -70,10 +70,9 @@ from homonym.engines.base import (
 )
 from homonym.engines.document_batches import (
     SharedBatch,
-    document_batches,
     mentions_of,
-    most_documents,
     parts_of,
+    plan_sharing,
 )
 from homonym.engines.local_checkpoints import (
     ENCODED,
@@ -108,8 +107,9 @@ CHUNK_BYTES = 8 << 20
 SMALL_INPUT = 12 << 20
 # With fewer duplicates than this, they are merged in this process.
 MANY_DUPLICATES = 5_000
-# A block that needs more bytes than this is never clustered at the same time as another such block.
-LARGE_BLOCK = 256 << 20
+# Blocks that need more bytes than this are large. Those that are clustered at the same time need at most the second
+# number of bytes, or a quarter of the memory; a larger one is never clustered at the same time as another large one.
+LARGE_BLOCK, LARGE_BLOCKS = 64 << 20, 1 << 30
 # Bytes for DuckDB: it works badly with less than the first, and gains little from more than the second.
 DATABASE_MEMORY = (1 << 30, 3 << 29)
 
@@ -663,21 +663,17 @@ class _Clusterer:
         self.used = np.array(settings.weights_for(self.encoded.frequencies.types)) > 0
         self.full_names = FullNames.read(self.encoded) if settings.trust_in_names else None
         self.giant = self.encoded.giant_blocks()
-        types = len(self.used)
         # Frequencies within a block depend on the block, so nothing can be shared.
-        self.shared = (
-            document_batches(self.encoded, self.giant, most_documents(engine.memory, types))
-            if settings.scope == "overall"
-            else []
-        )
+        can_share = settings.scope == "overall"
+        self.sharing = plan_sharing(self.encoded, self.used & can_share, engine.memory)
         self.skipped = np.zeros(len(self.giant), np.bool_)
-        for batch in self.shared:
+        for batch in self.sharing.batches:
             self.skipped[batch.blocks] = True
 
     def run(self) -> Iterator[tuple[Integers, NDArray[np.bool_], Clustering]]:
         """Some blocks, which of them were skipped, and their clustering, as they complete."""
         planned = self._plan()
-        for shared in self.shared:
+        for shared in self.sharing.batches:
             self._require_memory(shared)
         with self.engine.stages.stage("cluster", len(self.encoded.mention_owner)) as advance:
             for batch, clustering in self._map(self._cluster_range, planned, lambda batch: batch.largest):
@@ -685,7 +681,7 @@ class _Clusterer:
                 skipped = self.skipped[batch.first : batch.last]
                 advance(batch.mentions - int(np.diff(self.encoded.block_start)[blocks[skipped]].sum()))
                 yield blocks, skipped, clustering
-            for shared in self.shared:
+            for shared in self.sharing.batches:
                 for part, clustering in self._cluster_shared(shared):
                     advance(len(clustering.label))
                     yield part, np.zeros(len(part), np.bool_), clustering
@@ -693,12 +689,14 @@ class _Clusterer:
     def _map(
         self, function: Callable[[Item], Clustering], items: list[Item], largest: Callable[[Item], int]
     ) -> Iterator[tuple[Item, Clustering]]:
-        """Cluster on all threads; no two blocks that need much memory at the same time."""
+        """Cluster on all threads; large blocks at the same time only as far as the memory suffices."""
 
-        def is_large(item: Item) -> bool:
-            return dense_bytes(largest(item), len(self.used)) >= LARGE_BLOCK
+        def size(item: Item) -> int:
+            needed = dense_bytes(largest(item), len(self.used))
+            return needed if needed >= LARGE_BLOCK else 0
 
-        for item, clustering in map_as_completed(function, items, self.engine.threads, alone=is_large):
+        room = min(self.engine.memory // 4, LARGE_BLOCKS)
+        for item, clustering in map_as_completed(function, items, self.engine.threads, size, room):
             self.engine.stages.note("cluster", batches=1)
             yield item, clustering
 
@@ -720,16 +718,16 @@ class _Clusterer:
     def _cluster_shared(self, batch: SharedBatch) -> Iterator[tuple[Integers, Clustering]]:
         """Compute the table of a batch and cluster its blocks."""
         encoded, sizes = self.encoded, np.diff(self.encoded.block_start)
-        bags = encoded.gather_documents(batch.documents, self.used)
+        bags = encoded.gather_documents(batch.documents, self.sharing.types)
         table = pair_documents(bags, encoded.frequencies, self.engine.threads)
 
         def work(blocks: Integers) -> Clustering:
             mentions, own_sizes = mentions_of(encoded, blocks)
             block_start = starts(own_sizes)
-            document = np.searchsorted(batch.documents, encoded.mention_owner[mentions] >> SLOT_BITS)
+            document = batch.places(encoded.mention_owner[mentions] >> SLOT_BITS)
             own_names = encoded.own_name[mentions], encoded.own_full_name[mentions]
             return cluster(
-                Bags(block_start, *encoded.gather_mentions(mentions, self.used, documents=False)),
+                Bags(block_start, *encoded.gather_mentions(mentions, self.used & ~self.sharing.types)),
                 encoded.frequencies,
                 self.settings,
                 constraints=self.constraints.of_chosen(blocks) if self.constraints else None,
@@ -758,8 +756,8 @@ class _Clusterer:
     def _require_memory(self, batch: SharedBatch) -> None:
         """Fail if the memory does not suffice for a table and the largest block of its batch."""
         largest = int(np.diff(self.encoded.block_start)[batch.blocks].max())
-        types = len(self.used)
-        needed = table_bytes(len(batch.documents), types) + dense_bytes(largest, types)
+        table = table_bytes(len(batch.documents), int(self.sharing.types.sum()))
+        needed = table + dense_bytes(largest, len(self.used))
         require_memory(largest, needed, self.engine.memory)
 
 

@@ -38,16 +38,17 @@ def map_in_order(
 
 
 def map_as_completed(
-    function: Callable[[Item], Result], items: Iterable[Item], threads: int, alone: Callable[[Item], bool]
+    function: Callable[[Item], Result], items: Iterable[Item], threads: int, size: Callable[[Item], int], room: int
 ) -> Iterator[tuple[Item, Result]]:
-    """Apply a function to items on several threads, started in order; results come as they complete.
+    """Apply a function to items on several threads; results come as they complete.
 
-    No two of the items that must be `alone` run at the same time: one thread does these, the others do the rest.
+    The items that run at the same time have a total `size` of at most `room`. One that is larger runs only at the same
+    time as items of size 0. Items start in order, but those that do not fit are overtaken by those that do.
 
-    >>> sorted(map_as_completed(len, ["abc", "de", "f"], 2, alone=lambda item: len(item) > 1))
+    >>> sorted(map_as_completed(len, ["abc", "de", "f"], 2, size=len, room=3))
     [('abc', 3), ('de', 2), ('f', 1)]
     """
-    pending = _Pending(items, alone)
+    pending = _Pending(items, size, room)
     # Bounded, so that only a few results wait in memory.
     ended: queue.Queue[tuple[Item, Future[Result]] | None] = queue.Queue(2 * threads)
 
@@ -82,29 +83,42 @@ def map_as_completed(
 class _Pending(Generic[Item]):
     """The items that are not started yet, shared by several threads."""
 
-    def __init__(self, items: Iterable[Item], alone: Callable[[Item], bool]) -> None:
-        self._alone: deque[Item] = deque()
+    def __init__(self, items: Iterable[Item], size: Callable[[Item], int], room: int) -> None:
+        self._large: list[tuple[int, Item]] = []
         self._others: deque[Item] = deque()
         for item in items:
-            (self._alone if alone(item) else self._others).append(item)
-        self._taken = False
-        self._lock = threading.Lock()
+            if (needed := size(item)) > 0:
+                self._large.append((needed, item))
+            else:
+                self._others.append(item)
+        self._room, self._used = room, 0
+        self._changed = threading.Condition()
 
     def __iter__(self) -> Iterator[Item]:
         while True:
-            with self._lock:
-                mine = bool(self._alone) and not self._taken
-                self._taken |= mine
-                waiting = self._alone if mine else self._others
-                if not waiting:
+            with self._changed:
+                # If nothing is left but items that do not fit yet, wait until one of those that run is done.
+                while not (found := self._next()) and self._large:
+                    self._changed.wait()
+                if not found:
                     return
-                item = waiting.popleft()
+                needed, item = found
+                self._used += needed
             yield item
-            with self._lock:
-                self._taken &= not mine
+            with self._changed:
+                self._used -= needed
+                self._changed.notify_all()
+
+    def _next(self) -> tuple[int, Item] | None:
+        """The next item that may start, with its size."""
+        for k, (needed, _) in enumerate(self._large):
+            if not self._used or self._used + needed <= self._room:
+                return self._large.pop(k)
+        return (0, self._others.popleft()) if self._others else None
 
     def stop(self) -> None:
         """Drop all items that are not started yet."""
-        with self._lock:
-            self._alone.clear()
+        with self._changed:
+            self._large.clear()
             self._others.clear()
+            self._changed.notify_all()

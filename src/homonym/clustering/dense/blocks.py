@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.arrays import Margins, Merges
+from homonym.clustering.arrays import Integers, KernelInput, Margins, Merges
 from homonym.clustering.compiling import compiled, inlined
 from homonym.clustering.dense.cooccurrence import (
     fill_chance_levels,
@@ -46,19 +46,22 @@ class Scratch(NamedTuple):
     links: Any
     names: Any
     level: Any
+    fits: Any
 
 
-@compiled
-def _new_scratch(inputs, chosen, types, profiles):
-    """Allocate the arrays that the chosen blocks share; those for cannot-links only if there are profiles."""
-    largest, longest = 1, 1
-    for b in chosen:
-        first, last = inputs.block_start[b], inputs.block_start[b + 1]
-        largest = max(largest, last - first)
-        longest = max(longest, inputs.bag_start[last] - inputs.bag_start[first])
+def new_scratch(
+    inputs: KernelInput, chosen: Integers, types: int, profiles: int = 0, *, margins: bool = False
+) -> Scratch:
+    """Allocate the arrays that the chosen blocks share; those for cannot-links only if there are profiles.
+
+    By numpy and not in compiled code, because numpy asks for huge pages: blocks of thousands of mentions touch the
+    memory of all pairs in no order.
+    """
+    first, last = inputs.block_start[chosen], inputs.block_start[chosen + 1]
+    largest = int((last - first).max(initial=1))
     triangle = largest * (largest - 1) // 2
     return Scratch(
-        features=new_feature_scratch(longest),
+        features=new_feature_scratch(int((inputs.bag_start[last] - inputs.bag_start[first]).max(initial=1))),
         mentions=new_cooccurrence(largest, types, inputs.exact),
         S=np.empty((triangle + 1, types)),
         sums=new_sums(largest, types),
@@ -74,7 +77,16 @@ def _new_scratch(inputs, chosen, types, profiles):
         ),
         names=Names(np.empty(largest, np.int32), np.empty(largest)),
         level=np.zeros(largest),
+        fits=new_fits(largest if margins else 0, types),
     )  # fmt: skip
+
+
+class ChosenBlocks(NamedTuple):
+    """The blocks to cluster, and for each block whether constraints apply to it, and its limit."""
+
+    number: Any
+    constrained: Any
+    limit: Any
 
 
 @compiled
@@ -166,18 +178,16 @@ def _merge(first, model, constraints, constrained, named, limit, hypothetical, s
 
 
 @compiled
-def cluster_blocks(inputs, model, constraints, constrained, chosen, limit, hypothetical, output):
-    """Cluster the chosen blocks, block b with `limit[b]`.
+def cluster_blocks(inputs, model, constraints, chosen, hypothetical, scratch, output):
+    """Cluster the chosen blocks.
 
     Fills `output` for these blocks as `Clustering` describes it; merges of block b begin at `block_start[b]`. With
     `hypothetical`, merging continues after convergence until no pair is left that may be joined. Margins are filled if
-    their arrays are not empty. `constraints` apply to the blocks that are `constrained`.
+    their arrays are not empty.
     """
-    types = model.weight.size
-    scratch = _new_scratch(inputs, chosen, types, constraints.cannot_link_start.size - 1)
+    constrained, limit = chosen.constrained, chosen.limit
     label, merges, with_margins = output.label, output.merges, output.margins.own.size > 0
-    fits = new_fits(scratch.level.size if with_margins else 0, types)
-    for b in chosen:
+    for b in chosen.number:
         first, last = inputs.block_start[b], inputs.block_start[b + 1]
         here = _fill_mentions(first, last, inputs, model, scratch)
         named = _fill_names(first, last, inputs, scratch.names)
@@ -191,11 +201,11 @@ def cluster_blocks(inputs, model, constraints, constrained, chosen, limit, hypot
         if with_margins:
             margins = Margins(output.margins.own[first:last], output.margins.other[first:last])
             prior = Names(inputs.name[first:last], inputs.factor[first:last])
-            fit_block(first, own_label, constraints, constrained[b], prior, here, scratch, fits, margins)
+            fit_block(first, own_label, constraints, constrained[b], prior, here, scratch, margins)
 
 
 @compiled
-def sweep_blocks(inputs, model, constraints, constrained, highest, ratio, steps):
+def sweep_blocks(inputs, model, constraints, constrained, highest, ratio, scratch, steps):
     """Cluster every block at all limits that lead to different outcomes, from `highest[b]` down.
 
     The next limit is just below the highest refused score, but at least `ratio` times lower than the last limit, so
@@ -206,9 +216,6 @@ def sweep_blocks(inputs, model, constraints, constrained, highest, ratio, steps)
     outcomes, concatenated.
     """
     block_start = inputs.block_start
-    scratch = _new_scratch(
-        inputs, np.arange(constrained.size), model.weight.size, constraints.cannot_link_start.size - 1
-    )
     largest = scratch.level.size
     merges = Merges(
         np.empty(largest, np.int32), np.empty(largest, np.int32), np.empty(largest, np.int32), np.empty(largest)
@@ -239,14 +246,13 @@ def sweep_blocks(inputs, model, constraints, constrained, highest, ratio, steps)
 
 
 @compiled
-def block_pair_scores(inputs, block):
+def block_pair_scores(inputs, block, scratch):
     """S(x,y) of each ordered pair and feature type of one block, 0 for x = y; and n(x)."""
     first, last = inputs.block_start[block], inputs.block_start[block + 1]
     m, types = last - first, inputs.type_start.size - 1
-    scratch = new_feature_scratch(max(1, inputs.bag_start[last] - inputs.bag_start[first]))
-    found = new_cooccurrence(m, types, inputs.exact)
+    found = scratch.mentions
     within = block < 0  # never; a constant would be compiled apart
-    fill_cooccurrence(first, last, inputs, within, scratch, found)
+    fill_cooccurrence(first, last, inputs, within, scratch.features, found)
     if inputs.shared.own_names.document.size > 0:
         add_documents(first, last, inputs, found)
     S = np.zeros((m, m, types))

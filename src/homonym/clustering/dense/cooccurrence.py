@@ -50,8 +50,7 @@ class FeatureScratch(NamedTuple):
     holder: Any
 
 
-@compiled
-def new_feature_scratch(occurrences):
+def new_feature_scratch(occurrences: int) -> FeatureScratch:
     """Allocate what a block with at most the given number of feature occurrences needs."""
     table = 1
     while table < 2 * occurrences:
@@ -113,8 +112,7 @@ class Cooccurrence(NamedTuple):
     exact: Any
 
 
-@compiled
-def new_cooccurrence(mentions, types, exact):
+def new_cooccurrence(mentions: int, types: int, exact: int) -> Cooccurrence:
     """Allocate what a block of at most this many mentions needs."""
     pairs = mentions * (mentions - 1) // 2
     diagonal, n = np.empty((mentions, types)), np.empty((mentions, types))
@@ -228,12 +226,10 @@ def _fill_levels_of_bags(first, inputs, model, distinct, scratch, level):
 
 
 @compiled
-def chance_levels_of_bags(inputs, model, first_block, last_block):
+def chance_levels_of_bags(inputs, model, first_block, last_block, scratch):
     """The chance levels of the mentions of a range of blocks from their bags, without S."""
-    start, bag_start, longest = inputs.block_start, inputs.bag_start, 1
-    for b in range(first_block, last_block):
-        longest = max(longest, bag_start[start[b + 1]] - bag_start[start[b]])
-    scratch, offset = new_feature_scratch(longest), start[first_block]
+    start = inputs.block_start
+    offset = start[first_block]
     levels = np.zeros(start[last_block] - offset)
     for b in range(first_block, last_block):
         if start[b + 1] - start[b] == 1:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from homonym.clustering.compiling import compiled, inlined
-from homonym.clustering.dense.cooccurrence import exact_sum, new_feature_scratch, number_features
+from homonym.clustering.dense.cooccurrence import exact_sum, number_features
 from homonym.settings import KEY_SHARE
 
 
@@ -29,10 +29,9 @@ class Postings(NamedTuple):
 
 
 @compiled
-def index_documents(inputs):
+def index_documents(inputs, scratch):
     """The inverted index of some documents, given as one block."""
     bag_start, occurrences = inputs.bag_start, inputs.feature.size
-    scratch = new_feature_scratch(max(1, occurrences))
     distinct = number_features(0, bag_start.size - 1, inputs, False, scratch)
     start = np.zeros(distinct + 1, np.int64)
     for k in range(occurrences):
@@ -54,7 +53,7 @@ def fill_rows(first, last, inputs, postings, pairs):
     """Fill the rows of some documents: S with all documents before them and with themselves, and n."""
     bag_start, feature, count, type_start = inputs.bag_start, inputs.feature, inputs.count, inputs.type_start
     start, document, amount, position, local, inverse = postings
-    S, low, n, kind = pairs
+    S, n, kind = pairs
     total, error = np.zeros(last), np.zeros(last)
     for d in range(first, last):
         base, k = d * (d + 1) // 2, bag_start[d]
@@ -73,9 +72,8 @@ def fill_rows(first, last, inputs, postings, pairs):
                 k += 1
             S[base : base + d + 1, column] = total[: d + 1]
             total[: d + 1] = 0.0
-        if low.size > 0:
-            low[base : base + d + 1] = error[: d + 1]
-            error[: d + 1] = 0.0
+        S[base : base + d + 1, kind.size] = error[: d + 1]
+        error[: d + 1] = 0.0
 
 
 @compiled
@@ -135,7 +133,7 @@ def _replace_own_names(high, low, i, end_i, j, end_j, feature, in_document, in_m
 def add_documents(first, last, inputs, found):
     """Fill S and n of the types that documents have, for the block with the mentions `first` to `last`."""
     S, diagonal, n, _, exact = found
-    table, low, n_of, kind = inputs.shared.pairs
+    table, n_of, kind = inputs.shared.pairs
     document, start, feature, in_document, in_mention, inverse = inputs.shared.own_names
     exact_column = -1
     for column in range(kind.size):
@@ -150,8 +148,9 @@ def add_documents(first, last, inputs, found):
             for column in range(kind.size):
                 shared[column] = table[at, column]
             if exact_column >= 0:
+                high, error = shared[exact_column], table[at, kind.size]
                 shared[exact_column] = _replace_own_names(
-                    shared[exact_column], low[at], i, end_i, j, end_j, feature, in_document, in_mention, inverse
+                    high, error, i, end_i, j, end_j, feature, in_document, in_mention, inverse
                 )  # fmt: skip
             if y == x:
                 for column in range(kind.size):

@@ -36,8 +36,7 @@ class Fits(NamedTuple):
     holders: Any
 
 
-@compiled
-def new_fits(largest, types):
+def new_fits(largest: int, types: int) -> Fits:
     """Allocate what the margins of blocks of up to `largest` mentions need."""
     places = largest + 1
     return Fits(
@@ -158,12 +157,12 @@ def _fit_strip(start, K, label, pair, prior, mentions, fits, model, margins):
 
 
 @compiled
-def fit_block(begin, label, constraints, constrained, prior, model, scratch, fits, margins):
+def fit_block(begin, label, constraints, constrained, prior, model, scratch, margins):
     """Fill the margins of the mentions of one block, given S, n, their labels and names (`prior`, empty for none).
 
     Mentions are taken in strips, because S of one mention is spread over all of the triangle.
     """
-    m, mentions = label.size, scratch.sums
+    m, mentions, fits = label.size, scratch.sums, scratch.fits
     K = label.max() + 1
     mentions.n[:m] = scratch.mentions.n[:m]
     mentions.size[:m] = 1.0

@@ -30,8 +30,7 @@ class Sums(NamedTuple):
     reach: Any
 
 
-@compiled
-def new_sums(places, types):
+def new_sums(places: int, types: int) -> Sums:
     """Allocate the sums of some clusters."""
     return Sums(
         np.empty((places, types)), np.empty(places), np.empty((places, types)), np.empty(places),
@@ -63,13 +62,11 @@ class PairScores(NamedTuple):
     peak: Any
 
 
-@compiled
-def _new_highest(places):
+def _new_highest(places: int) -> HighestValues:
     return HighestValues(np.empty(places), np.empty(places, np.int64), np.empty(places))
 
 
-@compiled
-def new_scores(places):
+def new_scores(places: int) -> PairScores:
     """Allocate the scores of the pairs of some clusters."""
     return PairScores(
         np.empty((places, places)), np.empty((places, places)),
