@@ -276,8 +276,8 @@ def test_writes_a_directory_from_mentions_with_given_statistics(
     pq.write_table(pq.read_table(tmp_path / "rest.parquet").slice(900), tmp_path / "rest.parquet")
     inputs = [tmp_path / "rest.parquet", tmp_path / "some.jsonl"]
     given = {"settings": Settings(variant="max", constraints="none"), "statistics": tmp_path / "statistics.parquet"}
-    local = cluster(inputs, tmp_path / "local.parquet", **given)  # type: ignore[call-overload]
-    spark = cluster(inputs, f"file://{tmp_path / 'authors'}", **given, resources=SPARK)  # type: ignore[call-overload]
+    local = cluster(inputs, tmp_path / "local.parquet", **given)  # type: ignore[arg-type]
+    spark = cluster(inputs, f"file://{tmp_path / 'authors'}", **given, resources=SPARK)  # type: ignore[arg-type]
     files = sorted((tmp_path / "authors").glob("*.parquet"))
     rows = pa.concat_tables([pq.read_table(path) for path in files])
     assert rows.to_pylist() == pq.read_table(local.output).to_pylist()
