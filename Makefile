@@ -10,7 +10,7 @@ TOOLS := $(VENV)/.tools
 PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check format bench accuracy mutants docs clean
+.PHONY: help demo test thorough quick check format bench accuracy mutants docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
@@ -36,6 +36,9 @@ check: $(TOOLS)  ## ruff, mypy --strict, import-linter
 
 test: check  ## all checks and all tests, on all cores; this is what CI runs
 	$(PYTEST) --hypothesis-profile full
+
+thorough: check  ## like test, with three times as many examples of the property tests; run it after changes of the kernel
+	$(PYTEST) --hypothesis-profile thorough
 
 quick: $(TOOLS)  ## all tests except slow ones, with few Hypothesis examples: about four minutes
 	$(PYTEST) -q -m "not slow and not spark" --hypothesis-profile quick

@@ -1,11 +1,11 @@
-"""Hypothesis profiles: `full` runs every example that a test asks for, `quick` a tenth of them."""
+"""Hypothesis profiles: `thorough` runs every example that a test asks for, `full` a third, `quick` a tenth."""
 
 from __future__ import annotations
 
 from hypothesis import settings
 
 #: Share of the examples that each profile runs.
-SHARES = {"full": 1.0, "quick": 0.1}
+SHARES = {"thorough": 1.0, "full": 0.33, "quick": 0.1}
 #: Minimum number of examples in any profile.
 MIN_EXAMPLES = 5
 
@@ -22,5 +22,5 @@ def register(profile: str | None) -> None:
 
 
 def examples(number: int) -> int:
-    """How many examples a test runs that asks for this many in the full profile."""
+    """How many examples a test runs that asks for this many in the thorough profile."""
     return max(MIN_EXAMPLES, round(number * _share))
