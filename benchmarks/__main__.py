@@ -14,7 +14,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import evaluation, giant, growth, interrupted, kernel, reading
+from benchmarks import collaborations, evaluation, giant, growth, interrupted, kernel, reading
 
 LIBRARIES = ("numba", "numpy", "scipy", "duckdb", "pyarrow", "orjson", "lxml", "simplemma")
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -149,6 +149,17 @@ many times the scores of one cluster with all others were computed. Compiling ha
 """
 
 
+def _collaborations() -> str:
+    rows = collaborations.run()
+    return f"""## Papers with many authors
+
+`homonym disambiguate --memory {growth.MEMORY}` on generated papers of large teams, besides some ordinary papers. CPU
+seconds grow with the number of authors per paper to the power of {collaborations.exponent(rows):.2f}.
+
+{collaborations.table(rows)}
+"""
+
+
 def _interrupted() -> str:
     length, kills = interrupted.run()
     return f"""## Interrupted runs
@@ -164,6 +175,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "peers": _peers,
     "growth": _growth,
     "giant": _giant,
+    "collaborations": _collaborations,
     "interrupted": _interrupted,
     "kernel": _kernel,
     "evaluation": _evaluation,

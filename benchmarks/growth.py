@@ -43,7 +43,7 @@ def run(sizes: tuple[int, ...] = SIZES) -> list[Row]:
 def _warm_up() -> None:
     """Compile the kernel, so that the smallest size does not include that."""
     with tempfile.TemporaryDirectory() as directory:
-        _disambiguate(_generated(5_000, Path(directory)), Path(directory))
+        disambiguate_and_read_log(_generated(5_000, Path(directory)), Path(directory))
 
 
 def measure(size: int) -> Row:
@@ -51,7 +51,7 @@ def measure(size: int) -> Row:
     with tempfile.TemporaryDirectory() as directory:
         documents = _generated(size, Path(directory))
         parsing, bare = cpu_seconds_of(parse, documents), cpu_seconds_of(bare_pass, documents)
-        log = _disambiguate(documents, Path(directory))
+        log = disambiguate_and_read_log(documents, Path(directory))
         bare = (
             bare + cpu_seconds_of(bare_pass, documents)
         ) / 2  # before and after, because the speed of the machine varies
@@ -74,7 +74,8 @@ def _generated(size: int, directory: Path) -> Path:
     return directory / "documents.jsonl.gz"
 
 
-def _disambiguate(documents: Path, directory: Path) -> Row:
+def disambiguate_and_read_log(documents: Path, directory: Path) -> Row:
+    """Run the command, and return what its log says."""
     output = directory / "authors.parquet"
     command = [sys.executable, "-c", COMMAND, "disambiguate", "-q", str(documents), "-o", str(output)]
     subprocess.run([*command, "--memory", MEMORY], check=True)

@@ -128,6 +128,8 @@ def explain(result: Path, what: str, other: str | None, as_json: bool, output: P
         click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2).decode())
     else:
         click.echo(str(found))
+        if output:
+            click.echo(output)
 
 
 @cli.command()
