@@ -199,6 +199,17 @@ def test_damaged_records_stay(tmp_path: Path) -> None:
     assert output.read_bytes().endswith(b'"cut he\nDoe J.,too,few\n')
 
 
+def test_invalid_bytes_and_inner_marks_stay(tmp_path: Path) -> None:
+    original, result = made(tmp_path, "wos")
+    joined = original.read_bytes().replace(b"a survey", b"a surv\xffy")
+    original.write_bytes(joined + joined)
+    output, done = rewritten(result, "wos", original)
+    before, after = (path.read_bytes().decode("latin-1") for path in (original, output))
+    assert without_authors("wos", after) == without_authors("wos", before)
+    assert after.count("Wang, Wei B") == 2
+    assert not done.warnings
+
+
 def test_several_files_become_a_directory(tmp_path: Path) -> None:
     original, result = made(tmp_path, "wos")
     packed = tmp_path / "more.txt.gz"

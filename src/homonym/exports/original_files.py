@@ -86,7 +86,7 @@ def _opened(path: Path, to: str) -> Iterator[_Original]:
     with tempfile.NamedTemporaryFile(prefix="homonym-", suffix=".original") as copy:
         with Source(path) as source:
             form, has_mark = detect_format(source, [to]), source.has_mark
-            copy.writelines(source.blocks())
+            copy.writelines(source.unchanged_blocks())
         copy.flush()
         if form is None:
             raise InputError(f"{path} was changed while it was read; try again.")
