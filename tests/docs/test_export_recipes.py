@@ -6,8 +6,11 @@ import csv
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import openpyxl
+import orjson
 import pytest
 
 from homonym.exports.targets import TARGETS
@@ -63,8 +66,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def blocks_of(page: str) -> list[str]:
+    """The Python examples of a page."""
+    return re.findall(r"^```python\n(.*?)^```", (PAGE.parent / page).read_text(), re.MULTILINE | re.DOTALL)
+
+
 def commands() -> list[str]:
-    lines = re.findall(r"^    (homonym (?:export|disambiguate out|evaluate).*)$", PAGE.read_text(), re.MULTILINE)
+    lines = re.findall(
+        r"^    (homonym (?:export|explain|disambiguate out|evaluate).*)$", PAGE.read_text(), re.MULTILINE
+    )
     return [line for line in lines if "WHAT" not in line]
 
 
@@ -82,6 +92,15 @@ def test_people_with_papers_in_excel(folder: Path) -> None:
     assert titles == {"Graph kernels for molecules", "Molecules as graphs"}
 
 
+def test_people_with_their_papers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    query = re.search(r'"""(.*?)"""', blocks_of("results.md")[0], re.DOTALL)
+    assert query
+    rows = [(name, title) for name, _, _, title in duckdb.sql(query[1]).fetchall()]
+    assert ("Doe, Jane", "Molecules as graphs") in rows
+    assert len(rows) == 6
+
+
 def test_which_wang_wei(folder: Path) -> None:
     homonym_command("export", "result/", "--to", "csv", "-o", "people.csv", cwd=folder, check=True)
     rows = list(csv.DictReader((folder / "people.csv").read_text("utf-8-sig").splitlines(keepends=True)))
@@ -90,6 +109,33 @@ def test_which_wang_wei(folder: Path) -> None:
         if row["name"].startswith("Wang"):
             people.setdefault(row["author_id"], set()).add(row["title"])
     assert {"Soil fungi of alpine meadows"} in people.values()  # another ORCID than the chemist
+
+
+def test_why_two_papers_are_of_two_people(folder: Path) -> None:
+    line = next(line for line in commands() if "#0" in line)
+    found = homonym_command(*shlex.split(line)[1:], cwd=folder, check=True)
+    assert "They are two authors. Their orcid differ" in found.stdout
+
+
+def test_merges_of_one_name(folder: Path) -> None:
+    found = homonym_command("explain", "result/", "Wang, Wei", "--json", cwd=folder, check=True)
+    answer = orjson.loads(found.stdout)
+    assert {len(author["mentions"]) for author in answer["authors"]} == {1, 2}
+    assert len(answer["merges"]) == 1
+    homonym_command("explain", "result/", "Wang, Wei", "-o", "tree.svg", cwd=folder, check=True)
+    assert (folder / "tree.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_data_frame_in_and_out_in_four_lines(library: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "papers.csv").write_text("id,title,authors\n1,Graphs,Wang Wei; Doe Jane\n2,More graphs,Doe Jane\n")
+    (code,) = (code for code in blocks_of("export.md") if f"import homonym, {library}" in code)
+    assert len([line for line in code.splitlines() if line.strip()]) <= 4
+    found: dict[str, Any] = {}
+    exec(code, found)
+    assert type(found["people"]).__module__.startswith(library)
+    assert sorted(found["people"]["mentions"]) == [1, 2]
 
 
 def test_vosviewer_reads_distinct_authors(folder: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import lxml.html
 import orjson
+import pyarrow.parquet as pq
 import pytest
 from lxml.html import HtmlElement
 
@@ -21,8 +22,8 @@ from homonym.commands.disambiguate import disambiguate
 from homonym.commands.extract import extract
 from homonym.commands.run import Resources
 from homonym.errors import InputError
-from homonym.io.result_directory import AUTHORS, LOG, REPORT
-from homonym.report import run_content
+from homonym.io.result_directory import AUTHORS, DOCUMENTS, LOG, REPORT
+from homonym.report import run_content, run_page
 from homonym.report.run_page import render_run_page
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus
@@ -216,19 +217,52 @@ def test_says_what_calibration_found_and_what_to_check(generated_result: Path) -
     assert papers == sorted(papers, reverse=True)
 
 
-def test_reasons_can_be_added_for_each_author(tmp_path: Path) -> None:
-    result = made(tmp_path, RECORDS)
-    asked: list[str] = []
+WINE = [
+    {"id": f"w{n}", "title": f"Wine yeast {n} {HEBREW}", "year": 2000 + n,
+     "authors": ["Wang, Wei", "Merlot, Anna <b>", "Syrah, Bruno"]} for n in range(3)
+] + [
+    {"id": f"o{n}", "title": f"Graph kernels {n}", "authors": [{"name": "Wang, W", "ids": ORCID}, f"Edge{'xy'[n]}, C"]}
+    for n in range(2)
+]  # fmt: skip
 
-    def reasons(authors: Any) -> dict[str, list[str]]:
-        asked.extend(authors)
-        return {authors[0]: ["They share the co-author <Roe, R>."]}
+
+def test_authors_have_their_weakest_link(tmp_path: Path) -> None:
+    page = parsed(made(tmp_path, WINE))
+    wine, graphs = (next(one for one in page.find_class("author") if text in words(one)) for text in ("Wine", "Graph"))
+    text = re.sub("[\u2068\u2069]", "", words(wine))
+    assert f"The weakest link joins “Wine yeast 0 {HEBREW}” (2000)" in text
+    assert re.search(r"co-author MERLOT, ANNA.*Together, this is [\d.]+ times the required evidence\.", text)
+    assert "They have the same orcid: 0000-0002-1825-0097" in words(graphs)
+    assert "The weakest link" not in render_run_page(tmp_path / "result", reasons=lambda *_: {})
+
+
+def test_reasons_are_asked_for_names_with_several_mentions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result, asked = made(tmp_path, WINE), dict[str, Any]()
+
+    def reasons(folder: Path, authors: Any) -> dict[str, list[str]]:
+        asked.update(authors)
+        return {authors[block][0]: ["They share <Roe, R>."] for block in authors}
 
     html = render_run_page(result, reasons=reasons)
-    assert html.count("Why these papers are together") == 1
-    assert "They share the co-author &lt;Roe, R&gt;." in html
-    assert len(asked) == 4
-    assert "Why these" not in render_run_page(result)
+    assert sorted(asked) == ["MERLOT, A", "SYRAH, B", "WANG, W"]
+    assert html.count("They share &lt;Roe, R&gt;.") == 3
+    assert "homonym explain gives" not in html
+    monkeypatch.setattr(run_page, "MAX_REASON_BYTES", 60)
+    cut = render_run_page(result, reasons=reasons)
+    assert (cut.count("They share"), cut.count("homonym explain gives the reasons of all")) == (2, 1)
+    monkeypatch.setattr(run_page, "MAX_WORK", 60)  # WANG, W has 13 entries and 5 mentions, the others 9 and 3
+    asked.clear()
+    render_run_page(result, reasons=reasons)
+    assert len(asked) == 2
+
+
+def test_page_says_if_reasons_cannot_be_found(tmp_path: Path) -> None:
+    result = made(tmp_path, WINE)
+    documents = pq.read_table(result / DOCUMENTS)
+    pq.write_table(documents.slice(1), result / DOCUMENTS)
+    page = render_run_page(result)
+    assert "The reasons why papers are together could not be found: " in page
+    assert "the mentions in its documents are others" in page
 
 
 def test_same_bytes_for_any_place_threads_and_order_of_files(tmp_path: Path) -> None:

@@ -264,11 +264,17 @@ def _show_paths(*paths: Path | None) -> None:
 
 @cli.command()
 @click.argument("result", metavar="RESULT", type=FILE)
+@click.argument("originals", metavar="[ORIGINAL]...", nargs=-1, type=FILE)
 @click.option("--to", required=True, metavar="WHAT", help="What to write; see the list above.")
-@click.option("-o", "--output", required=True, type=FILE, help="The file; for gephi and s2and a directory.")
+@click.option(
+    "-o", "--output", required=True, type=FILE, help="The file; for gephi, s2and and several ORIGINALs a directory."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Show no summary.")
-def export(result: Path, to: str, output: Path, quiet: bool) -> None:
+def export(result: Path, originals: tuple[Path, ...], to: str, output: Path, quiet: bool) -> None:
     """Write a result directory for another tool, with one unique name per author.
+
+    ORIGINAL are files that were disambiguated, in the format bibtex, ris, wos or scopus. They are rewritten: only
+    author names change, and ids are added. Several are written to a directory.
 
     \b
     WHAT is one of
@@ -283,13 +289,14 @@ def export(result: Path, to: str, output: Path, quiet: bool) -> None:
     \b
     Example:
       homonym export result/ --to wos -o authors.txt
+      homonym export result/ savedrecs1.txt savedrecs2.txt --to wos -o rewritten/
       homonym export result/ --to vosviewer -o thesaurus.txt
       homonym export result/ --to excel -o people.xlsx
     """
     from homonym import export
     from homonym.cli.terminal import show_export
 
-    show_export(export(result, to, output), quiet=quiet)
+    show_export(export(result, to, output, originals=originals), quiet=quiet)
 
 
 @cli.command()

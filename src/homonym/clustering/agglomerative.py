@@ -73,6 +73,16 @@ class Clustering:
     other: Floats = field(default_factory=lambda: np.empty(0))
     has_features: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
 
+    def of_block(self, number: int) -> Clustering:
+        """The clustering of one block."""
+        begin, end = self.block_start[[number, number + 1]].tolist()
+        here, block = slice(begin, end), slice(number, number + 1)
+        return Clustering(
+            np.array([0, end - begin], np.int64), self.limit[block], self.label[here], self.rounds[block],
+            self.merge_round[here], self.merge_left[here], self.merge_right[here], self.merge_score[here],
+            self.own[here], self.other[here], self.has_features[here],
+        )  # fmt: skip
+
 
 def cluster(
     bags: Bags,

@@ -94,7 +94,8 @@ def _answer(folder: Path, settings: Settings, what: str, other: str | None) -> E
                 "name are compared, so they are two authors; coarser blocks (--blocking) would bring names together."
             )
     with tempfile.TemporaryDirectory(prefix="homonym-") as work:
-        explainer = BlockExplainer(recluster(folder, [subject.block], settings, Path(work)))
+        (block,) = recluster(folder, [subject.block], settings, Path(work))
+        explainer = BlockExplainer(block)
         place = {mention.mention_id: x for x, mention in enumerate(explainer.mentions)}
         members = [place[one] for one in subject.mention_ids]
         if rival:

@@ -140,9 +140,9 @@ class Result:
 
         return ResultTable(pq.read_table(self.directory / name))
 
-    def export(self, to: str, path: str | Path) -> Exported:
+    def export(self, to: str, path: str | Path, *, originals: Paths = ()) -> Exported:
         """Write the result for another tool; see `homonym.export`."""
-        return export(self.directory, to, path)
+        return export(self.directory, to, path, originals=originals)
 
     def evaluate(self, gold: Paths | ArrowStream, **options: Any) -> Evaluation:
         """Compare the result with labels: files, or a table with mention_id and author; see `homonym.evaluate`."""

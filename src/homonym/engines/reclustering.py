@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,10 +34,56 @@ class ReclusteredBlocks:
     names: NamePrior | None
     clustering: Clustering
 
-    @property
-    def frequencies(self) -> Frequencies:
-        """The frequencies of the whole collection, of the features of these blocks."""
-        return self.reloaded.encoded.frequencies
+    def __iter__(self) -> Iterator[ReclusteredBlock]:
+        """The blocks one by one, in the order of the result."""
+        rows = self.reloaded.encoded.identifiers().to_pylist()
+        identifiers = {(row["place"], row["kind"]): row["id"] for row in rows}
+        for number in range(len(self.bags.block_start) - 1):
+            yield self._block(number, identifiers)
+
+    def _block(self, number: int, identifiers: dict[tuple[int, str], str]) -> ReclusteredBlock:
+        """One block with its own features only, so that the arrays of its scores are small."""
+        begin, end = self.bags.block_start[[number, number + 1]].tolist()
+        own = self.bags.select(np.arange(begin, end), np.array([end - begin]))
+        used, feature = np.unique(own.feature, return_inverse=True)
+        known, reloaded = self.reloaded.encoded.frequencies, self.reloaded
+        return ReclusteredBlock(
+            number=number,
+            begin=begin,
+            settings=self.settings,
+            bags=replace(own, feature=feature.astype(np.int32)),
+            frequencies=replace(
+                known, type_start=np.searchsorted(used, known.type_start).astype(np.int64), total=known.total[used]
+            ),
+            names=self.names.of(slice(begin, end)) if self.names else None,
+            clustering=self.clustering.of_block(number),
+            found=self.found,
+            identifiers=identifiers,
+            rows=reloaded.rows.slice(begin, end - begin),
+            documents=reloaded.documents,
+            features=[(reloaded.feature_type[f], reloaded.feature_name[f]) for f in used.tolist()],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ReclusteredBlock:
+    """One of the blocks. Feature f has the type and name `features[f]`; `rows` are those of the result.
+
+    `found` and `identifiers` are those of all blocks: there, this is block `number`, and `begin` its first mention.
+    """
+
+    number: int
+    begin: int
+    settings: Settings
+    bags: Bags
+    frequencies: Frequencies
+    names: NamePrior | None
+    clustering: Clustering
+    found: FoundConstraints | None
+    identifiers: dict[tuple[int, str], str]
+    rows: pa.Table
+    documents: dict[str, dict[str, Any]]
+    features: Sequence[tuple[str, str]]
 
 
 def recluster(result: Path, blocks: Iterable[str], settings: Settings, folder: Path) -> ReclusteredBlocks:

@@ -11,7 +11,7 @@ import numpy as np
 
 from homonym.clustering.arrays import Integers
 from homonym.clustering.reference import exceeds
-from homonym.engines.reclustering import ReclusteredBlocks
+from homonym.engines.reclustering import ReclusteredBlock
 from homonym.errors import counted
 from homonym.explanation.constraint_reasons import ConstraintReasons
 from homonym.explanation.explained import (
@@ -29,13 +29,15 @@ from homonym.explanation.wording import feature_text, multiple, rarity_text, sho
 
 # Maximum number of other authors that are searched for one that a constraint does not exclude.
 SEARCHED_AUTHORS = 200
+# The same for sentences about many authors, where only the nearest ones matter.
+SEARCHED_NEAR = 5
 
 
 @dataclass(frozen=True, eq=False)
 class BlockExplainer:
     """Answers about one block."""
 
-    block: ReclusteredBlocks
+    block: ReclusteredBlock
 
     @cached_property
     def scores(self) -> BlockScores:
@@ -51,8 +53,8 @@ class BlockExplainer:
     @cached_property
     def mentions(self) -> list[ExplainedMention]:
         """All mentions of the block, in the order of the result."""
-        documents = self.block.reloaded.documents
-        rows = self.block.reloaded.rows.select(["mention_id", "document_id", "name"]).to_pylist()
+        documents = self.block.documents
+        rows = self.block.rows.select(["mention_id", "document_id", "name"]).to_pylist()
         return [
             ExplainedMention(row["mention_id"], row["name"], *(document[field] for field in ("title", "year", "venue")))
             for row in rows
@@ -62,7 +64,7 @@ class BlockExplainer:
     @cached_property
     def author_id(self) -> list[str]:
         """The author of each mention."""
-        ids: list[str] = self.block.reloaded.rows["author_id"].to_pylist()
+        ids: list[str] = self.block.rows["author_id"].to_pylist()
         return ids
 
     @cached_property
@@ -73,10 +75,14 @@ class BlockExplainer:
     @cached_property
     def reasons(self) -> ConstraintReasons:
         """The constraints of the block."""
-        rows = self.block.reloaded.encoded.identifiers().to_pylist()
-        return ConstraintReasons(
-            self.block.found, self.mentions, {(row["place"], row["kind"]): row["id"] for row in rows}
-        )
+        block = self.block
+        return ConstraintReasons(block.found, self.mentions, block.identifiers, block.number, block.begin)
+
+    @property
+    def name(self) -> str:
+        """The key of the block."""
+        key: str = self.block.rows["block"][0].as_py()
+        return key
 
     # Answers
 
@@ -136,6 +142,21 @@ class BlockExplainer:
         answer = f"They are one author. The merge that joined them {self._verdict(compared)}"
         return self._explanation("pair", answer, [label], merge=compared, direct=direct)
 
+    def weakest_link(self, label: int) -> ComparedClusters | None:
+        """The merge of an author with the lowest score; if there are only must-links, the last one."""
+        merges = self._merges(label)
+        lowest = min(merges, key=lambda merge: merge.score, default=None)
+        return self._merged(merges[-1] if lowest and lowest.is_must_link else lowest) if lowest else None
+
+    def near_author(self, label: int, share: float) -> OtherAuthor | None:
+        """The best partner of an author that no constraint excludes, if the score is at least a share of the limit."""
+        members, least = self._members(label), share * self.scores.limit
+        for other in islice(self.scores.best_partners(members, self.label, least).tolist(), SEARCHED_NEAR):
+            compared = self._compare(members, self._members(other))
+            if not compared.barriers:
+                return OtherAuthor(self._author(other), compared) if compared.share >= share else None
+        return None
+
     def _explanation(
         self,
         kind: str,
@@ -149,7 +170,7 @@ class BlockExplainer:
     ) -> Explanation:
         return Explanation(
             kind=kind,  # type: ignore[arg-type]
-            block=self.block.reloaded.rows["block"][0].as_py(),
+            block=self.name,
             answer=answer,
             mentions=len(self.mentions),
             authors_of_name=self._number,
@@ -254,18 +275,15 @@ class BlockExplainer:
 
     def _evidence(self, parts: ScoreParts) -> list[EvidencePart]:
         """All parts of a score that are not 0: features, then smoothing, chance and the full name."""
-        reloaded, types, threshold = self.block.reloaded, self.block.frequencies.types, parts.threshold
+        features, types, threshold = self.block.features, self.block.frequencies.types, parts.threshold
         found = [
             EvidencePart(
                 "feature",
-                reloaded.feature_type[f],
-                reloaded.feature_name[f],
+                *features[f],
                 value,
                 _ratio(value, threshold),
                 float(self.scores.total[f]),
-                rarity_text(
-                    reloaded.feature_type[f], reloaded.feature_name[f], float(self.scores.total[f]), self.scores.N
-                ),
+                rarity_text(*features[f], float(self.scores.total[f]), self.scores.N),
             )
             for f, _, _, value in parts.evidence
         ]
@@ -283,17 +301,17 @@ class BlockExplainer:
 
     def _needed(self, parts: ScoreParts) -> tuple[str, ...]:
         """Without which evidence a merge would not have happened, everything else unchanged."""
-        reloaded, found = self.block.reloaded, []
+        features, found = self.block.features, []
         if parts.factor > 1 and not parts.suffices(parts.without_name):
             share = multiple(_ratio(parts.without_name, parts.threshold))
             found.append(f"the same full name (without it {share})")
         by_type: dict[str, float] = {}
         for f, _, _, value in parts.evidence:
-            kind, effect = reloaded.feature_type[f], parts.factor * value
+            kind, effect = features[f][0], parts.factor * value
             by_type[kind] = by_type.get(kind, 0.0) + effect
             if not parts.suffices(parts.score - effect):
                 rest = multiple(_ratio(parts.score - effect, parts.threshold))
-                found.append(f"{feature_text(kind, reloaded.feature_name[f])} (without it {rest})")
+                found.append(f"{feature_text(*features[f])} (without it {rest})")
         for kind, effect in sorted(by_type.items(), key=lambda item: -item[1]):
             if not parts.suffices(parts.score - effect):
                 rest = multiple(_ratio(parts.score - effect, parts.threshold))

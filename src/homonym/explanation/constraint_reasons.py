@@ -18,11 +18,16 @@ Found = tuple[str, int, int]
 
 @dataclass(frozen=True, eq=False)
 class ConstraintReasons:
-    """The constraints of one block; `identifiers` has those of each mention by kind."""
+    """The constraints of one block; `identifiers` has those of each mention by kind.
+
+    Among all blocks of `found` and `identifiers`, this one is `block`, and its first mention is `begin`.
+    """
 
     found: FoundConstraints | None
     mentions: Sequence[ExplainedMention]
     identifiers: dict[tuple[int, str], str]
+    block: int = 0
+    begin: int = 0
 
     def barriers(self, C: Sequence[int], D: Sequence[int]) -> tuple[str, ...]:
         """Why no mention of C and D can be one author: one sentence for each kind of cannot-link."""
@@ -37,8 +42,8 @@ class ConstraintReasons:
         if self.found is None:
             return
         evidence = self.found.evidence
-        x, y = (grid.ravel() for grid in np.meshgrid(np.array(C), np.array(D), indexing="ij"))
-        block = np.zeros(len(x), np.int64)
+        x, y = self._pairs(C, D)
+        block = np.full(len(x), self.block, np.int64)
         apart = {NAME: evidence.names.are_incompatible(block, evidence.names.number[x], evidence.names.number[y])}
         for kind, ids in evidence.separating_ids.items():
             apart[kind] = (ids[x] >= 0) & (ids[y] >= 0) & (ids[x] != ids[y])
@@ -47,18 +52,23 @@ class ConstraintReasons:
         apart[PAIR] = _are_among(evidence.different_pairs, x, y)
         for kind, pairs in apart.items():
             if pairs.any():
-                yield kind, int(x[pairs.argmax()]), int(y[pairs.argmax()])
+                yield kind, int(x[pairs.argmax()]) - self.begin, int(y[pairs.argmax()]) - self.begin
+
+    def _pairs(self, C: Sequence[int], D: Sequence[int]) -> tuple[Integers, Integers]:
+        """All pairs of mentions of C and D, as mentions of `found`."""
+        x, y = np.meshgrid(np.array(C) + self.begin, np.array(D) + self.begin, indexing="ij")
+        return x.ravel(), y.ravel()
 
     def _must_links(self, C: Sequence[int], D: Sequence[int]) -> Iterator[Found]:
         if self.found is None:
             return
         evidence = self.found.evidence
-        x, y = (grid.ravel() for grid in np.meshgrid(np.array(C), np.array(D), indexing="ij"))
+        x, y = self._pairs(C, D)
         same = {kind: (ids[x] >= 0) & (ids[x] == ids[y]) for kind, ids in evidence.ids.items()}
         same[PAIR] = _are_among(evidence.same_pairs, x, y)
         for kind, pairs in same.items():
             if pairs.any():
-                yield kind, int(x[pairs.argmax()]), int(y[pairs.argmax()])
+                yield kind, int(x[pairs.argmax()]) - self.begin, int(y[pairs.argmax()]) - self.begin
 
     def _barrier(self, kind: str, x: int, y: int) -> str:
         if kind == NAME:
@@ -67,12 +77,15 @@ class ConstraintReasons:
             return _sentence(f"Both are on one document: {self.mentions[x].title or self.mentions[x].mention_id}")
         if kind == PAIR:
             return "The user's pairs call them different."
-        return f"Their {kind} differ: {self.identifiers.get((x, kind))} and {self.identifiers.get((y, kind))}."
+        return f"Their {kind} differ: {self._identifier(x, kind)} and {self._identifier(y, kind)}."
 
     def _link(self, kind: str, x: int, y: int) -> str:
         if kind == PAIR:
             return "The user's pairs call them the same."
-        return f"They have the same {kind}: {self.identifiers.get((x, kind))}."
+        return f"They have the same {kind}: {self._identifier(x, kind)}."
+
+    def _identifier(self, x: int, kind: str) -> str | None:
+        return self.identifiers.get((self.begin + x, kind))
 
 
 def _sentence(text: str) -> str:

@@ -169,12 +169,15 @@ class BlockScores:
             return 0.0
         return gamma_2 * float(self.level[list(C)].sum()) * limit_weight(max(len(C), len(D)), self.mentions)
 
-    def best_partners(self, C: Cluster, label: Integers) -> Integers:
-        """All other clusters, by falling score with C in either direction; C is one of the clusters of `label`."""
+    def best_partners(self, C: Cluster, label: Integers, least: float = -np.inf) -> Integers:
+        """The other clusters, by falling score with C in either direction; C is one of the clusters of `label`.
+
+        Those with a score below `least` are left out.
+        """
         own = int(label[C[0]])
-        highest = np.array([max(pair) for pair in zip(*self._scores_with(C, label), strict=True)])
+        highest = np.maximum(*self._scores_with(C, label))
         order = np.argsort(-highest, kind="stable")
-        others: Integers = order[order != own]
+        others: Integers = order[(order != own) & (highest[order] >= least)]
         return others
 
     def _scores_with(self, C: Cluster, label: Integers) -> tuple[Floats, Floats]:

@@ -35,14 +35,14 @@ _LINKS = {
 def write_bibtex(result: ResultTables, path: Path) -> None:
     """BibTeX, with addresses and identifiers of authors as the Web of Science writes them."""
     keys: set[str] = set()
-    ids = WrittenIds(_bibtex_reads)
+    ids = WrittenIds(READERS["bibtex"])
     _write(path, (_bibtex_entry(found, _citation_key(found.document.id, keys), ids) for found in result.documents()))
     ids.warn(result)
 
 
 def write_ris(result: ResultTables, path: Path) -> None:
     """RIS, one record per document."""
-    ids = WrittenIds(lambda label: not is_placeholder(label) and not is_group(label))
+    ids = WrittenIds(READERS["ris"])
     _write(path, (_ris_record(found, ids) for found in result.documents()))
     ids.warn(result)
 
@@ -50,14 +50,14 @@ def write_ris(result: ResultTables, path: Path) -> None:
 def write_wos(result: ResultTables, path: Path) -> None:
     """Plain text as the Web of Science exports it."""
     head = "\ufeffFN Clarivate Analytics Web of Science\nVR 1.0\n"
-    ids = WrittenIds(lambda label: not is_placeholder(label))
+    ids = WrittenIds(READERS["wos"])
     _write(path, (_wos_record(found, ids) for found in result.documents()), head, "EF\n")
     ids.warn(result)
 
 
 def write_scopus(result: ResultTables, path: Path) -> None:
     """CSV as Scopus exports it."""
-    ids = WrittenIds(lambda label: not is_placeholder(label))
+    ids = WrittenIds(READERS["scopus"])
     _write(path, (_csv_line(_scopus_row(found, ids)) for found in result.documents()), "\ufeff" + _csv_line(_SCOPUS))
     ids.warn(result)
 
@@ -103,12 +103,21 @@ class WrittenIds:
 
 
 def _bibtex_reads(label: str) -> bool:
-    return len(authors_of(_in_braces(label), [])[0]) == 1
+    return len(authors_of(bibtex_label(label), [])[0]) == 1
 
 
-def _in_braces(label: str) -> str:
+def bibtex_label(label: str) -> str:
     """A label in a list of authors, where "and" separates names."""
     return _AND.sub(r"{\g<0>}", label)
+
+
+# Whether the reader of a format takes a label for a person.
+READERS: dict[str, Callable[[str], bool]] = {
+    "bibtex": _bibtex_reads,
+    "ris": lambda label: not is_placeholder(label) and not is_group(label),
+    "wos": lambda label: not is_placeholder(label),
+    "scopus": lambda label: not is_placeholder(label),
+}
 
 
 def addresses_of(found: ExportedDocument) -> dict[str, list[str]]:
@@ -197,7 +206,7 @@ def _bibtex_entry(found: ExportedDocument, key: str, ids: WrittenIds) -> str:
 
 def _bibtex_fields(found: ExportedDocument, author_ids: WrittenIds) -> Iterator[tuple[str, str]]:
     document, ids = found.document, found.document.ids
-    yield "author", " and ".join(map(_in_braces, labels_of(found)))
+    yield "author", " and ".join(map(bibtex_label, labels_of(found)))
     yield "title", latex(document.title)
     yield "journal", latex(document.venue)
     yield "year", str(document.year or "")

@@ -59,6 +59,14 @@ class ExportedDocument:
     mentions: list[ExportedMention]
 
 
+class KnownDocument(NamedTuple):
+    """A document of a result by which a record is recognised: id, title, and position and name of each author."""
+
+    document_id: str
+    title: str
+    names: list[tuple[int, str]]
+
+
 @dataclass
 class ResultTables:
     """The tables of a result; `warnings` gets what could not be exported."""
@@ -139,6 +147,22 @@ class ResultTables:
             if entry.position in people
         ]
         return ExportedDocument(document, mentions)
+
+    def documents_of_records(self, record_ids: set[str]) -> dict[str, list[KnownDocument]]:
+        """By record id the documents that were made of records with it; records of other ids are left out."""
+        found: dict[str, list[KnownDocument]] = {}
+        columns = ["document_id", "title", "authors", "record_ids"]
+        for batch in self._batches(DOCUMENTS, columns, BATCH_DOCUMENTS):
+            for row in batch.to_pylist():
+                for record_id in record_ids.intersection(row["record_ids"] or ()):
+                    names = [(author["position"], author["name"]) for author in row["authors"] or ()]
+                    known = KnownDocument(row["document_id"], row["title"] or "", names)
+                    found.setdefault(record_id, []).append(known)
+        return found
+
+    def authors_of(self, document_id: str) -> dict[int, int]:
+        """Position to number of the author of each mention of a document."""
+        return self._mentions_by_document.of(document_id)
 
     def person(self, number: int) -> Person:
         """The author with a number."""

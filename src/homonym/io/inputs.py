@@ -122,6 +122,7 @@ class Source:
             start = self._read_start()
             self.has_mark = start.startswith(tuple(_BYTE_ORDER_MARKS))
             self._decode = _decoder(start)
+            self._start = start
             self.head = self._decoded(start)
         except BaseException as error:
             self._close()
@@ -156,6 +157,18 @@ class Source:
             yield _INNER_MARK.sub(b"", block) if codecs.BOM_UTF8 in block else block
         if held:
             yield held
+
+    def unchanged_blocks(self) -> Iterator[bytes]:
+        """Yield the whole input in its own bytes, without compression and byte order mark; UTF-16 and -32 as UTF-8.
+
+        Unlike `blocks`, this keeps bytes that are not valid UTF-8, and byte order marks inside.
+        """
+        if self._decode is not None and not self._start.startswith(codecs.BOM_UTF8):
+            yield from self._all_blocks()
+            return
+        yield self._start.removeprefix(codecs.BOM_UTF8)
+        while block := self._read(BLOCK_BYTES):
+            yield block
 
     def _all_blocks(self) -> Iterator[bytes]:
         if self.head:
@@ -235,7 +248,7 @@ class Source:
         """Read a spreadsheet from the beginning of the sheet with this number, from 0."""
         self._read_raw = self._open_sheet(number).read
         self._bytes_read = self._lines = 0
-        self.head = self._read_start()
+        self.head = self._start = self._read_start()
 
     def _closed_later(self, stream: Any) -> Any:
         self._opened.append(stream)

@@ -92,13 +92,17 @@ class ShownAuthor:
 
 @dataclass
 class ShownName:
-    """A name with some of its authors; `confidence` is the mean over the mentions that have one."""
+    """A name with some of its authors; `confidence` is the mean over the mentions that have one.
+
+    `entries` is the number of authors on the documents of its mentions, 0 if there are no documents.
+    """
 
     block: str
     mentions: int
     authors: int
     confidence: float | None
     doubt: float | None
+    entries: int = 0
     people: list[ShownAuthor] = field(default_factory=list)
 
 
@@ -143,6 +147,8 @@ def read_content(result: Path, threads: int | None = None, memory: int | None = 
         by_block = {name.block: name for name in names}
         for author in authors.values():
             by_block[author.block].people.append(author)
+        for block, entries in _rows(connection, _ENTRIES):
+            by_block[block].entries = entries
         return RunContent(
             totals=_totals(connection),
             sizes=_size_classes(connection),
@@ -200,6 +206,10 @@ _NO_DOCUMENTS = """SELECT NULL::VARCHAR AS document_id, NULL::VARCHAR AS title, 
     []::STRUCT("position" INTEGER, "name" VARCHAR, affiliations VARCHAR[])[] AS authors WHERE false"""
 
 _NAME = f"""block, mentions, authors, 1 - doubt / (known * {MILLION}.0), doubt / {MILLION}.0"""
+
+_ENTRIES = """SELECT m.block, CAST(sum(len(d.authors)) AS BIGINT)
+    FROM mentions m JOIN shown_names n ON n.block = m.block JOIN documents d ON d.document_id = m.document_id
+    GROUP BY m.block"""
 
 
 def _choose(connection: duckdb.DuckDBPyConnection) -> None:

@@ -16,9 +16,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from homonym.errors import InputError, counted, first_line, word_list
+from homonym.errors import HomonymError, InputError, counted, first_line, word_list
+from homonym.explanation.author_reasons import author_reasons
 from homonym.io.outputs import write_atomic
-from homonym.io.result_directory import AUTHORS, CONFLICTS, LOG, MENTIONS
+from homonym.io.result_directory import AUTHORS, CONFLICTS, FREQUENCIES, LOG, MENTIONS
 from homonym.report.page import NAME_LENGTH, Table, dotted, percent, render_template, shortened, template_text
 from homonym.report.run_content import (
     DOUBTFUL,
@@ -30,36 +31,40 @@ from homonym.report.run_content import (
     ShownName,
     ShownPaper,
     read_content,
+    text_bytes,
 )
 
-Reasons = Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
-"""Gives for author ids the reasons why the mentions of each were put together, as sentences."""
+Reasons = Callable[[Path, Mapping[str, Sequence[str]]], Mapping[str, Sequence[str]]]
+"""Gives for a result and author ids by block the reasons why the mentions of each are together, as sentences."""
 
 # Maximum number of files, problems, warnings and conflicts on the page, and of characters of each.
 LISTED_LINES, LINE_LENGTH = 50, 500
+# Names are clustered again for their reasons, which takes time for each document and each of its authors. An author
+# entry counts once, a mention MENTION_WORK times; about two seconds in all.
+MAX_WORK, MENTION_WORK = 16_000, 4
+# Maximum number of bytes of all reasons.
+MAX_REASON_BYTES = 700_000
 
 
 def write_run_page(
     result: Path,
     path: Path,
     *,
-    reasons: Reasons | None = None,
     threads: int | None = None,
     memory: int | None = None,
 ) -> None:
-    """Write the page of a result directory atomically. With `reasons`, each author has them, too."""
-    write_atomic(path, render_run_page(result, reasons=reasons, threads=threads, memory=memory))
+    """Write the page of a result directory atomically."""
+    write_atomic(path, render_run_page(result, threads=threads, memory=memory))
 
 
 def render_run_page(
-    result: Path, *, reasons: Reasons | None = None, threads: int | None = None, memory: int | None = None
+    result: Path, *, reasons: Reasons = author_reasons, threads: int | None = None, memory: int | None = None
 ) -> str:
     """The page of a result directory as HTML."""
     log, conflicts = _read_log(result / LOG), _read_conflicts(result / CONFLICTS)
     content = _read_tables(result, threads, memory)
     totals, links = content.totals, _links(content)
-    shown = [author.author_id for name in content.names for author in name.people]
-    why = reasons(shown) if reasons else {}
+    why = _find_reasons(result, content, reasons)
     summary = log.get("summary") or {}
     view = {
         "title": f"Authors found in {_extent(content)}",
@@ -81,7 +86,8 @@ def render_run_page(
         "doubtful_sentence": _doubtful_sentence(totals, len(content.doubtful)),
         "conflicts": _lines(conflicts, ""),
         "names_sentence": _names_sentence(content),
-        "names": [_name_view(name, links, why) for name in content.names],
+        "reasons_sentence": why.sentence,
+        "names": [_name_view(name, links, why.by_author) for name in content.names],
         "has_documents": content.has_documents,
         "settings": Table(("setting", "value"), list(dotted(log.get("settings", {})))),
     }
@@ -420,6 +426,56 @@ def _doubtful_sentence(totals: ResultTotals, shown: int) -> str:
     if shown < totals.doubtful_authors:
         text += f" The table has the {shown:,} with most doubtful mentions; the rest is in authors.parquet."
     return text
+
+
+# Reasons.
+
+
+class _FoundReasons(NamedTuple):
+    """Sentences by author id, and which authors have none."""
+
+    by_author: Mapping[str, Sequence[str]]
+    sentence: str
+
+
+def _find_reasons(result: Path, content: RunContent, reasons: Reasons) -> _FoundReasons:
+    """The reasons of the authors of the names that are worth the work; none for results that cannot give them."""
+    if not content.has_documents or not (result / FREQUENCIES).exists():
+        return _FoundReasons({}, "")
+    several = [name for name in content.names if name.mentions > 1]
+    chosen = _worth_reasons(content)
+    try:
+        found = reasons(result, {name.block: [author.author_id for author in name.people] for name in chosen})
+    except HomonymError as problem:
+        text = _within(str(problem), str(result)).replace(str(result), "this result")
+        return _FoundReasons({}, f"The reasons why papers are together could not be found: {text}")
+    left_out, room, kept = len(several) - len(chosen), MAX_REASON_BYTES, {}
+    for author_id, sentences in found.items():
+        room -= text_bytes(sentences)
+        if room < 0:
+            break
+        kept[author_id] = sentences
+    is_whole = left_out == 0 and len(kept) == len(found)
+    return _FoundReasons(kept, "" if is_whole else _OTHER_REASONS)
+
+
+_OTHER_REASONS = (
+    "Some authors have a reason why their papers are together. The command homonym explain gives the reasons of all."
+)
+
+
+def _worth_reasons(content: RunContent) -> list[ShownName]:
+    """The names whose reasons are shown: first those of the tables, then the largest that are not too much work."""
+    known = {name.block: name for name in content.names}
+    doubtful, largest = ([known[author.block] for author in some] for some in (content.doubtful, content.largest))
+    ordered = {name.block: name for name in (*doubtful, *content.hardest, *largest, *content.names)}
+    chosen, room = [], MAX_WORK
+    for name in ordered.values():
+        work = name.entries + MENTION_WORK * name.mentions
+        if name.mentions > 1 and work <= room:
+            chosen.append(name)
+            room -= work
+    return chosen
 
 
 # Names with their authors and papers.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from homonym.records.model import BrokenRecordError, Note
 
@@ -226,6 +227,37 @@ def _closing_unescaped(text: str, place: int) -> int | None:
             if depth == 0:
                 return found.start()
     return None
+
+
+class FieldSpan(NamedTuple):
+    """Where the name of a field begins, and where its value is, without delimiters."""
+
+    name: int
+    value: tuple[int, int]
+
+
+def field_spans(text: str) -> dict[str, FieldSpan]:
+    """The places of the fields of an entry, up to the first damage; values in several pieces are left out.
+
+    >>> field_spans('@misc{x, title = "A" # b, Year = {1999}}')
+    {'year': FieldSpan(name=26, value=(34, 38))}
+    """
+    beginning = _BEGINNING.match(text)
+    if beginning is None:
+        return {}
+    entry, place, spans = Entry(beginning[1].lower()), beginning.end(), dict[str, FieldSpan]()
+    if not _FIELD_AHEAD.match(text, place) and (key := _KEYS[beginning[2]].match(text, place)):
+        place = key.end()
+    while found := _FIELD_NAME.match(text, place):
+        value = _Value(text, found.end(), {}, entry)
+        try:
+            written, place = value.read(found[1])
+        except BrokenRecordError:
+            break
+        begin = found.end() + 1
+        if text[begin - 1 : begin] in ("{", '"') and place - 1 == begin + len(written):
+            spans.setdefault(_normal_name(found[1]), FieldSpan(found.start(1), (begin, place - 1)))
+    return spans
 
 
 def has_fields(text: str, begin: int = 0) -> bool:

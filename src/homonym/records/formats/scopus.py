@@ -142,7 +142,7 @@ def _written(header: Header) -> bytes:
     return (header.separator.join(f'"{name}"' for name in header.names) + "\n").encode()
 
 
-def _own_header(text: bytes, first: Header) -> tuple[Header, bytes]:
+def own_header(text: bytes, first: Header) -> tuple[Header, bytes]:
     """The header of a row, and the row without it."""
     line, end, row = text.partition(b"\n")
     header = _header_in(line) if end and len(line) <= LONGEST_HEADER else None
@@ -157,7 +157,7 @@ def parse(text: bytes, header: Header) -> Parsed | None:
     >>> document.id, [(author.name, author.ids) for author in document.authors]
     ('2-s2.0-1', [('Doe J.', {'scopus': '7'}), ('Roe A.B., Jr.', {'scopus': '8'})])
     """
-    header, text = _own_header(text, header)
+    header, text = own_header(text, header)
     places = _places(header)
     cells, notes = usable_cells(text, header, _checks(header), [place for place in places[:2] if place >= 0])
     if is_header(cells, header):

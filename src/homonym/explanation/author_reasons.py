@@ -1,0 +1,90 @@
+"""One or two sentences for each author of some names: its weakest link, and another author that is nearly the same."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from homonym.engines.reclustering import recluster
+from homonym.errors import counted
+from homonym.explanation.answers import BlockExplainer
+from homonym.explanation.explained import ComparedClusters, ExplainedMention
+from homonym.explanation.wording import one_line, part_text
+from homonym.io.result_directory import SETTINGS
+from homonym.settings import load_settings
+
+# Maximum number of features in a sentence, and of characters of a title, name or feature.
+NAMED_FEATURES, LONGEST_TEXT = 3, 60
+# Least score, in multiples of the limit, of another author that is worth a sentence.
+NEAR = 0.5
+
+
+def author_reasons(result: Path, authors: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Why the mentions of some authors of a result are together; `authors` has the author ids by block.
+
+    The blocks are clustered again, all at once. Authors about whom there is nothing to say are left out.
+    """
+    if not authors:
+        return {}
+    found: dict[str, list[str]] = {}
+    with tempfile.TemporaryDirectory(prefix="homonym-") as work:
+        for block in recluster(result, authors, load_settings(result / SETTINGS), Path(work)):
+            explainer = BlockExplainer(block)
+            label = dict(zip(explainer.author_id, explainer.label.tolist(), strict=True))
+            for author_id in authors[explainer.name]:
+                if sentences := [*_sentences(explainer, label[author_id])]:
+                    found[author_id] = sentences
+    return found
+
+
+def _sentences(explainer: BlockExplainer, label: int) -> Iterator[str]:
+    mentions = {mention.mention_id: mention for mention in explainer.mentions}
+    if weakest := explainer.weakest_link(label):
+        left, right = (_papers([mentions[one] for one in side]) for side in (weakest.left, weakest.right))
+        yield f"The weakest link joins {left} with {right}: {_evidence(weakest)}."
+    if other := explainer.near_author(label, NEAR):
+        author, compared = other.author, other.comparison
+        papers = counted(len(author.mentions), "paper")
+        yield (
+            f"The next author is {_isolated(author.name)} ({papers}, {_isolated(author.author_id)}), with "
+            f"{_share_text(compared.share)}."
+        )
+
+
+def _evidence(compared: ComparedClusters) -> str:
+    """What decided that two groups of papers are one author."""
+    if compared.links:
+        return " ".join(_isolated(link, 2 * LONGEST_TEXT) for link in compared.links).rstrip(".")
+    features = sorted((part for part in compared.parts if part.kind == "feature"), key=lambda part: -part.value)
+    named = [_isolated(part_text(part)) for part in features[:NAMED_FEATURES]]
+    more = [f"{len(features) - len(named):,} more"] if len(features) > len(named) else []
+    name = ["the same full name"] if compared.factor > 1 else []
+    shared = "; ".join([*named, *more, *name]) or "nothing in common but the name"
+    return f"{shared}. Together, this is {_share_text(compared.share)}"
+
+
+def _share_text(share: float) -> str:
+    """A score, compared with the limit or the chance limit, whichever is higher.
+
+    >>> _share_text(0.812), _share_text(3.14)
+    ('81 % of the required evidence', '3.1 times the required evidence')
+    """
+    if share == float("inf"):
+        return "more than the required evidence"
+    number = f"{100 * share:.0f} %" if share < 1 else f"{share:.1f} times" if share < 100 else f"{share:,.0f} times"
+    return f"{number} {'of ' if share < 1 else ''}the required evidence"
+
+
+def _papers(mentions: Sequence[ExplainedMention]) -> str:
+    """The first paper, and the number of the others."""
+    first = min(mentions, key=lambda mention: (mention.year is None, mention.year or 0, mention.mention_id))
+    title = _isolated(first.title or first.mention_id)
+    text = f"“{title}”" + (f" ({first.year})" if first.year is not None else "")
+    return f"{text} and {counted(len(mentions) - 1, 'more paper')}" if len(mentions) > 1 else text
+
+
+def _isolated(text: str, length: int = LONGEST_TEXT) -> str:
+    """A text of the data, cut, between marks (FSI, PDI) that keep its direction from the sentence around it."""
+    plain = one_line(text)
+    return f"\u2068{plain if len(plain) <= length else f'{plain[: length - 1].rstrip()}…'}\u2069"
