@@ -96,7 +96,9 @@ def test_people_with_their_papers(folder: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(folder)
     query = re.search(r'"""(.*?)"""', blocks_of("results.md")[0], re.DOTALL)
     assert query
-    rows = [(name, title) for name, _, _, title in duckdb.sql(query[1]).fetchall()]
+    found = duckdb.sql(query[1])
+    assert found
+    rows = [(name, title) for name, _, _, title in found.fetchall()]
     assert ("Doe, Jane", "Molecules as graphs") in rows
     assert len(rows) == 6
 
