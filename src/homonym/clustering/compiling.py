@@ -25,6 +25,9 @@ import numba
 KERNELS = ("homonym.clustering.dense", "homonym.clustering.sparse")
 COMPILED_IN = [("homonym.clustering", "arrays.py"), ("homonym.clustering", "reference.py")]
 
+# Compiled code runs without the GIL, and no function is called through a C pointer.
+OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function so that it runs without the GIL, and cache the machine code on disk if possible.
@@ -33,17 +36,26 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     costs some seconds; likewise if another user can write to the directory of the cache.
     """
     try:
-        cached = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+        cached = numba.njit(cache=True, **OPTIONS)(function)
         if _is_safe_cache(Path(cached.stats.cache_path or ""), Path(function.__code__.co_filename)):
             return _fresh(cached)
     except RuntimeError:
         pass
-    return numba.njit(nogil=True, error_model="numpy")(function)
+    return numba.njit(**OPTIONS)(function)
+
+
+def internal(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that only compiled code calls: Python cannot call it.
+
+    Its machine code is part of its callers'. To convert the arguments of Python and to cache it by itself would take
+    a third of the time of compiling.
+    """
+    return numba.njit(no_cpython_wrapper=True, **OPTIONS)(function)
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function into its callers: passing many arrays costs as much as the work on a small block."""
-    return numba.njit(nogil=True, error_model="numpy", inline="always")(function)
+    return numba.njit(inline="always", **OPTIONS)(function)
 
 
 def _fresh(function: Callable[..., Any]) -> Callable[..., Any]:

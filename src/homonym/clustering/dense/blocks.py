@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from homonym.clustering.arrays import Integers, KernelInput, Margins, Merges
-from homonym.clustering.compiling import compiled, inlined
+from homonym.clustering.compiling import compiled, inlined, internal
 from homonym.clustering.dense.cooccurrence import (
     fill_chance_levels,
     fill_cooccurrence,
@@ -89,7 +89,7 @@ class ChosenBlocks(NamedTuple):
     limit: Any
 
 
-@compiled
+@internal
 def _fill_names(first, last, inputs, names):
     """Fill the names of the mentions of a block; returns whether two share one, so that it can change a score."""
     if inputs.name.size == 0:
@@ -103,7 +103,7 @@ def _fill_names(first, last, inputs, names):
     return named
 
 
-@compiled
+@internal
 def _fill_mentions(first, last, inputs, model, scratch):
     """Fill S and n of the mentions of a block, and their chance levels; returns the model of the block."""
     m = last - first
@@ -136,7 +136,7 @@ def _start(first, model, constraints, constrained, named, scratch, m, merges):
     return K, done
 
 
-@compiled
+@internal
 def _merge(first, model, constraints, constrained, named, limit, hypothetical, scratch, label, merges):
     """Merge the mentions of one block round by round, given S, n and, if `named`, names, which are overwritten.
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.compiling import compiled
+from homonym.clustering.compiling import compiled, internal
 from homonym.clustering.reference import TIE
 
 
-@compiled
+@internal
 def exact_sum(high, low, more):
     """The sum of a number of 106 bits, given as a double and its rounding error, and a double.
 
@@ -66,7 +66,7 @@ def new_feature_scratch(occurrences: int) -> FeatureScratch:
     )
 
 
-@compiled
+@internal
 def number_features(first, last, inputs, within, scratch):
     """Number the distinct features of one block and fill 1/#(f); returns the number of distinct features."""
     feature, count, total = inputs.feature, inputs.count, inputs.total
@@ -119,7 +119,7 @@ def new_cooccurrence(mentions: int, types: int, exact: int) -> Cooccurrence:
     return Cooccurrence(np.empty((pairs + 1, types)), diagonal, n, np.empty(pairs + 1), exact)
 
 
-@compiled
+@internal
 def _add_products(first, last, inputs, distinct, scratch, found):
     """Fill S and n: each occurrence is multiplied with the earlier occurrences of its feature."""
     bag_start, feature, count, type_start = inputs.bag_start, inputs.feature, inputs.count, inputs.type_start
@@ -163,14 +163,14 @@ def _add_products(first, last, inputs, distinct, scratch, found):
             holder[here] = x
 
 
-@compiled
+@internal
 def fill_cooccurrence(first, last, inputs, within, scratch, found):
     """Fill S(x,y) and n(x) of the block with the mentions `first` to `last`."""
     distinct = number_features(first, last, inputs, within, scratch)
     _add_products(first, last, inputs, distinct, scratch, found)
 
 
-@compiled
+@internal
 def _chance_units(model, inside, unit):
     """Fill λ_t / O_t of each type, 0 for a type with no mass outside of the block, given the mass inside."""
     for t in range(unit.size):
@@ -178,7 +178,7 @@ def _chance_units(model, inside, unit):
         unit[t] = model.weight[t] / outside if outside > TIE * model.mass[t] else 0.0
 
 
-@compiled
+@internal
 def fill_chance_levels(m, found, model, level):
     """Fill the chance level of each mention of a block from S and n: see `reference.chance_level`."""
     S, diagonal, n, types = found.S, found.diagonal, found.n, model.weight.size
@@ -198,7 +198,7 @@ def fill_chance_levels(m, found, model, level):
             level[x] += unit[t] * max(0.0, n[x, t] - shared[x, t])
 
 
-@compiled
+@internal
 def _fill_levels_of_bags(first, inputs, model, distinct, scratch, level):
     """Fill the chance levels of the mentions of one block, which begins at `first`, given its distinct features."""
     bag_start, feature, count, type_start = inputs.bag_start, inputs.feature, inputs.count, inputs.type_start

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.compiling import compiled
+from homonym.clustering.compiling import internal
 from homonym.clustering.dense.merging import fill_cannot_links, inherit_cannot_links
 from homonym.clustering.dense.scoring import (
     chance_of,
@@ -49,7 +49,7 @@ def new_fits(largest: int, types: int) -> Fits:
     )
 
 
-@compiled
+@internal
 def _sum_clusters(K, label, n, fits):
     """Fill n(C), |C| and the first and last mention of each cluster."""
     clusters = fits.clusters
@@ -64,7 +64,7 @@ def _sum_clusters(K, label, n, fits):
             clusters.n[label[x], t] += n[x, t]
 
 
-@compiled
+@internal
 def _name_clusters(K, label, name, fits):
     """Fill the names of the clusters from those of their mentions."""
     name_of, holders = fits.name, fits.holders
@@ -75,7 +75,7 @@ def _name_clusters(K, label, name, fits):
         holders[label[x]] += name[x] >= 0
 
 
-@compiled
+@internal
 def _link_clusters(begin, label, constraints, links, first):
     """Fill the cannot-links between the final clusters, at the positions of their first mentions."""
     fill_cannot_links(constraints.profile[begin : begin + label.size], constraints, links)
@@ -85,7 +85,7 @@ def _link_clusters(begin, label, constraints, links, first):
             inherit_cannot_links(mentions, first[label[x]], x, links.pair)
 
 
-@compiled
+@internal
 def _fill_shared(start, K, label, S, use_max, shared):
     """Fill S(x, D∖{x}) for each cluster D and each mention x of a strip."""
     types, end = S.shape[1], min(start + STRIP, label.size)
@@ -107,7 +107,7 @@ def _fill_shared(start, K, label, S, use_max, shared):
                     shared[d, x - start, t] += S[at, t]
 
 
-@compiled
+@internal
 def _fit_strip(start, K, label, pair, prior, mentions, fits, model, margins):
     """Fill the margins of a strip of mentions: the higher one of score({x},D) and score(D,{x}) for all clusters D.
 
@@ -156,7 +156,7 @@ def _fit_strip(start, K, label, pair, prior, mentions, fits, model, margins):
                 other[last[d]] = max(other[last[d]], fit)
 
 
-@compiled
+@internal
 def fit_block(begin, label, constraints, constrained, prior, model, scratch, margins):
     """Fill the margins of the mentions of one block, given S, n, their labels and names (`prior`, empty for none).
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.compiling import compiled
+from homonym.clustering.compiling import compiled, internal
 from homonym.clustering.dense.scoring import add_name, exceeds, triangle_index
 
 
@@ -38,7 +38,7 @@ class CannotLinks(NamedTuple):
     next_holder: Any
 
 
-@compiled
+@internal
 def _link_holders(profile, first_holder, next_holder):
     """Link the mentions of a block that have the same profile."""
     for x in range(profile.size):
@@ -46,13 +46,13 @@ def _link_holders(profile, first_holder, next_holder):
         first_holder[profile[x]] = x
 
 
-@compiled
+@internal
 def _unlink_holders(profile, first_holder):
     for x in range(profile.size):
         first_holder[profile[x]] = -1
 
 
-@compiled
+@internal
 def _has_cannot_links(profile, constraints, first_holder, next_holder):
     """Whether any two mentions of a block cannot be linked."""
     start, cannot_link = constraints.cannot_link_start, constraints.cannot_link
@@ -82,7 +82,7 @@ def constrained_blocks(block_start, constraints):
     return constrained
 
 
-@compiled
+@internal
 def _mark_profiles(p, q, links):
     """Mark all pairs of a mention with profile p and a mention with profile q."""
     i = links.first_holder[p]
@@ -95,7 +95,7 @@ def _mark_profiles(p, q, links):
         i = links.next_holder[i]
 
 
-@compiled
+@internal
 def fill_cannot_links(profile, constraints, links):
     """Fill the triangle of cannot-links of the mentions of one block."""
     m, start = profile.size, constraints.cannot_link_start
@@ -108,7 +108,7 @@ def fill_cannot_links(profile, constraints, links):
     _unlink_holders(profile, links.first_holder)
 
 
-@compiled
+@internal
 def inherit_cannot_links(alive, a, b, pair):
     """Let cluster a have the cannot-links of cluster b."""
     for k in alive:
@@ -116,7 +116,7 @@ def inherit_cannot_links(alive, a, b, pair):
             pair[triangle_index(a, k)] = 1
 
 
-@compiled
+@internal
 def join_must_links(group, pair, parent, alive, merges):
     """Join the mentions of each must-link group; returns the number of merges."""
     done = 0
@@ -132,7 +132,7 @@ def join_must_links(group, pair, parent, alive, merges):
     return done
 
 
-@compiled
+@internal
 def find_root(parent, i):
     """The root of i in a union-find forest, with path halving."""
     while parent[i] != i:
@@ -141,7 +141,7 @@ def find_root(parent, i):
     return i
 
 
-@compiled
+@internal
 def _best_pairs(alive, scores, limit, rounding):
     """All pairs that are best of row and column and exceed the limit, and the highest score of one that does not.
 
@@ -181,7 +181,7 @@ def descending_order(score, rounding):
     return order
 
 
-@compiled
+@internal
 def join_best_pairs(alive, scores, limit, rounding, parent, pair, merges, done):
     """Join the pairs that are best of row and column and exceed the limit; returns the number of merges so far.
 
@@ -205,7 +205,7 @@ def join_best_pairs(alive, scores, limit, rounding, parent, pair, merges, done):
     return done, refused
 
 
-@compiled
+@internal
 def _absorb(a, b, alive, S, sums, use_max):
     """Add cluster b to cluster a (for `max`, S is the maximum)."""
     size, types, before_a, before_b = sums.size, S.shape[1], a * (a - 1) // 2, b * (b - 1) // 2
@@ -225,7 +225,7 @@ def _absorb(a, b, alive, S, sums, use_max):
     size[a] += size_b
 
 
-@compiled
+@internal
 def contract(K, S, sums, names, named, use_max, partition):
     """Add each cluster that was joined to its root; returns the number of clusters left, and notes which changed."""
     alive, changed, parent = partition.alive, partition.changed, partition.parent
@@ -248,7 +248,7 @@ def contract(K, S, sums, names, named, use_max, partition):
     return left
 
 
-@compiled
+@internal
 def number_clusters(K, partition, label):
     """Fill the labels of all mentions: clusters are numbered by their smallest mention."""
     for k in range(K):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from homonym.clustering.arrays import Model
-from homonym.clustering.compiling import compiled, inlined
+from homonym.clustering.compiling import compiled, inlined, internal
 from homonym.clustering.reference import ROUNDING, TIE
 
 
@@ -84,13 +84,13 @@ class Names(NamedTuple):
     factor: Any
 
 
-@compiled
+@internal
 def name_factor(name_c, name_d, factor_c):
     """The factor of the full name that two clusters share, 1 if they share none."""
     return factor_c if name_c >= 0 and name_c == name_d else 1.0
 
 
-@compiled
+@internal
 def combined_name(a, b):
     """The name of a cluster that consists of clusters with the names a and b."""
     if a == -1 or a == b:
@@ -98,7 +98,7 @@ def combined_name(a, b):
     return a if b == -1 else -2
 
 
-@compiled
+@internal
 def add_name(to, name, factor, names):
     """Combine the name of a cluster with that of another cluster that it absorbs."""
     if names.name[to] == -1:
@@ -153,7 +153,7 @@ def fill_weights(first, last, sums, model):
             sums.reach[d] = limit_weight(sums.size[d], model.X)
 
 
-@compiled
+@internal
 def chance_of(c, n_c, d, n_d, size_d, expected, epsilon, joint):
     """The chance term of score(C,D): γ · Σ_t λ_t · n_t(C)/n_t(·), times p_t(D) for the joint score."""
     total = 0.0
@@ -163,13 +163,13 @@ def chance_of(c, n_c, d, n_d, size_d, expected, epsilon, joint):
     return total
 
 
-@compiled
+@internal
 def limit_weight(larger, mentions):
     """The weight of the chance limit, by the size of the larger one of two clusters; `reference.limit_weight`."""
     return np.sqrt((mentions - larger) / larger)
 
 
-@compiled
+@internal
 def exceeds_chance_limit(score, chance_c, required):
     """Whether score(C,D), which has been multiplied by the factor of a name, as has its chance term, may be joined.
 
@@ -179,13 +179,13 @@ def exceeds_chance_limit(score, chance_c, required):
     return score > 0.0 and exceeds(score, required, ROUNDING * (score + chance_c))
 
 
-@compiled
+@internal
 def exceeds(a, b, rounding):
     """Whether a is greater than b by more than a tie; `reference.exceeds`, compiled."""
     return a - b > TIE * abs(a) + rounding
 
 
-@compiled
+@internal
 def triangle_index(i, j):
     """The position of the pair of i and j in a triangle."""
     return max(i, j) * (max(i, j) - 1) // 2 + min(i, j)
@@ -203,7 +203,7 @@ def _raise_best(c, d, value, best, other, second):
         second[c] = value
 
 
-@compiled
+@internal
 def _forget(alive, changed, bests):
     """Forget all values of changed clusters, and those of other clusters with them."""
     best, other, second = bests
@@ -216,7 +216,7 @@ def _forget(alive, changed, bests):
             other[c] = -1
 
 
-@compiled
+@internal
 def _score_changed(alive, changed, S, sums, model, names, named, linked, scores):
     """Score all pairs with a changed cluster, and compare the scores with the best ones of the other cluster."""
     # Outside of the loops, because each access to an array of a tuple counts references.
@@ -284,7 +284,7 @@ def _score_changed(alive, changed, S, sums, model, names, named, linked, scores)
                     _raise_best(d, c, c_given_d, column_best, column_other, column_second)
 
 
-@compiled
+@internal
 def _find_bests(alive, score, bests):
     """Find the best values that are not known."""
     best, other, second = bests
@@ -303,7 +303,7 @@ def _find_bests(alive, score, bests):
         best[c], other[c], second[c] = highest, found, runner_up
 
 
-@compiled
+@internal
 def _largest_term(alive, S, sums, model, names, named, peak):
     """The largest term of all subtractions. Bounds are replaced by values only where they are the highest."""
     while True:
@@ -327,7 +327,7 @@ def _largest_term(alive, S, sums, model, names, named, peak):
             _raise_best(c, d, max(f, 1.0) * max(likeness, chance), peak.value, peak.other, peak.second)
 
 
-@compiled
+@internal
 def score_clusters(alive, changed, S, sums, model, names, named, linked, scores):
     """Bring the scores of the clusters that are `alive` up to date after some have `changed`.
 
