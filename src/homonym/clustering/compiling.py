@@ -45,11 +45,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def internal(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function that only compiled code calls: Python cannot call it.
-
-    Its machine code is part of its callers'. To convert the arguments of Python and to cache it by itself would take
-    a third of the time of compiling.
-    """
+    """Compile a function that only compiled code calls, without a Python wrapper and a cache of its own."""
     return numba.njit(no_cpython_wrapper=True, **OPTIONS)(function)
 
 

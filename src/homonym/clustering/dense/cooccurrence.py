@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.compiling import compiled, internal
+from homonym.clustering.compiling import compiled, inlined, internal
 from homonym.clustering.reference import TIE
 
 
@@ -112,9 +112,9 @@ class Cooccurrence(NamedTuple):
     exact: Any
 
 
-def new_cooccurrence(mentions: int, types: int, exact: int) -> Cooccurrence:
-    """Allocate what a block of at most this many mentions needs."""
-    pairs = mentions * (mentions - 1) // 2
+def new_cooccurrence(mentions: int, types: int, exact: int, pairs: int | None = None) -> Cooccurrence:
+    """Allocate what a block of at most this many mentions needs, or some blocks with this many mentions and pairs."""
+    pairs = mentions * (mentions - 1) // 2 if pairs is None else pairs
     diagonal, n = np.empty((mentions, types)), np.empty((mentions, types))
     return Cooccurrence(np.empty((pairs + 1, types)), diagonal, n, np.empty(pairs + 1), exact)
 
@@ -163,7 +163,7 @@ def _add_products(first, last, inputs, distinct, scratch, found):
             holder[here] = x
 
 
-@internal
+@inlined
 def fill_cooccurrence(first, last, inputs, within, scratch, found):
     """Fill S(x,y) and n(x) of the block with the mentions `first` to `last`."""
     distinct = number_features(first, last, inputs, within, scratch)
@@ -182,10 +182,11 @@ def _chance_units(model, inside, unit):
 def fill_chance_levels(m, found, model, level):
     """Fill the chance level of each mention of a block from S and n: see `reference.chance_level`."""
     S, diagonal, n, types = found.S, found.diagonal, found.n, model.weight.size
-    shared, inside, unit = diagonal[:m].copy(), np.zeros(types), np.empty(types)
+    shared, inside, unit = np.empty((m, types)), np.zeros(types), np.empty(types)
     for i in range(m):
         row = i * (i - 1) // 2
         for t in range(types):
+            shared[i, t] = diagonal[i, t]
             inside[t] += n[i, t]
         for j in range(i):
             for t in range(types):
@@ -228,13 +229,13 @@ def _fill_levels_of_bags(first, inputs, model, distinct, scratch, level):
 @compiled
 def chance_levels_of_bags(inputs, model, first_block, last_block, scratch):
     """The chance levels of the mentions of a range of blocks from their bags, without S."""
-    start = inputs.block_start
+    start, within = inputs.block_start, first_block < 0  # never; functions would be compiled again for a constant
     offset = start[first_block]
     levels = np.zeros(start[last_block] - offset)
     for b in range(first_block, last_block):
         if start[b + 1] - start[b] == 1:
             continue  # it has no pairs
-        distinct = number_features(start[b], start[b + 1], inputs, False, scratch)
+        distinct = number_features(start[b], start[b + 1], inputs, within, scratch)
         level = levels[start[b] - offset : start[b + 1] - offset]
         _fill_levels_of_bags(start[b], inputs, model, distinct, scratch, level)
     return levels

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.compiling import compiled, inlined, internal
+from homonym.clustering.compiling import compiled, inlined
 from homonym.clustering.dense.cooccurrence import exact_sum, number_features
 from homonym.settings import KEY_SHARE
 
@@ -129,7 +129,7 @@ def _replace_own_names(high, low, i, end_i, j, end_j, feature, in_document, in_m
     return high
 
 
-@internal
+@compiled
 def add_documents(first, last, inputs, found):
     """Fill S and n of the types that documents have, for the block with the mentions `first` to `last`."""
     S, diagonal, n, _, exact = found

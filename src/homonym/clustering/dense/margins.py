@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.compiling import internal
+from homonym.clustering.compiling import inlined, internal
 from homonym.clustering.dense.merging import fill_cannot_links, inherit_cannot_links
 from homonym.clustering.dense.scoring import (
     chance_of,
     combined_name,
+    copy_rows,
     fill_weights,
     name_factor,
     new_sums,
@@ -79,7 +80,9 @@ def _name_clusters(K, label, name, fits):
 def _link_clusters(begin, label, constraints, links, first):
     """Fill the cannot-links between the final clusters, at the positions of their first mentions."""
     fill_cannot_links(constraints.profile[begin : begin + label.size], constraints, links)
-    mentions = np.arange(label.size)
+    mentions = np.empty(label.size, np.int64)
+    for x in range(label.size):
+        mentions[x] = x
     for x in range(label.size):
         if first[label[x]] != x:
             inherit_cannot_links(mentions, first[label[x]], x, links.pair)
@@ -157,14 +160,22 @@ def _fit_strip(start, K, label, pair, prior, mentions, fits, model, margins):
 
 
 @internal
+def _number_of_clusters(label):
+    highest = label[0]
+    for number in label:
+        highest = max(highest, number)
+    return highest + 1
+
+
+@inlined
 def fit_block(begin, label, constraints, constrained, prior, model, scratch, margins):
     """Fill the margins of the mentions of one block, given S, n, their labels and names (`prior`, empty for none).
 
     Mentions are taken in strips, because S of one mention is spread over all of the triangle.
     """
     m, mentions, fits = label.size, scratch.sums, scratch.fits
-    K = label.max() + 1
-    mentions.n[:m] = scratch.mentions.n[:m]
+    K = _number_of_clusters(label)
+    copy_rows(m, scratch.mentions.n, mentions.n)
     mentions.size[:m] = 1.0
     _sum_clusters(K, label, mentions.n, fits)
     if constrained:

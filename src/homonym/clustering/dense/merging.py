@@ -12,6 +12,12 @@ import numpy as np
 from homonym.clustering.compiling import compiled, internal
 from homonym.clustering.dense.scoring import add_name, exceeds, triangle_index
 
+# Loops over elements stand where numpy has an expression. numba compiles sorting, appending, copying and adding of
+# arrays from Python code, error messages included: a first run of homonym compiled for nearly twice as long.
+
+#: Length of the runs that are sorted by insertion before they are merged.
+SORTED_RUN = 16
+
 
 class Partition(NamedTuple):
     """Clusters of one block: the numbers of those that are `alive`, in ascending order, and which have `changed`.
@@ -72,7 +78,9 @@ def constrained_blocks(block_start, constraints):
     """Which blocks have a must-link group of several mentions, or a cannot-link pair."""
     group, profile = constraints.group, constraints.profile
     constrained = np.zeros(block_start.size - 1, np.bool_)
-    first_holder, next_holder = np.full(constraints.cannot_link_start.size - 1, -1), np.empty(group.size, np.int64)
+    first_holder = np.empty(constraints.cannot_link_start.size - 1, np.int64)
+    first_holder[:] = -1
+    next_holder = np.empty(group.size, np.int64)
     for b in range(constrained.size):
         first, last = block_start[b], block_start[b + 1]
         for x in range(first, last):
@@ -112,7 +120,7 @@ def fill_cannot_links(profile, constraints, links):
 def inherit_cannot_links(alive, a, b, pair):
     """Let cluster a have the cannot-links of cluster b."""
     for k in alive:
-        if k not in (a, b) and pair[triangle_index(b, k)]:
+        if k != a and k != b and pair[triangle_index(b, k)]:
             pair[triangle_index(a, k)] = 1
 
 
@@ -142,6 +150,15 @@ def find_root(parent, i):
 
 
 @internal
+def enlarged(array):
+    """A copy with room for twice as many elements."""
+    larger = np.empty(2 * array.size, array.dtype)
+    for k in range(array.size):
+        larger[k] = array[k]
+    return larger
+
+
+@internal
 def _best_pairs(alive, scores, limit, rounding):
     """All pairs that are best of row and column and exceed the limit, and the highest score of one that does not.
 
@@ -163,21 +180,77 @@ def _best_pairs(alive, scores, limit, rounding):
                 refused = max(refused, s)
                 continue
             if found == score.size:
-                left, right, score = np.append(left, left), np.append(right, right), np.append(score, score)
+                left, right, score = enlarged(left), enlarged(right), enlarged(score)
             left[found], right[found], score[found] = c, d, s
             found += 1
     return left[:found], right[:found], score[:found], refused
 
 
+@internal
+def _ascending_order(key):
+    """The order of ascending keys, doubles; equal keys keep their order. A merge sort of runs."""
+    items, width = key.size, SORTED_RUN
+    order, merged = np.empty(items, np.int64), np.empty(items, np.int64)
+    for i in range(items):
+        at = i
+        while at % SORTED_RUN > 0 and key[order[at - 1]] > key[i]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = i
+    while width < items:
+        for first in range(0, items, 2 * width):
+            i, middle = first, min(first + width, items)
+            j, last = middle, min(first + 2 * width, items)
+            for at in range(first, last):
+                if i < middle and (j == last or key[order[i]] <= key[order[j]]):
+                    merged[at] = order[i]
+                    i += 1
+                else:
+                    merged[at] = order[j]
+                    j += 1
+        order, merged = merged, order
+        width *= 2
+    return order
+
+
+@internal
+def _sort(numbers):
+    """Sort some numbers below 2⁵³ in place."""
+    key = np.empty(numbers.size)
+    for k in range(numbers.size):
+        key[k] = numbers[k]
+    order = _ascending_order(key)
+    for k in range(numbers.size):
+        numbers[k] = np.int64(key[order[k]])
+
+
 @compiled
 def descending_order(score, rounding):
     """The order of descending scores; within a run of neighbours that tie, the given order is kept."""
-    order = np.argsort(-score, kind="mergesort")
-    start = 0
+    key = np.empty(score.size)
+    for k in range(score.size):
+        key[k] = -score[k]
+    order, start = _ascending_order(key), 0
     for end in range(1, order.size + 1):
         if end == order.size or exceeds(score[order[end - 1]], score[order[end]], rounding):
-            order[start:end] = np.sort(order[start:end])
+            if end - start > 1:
+                _sort(order[start:end])
             start = end
+    return order
+
+
+@internal
+def _order_of_pairs(left, right, score, rounding, clusters):
+    """The order of descending scores; those that tie by smaller, then larger cluster."""
+    key, sorted_score = np.empty(score.size), np.empty(score.size)
+    for k in range(score.size):
+        key[k] = min(left[k], right[k]) * clusters + max(left[k], right[k])
+    by_cluster = _ascending_order(key)
+    for k in range(score.size):
+        sorted_score[k] = score[by_cluster[k]]
+    order = descending_order(sorted_score, rounding)
+    for k in range(score.size):
+        order[k] = by_cluster[order[k]]
     return order
 
 
@@ -189,10 +262,7 @@ def join_best_pairs(alive, scores, limit, rounding, parent, pair, merges, done):
     empty if there are none) are skipped. Also returns the highest score of a pair that does not exceed the limit.
     """
     left, right, score, refused = _best_pairs(alive, scores, limit, rounding)
-    if score.size > 1:
-        by_cluster = np.argsort(np.minimum(left, right) * parent.size + np.maximum(left, right), kind="mergesort")
-        left, right, score = left[by_cluster], right[by_cluster], score[by_cluster]
-    for k in descending_order(score, rounding):
+    for k in _order_of_pairs(left, right, score, rounding, parent.size):
         a, b = find_root(parent, left[k]), find_root(parent, right[k])
         if a == b or (pair.size > 0 and pair[triangle_index(a, b)]):
             continue
@@ -208,7 +278,7 @@ def join_best_pairs(alive, scores, limit, rounding, parent, pair, merges, done):
 @internal
 def _absorb(a, b, alive, S, sums, use_max):
     """Add cluster b to cluster a (for `max`, S is the maximum)."""
-    size, types, before_a, before_b = sums.size, S.shape[1], a * (a - 1) // 2, b * (b - 1) // 2
+    n, size, types, before_a, before_b = sums.n, sums.size, S.shape[1], a * (a - 1) // 2, b * (b - 1) // 2
     size_b, size[b] = size[b], 0.0  # clusters of size 0 have been absorbed
     for k in alive:
         if k == a or size[k] == 0.0:
@@ -220,7 +290,8 @@ def _absorb(a, b, alive, S, sums, use_max):
                 S[to, t] = max(S[to, t], S[source, t])
             else:
                 S[to, t] += S[source, t]
-    sums.n[a] += sums.n[b]
+    for t in range(types):
+        n[a, t] += n[b, t]
     sums.level[a] += sums.level[b]
     size[a] += size_b
 

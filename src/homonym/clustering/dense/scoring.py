@@ -85,6 +85,14 @@ class Names(NamedTuple):
 
 
 @internal
+def copy_rows(rows, source, target):
+    """Copy the first rows of a table."""
+    for k in range(rows):
+        for t in range(source.shape[1]):
+            target[k, t] = source[k, t]
+
+
+@internal
 def name_factor(name_c, name_d, factor_c):
     """The factor of the full name that two clusters share, 1 if they share none."""
     return factor_c if name_c >= 0 and name_c == name_d else 1.0
@@ -124,7 +132,9 @@ def block_model(m, n, model):
     N = float(m) if model.within else model.N
     for t in range(model.weight.size):
         if model.within:
-            model.mass[t] = n[:m, t].sum()
+            model.mass[t] = 0.0
+            for x in range(m):
+                model.mass[t] += n[x, t]
         model.expected[t] = 0.0
         if model.gamma > 0.0 and model.mass[t] > 0.0:
             model.expected[t] = model.gamma * model.weight[t] / model.mass[t]
@@ -148,7 +158,7 @@ def fill_weights(first, last, sums, model):
             sums.smooth[d] += sums.w[d, t]
         sums.smooth[d] *= epsilon / model.N
         if not model.joint:
-            sums.chance[d] = chance_of(d, sums.n, d, sums.n, sums.size, model.expected, epsilon, False)
+            sums.chance[d] = chance_of(d, sums.n, d, sums.n, sums.size, model.expected, epsilon, model.joint)
         if model.chance_limit > 0.0:
             sums.reach[d] = limit_weight(sums.size[d], model.X)
 
@@ -255,8 +265,8 @@ def _score_changed(alive, changed, S, sums, model, names, named, linked, scores)
             if gamma > 0.0:
                 chance_c, chance_d = chance[c], chance[d]
                 if joint:
-                    chance_c = chance_of(c, n, d, n, size, expected, epsilon, True)
-                    chance_d = chance_of(d, n, c, n, size, expected, epsilon, True)
+                    chance_c = chance_of(c, n, d, n, size, expected, epsilon, joint)
+                    chance_d = chance_of(d, n, c, n, size, expected, epsilon, joint)
                 # A factor below 1 does not make rounding errors smaller: see `reference.score_matrix`.
                 peak_c, peak_d = max(f, 1.0) * max(c_given_d, chance_c), max(f, 1.0) * max(d_given_c, chance_d)
                 if peak_c > peak_second[c]:
@@ -322,12 +332,12 @@ def _largest_term(alive, S, sums, model, names, named, peak):
                 likeness += sums.w[d, t] * S[triangle_index(c, d), t]
             chance = sums.chance[c]
             if model.joint:
-                chance = chance_of(c, sums.n, d, sums.n, sums.size, model.expected, model.epsilon, True)
+                chance = chance_of(c, sums.n, d, sums.n, sums.size, model.expected, model.epsilon, model.joint)
             f = name_factor(names.name[c], names.name[d], names.factor[c]) if named else 1.0
             _raise_best(c, d, max(f, 1.0) * max(likeness, chance), peak.value, peak.other, peak.second)
 
 
-@internal
+@inlined
 def score_clusters(alive, changed, S, sums, model, names, named, linked, scores):
     """Bring the scores of the clusters that are `alive` up to date after some have `changed`.
 
