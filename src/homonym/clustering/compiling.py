@@ -25,8 +25,11 @@ import numba
 KERNELS = ("homonym.clustering.dense", "homonym.clustering.sparse")
 COMPILED_IN = [("homonym.clustering", "arrays.py"), ("homonym.clustering", "reference.py")]
 
-# Compiled code runs without the GIL, and no function is called through a C pointer.
-OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+def _njit(function: Callable[..., Any], **options: bool | str) -> Any:
+    """Compile a function that runs without the GIL; none is called through a C pointer."""
+    njit: Any = numba.njit  # its types lack some of these options
+    return njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,22 +39,25 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     costs some seconds; likewise if another user can write to the directory of the cache.
     """
     try:
-        cached = numba.njit(cache=True, **OPTIONS)(function)
+        cached = _njit(function, cache=True)
         if _is_safe_cache(Path(cached.stats.cache_path or ""), Path(function.__code__.co_filename)):
             return _fresh(cached)
     except RuntimeError:
         pass
-    return numba.njit(**OPTIONS)(function)
+    found: Callable[..., Any] = _njit(function)
+    return found
 
 
 def internal(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function that only compiled code calls, without a Python wrapper and a cache of its own."""
-    return numba.njit(no_cpython_wrapper=True, **OPTIONS)(function)
+    found: Callable[..., Any] = _njit(function, no_cpython_wrapper=True)
+    return found
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function into its callers: passing many arrays costs as much as the work on a small block."""
-    return numba.njit(inline="always", **OPTIONS)(function)
+    found: Callable[..., Any] = _njit(function, inline="always")
+    return found
 
 
 def _fresh(function: Callable[..., Any]) -> Callable[..., Any]:
