@@ -180,7 +180,7 @@ def test_ties_are_joined_by_smallest_cluster_first(variant: str, profiles: list[
 
 @settings(max_examples=examples(100))
 @given(
-    steps=st.lists(st.integers(-12, 12), min_size=1, max_size=8),
+    steps=st.lists(st.integers(-12, 12), min_size=1, max_size=80),
     base=st.sampled_from([1.0, -1.0, 0.0]),
     rounding=st.sampled_from([0.0, 1e-9]),
 )

@@ -6,13 +6,23 @@ import math
 import subprocess
 import sys
 from itertools import pairwise, product
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from homonym.clustering.agglomerative import SWEEP_RATIO, Outcomes, cluster, limits, pair_scores, sweep
+from homonym.clustering import agglomerative
+from homonym.clustering.agglomerative import (
+    SWEEP_RATIO,
+    Outcomes,
+    cluster,
+    limits,
+    pair_scores,
+    pair_scores_of_blocks,
+    sweep,
+)
 from homonym.clustering.arrays import Bags, Floats, Frequencies
 from homonym.settings import Limit, Settings
 from tests.clustering.test_dense import TYPES, Mention, blocks, counted, flat, literal, mentions, names_of, parameters
@@ -268,6 +278,17 @@ def test_couple_equals_its_definition(collection: list[list[Mention]], rare: int
             ]
             assert S[x, y, t] == (0 if x == y else pytest.approx(sum(shared), rel=1e-12))
         assert (S.transpose(1, 0, 2) == S).all()
+
+
+@settings(max_examples=examples(40))
+@given(collection=blocks, rare=rarities, batch=st.sampled_from([1, 4, 1000]))
+def test_pair_scores_of_blocks_are_those_of_each_block(collection: list[list[Mention]], rare: int, batch: int) -> None:
+    frequencies, bags = counted(collection, rare), flat(collection)
+    with patch.object(agglomerative, "PAIRS_PER_BATCH", batch):
+        together = list(pair_scores_of_blocks(bags, frequencies))
+    assert len(together) == len(collection)
+    for b, found in enumerate(together):
+        assert all(map(np.array_equal, found, pair_scores(bags, b, frequencies)))
 
 
 def test_limit_grows_with_the_size_of_a_block() -> None:

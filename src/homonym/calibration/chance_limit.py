@@ -8,12 +8,13 @@ collection: people in the same field more than people of all fields. Two cluster
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from homonym.calibration.pseudonames import SampledBlocks
-from homonym.clustering.agglomerative import chance_levels, pair_scores
+from homonym.clustering.agglomerative import chance_levels, pair_scores_of_blocks
 from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers
 from homonym.settings import Settings
 
@@ -60,9 +61,9 @@ def cluster_lifts(
     summed = found_bags.summed(owner, np.unique(block_of, return_counts=True)[1])
     weight = np.array(settings.weights_for(frequencies.types))
     found = [np.zeros(0)]
-    for b, (first, last) in enumerate(zip(summed.block_start[:-1], summed.block_start[1:], strict=True)):
+    every = pairwise(summed.block_start.tolist())
+    for (first, last), (S, n) in zip(every, pair_scores_of_blocks(summed, frequencies), strict=True):
         if last - first > 1:
-            S, n = pair_scores(summed, b, frequencies)
             here = slice(first, last)
             below = n + size[chosen[here], None] * settings.epsilon
             score = np.einsum("ijt,jt->ij", S, weight / below)

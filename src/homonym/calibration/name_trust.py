@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from homonym.clustering.agglomerative import pair_scores
+from homonym.clustering.agglomerative import pair_scores_of_blocks
 from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers
 from homonym.constraints.name_prior import FullNames
 from homonym.settings import Settings
@@ -80,8 +80,7 @@ def coherence(
     chance = np.divide(weight, frequencies.mass, out=np.zeros_like(weight), where=frequencies.mass > 0)
     selected = bags.select(np.concatenate(groups), np.array([len(group) for group in groups]))
     shares = []
-    for number, group in enumerate(groups):
-        S, n = pair_scores(selected, number, frequencies)
+    for group, (S, n) in zip(groups, pair_scores_of_blocks(selected, frequencies), strict=True):
         score = np.einsum("ijt,jt->ij", S, weight / (n + settings.epsilon))
         much = score > MUCH * (n @ chance)[:, None]
         usable = document[group][:, None] != document[group]

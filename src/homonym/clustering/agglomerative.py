@@ -5,14 +5,16 @@ Compiled code is imported when it is called: numba takes long to load.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from homonym.clustering.arrays import (
+    PAIRS_PER_BATCH,
     Bags,
     Constraints,
     Floats,
@@ -27,11 +29,13 @@ from homonym.clustering.arrays import (
     SharedDocuments,
     no_constraints,
     no_documents,
+    pairs_of,
     starts,
 )
 from homonym.settings import SMALL_COLLECTION, Limit
 
 if TYPE_CHECKING:
+    from homonym.clustering.dense.cooccurrence import Cooccurrence
     from homonym.settings import Settings
 
 #: Minimum number of mentions of a block that is clustered by the sparse kernel, which stores no pairs. It is as fast
@@ -129,7 +133,7 @@ def cluster(
         scratch = new_scratch(
             inputs, chosen.number, len(frequencies.types), len(given.cannot_link_start) - 1, margins=margins
         )
-        cluster_blocks(inputs, model, given, chosen, hypothetical, scratch, output)
+        cluster_blocks(inputs, model, given, chosen, hypothetical, 0.0, scratch, output, np.zeros(0, np.int64))
     if giant.any():
         from homonym.clustering.sparse.giant_blocks import cluster_giant, fit_giant
         from homonym.clustering.sparse.inverted_index import Block
@@ -250,7 +254,7 @@ def sweep(
     cluster, the merges occasionally end in several clusters again, because a conditional probability may fall when its
     condition grows. Such limits are too low to be useful, and the outcome with one cluster stands for them.
     """
-    from homonym.clustering.dense.blocks import new_scratch, sweep_blocks
+    from homonym.clustering.dense.blocks import ChosenBlocks, cluster_blocks, new_scratch
 
     mentions = np.diff(bags.block_start)
     steps = np.zeros(len(mentions), np.int64)
@@ -260,10 +264,10 @@ def sweep(
     if np.isfinite(highest):
         first = highest * limits(bags.block_start, settings.limit, frequencies.mentions)
     given = constraints or no_constraints()
-    scratch = new_scratch(inputs, np.arange(len(mentions)), len(frequencies.types), len(given.cannot_link_start) - 1)
-    lowest, label = sweep_blocks(
-        inputs, model, given, _constrained(bags, constraints), first, ratio, scratch, steps
-    )  # fmt: skip
+    chosen = ChosenBlocks(np.arange(len(mentions)), _constrained(bags, constraints), first)
+    scratch = new_scratch(inputs, chosen.number, len(frequencies.types), len(given.cannot_link_start) - 1)
+    output = _new_output(bags, margins=False)
+    lowest, label = cluster_blocks(inputs, model, given, chosen, False, ratio, scratch, output, steps)
     return Outcomes(starts(steps), lowest, starts(np.repeat(mentions, steps)), label)
 
 
@@ -271,11 +275,47 @@ def pair_scores(
     bags: Bags, block: int, frequencies: Frequencies, shared: SharedDocuments | None = None
 ) -> tuple[Floats, Floats]:
     """S(x,y) for each pair of mentions of one block and each feature type, 0 on the diagonal; and n(x)."""
-    from homonym.clustering.dense.blocks import block_pair_scores, new_scratch
+    from homonym.clustering.dense.document_pairs import add_documents
 
     inputs = kernel_input(bags, frequencies, shared=shared)
-    S, n = block_pair_scores(inputs, block, new_scratch(inputs, np.array([block]), len(frequencies.types)))
-    return S, n
+    found = _cooccurrence(inputs, block, block + 1)
+    first, last = int(bags.block_start[block]), int(bags.block_start[block + 1])
+    if shared is not None:
+        add_documents(first, last, inputs, found)
+    return _square(found.S[: pairs_of(last - first)], last - first), found.n
+
+
+def pair_scores_of_blocks(bags: Bags, frequencies: Frequencies) -> Iterator[tuple[Floats, Floats]]:
+    """`pair_scores` of each block. Small blocks are computed together, because a call takes longer than the work."""
+    inputs, sizes = kernel_input(bags, frequencies), np.diff(bags.block_start)
+    pairs = starts(pairs_of(sizes))
+    batch = pairs[:-1] // PAIRS_PER_BATCH
+    for begin, end in pairwise([*np.flatnonzero(np.diff(batch, prepend=-1)).tolist(), len(sizes)]):
+        found, offset = _cooccurrence(inputs, begin, end), bags.block_start[begin]
+        for b in range(begin, end):
+            S = found.S[pairs[b] - pairs[begin] : pairs[b + 1] - pairs[begin]]
+            yield _square(S, int(sizes[b])), found.n[bags.block_start[b] - offset : bags.block_start[b + 1] - offset]
+
+
+def _cooccurrence(inputs: KernelInput, begin: int, end: int) -> Cooccurrence:
+    """S and n of some blocks, one after another."""
+    from homonym.clustering.dense.blocks import fill_pair_scores
+    from homonym.clustering.dense.cooccurrence import new_cooccurrence, new_feature_scratch
+
+    start = inputs.block_start[begin : end + 1]
+    found = new_cooccurrence(
+        int(start[-1] - start[0]), len(inputs.type_start) - 1, inputs.exact, int(pairs_of(np.diff(start)).sum())
+    )  # fmt: skip
+    scratch = new_feature_scratch(int(np.diff(inputs.bag_start[start]).max(initial=1)))
+    fill_pair_scores(begin, end, inputs, scratch, found)
+    return found
+
+
+def _square(triangle: Floats, m: int) -> Floats:
+    """The values of each ordered pair, 0 on the diagonal, given those of all pairs i > j, row by row."""
+    square, (i, j) = np.zeros((m, m, triangle.shape[1])), np.tril_indices(m, -1)
+    square[i, j] = square[j, i] = triangle
+    return square
 
 
 def chance_levels(bags: Bags, frequencies: Frequencies, settings: Settings) -> Floats:

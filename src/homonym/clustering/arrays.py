@@ -276,6 +276,15 @@ def starts(sizes: Integers) -> Integers:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
+def pairs_of(items: Any) -> Any:
+    """The number of pairs of some items.
+
+    >>> pairs_of(np.array([1, 2, 4])).tolist()
+    [0, 1, 6]
+    """
+    return items * (items - 1) // 2
+
+
 # Number of pairs per batch: enough to hide the overhead of numpy calls, few enough to fit into memory.
 PAIRS_PER_BATCH = 1 << 20
 

@@ -26,6 +26,12 @@ KERNELS = ("homonym.clustering.dense", "homonym.clustering.sparse")
 COMPILED_IN = [("homonym.clustering", "arrays.py"), ("homonym.clustering", "reference.py")]
 
 
+def _njit(function: Callable[..., Any], **options: bool | str) -> Any:
+    """Compile a function that runs without the GIL; none is called through a C pointer."""
+    njit: Any = numba.njit  # its types lack some of these options
+    return njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
+
+
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function so that it runs without the GIL, and cache the machine code on disk if possible.
 
@@ -33,17 +39,25 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     costs some seconds; likewise if another user can write to the directory of the cache.
     """
     try:
-        cached = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+        cached = _njit(function, cache=True)
         if _is_safe_cache(Path(cached.stats.cache_path or ""), Path(function.__code__.co_filename)):
             return _fresh(cached)
     except RuntimeError:
         pass
-    return numba.njit(nogil=True, error_model="numpy")(function)
+    found: Callable[..., Any] = _njit(function)
+    return found
+
+
+def internal(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that only compiled code calls, without a Python wrapper and a cache of its own."""
+    found: Callable[..., Any] = _njit(function, no_cpython_wrapper=True)
+    return found
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function into its callers: passing many arrays costs as much as the work on a small block."""
-    return numba.njit(nogil=True, error_model="numpy", inline="always")(function)
+    found: Callable[..., Any] = _njit(function, inline="always")
+    return found
 
 
 def _fresh(function: Callable[..., Any]) -> Callable[..., Any]:

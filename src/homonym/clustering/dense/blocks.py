@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from homonym.clustering.arrays import Integers, KernelInput, Margins, Merges
-from homonym.clustering.compiling import compiled, inlined
+from homonym.clustering.compiling import compiled, inlined, internal
 from homonym.clustering.dense.cooccurrence import (
+    Cooccurrence,
     fill_chance_levels,
     fill_cooccurrence,
     new_cooccurrence,
@@ -20,12 +21,21 @@ from homonym.clustering.dense.merging import (
     CannotLinks,
     Partition,
     contract,
+    enlarged,
     fill_cannot_links,
     join_best_pairs,
     join_must_links,
     number_clusters,
 )
-from homonym.clustering.dense.scoring import Names, block_model, exceeds, new_scores, new_sums, score_clusters
+from homonym.clustering.dense.scoring import (
+    Names,
+    block_model,
+    copy_rows,
+    exceeds,
+    new_scores,
+    new_sums,
+    score_clusters,
+)
 from homonym.clustering.reference import TIE
 from homonym.settings import KEY_SHARE
 
@@ -89,7 +99,7 @@ class ChosenBlocks(NamedTuple):
     limit: Any
 
 
-@compiled
+@internal
 def _fill_names(first, last, inputs, names):
     """Fill the names of the mentions of a block; returns whether two share one, so that it can change a score."""
     if inputs.name.size == 0:
@@ -103,7 +113,7 @@ def _fill_names(first, last, inputs, names):
     return named
 
 
-@compiled
+@inlined
 def _fill_mentions(first, last, inputs, model, scratch):
     """Fill S and n of the mentions of a block, and their chance levels; returns the model of the block."""
     m = last - first
@@ -120,10 +130,10 @@ def _fill_mentions(first, last, inputs, model, scratch):
 def _start(first, model, constraints, constrained, named, scratch, m, merges):
     """Make every must-link group a cluster, and every other mention; returns the numbers of clusters and of merges."""
     partition, sums, K, done, pairs = scratch.partition, scratch.sums, m, 0, m * (m - 1) // 2
-    scratch.S[:pairs] = scratch.mentions.S[:pairs]
-    sums.n[:m] = scratch.mentions.n[:m]
-    sums.level[:m] = scratch.level[:m]
+    copy_rows(pairs, scratch.mentions.S, scratch.S)
+    copy_rows(m, scratch.mentions.n, sums.n)
     for x in range(m):
+        sums.level[x] = scratch.level[x]
         sums.size[x] = 1.0
         partition.parent[x] = x
         partition.alive[x] = x
@@ -136,7 +146,7 @@ def _start(first, model, constraints, constrained, named, scratch, m, merges):
     return K, done
 
 
-@compiled
+@inlined
 def _merge(first, model, constraints, constrained, named, limit, hypothetical, scratch, label, merges):
     """Merge the mentions of one block round by round, given S, n and, if `named`, names, which are overwritten.
 
@@ -178,89 +188,67 @@ def _merge(first, model, constraints, constrained, named, limit, hypothetical, s
 
 
 @compiled
-def cluster_blocks(inputs, model, constraints, chosen, hypothetical, scratch, output):
-    """Cluster the chosen blocks.
+def cluster_blocks(inputs, model, constraints, chosen, hypothetical, ratio, scratch, output, steps):
+    """Cluster the chosen blocks, each at its limit, or at all limits from there down that lead to different outcomes.
 
     Fills `output` for these blocks as `Clustering` describes it; merges of block b begin at `block_start[b]`. With
     `hypothetical`, merging continues after convergence until no pair is left that may be joined. Margins are filled if
     their arrays are not empty.
+
+    A `ratio` above 0 stands for a sweep. The next limit is just below the highest refused score, but at least `ratio`
+    times lower than the last limit, so that a large block does not need one run for each of its thousands of outcomes.
+    The sweep of a block ends when no pair is left that may be joined, or at 0. Fills `steps[b]`, the number of outcomes
+    of block b; returns the lowest limit of each outcome, and the labels of all outcomes, concatenated. `output` is that
+    of the last outcome. Both are one function, because compiling it takes seconds.
     """
-    constrained, limit = chosen.constrained, chosen.limit
-    label, merges, with_margins = output.label, output.merges, output.margins.own.size > 0
+    merges, with_margins, sweeping = output.merges, output.margins.own.size > 0, ratio > 0.0
+    lowest, outcomes = np.empty(4 * steps.size + 1), 0
+    labels, labelled = np.empty(4 * output.label.size + 1 if sweeping else 1, np.int32), 0
     for b in chosen.number:
         first, last = inputs.block_start[b], inputs.block_start[b + 1]
         here = _fill_mentions(first, last, inputs, model, scratch)
-        named = _fill_names(first, last, inputs, scratch.names)
         own_merges = Merges(
             merges.round[first:last], merges.left[first:last], merges.right[first:last], merges.score[first:last]
         )  # fmt: skip
-        own_label = label[first:last]
-        output.rounds[b], _, _, _ = _merge(
-            first, here, constraints, constrained[b], named, limit[b], hypothetical, scratch, own_label, own_merges
-        )  # fmt: skip
+        own_label, limit, last_one = output.label[first:last], chosen.limit[b], False
+        while not last_one:
+            named = _fill_names(first, last, inputs, scratch.names)
+            output.rounds[b], unfinished, refused, rounding = _merge(
+                first, here, constraints, chosen.constrained[b], named, limit, hypothetical, scratch, own_label,
+                own_merges,
+            )  # fmt: skip
+            last_one = not sweeping or not unfinished or limit == 0.0 or refused <= 0.0
+            if sweeping:
+                if outcomes == lowest.size:
+                    lowest = enlarged(lowest)
+                while labelled + own_label.size > labels.size:
+                    labels = enlarged(labels)
+                for x in range(own_label.size):
+                    labels[labelled + x] = own_label[x]
+                lowest[outcomes] = -np.inf if last_one else refused
+                outcomes, labelled, steps[b] = outcomes + 1, labelled + own_label.size, steps[b] + 1
+                limit = max(0.0, min(refused * (1 - 4 * TIE) - 4 * rounding, limit / ratio))
         if with_margins:
             margins = Margins(output.margins.own[first:last], output.margins.other[first:last])
             prior = Names(inputs.name[first:last], inputs.factor[first:last])
-            fit_block(first, own_label, constraints, constrained[b], prior, here, scratch, margins)
+            fit_block(first, own_label, constraints, chosen.constrained[b], prior, here, scratch, margins)
+    return lowest[:outcomes], labels[:labelled]
 
 
 @compiled
-def sweep_blocks(inputs, model, constraints, constrained, highest, ratio, scratch, steps):
-    """Cluster every block at all limits that lead to different outcomes, from `highest[b]` down.
-
-    The next limit is just below the highest refused score, but at least `ratio` times lower than the last limit, so
-    that a large block does not need one run for each of its thousands of outcomes. The sweep of a block ends when no
-    pair is left that may be joined, or at 0. `constraints` apply to the blocks that are `constrained`.
-
-    Fills `steps[b]`, the number of outcomes of block b; returns the lowest limit of each outcome, and the labels of all
-    outcomes, concatenated.
-    """
-    block_start = inputs.block_start
-    largest = scratch.level.size
-    merges = Merges(
-        np.empty(largest, np.int32), np.empty(largest, np.int32), np.empty(largest, np.int32), np.empty(largest)
-    )  # fmt: skip
-    lowest, outcomes = np.empty(4 * block_start.size, np.float64), 0
-    label, labelled = np.empty(4 * block_start[-1] + 1, np.int32), 0
-    for b in range(block_start.size - 1):
-        first, last = block_start[b], block_start[b + 1]
-        m = last - first
-        here = _fill_mentions(first, last, inputs, model, scratch)
-        limit, last_one, steps[b] = highest[b], False, 0
-        while not last_one:
-            named = _fill_names(first, last, inputs, scratch.names)
-            if outcomes == lowest.size:
-                lowest = np.append(lowest, np.empty_like(lowest))
-            while labelled + m > label.size:
-                label = np.append(label, np.empty_like(label))
-            own_label = label[labelled : labelled + m]
-            hypothetical = limit < 0.0  # never; but numba compiles `_merge` again for the constant False
-            _, unfinished, refused, rounding = _merge(
-                first, here, constraints, constrained[b], named, limit, hypothetical, scratch, own_label, merges
-            )  # fmt: skip
-            last_one = not unfinished or limit == 0.0 or refused <= 0.0
-            lowest[outcomes] = -np.inf if last_one else refused
-            outcomes, labelled, steps[b] = outcomes + 1, labelled + m, steps[b] + 1
-            limit = max(0.0, min(refused * (1 - 4 * TIE) - 4 * rounding, limit / ratio))
-    return lowest[:outcomes], label[:labelled]
-
-
-@compiled
-def block_pair_scores(inputs, block, scratch):
-    """S(x,y) of each ordered pair and feature type of one block, 0 for x = y; and n(x)."""
-    first, last = inputs.block_start[block], inputs.block_start[block + 1]
-    m, types = last - first, inputs.type_start.size - 1
-    found = scratch.mentions
-    within = block < 0  # never; a constant would be compiled apart
-    fill_cooccurrence(first, last, inputs, within, scratch.features, found)
-    if inputs.shared.own_names.document.size > 0:
-        add_documents(first, last, inputs, found)
-    S = np.zeros((m, m, types))
-    for i in range(1, m):
-        for j in range(i):
-            S[i, j] = found.S[i * (i - 1) // 2 + j]
-            S[j, i] = S[i, j]
-    return S, found.n
+def fill_pair_scores(begin, end, inputs, scratch, found):
+    """Fill S(x,y) and n(x) of the blocks `begin` to `end` from their bags, one after another."""
+    start, within = inputs.block_start, begin < 0  # never; functions would be compiled again for a constant
+    x, pair = 0, 0
+    for b in range(begin, end):
+        m = start[b + 1] - start[b]
+        pairs = m * (m - 1) // 2
+        part = Cooccurrence(
+            found.S[pair : pair + pairs], found.diagonal[x : x + m], found.n[x : x + m],
+            found.low[pair : pair + pairs], found.exact,
+        )  # fmt: skip
+        fill_cooccurrence(start[b], start[b + 1], inputs, within, scratch, part)
+        x, pair = x + m, pair + pairs
 
 
 class StoredBags(NamedTuple):
@@ -286,7 +274,9 @@ def gather_bags(stored, feature, count, type_start, type_kept):
     are not `type_kept` are left out.
     """
     mentions = stored.own_name.size
-    room = (stored.document_end - stored.document_start).sum() + (stored.own_end - stored.own_start).sum()
+    room = 0
+    for x in range(mentions):
+        room += stored.document_end[x] - stored.document_start[x] + stored.own_end[x] - stored.own_start[x]
     bag_start, end = np.empty(mentions + 1, np.int64), 0
     out_feature, out_count = np.empty(room, np.int32), np.empty(room, np.float64)
     for x in range(mentions):

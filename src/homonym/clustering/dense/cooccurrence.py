@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.compiling import compiled
+from homonym.clustering.compiling import compiled, inlined, internal
 from homonym.clustering.reference import TIE
 
 
-@compiled
+@internal
 def exact_sum(high, low, more):
     """The sum of a number of 106 bits, given as a double and its rounding error, and a double.
 
@@ -66,7 +66,7 @@ def new_feature_scratch(occurrences: int) -> FeatureScratch:
     )
 
 
-@compiled
+@internal
 def number_features(first, last, inputs, within, scratch):
     """Number the distinct features of one block and fill 1/#(f); returns the number of distinct features."""
     feature, count, total = inputs.feature, inputs.count, inputs.total
@@ -112,14 +112,14 @@ class Cooccurrence(NamedTuple):
     exact: Any
 
 
-def new_cooccurrence(mentions: int, types: int, exact: int) -> Cooccurrence:
-    """Allocate what a block of at most this many mentions needs."""
-    pairs = mentions * (mentions - 1) // 2
+def new_cooccurrence(mentions: int, types: int, exact: int, pairs: int | None = None) -> Cooccurrence:
+    """Allocate what a block of at most this many mentions needs, or some blocks with this many mentions and pairs."""
+    pairs = mentions * (mentions - 1) // 2 if pairs is None else pairs
     diagonal, n = np.empty((mentions, types)), np.empty((mentions, types))
     return Cooccurrence(np.empty((pairs + 1, types)), diagonal, n, np.empty(pairs + 1), exact)
 
 
-@compiled
+@internal
 def _add_products(first, last, inputs, distinct, scratch, found):
     """Fill S and n: each occurrence is multiplied with the earlier occurrences of its feature."""
     bag_start, feature, count, type_start = inputs.bag_start, inputs.feature, inputs.count, inputs.type_start
@@ -163,14 +163,14 @@ def _add_products(first, last, inputs, distinct, scratch, found):
             holder[here] = x
 
 
-@compiled
+@inlined
 def fill_cooccurrence(first, last, inputs, within, scratch, found):
     """Fill S(x,y) and n(x) of the block with the mentions `first` to `last`."""
     distinct = number_features(first, last, inputs, within, scratch)
     _add_products(first, last, inputs, distinct, scratch, found)
 
 
-@compiled
+@internal
 def _chance_units(model, inside, unit):
     """Fill λ_t / O_t of each type, 0 for a type with no mass outside of the block, given the mass inside."""
     for t in range(unit.size):
@@ -178,14 +178,15 @@ def _chance_units(model, inside, unit):
         unit[t] = model.weight[t] / outside if outside > TIE * model.mass[t] else 0.0
 
 
-@compiled
+@internal
 def fill_chance_levels(m, found, model, level):
     """Fill the chance level of each mention of a block from S and n: see `reference.chance_level`."""
     S, diagonal, n, types = found.S, found.diagonal, found.n, model.weight.size
-    shared, inside, unit = diagonal[:m].copy(), np.zeros(types), np.empty(types)
+    shared, inside, unit = np.empty((m, types)), np.zeros(types), np.empty(types)
     for i in range(m):
         row = i * (i - 1) // 2
         for t in range(types):
+            shared[i, t] = diagonal[i, t]
             inside[t] += n[i, t]
         for j in range(i):
             for t in range(types):
@@ -198,7 +199,7 @@ def fill_chance_levels(m, found, model, level):
             level[x] += unit[t] * max(0.0, n[x, t] - shared[x, t])
 
 
-@compiled
+@internal
 def _fill_levels_of_bags(first, inputs, model, distinct, scratch, level):
     """Fill the chance levels of the mentions of one block, which begins at `first`, given its distinct features."""
     bag_start, feature, count, type_start = inputs.bag_start, inputs.feature, inputs.count, inputs.type_start
@@ -228,13 +229,13 @@ def _fill_levels_of_bags(first, inputs, model, distinct, scratch, level):
 @compiled
 def chance_levels_of_bags(inputs, model, first_block, last_block, scratch):
     """The chance levels of the mentions of a range of blocks from their bags, without S."""
-    start = inputs.block_start
+    start, within = inputs.block_start, first_block < 0  # never; functions would be compiled again for a constant
     offset = start[first_block]
     levels = np.zeros(start[last_block] - offset)
     for b in range(first_block, last_block):
         if start[b + 1] - start[b] == 1:
             continue  # it has no pairs
-        distinct = number_features(start[b], start[b + 1], inputs, False, scratch)
+        distinct = number_features(start[b], start[b + 1], inputs, within, scratch)
         level = levels[start[b] - offset : start[b + 1] - offset]
         _fill_levels_of_bags(start[b], inputs, model, distinct, scratch, level)
     return levels

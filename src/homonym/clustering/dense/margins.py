@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.compiling import compiled
+from homonym.clustering.compiling import inlined, internal
 from homonym.clustering.dense.merging import fill_cannot_links, inherit_cannot_links
 from homonym.clustering.dense.scoring import (
     chance_of,
     combined_name,
+    copy_rows,
     fill_weights,
     name_factor,
     new_sums,
@@ -49,7 +50,7 @@ def new_fits(largest: int, types: int) -> Fits:
     )
 
 
-@compiled
+@internal
 def _sum_clusters(K, label, n, fits):
     """Fill n(C), |C| and the first and last mention of each cluster."""
     clusters = fits.clusters
@@ -64,7 +65,7 @@ def _sum_clusters(K, label, n, fits):
             clusters.n[label[x], t] += n[x, t]
 
 
-@compiled
+@internal
 def _name_clusters(K, label, name, fits):
     """Fill the names of the clusters from those of their mentions."""
     name_of, holders = fits.name, fits.holders
@@ -75,17 +76,19 @@ def _name_clusters(K, label, name, fits):
         holders[label[x]] += name[x] >= 0
 
 
-@compiled
+@internal
 def _link_clusters(begin, label, constraints, links, first):
     """Fill the cannot-links between the final clusters, at the positions of their first mentions."""
     fill_cannot_links(constraints.profile[begin : begin + label.size], constraints, links)
-    mentions = np.arange(label.size)
+    mentions = np.empty(label.size, np.int64)
+    for x in range(label.size):
+        mentions[x] = x
     for x in range(label.size):
         if first[label[x]] != x:
             inherit_cannot_links(mentions, first[label[x]], x, links.pair)
 
 
-@compiled
+@internal
 def _fill_shared(start, K, label, S, use_max, shared):
     """Fill S(x, D∖{x}) for each cluster D and each mention x of a strip."""
     types, end = S.shape[1], min(start + STRIP, label.size)
@@ -107,7 +110,7 @@ def _fill_shared(start, K, label, S, use_max, shared):
                     shared[d, x - start, t] += S[at, t]
 
 
-@compiled
+@internal
 def _fit_strip(start, K, label, pair, prior, mentions, fits, model, margins):
     """Fill the margins of a strip of mentions: the higher one of score({x},D) and score(D,{x}) for all clusters D.
 
@@ -156,15 +159,23 @@ def _fit_strip(start, K, label, pair, prior, mentions, fits, model, margins):
                 other[last[d]] = max(other[last[d]], fit)
 
 
-@compiled
+@internal
+def _number_of_clusters(label):
+    highest = label[0]
+    for number in label:
+        highest = max(highest, number)
+    return highest + 1
+
+
+@inlined
 def fit_block(begin, label, constraints, constrained, prior, model, scratch, margins):
     """Fill the margins of the mentions of one block, given S, n, their labels and names (`prior`, empty for none).
 
     Mentions are taken in strips, because S of one mention is spread over all of the triangle.
     """
     m, mentions, fits = label.size, scratch.sums, scratch.fits
-    K = label.max() + 1
-    mentions.n[:m] = scratch.mentions.n[:m]
+    K = _number_of_clusters(label)
+    copy_rows(m, scratch.mentions.n, mentions.n)
     mentions.size[:m] = 1.0
     _sum_clusters(K, label, mentions.n, fits)
     if constrained:

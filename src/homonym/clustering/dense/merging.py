@@ -9,8 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.compiling import compiled
+from homonym.clustering.compiling import compiled, internal
 from homonym.clustering.dense.scoring import add_name, exceeds, triangle_index
+
+# Loops over elements stand where numpy has an expression. numba compiles sorting, appending, copying and adding of
+# arrays from Python code, error messages included: a first run of homonym compiled for nearly twice as long.
+
+#: Length of the runs that are sorted by insertion before they are merged.
+SORTED_RUN = 16
 
 
 class Partition(NamedTuple):
@@ -38,7 +44,7 @@ class CannotLinks(NamedTuple):
     next_holder: Any
 
 
-@compiled
+@internal
 def _link_holders(profile, first_holder, next_holder):
     """Link the mentions of a block that have the same profile."""
     for x in range(profile.size):
@@ -46,13 +52,13 @@ def _link_holders(profile, first_holder, next_holder):
         first_holder[profile[x]] = x
 
 
-@compiled
+@internal
 def _unlink_holders(profile, first_holder):
     for x in range(profile.size):
         first_holder[profile[x]] = -1
 
 
-@compiled
+@internal
 def _has_cannot_links(profile, constraints, first_holder, next_holder):
     """Whether any two mentions of a block cannot be linked."""
     start, cannot_link = constraints.cannot_link_start, constraints.cannot_link
@@ -72,7 +78,9 @@ def constrained_blocks(block_start, constraints):
     """Which blocks have a must-link group of several mentions, or a cannot-link pair."""
     group, profile = constraints.group, constraints.profile
     constrained = np.zeros(block_start.size - 1, np.bool_)
-    first_holder, next_holder = np.full(constraints.cannot_link_start.size - 1, -1), np.empty(group.size, np.int64)
+    first_holder = np.empty(constraints.cannot_link_start.size - 1, np.int64)
+    first_holder[:] = -1
+    next_holder = np.empty(group.size, np.int64)
     for b in range(constrained.size):
         first, last = block_start[b], block_start[b + 1]
         for x in range(first, last):
@@ -82,7 +90,7 @@ def constrained_blocks(block_start, constraints):
     return constrained
 
 
-@compiled
+@internal
 def _mark_profiles(p, q, links):
     """Mark all pairs of a mention with profile p and a mention with profile q."""
     i = links.first_holder[p]
@@ -95,7 +103,7 @@ def _mark_profiles(p, q, links):
         i = links.next_holder[i]
 
 
-@compiled
+@internal
 def fill_cannot_links(profile, constraints, links):
     """Fill the triangle of cannot-links of the mentions of one block."""
     m, start = profile.size, constraints.cannot_link_start
@@ -108,15 +116,15 @@ def fill_cannot_links(profile, constraints, links):
     _unlink_holders(profile, links.first_holder)
 
 
-@compiled
+@internal
 def inherit_cannot_links(alive, a, b, pair):
     """Let cluster a have the cannot-links of cluster b."""
     for k in alive:
-        if k not in (a, b) and pair[triangle_index(b, k)]:
+        if k != a and k != b and pair[triangle_index(b, k)]:
             pair[triangle_index(a, k)] = 1
 
 
-@compiled
+@internal
 def join_must_links(group, pair, parent, alive, merges):
     """Join the mentions of each must-link group; returns the number of merges."""
     done = 0
@@ -132,7 +140,7 @@ def join_must_links(group, pair, parent, alive, merges):
     return done
 
 
-@compiled
+@internal
 def find_root(parent, i):
     """The root of i in a union-find forest, with path halving."""
     while parent[i] != i:
@@ -141,7 +149,16 @@ def find_root(parent, i):
     return i
 
 
-@compiled
+@internal
+def enlarged(array):
+    """A copy with room for twice as many elements."""
+    larger = np.empty(2 * array.size, array.dtype)
+    for k in range(array.size):
+        larger[k] = array[k]
+    return larger
+
+
+@internal
 def _best_pairs(alive, scores, limit, rounding):
     """All pairs that are best of row and column and exceed the limit, and the highest score of one that does not.
 
@@ -163,25 +180,81 @@ def _best_pairs(alive, scores, limit, rounding):
                 refused = max(refused, s)
                 continue
             if found == score.size:
-                left, right, score = np.append(left, left), np.append(right, right), np.append(score, score)
+                left, right, score = enlarged(left), enlarged(right), enlarged(score)
             left[found], right[found], score[found] = c, d, s
             found += 1
     return left[:found], right[:found], score[:found], refused
 
 
+@internal
+def _ascending_order(key):
+    """The order of ascending keys, doubles; equal keys keep their order. A merge sort of runs."""
+    items, width = key.size, SORTED_RUN
+    order, merged = np.empty(items, np.int64), np.empty(items, np.int64)
+    for i in range(items):
+        at = i
+        while at % SORTED_RUN > 0 and key[order[at - 1]] > key[i]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = i
+    while width < items:
+        for first in range(0, items, 2 * width):
+            i, middle = first, min(first + width, items)
+            j, last = middle, min(first + 2 * width, items)
+            for at in range(first, last):
+                if i < middle and (j == last or key[order[i]] <= key[order[j]]):
+                    merged[at] = order[i]
+                    i += 1
+                else:
+                    merged[at] = order[j]
+                    j += 1
+        order, merged = merged, order
+        width *= 2
+    return order
+
+
+@internal
+def _sort(numbers):
+    """Sort some numbers below 2⁵³ in place."""
+    key = np.empty(numbers.size)
+    for k in range(numbers.size):
+        key[k] = numbers[k]
+    order = _ascending_order(key)
+    for k in range(numbers.size):
+        numbers[k] = np.int64(key[order[k]])
+
+
 @compiled
 def descending_order(score, rounding):
     """The order of descending scores; within a run of neighbours that tie, the given order is kept."""
-    order = np.argsort(-score, kind="mergesort")
-    start = 0
+    key = np.empty(score.size)
+    for k in range(score.size):
+        key[k] = -score[k]
+    order, start = _ascending_order(key), 0
     for end in range(1, order.size + 1):
         if end == order.size or exceeds(score[order[end - 1]], score[order[end]], rounding):
-            order[start:end] = np.sort(order[start:end])
+            if end - start > 1:
+                _sort(order[start:end])
             start = end
     return order
 
 
-@compiled
+@internal
+def _order_of_pairs(left, right, score, rounding, clusters):
+    """The order of descending scores; those that tie by smaller, then larger cluster."""
+    key, sorted_score = np.empty(score.size), np.empty(score.size)
+    for k in range(score.size):
+        key[k] = min(left[k], right[k]) * clusters + max(left[k], right[k])
+    by_cluster = _ascending_order(key)
+    for k in range(score.size):
+        sorted_score[k] = score[by_cluster[k]]
+    order = descending_order(sorted_score, rounding)
+    for k in range(score.size):
+        order[k] = by_cluster[order[k]]
+    return order
+
+
+@internal
 def join_best_pairs(alive, scores, limit, rounding, parent, pair, merges, done):
     """Join the pairs that are best of row and column and exceed the limit; returns the number of merges so far.
 
@@ -189,10 +262,7 @@ def join_best_pairs(alive, scores, limit, rounding, parent, pair, merges, done):
     empty if there are none) are skipped. Also returns the highest score of a pair that does not exceed the limit.
     """
     left, right, score, refused = _best_pairs(alive, scores, limit, rounding)
-    if score.size > 1:
-        by_cluster = np.argsort(np.minimum(left, right) * parent.size + np.maximum(left, right), kind="mergesort")
-        left, right, score = left[by_cluster], right[by_cluster], score[by_cluster]
-    for k in descending_order(score, rounding):
+    for k in _order_of_pairs(left, right, score, rounding, parent.size):
         a, b = find_root(parent, left[k]), find_root(parent, right[k])
         if a == b or (pair.size > 0 and pair[triangle_index(a, b)]):
             continue
@@ -205,10 +275,10 @@ def join_best_pairs(alive, scores, limit, rounding, parent, pair, merges, done):
     return done, refused
 
 
-@compiled
+@internal
 def _absorb(a, b, alive, S, sums, use_max):
     """Add cluster b to cluster a (for `max`, S is the maximum)."""
-    size, types, before_a, before_b = sums.size, S.shape[1], a * (a - 1) // 2, b * (b - 1) // 2
+    n, size, types, before_a, before_b = sums.n, sums.size, S.shape[1], a * (a - 1) // 2, b * (b - 1) // 2
     size_b, size[b] = size[b], 0.0  # clusters of size 0 have been absorbed
     for k in alive:
         if k == a or size[k] == 0.0:
@@ -220,12 +290,13 @@ def _absorb(a, b, alive, S, sums, use_max):
                 S[to, t] = max(S[to, t], S[source, t])
             else:
                 S[to, t] += S[source, t]
-    sums.n[a] += sums.n[b]
+    for t in range(types):
+        n[a, t] += n[b, t]
     sums.level[a] += sums.level[b]
     size[a] += size_b
 
 
-@compiled
+@internal
 def contract(K, S, sums, names, named, use_max, partition):
     """Add each cluster that was joined to its root; returns the number of clusters left, and notes which changed."""
     alive, changed, parent = partition.alive, partition.changed, partition.parent
@@ -248,7 +319,7 @@ def contract(K, S, sums, names, named, use_max, partition):
     return left
 
 
-@compiled
+@internal
 def number_clusters(K, partition, label):
     """Fill the labels of all mentions: clusters are numbered by their smallest mention."""
     for k in range(K):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from homonym.clustering.arrays import Model
-from homonym.clustering.compiling import compiled, inlined
+from homonym.clustering.compiling import compiled, inlined, internal
 from homonym.clustering.reference import ROUNDING, TIE
 
 
@@ -84,13 +84,21 @@ class Names(NamedTuple):
     factor: Any
 
 
-@compiled
+@internal
+def copy_rows(rows, source, target):
+    """Copy the first rows of a table."""
+    for k in range(rows):
+        for t in range(source.shape[1]):
+            target[k, t] = source[k, t]
+
+
+@internal
 def name_factor(name_c, name_d, factor_c):
     """The factor of the full name that two clusters share, 1 if they share none."""
     return factor_c if name_c >= 0 and name_c == name_d else 1.0
 
 
-@compiled
+@internal
 def combined_name(a, b):
     """The name of a cluster that consists of clusters with the names a and b."""
     if a == -1 or a == b:
@@ -98,7 +106,7 @@ def combined_name(a, b):
     return a if b == -1 else -2
 
 
-@compiled
+@internal
 def add_name(to, name, factor, names):
     """Combine the name of a cluster with that of another cluster that it absorbs."""
     if names.name[to] == -1:
@@ -124,7 +132,9 @@ def block_model(m, n, model):
     N = float(m) if model.within else model.N
     for t in range(model.weight.size):
         if model.within:
-            model.mass[t] = n[:m, t].sum()
+            model.mass[t] = 0.0
+            for x in range(m):
+                model.mass[t] += n[x, t]
         model.expected[t] = 0.0
         if model.gamma > 0.0 and model.mass[t] > 0.0:
             model.expected[t] = model.gamma * model.weight[t] / model.mass[t]
@@ -148,12 +158,12 @@ def fill_weights(first, last, sums, model):
             sums.smooth[d] += sums.w[d, t]
         sums.smooth[d] *= epsilon / model.N
         if not model.joint:
-            sums.chance[d] = chance_of(d, sums.n, d, sums.n, sums.size, model.expected, epsilon, False)
+            sums.chance[d] = chance_of(d, sums.n, d, sums.n, sums.size, model.expected, epsilon, model.joint)
         if model.chance_limit > 0.0:
             sums.reach[d] = limit_weight(sums.size[d], model.X)
 
 
-@compiled
+@internal
 def chance_of(c, n_c, d, n_d, size_d, expected, epsilon, joint):
     """The chance term of score(C,D): γ · Σ_t λ_t · n_t(C)/n_t(·), times p_t(D) for the joint score."""
     total = 0.0
@@ -163,13 +173,13 @@ def chance_of(c, n_c, d, n_d, size_d, expected, epsilon, joint):
     return total
 
 
-@compiled
+@internal
 def limit_weight(larger, mentions):
     """The weight of the chance limit, by the size of the larger one of two clusters; `reference.limit_weight`."""
     return np.sqrt((mentions - larger) / larger)
 
 
-@compiled
+@internal
 def exceeds_chance_limit(score, chance_c, required):
     """Whether score(C,D), which has been multiplied by the factor of a name, as has its chance term, may be joined.
 
@@ -179,13 +189,13 @@ def exceeds_chance_limit(score, chance_c, required):
     return score > 0.0 and exceeds(score, required, ROUNDING * (score + chance_c))
 
 
-@compiled
+@internal
 def exceeds(a, b, rounding):
     """Whether a is greater than b by more than a tie; `reference.exceeds`, compiled."""
     return a - b > TIE * abs(a) + rounding
 
 
-@compiled
+@internal
 def triangle_index(i, j):
     """The position of the pair of i and j in a triangle."""
     return max(i, j) * (max(i, j) - 1) // 2 + min(i, j)
@@ -203,7 +213,7 @@ def _raise_best(c, d, value, best, other, second):
         second[c] = value
 
 
-@compiled
+@internal
 def _forget(alive, changed, bests):
     """Forget all values of changed clusters, and those of other clusters with them."""
     best, other, second = bests
@@ -216,7 +226,7 @@ def _forget(alive, changed, bests):
             other[c] = -1
 
 
-@compiled
+@internal
 def _score_changed(alive, changed, S, sums, model, names, named, linked, scores):
     """Score all pairs with a changed cluster, and compare the scores with the best ones of the other cluster."""
     # Outside of the loops, because each access to an array of a tuple counts references.
@@ -255,8 +265,8 @@ def _score_changed(alive, changed, S, sums, model, names, named, linked, scores)
             if gamma > 0.0:
                 chance_c, chance_d = chance[c], chance[d]
                 if joint:
-                    chance_c = chance_of(c, n, d, n, size, expected, epsilon, True)
-                    chance_d = chance_of(d, n, c, n, size, expected, epsilon, True)
+                    chance_c = chance_of(c, n, d, n, size, expected, epsilon, joint)
+                    chance_d = chance_of(d, n, c, n, size, expected, epsilon, joint)
                 # A factor below 1 does not make rounding errors smaller: see `reference.score_matrix`.
                 peak_c, peak_d = max(f, 1.0) * max(c_given_d, chance_c), max(f, 1.0) * max(d_given_c, chance_d)
                 if peak_c > peak_second[c]:
@@ -284,7 +294,7 @@ def _score_changed(alive, changed, S, sums, model, names, named, linked, scores)
                     _raise_best(d, c, c_given_d, column_best, column_other, column_second)
 
 
-@compiled
+@internal
 def _find_bests(alive, score, bests):
     """Find the best values that are not known."""
     best, other, second = bests
@@ -303,7 +313,7 @@ def _find_bests(alive, score, bests):
         best[c], other[c], second[c] = highest, found, runner_up
 
 
-@compiled
+@internal
 def _largest_term(alive, S, sums, model, names, named, peak):
     """The largest term of all subtractions. Bounds are replaced by values only where they are the highest."""
     while True:
@@ -322,12 +332,12 @@ def _largest_term(alive, S, sums, model, names, named, peak):
                 likeness += sums.w[d, t] * S[triangle_index(c, d), t]
             chance = sums.chance[c]
             if model.joint:
-                chance = chance_of(c, sums.n, d, sums.n, sums.size, model.expected, model.epsilon, True)
+                chance = chance_of(c, sums.n, d, sums.n, sums.size, model.expected, model.epsilon, model.joint)
             f = name_factor(names.name[c], names.name[d], names.factor[c]) if named else 1.0
             _raise_best(c, d, max(f, 1.0) * max(likeness, chance), peak.value, peak.other, peak.second)
 
 
-@compiled
+@inlined
 def score_clusters(alive, changed, S, sums, model, names, named, linked, scores):
     """Bring the scores of the clusters that are `alive` up to date after some have `changed`.
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.compiling import compiled
+from homonym.clustering.compiling import compiled, internal
 from homonym.clustering.dense.merging import find_root
 from homonym.clustering.dense.scoring import add_name
 from homonym.clustering.sparse.inverted_index import append_members, move_postings
@@ -35,7 +35,7 @@ def empty_lists(K: int, length: int) -> Partners:
     return Partners(other, value, np.zeros(shape[:2], np.int64), np.full(shape[:2], -np.inf))
 
 
-@compiled
+@internal
 def offer(kind, c, d, value, partners):
     """Insert d into a list of c if it belongs there; the caller has compared the value with the floor.
 
@@ -112,7 +112,7 @@ class Pairs(NamedTuple):
     score: Any
 
 
-@compiled
+@internal
 def _mark_profiles_of(a, joined_next, members, links, seen, token):
     """Set `seen` to the token for each profile of the clusters joined with a."""
     while a >= 0:
@@ -123,7 +123,7 @@ def _mark_profiles_of(a, joined_next, members, links, seen, token):
         a = joined_next[a]
 
 
-@compiled
+@internal
 def _cannot_link_seen(b, joined_next, members, links, seen, visited, token):
     """Whether a profile of the clusters joined with b cannot be linked with one that was seen."""
     start = links.cannot_link_start
@@ -166,7 +166,7 @@ def join_pairs(pairs, parent, smallest, members, links, merges, done):
     return done
 
 
-@compiled
+@internal
 def _fold_rows(a, b, use_max, cached):
     """Add the entries of cluster b in all cached rows to those of cluster a."""
     for s in range(cached.S.shape[0]):
@@ -178,7 +178,7 @@ def _fold_rows(a, b, use_max, cached):
             cached.S[s, t, b] = 0.0
 
 
-@compiled
+@internal
 def _inherit_row(a, b, size, cached):
     """Let a have the cached row of the larger one of both clusters; returns whether that is b's."""
     better = cached.slot[b] >= 0 and (cached.slot[a] < 0 or size[b] > size[a])

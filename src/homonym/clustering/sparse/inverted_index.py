@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Constraints, Floats, Integers, KernelInput, Model, ranges, starts
-from homonym.clustering.compiling import compiled
+from homonym.clustering.compiling import compiled, internal
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ def split_by_type(item_start, feature, type_start):
     return bag_start
 
 
-@compiled
+@internal
 def append_members(lists, a, b, b_first):
     """Give the members of cluster b to cluster a, behind its own or, with `b_first`, before them."""
     i = lists.first[b]
@@ -268,7 +268,7 @@ def append_members(lists, a, b, b_first):
     lists.first[b] = -1
 
 
-@compiled
+@internal
 def move_postings(index, items, a, b):
     """Let cluster a hold the features of cluster b."""
     i = items.first[b]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.compiling import compiled
+from homonym.clustering.compiling import compiled, internal
 from homonym.clustering.dense.scoring import exceeds, exceeds_chance_limit, limit_weight, name_factor
 from homonym.clustering.sparse.giant_merging import COLUMN, PEAK, ROW, Pairs, offer
 
@@ -78,7 +78,7 @@ class RowScratch(NamedTuple):
     token: Any
 
 
-@compiled
+@internal
 def _gather_item(i, t, index, scratch):
     """Copy the features of one type of item i; returns how many there are, and how many postings they have."""
     first, length, postings = index.bag_start[i, t], index.bag_start[i, t + 1] - index.bag_start[i, t], 0
@@ -90,7 +90,7 @@ def _gather_item(i, t, index, scratch):
     return length, postings
 
 
-@compiled
+@internal
 def _gather(i, t, index, items, scratch):
     """`_gather_item` for the sum of item i and the items that follow it, each feature once."""
     if items.following[i] < 0:
@@ -112,7 +112,7 @@ def _gather(i, t, index, items, scratch):
     return length, postings
 
 
-@compiled
+@internal
 def _add_to(shared, length, index, scratch):
     """Add S_t of the gathered bag with each holder of its features to `shared`."""
     posting_start, holder, count = index.posting_start, index.holder, index.holder_count
@@ -122,7 +122,7 @@ def _add_to(shared, length, index, scratch):
             shared[holder[p]] += amount * count[p]
 
 
-@compiled
+@internal
 def _add_weighted(t, length, postings, w_own, index, w, scratch):
     """Add w_t(D)·S_t(C,D) to `row` and w_t(C)·S_t(C,D) to `column`, where C is the gathered bag.
 
@@ -146,7 +146,7 @@ def _add_weighted(t, length, postings, w_own, index, w, scratch):
             column[d] += s * w_own
 
 
-@compiled
+@internal
 def _raise_highest(x, t, index, cluster, scratch, highest):
     """Raise `highest[t]` of each cluster to the largest S_t(x,y) of its mentions y ≠ x."""
     shared = scratch.shared
@@ -167,7 +167,7 @@ def _raise_highest(x, t, index, cluster, scratch, highest):
                 shared[y] = 0.0
 
 
-@compiled
+@internal
 def _weigh_row(S, w_own, w, scratch):
     """Fill `row` and `column` from S_t(C,D)."""
     row, column, K = scratch.row, scratch.column, w.shape[1]
@@ -179,7 +179,7 @@ def _weigh_row(S, w_own, w, scratch):
             column[d] += S[t, d] * w_own[t]
 
 
-@compiled
+@internal
 def _complete_row(item, state, scratch, S):
     """Add an item of a cluster C and the items that follow it to S_t(C,D)."""
     index, items, types = state.index, state.items, state.model.weight.size
@@ -194,7 +194,7 @@ def _complete_row(item, state, scratch, S):
             _add_to(S[t], length, index, scratch)
 
 
-@compiled
+@internal
 def _compute_row(c, state, scratch):
     """Fill `row` and `column` of cluster c; a cached row is completed by the items that are not yet in it."""
     items, cached, w, types = state.items, state.cached, state.clusters.w, state.model.weight.size
@@ -216,7 +216,7 @@ def _compute_row(c, state, scratch):
             _add_weighted(t, length, postings, w[t, c], state.index, w, scratch)
 
 
-@compiled
+@internal
 def _mark_cannot_links(c, members, links, scratch):
     """Mark all clusters that c must not be joined with."""
     scratch.token[0] += 1
@@ -234,7 +234,7 @@ def _mark_cannot_links(c, members, links, scratch):
         x = members.following[x]
 
 
-@compiled
+@internal
 def _joint_chance(n_c, n_d, size_d, model):
     """The chance term of the joint score(C,D)."""
     total = 0.0
@@ -303,7 +303,7 @@ def list_partners(rows, state, partners, offers, offering, scratch):
                     offer(opposite, d, c, score, offers)
 
 
-@compiled
+@internal
 def _score_row(c, state, scratch):
     """Fill `row` with score(C,D) for all D, −∞ for C itself and where a cannot-link or the chance limit forbids it."""
     _compute_row(c, state, scratch)
@@ -386,7 +386,7 @@ class MentionSums(NamedTuple):
     name: Any
 
 
-@compiled
+@internal
 def _own_share(x, c, t, index):
     """S_t(x, C∖{x}) for `prob`; what x itself contributes is subtracted per feature, so that no rounding error is left.
 
@@ -401,7 +401,7 @@ def _own_share(x, c, t, index):
     return total
 
 
-@compiled
+@internal
 def _chances(n_x, n_d, size_d, model):
     """The chance terms of score({x},D) and score(D,{x})."""
     if model.joint:
@@ -413,7 +413,7 @@ def _chances(n_x, n_d, size_d, model):
     return of_x, of_d
 
 
-@compiled
+@internal
 def _fit_rest(mention, c, holders, clusters, model):
     """How well a mention of cluster c fits the rest of c; `holders` is the number of mentions in c with a name."""
     types, size, epsilon = model.weight.size, clusters.size[c] - 1.0, model.epsilon
@@ -437,7 +437,7 @@ def _fit_rest(mention, c, holders, clusters, model):
     return factor * max(x_given_rest, rest_given_x)
 
 
-@compiled
+@internal
 def _fit_best(mention, c, clusters, model, scratch):
     """How well a mention of cluster c fits the best other cluster that c may be joined with."""
     best, pairs = -np.inf, 1.0
@@ -462,7 +462,7 @@ def _fit_best(mention, c, clusters, model, scratch):
     return best
 
 
-@compiled
+@internal
 def _share_mention(x, c, n_x, name_x, state, scratch):
     """Fill `row` and `column` of the mention x of cluster c; returns its sums."""
     model, w, types, K = state.model, state.clusters.w, state.model.weight.size, state.clusters.w.shape[1]
