@@ -27,6 +27,8 @@ DOCUMENTS = "".join(
 READ = {"inputs", "authors", "settings_file", "pairs", "statistics", "gold", "names"}
 WRITTEN = {"output", "trace", "rejects", "save_statistics", "json", "new_pairs"}
 DIRECTORIES = {"work", "result"}
+#: Files that belong to a result, which has a test of its own: tests/exports/test_original_files.py.
+OF_RESULTS = {"originals"}
 #: Commands whose output is a directory of files with names of their own.
 WRITES_DIRECTORY = {"study", "generate", "demo"}
 
@@ -37,7 +39,7 @@ def path_parameters(command: click.Command) -> dict[str, click.Parameter]:
 
 def test_every_path_of_every_command_is_known() -> None:
     for command in cli.commands.values():
-        assert set(path_parameters(command)) <= READ | WRITTEN | DIRECTORIES
+        assert set(path_parameters(command)) <= READ | WRITTEN | DIRECTORIES | OF_RESULTS
 
 
 COMBINATIONS = [

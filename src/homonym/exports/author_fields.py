@@ -108,7 +108,7 @@ def _full_and_short(full: Sequence[str], short: Sequence[str], record: Identifie
 
 # Web of Science
 
-_WOS_FIELD = re.compile(r"(?:(?<=[\r\n])|\A)(AU|AF|BA|BF|X1|X2) ([^\r\n]*(?:(?:\r\n|\r|\n)[ \t]+[^\r\n]*)*)")
+_WOS_FIELD = re.compile(r"(?:(?<=[\r\n])|\A)(AU|AF|BA|BF|X1|X2) ([^\r\n]*+(?:(?:\r\n|\r|\n)[ \t]++[^\r\n]*+)*+)")
 _WOS_ENTRY = re.compile(r"[^;\r\n]+")
 _WOS_END = re.compile(r"(?<=[\r\n])ER[ ]*\Z")
 

@@ -25,7 +25,7 @@ SCOPUS_DOCUMENT, SCOPUS_AUTHORS = "homonym id", "homonym authors"
 PREFIX = "HOMONYM:"
 
 _ALSO_ENCODED = str.maketrans({"_": "%5F", "~": "%7E", "-": "%2D"})
-_NOTE = re.compile(rf"(?:<p>)?\s*({DOCUMENT_FIELD}|{AUTHORS_FIELD}): *([^\s<]+(?: [^\s<]+)*)")
+_NOTE = re.compile(rf"(?:<p>)?\s*({DOCUMENT_FIELD}|{AUTHORS_FIELD}): *([^\s<]++(?: [^\s<]++)*+)")
 
 
 def encoded(text: str) -> str:
