@@ -44,6 +44,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def year_range(first: int | None, last: int | None) -> str:
+    """The first and the last year as text, empty if they are unknown.
+
+    >>> year_range(2001, 2004), year_range(2001, 2001), year_range(None, None)
+    ('2001–2004', '2001', '')
+    """
+    return "–".join(dict.fromkeys(str(year) for year in (first, last) if year is not None))
+
+
 def first_line(broken: BaseException) -> str:
     """The first line of an exception's message, or its class name if it has none."""
     return str(broken).splitlines()[0] if str(broken) else type(broken).__name__

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from homonym.clustering.arrays import Floats
 from homonym.collection.namesakes import namesakes_of
-from homonym.errors import InputError
+from homonym.errors import InputError, first_line
 from homonym.io.inputs import unreadable
 from homonym.io.outputs import write_atomic
 from homonym.io.result_directory import FREQUENCIES, MASSES, NAMES
@@ -81,7 +81,7 @@ class ResultStatistics:
         try:
             rows = pq.read_table(path).to_pydict()
         except (OSError, pa.ArrowException) as error:
-            raise InputError(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error
+            raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
         return dict(zip(zip(rows["kind"], rows["name"], strict=True), rows["names"], strict=True))
 
     def namesakes(self, full_names: Iterable[str | None]) -> Floats:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from homonym.commands.export import Exported, export
 from homonym.commands.result import Summary
-from homonym.errors import HomonymError, InputError, OutputError, counted, first_line
+from homonym.errors import HomonymError, InputError, OutputError, counted, first_line, year_range
 from homonym.io.outputs import Paths, sync_file
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, MARKER, MENTIONS, names_directory, written_directory
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from homonym.evaluation.assessment import Evaluation
+    from homonym.explanation.explained import Explanation
 
 
 @runtime_checkable
@@ -154,15 +155,11 @@ class Result:
         _require_paths(gold, "labels are files, or a table with the columns mention_id and author")
         return evaluate(self.directory, gold, **options)
 
-    def explain(self, *what: str, **options: Any) -> Any:
+    def explain(self, what: str, other: str | None = None, **options: Any) -> Explanation:
         """Why mentions are together or apart; see `homonym.explain`."""
-        import homonym
+        from homonym.commands.explain import explain
 
-        try:
-            explain = homonym.explain
-        except AttributeError:
-            raise HomonymError("this version of homonym cannot explain results.") from None
-        return explain(self.directory, *what, **options)
+        return explain(self.directory, what, other, **options)
 
     def save(self, path: str | Path) -> Path:
         """Keep the result as a result directory."""
@@ -187,17 +184,12 @@ class Result:
         table = self.authors.to_arrow()
         largest = table.take(pc.sort_indices(table["mentions"], sort_keys=[("", "descending")])[:_SHOWN])
         rows = "".join(
-            f"<tr><td>{escape(row['name'] or '')}</td><td>{row['documents']:,}</td><td>{_years(row)}</td>"
-            f"<td>{escape(row['author_id'])}</td></tr>"
+            f"<tr><td>{escape(row['name'] or '')}</td><td>{row['documents']:,}</td>"
+            f"<td>{year_range(row['first_year'], row['last_year'])}</td><td>{escape(row['author_id'])}</td></tr>"
             for row in largest.to_pylist()
         )
         head = "<tr><th>author</th><th>documents</th><th>years</th><th>author_id</th></tr>"
         return f"<p>{escape(repr(self))}</p><table><thead>{head}</thead><tbody>{rows}</tbody></table>"
-
-
-def _years(row: dict[str, Any]) -> str:
-    years = [str(year) for year in (row["first_year"], row["last_year"]) if year is not None]
-    return "–".join(dict.fromkeys(years))
 
 
 def _remove(folder: Path, process: int) -> None:

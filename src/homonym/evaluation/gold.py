@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from homonym.errors import InputError, counted
-from homonym.io.inputs import Source, expand, require_files
+from homonym.io.inputs import COLUMNAR, Source, expand, require_files
 from homonym.io.outputs import Paths
-from homonym.io.tables import COLUMNAR, OnBroken, TableReader, has_text, scalar_text, string_batches
+from homonym.io.tables import OnBroken, TableReader, has_text, scalar_text, string_batches
 from homonym.records.fields.identifiers import bare_orcid
 from homonym.records.formats.documents import document_object
 from homonym.records.reader import detect_format, read_documents

@@ -6,6 +6,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from homonym.errors import year_range
+
 Kind = Literal["name", "author", "pair"]
 PartKind = Literal["feature", "smoothing", "chance", "full name"]
 
@@ -33,16 +35,14 @@ class ExplainedAuthor:
     def years(self) -> str:
         """The first and the last year, as far as they are known."""
         known = [mention.year for mention in self.mentions if mention.year is not None]
-        if not known:
-            return ""
-        return f"{min(known)}–{max(known)}" if min(known) < max(known) else f"{known[0]}"
+        return year_range(min(known, default=None), max(known, default=None))
 
 
 @dataclass(frozen=True)
 class EvidencePart:
     """One part of a score: `value` is what it adds to it, and `share` the same in multiples of the limit.
 
-    Of a feature, `frequency` is #(f), and `rarity` says it in words.
+    A feature also has its `frequency`, #(f), and its `rarity`, the frequency in words.
     """
 
     kind: PartKind

@@ -1,4 +1,4 @@
-"""Explanations as text for people: titles, years and names instead of numbers of features."""
+"""Explanations as text that people can read, with titles, years and names."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def _evidence(compared: ComparedClusters) -> list[str]:
     if not compared.parts:
         return ["  (nothing in common)"]
     lines = []
-    for name, parts in _groups(compared.parts).items():
+    for name, parts in grouped_parts(compared).items():
         total = sum(part.share for part in parts)
         lines.append(f"  {total:+9.3f}  {name}")
         features = [part for part in parts if part.kind == "feature"]
@@ -186,17 +186,12 @@ def part_text(part: EvidencePart) -> str:
     return {"smoothing": "smoothing", "chance": "expected by chance", "full name": "the same full name"}[part.kind]
 
 
-def _groups(parts: Sequence[EvidencePart]) -> dict[str, list[EvidencePart]]:
-    """Parts by type, the strongest first; smoothing, chance and full name are groups of their own, at the end."""
+def grouped_parts(compared: ComparedClusters) -> dict[str, list[EvidencePart]]:
+    """The parts of a score by type, the strongest first; smoothing, chance and full name are groups at the end."""
     groups: dict[str, list[EvidencePart]] = defaultdict(list)
-    for part in parts:
+    for part in compared.parts:
         groups[type_text(part.type, 2) if part.kind == "feature" else part_text(part)].append(part)
     return dict(sorted(groups.items(), key=lambda item: (item[1][0].kind != "feature", -sum(p.value for p in item[1]))))
-
-
-def grouped_parts(compared: ComparedClusters) -> dict[str, list[EvidencePart]]:
-    """The parts of a score by type, as text and figures show them."""
-    return _groups(compared.parts)
 
 
 def _trees(found: Explanation) -> Iterator[str]:

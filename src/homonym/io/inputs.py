@@ -44,6 +44,9 @@ KEPT_BYTES = 1000
 # Maximum ratio of decompressed to compressed size, against decompression bombs; the first GiB is exempt.
 MAX_COMPRESSION_RATIO, UNCHECKED_BYTES = 2000, 1 << 30
 
+# First bytes of Parquet and Arrow files.
+PARQUET, ARROW = COLUMNAR = (b"PAR1", b"ARROW1")
+
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark it begins with
@@ -299,7 +302,7 @@ def _encoding(start: bytes) -> str | None:
     for mark, name in _BYTE_ORDER_MARKS.items():
         if start.startswith(mark):
             return "utf-8-sig" if mark == codecs.BOM_UTF8 else name
-    if start.startswith((b"PAR1", b"ARROW1")):  # binary tables
+    if start.startswith(COLUMNAR):
         return None
     sample = start[:200]
     if len(sample) >= 4 and 5 * sample.count(0) >= 2 * len(sample):  # UTF-16 without a byte order mark

@@ -24,7 +24,15 @@ import pyarrow.parquet as pq
 
 from homonym.errors import InputError, OutputError, SettingsError, first_line
 from homonym.io.arrow_messages import read_layout
-from homonym.io.inputs import STANDARD_INPUT, WESTERN, Source, require_plausible_size, require_rereadable
+from homonym.io.inputs import (
+    COLUMNAR,
+    PARQUET,
+    STANDARD_INPUT,
+    WESTERN,
+    Source,
+    require_plausible_size,
+    require_rereadable,
+)
 from homonym.io.outputs import open_atomic, require_writable
 from homonym.io.paths import plain_path
 from homonym.io.table_text import FORMULA, Header, is_separator_hint, json_object, line_end, read_header
@@ -34,7 +42,6 @@ ROW_GROUP = 1 << 16
 
 TABLE_SUFFIXES = (".parquet", ".csv", ".csv.gz", ".jsonl", ".jsonl.gz")
 
-PARQUET, ARROW = COLUMNAR = (b"PAR1", b"ARROW1")
 """First bytes of Parquet and Arrow (Feather) files."""
 
 # Rows, and bytes of text, that the reader handles at a time: large, because joining a batch has a fixed cost.

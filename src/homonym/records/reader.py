@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple
 
 from homonym.errors import InputError, SettingsError, word_list
 from homonym.io.archives import sources_of
-from homonym.io.inputs import STANDARD_INPUT, Source, expand, require_files
+from homonym.io.inputs import COLUMNAR, STANDARD_INPUT, Source, expand, require_files
 from homonym.io.outputs import Paths
 from homonym.records.fields.exported_ids import KIND as EXPORTED
 from homonym.records.fields.identifiers import content_id
@@ -100,10 +100,7 @@ MODULES = {
 
 NAMES = tuple(MODULES)
 
-BINARY_TABLES = (b"PAR1", b"ARROW1")
-"""First bytes of Parquet and Arrow files."""
-
-# The formats that read such files.
+# The formats that read Parquet and Arrow files.
 _TABLES = ("documents", "table")
 
 
@@ -122,7 +119,7 @@ def detect_format(source: Source, names: Sequence[str] = NAMES) -> Format | None
 
     Of a spreadsheet, the first sheet that a format recognises is read.
     """
-    if source.head.startswith(BINARY_TABLES):  # the bytes of a table may hold what looks like another format
+    if source.head.startswith(COLUMNAR):  # the bytes of a table may hold what looks like another format
         names = [name for name in names if name in _TABLES]
     for sheet in range(source.sheets):
         if sheet:

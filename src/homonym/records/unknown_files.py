@@ -6,12 +6,11 @@ import re
 from typing import NamedTuple
 
 from homonym.errors import InputError
-from homonym.io.inputs import Source
+from homonym.io.inputs import COLUMNAR, Source
 from homonym.io.table_text import Header, read_header
 from homonym.records.parsing.json_fields import load
 from homonym.records.parsing.json_stream import names_in
 from homonym.records.parsing.splitting import decoded
-from homonym.records.reader import BINARY_TABLES
 
 # Number of first lines that are examined.
 _LINES = 20
@@ -90,7 +89,7 @@ def advice(source: Source) -> str:
 
 def _names(source: Source) -> frozenset[str]:
     """The columns of a table, or the names in a JSON file; of JSON lines, those that all of the first lines have."""
-    if source.head.startswith(BINARY_TABLES):
+    if source.head.startswith(COLUMNAR):
         from homonym.io.tables import columnar_columns  # imports Arrow
 
         try:

@@ -73,7 +73,7 @@ class ShownPaper:
 
 @dataclass
 class ShownAuthor:
-    """An author with some of the papers; `doubt` is the expected number of mentions of somebody else."""
+    """An author with some of the papers; `doubt` is the expected number of mentions that belong to other people."""
 
     author_id: str
     block: str

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from homonym.errors import HomonymError, InputError, counted, first_line, word_list
+from homonym.errors import HomonymError, InputError, counted, first_line, word_list, year_range
 from homonym.explanation.author_reasons import author_reasons
 from homonym.io.outputs import write_atomic
 from homonym.io.result_directory import AUTHORS, CONFLICTS, FREQUENCIES, LOG, MENTIONS
@@ -177,7 +177,7 @@ def _read_sentences(content: RunContent, summary: Mapping[str, Any]) -> list[str
         lines.append(f"Formats: {word_list([_format_text(name, number) for name, number in sorted(formats.items())])}.")
     if content.has_documents and totals.documents:
         if totals.first_year is not None:
-            lines.append(f"The documents are from {_years(totals.first_year, totals.last_year)}.")
+            lines.append(f"The documents are from {year_range(totals.first_year, totals.last_year)}.")
         for number, what in ((totals.without_year, "year"), (totals.without_title, "title")):
             if number:
                 lines.append(f"{counted(number, 'document')} without a {what}: the authors are harder to tell apart.")
@@ -388,7 +388,7 @@ def _author_row(author: ShownAuthor, links: _Links) -> dict[str, Any]:
         "link": links.authors[author.author_id],
         "name": author.name,
         "documents": f"{author.documents:,}",
-        "years": _years(author.first_year, author.last_year),
+        "years": year_range(author.first_year, author.last_year),
         "confidence": _share(author.confidence),
         "doubt": _expected(author.doubt),
         "affiliation": author.affiliations[0] if author.affiliations else "",
@@ -408,12 +408,6 @@ def _expected(number: float | None) -> str:
     if number is None:
         return ""
     return "< 0.1" if number < 0.05 else f"{number:.1f}" if number < 10 else f"{number:,.0f}"
-
-
-def _years(first: int | None, last: int | None) -> str:
-    if first is None:
-        return ""
-    return str(first) if first == last else f"{first}–{last}"
 
 
 def _doubtful_sentence(totals: ResultTotals, shown: int) -> str:
@@ -502,7 +496,7 @@ def _name_view(name: ShownName, links: _Links, why: Mapping[str, Sequence[str]])
 
 
 def _author_view(author: ShownAuthor, links: _Links, why: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    years = _years(author.first_year, author.last_year)
+    years = year_range(author.first_year, author.last_year)
     facts = [counted(author.documents or author.mentions, "paper"), *([years] if years else [])]
     if author.confidence is not None:
         facts.append(f"confidence {percent(author.confidence)}")

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from homonym.errors import InputError
-from homonym.io.inputs import Source
+from homonym.io.inputs import PARQUET, Source
 from homonym.io.table_text import json_object
 from homonym.records.fields import identifiers
 from homonym.records.model import (
@@ -38,7 +38,7 @@ _NAMES = ("id", "authors")
 _MARK = re.compile(rb'"(?:authors|mention_id)"\s*+:')
 
 # How a Parquet file begins, and the column of a table of documents that has each as an object.
-_PARQUET, _RECORD = b"PAR1", "record"
+_RECORD = "record"
 
 # How a list begins, and an object with one member per line.
 _SPREAD = re.compile(rb'\s*+(?:\[\s*+\{|\{[ \t\r]*+\n\s*+")')
@@ -192,7 +192,7 @@ def _recognises(source: Source) -> bool:
 
     The table of documents in a result directory holds such objects, too.
     """
-    if source.head.startswith(_PARQUET):
+    if source.head.startswith(PARQUET):
         return _has_records(source)
     if not source.head.strip():
         return True
@@ -223,7 +223,7 @@ def _record_raws(source: Source) -> Iterator[Raw]:
 
 
 def _open(source: Source, columns: Columns) -> Records:
-    if source.head.startswith(_PARQUET):
+    if source.head.startswith(PARQUET):
         return Records(_record_raws(source), "record")
     if has_lines(source.head):
         return Records(starmap(Raw, source.lines()))
@@ -233,7 +233,7 @@ def _open(source: Source, columns: Columns) -> Records:
 def has_lines(head: bytes) -> bool:
     """Whether there is one document per line, judged by the first line."""
     first = head.lstrip().partition(b"\n")[0]
-    if head.startswith(_PARQUET):
+    if head.startswith(PARQUET):
         return False
     return _SPREAD.match(head) is None and first.count(b'"authors"') < 2
 

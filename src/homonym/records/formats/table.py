@@ -18,7 +18,7 @@ import orjson
 
 from homonym.errors import InputError
 from homonym.io import inputs
-from homonym.io.inputs import HEAD_BYTES, TOO_LONG, InputLine, Source
+from homonym.io.inputs import COLUMNAR, HEAD_BYTES, TOO_LONG, InputLine, Source
 from homonym.io.table_text import TOO_DEEP, Header, is_too_deep, line_end, read_header
 from homonym.records.fields import identifiers
 from homonym.records.fields.people import is_placeholder
@@ -68,8 +68,6 @@ _FIRST_ROWS = 1000
 Rows = Iterable[dict[str, Any] | str]
 """Column to cell for each row; a text in place of a row says why rows are missing."""
 
-# First bytes of Parquet and Arrow files.
-_MAGIC = (b"PAR1", b"ARROW1")
 
 # Columns of SpringerLink, which writes lists of authors without any separator.
 _SPRINGER = frozenset({"itemtitle", "itemdoi", "authors", "contenttype"})
@@ -139,7 +137,7 @@ class TableLayout:
 
 
 def _is_binary(source: Source) -> bool:
-    return source.head.startswith(_MAGIC)
+    return source.head.startswith(COLUMNAR)
 
 
 def _recognises(source: Source) -> bool:
