@@ -26,7 +26,7 @@ from homonym.io.outputs import (
     require_writable,
 )
 from homonym.io.paths import plain_path, printable
-from homonym.io.result_directory import recover_directory
+from homonym.io.result_directory import recover_directory, require_no_file_of_result
 from homonym.io.urls import is_url, local_path, overlaps
 from homonym.records.reader import Columns, Inputs, companion_files, detect_format
 from homonym.runtime.progress import LOG, Listener, RunLog, Stages, logged_outputs, run_log_path
@@ -275,6 +275,7 @@ def _require_apart(
     work directory in it, unless that is hidden.
     """
     require_distinct(read, written)
+    require_no_file_of_result(written)
     read = [path for path in read if path != STANDARD_INPUT]
     for directory in files.directories:
         if path := first_within(directory, read):
@@ -410,7 +411,8 @@ def _open_work_directory(run: Run) -> Iterator[WorkDirectory]:
 
 
 def _work_place(files: RunFiles, work: Path | None) -> Path | None:
-    return work or (files.result.with_name(f".{files.result.name}.work") if files.result else None)
+    # Not with_name, which fails for `.` and `/`; that they cannot be replaced is reported later.
+    return work or (files.result.parent / f".{files.result.name}.work" if files.result else None)
 
 
 def _work_directory(run: Run, path: Path | None) -> AbstractContextManager[WorkDirectory]:
