@@ -45,5 +45,5 @@ def test_export_refuses_files_of_different_runs(mixed: Path) -> None:
 @pytest.mark.parametrize("mixed", ["mentions.parquet", "documents.parquet"], indirect=True)
 def test_explain_refuses_files_of_different_runs(mixed: Path) -> None:
     for name in ("Doe, J", "Roe, R"):
-        with pytest.raises(InputError, match="has no name|are others than those"):
+        with pytest.raises(InputError, match=r"has no name|are others than those"):
             explain(mixed, name)

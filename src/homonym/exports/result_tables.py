@@ -135,8 +135,8 @@ class ResultTables:
                 yield document
         if left:
             raise InputError(
-                f"{self.folder}: {counted(left, 'mention')} of {MENTIONS} not in {DOCUMENTS}; the files are of different "
-                "runs. Run homonym disambiguate again."
+                f"{self.folder}: {counted(left, 'mention')} of {MENTIONS} not in {DOCUMENTS}; the files are of "
+                "different runs. Run homonym disambiguate again."
             )
 
     def _document(self, document_id: str, record: str, found: MentionsByDocument) -> ExportedDocument:
