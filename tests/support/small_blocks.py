@@ -136,7 +136,7 @@ def literal_model(
         limit=alpha + len(block) * beta + kappa * len(block) ** 0.5 / (frequencies.mentions + 3000),
         use_max=run.variant == "max",
         joint=run.joint,
-        gamma=run.chance,
+        gamma=run.chance_weight,
         chance_limit=run.required_lift,
         names=literal_names(block),
     )
@@ -153,7 +153,7 @@ def near(value: Any, run: Settings, names: NamePrior | None = None) -> Any:
     These are multiplied by the factors of names.
     """
     factor = 1.0 if names is None else max(1.0, float(names.factor.max()))
-    return pytest.approx(value, rel=1e-9, abs=1e-13 * (1 + run.chance) * factor if run.chance else 0)
+    return pytest.approx(value, rel=1e-9, abs=1e-13 * (1 + run.chance_weight) * factor if run.chance_weight else 0)
 
 
 # So close to 1 that no outcome is skipped.
