@@ -18,10 +18,24 @@ from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies, Na
 from homonym.clustering.sparse import giant_blocks
 from homonym.settings import Settings
 from tests.clustering import test_constrained_clustering, test_dense
-from tests.clustering.test_constrained_clustering import EMPTY, PROFILES, Case, constrained, constraints_of
-from tests.clustering.test_dense import FACTORS, TYPES, Mention, blocks, counted, flat, names_of, near, parameters
-from tests.clustering.test_sweep import rarities
 from tests.support.profiles import examples
+from tests.support.small_blocks import (
+    EMPTY,
+    FACTORS,
+    PROFILES,
+    TYPES,
+    Case,
+    Mention,
+    blocks,
+    constrained,
+    constraints_of,
+    counted,
+    flat,
+    names_of,
+    near,
+    parameters,
+    rarities,
+)
 
 # Names of the constants for what is kept between rounds, and for the size of work units.
 CONSTANTS = ("LISTED", "WORN", "ENOUGH", "CHUNK", "CACHE_BYTES", "CACHED_SIZE", "IDLE")

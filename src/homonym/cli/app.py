@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
@@ -35,7 +36,7 @@ from homonym.cli.options import (
     statistics_options,
 )
 from homonym.cli.signals import signals_as_interrupts
-from homonym.errors import HomonymError
+from homonym.errors import HomonymError, SettingsError
 from homonym.io.paths import discard_output, print_any_name, printable
 from homonym.io.special_files import is_special
 from homonym.settings import CLUSTERING, EXTRACTION, UNTUNED, WEIGHT_SEEDS, Settings, load_settings, parse_weights
@@ -469,6 +470,8 @@ def _resources(options: dict[str, Any]) -> Resources:
     from homonym import Resources
 
     memory = options.pop("memory")
+    if memory is not None and not math.isfinite(memory):
+        raise SettingsError(f"the memory is {memory}; give --memory a number of GiB.")
     return Resources(
         threads=options.pop("threads"),
         memory=int(memory * 2**30) if memory is not None else None,

@@ -253,7 +253,7 @@ def _show_chances(console: Console, found: Calibration) -> None:
         return
     f1 = ", ".join(f"{tried.gamma:g} ({figure(tried.f1)})" for tried in found.chances)
     why = "clearly better than the default" if found.settings.gamma is not None else "no other is clearly better"
-    console.print(f"γ = {found.settings.chance:g}: {why}; training F1 of all values: {f1}")
+    console.print(f"γ = {found.settings.chance_weight:g}: {why}; training F1 of all values: {f1}")
 
 
 def _show_unlabelled(console: Console, found: Calibration) -> None:

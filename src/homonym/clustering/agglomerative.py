@@ -369,7 +369,7 @@ def _model(frequencies: Frequencies, settings: Settings) -> Model:
         N=float(frequencies.mentions),
         X=0.0,
         epsilon=settings.epsilon,
-        gamma=settings.chance,
+        gamma=settings.chance_weight,
         chance_limit=settings.required_lift,
         use_max=settings.variant == "max",
         joint=settings.joint,

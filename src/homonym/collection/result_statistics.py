@@ -23,6 +23,7 @@ from homonym.collection.namesakes import namesakes_of
 from homonym.errors import InputError, first_line
 from homonym.io.inputs import unreadable
 from homonym.io.outputs import write_atomic
+from homonym.io.paths import plain_path
 from homonym.io.result_directory import FREQUENCIES, MASSES, NAMES
 from homonym.io.tables import look_up, write_table
 from homonym.schema import NAME_COUNTS, STATISTICS
@@ -79,7 +80,8 @@ class ResultStatistics:
         """The counts of all surnames and given names."""
         path = self.folder / NAMES
         try:
-            rows = pq.read_table(path).to_pydict()
+            with plain_path(path) as plain:
+                rows = pq.read_table(plain).to_pydict()
         except (OSError, pa.ArrowException) as error:
             raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
         return dict(zip(zip(rows["kind"], rows["name"], strict=True), rows["names"], strict=True))

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from homonym.errors import InputError, OutputError, counted
 from homonym.io.outputs import require_writable, write_atomic
-from homonym.io.result_directory import DOCUMENTS, MENTIONS, is_result
+from homonym.io.paths import plain_path
+from homonym.io.result_directory import DOCUMENTS, MENTIONS, is_result, require_no_file_of_result
 from homonym.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def _require_page(page: Path) -> None:
         raise OutputError(
             f"{page}: an explanation is written as {' or '.join(PAGE_SUFFIXES)}; choose one of these suffixes."
         )
+    require_no_file_of_result([page])
     require_writable(page)
 
 
@@ -184,8 +186,8 @@ def _close_names(path: Path, settings: Settings, text: str) -> list[str]:
 
     name = parse_name(text)
     key = SCHEMES[settings.blocking](name, None) if name.surname else text.upper()
-    query = f"""SELECT block FROM (SELECT DISTINCT block FROM read_parquet({sql_files([path])}))
-                ORDER BY jaro_winkler_similarity(block, ?) DESC, block LIMIT {LISTED}"""
-    with duckdb.connect() as connection:
+    with plain_path(path) as plain, duckdb.connect() as connection:
+        query = f"""SELECT block FROM (SELECT DISTINCT block FROM read_parquet({sql_files([plain])}))
+                    ORDER BY jaro_winkler_similarity(block, ?) DESC, block LIMIT {LISTED}"""
         rows: list[tuple[Any]] = connection.execute(query, [key]).fetchall()
     return [block for (block,) in rows]

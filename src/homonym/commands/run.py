@@ -26,7 +26,7 @@ from homonym.io.outputs import (
     require_writable,
 )
 from homonym.io.paths import plain_path, printable
-from homonym.io.result_directory import recover_directory
+from homonym.io.result_directory import recover_directory, require_no_file_of_result
 from homonym.io.urls import is_url, local_path, overlaps
 from homonym.records.reader import Columns, Inputs, companion_files, detect_format
 from homonym.runtime.progress import LOG, Listener, RunLog, Stages, logged_outputs, run_log_path
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from homonym.engines.base import AnyEngine, PartsData, RecordsRead
     from homonym.engines.local import LocalEngine
 
-# Maximum number of threads: more than the cores of any machine. 25,000 threads brought a machine to a standstill.
-MAX_THREADS = 1024
+# Maximum number of threads for each core. Many more, such as by a typing error, would make a machine unusable for all.
+MAX_THREADS_PER_CORE = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +70,11 @@ class Resources:
         memory = psutil.virtual_memory().total // 2 if self.memory is None else self.memory
         if threads < 1 or memory < 1 << 20:
             raise SettingsError("a run needs at least 1 thread and 1 MiB of memory; raise --threads or --memory.")
-        if threads > MAX_THREADS:
-            raise SettingsError(f"{threads:,} threads are too many; give at most {MAX_THREADS:,} with --threads.")
+        if threads > MAX_THREADS_PER_CORE * cores:
+            raise SettingsError(
+                f"{threads:,} threads would block this machine, which has {counted(cores, 'core')}; give --threads "
+                f"at most {MAX_THREADS_PER_CORE * cores}."
+            )
         return threads, memory
 
 
@@ -280,6 +283,7 @@ def _require_apart(
     work directory in it, unless that is hidden.
     """
     require_distinct(read, written)
+    require_no_file_of_result(written)
     read = [path for path in read if path != STANDARD_INPUT]
     for directory in files.directories:
         if path := first_within(directory, read):
@@ -415,7 +419,8 @@ def _open_work_directory(run: Run) -> Iterator[WorkDirectory]:
 
 
 def _work_place(files: RunFiles, work: Path | None) -> Path | None:
-    return work or (files.result.with_name(f".{files.result.name}.work") if files.result else None)
+    # Not with_name, which fails for `.` and `/`; that they cannot be replaced is reported later.
+    return work or (files.result.parent / f".{files.result.name}.work" if files.result else None)
 
 
 def _work_directory(run: Run, path: Path | None) -> AbstractContextManager[WorkDirectory]:

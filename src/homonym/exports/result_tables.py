@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from homonym.errors import InputError, first_line
+from homonym.errors import InputError, counted, first_line
 from homonym.exports.labels import unique_labels
 from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS, is_result
@@ -126,11 +126,18 @@ class ResultTables:
             yield from batch.to_pylist()
 
     def documents(self) -> Iterator[ExportedDocument]:
-        """The documents, in the order of their ids, with their mentions."""
-        found = self._mentions_by_document
+        """The documents, in the order of their ids, with their mentions. Fails at the end if mentions are left."""
+        found, left = self._mentions_by_document, len(self.mentions)
         for batch in self._batches(DOCUMENTS, ["document_id", "record"], BATCH_DOCUMENTS):
             for row in batch.to_pylist():
-                yield self._document(row["document_id"], row["record"], found)
+                document = self._document(row["document_id"], row["record"], found)
+                left -= len(document.mentions)
+                yield document
+        if left:
+            raise InputError(
+                f"{self.folder}: {counted(left, 'mention')} of {MENTIONS} not in {DOCUMENTS}; the files are of "
+                "different runs. Run homonym disambiguate again."
+            )
 
     def _document(self, document_id: str, record: str, found: MentionsByDocument) -> ExportedDocument:
         try:

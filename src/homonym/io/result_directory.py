@@ -12,7 +12,7 @@ import glob
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -61,6 +61,14 @@ def is_result(path: Path) -> bool:
 def file_of(path: Path, name: str) -> Path:
     """The named file of a result directory; any other path as it is."""
     return path / name if os.path.isdir(path) and is_result(path) else path
+
+
+def require_no_file_of_result(outputs: Iterable[Path]) -> None:
+    """Fail if an output would replace a single file of a result directory, whose files belong together."""
+    for path in outputs:
+        target = _target(path)
+        if target.name in FILES and is_result(target.parent):
+            raise OutputError(f"{path} is a file of a result directory and would be overwritten; name another file.")
 
 
 def require_result_place(path: Path) -> None:

@@ -151,11 +151,13 @@ def publication_year(value: Any, notes: list[Note]) -> int | None:
 
     >>> publication_year("2014-03", []), publication_year(9999, notes := []), notes
     (2014, None, [('field', 'year 9999 is not a year')])
+    >>> publication_year(2014.0, notes), publication_year(2014.5, notes), len(notes)
+    (2014, None, 2)
     """
     if value is None or value == "":
         return None
     try:
-        year = int(value) if not isinstance(value, str) else int(value.strip()[:4])
+        year = int(value.strip()[:4]) if isinstance(value, str) else int(value) if value == int(value) else 0
     except (TypeError, ValueError, OverflowError):
         year = 0
     if FIRST_YEAR <= year <= LAST_YEAR:
