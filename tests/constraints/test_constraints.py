@@ -404,9 +404,7 @@ def test_warns_about_pairs_that_cannot_be_used() -> None:
     pairs = UserPairs(("m0", "m0", "m9", "m0"), ("m1", "m8", "m0", "m1"), (True, True, False, False))
     constraints = constraints_of(collection, pairs)
     assert constraints is not None
-    unknown, separated = constraints.warnings
-    assert unknown == "2 pairs ignored: there is no mention m8, for example."
-    assert separated.startswith("1 pair cannot be linked: blocking separates m0 and m1")
+    assert constraints.warnings == ["2 pairs ignored: there is no mention m8, for example."]
     constraints = constraints_of(collection, UserPairs((), (), ()))
     assert constraints is not None
     assert constraints.warnings == ["the file of pairs has no rows."]
@@ -464,9 +462,10 @@ def test_no_run_violates_a_constraint(
             assert author[i] == author[j], "must-linked mentions are one author"
         elif literal.apart(i, j):
             assert author[i] != author[j], "mentions with a cannot-link are not, not even through a third mention"
-    assert {(row["kind"], row["mentions"].count(";") + 1) for row in rows} == {
-        (kind, len(component)) for kind, component in literal.conflicts()
-    }
+    conflicts = {(kind, len(component)) for kind, component in literal.conflicts()}
+    assert {
+        (row["kind"], row["mentions"].count(";") + 1) for row in rows if " are linked by " in row["what"]
+    } == conflicts
     assert summary.constraints is not None
     assert summary.constraints.contradictions == len(rows)
 

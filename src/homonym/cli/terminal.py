@@ -189,6 +189,8 @@ def _show_constraints(console: Console, done: ConstraintSummary) -> None:
 
     if done.links:
         console.print(f"must-link: {counted(done.linked, 'mention')} linked ({by_kind(done.links)})")
+    if done.united:
+        console.print(f"across names: {counted(done.united, 'author')} united with authors of other names")
     if done.apart:
         console.print(f"cannot-link, in pairs of mentions: {by_kind(done.apart)}")
     for conflict in done.first:

@@ -18,11 +18,15 @@ from homonym.settings import Settings
 
 @dataclass(frozen=True)
 class ConstraintCounts:
-    """Number of must-links by kind, of mentions that these link, and of separated pairs of mentions by kind."""
+    """Number of must-links by kind, of mentions that these link, and of separated pairs of mentions by kind.
+
+    `united` is the number of authors that became part of an author of another block.
+    """
 
     links: dict[str, int]
     linked: int
     apart: dict[str, int]
+    united: int = 0
 
 
 @dataclass(frozen=True, eq=False)
