@@ -57,8 +57,8 @@ def united(rows: list[Row], pairs: UserPairs | None = None) -> tuple[list[str], 
         pa.table([*zip(*ids, strict=True)], schema=CANDIDATE_IDS) if ids else CANDIDATE_IDS.empty_table(),
         pairs,
     )
-    new: dict[int, str] = dict(zip(found.rows["place"].to_pylist(), found.rows["author_id"].to_pylist(), strict=True))
-    return [new.get(place, row["author_id"]) for place, row in enumerate(rows)], found
+    new = dict(zip(found.rows["place"].to_pylist(), found.rows["author_id"].to_pylist(), strict=True))
+    return [str(new.get(place, row["author_id"])) for place, row in enumerate(rows)], found
 
 
 def reasons(found: UnitedAuthors) -> list[str]:

@@ -217,7 +217,7 @@ def test_same_bytes_for_identifiers_that_unite_names(session: SparkSession, tmp_
     from tests.constraints.test_across_blocks import PAPERS
 
     (tmp_path / "in.jsonl").write_bytes(lines(PAPERS))
-    (tmp_path / "pairs.csv").write_text("mention_a,mention_b,relation\nd020#0,d021#0,same\n")
+    (tmp_path / "pairs.csv").write_text("mention_a,mention_b,relation\nd008#0,d009#0,same\n")
     local, spark = (
         disambiguate(
             tmp_path / "in.jsonl",
