@@ -36,6 +36,7 @@ REJECTED = {
     "author": "authors rejected",
     "field": "fields rejected",
     "duplicate": "duplicates, merged",
+    "contributor": "groups and editors, no mentions",
 }
 
 
@@ -63,6 +64,8 @@ def show_problems(summary: Reported, console: Console | None = None) -> None:
     counts = {lost: counted(count, lost) for lost, count in summary.problems.counts.items() if count}
     if any(problem.merged for problem in summary.problems.first):
         console.print(f"Merged with another copy of the same document: {counts.pop('duplicate')}.")
+    if others := counts.pop("contributor", ""):
+        console.print(f"Not people or not authors, kept in the documents: {others}.")
     if counts:
         console.print(f"Rejected: {', '.join(counts.values())}.")
 
@@ -189,6 +192,8 @@ def _show_constraints(console: Console, done: ConstraintSummary) -> None:
 
     if done.links:
         console.print(f"must-link: {counted(done.linked, 'mention')} linked ({by_kind(done.links)})")
+    if done.united:
+        console.print(f"across names: {counted(done.united, 'author')} united with authors of other names")
     if done.apart:
         console.print(f"cannot-link, in pairs of mentions: {by_kind(done.apart)}")
     for conflict in done.first:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from homonym.errors import InputError, OutputError, counted
 from homonym.io.outputs import require_writable, write_atomic
 from homonym.io.paths import plain_path
-from homonym.io.result_directory import DOCUMENTS, MENTIONS, is_result, require_no_file_of_result
+from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS, is_result, require_no_file_of_result
+from homonym.records.fields.identifiers import PERSON_ASSIGNED
 from homonym.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -91,9 +92,12 @@ def _answer(folder: Path, settings: Settings, what: str, other: str | None) -> E
     if rival:
         subject = _one_author(folder, subject, what)
         if rival.block != subject.block:
+            names = f"{what} is of the name {subject.block} and {other} of the name {rival.block}"
+            if _author_of(folder, subject) == _author_of(folder, rival):
+                return _united(_answer(folder, settings, subject.mention_ids[0], None), names)
             raise InputError(
-                f"{what} is of the name {subject.block} and {other} of the name {rival.block}: only mentions of one "
-                "name are compared, so they are two authors; coarser blocks (--blocking) would bring names together."
+                f"{names}: only mentions of one name are compared, so they are two authors; an identifier of the "
+                "person or your pairs (--pairs) would unite them, and coarser blocks (--blocking) bring names together."
             )
     with tempfile.TemporaryDirectory(prefix="homonym-") as work:
         (block,) = recluster(folder, [subject.block], settings, Path(work))
@@ -105,7 +109,49 @@ def _answer(folder: Path, settings: Settings, what: str, other: str | None) -> E
         if subject.is_name:
             return explainer.about_name(members)
         label = int(explainer.label[members[0]])
-        return explainer.about_author(label, members[0] if subject.mention else None)
+        found = explainer.about_author(label, members[0] if subject.mention else None)
+        return replace(found, notes=(*found.notes, *_other_names(folder, found)))
+
+
+def _united(about: Explanation, names: str) -> Explanation:
+    """The answer about two mentions of one author that are of different names; `about` is that about the first."""
+    *notes, why = about.notes
+    return replace(about, kind="pair", together=True, answer=f"They are one author: {names}. {why}", notes=tuple(notes))
+
+
+def _author_of(folder: Path, subject: _Subject) -> str:
+    """The author of a mention or of an author."""
+    import pyarrow as pa
+
+    from homonym.io.tables import look_up
+
+    rows = look_up(folder / MENTIONS, "mention_id", pa.array(subject.mention_ids[:1]), ["author_id"])
+    author_id: str = rows["author_id"][0].as_py()
+    return author_id
+
+
+def _other_names(folder: Path, found: Explanation) -> list[str]:
+    """A sentence about the mentions of an author that are not in the cluster that was explained."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from homonym.io.tables import look_up
+
+    (author,) = found.authors
+    rows = look_up(folder / AUTHORS, "author_id", pa.array([author.author_id]), ["author_id", "mentions", "ids"])
+    if not len(rows) or rows["mentions"][0].as_py() == len(author.mentions):
+        return []
+    mentions = look_up(
+        folder / MENTIONS, "author_id", pa.array([author.author_id]), ["mention_id", "block", "constraint"]
+    )
+    explained = pa.array([one.mention_id for one in author.mentions])
+    others = mentions.filter(pc.invert(pc.is_in(mentions["mention_id"], explained)))
+    names = sorted(set(others["block"].to_pylist()))
+    kinds = {row["kind"]: row["id"] for row in rows["ids"][0].as_py() if row["kind"] in PERSON_ASSIGNED}
+    by = " and ".join(f"the {kind} {value}" for kind, value in sorted(kinds.items())) or "your pairs"
+    return [
+        f"{counted(len(others), 'more mention')} of this author ({_listed(names)}): united by {by}, not by a score."
+    ]
 
 
 def _find(folder: Path, settings: Settings, what: str) -> _Subject:

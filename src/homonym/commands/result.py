@@ -46,7 +46,8 @@ class ConstraintSummary:
     """What constraints did in a run.
 
     `links` has the number of must-links by kind, `linked` the mentions that these bind, `apart` the number of
-    cannot-link pairs of mentions by kind. `first` has the first of the conflicts, called `contradictions`; all of them
+    cannot-link pairs of mentions by kind, `united` the number of authors that became part of an author of another
+    block. `first` has the first of the conflicts, called `contradictions`; all of them
     are in `file`.
     """
 
@@ -56,6 +57,7 @@ class ConstraintSummary:
     contradictions: int
     first: tuple[ConstraintConflict, ...]
     file: Path
+    united: int = 0
 
 
 @dataclass(frozen=True)
@@ -310,6 +312,7 @@ def _constraint_summary(outcome: ConstraintOutcome, place: ResultPlace) -> Const
         contradictions=len(conflicts),
         first=tuple(conflicts[:FIRST_CONFLICTS]),
         file=place.files.conflicts,
+        united=counts.united,
     )
 
 

@@ -43,6 +43,7 @@ from homonym.collection.result_statistics import write_result_statistics
 from homonym.collection.statistics import GivenStatistics, save_statistics, statistics_side_file
 from homonym.constraints.evidence import UserPairs, require_known_identifiers
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
+from homonym.constraints.must_link import PAIR
 from homonym.constraints.name_prior import FullNames
 from homonym.engines import local_checkpoints
 from homonym.engines.base import (
@@ -74,6 +75,7 @@ from homonym.engines.document_batches import (
     parts_of,
     plan_sharing,
 )
+from homonym.engines.local_candidates import unite_blocks
 from homonym.engines.local_checkpoints import (
     ENCODED,
     EncodedCheckpoint,
@@ -165,10 +167,11 @@ class LocalParts:
 
 @dataclass(frozen=True)
 class LocalCollection:
-    """An encoded collection, and its constraints once they are known."""
+    """An encoded collection, and its constraints and the user's pairs once they are known."""
 
     encoded: Encoded
     constraints: FoundConstraints | None = None
+    pairs: UserPairs | None = None
 
 
 class LocalAuthors(NamedTuple):
@@ -388,7 +391,7 @@ class LocalEngine:
         with self.stages.stage("constrain"):
             constraints = find_constraints(encoded, settings, pairs)
         self.warnings.extend(constraints.warnings if constraints else [])
-        return replace(collection, data=LocalCollection(encoded, constraints))
+        return replace(collection, data=LocalCollection(encoded, constraints, pairs))
 
     def sample(self, collection: Collection, settings: Settings) -> CalibrationSample:
         """All blocks: calibration chooses among them."""
@@ -413,8 +416,11 @@ class LocalEngine:
             if trace:
                 rounds.append(trace_table(names, blocks, clustering))
         rows = AuthorRows.of(encoded, label, constraints, mention_confidence)
+        united = unite_blocks(rows, encoded, settings, collection.data.pairs)
+        rows = rows.with_united(united)
         total, known = (0.0, 0) if mention_confidence is None else sum_of_known(mention_confidence)
         outcome = ConstraintOutcome(constraints.counts, constraints.conflicts) if constraints else None
+        outcome = outcome.with_united(united, (*settings.trusted, PAIR)) if outcome else None
         authors = LocalAuthors(rows, rounds_in_order(rounds))
         mean = total / known if known else None
         return FoundAuthors(collection.mentions, rows.authors, mean, outcome, authors)

@@ -298,6 +298,9 @@ def _all_capital(words: list[_NameWord]) -> bool:
 def _parse_with_comma(family: list[_NameWord], given: list[_NameWord], suffix: str) -> Name:
     family, suffix = _without_suffix(family, suffix)
     given, suffix = _without_suffix(given, suffix)
+    # "Smith, John MD" ends in a degree, "Rahman, MD" and "Smith, J MD" in initials.
+    if given and given[-1].raw == "MD" and any(len(word.name) > 1 and not word.capital for word in given):
+        given = given[:-1]
     upper = _all_capital(family + given)
     particles, given = _without_particles(given, upper=upper)
     return _name(particles + family, given, suffix, upper=upper, comma=True)

@@ -235,6 +235,7 @@ LOST = {
     "author": ("author entry", "author entries", "could not be used."),
     "field": ("field", "could not be used."),
     "duplicate": ("copy", "copies", "of another record, merged with it."),
+    "contributor": ("author entry is", "author entries are", "a group, an editor or no name, and no mention."),
 }
 
 
