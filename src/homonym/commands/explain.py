@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Maximum number of mentions, authors or names in a message.
 LISTED = 5
+# Least Jaro-Winkler similarity of a name that is listed for an unknown one.
+SIMILAR = 0.8
 
 PAGE_SUFFIXES = (".svg", ".html")
 
@@ -83,6 +85,7 @@ class _Subject:
 def _answer(folder: Path, settings: Settings, what: str, other: str | None) -> Explanation:
     from homonym.engines.reclustering import recluster
     from homonym.explanation.answers import BlockExplainer
+    from homonym.explanation.author_reasons import with_reasons
 
     subject = _find(folder, settings, what)
     rival = _one_author(folder, _find(folder, settings, other), other) if other is not None else None
@@ -101,7 +104,7 @@ def _answer(folder: Path, settings: Settings, what: str, other: str | None) -> E
         if rival:
             return explainer.about_pair(members, [place[one] for one in rival.mention_ids])
         if subject.is_name:
-            return explainer.about_name(members)
+            return with_reasons(explainer.about_name(members), explainer)
         label = int(explainer.label[members[0]])
         return explainer.about_author(label, members[0] if subject.mention else None)
 
@@ -131,8 +134,10 @@ def _find(folder: Path, settings: Settings, what: str) -> _Subject:
     if len(rows):
         listed = _listed([f"{row['mention_id']} ({row['name']})" for row in rows.to_pylist()])
         raise InputError(f"{what!r} is a document; name one of its mentions: {listed}.")
-    close = _listed(_close_names(path, settings, text))
-    advice = f"names like it: {close}" if close else "it is empty"
+    if not looks_like_id and (found := _find_surname(folder, settings, text)):
+        return found
+    close = _close_names(path, settings, text)
+    advice = f"names like it: {_listed(close)}" if close else "no name is like it; report.html has the largest names"
     raise InputError(f"{folder} has no name, mention id or author id {what!r}; {advice}.")
 
 
@@ -151,6 +156,22 @@ def _find_name(folder: Path, settings: Settings, text: str) -> _Subject | None:
         if chosen:
             return _Subject(key, [row["mention_id"] for row in chosen])
     return None
+
+
+def _find_surname(folder: Path, settings: Settings, text: str) -> _Subject | None:
+    """The mentions of the only name with a surname; fails if it has several names."""
+    from homonym.names.parse import parse_name
+
+    name = parse_name(text)
+    if not name.surname or name.initials:
+        return None
+    query = """SELECT block, count(*) AS mentions FROM {} WHERE starts_with(block, ?) GROUP BY block
+               ORDER BY mentions DESC, block"""
+    found = _query(folder / MENTIONS, query, f"{name.surname}, ")
+    if len(found) > 1:
+        names = _listed([f"{block} ({counted(mentions, 'mention')})" for block, mentions in found])
+        raise InputError(f"{text!r} is the surname of {len(found):,} names; choose one: {names}.")
+    return _find_name(folder, settings, found[0][0]) if found else None
 
 
 def _one_author(folder: Path, subject: _Subject, what: str | None) -> _Subject:
@@ -176,16 +197,22 @@ def _listed(texts: Sequence[str]) -> str:
 
 def _close_names(path: Path, settings: Settings, text: str) -> list[str]:
     """The blocks whose keys are most like a text."""
-    import duckdb
-
-    from homonym.collection.statistics import sql_files
     from homonym.features.blocking import SCHEMES
     from homonym.names.parse import parse_name
 
     name = parse_name(text)
     key = SCHEMES[settings.blocking](name, None) if name.surname else text.upper()
-    query = f"""SELECT block FROM (SELECT DISTINCT block FROM read_parquet({sql_files([path])}))
-                ORDER BY jaro_winkler_similarity(block, ?) DESC, block LIMIT {LISTED}"""
+    query = f"""SELECT block FROM (SELECT DISTINCT block, jaro_winkler_similarity(block, ?) AS similarity FROM {{}})
+                WHERE similarity >= {SIMILAR} ORDER BY similarity DESC, block LIMIT {LISTED}"""
+    return [block for (block,) in _query(path, query, key)]
+
+
+def _query(path: Path, query: str, value: str) -> list[Any]:
+    """The rows of a query about a table, which stands for {} in the query; `value` stands for ?."""
+    import duckdb
+
+    from homonym.collection.statistics import sql_files
+
     with duckdb.connect() as connection:
-        rows: list[tuple[Any]] = connection.execute(query, [key]).fetchall()
-    return [block for (block,) in rows]
+        rows: list[Any] = connection.execute(query.format(f"read_parquet({sql_files([path])})"), [value]).fetchall()
+    return rows

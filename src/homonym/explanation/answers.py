@@ -91,11 +91,13 @@ class BlockExplainer:
         labels = self.label if chosen is None else self.label[list(chosen)]
         clusters = sorted({int(label) for label in labels}, key=lambda label: (-self._size(label), label))
         authors = [self._author(label) for label in clusters]
-        written = sum(len(author.mentions) for author in authors)
-        answer = f"{counted(written, 'mention')} of {counted(len(authors), 'author')}."
+        counts = f"{counted(sum(len(author.mentions) for author in authors), 'mention')} of "
+        counts += counted(len(authors), "author")
+        answer = f"{self.name} has {counts}."
         if len(authors) < self._number:
-            answer += (
-                f" The name has {counted(self._number, 'author')}; the others have given names that exclude this one."
+            answer = (
+                f"{counts} can have this name. {self.name} has {counted(self._number, 'author')}; the given names of "
+                "the others exclude it."
             )
         return self._explanation("name", answer, clusters)
 

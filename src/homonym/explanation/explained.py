@@ -25,11 +25,12 @@ class ExplainedMention:
 
 @dataclass(frozen=True)
 class ExplainedAuthor:
-    """An author with its mentions, by year."""
+    """An author with its mentions, by year. `reasons` are sentences about it, if the question is about its name."""
 
     author_id: str
     name: str
     mentions: tuple[ExplainedMention, ...]
+    reasons: tuple[str, ...] = ()
 
     @property
     def years(self) -> str:
