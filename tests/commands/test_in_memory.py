@@ -133,6 +133,37 @@ def test_result_exports_evaluates_and_saves(result: Result, tmp_path: Path) -> N
         result.evaluate(5)  # type: ignore[arg-type]
 
 
+def test_labels_may_be_a_list_of_dictionaries(result: Result) -> None:
+    rows = result.mentions.to_pylist()
+    labels = [{"mention_id": row["mention_id"], "author": row["author_id"]} for row in rows]
+    assert result.evaluate(labels).bcubed.f1 == 1
+    assert result.evaluate(pl.DataFrame(labels)).mentions == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda result: result.explain(5),
+            "what must be a name, a mention id or an author id, but is",
+        ),
+        (lambda result: result.explain("Doe, J", 5), "other must be a name"),
+        (lambda result: result.explain("Nobody, Xaver"), "^the result has no name, mention id or author id"),
+        (lambda result: result.export("csv", 5), "output must be a path, but is an object of the type int"),
+        (lambda result: result.export(None, "x.csv"), "to must be the name of a tool, such as 'csv'"),
+        (lambda result: result.save(5), "path must be a path"),
+        (lambda result: result.evaluate(pd.DataFrame({"x": [1]})), "^the table of labels has the columns x; expected"),
+        (lambda _: disambiguate([{"id": "a"}], settings={"kappa": 7}), "settings must be a value of the class"),  # type: ignore[call-overload]
+        (lambda _: disambiguate([{"id": "a"}], columns="Names"), "columns must be a dictionary such as"),  # type: ignore[call-overload]
+        (lambda _: disambiguate(pd.DataFrame()), "it has no columns. Name the columns"),
+    ],
+)
+def test_wrong_arguments_get_one_sentence(call: Any, message: str, result: Result) -> None:
+    with pytest.raises(HomonymError, match=message) as found:
+        call(result)
+    assert "\n" not in str(found.value)
+
+
 def test_files_are_removed_with_the_result() -> None:
     found = disambiguate(DOCUMENTS, settings=LIMIT)
     folder = found.directory.parent

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homonym.errors import InputError, OutputError, counted
+from homonym.errors import InputError, OutputError, counted, require_type
 from homonym.io.outputs import require_writable, write_atomic
 from homonym.io.result_directory import DOCUMENTS, MENTIONS, is_result
 from homonym.settings import Settings, load_settings
@@ -35,6 +35,8 @@ def explain(
     partner that it was not merged with; two of them what joined them or keeps them apart. `output` is a figure (.svg)
     or a page (.html).
     """
+    require_type("what", what, str, "a name, a mention id or an author id")
+    require_type("other", other, (str, type(None)), "a name, a mention id or an author id")
     folder, page = Path(result), Path(output) if output else None
     if page:
         _require_page(page)

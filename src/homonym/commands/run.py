@@ -6,13 +6,22 @@ import errno
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 
-from homonym.errors import HomonymError, InputError, OutputError, SettingsError, counted, first_line, word_list
+from homonym.errors import (
+    HomonymError,
+    InputError,
+    OutputError,
+    SettingsError,
+    counted,
+    first_line,
+    require_type,
+    word_list,
+)
 from homonym.io.inputs import STANDARD_INPUT, Source, expand
 from homonym.io.outputs import (
     Paths,
@@ -170,6 +179,8 @@ def prepare_run(
 
     `files` names everything that the command reads and writes besides `inputs` and `rejects`.
     """
+    require_type("settings", settings, (Settings, type(None)), "a value of the class homonym.Settings")
+    require_type("columns", columns, (Mapping, type(None)), "a dictionary such as {'authors': 'Names'}")
     resources, settings, files = resources or Resources(), settings or Settings(), files or RunFiles()
     given_work, shared_work = local_path(resources.work) if resources.work is not None else None, None
     urls: Sequence[str] = ()
