@@ -68,6 +68,22 @@ def test_data_frame_in_and_out_in_four_lines() -> None:
     assert authors[["name", "documents"]].values.tolist() == [["Doe, Jane", 2], ["Roe, R", 2]]
 
 
+@pytest.mark.parametrize("column", ["author", "author_name", "Who"])
+def test_rows_of_authors_may_be_in_any_order(column: str) -> None:
+    rows = [
+        {"paper_id": f"p{paper}", "title": f"Wine {paper}", column: name}
+        for name in ("Doe, Jane", "Roe, Richard", "Poe, Edgar")
+        for paper in (3, 1, 2)
+    ]
+    columns = {"name": "Who"} if column == "Who" else None
+    for data in (rows, pd.DataFrame(rows)):
+        found = disambiguate(data, settings=Settings(kappa=7), columns=columns)
+        assert found.mentions["mention_id"].to_pylist() == [
+            f"p{paper}#{position}" for position in (0, 2, 1) for paper in (1, 2, 3)
+        ]
+        assert found.authors["name"].to_pylist() == ["Doe, Jane", "Poe, Edgar", "Roe, Richard"]
+
+
 def test_tables_are_arrow_for_every_library(result: Result) -> None:
     assert result.mentions.to_polars().shape == result.mentions.to_pandas().shape == (4, 9)
     assert pl.DataFrame(result.authors).height == len(result.authors) == 2

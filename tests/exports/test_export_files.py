@@ -17,6 +17,7 @@ import pytest
 from lxml import etree
 
 from homonym.commands.cluster import cluster
+from homonym.commands.evaluate import evaluate
 from homonym.commands.export import export
 from homonym.commands.extract import extract
 from homonym.errors import HomonymError, InputError, OutputError, SettingsError
@@ -146,10 +147,15 @@ def test_csv_has_the_papers_of_a_person_together_by_year(exported: dict[str, Pat
     people = [key for key, _ in groupby(order, key=lambda row: row[0])]
     assert len(people) == len(set(people))
     assert all(first[1:] <= second[1:] for first, second in pairwise(order) if first[0] == second[0])
-    confidence = {(row["document_id"], row["position"]): row["confidence"] for row in mentions}
-    for row in rows:
-        known = confidence.get((row["document_id"], int(row["position"])))
-        assert known is None or float(row["confidence"]) == known
+    confidence = {row["mention_id"]: row["confidence"] for row in mentions}
+    assert {row["mention_id"]: float(row["confidence"]) if row["confidence"] else None for row in rows} == confidence
+
+
+def test_csv_is_a_result_and_labels(namesakes: Path, tmp_path: Path) -> None:
+    export(namesakes, "csv", tmp_path / "people.csv")
+    for result, gold in ((namesakes, tmp_path / "people.csv"), (tmp_path / "people.csv", tmp_path / "people.csv")):
+        found = evaluate(result, gold)
+        assert (found.bcubed.f1, found.mentions) == (1, pq.read_metadata(namesakes / MENTIONS).num_rows)
 
 
 def test_excel_has_three_sheets_of_text(exported: dict[str, Path], hostile_result: Path) -> None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from homonym.evaluation.assessment import Evaluation
     from homonym.explanation.explained import Explanation
+    from homonym.records.reader import Columns
 
 
 @runtime_checkable
@@ -280,13 +281,16 @@ def destination(output: str | Path | None) -> Iterator[str | Path]:
 
 
 @contextmanager
-def files_of(inputs: Data, format: str | None) -> Iterator[tuple[Paths, str | None]]:
+def files_of(inputs: Data, format: str | None, columns: Columns | None = None) -> Iterator[tuple[Paths, str | None]]:
     """The paths of inputs and their format; data in memory are written to files for the time of the run."""
+    from homonym.records.reader import require_columns
+
+    require_columns(columns)
     if not is_data(inputs):
         yield inputs, format  # type: ignore[misc]
         return
     with _private_folder() as folder:
-        path, known_format = _write_data(inputs, folder, format)
+        path, known_format = _write_data(inputs, folder, format, columns or {})
         with _named("the data", path):
             yield path, known_format
 
@@ -300,7 +304,7 @@ def _named(name: str, path: Path) -> Iterator[Path]:
         raise type(error)(str(error).replace(str(path), name)) from error
 
 
-def _write_data(data: Any, folder: Path, format: str | None) -> tuple[Path, str | None]:
+def _write_data(data: Any, folder: Path, format: str | None, columns: Columns) -> tuple[Path, str | None]:
     if isinstance(data, ArrowStream):
         table = _arrow_table(data)
     elif _are_documents(data):
@@ -308,7 +312,31 @@ def _write_data(data: Any, folder: Path, format: str | None) -> tuple[Path, str 
     else:
         table = _table_of_rows(data)
     is_own = {"document_id", "record"} <= set(table.column_names)
+    if not is_own:
+        table = _with_adjacent_rows(table, columns)
     return _write_table(table, folder / "table.parquet"), format or ("documents" if is_own else "table")
+
+
+def _with_adjacent_rows(table: pa.Table, columns: Columns) -> pa.Table:
+    """A table in which the rows of a document are adjacent, in their order, if rows may be single authors.
+
+    Of files this is required, because they are read row by row.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from homonym.records.formats.table_columns import fields_of, key_of, may_be_one_author
+
+    try:
+        fields = fields_of(tuple(table.column_names), columns, "the data")
+        key = key_of(fields)
+        if key is None or ("authors" in fields and not may_be_one_author(fields)):
+            return table
+        # The first row of each document decides its place, so that the order of the documents stays.
+        first = pc.index_in(table[fields[key]], pc.unique(table[fields[key]]))
+        return table.take(pc.sort_indices(first))
+    except (InputError, pa.ArrowException):  # which reading the table reports
+        return table
 
 
 def _are_documents(rows: Sequence[Mapping[str, Any]]) -> bool:

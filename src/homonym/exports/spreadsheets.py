@@ -36,12 +36,13 @@ AUTHOR_COLUMNS = (
 )  # fmt: skip
 PAPER_COLUMNS = ("document_id", "title", "year", "venue", "authors", "author_ids", "doi", "ids", "keywords", "abstract")
 MENTION_COLUMNS = (
-    "author_id", "label", "name", "document_id", "position", "year", "title", "venue", "authors", "affiliations",
-    "orcid", "doi", "confidence",
+    "author_id", "label", "name", "mention_id", "document_id", "position", "year", "title", "venue", "authors",
+    "affiliations", "orcid", "doi", "confidence",
 )  # fmt: skip
 # Widths of the columns of a workbook, in characters.
 COLUMN_WIDTHS = {
     "author_id": 28, "label": 24, "name": 24, "variants": 30, "affiliations": 40, "coauthors": 40, "document_id": 24,
+    "mention_id": 26,
     "title": 60, "venue": 30, "authors": 40, "author_ids": 40, "doi": 28, "orcid": 20, "ids": 30, "keywords": 30,
     "abstract": 40,
 }  # fmt: skip
@@ -130,9 +131,10 @@ def _mention_rows(documents: Iterable[ExportedDocument]) -> Iterator[tuple[int, 
         for mention in found.mentions:
             entry = mention.entry
             yield mention.person.number, (
-                one_line(mention.person.author_id), mention.person.label, one_line(entry.name), one_line(document.id),
-                entry.position, document.year, title, venue, everyone, joined(entry.affiliations),
-                entry.ids.get("orcid", ""), document.ids.get("doi", ""), mention.confidence,
+                one_line(mention.person.author_id), mention.person.label, one_line(entry.name),
+                one_line(f"{document.id}#{entry.position}"), one_line(document.id), entry.position, document.year,
+                title, venue, everyone, joined(entry.affiliations), entry.ids.get("orcid", ""),
+                document.ids.get("doi", ""), mention.confidence,
             )  # fmt: skip
 
 
