@@ -89,6 +89,18 @@ def test_authors_of_a_name_have_reasons(result: Path) -> None:
     assert not lone.reasons, "it has less in common with the others than is expected by chance"
 
 
+def test_says_which_shared_identifiers_were_not_used(tmp_path: Path) -> None:
+    scopus = {"name": "Doe, J", "ids": {"scopus": "7006438074"}}
+    papers = [paper(1, scopus, ["Roe, A"], "Wine"), paper(2, scopus, ["Poe, B"], "Graphs", year=1950)]
+    written = disambiguate(write(tmp_path / "in.jsonl", [*papers, *FILLERS]), tmp_path / "result", Settings(kappa=7))
+    sentence = "Both have the scopus id 7006438074, but this kind of identifier was not used (--identifiers)."
+    assert sentence in explain(written.output, "d1#0", "d2#0").answer
+    assert sentence in str(explain(written.output, "d1#0"))
+    trusted = Settings(kappa=7, identifiers="scopus")
+    again = disambiguate(tmp_path / "in.jsonl", tmp_path / "again", trusted)
+    assert sentence not in str(explain(again.output, "d1#0", "d2#0"))
+
+
 def test_surname_alone_means_its_only_name(result: Path) -> None:
     assert explain(result, "wang").block == "WANG, W"
 

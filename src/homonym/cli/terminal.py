@@ -12,6 +12,7 @@ import click
 from rich.console import Console
 
 from homonym.errors import counted
+from homonym.io.result_directory import REPORT
 from homonym.runtime.progress import UNITS, peak_memory
 
 if TYPE_CHECKING:
@@ -172,6 +173,8 @@ def show_summary(summary: Summary, console: Console | None = None) -> None:
     if summary.confidence is not None:
         console.print(f"mean confidence: {summary.confidence:.3f}")
     _show_cost(console, summary.seconds)
+    if (page := summary.output / REPORT).is_file():
+        console.print(f"page for your browser: {page}", markup=False)
     console.print(f"{summary.output}", markup=False)
 
 

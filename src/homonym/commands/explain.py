@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from homonym.errors import InputError, OutputError, counted, require_type
 from homonym.io.outputs import require_writable, write_atomic
-from homonym.io.result_directory import DOCUMENTS, MENTIONS, is_result
+from homonym.io.result_directory import DOCUMENTS, MENTIONS, REPORT, is_result
 from homonym.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _find(folder: Path, settings: Settings, what: str) -> _Subject:
     if not looks_like_id and (found := _find_surname(folder, settings, text)):
         return found
     close = _close_names(path, settings, text)
-    advice = f"names like it: {_listed(close)}" if close else "no name is like it; report.html has the largest names"
+    advice = f"names like it: {_listed(close)}" if close else f"no name is like it; {REPORT} has the largest names"
     raise InputError(f"{folder} has no name, mention id or author id {what!r}; {advice}.")
 
 

@@ -49,8 +49,9 @@ def _facts(found: Explanation) -> str:
     """The size of the name, unless the answer says it, and of the collection."""
     size = f"{found.block} has {counted(found.mentions, 'mention')} of {counted(found.authors_of_name, 'author')}. "
     return (
-        f"{'' if found.kind == 'name' else size}The collection has {found.mentions_in_collection:,} mentions. "
-        f"Two groups of papers are merged if their score exceeds the limit, which is {found.limit:.3g}."
+        f"{'' if found.kind == 'name' else size}Two groups of papers are merged if their score exceeds the limit, "
+        f"which is {found.limit:.3g}. How rare a feature is was counted in {found.mentions_in_collection:,} mentions, "
+        "with the background if one was used."
     )
 
 
