@@ -121,16 +121,20 @@ def explain(result: Path, what: str, other: str | None, as_json: bool, output: P
       homonym explain result/ pmid:7#0 pmid:12#3 --json
     """
     from homonym import explain
+    from homonym.cli.terminal import show_text
 
     found = explain(result, what, other, output=output)
     if as_json:
         import orjson
 
         click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2).decode())
+    elif output:
+        from homonym.explanation.wording import answer_lines
+
+        show_text("\n".join(answer_lines(found)))
+        click.echo(output)
     else:
-        click.echo(str(found))
-        if output:
-            click.echo(output)
+        show_text(str(found))
 
 
 @cli.command()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
+import click
 from rich.console import Console
 
 from homonym.errors import counted
+from homonym.io.result_directory import REPORT
 from homonym.runtime.progress import UNITS, peak_memory
 
 if TYPE_CHECKING:
@@ -76,6 +79,25 @@ def show_conversion(done: Conversion, console: Console | None = None) -> None:
     console.print(f"{counted(done.records, 'record')}, {counted(done.mentions, 'mention')}")
     _show_cost(console, done.seconds)
     console.print(f"{done.output}", markup=False)
+
+
+def show_text(text: str) -> None:
+    """Print text; on a terminal, long lines are wrapped between words and keep their indentation."""
+    console = Console()
+    if console.is_terminal:
+        text = "\n".join(wrapped(line, console.width) for line in text.split("\n"))
+    click.echo(text)
+
+
+def wrapped(line: str, width: int) -> str:
+    """A line of at most a width, as far as its words allow; following lines are indented two blanks further.
+
+    >>> wrapped("  one two three", 10)
+    '  one two\\n    three'
+    """
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    lines = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines)
 
 
 def show_export(done: Exported, *, quiet: bool = False) -> None:
@@ -154,6 +176,8 @@ def show_summary(summary: Summary, console: Console | None = None) -> None:
     if summary.confidence is not None:
         console.print(f"mean confidence: {summary.confidence:.3f}")
     _show_cost(console, summary.seconds)
+    if (page := summary.output / REPORT).is_file():
+        console.print(f"page for your browser: {page}", markup=False)
     console.print(f"{summary.output}", markup=False)
 
 

@@ -9,10 +9,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homonym.errors import InputError, OutputError, counted
+from homonym.errors import InputError, OutputError, counted, require_type
 from homonym.io.outputs import require_writable, write_atomic
 from homonym.io.paths import plain_path
-from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS, is_result, require_no_file_of_result
+from homonym.io.result_directory import (
+    AUTHORS,
+    DOCUMENTS,
+    MENTIONS,
+    REPORT,
+    is_result,
+    require_no_file_of_result,
+)
 from homonym.records.fields.identifiers import PERSON_ASSIGNED
 from homonym.settings import Settings, load_settings
 
@@ -21,6 +28,8 @@ if TYPE_CHECKING:
 
 # Maximum number of mentions, authors or names in a message.
 LISTED = 5
+# Least Jaro-Winkler similarity of a name that is listed for an unknown one.
+SIMILAR = 0.8
 
 PAGE_SUFFIXES = (".svg", ".html")
 
@@ -35,6 +44,8 @@ def explain(
     partner that it was not merged with; two of them what joined them or keeps them apart. `output` is a figure (.svg)
     or a page (.html).
     """
+    require_type("what", what, str, "a name, a mention id or an author id")
+    require_type("other", other, (str, type(None)), "a name, a mention id or an author id")
     folder, page = Path(result), Path(output) if output else None
     if page:
         _require_page(page)
@@ -86,6 +97,7 @@ class _Subject:
 def _answer(folder: Path, settings: Settings, what: str, other: str | None) -> Explanation:
     from homonym.engines.reclustering import recluster
     from homonym.explanation.answers import BlockExplainer
+    from homonym.explanation.author_reasons import with_reasons
 
     subject = _find(folder, settings, what)
     rival = _one_author(folder, _find(folder, settings, other), other) if other is not None else None
@@ -107,7 +119,7 @@ def _answer(folder: Path, settings: Settings, what: str, other: str | None) -> E
         if rival:
             return explainer.about_pair(members, [place[one] for one in rival.mention_ids])
         if subject.is_name:
-            return explainer.about_name(members)
+            return with_reasons(explainer.about_name(members), explainer)
         label = int(explainer.label[members[0]])
         found = explainer.about_author(label, members[0] if subject.mention else None)
         return replace(found, notes=(*found.notes, *_other_names(folder, found)))
@@ -179,8 +191,10 @@ def _find(folder: Path, settings: Settings, what: str) -> _Subject:
     if len(rows):
         listed = _listed([f"{row['mention_id']} ({row['name']})" for row in rows.to_pylist()])
         raise InputError(f"{what!r} is a document; name one of its mentions: {listed}.")
-    close = _listed(_close_names(path, settings, text))
-    advice = f"names like it: {close}" if close else "it is empty"
+    if not looks_like_id and (found := _find_surname(folder, settings, text)):
+        return found
+    close = _close_names(path, settings, text)
+    advice = f"names like it: {_listed(close)}" if close else f"no name is like it; {REPORT} has the largest names"
     raise InputError(f"{folder} has no name, mention id or author id {what!r}; {advice}.")
 
 
@@ -199,6 +213,22 @@ def _find_name(folder: Path, settings: Settings, text: str) -> _Subject | None:
         if chosen:
             return _Subject(key, [row["mention_id"] for row in chosen])
     return None
+
+
+def _find_surname(folder: Path, settings: Settings, text: str) -> _Subject | None:
+    """The mentions of the only name with a surname; fails if it has several names."""
+    from homonym.names.parse import parse_name
+
+    name = parse_name(text)
+    if not name.surname or name.initials:
+        return None
+    query = """SELECT block, count(*) AS mentions FROM {} WHERE starts_with(block, ?) GROUP BY block
+               ORDER BY mentions DESC, block"""
+    found = _query(folder / MENTIONS, query, f"{name.surname}, ")
+    if len(found) > 1:
+        names = _listed([f"{block} ({counted(mentions, 'mention')})" for block, mentions in found])
+        raise InputError(f"{text!r} is the surname of {len(found):,} names; choose one: {names}.")
+    return _find_name(folder, settings, found[0][0]) if found else None
 
 
 def _one_author(folder: Path, subject: _Subject, what: str | None) -> _Subject:
@@ -224,16 +254,22 @@ def _listed(texts: Sequence[str]) -> str:
 
 def _close_names(path: Path, settings: Settings, text: str) -> list[str]:
     """The blocks whose keys are most like a text."""
-    import duckdb
-
-    from homonym.collection.statistics import sql_files
     from homonym.features.blocking import SCHEMES
     from homonym.names.parse import parse_name
 
     name = parse_name(text)
     key = SCHEMES[settings.blocking](name, None) if name.surname else text.upper()
+    query = f"""SELECT block FROM (SELECT DISTINCT block, jaro_winkler_similarity(block, ?) AS similarity FROM {{}})
+                WHERE similarity >= {SIMILAR} ORDER BY similarity DESC, block LIMIT {LISTED}"""
+    return [block for (block,) in _query(path, query, key)]
+
+
+def _query(path: Path, query: str, value: str) -> list[Any]:
+    """The rows of a query about a table, which stands for {} in the query; `value` stands for ?."""
+    import duckdb
+
+    from homonym.collection.statistics import sql_files
+
     with plain_path(path) as plain, duckdb.connect() as connection:
-        query = f"""SELECT block FROM (SELECT DISTINCT block FROM read_parquet({sql_files([plain])}))
-                    ORDER BY jaro_winkler_similarity(block, ?) DESC, block LIMIT {LISTED}"""
-        rows: list[tuple[Any]] = connection.execute(query, [key]).fetchall()
-    return [block for (block,) in rows]
+        rows: list[Any] = connection.execute(query.format(f"read_parquet({sql_files([plain])})"), [value]).fetchall()
+    return rows

@@ -12,7 +12,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 
-from homonym.errors import HomonymError, InputError, OutputError, SettingsError, counted, first_line, word_list
+from homonym.errors import (
+    HomonymError,
+    InputError,
+    OutputError,
+    SettingsError,
+    counted,
+    first_line,
+    require_type,
+    word_list,
+)
 from homonym.io.inputs import STANDARD_INPUT, Source, expand
 from homonym.io.outputs import (
     Paths,
@@ -28,7 +37,7 @@ from homonym.io.outputs import (
 from homonym.io.paths import plain_path, printable
 from homonym.io.result_directory import recover_directory, require_no_file_of_result
 from homonym.io.urls import is_url, local_path, overlaps
-from homonym.records.reader import Columns, Inputs, companion_files, detect_format
+from homonym.records.reader import Columns, Inputs, companion_files, detect_format, require_columns
 from homonym.runtime.progress import LOG, Listener, RunLog, Stages, logged_outputs, run_log_path
 from homonym.runtime.work_directory import WorkDirectory, temporary_work_directory, work_directory
 from homonym.settings import Settings
@@ -178,6 +187,8 @@ def prepare_run(
 
     `files` names everything that the command reads and writes besides `inputs` and `rejects`.
     """
+    require_type("settings", settings, (Settings, type(None)), "a value of the class homonym.Settings")
+    require_columns(columns)
     resources, settings, files = resources or Resources(), settings or Settings(), files or RunFiles()
     given_work, shared_work = local_path(resources.work) if resources.work is not None else None, None
     urls: Sequence[str] = ()

@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from homonym.errors import InputError, SettingsError, word_list
+from homonym.errors import InputError, SettingsError, require_type, word_list
 from homonym.io.archives import sources_of
 from homonym.io.inputs import COLUMNAR, STANDARD_INPUT, Source, expand, require_files
 from homonym.io.outputs import Paths
@@ -36,6 +36,11 @@ Unit = Literal["line", "record"]
 
 Columns = Mapping[str, str]
 """Field of a document -> column of a table."""
+
+
+def require_columns(columns: object) -> None:
+    """Fail if an argument is not a mapping of fields to columns."""
+    require_type("columns", columns, (Mapping, type(None)), "a dictionary such as {'authors': 'Names'}")
 
 
 @dataclass(frozen=True)

@@ -287,7 +287,8 @@ def _test_sentences(summary: Mapping[str, Any], totals: ResultTotals) -> list[st
             f"The limit, which the evidence for joining two groups of papers must exceed, is {limit}: {whence}."
         )
     if background := summary.get("background"):
-        lines.append(f"The collection has few names: {background}.")
+        # The page is not the place for an option of the command line, which browsers break after its hyphens.
+        lines.append(f"The collection has few names: {background.partition('; --')[0]}.")
     if totals.confidence is None:
         lines.append("There is no confidence: there was too little to learn from how often mistakes happen.")
     return lines
