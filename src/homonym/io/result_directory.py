@@ -26,6 +26,8 @@ SETTINGS, LOG, CONFLICTS, REPORT = "settings.toml", "run.json", "conflicts.csv",
 FREQUENCIES, NAMES, PAIRS = "statistics.parquet", "names.parquet", "pairs.parquet"
 MASSES = "statistics.collection.json"
 MARKER = "homonym-result"
+# Decisions of users are not among FILES, because a run that replaces a result must never remove them.
+DECISIONS = "decisions.sqlite"
 
 FILES = frozenset(
     {MENTIONS, AUTHORS, DOCUMENTS, SETTINGS, LOG, CONFLICTS, REPORT, FREQUENCIES, MASSES, NAMES, PAIRS, MARKER}
