@@ -17,13 +17,16 @@ from homonym.corpus.decisions import (
     decided_names,
     decision_pairs,
     decision_state,
-    ordered,
     pairs_of,
     wrong_records,
 )
 from tests.support.profiles import examples
 
 MENTIONS = [f"W{number}#0" for number in range(6)]
+
+
+def ordered(a: str, b: str) -> tuple[str, str]:
+    return (a, b) if a <= b else (b, a)
 
 
 def row(number: int, kind: str, a: str, b: str, members: tuple[str, ...] = (), user: str = "ann") -> Decision:

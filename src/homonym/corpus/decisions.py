@@ -73,7 +73,7 @@ def pairs_of(state: DecisionState) -> UserPairs | None:
     """The pairs of a state, in the order of mention ids; None if there are none."""
     if not state.pairs:
         return None
-    rows = sorted(state.pairs.items())
+    rows = state.pairs.items()
     return UserPairs(tuple(a for (a, _), _ in rows), tuple(b for (_, b), _ in rows), tuple(same for _, same in rows))
 
 
@@ -109,7 +109,7 @@ def decision_state(rows: Iterable[Decision]) -> DecisionState:
     state = DecisionState(undone=undone_rows(rows))
     valid = [row for row in rows if row.kind != UNDO and row.number not in state.undone]
     newest_first = sorted(valid, key=lambda row: -row.number)
-    statements = _Statements(_removed_from(newest_first))
+    statements = _Statements(newest_first)
     singles: dict[tuple[str, str], Decision] = {}
     for row in newest_first:
         if row.kind in RELATIONS:
@@ -119,134 +119,155 @@ def decision_state(rows: Iterable[Decision]) -> DecisionState:
         else:
             state.replaced[row.number] = newer
     state.active.reverse()
-    state.pairs.update(statements.pairs)
+    state.pairs.update(statements.named_pairs())
     return state
 
 
 def _weigh(row: Decision, statements: _Statements, state: DecisionState) -> None:
     """Decide whether a decision is in force, given the newer ones."""
-    pair = ordered(row.mention_a, row.mention_b)
-    newer = statements.decided.get(pair)
+    newer = statements.newer(row)
     # The same statement once more replaces the older one, unless that has more mentions.
     if newer and not (row.members and RELATIONS[row.kind] == RELATIONS[newer.kind]):
         state.replaced[row.number] = newer
-        return
-    statements.decided.setdefault(pair, row)
-    if by := statements.contradiction(row):
+    elif by := statements.contradiction(row):
         state.overruled[row.number] = Overruled(row, by)
     else:
         statements.add(row)
         state.active.append(row)
 
 
-def ordered(a: str, b: str) -> Pair:
-    """A pair of mentions with the smaller id first.
-
-    >>> ordered("W2#0", "W1#0")
-    ('W1#0', 'W2#0')
-    """
-    return (a, b) if a <= b else (b, a)
-
-
-def _removed_from(rows: Iterable[Decision]) -> dict[str, set[str]]:
-    """By the anchor of an author, the mentions that were said not to be the author."""
-    removed: dict[str, set[str]] = defaultdict(set)
-    for row in rows:
-        if row.kind == IS_NOT:
-            removed[row.mention_b].add(row.mention_a)
-    return removed
-
-
 class _Statements:
-    """The statements in force so far: connected components of must-links, and cannot-links between components."""
+    """The statements in force so far: connected components of must-links, and cannot-links between components.
 
-    def __init__(self, removed: dict[str, set[str]]) -> None:
-        self.decided: dict[Pair, Decision] = {}
-        self.pairs: dict[Pair, bool] = {}
-        self._removed = removed
-        self._parent: dict[str, str] = {}
+    Mentions are numbers here, in the order of their ids, and a pair is one number, because that is faster.
+    """
+
+    def __init__(self, rows: Sequence[Decision]) -> None:
+        of_mentions = [row for row in rows if row.kind in RELATIONS]
+        texts = {text for row in of_mentions for text in (row.mention_a, row.mention_b, *row.members)}
+        self._mentions = sorted(texts)
+        self._number = {mention: number for number, mention in enumerate(self._mentions)}
+        self._decided: dict[int, Decision] = {}
+        self._pairs: dict[int, bool] = {}
+        self._leaving = _mentions_leaving(of_mentions)
+        self._parent = list(range(len(self._mentions)))
         # For each component the components it is apart from, each with the decision that says so.
-        self._apart: dict[str, dict[str, Decision]] = defaultdict(dict)
-        self._edges: dict[str, list[tuple[str, Decision]]] = defaultdict(list)
+        self._apart: dict[int, dict[int, Decision]] = {}
+        # The must-links as rooted trees, one for each component: the next mention on the way to the root.
+        self._towards_root: dict[int, tuple[int, Decision]] = {}
+        self._size = [1] * len(self._mentions)
+
+    def named_pairs(self) -> Iterator[tuple[Pair, bool]]:
+        """The pairs in force by mention ids, in their order; True for a must-link."""
+        for pair, same in sorted(self._pairs.items()):
+            a, b = divmod(pair, len(self._mentions))
+            yield (self._mentions[a], self._mentions[b]), same
+
+    def newer(self, row: Decision) -> Decision | None:
+        """The newer decision on the same pair; from now on this one, if there is none."""
+        newer = self._decided.setdefault(self._pair(*self._ends(row)), row)
+        return None if newer is row else newer
 
     def contradiction(self, row: Decision) -> tuple[Decision, ...]:
-        """The newer decisions that together exclude this one: what separates or joins both mentions comes first."""
-        a, b, relation = row.mention_a, row.mention_b, RELATIONS[row.kind]
+        """The newer decisions that together exclude this one: what separates both mentions comes first."""
+        a, b = self._ends(row)
         x, y = self._root(a), self._root(b)
-        if relation == SAME and (apart := self._apart[x].get(y)):
+        relation = RELATIONS[row.kind]
+        if relation == SAME and (apart := self._apart.get(x, {}).get(y)):
             return (apart, *self._links(a, b, apart))
-        if relation == DIFFERENT and x == y:
-            return tuple(self._path(a, b))
-        return ()
+        return tuple(self._path(a, b)) if relation == DIFFERENT and x == y else ()
 
     def add(self, row: Decision) -> None:
         """Take a decision that contradicts nothing."""
-        relation = RELATIONS[row.kind]
-        if relation == SAME:
-            self._join(row)
-        elif relation == DIFFERENT:
-            self._separate(row, row.mention_b)
-            leaving = self._removed[row.mention_b] if row.kind == IS_NOT else set()
+        a, b = self._ends(row)
+        if RELATIONS[row.kind] == SAME:
+            self._join(a, b, row)
+        elif RELATIONS[row.kind] == DIFFERENT:
+            self._separate(a, b, row)
+            leaving = self._leaving.get(row.mention_b, set())
             for member in row.members:
-                if member not in leaving and self._is_open(row.mention_a, member):
-                    self._separate(row, member)
+                if member not in leaving and self._is_open(a, number := self._number[member]):
+                    self._separate(a, number, row)
 
-    def _is_open(self, a: str, b: str) -> bool:
+    def _ends(self, row: Decision) -> tuple[int, int]:
+        return self._number[row.mention_a], self._number[row.mention_b]
+
+    def _pair(self, a: int, b: int) -> int:
+        return (a * len(self._mentions) + b) if a < b else (b * len(self._mentions) + a)
+
+    def _is_open(self, a: int, b: int) -> bool:
         """Whether no newer decision says something else about a mention and another one of the author it left."""
-        return a != b and ordered(a, b) not in self.decided and self._root(a) != self._root(b)
+        return a != b and self._pair(a, b) not in self._decided and self._root(a) != self._root(b)
 
-    def _root(self, mention: str) -> str:
+    def _root(self, mention: int) -> int:
         parent = self._parent
-        while (above := parent.get(mention, mention)) != mention:
-            parent[mention] = parent.get(above, above)
+        while (above := parent[mention]) != mention:
+            parent[mention] = parent[above]
             mention = above
         return mention
 
-    def _join(self, row: Decision) -> None:
-        a, b = row.mention_a, row.mention_b
-        self.pairs[ordered(a, b)] = True
-        self._edges[a].append((b, row))
-        self._edges[b].append((a, row))
+    def _join(self, a: int, b: int, row: Decision) -> None:
+        self._pairs[self._pair(a, b)] = True
         x, y = self._root(a), self._root(b)
         if x == y:
             return
-        if len(self._apart[x]) < len(self._apart[y]):
-            x, y = y, x
+        if self._weight(x) < self._weight(y):
+            a, b, x, y = b, a, y, x
+        self._hang(b, a, row)
         self._parent[y] = x
-        for other, why in self._apart.pop(y).items():
+        self._size[x] += self._size[y]
+        for other, why in self._apart.pop(y, {}).items():
             del self._apart[other][y]
-            self._apart[x].setdefault(other, why)
-            self._apart[other].setdefault(x, why)
+            self._keep_apart(x, other, why)
 
-    def _separate(self, row: Decision, b: str) -> None:
-        self.pairs[ordered(row.mention_a, b)] = False
-        x, y = self._root(row.mention_a), self._root(b)
-        self._apart[x].setdefault(y, row)
-        self._apart[y].setdefault(x, row)
+    def _weight(self, root: int) -> int:
+        return self._size[root] + len(self._apart.get(root, ()))
 
-    def _links(self, a: str, b: str, apart: Decision) -> Iterator[Decision]:
+    def _hang(self, mention: int, below: int, row: Decision) -> None:
+        """Make a mention the root of its tree, and hang the tree below a mention of another one."""
+        while True:
+            former = self._towards_root.get(mention)
+            self._towards_root[mention] = (below, row)
+            if former is None:
+                return
+            below, mention, row = mention, *former
+
+    def _separate(self, a: int, b: int, row: Decision) -> None:
+        self._pairs[self._pair(a, b)] = False
+        self._keep_apart(self._root(a), self._root(b), row)
+
+    def _keep_apart(self, x: int, y: int, row: Decision) -> None:
+        self._apart.setdefault(x, {}).setdefault(y, row)
+        self._apart.setdefault(y, {}).setdefault(x, row)
+
+    def _links(self, a: int, b: int, apart: Decision) -> Iterator[Decision]:
         """The must-links that connect two mentions with the mentions that a decision keeps apart."""
-        ends = (apart.mention_a, apart.mention_b)
+        ends = self._ends(apart)
         if self._root(a) != self._root(ends[0]):
             ends = ends[::-1]
         for mention, end in zip((a, b), ends, strict=True):
             yield from self._path(mention, end)
 
-    def _path(self, a: str, b: str) -> Sequence[Decision]:
-        """The must-links on a shortest path between two mentions; none if they are in different components."""
-        before: dict[str, tuple[str, Decision]] = {}
-        seen, frontier = {a}, [a]
-        while frontier and b not in seen:
-            following = []
-            for mention in frontier:
-                for other, row in self._edges[mention]:
-                    if other not in seen:
-                        seen.add(other)
-                        before[other] = (mention, row)
-                        following.append(other)
-            frontier = following
-        path: list[Decision] = []
-        while b != a and b in before:
-            b, row = before[b]
-            path.append(row)
-        return path
+    def _path(self, a: int, b: int) -> Iterator[Decision]:
+        """The must-links that connect two mentions; none if they are in different components."""
+        ways = [list(self._way(mention)) for mention in (a, b)]
+        while ways[0] and ways[1] and ways[0][-1] == ways[1][-1]:  # both ways end alike, from where they meet
+            for way in ways:
+                way.pop()
+        if self._root(a) == self._root(b):
+            yield from (row for way in ways for row in way)
+
+    def _way(self, mention: int) -> Iterator[Decision]:
+        """The must-links from a mention to the root of its tree."""
+        while (following := self._towards_root.get(mention)) is not None:
+            mention, row = following
+            yield row
+
+
+def _mentions_leaving(rows: Iterable[Decision]) -> dict[str, set[str]]:
+    """By the anchor of an author, the mentions that were said not to be the author."""
+    leaving: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        if row.kind == IS_NOT:
+            leaving[row.mention_b].add(row.mention_a)
+    return leaving
