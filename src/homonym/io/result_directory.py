@@ -34,6 +34,8 @@ CONFIDENCE = "confidence.json"
 CORPUS, IDS, EVENTS, NEW_FEATURES = "corpus.json", "ids.parquet", "events.parquet", "statistics.new.parquet"
 UNDECIDED = "undecided.parquet"
 MARKER = "homonym-result"
+# Decisions of users are not among FILES, because a run that replaces a result must never remove them.
+DECISIONS = "decisions.sqlite"
 
 FILES = frozenset(
     {
