@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from homonym.commands.calibrate import calibrate
     from homonym.commands.cluster import cluster
     from homonym.commands.convert import convert
+    from homonym.commands.decide import decide
+    from homonym.commands.decisions import decisions
     from homonym.commands.demo import demo
     from homonym.commands.disambiguate import disambiguate
     from homonym.commands.evaluate import evaluate
@@ -43,6 +45,8 @@ __all__ = [
     "calibrate",
     "cluster",
     "convert",
+    "decide",
+    "decisions",
     "demo",
     "disambiguate",
     "evaluate",
@@ -66,6 +70,8 @@ _HOME = {
     "calibrate": "homonym.commands.calibrate",
     "cluster": "homonym.commands.cluster",
     "convert": "homonym.commands.convert",
+    "decide": "homonym.commands.decide",
+    "decisions": "homonym.commands.decisions",
     "demo": "homonym.commands.demo",
     "disambiguate": "homonym.commands.disambiguate",
     "evaluate": "homonym.commands.evaluate",

@@ -24,6 +24,7 @@ from homonym.cli.options import (
     REJECTS,
     SAVE_STATISTICS,
     SETTINGS_OUTPUT,
+    USER,
     corpus_options,
     engine_options,
     extra_output_options,
@@ -130,6 +131,62 @@ def explain(result: Path, what: str, other: str | None, as_json: bool, output: P
         click.echo(str(found))
         if output:
             click.echo(output)
+
+
+@cli.command()
+@click.argument("result", type=FILE)
+@click.argument("kind", metavar="WHAT")
+@click.argument("a")
+@click.argument("b", required=False)
+@click.option("--reason", required=True, help="Why; others read it.")
+@USER
+def decide(result: Path, kind: str, a: str, b: str | None, reason: str, user: str | None) -> None:
+    """Record a decision about a result, so that it stays corrected.
+
+    RESULT is a result directory. A and B are ids of mentions or authors, as explain shows them. Later runs of update
+    apply the decision, and every run after it. Of several decisions, the newest wins.
+
+    \b
+    WHAT is one of
+      same A B, different A B, unsure A B     two mentions or authors
+      is MENTION AUTHOR, is-not MENTION AUTHOR
+      name AUTHOR NAME                        the name to show
+      wrong-record DOCUMENT                   its mentions are kept apart from all authors
+
+    \b
+    Example:
+      homonym decide result/ different pmid:7#0 pmid:12#3 --reason "other field, other country"
+      homonym decide result/ is-not pmid:7#0 "WANG, W/6f0c41d27a93" --reason "says so on her page"
+      homonym decide result/ name "WANG, W/6f0c41d27a93" "Wang, Wei (Physics)" --reason "her request"
+    """
+    from homonym import decide
+    from homonym.cli.terminal import show_decided
+
+    show_decided(decide(result, kind, a, b, reason=reason, user=user))
+
+
+@cli.command()
+@click.argument("result", type=FILE)
+@click.option("--undo", type=int, metavar="NUMBER", help="Undo a decision; an undo can be undone, too.")
+@click.option("--export", type=FILE, help="Write the decisions in force to this file (.csv), as for --pairs.")
+@click.option("--import", "table", type=FILE, help="Add the decisions of a table: exported ones, or pairs.")
+@click.option("--reason", help="Reason of the undo, and of imported decisions that have none.")
+@USER
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+def decisions(result: Path, as_json: bool, **options: Any) -> None:
+    """List the decisions about a result: number, time, user, status, what, reason. Undo, export and import them.
+
+    \b
+    Example:
+      homonym decisions result/
+      homonym decisions result/ --undo 3 --reason "wrong mention"
+      homonym decisions result/ --export mine.csv
+      homonym decisions result/ --import pairs.csv --user ann
+    """
+    from homonym import decisions
+    from homonym.cli.terminal import show_decisions
+
+    show_decisions(decisions(result, **options), as_json=as_json)
 
 
 @cli.command()

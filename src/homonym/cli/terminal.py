@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
+import click
 from rich.console import Console
 
 from homonym.errors import counted
+from homonym.io.paths import printable
 from homonym.runtime.progress import UNITS, peak_memory
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from homonym.calibration.limit import CalibratedLimit
     from homonym.commands.calibrate import Calibration
     from homonym.commands.convert import Conversion
+    from homonym.commands.decide import RecordedDecision
+    from homonym.commands.decisions import DecisionList
     from homonym.commands.export import Exported
     from homonym.commands.inspect import Inspection
     from homonym.commands.result import ConstraintSummary, Summary
@@ -77,13 +81,31 @@ def show_conversion(done: Conversion, console: Console | None = None) -> None:
 
 def show_export(done: Exported, *, quiet: bool = False) -> None:
     """Print warnings, the number of authors and the path of an export."""
-    errors = Console(stderr=True, soft_wrap=True, highlight=False)
-    for warning in done.warnings:
-        errors.print(f"warning: {warning}", markup=False)
+    _show_warnings(done.warnings)
     if not quiet:
         console = Console(highlight=False, soft_wrap=True)
         console.print(f"{counted(done.authors, 'author')} → {done.to}")
         console.print(f"{done.output}", markup=False)
+
+
+def show_decided(done: RecordedDecision) -> None:
+    """Print the number of a decision, and what speaks against it."""
+    _show_warnings(done.warnings)
+    click.echo(f"decision {done.decision.number} is recorded; homonym update applies it")
+
+
+def show_decisions(found: DecisionList, *, as_json: bool = False) -> None:
+    """Print all decisions, and contradictions between them."""
+    import orjson
+
+    _show_warnings(found.warnings)
+    click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2).decode() if as_json else str(found))
+
+
+def _show_warnings(warnings: Iterable[str]) -> None:
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    for warning in warnings:
+        errors.print(f"warning: {printable(warning)}", markup=False)
 
 
 def show_inspection(found: Inspection, console: Console | None = None) -> None:
