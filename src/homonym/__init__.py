@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from homonym.commands.calibrate import calibrate
+    from homonym.commands.check import check
     from homonym.commands.cluster import cluster
     from homonym.commands.convert import convert
     from homonym.commands.decide import decide
@@ -43,6 +44,7 @@ __all__ = [
     "Settings",
     "Summary",
     "calibrate",
+    "check",
     "cluster",
     "convert",
     "decide",
@@ -68,6 +70,7 @@ _HOME = {
     "Settings": "homonym.settings",
     "Summary": "homonym.commands.result",
     "calibrate": "homonym.commands.calibrate",
+    "check": "homonym.commands.check",
     "cluster": "homonym.commands.cluster",
     "convert": "homonym.commands.convert",
     "decide": "homonym.commands.decide",

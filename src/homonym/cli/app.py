@@ -190,6 +190,28 @@ def decisions(result: Path, as_json: bool, **options: Any) -> None:
 
 
 @cli.command()
+@click.argument("result", type=FILE)
+@click.option("--repair", is_flag=True, help="Make files again that follow from others: authors.parquet, report.html.")
+def check(result: Path, repair: bool) -> None:
+    """Verify a result directory: files, tables, ids, events, redirects and decisions.
+
+    Prints one line for each problem, with what to do. The exit status is 0 only if nothing is wrong.
+
+    \b
+    Example:
+      homonym check result/
+      homonym check result/ --repair
+    """
+    from homonym import check
+    from homonym.cli.terminal import show_check
+
+    found = check(result, repair=repair)
+    show_check(found)
+    if not found.is_sound:
+        raise click.exceptions.Exit(1)
+
+
+@cli.command()
 @INPUTS
 @AUTHORS
 @setting_options(*CLUSTERING)
@@ -546,7 +568,7 @@ def _settings(options: dict[str, Any]) -> Settings:
 def main() -> None:
     """Run the command line and exit.
 
-    Exit status: 0 if everything was done, 2 for wrong usage, input or output, 130 after Ctrl-C, 143 after SIGTERM, 129
+    Exit status: 0 if everything was done, 1 if a check found problems, 2 for wrong usage, input or output, 130 after Ctrl-C, 143 after SIGTERM, 129
     after SIGHUP.
     """
     print_any_name(sys.stdout)
@@ -558,7 +580,7 @@ def main() -> None:
 def _status(signals: list[int]) -> int:
     """Run the command, report what went wrong, and return the exit status; `signals` gets those that came."""
     try:
-        cli.main(standalone_mode=False)
+        status = cli.main(standalone_mode=False)  # a number if a command ended with an exit status
         sys.stdout.flush()
     except click.ClickException as wrong:
         wrong.show()
@@ -572,7 +594,7 @@ def _status(signals: list[int]) -> int:
         if signals:  # it is a consequence of the signal, such as an import that was interrupted
             return _stopped(signals, broken)
         return _failed(broken)
-    return 0
+    return int(status or 0)
 
 
 def _failed(broken: Exception) -> int:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from homonym.calibration.limit import CalibratedLimit
     from homonym.commands.calibrate import Calibration
+    from homonym.commands.check import CheckedResult
     from homonym.commands.convert import Conversion
     from homonym.commands.decide import RecordedDecision
     from homonym.commands.decisions import DecisionList
@@ -86,6 +87,15 @@ def show_export(done: Exported, *, quiet: bool = False) -> None:
         console = Console(highlight=False, soft_wrap=True)
         console.print(f"{counted(done.authors, 'author')} → {done.to}")
         console.print(f"{done.output}", markup=False)
+
+
+def show_check(found: CheckedResult) -> None:
+    """Print what is wrong with a result, one line each, and what was made again."""
+    for name in found.repaired:
+        click.echo(f"made again: {name}")
+    for problem in found.problems:
+        click.echo(printable(problem))
+    click.echo(counted(len(found.problems), "problem") if found.problems else "no problems")
 
 
 def show_decided(done: RecordedDecision) -> None:
