@@ -2,7 +2,7 @@
 
 >>> import homonym
 >>> sorted(homonym.__all__)[:3]
-['Corpus', 'HomonymError', 'Resources']
+['Corpus', 'Events', 'HomonymError']
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from homonym.commands.demo import demo
     from homonym.commands.disambiguate import disambiguate
     from homonym.commands.evaluate import evaluate
+    from homonym.commands.events import Events, events
     from homonym.commands.explain import explain
     from homonym.commands.export import export
     from homonym.commands.extract import extract
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from homonym.commands.run import Resources
     from homonym.commands.study import study
     from homonym.commands.train import train
+    from homonym.commands.update import Updated, update
     from homonym.errors import HomonymError
     from homonym.settings import Settings
     from homonym.synthetic.corpus import Corpus
@@ -38,11 +40,13 @@ __version__ = "0.11.0"
 
 __all__ = [
     "Corpus",
+    "Events",
     "HomonymError",
     "Resources",
     "Result",
     "Settings",
     "Summary",
+    "Updated",
     "calibrate",
     "check",
     "cluster",
@@ -52,6 +56,7 @@ __all__ = [
     "demo",
     "disambiguate",
     "evaluate",
+    "events",
     "explain",
     "export",
     "extract",
@@ -59,16 +64,19 @@ __all__ = [
     "inspect",
     "study",
     "train",
+    "update",
 ]
 
 # Names are imported on first use, so that `homonym --help` does not load libraries it does not need.
 _HOME = {
     "Corpus": "homonym.synthetic.corpus",
+    "Events": "homonym.commands.events",
     "HomonymError": "homonym.errors",
     "Resources": "homonym.commands.run",
     "Result": "homonym.commands.in_memory",
     "Settings": "homonym.settings",
     "Summary": "homonym.commands.result",
+    "Updated": "homonym.commands.update",
     "calibrate": "homonym.commands.calibrate",
     "check": "homonym.commands.check",
     "cluster": "homonym.commands.cluster",
@@ -78,6 +86,7 @@ _HOME = {
     "demo": "homonym.commands.demo",
     "disambiguate": "homonym.commands.disambiguate",
     "evaluate": "homonym.commands.evaluate",
+    "events": "homonym.commands.events",
     "explain": "homonym.commands.explain",
     "export": "homonym.commands.export",
     "extract": "homonym.commands.extract",
@@ -85,6 +94,7 @@ _HOME = {
     "inspect": "homonym.commands.inspect",
     "study": "homonym.commands.study",
     "train": "homonym.commands.train",
+    "update": "homonym.commands.update",
 }
 
 

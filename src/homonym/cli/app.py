@@ -134,6 +134,83 @@ def explain(result: Path, what: str, other: str | None, as_json: bool, output: P
 
 
 @cli.command()
+@click.argument("result", metavar="RESULT", type=FILE)
+@click.argument("inputs", metavar="[IN]...", nargs=-1, type=FILE)
+@click.option(
+    "--mode",
+    type=click.Choice(["assign", "grow", "rebuild"]),
+    default="assign",
+    show_default=True,
+    help="Authors never change (assign), may also merge (grow), or all are found afresh and keep their ids (rebuild).",
+)
+@click.option("--remove", multiple=True, metavar="ID", help="Take a document out; @FILE has one id per line.")
+@click.option("--recalibrate", is_flag=True, help="Count frequencies and find the limit anew; implies --mode rebuild.")
+@reading_options
+@engine_options
+@run_options
+def update(result: Path, inputs: tuple[Path, ...], **options: Any) -> None:
+    """Add new records to a result directory; author ids hold.
+
+    RESULT is a result directory of disambiguate, IN are files of any supported format. Records that come again are
+    recognised; if they changed, they replace the old ones. Decisions that were made since are applied, also without
+    new records. The directory changes as a whole or not at all. `homonym events` shows what happened to authors.
+
+    \b
+    Example:
+      homonym update result/ march.ris
+      homonym update result/ april/ --mode grow --remove pmid:7
+      homonym update result/ --mode rebuild
+    """
+    from homonym import update
+    from homonym.cli.terminal import show_update
+
+    def call(inputs: tuple[Path, ...], **arguments: Any) -> Any:
+        return update(result, inputs, **arguments)
+
+    options["remove"] = _removed_ids(options["remove"])
+    _call(call, show_update, inputs, options)
+
+
+def _removed_ids(values: tuple[str, ...]) -> list[str]:
+    """The ids of an option that may name files of ids."""
+    from homonym.io.special_files import open_input
+
+    found: list[str] = []
+    for value in values:
+        if value.startswith("@"):
+            with open_input(Path(value[1:])) as stream:
+                lines = stream.read().decode(errors="replace").splitlines()
+            found += [line.strip() for line in lines if line.strip()]
+        else:
+            found.append(value)
+    return found
+
+
+@cli.command()
+@click.argument("result", metavar="RESULT", type=FILE)
+@click.option("--since", metavar="DATE", help="Only events from this day or time on (UTC), such as 2026-03-01.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+def events(result: Path, since: str | None, as_json: bool) -> None:
+    """Show what happened to the authors of a result in its updates.
+
+    \b
+    Example:
+      homonym events result/
+      homonym events result/ --since 2026-03-01 --json
+    """
+    from homonym import events
+
+    found = events(result, since=since)
+    if as_json:
+        import orjson
+
+        for row in found:
+            click.echo(orjson.dumps(row).decode())
+    elif len(found):
+        click.echo(str(found))
+
+
+@cli.command()
 @click.argument("result", type=FILE)
 @click.argument("kind", metavar="WHAT")
 @click.argument("a")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from homonym.commands.result import ConstraintSummary, Summary
     from homonym.commands.study import Study
     from homonym.commands.train import Training
+    from homonym.commands.update import Updated
     from homonym.records.model import Problems
     from homonym.settings import Limit
 
@@ -87,6 +88,16 @@ def show_export(done: Exported, *, quiet: bool = False) -> None:
         console = Console(highlight=False, soft_wrap=True)
         console.print(f"{counted(done.authors, 'author')} → {done.to}")
         console.print(f"{done.output}", markup=False)
+
+
+def show_update(done: Updated, console: Console | None = None) -> None:
+    """Print what an update did to documents, mentions and authors."""
+    console = console or Console(highlight=False, soft_wrap=True)
+    for noun, counts in (("documents", done.documents), ("mentions", done.mentions), ("authors", done.events)):
+        said = ", ".join(f"{number:,} {what}" for what, number in counts.items() if number)
+        console.print(f"{noun}: {said or 'no change'}", markup=False)
+    _show_cost(console, done.seconds)
+    console.print(f"{done.output} (update {done.update}, epoch {done.epoch})", markup=False)
 
 
 def show_check(found: CheckedResult) -> None:

@@ -193,7 +193,8 @@ class _OwnedFeatures:
         known, number = np.unique(document, return_counts=True)
         place = np.minimum(np.searchsorted(known, self.owner >> SLOT_BITS), max(len(known) - 1, 0))
         holders = np.where(of_document, number[place], 1) if len(known) else np.ones(len(self.owner))
-        return np.bincount(self.feature, self.count * holders, len(self.types))
+        total: NDArray[np.float64] = np.bincount(self.feature, self.count * holders, len(self.types)).astype(np.float64)
+        return total
 
 
 def _authors_of(result: Path, documents: set[str], settings: Settings) -> dict[str, list[str]]:

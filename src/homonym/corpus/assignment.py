@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -189,7 +190,9 @@ def _join_must_links(
     for component in sorted(components):
         wanted = sorted(components[component], key=lambda one: (old[one] < 0, -int(size[one]), one))
         for one in wanted[1:]:
-            if clashes.may_join(wanted[0], one) and not (separate and old[one] >= 0 and clashes.has_old(wanted[0], old)):
+            if clashes.may_join(wanted[0], one) and not (
+                separate and old[one] >= 0 and clashes.has_old(wanted[0], old)
+            ):
                 clashes.join(wanted[0], one)
                 left.append(wanted[0])
                 right.append(one)
@@ -266,7 +269,9 @@ def _separate_old(constraints: Constraints, old: Integers, block_start: Integers
     profile = constraints.profile.copy()
     profile[holders] = (profiles + kind.ravel()).astype(np.int32)
     new = np.arange(profiles, profiles + kinds.shape[1])
-    rows, columns = [np.repeat(np.arange(profiles), np.diff(constraints.cannot_link_start))], [constraints.cannot_link]
+    first_rows = np.repeat(np.arange(profiles), np.diff(constraints.cannot_link_start))
+    rows: list[NDArray[np.integer[Any]]] = [first_rows]
+    columns: list[NDArray[np.integer[Any]]] = [constraints.cannot_link]
     for number, former in zip(new.tolist(), kinds[1].tolist(), strict=True):
         first, last = constraints.cannot_link_start[[former, former + 1]]
         partners = constraints.cannot_link[first:last]
@@ -280,5 +285,3 @@ def _separate_old(constraints: Constraints, old: Integers, block_start: Integers
     pairs = np.unique(row * total + column)
     start = starts(np.bincount(pairs // total, minlength=total))
     return Constraints(constraints.group, profile, start, (pairs % total).astype(np.int32))
-
-

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -107,15 +108,15 @@ def changed_ids(
     Redirects that led to an id which is redirected now lead to its target. An id that is `revived` is active again:
     the decision that made it a redirect was undone.
     """
-    rows = {row["author_id"]: row for row in _concerned(known, {*redirected, *retired, *revived})}
-    gone = set(retired)
+    gone, back = set(retired), set(revived)
+    rows = {row["author_id"]: row for row in _concerned(known, {*redirected, *gone, *back})}
     for row in rows.values():
         own = row["author_id"]
         if own in redirected:
             row |= {"status": REDIRECT, "target": redirected[own], "changed": update}
         elif own in gone:
             row |= {"status": RETIRED, "target": None, "changed": update}
-        elif own in set(revived):
+        elif own in back:
             row |= {"status": ACTIVE, "target": None, "changed": update}
         elif row["target"] in redirected:
             row |= {"target": redirected[row["target"]], "changed": update}
@@ -132,11 +133,11 @@ def changed_ids(
     return pa.concat_tables([kept, pa.Table.from_pylist(list(rows.values()), schema=ID_ROWS)]).sort_by("author_id")
 
 
-def _concerned(known: pa.Table, changed: Collection[str]) -> list[dict[str, str | int | None]]:
+def _concerned(known: pa.Table, changed: Collection[str]) -> list[dict[str, Any]]:
     """The rows of some ids, and the redirects that lead to them."""
     wanted = pa.array(sorted(changed), pa.string())
     found = known.filter(pc.or_(pc.is_in(known["author_id"], wanted), pc.is_in(known["target"], wanted)))
-    rows: list[dict[str, str | int | None]] = found.to_pylist()
+    rows: list[dict[str, Any]] = found.to_pylist()
     return rows
 
 

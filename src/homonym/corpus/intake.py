@@ -111,14 +111,15 @@ def find_changes(
     removed = documents_named(result, list(remove))
     new = _new_records(connection, work)
     if not new:
-        return DocumentChanges(_no_documents(), removed=removed)
+        return DocumentChanges(no_documents(), removed=removed)
     scan = _scan(result, new, _cited(connection, work))
     known = [one for one in scan.candidates if one.document_id not in removed]
     groups = _groups(connection, work, settings, new, known)
     return _combine(new, known, groups, scan.renamed, removed)
 
 
-def _no_documents() -> pa.Table:
+def no_documents() -> pa.Table:
+    """An empty table of documents."""
     from homonym.schema import DOCUMENTS as SCHEMA
 
     return SCHEMA.empty_table()
@@ -188,7 +189,9 @@ def _scan(result: Path, new: Sequence[_Record], cited: set[str]) -> _Scan:
         identifiers = batch["ids"].flatten()
         own_keys = pc.binary_join_element_wise(identifiers.field("kind"), identifiers.field("id"), ":")
         is_hit[pc.list_parent_indices(batch["ids"]).filter(pc.is_in(own_keys, keys)).to_numpy()] = True
-        is_hit |= np.array([title is not None and title_digest(title) in titles for title in batch["title"].to_pylist()])
+        is_hit |= np.array(
+            [title is not None and title_digest(title) in titles for title in batch["title"].to_pylist()]
+        )
         chosen += batch["document_id"].filter(pa.array(is_hit)).to_pylist()
         for place in np.flatnonzero(pc.is_in(names, others).to_numpy(zero_copy_only=False)).tolist():
             document = batch["document_id"][parents[place].as_py()].as_py()
@@ -269,7 +272,9 @@ def _combine(
     found = _Combined()
     for group in groups:
         records = [new[place] for place in group if place < len(new)]
-        olds = sorted((known[place - len(new)] for place in group if place >= len(new)), key=lambda one: one.document_id)
+        olds = sorted(
+            (known[place - len(new)] for place in group if place >= len(new)), key=lambda one: one.document_id
+        )
         if not records:
             continue
         found.merged += len(records) - (0 if olds else 1)
@@ -279,7 +284,7 @@ def _combine(
         else:
             _add(records, taken, found)
     _refer_to_current_ids(found.rows, renamed)
-    rows = _no_documents()
+    rows = no_documents()
     if found.rows:
         rows = document_rows(pa.Table.from_pylist(found.rows, schema=CHOSEN)).sort_by("document_id")
     return DocumentChanges(rows, frozenset(found.changed), removed, found.unchanged, found.merged, found.bridges)
@@ -314,9 +319,7 @@ def _add(records: Sequence[_Record], taken: set[str], found: _Combined) -> None:
     if document_id in taken:
         digest = hashlib.sha256(document_line(document), usedforsecurity=False).hexdigest()
         document_id = next(
-            name
-            for name in (f"{document.id}~{digest[:SUFFIX_DIGITS]}", f"{document.id}~{digest}")
-            if name not in taken
+            name for name in (f"{document.id}~{digest[:SUFFIX_DIGITS]}", f"{document.id}~{digest}") if name not in taken
         )
     taken.add(document_id)
     document.id = document_id

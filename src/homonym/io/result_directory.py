@@ -158,6 +158,7 @@ def changed_directory(path: Path) -> Iterator[Path]:
         try:
             _link_files(target, folder)
             yield folder
+            _link_others(target, folder)
             sync_directory(folder)
             _exchange(folder, target)
             sync_directory(target.parent)
@@ -174,11 +175,26 @@ def _link_files(target: Path, folder: Path) -> None:
     for entry in os.scandir(target):
         if not entry.is_file(follow_symlinks=False) or ".partial." in entry.name:
             continue
-        try:
-            os.link(entry.path, folder / entry.name)
-        except OSError:  # a file system without hard links
-            shutil.copy2(entry.path, folder / entry.name)
-            sync_file(folder / entry.name)
+        _link(entry, folder)
+
+
+def _link_others(target: Path, folder: Path) -> None:
+    """Link files that others have added to the result in the meantime."""
+    for entry in os.scandir(target):
+        if (
+            entry.is_file(follow_symlinks=False)
+            and entry.name not in FILES
+            and not os.path.lexists(folder / entry.name)
+        ):
+            _link(entry, folder)
+
+
+def _link(entry: os.DirEntry[str], folder: Path) -> None:
+    try:
+        os.link(entry.path, folder / entry.name)
+    except OSError:  # a file system without hard links
+        shutil.copy2(entry.path, folder / entry.name)
+        sync_file(folder / entry.name)
 
 
 def _exchange(folder: Path, target: Path) -> None:
