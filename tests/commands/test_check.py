@@ -18,7 +18,8 @@ from homonym.commands.cluster import cluster
 from homonym.commands.decide import decide
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.extract import extract
-from homonym.corpus.consistency import file_digest
+from homonym.commands.update import update
+from homonym.corpus.epoch import file_digest
 from homonym.corpus.events import EVENT_ROWS
 from homonym.corpus.ids import ID_ROWS
 from homonym.errors import InputError
@@ -187,3 +188,40 @@ def test_command_has_exit_status_of_the_check(result: Path) -> None:
     failed = homonym_command("check", result)
     assert (failed.returncode, failed.stdout.splitlines()[-1]) == (1, "1 problem")
     assert homonym_command("check", result.parent).returncode == 2
+
+
+@pytest.mark.parametrize("damage", ["cut", "missing", "wrong"])
+def test_repair_restores_the_same_bytes(damage: str, result: Path, made: Path) -> None:
+    living(result)
+    if damage == "wrong":
+        change(result / AUTHORS, lambda rows: rows[0].update(mentions=9))
+    for name in (AUTHORS, REPORT):
+        if damage == "cut":
+            (result / name).write_bytes((result / name).read_bytes()[:500])
+        elif damage == "missing":
+            (result / name).unlink()
+    done = homonym_command("check", result, "--repair")
+    assert (done.returncode, done.stdout) == (0, "made again: authors.parquet\nmade again: report.html\nno problems\n")
+    assert (result / AUTHORS).read_bytes() == (made / AUTHORS).read_bytes()
+    assert (result / REPORT).read_bytes() == (made / REPORT).read_bytes()
+    assert sorted(path.name for path in result.parent.iterdir()) == ["result"]
+
+
+def test_repair_leaves_what_follows_from_nothing(result: Path) -> None:
+    (result / AUTHORS).unlink()
+    change(result / MENTIONS, lambda rows: rows.append(dict(rows[0])))
+    done = check(result, repair=True)
+    assert done.repaired == []
+    assert any("several rows for the mention" in one for one in done.problems)
+
+
+def test_updated_and_decided_results_are_sound(result: Path, tmp_path: Path) -> None:
+    decide(result, "name", "d1#0", "Wang, Wei (wine)", reason="x")
+    decide(result, "same", "d1#0", "d6#0", reason="x")
+    update(result, write(tmp_path / "new.jsonl", FILLERS[8:10]))
+    assert check(result).problems == []
+    before = (result / AUTHORS).read_bytes()
+    decide(result, "name", "d3#0", "not applied yet", reason="x")
+    (result / AUTHORS).unlink()
+    assert check(result, repair=True).problems == []
+    assert (result / AUTHORS).read_bytes() == before

@@ -645,8 +645,8 @@ def _settings(options: dict[str, Any]) -> Settings:
 def main() -> None:
     """Run the command line and exit.
 
-    Exit status: 0 if everything was done, 1 if a check found problems, 2 for wrong usage, input or output, 130 after Ctrl-C, 143 after SIGTERM, 129
-    after SIGHUP.
+    Exit status: 0 if everything was done, 1 if a check found problems, 2 for wrong usage, input or output, 130 after
+    Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.
     """
     print_any_name(sys.stdout)
     with signals_as_interrupts() as signals:

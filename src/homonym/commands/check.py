@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from homonym.errors import InputError
-from homonym.io.result_directory import is_result
+from homonym.io.result_directory import (
+    AUTHORS,
+    CORPUS,
+    DOCUMENTS,
+    LOG,
+    MENTIONS,
+    REPORT,
+    SETTINGS,
+    changed_directory,
+    is_result,
+)
 
 
 @dataclass(frozen=True)
@@ -43,5 +54,21 @@ def check(result: str | Path, *, repair: bool = False) -> CheckedResult:
 
 
 def _repair(folder: Path, wrong: set[str]) -> list[str]:
-    """Make files again that follow from sound ones; returns their names."""
-    raise NotImplementedError
+    """Make files again that follow from sound ones; returns their names. Updates have to wait meanwhile."""
+    from homonym.corpus.epoch import read_note, write_note
+    from homonym.corpus.recomputing import recompute_authors
+    from homonym.report.run_page import write_run_page
+    from homonym.runtime.work_directory import work_directory
+
+    names: list[str] = []
+    place = Path(os.path.realpath(folder))
+    with work_directory(place.with_name(f".{place.name}.work")), changed_directory(folder) as copy:
+        if AUTHORS in wrong and not wrong & {MENTIONS, DOCUMENTS, SETTINGS} and (folder / DOCUMENTS).exists():
+            recompute_authors(folder, copy)
+            names.append(AUTHORS)
+        if not wrong & {MENTIONS, DOCUMENTS, SETTINGS, LOG} and AUTHORS not in wrong.difference(names):
+            write_run_page(copy, copy / REPORT)
+            names.append(REPORT)
+        if names and (folder / CORPUS).exists() and CORPUS not in wrong:
+            write_note(folder, copy, read_note(folder))
+    return names

@@ -6,10 +6,9 @@ says what is wrong. A result that was never updated has no tables of ids and eve
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +22,7 @@ from homonym.collection import counting
 from homonym.collection.statistics import sql_files
 from homonym.constraints.evidence import read_user_pairs
 from homonym.corpus.decision_store import integrity_problem
+from homonym.corpus.epoch import file_digest, read_note
 from homonym.corpus.events import EVENT_ROWS
 from homonym.corpus.ids import ID_ROWS
 from homonym.errors import HomonymError, counted, first_line
@@ -80,7 +80,7 @@ class Inconsistency(NamedTuple):
 
     def sentence(self, result: Path) -> str:
         """What is wrong, and what to do."""
-        if self.is_repairable:
+        if self.is_repairable and (self.file == REPORT or (result / DOCUMENTS).exists()):
             advice = "homonym check --repair makes it again"
         elif self.file == DECISIONS:
             return self.what
@@ -237,11 +237,11 @@ def find_inconsistencies(result: Path) -> list[Inconsistency]:
 def _small_files(result: Path) -> Iterator[Inconsistency]:
     """Files that are missing or cannot be read, other than tables."""
     readers: dict[str, Callable[[Path], object]] = {
+        CORPUS: lambda path: read_note(path.parent),
         SETTINGS: load_settings,
         LOG: _read_json,
         MASSES: _read_json,
         CONFIDENCE: _read_json,
-        CORPUS: _read_json,
         PAIRS: read_user_pairs,
         REPORT: _read_page,
     }
@@ -298,28 +298,16 @@ def _table_problem(path: Path, layout: pa.Schema | None) -> str | None:
 
 def _wrong_digests(result: Path) -> Iterator[Inconsistency]:
     """Files that are not as the last update left them."""
-    for name, digest in _noted_digests(result).items():
+    try:
+        noted = read_note(result).files
+    except HomonymError:
+        return  # the note is damaged, which is reported already
+    for name, digest in noted.items():
         path = result / name
         if not path.is_file():
             yield Inconsistency(name, "it is missing, although the last update wrote it")
         elif file_digest(path) != digest:
             yield Inconsistency(name, "it was changed after the last update")
-
-
-def _noted_digests(result: Path) -> Mapping[str, Mapping[str, object]]:
-    """By file the size and digest after the last update; none if the result was never updated."""
-    try:
-        found = orjson.loads((result / CORPUS).read_bytes())["files"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}  # if the note is damaged, that is reported already
-    return found if isinstance(found, dict) else {}
-
-
-def file_digest(path: Path) -> dict[str, object]:
-    """The size and the BLAKE2b digest of a file."""
-    with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=16))
-    return {"bytes": path.stat().st_size, "blake2b": digest.hexdigest()}
 
 
 def _violated_rules(result: Path, broken: set[str], work: Path) -> Iterator[Inconsistency]:

@@ -254,6 +254,8 @@ def _writing(result: Path) -> Iterator[sqlite3.Connection]:
                 connection.execute(f"PRAGMA user_version = {_VERSION}")
             yield connection
             connection.execute("COMMIT")
+            # Into the file itself: an update gives the directory another inode, and the WAL is known by its path only.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
