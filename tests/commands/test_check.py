@@ -139,7 +139,7 @@ def living(result: Path) -> None:
 
 def note_digests(result: Path) -> None:
     files = {name: file_digest(result / name) for name in (MENTIONS, AUTHORS, DOCUMENTS, IDS, EVENTS)}
-    note = {"epoch": 1, "update": 1, "time": "2026-01-01T00:00:00Z", "named": [], "files": files}
+    note = {"epoch": 1, "update": 1, "time": "2026-01-01T00:00:00Z", "named": {}, "files": files}
     (result / CORPUS).write_bytes(orjson.dumps(note))
 
 
@@ -221,7 +221,7 @@ def test_updated_and_decided_results_are_sound(result: Path, tmp_path: Path) -> 
     update(result, write(tmp_path / "new.jsonl", FILLERS[8:10]))
     assert check(result).problems == []
     before = (result / AUTHORS).read_bytes()
-    decide(result, "name", "d3#0", "not applied yet", reason="x")
+    decide(result, "name", "d1#0", "not applied yet", reason="x")
     (result / AUTHORS).unlink()
     assert check(result, repair=True).problems == []
     assert (result / AUTHORS).read_bytes() == before

@@ -11,14 +11,10 @@ from hypothesis import strategies as st
 from homonym.corpus.decision_store import Decision, NewDecision, add_decisions, add_undo
 from homonym.corpus.decisions import (
     RELATIONS,
-    DecisionState,
     active_decisions,
-    curated_mentions,
-    decided_names,
     decision_pairs,
     decision_state,
-    pairs_of,
-    wrong_records,
+    read_state,
 )
 from tests.support.profiles import examples
 
@@ -168,11 +164,12 @@ def test_absent_file_means_no_decisions(tmp_path: Path) -> None:
 def test_names_records_and_curated_mentions(tmp_path: Path) -> None:
     decisions = [new("name", "x", "Old"), new("name", "x", "New"), new("wrong-record", "W9", ""), new("is", "m", "x")]
     add_decisions(tmp_path, decisions)
-    assert decided_names(tmp_path) == {"x": "New"}
-    assert wrong_records(tmp_path) == {"W9"}
-    assert curated_mentions(tmp_path) == {"x", "m"}
+    found = read_state(tmp_path)
+    assert found.names == {"x": "New"}
+    assert found.wrong_records == {"W9"}
+    assert found.curated == {"x", "m"}
     add_undo(tmp_path, 2, user="bob", reason="")
-    assert decided_names(tmp_path) == {"x": "Old"}
+    assert read_state(tmp_path).names == {"x": "Old"}
 
 
 def test_pairs_are_in_the_order_of_mention_ids(tmp_path: Path) -> None:
@@ -180,4 +177,3 @@ def test_pairs_are_in_the_order_of_mention_ids(tmp_path: Path) -> None:
     found = decision_pairs(tmp_path)
     assert found is not None
     assert (found.a, found.b, found.same) == (("a", "y"), ("b", "z"), (False, True))
-    assert pairs_of(DecisionState()) is None

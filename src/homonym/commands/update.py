@@ -201,7 +201,7 @@ def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Proble
 
     note, copy = plan.note, plan.folder
     changes = find_id_changes(touched.before, touched.after, touched.renamed, plan, f"update {plan.mode}")
-    names = tuple(sorted(plan.decided.names))
+    names = dict(sorted(plan.decided.names.items()))
     is_new = bool(plan.changes.leaving or len(plan.changes.rows)) or touched.is_changed
     is_new |= plan.mode == "rebuild"
     if is_new or names != note.named:

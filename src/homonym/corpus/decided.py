@@ -19,7 +19,7 @@ import pyarrow as pa
 from homonym.clustering.arrays import connected_components
 from homonym.constraints.evidence import UserPairs
 from homonym.corpus.decision_store import read_decisions
-from homonym.corpus.decisions import curated_mentions, decided_names, decision_pairs, wrong_records
+from homonym.corpus.decisions import decision_state
 from homonym.corpus.id_matching import match_authors
 from homonym.corpus.ids import mint
 
@@ -43,18 +43,14 @@ class Decided:
     @classmethod
     def read(cls, result: Path) -> Decided:
         """Read the decisions of a result."""
-        pairs = decision_pairs(result)
+        rows = read_decisions(result)
+        state = decision_state(rows)
         numbers: dict[str, int] = {}
-        for row in read_decisions(result):
+        for row in rows:
             for mention in (row.mention_a, row.mention_b, *row.members):
                 numbers[mention] = max(numbers.get(mention, 0), row.number)
-        return cls(
-            tuple(zip(pairs.a, pairs.b, pairs.same, strict=True)) if pairs else (),
-            decided_names(result),
-            frozenset(wrong_records(result)),
-            frozenset(curated_mentions(result)),
-            numbers,
-        )
+        pairs = tuple((a, b, same) for (a, b), same in state.pairs.items())
+        return cls(pairs, state.names, frozenset(state.wrong_records), frozenset(state.curated), numbers)
 
     @property
     def mentions(self) -> set[str]:

@@ -58,39 +58,39 @@ class DecisionState:
     overruled: dict[int, Overruled] = field(default_factory=dict)
     undone: dict[int, Decision] = field(default_factory=dict)
 
+    @property
+    def names(self) -> dict[str, str]:
+        """The names that users gave to authors, by the anchor mention of the author at the time of the decision."""
+        return {row.mention_a: row.b for row in self.active if row.kind == NAME}
+
+    @property
+    def wrong_records(self) -> set[str]:
+        """The ids of the documents that users called wrong."""
+        return {row.mention_a for row in self.active if row.kind == WRONG_RECORD}
+
+    @property
+    def curated(self) -> set[str]:
+        """The mentions that decisions in force are about; those of wrong records are not among them."""
+        rows = (row for row in self.active if row.kind != WRONG_RECORD)
+        return {mention for row in rows for mention in (row.mention_a, row.mention_b) if mention}
+
+
+def read_state(result: Path) -> DecisionState:
+    """What holds of the decisions about a result; nothing if it has no file of decisions."""
+    return decision_state(read_decisions(result))
+
 
 def active_decisions(result: Path) -> list[Decision]:
-    """The decisions in force, in the order of their numbers; none if the result has no file of decisions."""
-    return decision_state(read_decisions(result)).active
+    """The decisions in force, in the order of their numbers."""
+    return read_state(result).active
 
 
 def decision_pairs(result: Path) -> UserPairs | None:
     """The must-link and cannot-link pairs of the decisions in force, in the order of mention ids; None if none."""
-    return pairs_of(decision_state(read_decisions(result)))
-
-
-def pairs_of(state: DecisionState) -> UserPairs | None:
-    """The pairs of a state, in the order of mention ids; None if there are none."""
-    if not state.pairs:
+    rows = read_state(result).pairs.items()
+    if not rows:
         return None
-    rows = state.pairs.items()
     return UserPairs(tuple(a for (a, _), _ in rows), tuple(b for (_, b), _ in rows), tuple(same for _, same in rows))
-
-
-def decided_names(result: Path) -> dict[str, str]:
-    """The names that users gave to authors, by the anchor mention of the author at the time of the decision."""
-    return {row.mention_a: row.b for row in active_decisions(result) if row.kind == NAME}
-
-
-def wrong_records(result: Path) -> set[str]:
-    """The ids of the documents that users called wrong."""
-    return {row.mention_a for row in active_decisions(result) if row.kind == WRONG_RECORD}
-
-
-def curated_mentions(result: Path) -> set[str]:
-    """The mentions that decisions in force are about; those of wrong records are not among them."""
-    rows = (row for row in active_decisions(result) if row.kind != WRONG_RECORD)
-    return {mention for row in rows for mention in (row.mention_a, row.mention_b) if mention}
 
 
 def decision_state(rows: Iterable[Decision]) -> DecisionState:

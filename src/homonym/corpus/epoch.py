@@ -38,12 +38,12 @@ _DIGEST_BYTES = 16
 
 @dataclass(frozen=True)
 class CorpusNote:
-    """The note of the last update: its number, time and epoch, the mentions that users named, and all digests."""
+    """The note of the last update: its number, time and epoch, names that users gave, by mention, and all digests."""
 
     epoch: int = 1
     update: int = 0
     time: str = ""
-    named: tuple[str, ...] = ()
+    named: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
@@ -53,7 +53,7 @@ def read_note(result: Path) -> CorpusNote:
     try:
         found = orjson.loads(path.read_bytes())
         return CorpusNote(
-            int(found["epoch"]), int(found["update"]), str(found["time"]), tuple(found["named"]), dict(found["files"])
+            int(found["epoch"]), int(found["update"]), str(found["time"]), dict(found["named"]), dict(found["files"])
         )
     except FileNotFoundError:
         return CorpusNote()
@@ -70,7 +70,7 @@ def write_note(result: Path, folder: Path, note: CorpusNote) -> None:
     for name in sorted((FILES - {CORPUS, MARKER}) & set(os.listdir(folder))):
         same = name in known and (result / name).exists() and os.path.samefile(result / name, folder / name)
         files[name] = dict(known[name]) if same else file_digest(folder / name)
-    values = {"epoch": note.epoch, "update": note.update, "time": note.time, "named": list(note.named), "files": files}
+    values = {"epoch": note.epoch, "update": note.update, "time": note.time, "named": dict(note.named), "files": files}
     write_json(folder / CORPUS, values)
 
 

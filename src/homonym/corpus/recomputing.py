@@ -1,4 +1,4 @@
-"""Computes the table of authors of a result again, from its mentions, its documents and the decisions of users."""
+"""Computes the table of authors of a result again, from its mentions, its documents and the names that users gave."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from tempfile import TemporaryDirectory
 
 import pyarrow.parquet as pq
 
-from homonym.corpus.decisions import decided_names
 from homonym.corpus.epoch import read_note
 from homonym.corpus.table_changes import summaries_of
 from homonym.io.result_directory import AUTHORS, MENTIONS
@@ -20,8 +19,7 @@ def recompute_authors(result: Path, copy: Path) -> None:
     """Write the table of authors to a copy of the result; names are those that the last update has applied."""
     mentions = pq.read_table(result / MENTIONS)
     author = dict(zip(mentions["mention_id"].to_pylist(), mentions["author_id"].to_pylist(), strict=True))
-    applied = set(read_note(result).named)
-    names = {author[one]: name for one, name in decided_names(result).items() if one in applied and one in author}
+    names = {author[one]: name for one, name in sorted(read_note(result).named.items()) if one in author}
     write_table(copy / AUTHORS, AUTHOR_SUMMARIES, [])  # the names of co-authors are looked up there, if they are known
     with TemporaryDirectory(prefix="homonym-") as work:
         found = summaries_of(copy, mentions, load_settings(result).blocking, Path(work), names, {})
