@@ -347,6 +347,7 @@ def _sentence(path: Path, error: sqlite3.Error, *, writing: bool) -> HomonymErro
 
 
 def _damaged(path: Path, why: str) -> InputError:
+    what = " ".join(why.split())
     return InputError(
-        f"{path} is damaged ({why}); restore a copy of it, or move it away and import an exported table of decisions."
+        f"{path} is damaged ({what}); restore a copy of it, or move it away and import an exported table of decisions."
     )
