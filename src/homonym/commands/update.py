@@ -195,7 +195,7 @@ def _rebuild(run: Run, plan: UpdatePlan, resources: Resources | None) -> tuple[U
 def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Problems) -> Updated:
     """Write the tables that follow from the authors of the touched blocks, unless nothing has changed."""
     from homonym.corpus.epoch import CorpusNote, write_note
-    from homonym.corpus.events import append_events
+    from homonym.corpus.event_table import append_events
     from homonym.corpus.ids import changed_ids, write_ids
     from homonym.corpus.updating import find_id_changes, write_changed_tables
 

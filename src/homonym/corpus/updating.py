@@ -29,7 +29,7 @@ from homonym.constraints.evidence import UserPairs
 from homonym.corpus.assignment import ClusteredRows, Epoch, cluster_rows
 from homonym.corpus.decided import Decided, anchor_of, apply_decisions, complete_parts
 from homonym.corpus.epoch import CorpusNote, add_counts, add_features
-from homonym.corpus.events import CREATED, MERGED, MOVED, RETIRED, REVIVED, SPLIT, Event
+from homonym.corpus.event_table import CREATED, MERGED, MOVED, RETIRED, REVIVED, SPLIT, Event
 from homonym.corpus.id_matching import match_authors, weights_of
 from homonym.corpus.ids import ACTIVE, mint
 from homonym.corpus.intake import DocumentChanges
