@@ -20,7 +20,7 @@ from homonym.commands.disambiguate import disambiguate
 from homonym.commands.extract import extract
 from homonym.commands.update import update
 from homonym.corpus.epoch import file_digest
-from homonym.corpus.events import EVENT_ROWS
+from homonym.corpus.event_table import EVENT_ROWS
 from homonym.corpus.ids import ID_ROWS
 from homonym.errors import InputError
 from homonym.io.result_directory import (

@@ -19,8 +19,8 @@ from homonym.commands.decisions import decisions
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.extract import extract
 from homonym.constraints.evidence import read_user_pairs
+from homonym.corpus.decision_state import decision_pairs
 from homonym.corpus.decision_store import NewDecision, add_decisions, read_decisions
-from homonym.corpus.decisions import decision_pairs
 from homonym.errors import HomonymError, InputError
 from homonym.io.result_directory import DECISIONS, MENTIONS
 from homonym.settings import Settings

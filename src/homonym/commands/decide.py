@@ -33,9 +33,9 @@ def decide(
     newest wins.
     """
     from homonym.corpus.decision_conflicts import changes_by, evidence_against
+    from homonym.corpus.decision_state import decision_state
     from homonym.corpus.decision_store import KINDS, add_decisions, read_decisions
     from homonym.corpus.decision_targets import new_decision
-    from homonym.corpus.decisions import decision_state
     from homonym.settings import load_settings
 
     folder = require_living_result(result)

@@ -11,8 +11,8 @@ from homonym.commands.decide import require_living_result, user_name
 from homonym.errors import InputError, counted
 
 if TYPE_CHECKING:
+    from homonym.corpus.decision_state import DecisionState
     from homonym.corpus.decision_store import Decision
-    from homonym.corpus.decisions import DecisionState
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ def decisions(
     in force to (.csv). `user` and `reason` are those of the undo, and of imported rows that have none.
     """
     from homonym.corpus.decision_conflicts import overruled_sentence
+    from homonym.corpus.decision_state import decision_state
     from homonym.corpus.decision_store import add_decisions, add_undo, read_decisions
     from homonym.corpus.decision_tables import export_decisions, import_decisions, not_decided_yet
-    from homonym.corpus.decisions import decision_state
 
     folder = require_living_result(result)
     output = _export_path(export, folder, table)

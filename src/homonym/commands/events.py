@@ -45,7 +45,7 @@ def events(result: str | Path, *, since: str | date | None = None) -> Events:
 
     There are none before the first update.
     """
-    from homonym.corpus.events import read_events
+    from homonym.corpus.event_table import read_events
 
     folder = Path(result)
     if not is_result(folder):

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from homonym.settings import Settings
 
 Mode = Literal["assign", "grow", "rebuild"]
+# A page takes five seconds of CPU for a million mentions, more than all the rest of an update; up to this number of
+# mentions it is made again.
+PAGE_MENTIONS = 200_000
 MODES: tuple[Mode, ...] = ("assign", "grow", "rebuild")
 
 
@@ -195,7 +198,7 @@ def _rebuild(run: Run, plan: UpdatePlan, resources: Resources | None) -> tuple[U
 def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Problems) -> Updated:
     """Write the tables that follow from the authors of the touched blocks, unless nothing has changed."""
     from homonym.corpus.epoch import CorpusNote, write_note
-    from homonym.corpus.events import append_events
+    from homonym.corpus.event_table import append_events
     from homonym.corpus.ids import changed_ids, write_ids
     from homonym.corpus.updating import find_id_changes, write_changed_tables
 
@@ -216,16 +219,24 @@ def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Proble
             write_ids(copy, ids)
             append_events(plan.place, copy, changes.events, time, number, epoch)
         with run.stages.stage("report"):
-            _write_page(run, copy)
+            _write_page(run, copy, f"update {number} ({plan.mode}), {time[:10]}")
         note = CorpusNote(epoch, number, time, names)
         write_note(plan.place, copy, note)
     return _updated(run, plan, note, touched, changes, problems)
 
 
-def _write_page(run: Run, copy: Path) -> None:
-    from homonym.report.run_page import write_run_page
+def _write_page(run: Run, copy: Path, what: str) -> None:
+    """Write the page of the result again; that of a large result stays as it is, and says so."""
+    import pyarrow.parquet as pq
 
-    write_run_page(copy, copy / REPORT, threads=run.threads, memory=run.memory // 2)
+    from homonym.report.run_page import mark_run_page, write_run_page
+
+    path, mentions = copy / REPORT, pq.read_metadata(copy / MENTIONS).num_rows
+    if mentions <= PAGE_MENTIONS:
+        write_run_page(copy, path, threads=run.threads, memory=run.memory // 2)
+        mark_run_page(path, f"After {what}. Files, problems and calibration are those of the last whole run.")
+    elif path.exists():
+        mark_run_page(path, f"This page is about the result before {what}; the tables are newer.")
 
 
 def _updated(

@@ -23,7 +23,7 @@ from homonym.collection.statistics import sql_files
 from homonym.constraints.evidence import read_user_pairs
 from homonym.corpus.decision_store import integrity_problem
 from homonym.corpus.epoch import file_digest, read_note
-from homonym.corpus.events import EVENT_ROWS
+from homonym.corpus.event_table import EVENT_ROWS
 from homonym.corpus.ids import ID_ROWS
 from homonym.errors import HomonymError, counted, first_line
 from homonym.io.result_directory import (
@@ -89,7 +89,7 @@ class Inconsistency(NamedTuple):
         return f"{result / self.file}: {self.what}; {advice}."
 
 
-class Rule(NamedTuple):
+class ConsistencyRule(NamedTuple):
     """A query that gives the number of violations and one of them; `{}` in the sentence is the latter.
 
     The tables of a query have the names of their files without suffix. `file` is the one to blame.
@@ -113,44 +113,44 @@ def _missing(key: str, table: str, other: str, where: str = "true") -> str:
 
 
 RULES = (
-    Rule(MENTIONS, (MENTIONS,), "has several rows for the mention {}", _distinct("mentions", "mention_id")),
-    Rule(
+    ConsistencyRule(MENTIONS, (MENTIONS,), "has several rows for the mention {}", _distinct("mentions", "mention_id")),
+    ConsistencyRule(
         MENTIONS, (MENTIONS,), "has the mention {} without an author",
         "SELECT count(*), min(mention_id) FROM mentions WHERE author_id IS NULL OR author_id = ''",
     ),
-    Rule(
+    ConsistencyRule(
         MENTIONS, (MENTIONS,), "has mentions of several names for the author {}",
         """SELECT count(*), min(x) FROM (SELECT author_id AS x FROM mentions
            GROUP BY author_id HAVING count(DISTINCT block) > 1)""",
     ),
-    Rule(DOCUMENTS, (DOCUMENTS,), "has several rows for the document {}", _distinct("documents", "document_id")),
-    Rule(
+    ConsistencyRule(DOCUMENTS, (DOCUMENTS,), "has several rows for the document {}", _distinct("documents", "document_id")),
+    ConsistencyRule(
         DOCUMENTS, (MENTIONS, DOCUMENTS), "lacks the document {}, which has mentions",
         _missing("document_id", "mentions", "document_id FROM documents"),
     ),
-    Rule(
+    ConsistencyRule(
         DOCUMENTS, (MENTIONS, DOCUMENTS), "has no author at the place of the mention {}",
         """SELECT count(*), min(mention_id) FROM (SELECT mention_id, document_id, position, name FROM mentions EXCEPT
            SELECT document_id || '#' || a.position, document_id, a.position, a.name
            FROM (SELECT document_id, unnest(authors) AS a FROM documents))""",
     ),
-    Rule(AUTHORS, (AUTHORS,), "has several rows for the author {}", _distinct("authors", "author_id")),
-    Rule(
+    ConsistencyRule(AUTHORS, (AUTHORS,), "has several rows for the author {}", _distinct("authors", "author_id")),
+    ConsistencyRule(
         AUTHORS, (AUTHORS, MENTIONS), "lacks the author {}",
         _missing("author_id", "mentions", "author_id FROM authors"),
     ),
-    Rule(
+    ConsistencyRule(
         AUTHORS, (AUTHORS, MENTIONS), "has the author {}, who has no mention",
         _missing("author_id", "authors", "author_id FROM mentions"),
     ),
-    Rule(
+    ConsistencyRule(
         AUTHORS, (AUTHORS, MENTIONS), "has other numbers of mentions or documents than the mentions of {}",
         """SELECT count(*), min(author_id) FROM (
            SELECT author_id, count(*) AS mentions, count(DISTINCT document_id) AS documents FROM mentions
            GROUP BY author_id) m JOIN authors a USING (author_id)
            WHERE a.mentions <> m.mentions OR a.documents <> m.documents""",
     ),
-    Rule(
+    ConsistencyRule(
         AUTHORS, (AUTHORS, MENTIONS), "has other names than the mentions of {}",
         """SELECT count(*), min(x) FROM (
            (SELECT DISTINCT author_id AS x, name FROM mentions WHERE name IS NOT NULL EXCEPT
@@ -158,32 +158,32 @@ RULES = (
            (SELECT author_id AS x, v.name FROM (SELECT author_id, unnest(variants) AS v FROM authors) EXCEPT
             SELECT author_id, name FROM mentions))""",
     ),
-    Rule(
+    ConsistencyRule(
         AUTHORS, (AUTHORS, MENTIONS, DOCUMENTS), "has other years than the documents of {}",
         """SELECT count(*), min(author_id) FROM (
            SELECT m.author_id, min(d.year) AS first_year, max(d.year) AS last_year
            FROM mentions m JOIN documents d USING (document_id) GROUP BY m.author_id) f JOIN authors a USING (author_id)
            WHERE a.first_year IS DISTINCT FROM f.first_year OR a.last_year IS DISTINCT FROM f.last_year""",
     ),
-    Rule(IDS, (IDS,), "has several rows for the id {}", _distinct("ids", "author_id")),
-    Rule(
+    ConsistencyRule(IDS, (IDS,), "has several rows for the id {}", _distinct("ids", "author_id")),
+    ConsistencyRule(
         IDS, (IDS,), "has an unknown status or a wrong target for the id {}",
         """SELECT count(*), min(author_id) FROM ids WHERE status NOT IN ('active', 'redirect', 'retired')
            OR (status = 'redirect') <> (target IS NOT NULL)""",
     ),
-    Rule(
+    ConsistencyRule(
         IDS, (IDS, MENTIONS), "does not have the author {} as active",
         _missing("author_id", "mentions", "author_id FROM ids WHERE status = 'active'"),
     ),
-    Rule(
+    ConsistencyRule(
         IDS, (IDS, MENTIONS), "has the id {} as active, but it has no mention",
         _missing("author_id", "ids", "author_id FROM mentions", "status = 'active'"),
     ),
-    Rule(
+    ConsistencyRule(
         IDS, (IDS,), "redirects to the id {}, which it does not have",
         _missing("target", "ids", "author_id FROM ids"),
     ),
-    Rule(
+    ConsistencyRule(
         IDS, (IDS,), "has a redirect that does not lead to an author, from the id {}",
         # Redirects lead to authors directly or in a few steps; a thousand are a cycle.
         """WITH RECURSIVE chain(author_id, target, steps) AS (
@@ -193,28 +193,28 @@ RULES = (
            SELECT count(DISTINCT c.author_id), min(c.author_id) FROM chain c LEFT JOIN ids i ON i.author_id = c.target
            WHERE steps >= 1000 OR (i.status IS DISTINCT FROM 'redirect' AND i.status IS DISTINCT FROM 'active')""",
     ),
-    Rule(
+    ConsistencyRule(
         IDS, (IDS,), "says that an id was split off {}, which it does not have",
         _missing("split_from", "ids", "author_id FROM ids"),
     ),
-    Rule(
+    ConsistencyRule(
         EVENTS, (EVENTS,), "does not have the numbers 1, 2, 3, … without gaps, near {}",
         """SELECT count(*), min(number) FROM (SELECT number, row_number() OVER (ORDER BY number) AS place FROM events)
            WHERE number <> place""",
     ),
-    Rule(
+    ConsistencyRule(
         EVENTS, (EVENTS, IDS), "names the id {}, which is not in the table of ids",
         _missing("author_id", "events", "author_id FROM ids"),
     ),
-    Rule(
+    ConsistencyRule(
         EVENTS, (EVENTS, IDS), "has no event for the redirect of {}",
         _missing("author_id", "ids", "author_id FROM events WHERE kind = 'merged'", "status = 'redirect'"),
     ),
-    Rule(
+    ConsistencyRule(
         EVENTS, (EVENTS, IDS), "has no event for the id {}, which is gone",
         _missing("author_id", "ids", "author_id FROM events WHERE kind IN ('retired', 'merged')", "status = 'retired'"),
     ),
-    Rule(
+    ConsistencyRule(
         EVENTS, (EVENTS, IDS), "has no event for the new id {}",
         _missing("author_id", "ids", "author_id FROM events WHERE kind IN ('created', 'split')", "created > 0"),
     ),
@@ -321,7 +321,7 @@ def _violated_rules(result: Path, broken: set[str], work: Path) -> Iterator[Inco
                 yield from _violations(rule, connection)
 
 
-def _violations(rule: Rule, connection: duckdb.DuckDBPyConnection) -> Iterator[Inconsistency]:
+def _violations(rule: ConsistencyRule, connection: duckdb.DuckDBPyConnection) -> Iterator[Inconsistency]:
     row = connection.execute(rule.query).fetchone()
     number, example = row or (0, None)
     if number:

@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from homonym.clustering.arrays import connected_components
 from homonym.constraints.evidence import UserPairs
+from homonym.corpus.decision_state import decision_state
 from homonym.corpus.decision_store import read_decisions
-from homonym.corpus.decisions import decision_state
 from homonym.corpus.id_matching import match_authors
 from homonym.corpus.ids import mint
 

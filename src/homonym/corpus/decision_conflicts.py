@@ -12,9 +12,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from homonym.constraints.evidence import DIFFERENT, SAME
+from homonym.corpus.decision_state import RELATIONS, DecisionState, Overruled
 from homonym.corpus.decision_store import Decision
-from homonym.corpus.decision_targets import Target
-from homonym.corpus.decisions import RELATIONS, DecisionState, Overruled
+from homonym.corpus.decision_targets import DecisionTarget
 from homonym.errors import word_list
 from homonym.io.result_directory import AUTHORS, DOCUMENTS
 from homonym.io.tables import look_up
@@ -57,7 +57,7 @@ def _says_the_same(row: Decision, newer: Decision) -> bool:
     return row.b == newer.b
 
 
-def evidence_against(result: Path, settings: Settings, kind: str, a: Target, b: Target) -> list[str]:
+def evidence_against(result: Path, settings: Settings, kind: str, a: DecisionTarget, b: DecisionTarget) -> list[str]:
     """What identifiers, names and documents say against a decision about two mentions or authors."""
     relation = RELATIONS.get(kind)
     found: list[str] = []
@@ -85,12 +85,12 @@ def _identifiers_against(
             yield f"their {kind} differ: {min(a[kind])} and {min(b[kind])}"
 
 
-def _identifiers(result: Path, targets: Iterable[Target]) -> list[dict[str, set[str]]]:
+def _identifiers(result: Path, targets: Iterable[DecisionTarget]) -> list[dict[str, set[str]]]:
     """The identifiers of mentions and authors, by kind."""
     return [_of_author(result, one) if one.is_author else _of_mention(result, one) for one in targets]
 
 
-def _of_author(result: Path, author: Target) -> dict[str, set[str]]:
+def _of_author(result: Path, author: DecisionTarget) -> dict[str, set[str]]:
     rows = look_up(result / AUTHORS, "author_id", pa.array([author.author_id], pa.string())).to_pylist()
     found: dict[str, set[str]] = defaultdict(set)
     for entry in rows[0]["ids"] or [] if rows else []:
@@ -98,7 +98,7 @@ def _of_author(result: Path, author: Target) -> dict[str, set[str]]:
     return found
 
 
-def _of_mention(result: Path, mention: Target) -> dict[str, set[str]]:
+def _of_mention(result: Path, mention: DecisionTarget) -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     if not (result / DOCUMENTS).exists() or mention.document is None:
         return found

@@ -13,9 +13,9 @@ from pathlib import Path
 import orjson
 
 from homonym.constraints.evidence import COLUMNS as PAIR_COLUMNS
+from homonym.corpus.decision_state import RELATIONS
 from homonym.corpus.decision_store import IS, IS_NOT, KINDS, NAME, WRONG_RECORD, Decision, NewDecision
 from homonym.corpus.decision_targets import unknown_documents, unknown_mentions
-from homonym.corpus.decisions import RELATIONS
 from homonym.errors import InputError, counted
 from homonym.io.outputs import write_atomic
 from homonym.io.table_text import csv_text

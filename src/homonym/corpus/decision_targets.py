@@ -27,7 +27,7 @@ _COLUMNS = ["mention_id", "document_id", "name", "block", "author_id"]
 _AUTHOR_ID = re.compile(r".*/[0-9a-f]{12,64}", re.DOTALL)
 
 
-class Target(NamedTuple):
+class DecisionTarget(NamedTuple):
     """A mention or an author that a user named.
 
     `mention` is the mention that a decision about it rests on, `document` the document of that mention and `name` its
@@ -48,7 +48,7 @@ class Target(NamedTuple):
         return bool(self.members)
 
 
-def find_target(result: Path, text: str) -> Target:
+def find_target(result: Path, text: str) -> DecisionTarget:
     """The mention or the author with this id; fails if there is none."""
     rows = look_up(result / MENTIONS, "mention_id", pa.array([text], pa.string()), _COLUMNS).to_pylist()
     if rows:
@@ -64,13 +64,13 @@ def find_target(result: Path, text: str) -> Target:
     )
 
 
-def _target(text: str, row: dict[str, Any], members: Sequence[str] = ()) -> Target:
+def _target(text: str, row: dict[str, Any], members: Sequence[str] = ()) -> DecisionTarget:
     keys = ("mention_id", "document_id", "name", "block", "author_id")
     mention, document, name, block, author = (row[key] for key in keys)
-    return Target(text, mention, document, name, block, author, tuple(members))
+    return DecisionTarget(text, mention, document, name, block, author, tuple(members))
 
 
-def _author(result: Path, text: str) -> Target:
+def _author(result: Path, text: str) -> DecisionTarget:
     known = current_id(result, text)
     rows = look_up(result / MENTIONS, "author_id", pa.array([known], pa.string()), _COLUMNS).to_pylist()
     if not rows:
@@ -91,7 +91,7 @@ def _is_anchor(row: dict[str, Any]) -> bool:
 
 def new_decision(
     result: Path, kind: str, a: str, b: str | None, *, reason: str, user: str
-) -> tuple[NewDecision, tuple[Target, ...]]:
+) -> tuple[NewDecision, tuple[DecisionTarget, ...]]:
     """A decision about what a user named, and what that is in the result; fails if it makes no sense."""
     if kind == WRONG_RECORD:
         return _wrong_record(result, a, b, reason, user), ()
@@ -124,7 +124,7 @@ def _usage(kind: str) -> str:
     }.get(kind, f"{kind} A B, each a mention or an author")
 
 
-def _without(mention: Target, author: Target) -> tuple[Target, tuple[str, ...]]:
+def _without(mention: DecisionTarget, author: DecisionTarget) -> tuple[DecisionTarget, tuple[str, ...]]:
     """The author without a mention that is not of it: another mention stands for the author, if that was the anchor."""
     others = tuple(one for one in author.members if one != mention.mention)
     if not others:

@@ -25,17 +25,18 @@ import pyarrow.parquet as pq
 
 from homonym.collection.block_reload import extract_records
 from homonym.collection.document_merging import author_places
+from homonym.constraints.conflicts import ConstraintConflict, replace_conflicts
 from homonym.constraints.evidence import UserPairs
 from homonym.corpus.assignment import ClusteredRows, Epoch, cluster_rows
 from homonym.corpus.decided import Decided, anchor_of, apply_decisions, complete_parts
 from homonym.corpus.epoch import CorpusNote, add_counts, add_features
-from homonym.corpus.events import CREATED, MERGED, MOVED, RETIRED, REVIVED, SPLIT, Event
+from homonym.corpus.event_table import CREATED, MERGED, MOVED, RETIRED, REVIVED, SPLIT, Event
 from homonym.corpus.id_matching import match_authors, weights_of
 from homonym.corpus.ids import ACTIVE, mint
 from homonym.corpus.intake import DocumentChanges
 from homonym.corpus.table_changes import replace_rows, summaries_of
 from homonym.engines.base import DECIMALS
-from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS, UNDECIDED
+from homonym.io.result_directory import AUTHORS, CONFLICTS, DOCUMENTS, MENTIONS, UNDECIDED
 from homonym.io.tables import look_up, write_table
 from homonym.records.model import Author
 from homonym.schema import AUTHORS as MENTION_ROWS
@@ -218,13 +219,16 @@ def _clustered(plan: UpdatePlan, base: pa.Table) -> pa.Table:
     is_worked_on = pc.is_in(base["block"], blocks)
     done = [_with_mean_confidence(base.filter(pc.invert(is_worked_on)), plan)]
     taken = _ids_of_blocks(plan.known_ids, blocks)
+    conflicts: list[ConstraintConflict] = []
     for rows in _batches(base.filter(is_worked_on)):
         with TemporaryDirectory(dir=plan.work) as folder:
             found = cluster_rows(
                 plan.folder, rows, plan.epoch, Path(folder), separate=plan.mode == "assign", threads=plan.threads
             )
             done.append(_named(found, taken, plan))
+            conflicts += found.found.conflicts if found.found else []
         add_counts(plan.folder, found.counted)
+    replace_conflicts(plan.folder / CONFLICTS, {*blocks.to_pylist()}, conflicts)
     return pa.concat_tables(done).sort_by(ORDER)
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from homonym.corpus.decision_store import Decision, NewDecision, add_decisions, add_undo
-from homonym.corpus.decisions import (
+from homonym.corpus.decision_state import (
     RELATIONS,
     active_decisions,
     decision_pairs,
     decision_state,
     read_state,
 )
+from homonym.corpus.decision_store import Decision, NewDecision, add_decisions, add_undo
 from tests.support.profiles import examples
 
 MENTIONS = [f"W{number}#0" for number in range(6)]
