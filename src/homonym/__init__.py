@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from homonym.commands.calibrate import calibrate
+    from homonym.commands.check import check
     from homonym.commands.cluster import cluster
     from homonym.commands.convert import convert
+    from homonym.commands.decide import decide
+    from homonym.commands.decisions import decisions
     from homonym.commands.demo import demo
     from homonym.commands.disambiguate import disambiguate
     from homonym.commands.evaluate import evaluate
+    from homonym.commands.events import events
     from homonym.commands.explain import explain
     from homonym.commands.export import export
     from homonym.commands.extract import extract
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from homonym.commands.run import Resources
     from homonym.commands.study import study
     from homonym.commands.train import train
+    from homonym.commands.update import update
     from homonym.errors import HomonymError
     from homonym.settings import Settings
     from homonym.synthetic.corpus import Corpus
@@ -41,11 +46,15 @@ __all__ = [
     "Settings",
     "Summary",
     "calibrate",
+    "check",
     "cluster",
     "convert",
+    "decide",
+    "decisions",
     "demo",
     "disambiguate",
     "evaluate",
+    "events",
     "explain",
     "export",
     "extract",
@@ -53,6 +62,7 @@ __all__ = [
     "inspect",
     "study",
     "train",
+    "update",
 ]
 
 # Names are imported on first use, so that `homonym --help` does not load libraries it does not need.
@@ -64,11 +74,15 @@ _HOME = {
     "Settings": "homonym.settings",
     "Summary": "homonym.commands.result",
     "calibrate": "homonym.commands.calibrate",
+    "check": "homonym.commands.check",
     "cluster": "homonym.commands.cluster",
     "convert": "homonym.commands.convert",
+    "decide": "homonym.commands.decide",
+    "decisions": "homonym.commands.decisions",
     "demo": "homonym.commands.demo",
     "disambiguate": "homonym.commands.disambiguate",
     "evaluate": "homonym.commands.evaluate",
+    "events": "homonym.commands.events",
     "explain": "homonym.commands.explain",
     "export": "homonym.commands.export",
     "extract": "homonym.commands.extract",
@@ -76,6 +90,7 @@ _HOME = {
     "inspect": "homonym.commands.inspect",
     "study": "homonym.commands.study",
     "train": "homonym.commands.train",
+    "update": "homonym.commands.update",
 }
 
 

@@ -14,7 +14,7 @@ definition, and a mention without features. Its confidence is NaN.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -125,6 +125,48 @@ class Confidence:
             share[is_lone] = self.lone.at(margin[is_lone], prior[block[is_lone]])
         share[~is_compared(clustering)] = np.nan
         return share + self.doubt * (0.5 - share)
+
+
+def confidence_to_json(confidence: Confidence) -> dict[str, Any]:
+    """A confidence model as values of JSON, so that later updates of a result use the same."""
+    lone = confidence.lone
+    return {
+        "doubt": confidence.doubt,
+        "clustered": _curve_to_json(confidence.clustered) if confidence.clustered else None,
+        "lone": lone
+        and {
+            "curve": _curve_to_json(lone.curve),
+            "complete": lone.complete,
+            "lone": lone.lone,
+            "missing": lone.missing,
+        },
+    }
+
+
+def _curve_to_json(curve: CalibrationCurve) -> dict[str, list[float]]:
+    return {"margin": curve.margin.tolist(), "share": curve.share.tolist()}
+
+
+def confidence_from_json(values: Mapping[str, Any]) -> Confidence:
+    """The model that `confidence_to_json` has given.
+
+    >>> curve = CalibrationCurve(np.array([0.0, 1.5]), np.array([0.25, 0.75]))
+    >>> model = Confidence(curve, LoneMentions(curve, 0.5, 0.25, 0.125), doubt=0.01)
+    >>> confidence_to_json(confidence_from_json(confidence_to_json(model))) == confidence_to_json(model)
+    True
+    """
+    clustered, lone = values["clustered"], values["lone"]
+    return Confidence(
+        _curve_from_json(clustered) if clustered else None,
+        LoneMentions(_curve_from_json(lone["curve"]), lone["complete"], lone["lone"], lone["missing"])
+        if lone
+        else None,
+        values["doubt"],
+    )
+
+
+def _curve_from_json(values: Mapping[str, list[float]]) -> CalibrationCurve:
+    return CalibrationCurve(np.array(values["margin"], np.float64), np.array(values["share"], np.float64))
 
 
 def margins(clustering: Clustering) -> tuple[Floats, Mask]:

@@ -25,6 +25,7 @@ from homonym.cli.options import (
     REJECTS,
     SAVE_STATISTICS,
     SETTINGS_OUTPUT,
+    USER,
     corpus_options,
     engine_options,
     extra_output_options,
@@ -135,6 +136,161 @@ def explain(result: Path, what: str, other: str | None, as_json: bool, output: P
         click.echo(output)
     else:
         show_text(str(found))
+
+
+@cli.command()
+@click.argument("result", metavar="RESULT", type=FILE)
+@click.argument("inputs", metavar="[IN]...", nargs=-1, type=FILE)
+@click.option(
+    "--mode",
+    type=click.Choice(["assign", "grow", "rebuild"]),
+    default="assign",
+    show_default=True,
+    help="Authors never change (assign), may also merge (grow), or all are found afresh and keep their ids (rebuild).",
+)
+@click.option("--remove", multiple=True, metavar="ID", help="Take a document out; @FILE has one id per line.")
+@click.option("--recalibrate", is_flag=True, help="Count frequencies and find the limit anew; implies --mode rebuild.")
+@reading_options
+@engine_options
+@run_options
+def update(result: Path, inputs: tuple[Path, ...], **options: Any) -> None:
+    """Add new records to a result directory; author ids hold.
+
+    RESULT is a result directory of disambiguate, IN are files of any supported format. Records that come again are
+    recognised; if they changed, they replace the old ones. Decisions that were made since are applied, also without
+    new records. The directory changes as a whole or not at all. `homonym events` shows what happened to authors.
+
+    \b
+    Example:
+      homonym update result/ march.ris
+      homonym update result/ april/ --mode grow --remove pmid:7
+      homonym update result/ --mode rebuild
+    """
+    from homonym import update
+    from homonym.cli.terminal import show_update
+
+    def call(inputs: tuple[Path, ...], **arguments: Any) -> Any:
+        return update(result, inputs, **arguments)
+
+    options["remove"] = _removed_ids(options["remove"])
+    _call(call, show_update, inputs, options)
+
+
+def _removed_ids(values: tuple[str, ...]) -> list[str]:
+    """The ids of an option that may name files of ids."""
+    from homonym.io.special_files import open_input
+
+    found: list[str] = []
+    for value in values:
+        if value.startswith("@"):
+            with open_input(Path(value[1:])) as stream:
+                lines = stream.read().decode(errors="replace").splitlines()
+            found += [line.strip() for line in lines if line.strip()]
+        else:
+            found.append(value)
+    return found
+
+
+@cli.command()
+@click.argument("result", metavar="RESULT", type=FILE)
+@click.option("--since", metavar="DATE", help="Only events from this day or time on (UTC), such as 2026-03-01.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+def events(result: Path, since: str | None, as_json: bool) -> None:
+    """Show what happened to the authors of a result in its updates.
+
+    \b
+    Example:
+      homonym events result/
+      homonym events result/ --since 2026-03-01 --json
+    """
+    from homonym import events
+
+    found = events(result, since=since)
+    if as_json:
+        import orjson
+
+        for row in found:
+            click.echo(orjson.dumps(row).decode())
+    elif len(found):
+        click.echo(str(found))
+
+
+@cli.command()
+@click.argument("result", type=FILE)
+@click.argument("kind", metavar="WHAT")
+@click.argument("a")
+@click.argument("b", required=False)
+@click.option("--reason", required=True, help="Why; others read it.")
+@USER
+def decide(result: Path, kind: str, a: str, b: str | None, reason: str, user: str | None) -> None:
+    """Record a decision about a result, so that it stays corrected.
+
+    RESULT is a result directory. A and B are ids of mentions or authors, as explain shows them. Later runs of update
+    apply the decision, and every run after it. Of several decisions, the newest wins.
+
+    \b
+    WHAT is one of
+      same A B, different A B, unsure A B     two mentions or authors
+      is MENTION AUTHOR, is-not MENTION AUTHOR
+      name AUTHOR NAME                        the name to show
+      wrong-record DOCUMENT                   its mentions are kept apart from all authors
+
+    \b
+    Example:
+      homonym decide result/ different pmid:7#0 pmid:12#3 --reason "other field, other country"
+      homonym decide result/ is-not pmid:7#0 "WANG, W/6f0c41d27a93" --reason "says so on her page"
+      homonym decide result/ name "WANG, W/6f0c41d27a93" "Wang, Wei (Physics)" --reason "her request"
+    """
+    from homonym import decide
+    from homonym.cli.terminal import show_decided
+
+    show_decided(decide(result, kind, a, b, reason=reason, user=user))
+
+
+@cli.command()
+@click.argument("result", type=FILE)
+@click.option("--undo", type=int, metavar="NUMBER", help="Undo a decision; an undo can be undone, too.")
+@click.option("--export", type=FILE, help="Write the decisions in force to this file (.csv), as for --pairs.")
+@click.option("--import", "table", type=FILE, help="Add the decisions of a table: exported ones, or pairs.")
+@click.option("--reason", help="Reason of the undo, and of imported decisions that have none.")
+@USER
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+def decisions(result: Path, as_json: bool, **options: Any) -> None:
+    """List the decisions about a result: number, time, user, status, what, reason. Undo, export and import them.
+
+    \b
+    Example:
+      homonym decisions result/
+      homonym decisions result/ --undo 3 --reason "wrong mention"
+      homonym decisions result/ --export mine.csv
+      homonym decisions result/ --import pairs.csv --user ann
+    """
+    from homonym import decisions
+    from homonym.cli.terminal import show_decisions
+
+    show_decisions(decisions(result, **options), as_json=as_json)
+
+
+@cli.command()
+@click.argument("result", type=FILE)
+@click.option("--repair", is_flag=True, help="Make files again that follow from others: authors.parquet, report.html.")
+def check(result: Path, repair: bool) -> None:
+    """Verify a result directory: files, tables, ids, events, redirects and decisions.
+
+    Prints one line for each problem, with what to do. The exit status is 0 only if nothing is wrong.
+
+    \b
+    Example:
+      homonym check result/
+      homonym check result/ --repair
+    """
+    from homonym import check
+    from homonym.cli.terminal import show_check
+
+    found = check(result, repair=repair)
+    show_check(found)
+    if not found.is_sound:
+        raise click.exceptions.Exit(1)
 
 
 @cli.command()
@@ -373,6 +529,8 @@ def train(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) -> N
 @setting_options(*EXTRACTION, "epsilon")
 @statistics_options
 @EXCEL
+@click.option("--replay", is_flag=True, help="Add the documents part by part instead, with every mode of update.")
+@click.option("--parts", type=click.IntRange(2), default=10, show_default=True, help="Number of parts of --replay.")
 @reading_options
 @run_options
 def study(inputs: tuple[Path, ...], output: Path, gold: tuple[Path, ...], **options: Any) -> None:
@@ -382,9 +540,13 @@ def study(inputs: tuple[Path, ...], output: Path, gold: tuple[Path, ...], **opti
     next to baselines. Writes the paper's tables and figures, which of its findings hold, and a page that explains them.
     Run the same command again to resume an interrupted study.
 
+    With --replay, labelled documents are added year by year, and in random parts: F1, changed ids, redirects and cost
+    after each part, for every mode of update and for a run on all documents so far.
+
     \b
     Example:
       homonym study mentions.jsonl.gz -o study
+      homonym study records.jsonl.gz -o replay --replay --parts 5
       homonym study records.jsonl.gz --label orcid -o study
     """
     from homonym import study
@@ -496,8 +658,8 @@ def _settings(options: dict[str, Any]) -> Settings:
 def main() -> None:
     """Run the command line and exit.
 
-    Exit status: 0 if everything was done, 2 for wrong usage, input or output, 130 after Ctrl-C, 143 after SIGTERM, 129
-    after SIGHUP.
+    Exit status: 0 if everything was done, 1 if a check found problems, 2 for wrong usage, input or output, 130 after
+    Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.
     """
     print_any_name(sys.stdout)
     with signals_as_interrupts() as signals:
@@ -508,7 +670,7 @@ def main() -> None:
 def _status(signals: list[int]) -> int:
     """Run the command, report what went wrong, and return the exit status; `signals` gets those that came."""
     try:
-        cli.main(standalone_mode=False)
+        status = cli.main(standalone_mode=False)  # a number if a command ended with an exit status
         sys.stdout.flush()
     except click.ClickException as wrong:
         wrong.show()
@@ -522,7 +684,7 @@ def _status(signals: list[int]) -> int:
         if signals:  # it is a consequence of the signal, such as an import that was interrupted
             return _stopped(signals, broken)
         return _failed(broken)
-    return 0
+    return int(status or 0)
 
 
 def _failed(broken: Exception) -> int:

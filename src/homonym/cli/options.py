@@ -113,6 +113,7 @@ PAIRS = click.option(
     type=FILE,
     help="Your own decisions: a table with the columns mention_a, mention_b and relation (same or different).",
 )
+USER = click.option("--user", metavar="NAME", help="Who decides.  [default: the user of the operating system]")
 REJECTS = click.option("--rejects", type=FILE, help="Write rejected records to this file: JSON lines with reasons.")
 
 reading_options = _together(

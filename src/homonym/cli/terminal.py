@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,6 +12,7 @@ import click
 from rich.console import Console
 
 from homonym.errors import counted
+from homonym.io.paths import printable
 from homonym.io.result_directory import REPORT
 from homonym.runtime.progress import UNITS, peak_memory
 
@@ -21,12 +22,16 @@ if TYPE_CHECKING:
 
     from homonym.calibration.limit import CalibratedLimit
     from homonym.commands.calibrate import Calibration
+    from homonym.commands.check import CheckedResult
     from homonym.commands.convert import Conversion
+    from homonym.commands.decide import RecordedDecision
+    from homonym.commands.decisions import DecisionList
     from homonym.commands.export import Exported
     from homonym.commands.inspect import Inspection
     from homonym.commands.result import ConstraintSummary, Summary
     from homonym.commands.study import Study
     from homonym.commands.train import Training
+    from homonym.commands.update import Updated
     from homonym.records.model import Problems
     from homonym.settings import Limit
 
@@ -102,13 +107,50 @@ def wrapped(line: str, width: int) -> str:
 
 def show_export(done: Exported, *, quiet: bool = False) -> None:
     """Print warnings, the number of authors and the path of an export."""
-    errors = Console(stderr=True, soft_wrap=True, highlight=False)
-    for warning in done.warnings:
-        errors.print(f"warning: {warning}", markup=False)
+    _show_warnings(done.warnings)
     if not quiet:
         console = Console(highlight=False, soft_wrap=True)
         console.print(f"{counted(done.authors, 'author')} → {done.to}")
         console.print(f"{done.output}", markup=False)
+
+
+def show_update(done: Updated, console: Console | None = None) -> None:
+    """Print what an update did to documents, mentions and authors."""
+    console = console or Console(highlight=False, soft_wrap=True)
+    for noun, counts in (("documents", done.documents), ("mentions", done.mentions), ("authors", done.events)):
+        said = ", ".join(f"{number:,} {what}" for what, number in counts.items() if number)
+        console.print(f"{noun}: {said or 'no change'}", markup=False)
+    _show_cost(console, done.seconds)
+    console.print(f"{done.output} (update {done.update}, epoch {done.epoch})", markup=False)
+
+
+def show_check(found: CheckedResult) -> None:
+    """Print what is wrong with a result, one line each, and what was made again."""
+    for name in found.repaired:
+        click.echo(f"made again: {name}")
+    for problem in found.problems:
+        click.echo(printable(problem))
+    click.echo(counted(len(found.problems), "problem") if found.problems else "no problems")
+
+
+def show_decided(done: RecordedDecision) -> None:
+    """Print the number of a decision, and what speaks against it."""
+    _show_warnings(done.warnings)
+    click.echo(f"decision {done.decision.number} is recorded; homonym update applies it")
+
+
+def show_decisions(found: DecisionList, *, as_json: bool = False) -> None:
+    """Print all decisions, and contradictions between them."""
+    import orjson
+
+    _show_warnings(found.warnings)
+    click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2).decode() if as_json else str(found))
+
+
+def _show_warnings(warnings: Iterable[str]) -> None:
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    for warning in warnings:
+        errors.print(f"warning: {printable(warning)}", markup=False)
 
 
 def show_inspection(found: Inspection, console: Console | None = None) -> None:
@@ -315,7 +357,13 @@ def show_training(found: Training, console: Console | None = None) -> None:
 def show_study(found: Study, console: Console | None = None) -> None:
     """Print the findings of a study, its time, and the path of its page."""
     console = console or Console(highlight=False, soft_wrap=True)
-    for finding in found.values["findings"]:
+    for step in found.values.get("replay", []):
+        console.print(
+            f"{step['order']:<7}{step['part']:<11}{step['mode']:<8} F1 {step['f1']:.4f}, {step['churn']:.1%} ids "
+            f"changed, {step['wrong_redirects']} of {step['redirects']} redirects wrong, "
+            f"{step['cpu_seconds']:.1f} s CPU", markup=False,
+        )  # fmt: skip
+    for finding in found.values.get("findings", []):
         console.print(f"{finding['verdict']:<10} {finding['claim']}", markup=False)
     _show_cost(console, found.values["seconds"])
     console.print(str(found.report), markup=False)

@@ -108,17 +108,17 @@ def author_ids(encoded: Encoded, label: NDArray[np.int32]) -> AuthorIds:
         ids = rows["mention_id"].take(pa.array(anchors)).to_pylist()
         numbers = author[first:last][anchors]
         blocks = np.searchsorted(encoded.block_start, mentions[anchors], side="right")
-        found = [_digest(mention_id) for mention_id in ids]
+        found = [anchor_digest(mention_id) for mention_id in ids]
         digits[numbers] = [digest[:DIGITS] for digest in found]
         for place in _collisions(blocks, digits[numbers]):
             longer[int(numbers[place])] = found[place]
     return AuthorIds(author, digits, longer)
 
 
-def _digest(mention_id: str) -> str:
+def anchor_digest(mention_id: str) -> str:
     """The digest of a mention.
 
-    >>> _digest("W1#0")[:12]
+    >>> anchor_digest("W1#0")[:12]
     '94b9869240ef'
     """
     return hashlib.sha256(mention_id.encode(), usedforsecurity=False).hexdigest()

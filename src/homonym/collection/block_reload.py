@@ -41,7 +41,8 @@ REFERENCED = "ref"
 class ReloadedBlocks:
     """Encoded blocks, the rows of the result for their mentions in the same order, and their documents by id.
 
-    Feature f has the type `feature_type[f]` and the name `feature_name[f]`.
+    Feature f has the type `feature_type[f]` and the name `feature_name[f]`. `counted` has the features that the
+    statistics lack, and #(f) that was used instead.
     """
 
     encoded: Encoded
@@ -49,26 +50,44 @@ class ReloadedBlocks:
     documents: dict[str, dict[str, Any]]
     feature_type: Sequence[str]
     feature_name: Sequence[str]
+    counted: dict[tuple[str, str], float]
 
 
 def reload_blocks(result: Path, blocks: Iterable[str], settings: Settings, folder: Path) -> ReloadedBlocks:
     """Encode some blocks of a result again; `settings` are those of the result, and files go to an empty `folder`."""
+    return reload_rows(result, rows_of_blocks(result, blocks), settings, folder)
+
+
+def reload_rows(
+    result: Path, rows: pa.Table, settings: Settings, folder: Path, *, complete: bool = True
+) -> ReloadedBlocks:
+    """Encode the blocks of these rows, which are all rows of their blocks, in the order of the table of mentions.
+
+    Unless the statistics are `complete`, features that they lack get the number of their occurrences in the documents
+    of these rows, and are returned with it.
+    """
     statistics = ResultStatistics.read(result)
-    rows = rows_of_blocks(result, blocks)
     chosen = pc.unique(rows["document_id"])
     documents = look_up(result / DOCUMENTS, "document_id", chosen, ["document_id", "title", "year", "venue", "record"])
     documents = documents.sort_by("document_id")
-    part = _extract(documents["record"], settings, folder)
+    part = extract_records(documents["record"], settings, folder)
     mentions = _in_order_of_result(part["mentions"], pc.unique(rows["block"]))
     if not mentions["mention_id"].equals(rows["mention_id"]):
         raise changed(result, "the mentions in its documents are others than those in its table of mentions")
-    bags = _OwnedFeatures.of(part, mentions).with_references(part, result, settings)
+    bags = _OwnedFeatures.of(part, mentions, statistics).with_references(part, result, settings, statistics)
+    total = statistics.totals(bags.types, bags.names)
+    missing = np.flatnonzero(np.isnan(total))
+    if len(missing) and complete:
+        feature = f"{bags.types[missing[0]]} {bags.names[missing[0]]!r}"
+        raise changed(statistics.folder, f"its statistics lack a feature of its documents ({feature})")
+    total[missing] = bags.occurrences(part["mentions"])[missing]
     return ReloadedBlocks(
-        _encoded(mentions, part["identifiers"], bags, statistics, folder),
+        _encoded(mentions, part["identifiers"], bags, total, statistics, folder),
         rows,
         {row["document_id"]: row for row in documents.drop_columns("record").to_pylist()},
         bags.types,
         bags.names,
+        {(bags.types[f], bags.names[f]): float(total[f]) for f in missing.tolist()},
     )
 
 
@@ -86,7 +105,7 @@ def rows_of_blocks(result: Path, blocks: Iterable[str]) -> pa.Table:
     return look_up(result / MENTIONS, "block", pa.array(list(blocks), pa.string()), columns)
 
 
-def _extract(records: pa.ChunkedArray, settings: Settings, folder: Path) -> dict[str, pa.Table]:
+def extract_records(records: pa.ChunkedArray, settings: Settings, folder: Path) -> dict[str, pa.Table]:
     """The tables of a part with these documents, one record after the other."""
     raws = [Raw(number, record.encode()) for number, record in enumerate(records.to_pylist(), 1)]
     write_documents(Chunk(DOCUMENTS, 0, raws), settings, folder, strict=False)
@@ -115,43 +134,67 @@ class _OwnedFeatures:
     count: NDArray[np.float64]
 
     @classmethod
-    def of(cls, part: dict[str, pa.Table], mentions: pa.Table) -> _OwnedFeatures:
-        """The bags of these mentions and of all documents; features that none of these has are left out."""
+    def of(cls, part: dict[str, pa.Table], mentions: pa.Table, statistics: ResultStatistics) -> _OwnedFeatures:
+        """The bags of these mentions and of all documents; features that none of these has are left out.
+
+        So are types that the statistics lack, as in a collection that had no keywords: they have no weight there.
+        """
         bags, features = part["bags"], part["features"]
         features = features.filter(pc.invert(features["again"]))
-        owner = bags["owner"].to_numpy()
+        owner, number = bags["owner"].to_numpy(), bags["feature"].to_numpy()
         kept = (owner % (1 << SLOT_BITS) == 0) | np.isin(owner, mentions["owner"].to_numpy())
-        used, feature = np.unique(bags["feature"].to_numpy()[kept], return_inverse=True)
+        is_known = pc.is_in(features["type"], pa.array(list(statistics.mass), pa.string()))
+        kept &= is_known.to_numpy(zero_copy_only=False)[number] if len(features) else kept
+        used, feature = np.unique(number[kept], return_inverse=True)
         features = features.take(pa.array(used))
         types, names = features["type"].to_pylist(), features["feature"].to_pylist()
         return cls(types, names, owner[kept], feature, bags["count"].to_numpy()[kept])
 
-    def with_references(self, part: dict[str, pa.Table], result: Path, settings: Settings) -> _OwnedFeatures:
+    def with_references(
+        self, part: dict[str, pa.Table], result: Path, settings: Settings, statistics: ResultStatistics
+    ) -> _OwnedFeatures:
         """With the authors of the documents that these documents refer to."""
         sequence, cited = (part["references"][name].to_pylist() for name in ("sequence", "id"))
-        authors = _authors_of(result, {*cited}, settings) if cited else {}
+        authors = _authors_of(result, {*cited}, settings) if cited and REFERENCED in statistics.mass else {}
         counts: Counter[tuple[int, str]] = Counter()
         for citing, document in zip(sequence, cited, strict=True):
             counts.update((citing << SLOT_BITS, name) for name in authors.get(document, ()))
         if not counts:
             return self
-        entries = [*zip(self.owner.tolist(), self.feature.tolist(), self.count.tolist(), strict=True)]
-        known = list(zip(self.types, self.names, strict=True))
-        sums: Counter[tuple[int, tuple[str, str]]] = Counter({(owner, known[f]): count for owner, f, count in entries})
-        for (owner, name), times in counts.items():
-            sums[owner, (REFERENCED, name)] += times
-        return _OwnedFeatures._numbered(sums)
+        added = sorted({name for _, name in counts})
+        others = _OwnedFeatures(
+            [REFERENCED] * len(added),
+            added,
+            np.array([owner for owner, _ in counts], np.int64),
+            pc.index_in(pa.array([name for _, name in counts], pa.string()), pa.array(added, pa.string())).to_numpy(),
+            np.array(list(counts.values()), np.float64),
+        )
+        return self._joined(others)
 
-    @classmethod
-    def _numbered(cls, sums: Counter[tuple[int, tuple[str, str]]]) -> _OwnedFeatures:
-        features = sorted({feature for _, feature in sums}, key=lambda pair: (pair[0].encode(), pair[1].encode()))
-        number = {feature: place for place, feature in enumerate(features)}
-        owner = np.array([owner for owner, _ in sums], np.int64)
-        feature = np.array([number[feature] for _, feature in sums], np.int64)
-        count = np.array(list(sums.values()), np.float64)
+    def _joined(self, others: _OwnedFeatures) -> _OwnedFeatures:
+        """Both together: features are numbered by type and name, and counts of one feature in one bag are added up."""
+        keys = list(zip([*self.types, *others.types], [*self.names, *others.names], strict=True))
+        features = sorted(set(keys), key=lambda pair: (pair[0].encode(), pair[1].encode()))
+        place = {feature: number for number, feature in enumerate(features)}
+        number = np.array([place[key] for key in keys], np.int64)
+        owner = np.concatenate([self.owner, others.owner])
+        feature = number[np.concatenate([self.feature, others.feature + len(self.types)])]
         order = order_by_owner(owner, feature)
+        owner, feature = owner[order], feature[order]
+        first = np.flatnonzero((np.diff(owner, prepend=-1) != 0) | (np.diff(feature, prepend=-1) != 0))
+        count = np.add.reduceat(np.concatenate([self.count, others.count])[order], first)
         types, names = zip(*features, strict=True)
-        return cls(list(types), list(names), owner[order], feature[order], count[order])
+        return _OwnedFeatures(list(types), list(names), owner[first], feature[first], count)
+
+    def occurrences(self, mentions: pa.Table) -> NDArray[np.float64]:
+        """How often each feature occurs in the bags of all mentions: the bag of a document is that of each of them."""
+        document = mentions["owner"].to_numpy() >> SLOT_BITS
+        of_document = self.owner % (1 << SLOT_BITS) == 0
+        known, number = np.unique(document, return_counts=True)
+        place = np.minimum(np.searchsorted(known, self.owner >> SLOT_BITS), max(len(known) - 1, 0))
+        holders = np.where(of_document, number[place], 1) if len(known) else np.ones(len(self.owner))
+        total: NDArray[np.float64] = np.bincount(self.feature, self.count * holders, len(self.types)).astype(np.float64)
+        return total
 
 
 def _authors_of(result: Path, documents: set[str], settings: Settings) -> dict[str, list[str]]:
@@ -166,7 +209,12 @@ def _authors_of(result: Path, documents: set[str], settings: Settings) -> dict[s
 
 
 def _encoded(
-    mentions: pa.Table, identifiers: pa.Table, bags: _OwnedFeatures, statistics: ResultStatistics, folder: Path
+    mentions: pa.Table,
+    identifiers: pa.Table,
+    bags: _OwnedFeatures,
+    total: NDArray[np.float64],
+    statistics: ResultStatistics,
+    folder: Path,
 ) -> Encoded:
     owner = mentions["owner"].to_numpy()
     coauthor = {name: f for f, (kind, name) in enumerate(zip(bags.types, bags.names, strict=True)) if kind == "co"}
@@ -180,7 +228,7 @@ def _encoded(
     block = mentions["block"].to_numpy(zero_copy_only=False)
     is_new = np.append(True, block[1:] != block[:-1])
     return Encoded(
-        frequencies=_frequencies(bags, statistics),
+        frequencies=_frequencies(bags, total, statistics),
         mentions_file=folder / "mentions.parquet",
         identifiers_file=folder / "identifiers.parquet",
         block_start=np.append(np.flatnonzero(is_new), len(block)).astype(np.int64),
@@ -193,15 +241,9 @@ def _encoded(
     )
 
 
-def _frequencies(bags: _OwnedFeatures, statistics: ResultStatistics) -> Frequencies:
+def _frequencies(bags: _OwnedFeatures, total: NDArray[np.float64], statistics: ResultStatistics) -> Frequencies:
     """#(f) of these features in the whole collection, and all types of the collection."""
-    types = tuple(statistics.mass)
-    total = statistics.totals(bags.types, bags.names)
-    if np.isnan(total).any():
-        first = int(np.isnan(total).argmax())
-        feature = f"{bags.types[first]} {bags.names[first]!r}"
-        raise changed(statistics.folder, f"its statistics lack a feature of its documents ({feature})")
-    numbers = Counter(bags.types)
+    types, numbers = tuple(statistics.mass), Counter(bags.types)
     return Frequencies(
         types=types,
         type_start=starts(np.array([numbers[kind] for kind in types], np.int64)),

@@ -61,11 +61,25 @@ def digests(title: str, year: int | None, names: Sequence[str], blocking: str) -
         return Digests(None, None, first_author)
     letters = b"".join(words)
     digest = blake2b(letters, digest_size=8)
-    number = int.from_bytes(digest.digest(), "little", signed=True)
+    number = _number(digest)
     if not authors or year is None or len(words) < MIN_WORDS or len(letters) < MIN_LETTERS or _is_generic(words):
         return Digests(number, None, first_author)
     digest.update(b" %d %b" % (year, authors))
-    return Digests(number, int.from_bytes(digest.digest(), "little", signed=True), first_author)
+    return Digests(number, _number(digest), first_author)
+
+
+def title_digest(title: str) -> int | None:
+    """The digest of a title alone, as in `digests`; None if it has no letters and digits.
+
+    >>> title_digest("Roman coins.") == digests("ROMAN COINS", None, [], "initials").title
+    True
+    """
+    words = words_of_title(title)
+    return _number(blake2b(b"".join(words), digest_size=8)) if words else None
+
+
+def _number(digest: blake2b) -> int:
+    return int.from_bytes(digest.digest(), "little", signed=True)
 
 
 def words_of_title(title: str) -> list[bytes]:

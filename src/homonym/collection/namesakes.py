@@ -68,9 +68,12 @@ def namesakes_of(full_name: str, counts: Mapping[tuple[str, str], int]) -> float
 
     >>> namesakes_of("DOE|JANE", {("surname", "DOE"): 3, ("given", "JANE"): 6, ("all", ""): 20})
     0.5
+
+    A surname or given name that was not counted, because it came with an update, is that of this full name alone.
     """
     surname, given = full_name.split("|")[:2]
-    return float((counts[SURNAME, surname] - 1) * (counts[GIVEN, given] - 1)) / float(counts[ALL, ""])
+    others = (counts.get((SURNAME, surname), 1) - 1) * (counts.get((GIVEN, given), 1) - 1)
+    return float(others) / float(counts[ALL, ""])
 
 
 def _names_by(part: str, prefix: str, use: BackgroundUse | None) -> str:

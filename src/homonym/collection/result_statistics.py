@@ -24,7 +24,7 @@ from homonym.errors import InputError, first_line
 from homonym.io.inputs import unreadable
 from homonym.io.outputs import write_atomic
 from homonym.io.paths import plain_path
-from homonym.io.result_directory import FREQUENCIES, MASSES, NAMES
+from homonym.io.result_directory import FREQUENCIES, MASSES, NAMES, NEW_FEATURES
 from homonym.io.tables import look_up, write_table
 from homonym.schema import NAME_COUNTS, STATISTICS
 
@@ -69,10 +69,16 @@ class ResultStatistics:
             raise InputError(f"{path}: expected JSON with mentions_in_collection and mass ({error!r}).") from error
 
     def totals(self, types: Sequence[str], features: Sequence[str]) -> Floats:
-        """#(f) of some features, NaN where the result has none."""
-        rows = look_up(self.folder / FREQUENCIES, "feature", pa.array(sorted({*features}), pa.string()))
-        keys = zip(rows["type"].to_pylist(), rows["feature"].to_pylist(), strict=True)
-        known = dict(zip(keys, rows["count"].to_pylist(), strict=True))
+        """#(f) of some features, NaN where the result has none.
+
+        Those that came with updates since the statistics were counted are in a table of their own.
+        """
+        wanted, known = pa.array(sorted({*features}), pa.string()), dict[tuple[str, str], float]()
+        for path in (self.folder / NEW_FEATURES, self.folder / FREQUENCIES):
+            if path.name == FREQUENCIES or path.exists():
+                rows = look_up(path, "feature", wanted)
+                keys = zip(rows["type"].to_pylist(), rows["feature"].to_pylist(), strict=True)
+                known.update(zip(keys, rows["count"].to_pylist(), strict=True))
         return np.array([known.get(key, np.nan) for key in zip(types, features, strict=True)], np.float64)
 
     @cached_property

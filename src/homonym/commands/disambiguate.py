@@ -183,7 +183,9 @@ def find_authors(run: Run, engine: AnyEngine, read: RecordsRead[Any], files: Clu
         calibrated = calibrate_run(run, engine.sample(collection, run.settings), collection.background, advance)
     found = engine.cluster(collection, calibrated.settings, calibrated.confidence, trace=files.place.trace is not None)
     summary = summarise(run, collection, files.place, found, calibrated, read.formats)
-    write_result(run, engine, collection, found, calibrated.settings, files.place, summary, files.pairs)
+    write_result(
+        run, engine, collection, found, calibrated.settings, files.place, summary, files.pairs, calibrated.confidence
+    )
     return summary
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from homonym.commands.run import Resources, Run
 from homonym.errors import OutputError, SettingsError
-from homonym.io.outputs import require_directory, require_writable, side_file, write_atomic
+from homonym.io.outputs import require_directory, require_writable, side_file, write_atomic, write_json
 from homonym.io.result_directory import (
     AUTHORS,
+    CONFIDENCE,
     CONFLICTS,
     DOCUMENTS,
     LOG,
@@ -212,11 +213,13 @@ def write_result(
     place: ResultPlace,
     summary: Summary,
     pairs: UserPairs | None = None,
+    confidence: Confidence | None = None,
 ) -> None:
     """Write the table of mentions, the settings, conflicts and, in a result directory, all other files.
 
-    `pairs` are the user's; a result directory keeps them.
+    `pairs` are the user's, `confidence` is the model of the run; a result directory keeps both.
     """
+    from homonym.calibration.confidence import confidence_to_json
     from homonym.constraints.evidence import write_user_pairs
 
     use = collection.background
@@ -233,7 +236,10 @@ def write_result(
                 engine.write_statistics(collection, folder)
             if pairs and documents:
                 write_user_pairs(folder / PAIRS, pairs)
-        run.log.summary = summary.as_dict() | {"warnings": result_warnings(run)}
+            if confidence and documents:
+                write_json(folder / CONFIDENCE, confidence_to_json(confidence))
+        given = run.settings.model_dump(mode="json", exclude_unset=True)
+        run.log.summary = summary.as_dict() | {"warnings": result_warnings(run), "given": given}
         with run.stages.stage("report"):
             _write_page(run, folder)
         run.log.write(folder / LOG, finished=True)

@@ -182,17 +182,21 @@ def prepare_run(
     listener: Listener | None = None,
     engines: Sequence[str] = ("local",),
     files: RunFiles | None = None,
+    needs_input: bool = True,
 ) -> Run:
     """Check the arguments of a command before any work is done; `engines` are those that it can use.
 
-    `files` names everything that the command reads and writes besides `inputs` and `rejects`.
+    Unless it `needs_input`, there may be no records. `files` names everything that the command reads and writes besides
+    `inputs` and `rejects`.
     """
     require_type("settings", settings, (Settings, type(None)), "a value of the class homonym.Settings")
     require_columns(columns)
     resources, settings, files = resources or Resources(), settings or Settings(), files or RunFiles()
     given_work, shared_work = local_path(resources.work) if resources.work is not None else None, None
     urls: Sequence[str] = ()
-    if resources.engine == "spark" and "spark" in engines:
+    if not inputs and not needs_input:
+        found = Inputs([])
+    elif resources.engine == "spark" and "spark" in engines:
         from homonym.engines.spark.input_plan import RemoteInputs, spark_inputs
 
         found = spark_inputs(inputs, format, columns)

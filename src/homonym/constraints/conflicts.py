@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,6 +92,19 @@ class _ConflictTexts:
         if kind == PAIR:
             return "the user's pairs call them different"
         return f"their {kind} differ: {self.identifier[left, kind]} and {self.identifier[right, kind]}"
+
+
+def replace_conflicts(path: Path, blocks: Set[str], conflicts: Sequence[ConstraintConflict]) -> None:
+    """Replace the conflicts of some blocks in a file of conflicts, in the order of blocks."""
+    known = []
+    if path.exists():
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            rows = [row for row in csv.reader(stream) if len(row) == len(COLUMNS) and tuple(row) != COLUMNS]
+        known = [
+            ConstraintConflict(kind, block, tuple(mentions.split(";")), what) for kind, block, mentions, what in rows
+        ]
+    kept = [one for one in known if one.block not in blocks]
+    write_conflicts(path, sorted([*kept, *conflicts], key=lambda one: one.block.encode()))
 
 
 def write_conflicts(path: Path, conflicts: Sequence[ConstraintConflict], *, excel: bool = False) -> None:

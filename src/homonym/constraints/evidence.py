@@ -24,6 +24,8 @@ from homonym.settings import LINKING_ONLY, Settings
 
 COLUMNS = ("mention_a", "mention_b", "relation")
 SAME, DIFFERENT = "same", "different"
+# What an exported table of decisions also has, and what says nothing about pairs.
+NO_RELATION = ("unsure", "name", "wrong-record")
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,12 @@ def read_user_pairs(path: Path) -> UserPairs:
 
 
 def _pair(table: TableReader, number: int, row: tuple[str | None, ...]) -> tuple[str, str, bool] | None:
-    """One statement; None for a mention that is the same as itself, and for a repeated header as in joined files."""
+    """One statement; None for a mention that is the same as itself, and for a repeated header as in joined files.
+
+    Other decisions than those about pairs are None, too.
+    """
     a, b, relation = cells = tuple((cell or "").strip() for cell in row)
-    if cells == COLUMNS:
+    if cells == COLUMNS or relation.lower() in NO_RELATION:
         return None
     same = relation.lower() == SAME
     if not a or not b:

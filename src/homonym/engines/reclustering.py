@@ -12,14 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from homonym.clustering.agglomerative import Clustering, cluster
-from homonym.clustering.arrays import Bags, Constraints, Frequencies, NamePrior
+from homonym.clustering.arrays import Bags, Constraints, Frequencies, Integers, NamePrior
 from homonym.collection.author_ids import author_ids
 from homonym.collection.block_reload import ReloadedBlocks, changed, reload_blocks
 from homonym.collection.encoded import Encoded
 from homonym.constraints.evidence import UserPairs, read_user_pairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
+from homonym.constraints.known_authors import author_codes, with_known_authors
 from homonym.constraints.name_prior import FullNames
-from homonym.io.result_directory import AUTHORS, PAIRS
+from homonym.io.result_directory import AUTHORS, CORPUS, PAIRS
 from homonym.io.tables import look_up
 from homonym.settings import Settings
 
@@ -101,10 +102,15 @@ def recluster(result: Path, blocks: Iterable[str], settings: Settings, folder: P
     names = FullNames.read(encoded).prior(settings.trust_in_names)
     used = np.array(settings.weights_for(encoded.frequencies.types)) > 0
     bags = encoded.gather(0, number, used)
-    clustering = cluster(
-        bags, encoded.frequencies, settings, constraints=constraints, names=names, giant=encoded.giant_blocks()
-    )
-    _require_same_authors(result, encoded, clustering, reloaded.rows)
+    giant = encoded.giant_blocks()
+    clustering = cluster(bags, encoded.frequencies, settings, constraints=constraints, names=names, giant=giant)
+    old = author_codes(reloaded.rows["author_id"])
+    if not (result / CORPUS).exists():
+        _require_same_authors(result, encoded, clustering, reloaded.rows)
+    elif not _same_partition(encoded, clustering, old):
+        # Authors that updates and decisions have made follow from what was known at the time of each.
+        constraints = with_known_authors(encoded.block_start, found, old, separate=True)
+        clustering = cluster(bags, encoded.frequencies, settings, constraints=constraints, names=names, giant=giant)
     return ReclusteredBlocks(reloaded, settings, bags, found, constraints, names, clustering)
 
 
@@ -117,6 +123,14 @@ def _pairs_among(result: Path, mention_ids: pa.ChunkedArray) -> UserPairs | None
     rows = zip(pairs.a, pairs.b, pairs.same, strict=True)
     chosen = [row for row in rows if row[0] in known and row[1] in known]
     return UserPairs(tuple(a for a, _, _ in chosen), tuple(b for _, b, _ in chosen), tuple(same for *_, same in chosen))
+
+
+def _same_partition(encoded: Encoded, clustering: Clustering, old: Integers) -> bool:
+    """Whether mentions have the same cluster if and only if they have the same author."""
+    start = encoded.block_start
+    cluster_of = np.repeat(start[:-1], np.diff(start)) + clustering.label
+    pairs = np.unique(np.stack([cluster_of, old]), axis=1)
+    return bool(len(np.unique(cluster_of)) == len(np.unique(old)) == pairs.shape[1])
 
 
 def _require_same_authors(result: Path, encoded: Encoded, clustering: Clustering, rows: pa.Table) -> None:

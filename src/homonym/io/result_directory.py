@@ -8,9 +8,12 @@ Other files move to the new one.
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import glob
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -25,11 +28,21 @@ SETTINGS, LOG, CONFLICTS, REPORT = "settings.toml", "run.json", "conflicts.csv",
 # What is known of the whole collection, so that single blocks can be encoded and clustered again.
 FREQUENCIES, NAMES, PAIRS = "statistics.parquet", "names.parquet", "pairs.parquet"
 MASSES = "statistics.collection.json"
+CONFIDENCE = "confidence.json"
+# What `homonym update` adds: the epoch and the digests of all files, every id ever given, all events, features that
+# the epoch's statistics lack, and authors as they are without the decisions of users.
+CORPUS, IDS, EVENTS, NEW_FEATURES = "corpus.json", "ids.parquet", "events.parquet", "statistics.new.parquet"
+UNDECIDED = "undecided.parquet"
 MARKER = "homonym-result"
+# Decisions of users are not among FILES, because a run that replaces a result must never remove them.
+DECISIONS = "decisions.sqlite"
 
 FILES = frozenset(
-    {MENTIONS, AUTHORS, DOCUMENTS, SETTINGS, LOG, CONFLICTS, REPORT, FREQUENCIES, MASSES, NAMES, PAIRS, MARKER}
-)
+    {
+        MENTIONS, AUTHORS, DOCUMENTS, SETTINGS, LOG, CONFLICTS, REPORT, FREQUENCIES, MASSES, NAMES, PAIRS, MARKER,
+        CONFIDENCE, CORPUS, IDS, EVENTS, NEW_FEATURES, UNDECIDED,
+    }
+)  # fmt: skip
 """All names that homonym writes to a result directory."""
 
 # The first line of the marker; the number is increased when older commands could not read the directory.
@@ -138,6 +151,101 @@ def written_directory(path: Path) -> Iterator[Path]:
         raise OutputError(str(error).replace(str(folder), str(path))) from error
 
 
+@contextmanager
+def changed_directory(path: Path) -> Iterator[Path]:
+    """A copy of a result directory to change, which replaces the result if the block succeeds; else it is removed.
+
+    Files are hard links, so a file must be replaced and never changed in place. New files must be on the disk. Whoever
+    looks at `path` sees either the old files or the new ones: both directories change their names in one step where the
+    system can do that.
+    """
+    target = _target(path)
+    folder = target.with_name(_temporary_name("partial", os.getpid(), secrets.token_hex(4), target.name))
+    try:
+        os.mkdir(folder)
+        try:
+            _link_files(target, folder)
+            yield folder
+            _link_others(target, folder)
+            sync_directory(folder)
+            _exchange(folder, target)
+            sync_directory(target.parent)
+        finally:
+            _merge_into(folder, target)
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was changed.") from error
+    except OutputError as error:  # about a file in the temporary directory
+        raise OutputError(str(error).replace(str(folder), str(path))) from error
+
+
+def _link_files(target: Path, folder: Path) -> None:
+    """Give all files of a result a second name; directories of the user stay where they are."""
+    for entry in os.scandir(target):
+        if not entry.is_file(follow_symlinks=False) or ".partial." in entry.name:
+            continue
+        _link(entry, folder)
+
+
+def _link_others(target: Path, folder: Path) -> None:
+    """Link files that others have added to the result in the meantime."""
+    for entry in os.scandir(target):
+        if (
+            entry.is_file(follow_symlinks=False)
+            and entry.name not in FILES
+            and not os.path.lexists(folder / entry.name)
+        ):
+            _link(entry, folder)
+
+
+def _link(entry: os.DirEntry[str], folder: Path) -> None:
+    try:
+        os.link(entry.path, folder / entry.name)
+    except OSError:  # a file system without hard links
+        shutil.copy2(entry.path, folder / entry.name)
+        sync_file(folder / entry.name)
+
+
+def _exchange(folder: Path, target: Path) -> None:
+    """Swap the names of two directories: in one step, or in three where the system cannot do that."""
+    if _exchanged(folder, target):
+        return
+    former = target.with_name(folder.name.replace(".partial.", ".former.", 1))
+    os.rename(target, former)
+    try:
+        os.rename(folder, target)
+    except BaseException:
+        os.rename(former, target)
+        raise
+    os.rename(former, folder)
+
+
+def _exchanged(folder: Path, target: Path) -> bool:
+    """Whether the system has swapped the names of two directories in one step (Linux, on most file systems)."""
+    if os.name != "posix":
+        return False
+    renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if renameat2 is None:
+        return False
+    current_directory, exchange = -100, 2
+    if renameat2(current_directory, os.fsencode(folder), current_directory, os.fsencode(target), exchange) == 0:
+        return True
+    if (failed := ctypes.get_errno()) in {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP}:
+        return False
+    raise OSError(failed, os.strerror(failed))
+
+
+def _merge_into(folder: Path, target: Path) -> None:
+    """Remove a directory that was or should have become a result; what only it has moves to the result."""
+    for name in sorted(set(os.listdir(folder)) - FILES):
+        if ".partial." in name:
+            continue
+        if not os.path.lexists(target / name):
+            os.rename(folder / name, target / name)
+        elif os.path.isfile(folder / name):
+            os.unlink(folder / name)  # another name of a file that the result has
+    _remove_own_files(folder)
+
+
 def _temporary_name(kind: str, process: int | str, token: str, name: str) -> str:
     return f".{process}-{token}.{kind}.{name}"
 
@@ -192,5 +300,7 @@ def recover_directory(path: Path, process: int) -> None:
                 os.rename(found, target)
             elif kind == "former" and is_result(target):
                 _retire(found, target)
+            elif kind == "partial" and is_result(target):
+                _merge_into(found, target)
             elif kind == "partial":
                 _remove_own_files(found)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import csv
 import hashlib
+import html
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -55,6 +56,19 @@ def write_run_page(
 ) -> None:
     """Write the page of a result directory atomically."""
     write_atomic(path, render_run_page(result, threads=threads, memory=memory))
+
+
+# Where the sentence about an update stands on a page.
+_MARK, _MARKED = "<main>\n", '<main>\n<p id="update"><strong>'
+
+
+def mark_run_page(path: Path, sentence: str) -> None:
+    """Put a sentence at the top of a page, in place of one that was put there before."""
+    text = path.read_text(encoding="utf-8")
+    head, mark, rest = text.partition(_MARK)
+    if rest.startswith(_MARKED.removeprefix(_MARK)):
+        rest = rest.partition("\n")[2]
+    write_atomic(path, f"{head}{_MARKED}{html.escape(sentence)}</strong></p>\n{rest}" if mark else text)
 
 
 def render_run_page(

@@ -48,6 +48,10 @@ _SPARK: Names = {
     **_DATABASE,
 }
 
+# What an update of a result works with: tables in folders.
+_UPDATE: dict[str, Any] = {r".+\.(parquet|jsonl?|csv|html|toml|npy|bin)|homonym-result|lock": None}
+_UPDATE[r"[^.]+|\.\w+\.work"] = _UPDATE
+
 # A table of authors, written by Spark to a directory that the user names.
 _SPARK_RESULT: Names = {
     r"\.?part-\d+.*\.parquet(\.crc)?|\.?_(SUCCESS|metadata|common_metadata|started|committed).*": None,
@@ -70,7 +74,7 @@ MARKER, LOCK = "homonym-work-directory", "lock"
 ALL: Names = {
     **_PARTS, **_ENCODED, **_LOSSES, **_DATABASE, **GROUPS["unfinished"], **GROUPS["spark"],
     "done": {r"encoded\.json": None, **UNFINISHED, "read": {r"\d+\.json": None, **UNFINISHED}},
-    r"run\.json": None, LOCK: None, MARKER: None,
+    "update": _UPDATE, r"run\.json": None, LOCK: None, MARKER: None,
 }  # fmt: skip
 
 

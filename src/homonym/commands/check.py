@@ -1,0 +1,74 @@
+"""Check: verify that the files of a result directory are whole and agree with each other, and repair some."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from homonym.errors import InputError
+from homonym.io.result_directory import (
+    AUTHORS,
+    CORPUS,
+    DOCUMENTS,
+    LOG,
+    MENTIONS,
+    REPORT,
+    SETTINGS,
+    changed_directory,
+    is_result,
+)
+
+
+@dataclass(frozen=True)
+class CheckedResult:
+    """What is wrong with a result, one sentence each, and the files that were made again."""
+
+    problems: list[str] = field(default_factory=list)
+    repaired: list[str] = field(default_factory=list)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+
+def check(result: str | Path, *, repair: bool = False) -> CheckedResult:
+    """Verify a result directory.
+
+    All files can be read and are as the last update left them. Every mention has exactly one author. Authors, mentions,
+    documents, ids and events agree with each other. Redirects lead to authors. The file of decisions is sound. With
+    `repair`, files that follow from others are made again: the table of authors and the page.
+    """
+    from homonym.corpus.consistency import find_inconsistencies
+
+    folder = Path(result)
+    if not folder.is_dir() or not is_result(folder):
+        raise InputError(f"{folder} is not a result directory; name one that homonym disambiguate -o DIR/ has written.")
+    found = find_inconsistencies(folder)
+    repaired: list[str] = []
+    if repair and any(one.is_repairable for one in found):
+        repaired = _repair(folder, {one.file for one in found})
+        found = find_inconsistencies(folder)
+    return CheckedResult([one.sentence(folder) for one in found], repaired)
+
+
+def _repair(folder: Path, wrong: set[str]) -> list[str]:
+    """Make files again that follow from sound ones; returns their names. Updates have to wait meanwhile."""
+    from homonym.corpus.epoch import read_note, write_note
+    from homonym.corpus.recomputing import recompute_authors
+    from homonym.report.run_page import write_run_page
+    from homonym.runtime.work_directory import work_directory
+
+    names: list[str] = []
+    place = Path(os.path.realpath(folder))
+    with work_directory(place.with_name(f".{place.name}.work")), changed_directory(folder) as copy:
+        if AUTHORS in wrong and not wrong & {MENTIONS, DOCUMENTS, SETTINGS} and (folder / DOCUMENTS).exists():
+            recompute_authors(folder, copy)
+            names.append(AUTHORS)
+        if not wrong & {MENTIONS, DOCUMENTS, SETTINGS, LOG} and AUTHORS not in wrong.difference(names):
+            write_run_page(copy, copy / REPORT)
+            names.append(REPORT)
+        if names and (folder / CORPUS).exists() and CORPUS not in wrong:
+            write_note(folder, copy, read_note(folder))
+    return names

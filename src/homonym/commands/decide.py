@@ -1,0 +1,75 @@
+"""Decide: record what a user knows about mentions, authors and documents of a result."""
+
+from __future__ import annotations
+
+import getpass
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from homonym.errors import InputError
+from homonym.io.result_directory import MENTIONS, is_result
+
+if TYPE_CHECKING:
+    from homonym.corpus.decision_store import Decision
+
+
+@dataclass(frozen=True)
+class RecordedDecision:
+    """A recorded decision, and what speaks against it: other decisions, identifiers, names, documents."""
+
+    decision: Decision
+    warnings: list[str] = field(default_factory=list)
+
+
+def decide(
+    result: str | Path, kind: str, a: str, b: str | None = None, *, reason: str, user: str | None = None
+) -> RecordedDecision:
+    """Record a decision about a result. It is on the disk when this returns.
+
+    `kind` is same, different or unsure (two mentions or authors), is or is-not (a mention and an author), name (an
+    author and its display name) or wrong-record (a document). `a` and `b` are ids. `user` is who decides; the name of
+    the operating system's user if it is not given. Later runs of `update` apply the decision. Of several decisions, the
+    newest wins.
+    """
+    from homonym.corpus.decision_conflicts import changes_by, evidence_against
+    from homonym.corpus.decision_state import decision_state
+    from homonym.corpus.decision_store import KINDS, add_decisions, read_decisions
+    from homonym.corpus.decision_targets import new_decision
+    from homonym.settings import load_settings
+
+    folder = require_living_result(result)
+    if kind not in KINDS:
+        raise InputError(f"{kind!r} cannot be decided; use one of {', '.join(KINDS)}.")
+    new, targets = new_decision(folder, kind, a, b, reason=_reason(reason), user=user_name(user))
+    warnings = evidence_against(folder, load_settings(folder), kind, *targets) if len(targets) == 2 else []
+    before = read_decisions(folder)
+    (added,) = add_decisions(folder, [new])
+    warnings += changes_by(added.number, decision_state(before), decision_state([*before, added]))
+    return RecordedDecision(added, warnings)
+
+
+def require_living_result(result: str | Path) -> Path:
+    """The path of a result directory; fails if it is none."""
+    folder = Path(result)
+    if not folder.is_dir() or not is_result(folder):
+        raise InputError(f"{folder} is not a result directory; name one that homonym disambiguate -o DIR/ has written.")
+    if not (folder / MENTIONS).is_file():
+        raise InputError(f"{folder} has no {MENTIONS}; run homonym disambiguate again.")
+    return folder
+
+
+def _reason(reason: str) -> str:
+    if not reason.strip():
+        raise InputError("a decision needs a reason; write a few words, so that others can judge it.")
+    return reason
+
+
+def user_name(user: str | None) -> str:
+    """The name of the user who decides."""
+    if user is not None and user.strip():
+        return user.strip()
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a process without a user, as in containers
+        return "unknown"

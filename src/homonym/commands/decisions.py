@@ -1,0 +1,113 @@
+"""Decisions: list, undo, export and import the decisions about a result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from homonym.commands.decide import require_living_result, user_name
+from homonym.errors import InputError, counted
+
+if TYPE_CHECKING:
+    from homonym.corpus.decision_state import DecisionState
+    from homonym.corpus.decision_store import Decision
+
+
+@dataclass(frozen=True)
+class DecisionList:
+    """All decisions about a result in their order, and what holds of them.
+
+    `imported` is the number of decisions that were added from a table, `known` that of rows which were decided so
+    already.
+    """
+
+    rows: list[Decision]
+    state: DecisionState
+    imported: int | None = None
+    known: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+    def status(self, row: Decision) -> str:
+        """Whether a decision is in force, or which other one is the reason that it is not."""
+        state = self.state
+        if by := state.undone.get(row.number):
+            return f"undone by {by.number}"
+        if by := state.replaced.get(row.number):
+            return f"replaced by {by.number}"
+        if overruled := state.overruled.get(row.number):
+            return f"overruled by {', '.join(str(one.number) for one in overruled.by)}"
+        return "in force"
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """All decisions as JSON values, with their status."""
+        return [{**row._asdict(), "members": list(row.members), "status": self.status(row)} for row in self.rows]
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        from homonym.io.paths import printable
+
+        if self.imported is not None:
+            known = f"; {counted(self.known, 'row')} decided so already" if self.known else ""
+            yield f"{counted(self.imported, 'decision')} imported{known}"
+        for row in self.rows:
+            what = f"undo {row.undoes}" if row.undoes is not None else " ".join(filter(None, (row.a, row.kind, row.b)))
+            cells = (str(row.number), row.time, row.user, self.status(row), what, row.reason)
+            yield "\t".join(map(printable, cells))
+        yield f"{counted(len(self.state.active), 'decision')} in force, of {counted(len(self.rows), 'row')}"
+
+
+def decisions(
+    result: str | Path,
+    *,
+    undo: int | None = None,
+    export: str | Path | None = None,
+    table: str | Path | None = None,
+    user: str | None = None,
+    reason: str | None = None,
+) -> DecisionList:
+    """The decisions about a result, after undoing or importing some.
+
+    `undo` is the number of a decision that does not hold any more; an undo can be undone, too. `table` is imported:
+    decisions that were exported, or pairs as for `disambiguate(pairs=…)`. `export` is the file to write the decisions
+    in force to (.csv). `user` and `reason` are those of the undo, and of imported rows that have none.
+    """
+    from homonym.corpus.decision_conflicts import overruled_sentence
+    from homonym.corpus.decision_state import decision_state
+    from homonym.corpus.decision_store import add_decisions, add_undo, read_decisions
+    from homonym.corpus.decision_tables import export_decisions, import_decisions, not_decided_yet
+
+    folder = require_living_result(result)
+    output = _export_path(export, folder, table)
+    imported, known = None, 0
+    if table is not None:
+        read = import_decisions(
+            Path(table), folder, user=user_name(user), reason=reason or f"imported from {Path(table).name}"
+        )
+        fresh = not_decided_yet(read, decision_state(read_decisions(folder)).active)
+        imported, known = len(add_decisions(folder, fresh)) if fresh else 0, len(read) - len(fresh)
+    if undo is not None:
+        add_undo(folder, undo, user=user_name(user), reason=reason or "")
+    rows = read_decisions(folder)
+    state = decision_state(rows)
+    if output:
+        export_decisions(output, state.active)
+    return DecisionList(rows, state, imported, known, [overruled_sentence(one) for one in state.overruled.values()])
+
+
+def _export_path(export: str | Path | None, folder: Path, table: str | Path | None) -> Path | None:
+    from homonym.io.outputs import first_within, require_distinct, require_writable
+
+    if export is None:
+        return None
+    path = Path(export)
+    if path.suffix != ".csv":
+        raise InputError(f"{path}: decisions are exported as .csv; choose such a name.")
+    require_writable(path)
+    require_distinct([Path(table)] if table is not None else [], [path])
+    if first_within(folder, [path]):
+        raise InputError(f"{path} is inside of the result {folder}; name a file outside of it.")
+    return path

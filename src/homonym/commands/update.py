@@ -1,0 +1,272 @@
+"""Update: new records for a result directory, whose author ids hold."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from homonym.commands.in_memory import Data, files_of
+from homonym.commands.run import Resources, Run, RunFiles, open_local_engine, prepare_run
+from homonym.errors import InputError, SettingsError, counted
+from homonym.io.result_directory import DOCUMENTS, MASSES, MENTIONS, PAIRS, REPORT, changed_directory, is_result
+from homonym.records.model import Problems
+from homonym.records.reader import Columns
+from homonym.runtime.progress import Listener
+
+if TYPE_CHECKING:
+    from homonym.corpus.epoch import CorpusNote
+    from homonym.corpus.intake import DocumentChanges
+    from homonym.corpus.updating import IdChanges, TouchedBlocks, UpdatePlan
+    from homonym.engines.local import LocalEngine
+    from homonym.settings import Settings
+
+Mode = Literal["assign", "grow", "rebuild"]
+# A page takes five seconds of CPU for a million mentions, more than all the rest of an update; up to this number of
+# mentions it is made again.
+PAGE_MENTIONS = 200_000
+MODES: tuple[Mode, ...] = ("assign", "grow", "rebuild")
+
+
+@dataclass(frozen=True)
+class Updated:
+    """What an update did.
+
+    `documents` counts documents that were added, changed, removed and came again unchanged; `mentions` counts those
+    added and removed, and old ones whose author id changed; `events` has the number of events of each kind. `update` is
+    the number of the update; if nothing has changed, that of the one before.
+    """
+
+    output: Path
+    mode: str
+    update: int
+    epoch: int
+    documents: dict[str, int]
+    mentions: dict[str, int]
+    events: dict[str, int]
+    problems: Problems
+    seconds: dict[str, float]
+    warnings: list[str] = field(default_factory=list)
+
+
+def update(
+    result: str | Path,
+    inputs: Data = (),
+    *,
+    mode: Mode = "assign",
+    remove: list[str] | tuple[str, ...] = (),
+    recalibrate: bool = False,
+    format: str | None = None,
+    columns: Columns | None = None,
+    rejects: str | Path | None = None,
+    strict: bool = False,
+    resources: Resources | None = None,
+    listener: Listener | None = None,
+) -> Updated:
+    """Add records to a result directory, and apply the decisions that users made since.
+
+    Authors keep their ids. With the mode `assign`, existing authors never change: new mentions join the best author
+    above the limit, or form new authors. With `grow`, new evidence may also merge authors. With `rebuild`, the whole
+    collection is clustered afresh, with new frequencies and a new limit, and ids are carried over. `recalibrate` needs
+    this mode: it starts a new epoch.
+
+    Records that come again are recognised as in `disambiguate`. A record that changed replaces the old one. `remove`
+    are ids of documents that leave. What happened to authors is in the table of events.
+
+    The directory changes as a whole: if the update is interrupted, it is as before.
+    """
+    folder = Path(result)
+    _require_living(folder)
+    if mode not in MODES:
+        raise SettingsError(f"mode: unknown mode {mode!r}; use assign, grow or rebuild.")
+    if recalibrate:
+        mode = "rebuild"
+    from homonym.settings import Settings, load_settings
+
+    # Without the name of their file, which is in the directory that is changed.
+    settings = Settings(**load_settings(folder).model_dump(exclude_unset=True))
+    with files_of(inputs, format) as (paths, known_format):
+        run = prepare_run(
+            paths, settings, format=known_format, columns=columns, strict=strict, rejects=rejects,
+            resources=replace(resources, engine="local") if resources else None, listener=listener,
+            files=RunFiles.of(folder, directories=[folder], is_directory=True), needs_input=False,
+        )  # fmt: skip
+        with open_local_engine(run) as engine:
+            return _update(run, engine, folder, mode, list(remove), resources)
+
+
+def _require_living(folder: Path) -> None:
+    """Fail unless a path is a result directory that can be updated."""
+    if not is_result(folder):
+        raise InputError(f"{folder} is not a result directory; make one with homonym disambiguate … -o {folder}/.")
+    for name in (MENTIONS, DOCUMENTS, MASSES):
+        if not (folder / name).exists():
+            raise InputError(
+                f"{folder} lacks {name}, so it cannot be updated; make the result with homonym disambiguate."
+            )
+
+
+def _update(
+    run: Run, engine: LocalEngine, folder: Path, mode: Mode, remove: list[str], resources: Resources | None
+) -> Updated:
+    from homonym.collection import counting
+
+    problems, records = Problems(), 0
+    if run.inputs.files:
+        read = engine.read_documents(run.inputs, run.settings)
+        problems, records = read.problems, read.records
+    scratch = engine.work / "update"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    try:
+        with run.stages.stage("compare"):
+            connection = counting.connect(engine.work, min(run.memory // 2, 1 << 29), run.threads, in_memory=True)
+            try:
+                changes = _find_changes(folder, engine, connection, run.settings, remove, records)
+            finally:
+                connection.close()
+        return _apply(run, folder, mode, changes, scratch, problems, resources)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _find_changes(
+    folder: Path, engine: LocalEngine, connection: object, settings: Settings, remove: list[str], records: int
+) -> DocumentChanges:
+    from homonym.corpus.intake import DocumentChanges, documents_named, find_changes, no_documents
+
+    if not records:
+        return DocumentChanges(no_documents(), removed=documents_named(folder, remove))
+    return find_changes(folder, connection, engine.work, settings, remove)  # type: ignore[arg-type]
+
+
+def _apply(
+    run: Run,
+    folder: Path,
+    mode: Mode,
+    changes: DocumentChanges,
+    scratch: Path,
+    problems: Problems,
+    resources: Resources | None,
+) -> Updated:
+    """Make the tables of the result anew and swap the directories."""
+    from homonym.corpus.decided import Decided
+    from homonym.corpus.epoch import read_epoch, read_note
+    from homonym.corpus.ids import read_ids
+    from homonym.corpus.table_changes import replace_rows
+    from homonym.corpus.updating import UpdatePlan, touched_blocks
+
+    note = read_note(folder)
+    with changed_directory(folder) as copy:
+        plan = UpdatePlan(
+            folder, folder, copy, scratch, read_epoch(folder), note, Decided.read(folder), changes, mode,
+            read_ids(folder), run.threads,
+        )  # fmt: skip
+        if changes.leaving or len(changes.rows):
+            with run.stages.stage("documents"):
+                replace_rows(folder, copy, DOCUMENTS, sorted(changes.leaving), changes.rows)
+        if mode == "rebuild":
+            plan, touched = _rebuild(run, plan, resources)
+        else:
+            with run.stages.stage("cluster"):
+                touched = touched_blocks(plan)
+        return _finish(run, plan, touched, problems)
+
+
+def _rebuild(run: Run, plan: UpdatePlan, resources: Resources | None) -> tuple[UpdatePlan, TouchedBlocks]:
+    """Run the whole collection again, and carry the ids of authors over."""
+    from homonym.commands.disambiguate import disambiguate
+    from homonym.corpus.rebuilding import carry_over, given_settings, take_files, write_records
+
+    records, fresh = plan.work / "records.jsonl", plan.work / "rebuilt"
+    write_records(plan.folder, records)
+    pairs = plan.folder / PAIRS
+    summary = disambiguate(
+        records, fresh, given_settings(plan.result), pairs=pairs if pairs.exists() else None,
+        resources=replace(resources or Resources(), threads=run.threads, memory=run.memory, work=None),
+        listener=run.log.stages.listener,
+    )  # fmt: skip
+    run.warnings.extend(summary.warnings)
+    with run.stages.stage("match"):
+        take_files(fresh, plan.folder)
+        return carry_over(plan, fresh)
+
+
+def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Problems) -> Updated:
+    """Write the tables that follow from the authors of the touched blocks, unless nothing has changed."""
+    from homonym.corpus.epoch import CorpusNote, write_note
+    from homonym.corpus.event_table import append_events
+    from homonym.corpus.ids import changed_ids, write_ids
+    from homonym.corpus.updating import find_id_changes, write_changed_tables
+
+    note, copy = plan.note, plan.folder
+    changes = find_id_changes(touched.before, touched.after, touched.renamed, plan, f"update {plan.mode}")
+    names = dict(sorted(plan.decided.names.items()))
+    is_new = bool(plan.changes.leaving or len(plan.changes.rows)) or touched.is_changed
+    is_new |= plan.mode == "rebuild"
+    if is_new or names != note.named:
+        time, number = datetime.now(UTC).isoformat(timespec="seconds"), note.update + 1
+        epoch = note.epoch + (plan.mode == "rebuild")
+        with run.stages.stage("write"):
+            write_changed_tables(plan, touched)
+            ids = changed_ids(
+                plan.known_ids, number, created=changes.created, redirected=changes.redirected,
+                retired=changes.retired, revived=changes.revived,
+            )  # fmt: skip
+            write_ids(copy, ids)
+            append_events(plan.place, copy, changes.events, time, number, epoch)
+        with run.stages.stage("report"):
+            _write_page(run, copy, f"update {number} ({plan.mode}), {time[:10]}")
+        note = CorpusNote(epoch, number, time, names)
+        write_note(plan.place, copy, note)
+    return _updated(run, plan, note, touched, changes, problems)
+
+
+def _write_page(run: Run, copy: Path, what: str) -> None:
+    """Write the page of the result again; that of a large result stays as it is, and says so."""
+    import pyarrow.parquet as pq
+
+    from homonym.report.run_page import mark_run_page, write_run_page
+
+    path, mentions = copy / REPORT, pq.read_metadata(copy / MENTIONS).num_rows
+    if mentions <= PAGE_MENTIONS:
+        write_run_page(copy, path, threads=run.threads, memory=run.memory // 2)
+        mark_run_page(path, f"After {what}. Files, problems and calibration are those of the last whole run.")
+    elif path.exists():
+        mark_run_page(path, f"This page is about the result before {what}; the tables are newer.")
+
+
+def _updated(
+    run: Run, plan: UpdatePlan, note: CorpusNote, touched: TouchedBlocks, changes: IdChanges, problems: Problems
+) -> Updated:
+    documents, after = plan.changes, touched.after
+    kept = {mention: author for mention, author in touched.before.items() if mention in after}
+    if documents.bridges:
+        run.warnings.append(
+            f"{counted(documents.bridges, 'new record')} would make one document of several that the result has; "
+            "update --mode rebuild does that."
+        )
+    return Updated(
+        output=plan.place,
+        mode=plan.mode,
+        update=note.update,
+        epoch=note.epoch,
+        documents={
+            "added": documents.added,
+            "changed": len(documents.changed),
+            "removed": len(documents.removed),
+            "unchanged": documents.unchanged,
+        },
+        mentions={
+            "added": len(after.keys() - touched.before.keys()),
+            "removed": len(touched.before.keys() - after.keys()),
+            "other author": sum(after[mention] != author for mention, author in kept.items()),
+        },
+        events=dict(sorted(Counter(event.kind for event in changes.events).items())),
+        problems=problems,
+        seconds=run.stages.seconds,
+        warnings=run.warnings,
+    )

@@ -1,0 +1,128 @@
+"""Blocks of a result clustered with the authors that they have: old authors enter as ready clusters.
+
+The bags of clusters add up, so an old author is a must-link group of the ordinary clustering. With `assign`, old
+authors also have cannot-links between each other: so a new mention joins the best author above the limit, or new
+mentions form new authors, and no old author changes otherwise. With `grow`, old authors may merge.
+
+Identifiers, names, documents and the user's pairs act as in a run (see constraints/known_authors.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from homonym.calibration.confidence import Confidence, author_confidence
+from homonym.clustering.agglomerative import Clustering, cluster
+from homonym.clustering.arrays import Floats, Integers
+from homonym.collection.block_reload import reload_rows
+from homonym.collection.encoded import Encoded
+from homonym.constraints.evidence import UserPairs
+from homonym.constraints.found_constraints import FoundConstraints, find_constraints
+from homonym.constraints.known_authors import author_codes, with_known_authors
+from homonym.constraints.name_prior import FullNames
+from homonym.engines.base import DECIMALS
+from homonym.settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class ClusteredRows:
+    """Rows of the table of mentions, whole blocks in order, with their clusters.
+
+    `cluster[x]` is the position of the first row with the same author. `year` is that of the document. `counted` are
+    the features that the statistics lack, with #(f) that was used.
+    """
+
+    rows: pa.Table
+    cluster: Integers
+    year: pa.Array
+    constraint: pa.Array | None
+    confidence: Floats | None
+    author_confidence: Floats | None
+    encoded: Encoded
+    found: FoundConstraints | None
+    counted: dict[tuple[str, str], float]
+
+    def column(self, name: str) -> pa.Array:
+        """A column of the table of mentions as this clustering has it."""
+        number = len(self.rows)
+        if name == "constraint":
+            return pa.nulls(number, pa.string()) if self.constraint is None else self.constraint
+        values = self.confidence if name == "confidence" else self.author_confidence
+        if values is None:
+            return pa.nulls(number, pa.float64())
+        return pa.array(values.round(DECIMALS), from_pandas=True)
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What is frozen between two calibrations: the settings, the confidence model, and the pairs of the run."""
+
+    settings: Settings
+    confidence: Confidence | None
+    pairs: UserPairs | None
+
+
+def cluster_rows(
+    folder: Path, rows: pa.Table, epoch: Epoch, work: Path, *, separate: bool, threads: int = 1
+) -> ClusteredRows:
+    """Cluster whole blocks; `rows` have the columns of schema.AUTHORS, and no author_id if they are new.
+
+    `folder` has the documents and statistics; files go to the empty directory `work`. With `separate`, old authors do
+    not merge.
+    """
+    reloaded = reload_rows(folder, rows, epoch.settings, work, complete=False)
+    encoded, settings = reloaded.encoded, epoch.settings
+    found = find_constraints(encoded, settings, _known_pairs(epoch.pairs, rows))
+    old = author_codes(rows["author_id"])
+    constraints = with_known_authors(encoded.block_start, found, old, separate=separate)
+    types = encoded.frequencies.types
+    used = np.array(settings.weights_for(types)) > 0
+    clustering = cluster(
+        encoded.gather(0, len(encoded.block_start) - 1, used),
+        encoded.frequencies,
+        settings,
+        constraints=constraints,
+        names=FullNames.read(encoded).prior(settings.trust_in_names),
+        margins=epoch.confidence is not None,
+        giant=encoded.giant_blocks(),
+        threads=threads,
+    )
+    return _clustered(rows, encoded, found, clustering, epoch, reloaded.counted)
+
+
+def _clustered(
+    rows: pa.Table,
+    encoded: Encoded,
+    found: FoundConstraints | None,
+    clustering: Clustering,
+    epoch: Epoch,
+    counted: dict[tuple[str, str], float],
+) -> ClusteredRows:
+    confidence = epoch.confidence.of(clustering) if epoch.confidence else None
+    start = encoded.block_start
+    author = np.repeat(start[:-1], np.diff(start)) + clustering.label
+    _, first, inverse = np.unique(author, return_index=True, return_inverse=True)
+    return ClusteredRows(
+        rows,
+        first[inverse],
+        encoded.read(["year"], np.arange(len(rows)))["year"].combine_chunks(),
+        found.column if found else None,
+        confidence,
+        None if confidence is None else author_confidence(start, clustering.label, confidence),
+        encoded,
+        found,
+        counted,
+    )
+
+
+def _known_pairs(pairs: UserPairs | None, rows: pa.Table) -> UserPairs | None:
+    """The pairs of which both mentions are in these rows."""
+    if pairs is None:
+        return None
+    known = set(rows["mention_id"].to_pylist())
+    chosen = [one for one in zip(pairs.a, pairs.b, pairs.same, strict=True) if one[0] in known and one[1] in known]
+    return UserPairs(tuple(a for a, _, _ in chosen), tuple(b for _, b, _ in chosen), tuple(same for *_, same in chosen))

@@ -1,0 +1,331 @@
+"""Verifies a result directory: files can be read, tables agree with each other, ids and events are complete.
+
+Most rules are SQL queries over the tables. Each gives the number of violations and one of them, and has a sentence that
+says what is wrong. A result that was never updated has no tables of ids and events, and their rules are left out.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from homonym.collection import counting
+from homonym.collection.statistics import sql_files
+from homonym.constraints.evidence import read_user_pairs
+from homonym.corpus.decision_store import integrity_problem
+from homonym.corpus.epoch import file_digest, read_note
+from homonym.corpus.event_table import EVENT_ROWS
+from homonym.corpus.ids import ID_ROWS
+from homonym.errors import HomonymError, counted, first_line
+from homonym.io.result_directory import (
+    AUTHORS,
+    CONFIDENCE,
+    CORPUS,
+    DECISIONS,
+    DOCUMENTS,
+    EVENTS,
+    FREQUENCIES,
+    IDS,
+    LOG,
+    MASSES,
+    MENTIONS,
+    NAMES,
+    NEW_FEATURES,
+    PAIRS,
+    REPORT,
+    SETTINGS,
+    UNDECIDED,
+)
+from homonym.io.tables import columnar_batches
+from homonym.schema import AUTHOR_SUMMARIES
+from homonym.schema import AUTHORS as MENTION_ROWS
+from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
+from homonym.settings import load_settings
+
+# Memory in bytes for the queries; they spill to disk beyond it.
+_MEMORY = 1 << 29
+_BATCH_ROWS = 1 << 16
+
+# Files that can be computed again from the others.
+RECOMPUTABLE = (AUTHORS, REPORT)
+
+_LAYOUTS = {
+    MENTIONS: MENTION_ROWS,
+    AUTHORS: AUTHOR_SUMMARIES,
+    DOCUMENTS: DOCUMENT_ROWS,
+    IDS: ID_ROWS,
+    EVENTS: EVENT_ROWS,
+}
+
+
+class Inconsistency(NamedTuple):
+    """Something that is wrong with a file of a result."""
+
+    file: str
+    what: str
+
+    @property
+    def is_repairable(self) -> bool:
+        """Whether the file can be computed again from the others."""
+        return self.file in RECOMPUTABLE
+
+    def sentence(self, result: Path) -> str:
+        """What is wrong, and what to do."""
+        if self.is_repairable and (self.file == REPORT or (result / DOCUMENTS).exists()):
+            advice = "homonym check --repair makes it again"
+        elif self.file == DECISIONS:
+            return self.what
+        else:
+            advice = "restore a copy of the directory, or make the result again with homonym disambiguate"
+        return f"{result / self.file}: {self.what}; {advice}."
+
+
+class ConsistencyRule(NamedTuple):
+    """A query that gives the number of violations and one of them; `{}` in the sentence is the latter.
+
+    The tables of a query have the names of their files without suffix. `file` is the one to blame.
+    """
+
+    file: str
+    tables: tuple[str, ...]
+    sentence: str
+    query: str
+
+
+def _distinct(table: str, key: str) -> str:
+    repeated = f"SELECT {key} AS x FROM {table} GROUP BY {key} HAVING count(*) > 1 OR {key} IS NULL"
+    return f"SELECT count(*), min(x) FROM ({repeated})"
+
+
+def _missing(key: str, table: str, other: str, where: str = "true") -> str:
+    """Keys of one table that another table lacks."""
+    return f"""SELECT count(*), min(x) FROM (SELECT DISTINCT {key} AS x FROM {table} WHERE {key} IS NOT NULL AND {where}
+               EXCEPT SELECT {other})"""
+
+
+RULES = (
+    ConsistencyRule(MENTIONS, (MENTIONS,), "has several rows for the mention {}", _distinct("mentions", "mention_id")),
+    ConsistencyRule(
+        MENTIONS, (MENTIONS,), "has the mention {} without an author",
+        "SELECT count(*), min(mention_id) FROM mentions WHERE author_id IS NULL OR author_id = ''",
+    ),
+    ConsistencyRule(
+        MENTIONS, (MENTIONS,), "has mentions of several names for the author {}",
+        """SELECT count(*), min(x) FROM (SELECT author_id AS x FROM mentions
+           GROUP BY author_id HAVING count(DISTINCT block) > 1)""",
+    ),
+    ConsistencyRule(
+        DOCUMENTS, (DOCUMENTS,), "has several rows for the document {}", _distinct("documents", "document_id")
+    ),
+    ConsistencyRule(
+        DOCUMENTS, (MENTIONS, DOCUMENTS), "lacks the document {}, which has mentions",
+        _missing("document_id", "mentions", "document_id FROM documents"),
+    ),
+    ConsistencyRule(
+        DOCUMENTS, (MENTIONS, DOCUMENTS), "has no author at the place of the mention {}",
+        """SELECT count(*), min(mention_id) FROM (SELECT mention_id, document_id, position, name FROM mentions EXCEPT
+           SELECT document_id || '#' || a.position, document_id, a.position, a.name
+           FROM (SELECT document_id, unnest(authors) AS a FROM documents))""",
+    ),
+    ConsistencyRule(AUTHORS, (AUTHORS,), "has several rows for the author {}", _distinct("authors", "author_id")),
+    ConsistencyRule(
+        AUTHORS, (AUTHORS, MENTIONS), "lacks the author {}",
+        _missing("author_id", "mentions", "author_id FROM authors"),
+    ),
+    ConsistencyRule(
+        AUTHORS, (AUTHORS, MENTIONS), "has the author {}, who has no mention",
+        _missing("author_id", "authors", "author_id FROM mentions"),
+    ),
+    ConsistencyRule(
+        AUTHORS, (AUTHORS, MENTIONS), "has other numbers of mentions or documents than the mentions of {}",
+        """SELECT count(*), min(author_id) FROM (
+           SELECT author_id, count(*) AS mentions, count(DISTINCT document_id) AS documents FROM mentions
+           GROUP BY author_id) m JOIN authors a USING (author_id)
+           WHERE a.mentions <> m.mentions OR a.documents <> m.documents""",
+    ),
+    ConsistencyRule(
+        AUTHORS, (AUTHORS, MENTIONS), "has other names than the mentions of {}",
+        """SELECT count(*), min(x) FROM (
+           (SELECT DISTINCT author_id AS x, name FROM mentions WHERE name IS NOT NULL EXCEPT
+            SELECT author_id, v.name FROM (SELECT author_id, unnest(variants) AS v FROM authors)) UNION ALL
+           (SELECT author_id AS x, v.name FROM (SELECT author_id, unnest(variants) AS v FROM authors) EXCEPT
+            SELECT author_id, name FROM mentions))""",
+    ),
+    ConsistencyRule(
+        AUTHORS, (AUTHORS, MENTIONS, DOCUMENTS), "has other years than the documents of {}",
+        """SELECT count(*), min(author_id) FROM (
+           SELECT m.author_id, min(d.year) AS first_year, max(d.year) AS last_year
+           FROM mentions m JOIN documents d USING (document_id) GROUP BY m.author_id) f JOIN authors a USING (author_id)
+           WHERE a.first_year IS DISTINCT FROM f.first_year OR a.last_year IS DISTINCT FROM f.last_year""",
+    ),
+    ConsistencyRule(IDS, (IDS,), "has several rows for the id {}", _distinct("ids", "author_id")),
+    ConsistencyRule(
+        IDS, (IDS,), "has an unknown status or a wrong target for the id {}",
+        """SELECT count(*), min(author_id) FROM ids WHERE status NOT IN ('active', 'redirect', 'retired')
+           OR (status = 'redirect') <> (target IS NOT NULL)""",
+    ),
+    ConsistencyRule(
+        IDS, (IDS, MENTIONS), "does not have the author {} as active",
+        _missing("author_id", "mentions", "author_id FROM ids WHERE status = 'active'"),
+    ),
+    ConsistencyRule(
+        IDS, (IDS, MENTIONS), "has the id {} as active, but it has no mention",
+        _missing("author_id", "ids", "author_id FROM mentions", "status = 'active'"),
+    ),
+    ConsistencyRule(
+        IDS, (IDS,), "redirects to the id {}, which it does not have",
+        _missing("target", "ids", "author_id FROM ids"),
+    ),
+    ConsistencyRule(
+        IDS, (IDS,), "has a redirect that does not lead to an author, from the id {}",
+        # Redirects lead to authors directly or in a few steps; a thousand are a cycle.
+        """WITH RECURSIVE chain(author_id, target, steps) AS (
+             SELECT author_id, target, 0 FROM ids WHERE status = 'redirect' UNION ALL
+             SELECT c.author_id, i.target, steps + 1 FROM chain c JOIN ids i ON i.author_id = c.target
+             WHERE i.status = 'redirect' AND steps < 1000)
+           SELECT count(DISTINCT c.author_id), min(c.author_id) FROM chain c LEFT JOIN ids i ON i.author_id = c.target
+           WHERE steps >= 1000 OR (i.status IS DISTINCT FROM 'redirect' AND i.status IS DISTINCT FROM 'active')""",
+    ),
+    ConsistencyRule(
+        IDS, (IDS,), "says that an id was split off {}, which it does not have",
+        _missing("split_from", "ids", "author_id FROM ids"),
+    ),
+    ConsistencyRule(
+        EVENTS, (EVENTS,), "does not have the numbers 1, 2, 3, … without gaps, near {}",
+        """SELECT count(*), min(number) FROM (SELECT number, row_number() OVER (ORDER BY number) AS place FROM events)
+           WHERE number <> place""",
+    ),
+    ConsistencyRule(
+        EVENTS, (EVENTS, IDS), "names the id {}, which is not in the table of ids",
+        _missing("author_id", "events", "author_id FROM ids"),
+    ),
+    ConsistencyRule(
+        EVENTS, (EVENTS, IDS), "has no event for the redirect of {}",
+        _missing("author_id", "ids", "author_id FROM events WHERE kind = 'merged'", "status = 'redirect'"),
+    ),
+    ConsistencyRule(
+        EVENTS, (EVENTS, IDS), "has no event for the id {}, which is gone",
+        _missing("author_id", "ids", "author_id FROM events WHERE kind IN ('retired', 'merged')", "status = 'retired'"),
+    ),
+    ConsistencyRule(
+        EVENTS, (EVENTS, IDS), "has no event for the new id {}",
+        _missing("author_id", "ids", "author_id FROM events WHERE kind IN ('created', 'split')", "created > 0"),
+    ),
+)  # fmt: skip
+
+
+def find_inconsistencies(result: Path) -> list[Inconsistency]:
+    """All that is wrong with a result directory."""
+    found = [*_small_files(result), *_tables(result)]
+    broken = {one.file for one in found}
+    with tempfile.TemporaryDirectory(prefix="homonym-") as work:
+        found += _violated_rules(result, broken, Path(work))
+    wrong = {one.file for one in found}
+    found += [one for one in _wrong_digests(result) if one.file not in wrong]
+    if problem := integrity_problem(result):
+        found.append(Inconsistency(DECISIONS, problem))
+    return list(dict.fromkeys(found))
+
+
+def _small_files(result: Path) -> Iterator[Inconsistency]:
+    """Files that are missing or cannot be read, other than tables."""
+    readers: dict[str, Callable[[Path], object]] = {
+        CORPUS: lambda path: read_note(path.parent),
+        SETTINGS: load_settings,
+        LOG: _read_json,
+        MASSES: _read_json,
+        CONFIDENCE: _read_json,
+        PAIRS: read_user_pairs,
+        REPORT: _read_page,
+    }
+    has_documents = (result / DOCUMENTS).exists() or (result / FREQUENCIES).exists()
+    required = {SETTINGS, LOG, REPORT, *([MASSES] if has_documents else [])}
+    for name, read in readers.items():
+        path = result / name
+        if not os.path.lexists(path):
+            if name in required:
+                yield Inconsistency(name, "it is missing")
+            continue
+        try:
+            read(path)
+        except (HomonymError, OSError, ValueError) as error:
+            yield Inconsistency(name, f"it cannot be read ({first_line(error)})")
+
+
+def _read_json(path: Path) -> None:
+    if not isinstance(orjson.loads(path.read_bytes()), dict):
+        raise ValueError("not a JSON object")
+
+
+def _read_page(path: Path) -> None:
+    content = path.read_bytes().strip().lower()
+    if not content.startswith(b"<!doctype html") or not content.endswith(b"</html>"):
+        raise ValueError("not a whole page")
+
+
+def _tables(result: Path) -> Iterator[Inconsistency]:
+    """Tables that are missing, have another layout, or cannot be read to the end."""
+    has_documents = (result / DOCUMENTS).exists() or (result / FREQUENCIES).exists()
+    required = {MENTIONS, AUTHORS, *([DOCUMENTS, FREQUENCIES, NAMES] if has_documents else [])}
+    required |= {IDS, EVENTS} if (result / CORPUS).exists() else set()
+    for name in (*_LAYOUTS, FREQUENCIES, NAMES, NEW_FEATURES, UNDECIDED):
+        path = result / name
+        if not os.path.lexists(path):
+            if name in required:
+                yield Inconsistency(name, "it is missing")
+        elif problem := _table_problem(path, _LAYOUTS.get(name)):
+            yield Inconsistency(name, problem)
+
+
+def _table_problem(path: Path, layout: pa.Schema | None) -> str | None:
+    try:
+        schema = pq.read_schema(path)
+        if layout is not None and not schema.equals(layout):
+            return "it has other columns than such a table"
+        for _ in columnar_batches(str(path), schema.names, _BATCH_ROWS):
+            pass
+    except (HomonymError, OSError, pa.ArrowException, ValueError) as error:
+        return f"it cannot be read ({first_line(error)})"
+    return None
+
+
+def _wrong_digests(result: Path) -> Iterator[Inconsistency]:
+    """Files that are not as the last update left them."""
+    try:
+        noted = read_note(result).files
+    except HomonymError:
+        return  # the note is damaged, which is reported already
+    for name, digest in noted.items():
+        path = result / name
+        if not path.is_file():
+            yield Inconsistency(name, "it is missing, although the last update wrote it")
+        elif file_digest(path) != digest:
+            yield Inconsistency(name, "it was changed after the last update")
+
+
+def _violated_rules(result: Path, broken: set[str], work: Path) -> Iterator[Inconsistency]:
+    present = {name for name in _LAYOUTS if (result / name).is_file()} - broken
+    with closing(counting.connect(work, _MEMORY, 2, in_memory=True)) as connection:
+        for name in present:
+            view = name.removesuffix(".parquet")
+            connection.execute(f"CREATE VIEW {view} AS SELECT * FROM read_parquet({sql_files([result / name])})")
+        for rule in RULES:
+            if present.issuperset(rule.tables):
+                yield from _violations(rule, connection)
+
+
+def _violations(rule: ConsistencyRule, connection: duckdb.DuckDBPyConnection) -> Iterator[Inconsistency]:
+    row = connection.execute(rule.query).fetchone()
+    number, example = row or (0, None)
+    if number:
+        more = f" (and {counted(number - 1, 'other')})" if number > 1 else ""
+        yield Inconsistency(rule.file, f"it {rule.sentence.format(repr(example))}{more}")

@@ -1,0 +1,186 @@
+"""Applies the decisions of users to the authors of some blocks.
+
+Authors without decisions are the *undecided* ones. The authors that a result shows follow from these and from the
+decisions in force, and from nothing else; so an undo restores them. Authors that `same` connects become one. If users
+call two mentions of it different, the mentions of that author are clustered again with these cannot-links and without a
+limit: each mention stays with one of the sides. The mentions of wrong records are alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from homonym.clustering.arrays import connected_components
+from homonym.constraints.evidence import UserPairs
+from homonym.corpus.decision_state import decision_state
+from homonym.corpus.decision_store import read_decisions
+from homonym.corpus.id_matching import match_authors
+from homonym.corpus.ids import mint
+
+Pair = tuple[int, int, bool]
+"""Two rows, and whether they are one author."""
+
+Split = Callable[[pa.Table, UserPairs], Sequence[int]]
+"""Clusters rows of one author again with must-links and cannot-links; returns the part of each row."""
+
+
+@dataclass(frozen=True)
+class Decided:
+    """All that the decisions in force say, by mention id, and the numbers of the decisions about each mention."""
+
+    pairs: tuple[tuple[str, str, bool], ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    wrong: frozenset[str] = frozenset()
+    curated: frozenset[str] = frozenset()
+    numbers: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, result: Path) -> Decided:
+        """Read the decisions of a result."""
+        rows = read_decisions(result)
+        state = decision_state(rows)
+        numbers: dict[str, int] = {}
+        for row in rows:
+            for mention in (row.mention_a, row.mention_b, *row.members):
+                numbers[mention] = max(numbers.get(mention, 0), row.number)
+        pairs = tuple((a, b, same) for (a, b), same in state.pairs.items())
+        return cls(pairs, state.names, frozenset(state.wrong_records), frozenset(state.curated), numbers)
+
+    @property
+    def mentions(self) -> set[str]:
+        """The mentions of all pairs."""
+        return {mention for a, b, _ in self.pairs for mention in (a, b)}
+
+
+def apply_decisions(rows: pa.Table, year: Sequence[int | None], decided: Decided, split: Split) -> list[str]:
+    """The author ids of rows, which are whole blocks with undecided authors, as decisions want them.
+
+    `year` is that of each row's document.
+    """
+    ids: list[str] = rows["author_id"].to_pylist()
+    mention_ids = rows["mention_id"].to_pylist()
+    place = {mention: number for number, mention in enumerate(mention_ids)}
+    pairs = [(place[a], place[b], same) for a, b, same in decided.pairs if a in place and b in place]
+    alone = [number for number, one in enumerate(rows["document_id"].to_pylist()) if one in decided.wrong]
+    block = rows["block"].to_pylist()
+    pairs = [pair for pair in pairs if block[pair[0]] == block[pair[1]]]
+    if not pairs and not alone:
+        return ids
+    taken, chosen = set(ids), _by_row(pairs)
+    for members in _concerned_authors(ids, pairs, alone):
+        inside = sorted({pair for row in members for pair in chosen[row]})
+        parts = _parts(rows, members, inside, {*alone}.intersection(members), mention_ids, split)
+        kept = match_authors([ids[one] for one in members], parts)
+        _name_parts(members, parts, kept, ids, block, mention_ids, year, taken)
+    return ids
+
+
+def _by_row(pairs: Iterable[Pair]) -> dict[int, list[Pair]]:
+    """The pairs that each row takes part in."""
+    found: dict[int, list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        found[pair[0]].append(pair)
+        found[pair[1]].append(pair)
+    return found
+
+
+def _concerned_authors(ids: Sequence[str], pairs: Sequence[Pair], alone: Iterable[int]) -> list[list[int]]:
+    """The rows of authors that decisions change; authors that must become one are together."""
+    code = {author: number for number, author in enumerate(dict.fromkeys(ids))}
+    links = [(code[ids[a]], code[ids[b]]) for a, b, same in pairs if same]
+    left, right = (np.array([pair[side] for pair in links], np.int64) for side in (0, 1))
+    root = connected_components(len(code), left, right)
+    concerned = {int(root[one]) for one in left}
+    for a, b, same in pairs:
+        first, second = int(root[code[ids[a]]]), int(root[code[ids[b]]])
+        if not same and first == second:
+            concerned.add(first)
+    concerned |= {int(root[code[ids[one]]]) for one in alone}
+    members: dict[int, list[int]] = defaultdict(list)
+    for number, author in enumerate(ids):
+        if (found := int(root[code[author]])) in concerned:
+            members[found].append(number)
+    return list(members.values())
+
+
+def _parts(
+    rows: pa.Table,
+    members: Sequence[int],
+    pairs: Sequence[Pair],
+    alone: set[int],
+    mention_ids: Sequence[str],
+    split: Split,
+) -> list[int]:
+    """The part of each row of connected authors, by number; wrong records are alone."""
+    here = {row: number for number, row in enumerate(members)}
+    inside = [(a, b, same) for a, b, same in pairs if a in here and b in here and not {a, b} & alone]
+    parts = [0] * len(members)
+    if any(not same for *_, same in inside):
+        chosen = UserPairs(
+            tuple(mention_ids[a] for a, _, _ in inside),
+            tuple(mention_ids[b] for _, b, _ in inside),
+            tuple(same for *_, same in inside),
+        )
+        kept = [row for row in members if row not in alone]
+        for row, part in zip(kept, split(rows.take(pa.array(kept)), chosen), strict=True):
+            parts[here[row]] = part
+    for number, row in enumerate(sorted(alone), len(members)):
+        parts[here[row]] = number
+    return parts
+
+
+def _name_parts(
+    members: Sequence[int],
+    parts: Sequence[int],
+    kept: Mapping[int, str],
+    ids: list[str],
+    block: Sequence[str],
+    mention_ids: Sequence[str],
+    year: Sequence[int | None],
+    taken: set[str],
+) -> None:
+    """Give each part the id that it keeps, or a new one from its anchor."""
+    rows_of: dict[int, list[int]] = defaultdict(list)
+    for row, part in zip(members, parts, strict=True):
+        rows_of[part].append(row)
+    for part, own in sorted(rows_of.items(), key=lambda item: min(mention_ids[row] for row in item[1])):
+        name = kept.get(part)
+        if name is None:
+            anchor = anchor_of(own, mention_ids, year)
+            name = mint(block[anchor], mention_ids[anchor], taken)
+            taken.add(name)
+        for row in own:
+            ids[row] = name
+
+
+def anchor_of(rows: Iterable[int], mention_ids: Sequence[str], year: Sequence[int | None]) -> int:
+    """The earliest of some rows: by year, without one last, then by mention id (see collection/author_ids.py)."""
+    return min(rows, key=lambda row: (year[row] is None, year[row] or 0, mention_ids[row]))
+
+
+def complete_parts(parts: Sequence[int], apart: Iterable[tuple[int, int]]) -> list[int]:
+    """The same parts, where those that nothing separates from a larger one belong to it.
+
+    `apart` are pairs of rows with a cannot-link. The largest part comes first, of equal ones that with the first row.
+
+    >>> complete_parts([0, 0, 1, 2], [(0, 2)])
+    [0, 0, 1, 0]
+    """
+    size, first = Counter(parts), {part: parts.index(part) for part in set(parts)}
+    forbidden: dict[int, set[int]] = defaultdict(set)
+    for a, b in apart:
+        forbidden[parts[a]].add(parts[b])
+        forbidden[parts[b]].add(parts[a])
+    joined: dict[int, int] = {}
+    heads: dict[int, set[int]] = {}
+    for part in sorted(size, key=lambda one: (-size[one], first[one])):
+        head = next((one for one, others in heads.items() if part not in others), part)
+        joined[part] = head
+        heads.setdefault(head, set()).update(forbidden[part])
+    return [joined[part] for part in parts]

@@ -1,0 +1,111 @@
+"""What speaks against a decision: other decisions, identifiers, names and documents, each with who said what.
+
+A decision holds against all of it. But it never does so silently.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from homonym.constraints.evidence import DIFFERENT, SAME
+from homonym.corpus.decision_state import RELATIONS, DecisionState, Overruled
+from homonym.corpus.decision_store import Decision
+from homonym.corpus.decision_targets import DecisionTarget
+from homonym.errors import word_list
+from homonym.io.result_directory import AUTHORS, DOCUMENTS
+from homonym.io.tables import look_up
+from homonym.names.compatibility import compatible
+from homonym.names.parse import parse_name
+from homonym.records.formats.documents import parse_document
+from homonym.settings import LINKING_ONLY, Settings
+
+
+def said(row: Decision) -> str:
+    """A decision in words, with its user and day.
+
+    >>> said(Decision(7, "2026-11-02T09:00:00Z", "ann", "same", "W1#0", "W2#0", "W1#0", "W2#0", ""))
+    'decision 7 (ann, 2026-11-02): W1#0 same W2#0'
+    """
+    about = " ".join(text for text in (row.a, row.kind, row.b) if text)
+    return f"decision {row.number} ({row.user}, {row.time[:10]}): {about}"
+
+
+def overruled_sentence(overruled: Overruled) -> str:
+    """One sentence about a decision without effect, and the newer ones that overrule it."""
+    by = word_list([said(row) for row in overruled.by[:5]])
+    more = f" and {len(overruled.by) - 5} more" if len(overruled.by) > 5 else ""
+    return f"{said(overruled.decision)}; it has no effect, because it contradicts {by}{more}."
+
+
+def changes_by(number: int, before: DecisionState, after: DecisionState) -> Iterator[str]:
+    """One sentence for each older decision that a new one takes out of force."""
+    for row in before.active:
+        newer = after.replaced.get(row.number)
+        if newer is not None and newer.number == number and not _says_the_same(row, newer):
+            yield f"it replaces {said(row)}."
+        elif row.number in after.overruled:
+            yield f"it overrules {said(row)}."
+
+
+def _says_the_same(row: Decision, newer: Decision) -> bool:
+    if row.kind in RELATIONS:
+        return RELATIONS[row.kind] == RELATIONS[newer.kind]
+    return row.b == newer.b
+
+
+def evidence_against(result: Path, settings: Settings, kind: str, a: DecisionTarget, b: DecisionTarget) -> list[str]:
+    """What identifiers, names and documents say against a decision about two mentions or authors."""
+    relation = RELATIONS.get(kind)
+    found: list[str] = []
+    if relation == SAME and settings.constrained_by("names") and _exclude_each_other(a.name, b.name):
+        found.append(f"their names exclude each other: {a.name} and {b.name}")
+    if relation == SAME and settings.constrained_by("documents") and a.document and a.document == b.document:
+        found.append(f"both are on document {a.document}")
+    if relation in {SAME, DIFFERENT} and settings.trusted:
+        found += _identifiers_against(settings, relation, *_identifiers(result, (a, b)))
+    return [f"{text}; the decision holds nevertheless." for text in found]
+
+
+def _exclude_each_other(a: str | None, b: str | None) -> bool:
+    return bool(a and b) and not compatible(parse_name(a or ""), parse_name(b or ""))
+
+
+def _identifiers_against(
+    settings: Settings, relation: str, a: dict[str, set[str]], b: dict[str, set[str]]
+) -> Iterator[str]:
+    for kind in settings.trusted:
+        common = sorted(a[kind] & b[kind])
+        if relation == DIFFERENT and common:
+            yield f"both have the {kind} {common[0]}"
+        if relation == SAME and kind not in LINKING_ONLY and a[kind] and b[kind] and not common:
+            yield f"their {kind} differ: {min(a[kind])} and {min(b[kind])}"
+
+
+def _identifiers(result: Path, targets: Iterable[DecisionTarget]) -> list[dict[str, set[str]]]:
+    """The identifiers of mentions and authors, by kind."""
+    return [_of_author(result, one) if one.is_author else _of_mention(result, one) for one in targets]
+
+
+def _of_author(result: Path, author: DecisionTarget) -> dict[str, set[str]]:
+    rows = look_up(result / AUTHORS, "author_id", pa.array([author.author_id], pa.string())).to_pylist()
+    found: dict[str, set[str]] = defaultdict(set)
+    for entry in rows[0]["ids"] or [] if rows else []:
+        found[entry["kind"]].add(entry["id"])
+    return found
+
+
+def _of_mention(result: Path, mention: DecisionTarget) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    if not (result / DOCUMENTS).exists() or mention.document is None:
+        return found
+    rows = look_up(result / DOCUMENTS, "document_id", pa.array([mention.document], pa.string()), ["record"])
+    for record in rows["record"].to_pylist():
+        for author in parse_document(record.encode())[0].authors:
+            if f"{mention.document}#{author.position}" == mention.mention:
+                for kind, value in author.ids.items():
+                    found[kind].add(value)
+    return found

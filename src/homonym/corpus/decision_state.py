@@ -1,0 +1,273 @@
+"""What the decisions of users mean: pairs of mentions that must, or cannot, be one author, names, and wrong records.
+
+Decisions are read from the newest to the oldest. A decision is in force unless it is undone, or a newer one on the same
+pair replaces it, or it contradicts newer ones: `different a c` overrules the older one of `same a b` and `same b c`.
+So the decisions in force never contradict each other, and the newest decision always holds.
+
+`is M X` is a must-link of the mention with the anchor of the author, `is-not M X` a cannot-link with all mentions that
+the author had at the time of the decision, so that M leaves the author and not a part of the author with it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from homonym.constraints.evidence import UserPairs
+from homonym.corpus.decision_store import (
+    DIFFERENT,
+    IS,
+    IS_NOT,
+    NAME,
+    SAME,
+    UNDO,
+    UNSURE,
+    WRONG_RECORD,
+    Decision,
+    read_decisions,
+    undone_rows,
+)
+
+Pair = tuple[str, str]
+
+# What each kind says about two mentions.
+RELATIONS = {SAME: SAME, IS: SAME, DIFFERENT: DIFFERENT, IS_NOT: DIFFERENT, UNSURE: UNSURE}
+
+
+class Overruled(NamedTuple):
+    """A decision without effect and the newer ones that overrule it: the first of them contradicts it."""
+
+    decision: Decision
+    by: tuple[Decision, ...]
+
+
+@dataclass(frozen=True)
+class DecisionState:
+    """What holds of a list of decisions.
+
+    `active` are the decisions in force, in the order of their numbers, and `pairs` what they say about mentions: True
+    for a must-link. `replaced` and `undone` map numbers to the row responsible; `overruled` have a contradiction.
+    """
+
+    active: list[Decision] = field(default_factory=list)
+    pairs: dict[Pair, bool] = field(default_factory=dict)
+    replaced: dict[int, Decision] = field(default_factory=dict)
+    overruled: dict[int, Overruled] = field(default_factory=dict)
+    undone: dict[int, Decision] = field(default_factory=dict)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The names that users gave to authors, by the anchor mention of the author at the time of the decision."""
+        return {row.mention_a: row.b for row in self.active if row.kind == NAME}
+
+    @property
+    def wrong_records(self) -> set[str]:
+        """The ids of the documents that users called wrong."""
+        return {row.mention_a for row in self.active if row.kind == WRONG_RECORD}
+
+    @property
+    def curated(self) -> set[str]:
+        """The mentions that decisions in force are about; those of wrong records are not among them."""
+        rows = (row for row in self.active if row.kind != WRONG_RECORD)
+        return {mention for row in rows for mention in (row.mention_a, row.mention_b) if mention}
+
+
+def read_state(result: Path) -> DecisionState:
+    """What holds of the decisions about a result; nothing if it has no file of decisions."""
+    return decision_state(read_decisions(result))
+
+
+def active_decisions(result: Path) -> list[Decision]:
+    """The decisions in force, in the order of their numbers."""
+    return read_state(result).active
+
+
+def decision_pairs(result: Path) -> UserPairs | None:
+    """The must-link and cannot-link pairs of the decisions in force, in the order of mention ids; None if none."""
+    rows = read_state(result).pairs.items()
+    if not rows:
+        return None
+    return UserPairs(tuple(a for (a, _), _ in rows), tuple(b for (_, b), _ in rows), tuple(same for _, same in rows))
+
+
+def decision_state(rows: Iterable[Decision]) -> DecisionState:
+    """What holds of these rows.
+
+    >>> rows = [Decision(1, "", "ann", "same", "x", "y", "x", "y", "")]
+    >>> rows += [Decision(2, "", "bob", "same", "y", "z", "y", "z", "")]
+    >>> rows += [Decision(3, "", "eve", "different", "x", "z", "x", "z", "")]
+    >>> found = decision_state(rows)
+    >>> found.pairs
+    {('x', 'z'): False, ('y', 'z'): True}
+    >>> [(one.decision.user, [row.user for row in one.by]) for one in found.overruled.values()]
+    [('ann', ['eve', 'bob'])]
+    """
+    rows = list(rows)
+    state = DecisionState(undone=undone_rows(rows))
+    valid = [row for row in rows if row.kind != UNDO and row.number not in state.undone]
+    newest_first = sorted(valid, key=lambda row: -row.number)
+    statements = _Statements(newest_first)
+    singles: dict[tuple[str, str], Decision] = {}
+    for row in newest_first:
+        if row.kind in RELATIONS:
+            _weigh(row, statements, state)
+        elif (newer := singles.setdefault((row.kind, row.mention_a), row)) is row:
+            state.active.append(row)
+        else:
+            state.replaced[row.number] = newer
+    state.active.reverse()
+    state.pairs.update(statements.named_pairs())
+    return state
+
+
+def _weigh(row: Decision, statements: _Statements, state: DecisionState) -> None:
+    """Decide whether a decision is in force, given the newer ones."""
+    newer = statements.newer(row)
+    # The same statement once more replaces the older one, unless that has more mentions.
+    if newer and not (row.members and RELATIONS[row.kind] == RELATIONS[newer.kind]):
+        state.replaced[row.number] = newer
+    elif by := statements.contradiction(row):
+        state.overruled[row.number] = Overruled(row, by)
+    else:
+        statements.add(row)
+        state.active.append(row)
+
+
+class _Statements:
+    """The statements in force so far: connected components of must-links, and cannot-links between components.
+
+    Mentions are numbers here, in the order of their ids, and a pair is one number, because that is faster.
+    """
+
+    def __init__(self, rows: Sequence[Decision]) -> None:
+        of_mentions = [row for row in rows if row.kind in RELATIONS]
+        texts = {text for row in of_mentions for text in (row.mention_a, row.mention_b, *row.members)}
+        self._mentions = sorted(texts)
+        self._number = {mention: number for number, mention in enumerate(self._mentions)}
+        self._decided: dict[int, Decision] = {}
+        self._pairs: dict[int, bool] = {}
+        self._leaving = _mentions_leaving(of_mentions)
+        self._parent = list(range(len(self._mentions)))
+        # For each component the components it is apart from, each with the decision that says so.
+        self._apart: dict[int, dict[int, Decision]] = {}
+        # The must-links as rooted trees, one for each component: the next mention on the way to the root.
+        self._towards_root: dict[int, tuple[int, Decision]] = {}
+        self._size = [1] * len(self._mentions)
+
+    def named_pairs(self) -> Iterator[tuple[Pair, bool]]:
+        """The pairs in force by mention ids, in their order; True for a must-link."""
+        for pair, same in sorted(self._pairs.items()):
+            a, b = divmod(pair, len(self._mentions))
+            yield (self._mentions[a], self._mentions[b]), same
+
+    def newer(self, row: Decision) -> Decision | None:
+        """The newer decision on the same pair; from now on this one, if there is none."""
+        newer = self._decided.setdefault(self._pair(*self._ends(row)), row)
+        return None if newer is row else newer
+
+    def contradiction(self, row: Decision) -> tuple[Decision, ...]:
+        """The newer decisions that together exclude this one: what separates both mentions comes first."""
+        a, b = self._ends(row)
+        x, y = self._root(a), self._root(b)
+        relation = RELATIONS[row.kind]
+        if relation == SAME and (apart := self._apart.get(x, {}).get(y)):
+            return (apart, *self._links(a, b, apart))
+        return tuple(self._path(a, b)) if relation == DIFFERENT and x == y else ()
+
+    def add(self, row: Decision) -> None:
+        """Take a decision that contradicts nothing."""
+        a, b = self._ends(row)
+        if RELATIONS[row.kind] == SAME:
+            self._join(a, b, row)
+        elif RELATIONS[row.kind] == DIFFERENT:
+            self._separate(a, b, row)
+            leaving = self._leaving.get(row.mention_b, set())
+            for member in row.members:
+                if member not in leaving and self._is_open(a, number := self._number[member]):
+                    self._separate(a, number, row)
+
+    def _ends(self, row: Decision) -> tuple[int, int]:
+        return self._number[row.mention_a], self._number[row.mention_b]
+
+    def _pair(self, a: int, b: int) -> int:
+        return (a * len(self._mentions) + b) if a < b else (b * len(self._mentions) + a)
+
+    def _is_open(self, a: int, b: int) -> bool:
+        """Whether no newer decision says something else about a mention and another one of the author it left."""
+        return a != b and self._pair(a, b) not in self._decided and self._root(a) != self._root(b)
+
+    def _root(self, mention: int) -> int:
+        parent = self._parent
+        while (above := parent[mention]) != mention:
+            parent[mention] = parent[above]
+            mention = above
+        return mention
+
+    def _join(self, a: int, b: int, row: Decision) -> None:
+        self._pairs[self._pair(a, b)] = True
+        x, y = self._root(a), self._root(b)
+        if x == y:
+            return
+        if self._weight(x) < self._weight(y):
+            a, b, x, y = b, a, y, x
+        self._hang(b, a, row)
+        self._parent[y] = x
+        self._size[x] += self._size[y]
+        for other, why in self._apart.pop(y, {}).items():
+            del self._apart[other][y]
+            self._keep_apart(x, other, why)
+
+    def _weight(self, root: int) -> int:
+        return self._size[root] + len(self._apart.get(root, ()))
+
+    def _hang(self, mention: int, below: int, row: Decision) -> None:
+        """Make a mention the root of its tree, and hang the tree below a mention of another one."""
+        while True:
+            former = self._towards_root.get(mention)
+            self._towards_root[mention] = (below, row)
+            if former is None:
+                return
+            below, mention, row = mention, *former
+
+    def _separate(self, a: int, b: int, row: Decision) -> None:
+        self._pairs[self._pair(a, b)] = False
+        self._keep_apart(self._root(a), self._root(b), row)
+
+    def _keep_apart(self, x: int, y: int, row: Decision) -> None:
+        self._apart.setdefault(x, {}).setdefault(y, row)
+        self._apart.setdefault(y, {}).setdefault(x, row)
+
+    def _links(self, a: int, b: int, apart: Decision) -> Iterator[Decision]:
+        """The must-links that connect two mentions with the mentions that a decision keeps apart."""
+        ends = self._ends(apart)
+        if self._root(a) != self._root(ends[0]):
+            ends = ends[::-1]
+        for mention, end in zip((a, b), ends, strict=True):
+            yield from self._path(mention, end)
+
+    def _path(self, a: int, b: int) -> Iterator[Decision]:
+        """The must-links that connect two mentions; none if they are in different components."""
+        ways = [list(self._way(mention)) for mention in (a, b)]
+        while ways[0] and ways[1] and ways[0][-1] == ways[1][-1]:  # both ways end alike, from where they meet
+            for way in ways:
+                way.pop()
+        if self._root(a) == self._root(b):
+            yield from (row for way in ways for row in way)
+
+    def _way(self, mention: int) -> Iterator[Decision]:
+        """The must-links from a mention to the root of its tree."""
+        while (following := self._towards_root.get(mention)) is not None:
+            mention, row = following
+            yield row
+
+
+def _mentions_leaving(rows: Iterable[Decision]) -> dict[str, set[str]]:
+    """By the anchor of an author, the mentions that were said not to be the author."""
+    leaving: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        if row.kind == IS_NOT:
+            leaving[row.mention_b].add(row.mention_a)
+    return leaving

@@ -1,0 +1,171 @@
+"""What users name in decisions, looked up in the result: mentions, authors and documents.
+
+A decision rests on mention ids, because these depend on the content of documents only. An author is represented by its
+anchor, which is the mention that its id was made from, or the first of its mentions if that one has left the author.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from homonym.collection.author_ids import DIGITS, anchor_digest
+from homonym.corpus.decision_store import IS, IS_NOT, NAME, SAME, WRONG_RECORD, NewDecision
+from homonym.corpus.ids import current_id
+from homonym.errors import InputError
+from homonym.io.result_directory import DOCUMENTS, MENTIONS
+from homonym.io.tables import look_up
+
+# Maximum number of characters of a name.
+MAX_NAME = 500
+
+_COLUMNS = ["mention_id", "document_id", "name", "block", "author_id"]
+_AUTHOR_ID = re.compile(r".*/[0-9a-f]{12,64}", re.DOTALL)
+
+
+class DecisionTarget(NamedTuple):
+    """A mention or an author that a user named.
+
+    `mention` is the mention that a decision about it rests on, `document` the document of that mention and `name` its
+    name. An author has all its mentions in `members`; a mention has none.
+    """
+
+    text: str
+    mention: str
+    document: str | None
+    name: str | None
+    block: str
+    author_id: str
+    members: tuple[str, ...] = ()
+
+    @property
+    def is_author(self) -> bool:
+        """Whether an author was named, and not a mention."""
+        return bool(self.members)
+
+
+def find_target(result: Path, text: str) -> DecisionTarget:
+    """The mention or the author with this id; fails if there is none."""
+    rows = look_up(result / MENTIONS, "mention_id", pa.array([text], pa.string()), _COLUMNS).to_pylist()
+    if rows:
+        return _target(text, rows[0])
+    if _AUTHOR_ID.fullmatch(text):
+        return _author(result, text)
+    if documents := look_up(result / MENTIONS, "document_id", pa.array([text], pa.string()), _COLUMNS).to_pylist():
+        documents.sort(key=lambda row: row["mention_id"])
+        some = "; ".join(f"{row['mention_id']} ({row['name']})" for row in documents[:5])
+        raise InputError(f"{text!r} is a document; name one of its mentions: {some}.")
+    raise InputError(
+        f"{result} has no mention and no author {text!r}; homonym explain RESULT NAME shows the ids of a name."
+    )
+
+
+def _target(text: str, row: dict[str, Any], members: Sequence[str] = ()) -> DecisionTarget:
+    keys = ("mention_id", "document_id", "name", "block", "author_id")
+    mention, document, name, block, author = (row[key] for key in keys)
+    return DecisionTarget(text, mention, document, name, block, author, tuple(members))
+
+
+def _author(result: Path, text: str) -> DecisionTarget:
+    known = current_id(result, text)
+    rows = look_up(result / MENTIONS, "author_id", pa.array([known], pa.string()), _COLUMNS).to_pylist()
+    if not rows:
+        raise InputError(
+            f"{result} has no author {text!r}, not even under a new id; homonym explain RESULT NAME shows the ids of a "
+            "name."
+        )
+    rows.sort(key=lambda row: row["mention_id"])
+    anchor = next((row for row in rows if _is_anchor(row)), rows[0])
+    return _target(text, anchor, [row["mention_id"] for row in rows])
+
+
+def _is_anchor(row: dict[str, Any]) -> bool:
+    """Whether an author id was made from this mention."""
+    digits = row["author_id"].rpartition("/")[2]
+    return anchor_digest(row["mention_id"]).startswith(digits[:DIGITS])
+
+
+def new_decision(
+    result: Path, kind: str, a: str, b: str | None, *, reason: str, user: str
+) -> tuple[NewDecision, tuple[DecisionTarget, ...]]:
+    """A decision about what a user named, and what that is in the result; fails if it makes no sense."""
+    if kind == WRONG_RECORD:
+        return _wrong_record(result, a, b, reason, user), ()
+    first = find_target(result, a)
+    if b is None:
+        raise InputError(f"{kind} needs two arguments: {_usage(kind)}.")
+    if kind == NAME:
+        return NewDecision(NAME, a, _name(b), first.mention, "", reason, user), (first,)
+    second = find_target(result, b)
+    if kind in {IS, IS_NOT} and (first.is_author or not second.is_author):
+        raise InputError(f"{kind} needs a mention and an author: {_usage(kind)}; same and different take any two.")
+    members: tuple[str, ...] = ()
+    if kind == IS_NOT:
+        second, members = _without(first, second)
+    if first.mention == second.mention:
+        raise InputError(f"{a} and {b} are the same mention, {first.mention}; name two mentions or authors.")
+    if kind in {SAME, IS} and first.block != second.block:
+        raise InputError(
+            f"{a} is of the name {first.block} and {b} of the name {second.block}: only mentions of one name can be "
+            "one author; coarser blocks (--blocking) would bring names together."
+        )
+    return NewDecision(kind, a, b, first.mention, second.mention, reason, user, members), (first, second)
+
+
+def _usage(kind: str) -> str:
+    return {
+        NAME: "name AUTHOR NAME",
+        IS: "is MENTION AUTHOR",
+        IS_NOT: "is-not MENTION AUTHOR",
+    }.get(kind, f"{kind} A B, each a mention or an author")
+
+
+def _without(mention: DecisionTarget, author: DecisionTarget) -> tuple[DecisionTarget, tuple[str, ...]]:
+    """The author without a mention that is not of it: another mention stands for the author, if that was the anchor."""
+    others = tuple(one for one in author.members if one != mention.mention)
+    if not others:
+        raise InputError(f"{mention.mention} is the only mention of {author.author_id}; there is nothing to separate.")
+    return (author if author.mention in others else author._replace(mention=others[0])), others
+
+
+def _name(text: str) -> str:
+    name = " ".join(text.split())
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise InputError(f"a name has 1 to {MAX_NAME} printable characters; got {text[:50]!r}.")
+    return name
+
+
+def _wrong_record(result: Path, a: str, b: str | None, reason: str, user: str) -> NewDecision:
+    if b is not None:
+        raise InputError(f"wrong-record takes one document; got {a} and {b}.")
+    document = document_named(result, a)
+    if document is None:
+        raise InputError(f"{result} has no document {a!r}; name a document id, or one of its mentions.")
+    return NewDecision(WRONG_RECORD, a, "", document, "", reason, user)
+
+
+def document_named(result: Path, text: str) -> str | None:
+    """The id of a document that is named by its id or by one of its mentions; None if there is none."""
+    wanted = pa.array([text], pa.string())
+    if (result / DOCUMENTS).exists() and len(look_up(result / DOCUMENTS, "document_id", wanted, ["document_id"])):
+        return text
+    for column in ("document_id", "mention_id"):
+        for row in look_up(result / MENTIONS, column, wanted, ["document_id"]).to_pylist():
+            return str(row["document_id"])
+    return None
+
+
+def unknown_mentions(result: Path, mentions: Iterable[str]) -> set[str]:
+    """Which of these mention ids the result does not have."""
+    wanted = set(mentions)
+    found = look_up(result / MENTIONS, "mention_id", pa.array(sorted(wanted), pa.string()), ["mention_id"])
+    return wanted.difference(found["mention_id"].to_pylist())
+
+
+def unknown_documents(result: Path, documents: Iterable[str]) -> set[str]:
+    """Which of these document ids the result does not have."""
+    return {one for one in documents if document_named(result, one) != one}

@@ -1,0 +1,129 @@
+"""An epoch of a result: what stays as it is from one calibration to the next, and the note of the last update.
+
+Frozen are #(f), N, n(·), the limit, the weights, the trust in names and the confidence model: the files of the run. For
+a feature f that they lack, #(f) = Σ over all documents that updates of the epoch have added or changed of its
+occurrences in their bags, the bag of a document counted for each of its mentions. These sums are in a table of their
+own, which only grows. A type of features that the epoch lacks is not used before the next epoch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from homonym.calibration.confidence import confidence_from_json
+from homonym.collection.result_statistics import ResultStatistics
+from homonym.constraints.evidence import read_user_pairs
+from homonym.corpus.assignment import Epoch
+from homonym.errors import InputError, first_line
+from homonym.io.inputs import unreadable
+from homonym.io.outputs import write_json
+from homonym.io.result_directory import CONFIDENCE, CORPUS, FILES, FREQUENCIES, MARKER, NEW_FEATURES, PAIRS
+from homonym.io.tables import look_up, write_table
+from homonym.schema import STATISTICS
+from homonym.settings import load_settings
+
+# Digest of a file: enough bits to find damage and files of another update.
+_DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True)
+class CorpusNote:
+    """The note of the last update: its number, time and epoch, names that users gave, by mention, and all digests."""
+
+    epoch: int = 1
+    update: int = 0
+    time: str = ""
+    named: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def read_note(result: Path) -> CorpusNote:
+    """The note of a result; before the first update, that of the run."""
+    path = result / CORPUS
+    try:
+        found = orjson.loads(path.read_bytes())
+        return CorpusNote(
+            int(found["epoch"]), int(found["update"]), str(found["time"]), dict(found["named"]), dict(found["files"])
+        )
+    except FileNotFoundError:
+        return CorpusNote()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: expected JSON with epoch, update, time, named and files ({error!r}).") from error
+
+
+def write_note(result: Path, folder: Path, note: CorpusNote) -> None:
+    """Write the note of an update with the digests of all files of a folder; those of linked files are known."""
+    known = read_note(result).files
+    files = {}
+    for name in sorted((FILES - {CORPUS, MARKER}) & set(os.listdir(folder))):
+        same = name in known and (result / name).exists() and os.path.samefile(result / name, folder / name)
+        files[name] = dict(known[name]) if same else file_digest(folder / name)
+    values = {"epoch": note.epoch, "update": note.update, "time": note.time, "named": dict(note.named), "files": files}
+    write_json(folder / CORPUS, values)
+
+
+def file_digest(path: Path) -> dict[str, Any]:
+    """The size and the BLAKE2b digest of a file, as the note has them."""
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=_DIGEST_BYTES))
+    return {"bytes": path.stat().st_size, "blake2b": digest.hexdigest()}
+
+
+def read_epoch(result: Path) -> Epoch:
+    """The settings, the confidence model and the user's pairs of a result.
+
+    A result of an earlier version has no confidence model: then new mentions get no confidence.
+    """
+    confidence = None
+    path = result / CONFIDENCE
+    if path.exists():
+        try:
+            confidence = confidence_from_json(orjson.loads(path.read_bytes()))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
+    pairs = read_user_pairs(result / PAIRS) if (result / PAIRS).exists() else None
+    return Epoch(load_settings(result), confidence, pairs)
+
+
+def add_features(folder: Path, features: pa.Table) -> None:
+    """Add the occurrences of features that the statistics of an epoch lack; `features` are those of a part."""
+    mass = ResultStatistics.read(folder).mass
+    sums: dict[tuple[str, str], float] = {}
+    rows = zip(*(features[name].to_pylist() for name in ("type", "feature", "count", "holders")), strict=True)
+    for kind, name, count, holders in rows:
+        if kind in mass:
+            sums[kind, name] = sums.get((kind, name), 0.0) + count * holders
+    if not sums:
+        return
+    names = pa.array(sorted({name for _, name in sums}), pa.string())
+    known = look_up(folder / FREQUENCIES, "feature", names, ["type", "feature"]).to_pydict()
+    for key in zip(known["type"], known["feature"], strict=True):
+        sums.pop(key, None)
+    add_counts(folder, sums)
+
+
+def add_counts(folder: Path, counts: Mapping[tuple[str, str], float]) -> None:
+    """Add counts to the table of features that the statistics lack."""
+    if not counts:
+        return
+    path = folder / NEW_FEATURES
+    sums = dict(counts)
+    if path.exists():
+        rows = pq.read_table(path).to_pydict()
+        for kind, name, count in zip(*rows.values(), strict=True):
+            sums[kind, name] = sums.get((kind, name), 0.0) + count
+    order = sorted(sums, key=lambda key: (key[0].encode(), key[1].encode()))
+    values = [[kind for kind, _ in order], [name for _, name in order], np.array([sums[key] for key in order])]
+    write_table(path, STATISTICS, [pa.table(values, schema=STATISTICS)])

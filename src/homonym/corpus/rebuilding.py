@@ -1,0 +1,165 @@
+"""A result that was clustered afresh takes the place of another: its authors get the ids of the old ones."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from homonym.corpus.epoch import read_epoch
+from homonym.corpus.id_matching import match_authors, weights_of
+from homonym.corpus.ids import mint
+from homonym.corpus.updating import (
+    TouchedBlocks,
+    UpdatePlan,
+    ages_of,
+    authors_of_mentions,
+    inherited_rows,
+    nullable_rows,
+    show_decisions,
+    without_decisions,
+)
+from homonym.errors import InputError, first_line
+from homonym.io.outputs import open_atomic
+from homonym.io.result_directory import DOCUMENTS, FILES, LOG, MARKER, MENTIONS, NEW_FEATURES, UNDECIDED
+from homonym.io.tables import write_table
+from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
+from homonym.settings import Settings, load_settings
+
+
+def write_records(folder: Path, path: Path) -> None:
+    """Write the documents of a result as JSON lines, which `disambiguate` reads."""
+    with open_atomic(path) as stream, pq.ParquetFile(folder / DOCUMENTS) as file:
+        for batch in file.iter_batches(columns=["record"]):
+            stream.writelines(record.encode() + b"\n" for record in batch["record"].to_pylist())
+
+
+def given_settings(result: Path) -> Settings:
+    """The settings of a result as the user gave them: what was calibrated is left out."""
+    try:
+        given = orjson.loads((result / LOG).read_bytes())["summary"]["given"]
+    except FileNotFoundError:
+        given = None
+    except (KeyError, TypeError):  # the log of an earlier version
+        given = None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{result / LOG} cannot be read: {first_line(error)}.") from error
+    if given is not None:
+        return Settings(**given)
+    known = load_settings(result)
+    values = known.model_dump(exclude_unset=True)
+    for name in ("alpha", "beta", "kappa", "chance_limit", "name_trust", "background"):
+        values.pop(name, None)
+    return Settings(**values)
+
+
+def take_files(fresh: Path, folder: Path) -> None:
+    """Let a copy of a result have the files of a new run, except those that the run does not know."""
+    for name in (NEW_FEATURES, UNDECIDED):
+        (folder / name).unlink(missing_ok=True)
+    _keep_record_ids(folder, fresh)
+    for name in FILES - {MARKER}:
+        if not (fresh / name).exists():
+            continue
+        (folder / name).unlink(missing_ok=True)
+        try:
+            os.link(fresh / name, folder / name)
+        except OSError:  # a file system without hard links
+            shutil.copyfile(fresh / name, folder / name)
+
+
+def _keep_record_ids(folder: Path, fresh: Path) -> None:
+    """Let the documents of a new run have the ids that their records had in the input of the first one."""
+    known = pq.read_table(folder / DOCUMENTS, columns=["document_id", "record_ids"])
+    pairs = zip(known["document_id"].to_pylist(), known["record_ids"].to_pylist(), strict=True)
+    others = {document: names for document, names in pairs if names != [document]}
+    if not others:
+        return
+
+    def rows() -> Any:
+        with pq.ParquetFile(fresh / DOCUMENTS) as file:
+            for group in range(file.num_row_groups):
+                table = file.read_row_group(group)
+                names = [
+                    sorted({name for one in some for name in others.get(one, [one])})
+                    for some in table["record_ids"].to_pylist()
+                ]
+                place = table.column_names.index("record_ids")
+                yield table.set_column(place, "record_ids", pa.array(names, pa.list_(pa.string()))).cast(DOCUMENT_ROWS)
+
+    write_table(fresh / "changed.parquet", DOCUMENT_ROWS, rows(), row_group=1 << 10)
+    os.replace(fresh / "changed.parquet", fresh / DOCUMENTS)
+
+
+def carry_over(plan: UpdatePlan, fresh: Path) -> tuple[UpdatePlan, TouchedBlocks]:
+    """The rows of a new run with the ids of the authors before it, and with decisions."""
+    old = pq.read_table(plan.place / MENTIONS)
+    new = nullable_rows(pq.read_table(fresh / MENTIONS))
+    touched = TouchedBlocks(before=authors_of_mentions(old))
+    base_before = authors_of_mentions(without_decisions(plan.place, old))
+    touched.renamed = _renamed(plan, old, new)
+    origin = {touched.renamed.get(mention, mention): author for mention, author in base_before.items()}
+    mention_ids = new["mention_id"].to_pylist()
+    former = [origin.get(mention) for mention in mention_ids]
+    coded = new["author_id"].combine_chunks().dictionary_encode()
+    cluster = coded.indices.to_pylist()
+    kept = match_authors(
+        former, cluster, weight=weights_of(mention_ids, plan.decided.curated), age=ages_of(plan.known_ids, former)
+    )
+    names = _names(coded.dictionary.to_pylist(), kept, plan, new)
+    ids = pa.array(names, pa.string()).take(coded.indices)
+    touched.base = new.set_column(new.column_names.index("author_id"), "author_id", ids)
+    plan = replace(plan, result=fresh, epoch=read_epoch(fresh))
+    touched.shown = show_decisions(plan, touched.base)
+    _only_changed(touched, new)
+    return plan, touched
+
+
+def _renamed(plan: UpdatePlan, old: pa.Table, new: pa.Table) -> dict[str, str]:
+    """Mentions of changed documents that have another id now."""
+    changed = pa.array(sorted(plan.changes.changed), pa.string())
+    before, after = (rows.filter(pc.is_in(rows["document_id"], changed)) for rows in (old, new))
+    return inherited_rows(after, before, plan.changes.changed)[1]
+
+
+def _names(fresh: list[str], kept: dict[int, str], plan: UpdatePlan, rows: pa.Table) -> list[str]:
+    """The id of each new author: the one that it keeps, else its own unless that was given before."""
+    known = set(plan.known_ids["author_id"].to_pylist())
+    taken = known | {*kept.values()}
+    names, pending = list(fresh), []
+    for number, own in enumerate(fresh):
+        if number in kept:
+            names[number] = kept[number]
+        elif own in taken:
+            pending.append(number)
+        else:
+            taken.add(own)
+    if pending:
+        members: dict[str, list[str]] = defaultdict(list)
+        wanted = {fresh[number] for number in pending}
+        for mention, author in authors_of_mentions(rows).items():
+            if author in wanted:
+                members[author].append(mention)
+        for number in pending:
+            block = fresh[number].rpartition("/")[0]
+            names[number] = mint(block, min(members[fresh[number]]), taken)
+            taken.add(names[number])
+    return names
+
+
+def _only_changed(touched: TouchedBlocks, fresh: pa.Table) -> None:
+    """Leave out the blocks whose rows are those of the new run, which need not be written again."""
+    differs = pc.invert(pc.equal(touched.shown["author_id"], fresh["author_id"]))
+    blocks = pc.unique(touched.shown["block"].filter(differs))
+    touched.after = authors_of_mentions(touched.shown)
+    chosen = pc.is_in(fresh["block"], blocks)
+    touched.former, touched.base, touched.shown = (rows.filter(chosen) for rows in (fresh, touched.base, touched.shown))
+    touched.blocks = blocks.to_pylist()

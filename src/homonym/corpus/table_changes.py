@@ -1,0 +1,184 @@
+"""Tables of a result with some rows replaced: all other rows are copied, in their order, one row group at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from homonym.collection import counting
+from homonym.collection.author_summaries import NAMED_FACTS, completeness, load_facts, summarise_authors, summary_tables
+from homonym.collection.document_table import ROW_GROUP as DOCUMENTS_AT_ONCE
+from homonym.errors import InputError, first_line
+from homonym.features.blocking import blocked_names
+from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS
+from homonym.io.tables import ROW_GROUP, look_up, write_table
+from homonym.records.fields.affiliations import plain_email
+from homonym.records.formats.documents import parse_document
+from homonym.schema import AUTHOR_SUMMARIES
+from homonym.schema import AUTHORS as MENTION_ROWS
+from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
+
+# The order of the rows of each table: the first column decides which rows are replaced.
+_ORDER = {
+    MENTIONS: (MENTION_ROWS, ("block", "document_id", "position", "mention_id"), ROW_GROUP),
+    AUTHORS: (AUTHOR_SUMMARIES, ("author_id",), ROW_GROUP),
+    DOCUMENTS: (DOCUMENT_ROWS, ("document_id",), DOCUMENTS_AT_ONCE),
+}
+# Memory in bytes for the database of summaries.
+_MEMORY = 1 << 29
+
+
+def replace_rows(result: Path, folder: Path, name: str, leaving: Sequence[str], rows: pa.Table) -> None:
+    """Write a table of a result to a folder without the rows of some keys, and with other rows, in order.
+
+    The key is the block of a mention, and the id of an author or a document.
+    """
+    schema, order, row_group = _ORDER[name]
+    gone = pa.array(sorted({*leaving, *pc.unique(rows[order[0]]).to_pylist()}), pa.string())
+    added = rows.select(schema.names).cast(schema).sort_by([(one, "ascending") for one in order])
+    write_table(folder / name, schema, _merged(result / name, order, gone, added, row_group), row_group=row_group)
+
+
+def _merged(path: Path, order: Sequence[str], gone: pa.Array, added: pa.Table, rows: int) -> Iterator[pa.Table]:
+    """The rows of a file that stay, merged with further rows; both are in order."""
+    keys = [key.encode() for key in added[order[0]].to_pylist()]
+    done = 0
+    try:
+        with pq.ParquetFile(path) as file:
+            for number in range(file.num_row_groups):
+                table = file.read_row_group(number)
+                kept = table.filter(pc.invert(pc.is_in(table[order[0]], gone))) if len(gone) else table
+                if not len(kept):
+                    continue
+                last = kept[order[0]][-1].as_py().encode()
+                end = int(np.searchsorted(np.array(keys[done:], object), last)) + done if keys else 0
+                if end > done:
+                    together = pa.concat_tables([kept, added.slice(done, end - done)])
+                    kept, done = together.sort_by([(one, "ascending") for one in order]), end
+                yield kept
+    except (OSError, pa.ArrowException, KeyError) as error:
+        raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
+    if done < len(added):
+        yield added.slice(done)
+
+
+def summaries_of(
+    folder: Path, rows: pa.Table, blocking: str, work: Path, names: Mapping[str, str], known: Mapping[str, str | None]
+) -> pa.Table:
+    """The rows of the table of authors for some authors, of which all mentions are given.
+
+    `folder` has the tables of mentions and documents as they will be. `names` are names that users gave to authors, and
+    `known` the names of other authors; the rest is looked up in the table of authors.
+    """
+    if not len(rows):
+        return AUTHOR_SUMMARIES.empty_table()
+    documents = look_up(folder / DOCUMENTS, "document_id", pc.unique(rows["document_id"]), _READ)
+    own = pc.unique(rows["author_id"])
+    members = look_up(folder / MENTIONS, "document_id", pc.unique(rows["document_id"]), ["document_id", "author_id"])
+    partners = members.filter(pc.invert(pc.is_in(members["author_id"], own)))
+    others = pc.unique(partners["author_id"])
+    numbers = pa.concat_arrays([own, others]).sort()
+    facts = _facts(rows, partners, numbers, documents, blocking)
+    missing = [one for one in others.to_pylist() if one not in known]
+    found = look_up(folder / AUTHORS, "author_id", pa.array(missing, pa.string()), ["author_id", "name"])
+    shown = {**known, **dict(zip(*found.to_pydict().values(), strict=True)), **names}
+    return _summarise(
+        facts, _identifiers(rows, documents), documents, numbers, own, shown, set(others.to_pylist()), work, names
+    )
+
+
+_READ = ["document_id", "year", "authors.list.element.position", "authors.list.element.name",
+         "authors.list.element.affiliations.list.element", "record"]  # fmt: skip
+
+
+def _facts(rows: pa.Table, partners: pa.Table, numbers: pa.Array, documents: pa.Table, blocking: str) -> pa.Table:
+    """What the queries need of each mention; of other authors on the same documents only who is on which."""
+    cache = blocked_names(blocking)
+    year = dict(zip(documents["document_id"].to_pylist(), documents["year"].to_pylist(), strict=True))
+    parsed = [found.encoded if (found := cache[name]) else None for name in rows["name"].to_pylist()]
+    facts = {
+        "place": pa.array(np.arange(len(rows))),
+        "author": pc.index_in(rows["author_id"], numbers),
+        "document_id": rows["document_id"],
+        "position": rows["position"],
+        "name": rows["name"],
+        "completeness": completeness(pa.array(parsed, pa.string())),
+        "year": pa.array([year.get(one) for one in rows["document_id"].to_pylist()], pa.int32()),
+        "author_confidence": rows["author_confidence"],
+    }
+    own = pa.table(facts).select(NAMED_FACTS.names).cast(NAMED_FACTS)
+    number = len(partners)
+    others = {
+        field.name: pa.nulls(number, field.type) for field in NAMED_FACTS
+    } | {
+        "place": pa.array(np.arange(len(rows), len(rows) + number)),
+        "author": pc.index_in(partners["author_id"], numbers),
+        "document_id": partners["document_id"],
+    }  # fmt: skip
+    return pa.concat_tables([own, pa.table(others).select(NAMED_FACTS.names).cast(NAMED_FACTS)])
+
+
+def _identifiers(rows: pa.Table, documents: pa.Table) -> pa.Table:
+    """The identifiers of mentions, one of each kind, as in a run (see collection/counting.py)."""
+    ids: dict[tuple[str, int], dict[str, str]] = {}
+    for document_id, record in zip(documents["document_id"].to_pylist(), documents["record"].to_pylist(), strict=True):
+        document, _ = parse_document(record.encode())
+        for author in document.authors:
+            if author.ids or author.emails:
+                ids[document_id, author.position] = _of_author(author.ids, author.emails)
+    found = [
+        (place, kind, value)
+        for place, key in enumerate(zip(rows["document_id"].to_pylist(), rows["position"].to_pylist(), strict=True))
+        for kind, value in sorted(ids.get(key, {}).items())
+    ]
+    schema = pa.schema([("place", pa.int64()), ("kind", pa.string()), ("id", pa.string())])
+    return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in found], schema=schema)
+
+
+def _of_author(ids: Mapping[str, str], emails: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    pairs = [*ids.items(), *([("email", min(map(plain_email, emails)))] if emails else [])]
+    for kind, value in pairs:
+        plain = "".join(kind.replace("-", "").replace("_", "").split()).lower()
+        found[plain] = min(found.get(plain, value), value)
+    return found
+
+
+def _summarise(
+    facts: pa.Table,
+    identifiers: pa.Table,
+    documents: pa.Table,
+    numbers: pa.Array,
+    own: pa.Array,
+    shown: Mapping[str, str | None],
+    others: set[str],
+    work: Path,
+    names: Mapping[str, str],
+) -> pa.Table:
+    path = work / "some_documents.parquet"
+    pq.write_table(documents.select(["document_id", "authors"]), path)
+    connection = counting.connect(work, _MEMORY, 1, in_memory=True)
+    try:
+        load_facts(connection, [facts], identifiers, path)
+        every = numbers.to_pylist()
+        connection.register("author_numbers", pa.table({"author": np.arange(len(every)), "author_id": numbers}))
+        summarise_authors(counting.Queries(connection))
+        fixed = [(number, shown.get(one)) for number, one in enumerate(every) if one in others or one in names]
+        schema = pa.schema([("author", pa.int64()), ("name", pa.string())])
+        given = pa.table([list(column) for column in zip(*fixed, strict=True)] or [[], []], schema=schema)
+        connection.register("given_names", given)
+        connection.execute("UPDATE authors SET name = g.name FROM given_names g WHERE g.author = authors.author")
+        connection.register("chosen", pa.table({"author": pc.index_in(own, numbers).cast(pa.int64())}))
+
+        def fetch(table: str, columns: str, order: str, first: int, following: int) -> pa.Table:
+            chosen = f"author >= {first} AND author < {following} AND author IN (SELECT author FROM chosen)"
+            return connection.sql(f"SELECT {columns} FROM {table} WHERE {chosen} ORDER BY {order}").to_arrow_table()
+
+        return pa.concat_tables(summary_tables(fetch, [(0, len(every))]))
+    finally:
+        connection.close()

@@ -1,0 +1,557 @@
+"""The tables of a result after an update: new mentions get authors, decisions are applied, ids and events follow.
+
+Everything happens in blocks that new or leaving mentions or decisions touch; all other rows are copied. The steps are
+
+1. the undecided authors of these blocks, without leaving mentions and with new ones;
+2. clustering of the blocks with new mentions (assignment.py), and ids for new authors;
+3. the authors that decisions make of these (decided.py);
+4. events, from the authors before and after;
+5. the tables of mentions, authors, ids and events.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from homonym.collection.block_reload import extract_records
+from homonym.collection.document_merging import author_places
+from homonym.constraints.conflicts import ConstraintConflict, replace_conflicts
+from homonym.constraints.evidence import UserPairs
+from homonym.corpus.assignment import ClusteredRows, Epoch, cluster_rows
+from homonym.corpus.decided import Decided, anchor_of, apply_decisions, complete_parts
+from homonym.corpus.epoch import CorpusNote, add_counts, add_features
+from homonym.corpus.event_table import CREATED, MERGED, MOVED, RETIRED, REVIVED, SPLIT, Event
+from homonym.corpus.id_matching import match_authors, weights_of
+from homonym.corpus.ids import ACTIVE, mint
+from homonym.corpus.intake import DocumentChanges
+from homonym.corpus.table_changes import replace_rows, summaries_of
+from homonym.engines.base import DECIMALS
+from homonym.io.result_directory import AUTHORS, CONFLICTS, DOCUMENTS, MENTIONS, UNDECIDED
+from homonym.io.tables import look_up, write_table
+from homonym.records.model import Author
+from homonym.schema import AUTHORS as MENTION_ROWS
+
+# Number of mentions that are clustered at once, unless a block is larger.
+ROWS_AT_ONCE = 20_000
+ORDER = [("block", "ascending"), ("document_id", "ascending"), ("position", "ascending"), ("mention_id", "ascending")]
+
+
+@dataclass
+class TouchedBlocks:
+    """The mentions of the blocks that an update works on.
+
+    `before` and `after` are the authors that the result shows, by mention id; `base` are the rows with undecided
+    authors after the update, and `shown` those with decisions. `renamed` maps mentions that got another id to it.
+    """
+
+    before: dict[str, str] = field(default_factory=dict)
+    after: dict[str, str] = field(default_factory=dict)
+    base: pa.Table = field(default_factory=MENTION_ROWS.empty_table)
+    shown: pa.Table = field(default_factory=MENTION_ROWS.empty_table)
+    renamed: dict[str, str] = field(default_factory=dict)
+    blocks: list[str] = field(default_factory=list)
+    former: pa.Table = field(default_factory=MENTION_ROWS.empty_table)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether any row is another than before."""
+        return not self.shown.cast(MENTION_ROWS).equals(self.former.cast(MENTION_ROWS))
+
+
+@dataclass(frozen=True)
+class UpdatePlan:
+    """What an update is to do, and where.
+
+    `place` is the result, `folder` the copy of it that is changed. Rows that do not change are read from `result`: that
+    is `place`, or the directory of a new run if the collection is clustered afresh.
+    """
+
+    place: Path
+    result: Path
+    folder: Path
+    work: Path
+    epoch: Epoch
+    note: CorpusNote
+    decided: Decided
+    changes: DocumentChanges
+    mode: str
+    known_ids: pa.Table
+    threads: int = 1
+
+
+def touched_blocks(plan: UpdatePlan) -> TouchedBlocks:
+    """Steps 1 to 3 for the modes assign and grow."""
+    new = _new_rows(plan)
+    leaving = _rows(plan, "document_id", sorted(plan.changes.leaving))
+    touched = TouchedBlocks()
+    new, touched.renamed = inherited_rows(new, leaving, plan.changes.changed)
+    blocks = {*new["block"].to_pylist(), *leaving["block"].to_pylist(), *_decided_blocks(plan, new)}
+    touched.blocks = sorted(blocks, key=str.encode)
+    shown = look_up(plan.result / MENTIONS, "block", pa.array(touched.blocks, pa.string()))
+    touched.former = shown
+    touched.before = authors_of_mentions(shown)
+    base = without_decisions(plan.result, shown)
+    gone = pa.array(sorted(plan.changes.leaving), pa.string())
+    base = pa.concat_tables([base.filter(pc.invert(pc.is_in(base["document_id"], gone))), new]).sort_by(ORDER)
+    touched.base = _clustered(plan, base)
+    touched.shown = show_decisions(plan, touched.base)
+    touched.after = authors_of_mentions(touched.shown)
+    return touched
+
+
+def _new_rows(plan: UpdatePlan) -> pa.Table:
+    """The rows of the mentions of new and changed documents; they have no author yet."""
+    if not len(plan.changes.rows):
+        return nullable_rows(MENTION_ROWS.empty_table())
+    with TemporaryDirectory(dir=plan.work) as folder:
+        part = extract_records(plan.changes.rows["record"], plan.epoch.settings, Path(folder))
+    add_features(plan.folder, part["features"])
+    mentions = part["mentions"]
+    columns = {name: mentions[name] for name in ("mention_id", "document_id", "position", "name", "block")}
+    missing = {name: pa.nulls(len(mentions), MENTION_ROWS.field(name).type) for name in MENTION_ROWS.names[5:]}
+    return nullable_rows(pa.table(columns | missing).select(MENTION_ROWS.names))
+
+
+_NULLABLE = pa.schema([one.with_nullable(True) for one in MENTION_ROWS])
+
+
+def nullable_rows(rows: pa.Table) -> pa.Table:
+    """Rows of the table of mentions, which may lack an author."""
+    return rows.cast(_NULLABLE)
+
+
+def _rows(plan: UpdatePlan, column: str, values: Sequence[str]) -> pa.Table:
+    """Rows of the table of mentions with undecided authors."""
+    return without_decisions(plan.result, look_up(plan.result / MENTIONS, column, pa.array(values, pa.string())))
+
+
+def without_decisions(result: Path, rows: pa.Table) -> pa.Table:
+    """Rows of the table of mentions with undecided authors."""
+    path = result / UNDECIDED
+    if not path.exists():
+        return nullable_rows(rows)
+    undecided = pq.read_table(path)
+    place = pc.index_in(rows["mention_id"], undecided["mention_id"].combine_chunks())
+    found = undecided.take(place)
+    for name in ("author_id", "constraint", "confidence", "author_confidence"):
+        column = pc.if_else(pc.is_valid(place), found[name], rows[name])
+        rows = rows.set_column(rows.column_names.index(name), name, column)
+    return nullable_rows(rows)
+
+
+def authors_of_mentions(rows: pa.Table) -> dict[str, str]:
+    """The author of each mention."""
+    return dict(zip(rows["mention_id"].to_pylist(), rows["author_id"].to_pylist(), strict=True))
+
+
+def inherited_rows(new: pa.Table, leaving: pa.Table, changed: frozenset[str]) -> tuple[pa.Table, dict[str, str]]:
+    """New rows with what the same mention had before, and the mentions of changed documents that have another id.
+
+    A mention of a changed document is the same if its author is the same by name and position, in the same block.
+    """
+    old, renamed = _by_document(leaving), dict[str, str]()
+    rows = new.to_pylist()
+    by_document: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        if row["document_id"] in changed:
+            by_document[row["document_id"]].append(row)
+    for document, mentions in by_document.items():
+        former = old.get(document, [])
+        places = author_places(_people(mentions), _people(former)) if former else []
+        for row, place in zip(mentions, places, strict=False):
+            before = former[place.number] if place and place.by_name else None
+            if before and before["block"] == row["block"]:
+                row |= {name: before[name] for name in MENTION_ROWS.names[5:]}
+                if before["mention_id"] != row["mention_id"]:
+                    renamed[before["mention_id"]] = row["mention_id"]
+    return pa.Table.from_pylist(rows, schema=_NULLABLE), renamed
+
+
+def _by_document(rows: pa.Table) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows.to_pylist():
+        found[row["document_id"]].append(row)
+    for mentions in found.values():
+        mentions.sort(key=lambda row: row["position"])
+    return found
+
+
+def _people(rows: Sequence[Mapping[str, Any]]) -> list[Author]:
+    return [Author(row["position"], row["name"]) for row in rows]
+
+
+def _decided_blocks(plan: UpdatePlan, new: pa.Table) -> set[str]:
+    """The blocks that decisions are about, or were about in the update before."""
+    found = set[str]()
+    if (plan.result / UNDECIDED).exists():
+        found.update(pq.read_table(plan.result / UNDECIDED, columns=["block"])["block"].to_pylist())
+    for column, values in (
+        ("mention_id", {*plan.decided.mentions, *plan.decided.names, *plan.note.named}),
+        ("document_id", plan.decided.wrong),
+    ):
+        if values:
+            wanted = pa.array(sorted(values), pa.string())
+            rows = look_up(plan.result / MENTIONS, column, wanted, [column, "block"])
+            found.update(rows["block"].to_pylist())
+            found.update(new.filter(pc.is_in(new[column], wanted))["block"].to_pylist())
+    return found
+
+
+# Step 2
+
+
+def _clustered(plan: UpdatePlan, base: pa.Table) -> pa.Table:
+    """The rows with authors for all mentions; authors that did not change keep their rows."""
+    without = base.filter(pc.is_null(base["author_id"]))
+    if not len(without):
+        return _with_mean_confidence(base, plan)
+    blocks = pa.array(sorted(set(without["block"].to_pylist()), key=str.encode), pa.string())
+    is_worked_on = pc.is_in(base["block"], blocks)
+    done = [_with_mean_confidence(base.filter(pc.invert(is_worked_on)), plan)]
+    taken = _ids_of_blocks(plan.known_ids, blocks)
+    conflicts: list[ConstraintConflict] = []
+    for rows in _batches(base.filter(is_worked_on)):
+        with TemporaryDirectory(dir=plan.work) as folder:
+            found = cluster_rows(
+                plan.folder, rows, plan.epoch, Path(folder), separate=plan.mode == "assign", threads=plan.threads
+            )
+            done.append(_named(found, taken, plan))
+            conflicts += found.found.conflicts if found.found else []
+        add_counts(plan.folder, found.counted)
+    replace_conflicts(plan.folder / CONFLICTS, {*blocks.to_pylist()}, conflicts)
+    return pa.concat_tables(done).sort_by(ORDER)
+
+
+def _batches(rows: pa.Table) -> Iterator[pa.Table]:
+    """Whole blocks of about ROWS_AT_ONCE rows."""
+    blocks = rows["block"].combine_chunks().dictionary_encode().indices.to_numpy()
+    begins = np.append(np.flatnonzero(np.diff(blocks, prepend=-1)), len(rows))
+    first = 0
+    while first < len(rows):
+        full = int(np.searchsorted(begins, first + ROWS_AT_ONCE, side="right")) - 1
+        following = int(np.searchsorted(begins, first, side="right"))
+        last = int(begins[max(full, following)])
+        yield rows.slice(first, last - first).combine_chunks()
+        first = last
+
+
+def _ids_of_blocks(ids: pa.Table, blocks: pa.Array) -> set[str]:
+    """All ids that were ever given in some blocks."""
+    block = pc.replace_substring_regex(ids["author_id"], r"/[0-9a-f]+$", "")
+    return set(ids["author_id"].filter(pc.is_in(block, blocks)).to_pylist())
+
+
+def _named(found: ClusteredRows, taken: set[str], plan: UpdatePlan) -> pa.Table:
+    """The rows with author ids: those of old authors, which are carried over, and new ones."""
+    rows = found.rows
+    before, cluster = rows["author_id"].to_pylist(), found.cluster.tolist()
+    mention_ids, year = rows["mention_id"].to_pylist(), found.year.to_pylist()
+    block = rows["block"].to_pylist()
+    age = ages_of(plan.known_ids, before)
+    kept = match_authors(before, cluster, weight=weights_of(mention_ids, plan.decided.curated), age=age)
+    members: dict[int, list[int]] = defaultdict(list)
+    for place, number in enumerate(cluster):
+        members[number].append(place)
+    ids = list(before)
+    for number, places in members.items():
+        name = kept.get(number)
+        if name is None:
+            anchor = anchor_of(places, mention_ids, year)
+            name = mint(block[anchor], mention_ids[anchor], taken)
+            taken.add(name)
+        for place in places:
+            ids[place] = name
+    is_changed = _changed_authors(before, ids)
+    for name in ("constraint", "confidence", "author_confidence"):
+        column = pc.if_else(is_changed, found.column(name), rows[name].combine_chunks())
+        rows = rows.set_column(rows.column_names.index(name), name, column)
+    return rows.set_column(rows.column_names.index("author_id"), "author_id", pa.array(ids, pa.string()))
+
+
+def ages_of(known: pa.Table, ids: Iterable[str | None]) -> dict[str, int]:
+    """The numbers of the updates in which ids were given."""
+    wanted = pa.array(sorted({one for one in ids if one is not None}), pa.string())
+    rows = known.filter(pc.is_in(known["author_id"], wanted))
+    return dict(zip(rows["author_id"].to_pylist(), rows["created"].to_pylist(), strict=True))
+
+
+def _changed_authors(before: Sequence[str | None], after: Sequence[str]) -> pa.Array:
+    """For each row, whether its author has other rows than before."""
+    changed = {new for old, new in zip(before, after, strict=True) if old != new}
+    return pa.array([one in changed for one in after], pa.bool_())
+
+
+def _with_mean_confidence(rows: pa.Table, plan: UpdatePlan) -> pa.Table:
+    """Rows of blocks from which mentions left: the confidence of an author is the mean of those that stay."""
+    gone = _rows(plan, "document_id", sorted(plan.changes.leaving))["author_id"].to_pylist()
+    return mean_confidence(rows, {*gone}) if gone and len(rows) else rows
+
+
+def mean_confidence(rows: pa.Table, authors: set[str]) -> pa.Table:
+    """The same rows with the mean confidence of some authors computed again."""
+    ids, values = rows["author_id"].to_pylist(), rows["confidence"].to_pylist()
+    known: dict[str, list[float]] = defaultdict(list)
+    for one, value in zip(ids, values, strict=True):
+        if one in authors and value is not None:
+            known[one].append(value)
+    mean = {one: round(sum(some) / len(some), DECIMALS) for one, some in known.items()}
+    former = rows["author_confidence"].to_pylist()
+    column = [mean.get(one) if one in authors else value for one, value in zip(ids, former, strict=True)]
+    place = rows.column_names.index("author_confidence")
+    return rows.set_column(place, "author_confidence", pa.array(column, pa.float64()))
+
+
+# Step 3
+
+
+def show_decisions(plan: UpdatePlan, base: pa.Table) -> pa.Table:
+    """The rows with the authors that decisions make of undecided ones."""
+    if not plan.decided.pairs and not plan.decided.wrong:
+        return base
+    documents = look_up(plan.folder / DOCUMENTS, "document_id", pc.unique(base["document_id"]), ["document_id", "year"])
+    year = dict(zip(*documents.to_pydict().values(), strict=True))
+    years = [year.get(one) for one in base["document_id"].to_pylist()]
+    before = base["author_id"].to_pylist()
+    ids = apply_decisions(base, years, plan.decided, _splitter(plan))
+    moved = {one for pair in zip(before, ids, strict=True) if pair[0] != pair[1] for one in pair}
+    if not moved:
+        return base
+    rows = base.set_column(base.column_names.index("author_id"), "author_id", pa.array(ids, pa.string()))
+    return mean_confidence(_with_decided_constraints(rows, plan.decided), moved)
+
+
+def _with_decided_constraints(rows: pa.Table, decided: Decided) -> pa.Table:
+    """The column of constraints with the user's pairs."""
+    kinds: dict[str, set[str]] = defaultdict(set)
+    for a, b, same in decided.pairs:
+        for mention in (a, b):
+            kinds[mention].add("same:pair" if same else "not:pair")
+    column = [
+        ";".join(dict.fromkeys([*(text.split(";") if text else []), *sorted(kinds[mention], reverse=True)])) or None
+        if mention in kinds
+        else text
+        for mention, text in zip(rows["mention_id"].to_pylist(), rows["constraint"].to_pylist(), strict=True)
+    ]
+    return rows.set_column(rows.column_names.index("constraint"), "constraint", pa.array(column, pa.string()))
+
+
+def _splitter(plan: UpdatePlan) -> Callable[[pa.Table, UserPairs], list[int]]:
+    """The function that clusters the mentions of one author again, without a limit."""
+    settings = plan.epoch.settings
+    free = settings.changed(alpha=0.0, beta=0.0, kappa=0.0, chance_limit=0.0)
+    epoch = replace(plan.epoch, settings=free, confidence=None)
+
+    def split(rows: pa.Table, pairs: UserPairs) -> list[int]:
+        rows = rows.sort_by(ORDER)
+        place = rows.column_names.index("author_id")
+        rows = nullable_rows(rows.set_column(place, "author_id", pa.nulls(len(rows), pa.string())))
+        with TemporaryDirectory(dir=plan.work) as folder:
+            found = cluster_rows(
+                plan.folder, rows, replace(epoch, pairs=pairs), Path(folder), separate=False, threads=plan.threads
+            )
+        mention = {one: number for number, one in enumerate(rows["mention_id"].to_pylist())}
+        apart = [(mention[a], mention[b]) for a, b, same in zip(pairs.a, pairs.b, pairs.same, strict=True) if not same]
+        return complete_parts(found.cluster.tolist(), apart)
+
+    return split
+
+
+# Step 4
+
+
+@dataclass
+class IdChanges:
+    """What happens to ids in an update, and the events that say so."""
+
+    events: list[Event] = field(default_factory=list)
+    created: dict[str, str | None] = field(default_factory=dict)
+    redirected: dict[str, str] = field(default_factory=dict)
+    retired: list[str] = field(default_factory=list)
+    revived: list[str] = field(default_factory=list)
+
+
+def find_id_changes(
+    before: Mapping[str, str], after: Mapping[str, str], renamed: Mapping[str, str], plan: UpdatePlan, reason: str
+) -> IdChanges:
+    """Compare the authors of mentions before and after; both are by mention id."""
+    changes = IdChanges()
+    status = {row["author_id"]: row for row in _known_rows(plan.known_ids, {*after.values()} - {*before.values()})}
+    origin = {renamed.get(mention, mention): author for mention, author in before.items()}
+    sources: dict[str, Counter[str]] = defaultdict(Counter)
+    targets: dict[str, Counter[str]] = defaultdict(Counter)
+    mentions: dict[str, list[str]] = defaultdict(list)
+    for mention, author in after.items():
+        mentions[author].append(mention)
+        if (old := origin.get(mention)) is not None:
+            sources[author][old] += 1
+            targets[old][author] += 1
+    old_ids, new_ids = {*before.values()}, {*after.values()}
+    came_from: dict[str, str | None] = {}
+
+    def why(ids: Iterable[str]) -> str:
+        numbers = [plan.decided.numbers.get(one, 0) for author in ids for one in mentions.get(author, ())]
+        decision = max(numbers, default=0)
+        return f"decision {decision}" if decision else reason
+
+    for author in sorted(new_ids - old_ids):
+        former = _most(sources[author])
+        if author in status:
+            changes.revived.append(author)
+            came_from[author] = status[author]["target"]
+            changes.events.append(Event(REVIVED, author, status[author]["target"], reason=why([author])))
+        elif former is None:
+            changes.created[author] = None
+            changes.events.append(Event(CREATED, author, reason=reason))
+        else:
+            changes.created[author] = came_from[author] = former
+            changes.events.append(Event(SPLIT, author, former, reason=why([author, former])))
+    for author in sorted(old_ids - new_ids):
+        target = _most(targets[author])
+        if target is None:
+            changes.retired.append(author)
+            changes.events.append(Event(RETIRED, author, reason="its documents were removed"))
+        else:
+            changes.redirected[author] = target
+            changes.events.append(Event(MERGED, author, target, reason=why([target])))
+    for mention, author in sorted(after.items()):
+        old = origin.get(mention)
+        if old is None or old == author or changes.redirected.get(old) == author:
+            continue
+        if came_from.get(author) == old:
+            continue
+        changes.events.append(Event(MOVED, author, old, mention, why([author, old])))
+    return changes
+
+
+def _known_rows(known: pa.Table, ids: set[str]) -> list[dict[str, Any]]:
+    """The rows of ids that were given before and are not active."""
+    found = known.filter(pc.is_in(known["author_id"], pa.array(sorted(ids), pa.string())))
+    rows: list[dict[str, Any]] = [row for row in found.to_pylist() if row["status"] != ACTIVE]
+    return rows
+
+
+def _most(counts: Counter[str]) -> str | None:
+    """The most frequent id, of equally frequent ones the first."""
+    return min(counts, key=lambda one: (-counts[one], one)) if counts else None
+
+
+# Step 5
+
+
+def write_changed_tables(plan: UpdatePlan, touched: TouchedBlocks) -> int:
+    """Write the tables of mentions and authors, and the undecided rows; returns the number of changed authors."""
+    folder = plan.folder
+    replace_rows(plan.result, folder, MENTIONS, touched.blocks, touched.shown)
+    write_undecided(folder, touched.base, touched.shown)
+    return write_changed_authors(plan, touched.former, touched.shown)
+
+
+def write_undecided(folder: Path, base: pa.Table, shown: pa.Table) -> None:
+    """Write the rows as they are without decisions, where they are others."""
+    path = folder / UNDECIDED
+    differs = None
+    for name in ("author_id", "constraint", "confidence", "author_confidence"):
+        same = pc.equal(base[name], shown[name])
+        both_null = pc.and_(pc.is_null(base[name]), pc.is_null(shown[name]))
+        other = pc.invert(pc.or_kleene(pc.fill_null(same, False), both_null))
+        differs = other if differs is None else pc.or_(differs, other)
+    rows = base.filter(differs)
+    if len(rows):
+        write_table(path, MENTION_ROWS, [rows.cast(MENTION_ROWS)])
+    else:
+        path.unlink(missing_ok=True)
+
+
+def write_changed_authors(plan: UpdatePlan, former: pa.Table, shown: pa.Table) -> int:
+    """Write the table of authors with the rows of changed authors, and of those on whose documents they are."""
+    changed = _changed_ids(former, shown) | _named_ids(plan, former, shown)
+    gone = {*former["author_id"].to_pylist()} - {*shown["author_id"].to_pylist()}
+    if not changed and not gone:
+        return 0
+    names = _given_names(plan.decided, shown)
+    rows = shown.filter(pc.is_in(shown["author_id"], pa.array(sorted(changed), pa.string())))
+    blocking = plan.epoch.settings.blocking
+    with TemporaryDirectory(dir=plan.work) as work:
+        found = summaries_of(plan.folder, rows, blocking, Path(work), names, {})
+    known = dict(zip(found["author_id"].to_pylist(), found["name"].to_pylist(), strict=True))
+    others = _coauthors(plan, former, shown, changed | gone, known) - changed
+    if others:
+        more = look_up(plan.folder / MENTIONS, "author_id", pa.array(sorted(others), pa.string()))
+        with TemporaryDirectory(dir=plan.work) as work:
+            given = names | _kept_names(plan, others)
+            found = pa.concat_tables([found, summaries_of(plan.folder, more, blocking, Path(work), given, known)])
+    replace_rows(plan.result, plan.folder, AUTHORS, sorted(gone), found)
+    return len(changed)
+
+
+def _changed_ids(former: pa.Table, shown: pa.Table) -> set[str]:
+    """The authors that are shown with other rows than before."""
+    before, after = _row_sets(former), _row_sets(shown)
+    return {author for author, rows in after.items() if before.get(author) != rows}
+
+
+def _row_sets(rows: pa.Table) -> dict[str, list[tuple[Any, ...]]]:
+    found: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    columns = ("author_id", "mention_id", "name", "author_confidence")
+    for author, *row in zip(*(rows[name].to_pylist() for name in columns), strict=True):
+        found[author].append(tuple(row))
+    return found
+
+
+def _named_ids(plan: UpdatePlan, former: pa.Table, shown: pa.Table) -> set[str]:
+    """The authors whose names users gave, or took back."""
+    wanted = pa.array(sorted({*plan.decided.names, *plan.note.named}), pa.string())
+    return set(shown.filter(pc.is_in(shown["mention_id"], wanted))["author_id"].to_pylist()) if len(wanted) else set()
+
+
+def _given_names(decided: Decided, shown: pa.Table) -> dict[str, str]:
+    """The names that users gave, by author."""
+    if not decided.names:
+        return {}
+    authors = authors_of_mentions(shown)
+    return {authors[one]: name for one, name in sorted(decided.names.items()) if one in authors}
+
+
+def _kept_names(plan: UpdatePlan, authors: set[str]) -> dict[str, str]:
+    """The names of authors that stay as they are, so that names given by users are kept."""
+    rows = look_up(plan.result / AUTHORS, "author_id", pa.array(sorted(authors), pa.string()), ["author_id", "name"])
+    return {one: name for one, name in zip(*rows.to_pydict().values(), strict=True) if name is not None}
+
+
+def _coauthors(
+    plan: UpdatePlan, former: pa.Table, shown: pa.Table, changed: set[str], names: Mapping[str, str | None]
+) -> set[str]:
+    """The authors whose list of co-authors changes: an author on one of their documents has another id or name.
+
+    Authors of new and of leaving documents have changed themselves.
+    """
+    wanted = pa.array(sorted(changed), pa.string())
+    known = look_up(plan.result / AUTHORS, "author_id", wanted, ["author_id", "name"]).to_pydict()
+    before = dict(zip(known["author_id"], known["name"], strict=True))
+    renamed = {one for one in changed if before.get(one) != names.get(one)}
+    old, new = authors_of_mentions(former), authors_of_mentions(shown)
+    moved = {one for one, author in new.items() if one in old and old[one] != author}
+    documents = {
+        document
+        for rows in (former, shown)
+        for mention, author, document in zip(
+            *(rows[name].to_pylist() for name in ("mention_id", "author_id", "document_id")), strict=True
+        )
+        if author in renamed or mention in moved
+    } - plan.changes.removed
+    if not documents:
+        return set()
+    rows = look_up(
+        plan.folder / MENTIONS, "document_id", pa.array(sorted(documents), pa.string()), ["document_id", "author_id"]
+    )
+    return set(rows["author_id"].to_pylist())

@@ -1,0 +1,227 @@
+"""homonym check: a sound result passes, every kind of damage is one line, and what can be made again is."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from homonym.commands.check import check
+from homonym.commands.cluster import cluster
+from homonym.commands.decide import decide
+from homonym.commands.disambiguate import disambiguate
+from homonym.commands.extract import extract
+from homonym.commands.update import update
+from homonym.corpus.epoch import file_digest
+from homonym.corpus.event_table import EVENT_ROWS
+from homonym.corpus.ids import ID_ROWS
+from homonym.errors import InputError
+from homonym.io.result_directory import (
+    AUTHORS,
+    CORPUS,
+    DECISIONS,
+    DOCUMENTS,
+    EVENTS,
+    IDS,
+    LOG,
+    MENTIONS,
+    REPORT,
+    SETTINGS,
+)
+from homonym.settings import Settings
+from tests.commands.test_explain import FILLERS, PAPERS
+from tests.commands.test_result_directory import write
+from tests.support.command import homonym_command
+
+RECORDS = [*PAPERS, *FILLERS[:8]]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("check")
+    return disambiguate(write(folder / "in.jsonl", RECORDS), folder / "result", Settings(kappa=7)).output
+
+
+@pytest.fixture
+def result(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "result"))
+
+
+def only_problem(result: Path) -> str:
+    (problem,) = check(result).problems
+    assert "\n" not in problem
+    return problem
+
+
+def change(path: Path, how: Callable[[list[dict[str, Any]]], object]) -> None:
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    how(rows)
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
+
+
+def test_sound_results_have_no_problems(result: Path, tmp_path: Path) -> None:
+    assert check(result).is_sound
+    decide(result, "same", "d1#0", "d6#0", reason="x")
+    assert check(result, repair=True).repaired == []
+    mentions = extract(write(tmp_path / "in.jsonl", RECORDS), tmp_path / "mentions.jsonl").output
+    assert check(cluster(mentions, tmp_path / "other", Settings(kappa=7)).output).problems == []
+
+
+def test_refuses_what_is_no_result(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not a result directory"):
+        check(tmp_path)
+
+
+@pytest.mark.parametrize("name", [MENTIONS, AUTHORS, DOCUMENTS, SETTINGS, LOG, REPORT, "statistics.parquet"])
+def test_missing_and_cut_files(name: str, result: Path) -> None:
+    content = (result / name).read_bytes()
+    (result / name).write_bytes(content[: len(content) // 2] + b"\0")
+    assert f"{name}: it cannot be read" in only_problem(result)
+    (result / name).unlink()
+    assert f"{name}: it is missing" in only_problem(result)
+
+
+@pytest.mark.parametrize(
+    ("name", "how", "message"),
+    [
+        (MENTIONS, lambda rows: rows.append(dict(rows[0])), "several rows for the mention"),
+        (MENTIONS, lambda rows: rows[0].update(author_id=""), "without an author"),
+        (MENTIONS, lambda rows: rows[0].update(author_id=rows[-1]["author_id"]), "mentions of several names"),
+        (DOCUMENTS, lambda rows: rows.append(dict(rows[0])), "several rows for the document"),
+        (DOCUMENTS, lambda rows: rows.pop(0), "lacks the document 'd1'"),
+        (DOCUMENTS, lambda rows: rows[0].update(authors=rows[0]["authors"][1:]), "the place of the mention 'd1#0'"),
+        (AUTHORS, lambda rows: rows.append(dict(rows[0])), "several rows for the author"),
+        (AUTHORS, lambda rows: rows.pop(0), "authors.parquet: it lacks the author"),
+        (AUTHORS, lambda rows: rows.append(rows[0] | {"author_id": "ZOE, Z/000000000000"}), "who has no mention"),
+        (AUTHORS, lambda rows: rows[0].update(mentions=9), "other numbers of mentions or documents"),
+        (AUTHORS, lambda rows: rows[0].update(first_year=1066), "other years than the documents"),
+        (AUTHORS, lambda rows: rows[0].update(variants=[]), "other names than the mentions"),
+    ],
+)
+def test_tables_that_disagree(name: str, how: Callable[[Any], object], message: str, result: Path) -> None:
+    change(result / name, how)
+    problems = check(result).problems
+    assert any(message in one and name in one for one in problems)
+    assert all("\n" not in one for one in problems)
+
+
+def test_other_columns(result: Path) -> None:
+    pq.write_table(pq.read_table(result / AUTHORS).drop_columns(["name"]), result / AUTHORS)
+    assert "it has other columns" in only_problem(result)
+
+
+def living(result: Path) -> None:
+    """Add tables of ids and events, as `update` writes them."""
+    authors = sorted(pc.unique(pq.read_table(result / MENTIONS)["author_id"]).to_pylist())
+    kept = [
+        {"author_id": one, "status": "active", "target": None, "split_from": None, "created": 0, "changed": 0}
+        for one in authors
+    ]
+    gone = {"author_id": "OLD, A/000000000000", "status": "redirect", "target": authors[0], "created": 0, "changed": 1}
+    left = {"author_id": "OLD, B/000000000000", "status": "retired", "target": None, "created": 0, "changed": 1}
+    pq.write_table(pa.Table.from_pylist([*kept, gone, left], schema=ID_ROWS), result / IDS)
+    event = {"time": "2026-01-01T00:00:00Z", "update": 1, "epoch": 1, "reason": "x"}
+    events = [
+        event | {"number": 1, "kind": "merged", "author_id": gone["author_id"], "other_id": authors[0]},
+        event | {"number": 2, "kind": "retired", "author_id": left["author_id"]},
+    ]
+    pq.write_table(pa.Table.from_pylist(events, schema=EVENT_ROWS), result / EVENTS)
+    note_digests(result)
+
+
+def note_digests(result: Path) -> None:
+    files = {name: file_digest(result / name) for name in (MENTIONS, AUTHORS, DOCUMENTS, IDS, EVENTS)}
+    note = {"epoch": 1, "update": 1, "time": "2026-01-01T00:00:00Z", "named": {}, "files": files}
+    (result / CORPUS).write_bytes(orjson.dumps(note))
+
+
+@pytest.mark.parametrize(
+    ("name", "how", "message"),
+    [
+        (IDS, lambda rows: rows.append(dict(rows[0])), "several rows for the id"),
+        (IDS, lambda rows: rows.pop(0), "does not have the author"),
+        (IDS, lambda rows: rows[-1].update(status="active"), "as active, but it has no mention"),
+        (IDS, lambda rows: rows[-2].update(target="NO, N/000000000000"), "redirects to the id 'NO, N/000000000000'"),
+        (IDS, lambda rows: rows[-2].update(target="OLD, A/000000000000"), "does not lead to an author"),
+        (IDS, lambda rows: rows[-2].update(target="OLD, B/000000000000"), "does not lead to an author"),
+        (IDS, lambda rows: rows[-2].update(target=None), "unknown status or a wrong target"),
+        (IDS, lambda rows: rows[0].update(split_from="NO, N/000000000000"), "split off 'NO, N/000000000000'"),
+        (IDS, lambda rows: rows[0].update(created=1), "has no event for the new id"),
+        (EVENTS, lambda rows: rows.pop(0), "no event for the redirect of"),
+        (EVENTS, lambda rows: rows.pop(0), "numbers 1, 2, 3"),
+        (EVENTS, lambda rows: rows.pop(1), "which is gone"),
+        (EVENTS, lambda rows: rows[0].update(author_id="NO, N/000000000000"), "not in the table of ids"),
+    ],
+)
+def test_ids_and_events(name: str, how: Callable[[Any], object], message: str, result: Path) -> None:
+    living(result)
+    assert check(result).problems == []
+    change(result / name, how)
+    note_digests(result)
+    assert any(message in one for one in check(result).problems)
+
+
+def test_changed_after_the_last_update(result: Path) -> None:
+    living(result)
+    change(result / DOCUMENTS, lambda rows: rows[0].update(title="forged"))
+    assert "documents.parquet: it was changed after the last update" in only_problem(result)
+    (result / EVENTS).unlink()
+    assert any("events.parquet: it is missing" in one for one in check(result).problems)
+
+
+def test_damaged_decisions(result: Path) -> None:
+    (result / DECISIONS).write_bytes(b"SQLite format 3\0 and then nothing of that kind" * 99)
+    assert "decisions.sqlite is not a file of decisions" in only_problem(result)
+
+
+def test_command_has_exit_status_of_the_check(result: Path) -> None:
+    assert homonym_command("check", result).stdout == "no problems\n"
+    (result / SETTINGS).unlink()
+    failed = homonym_command("check", result)
+    assert (failed.returncode, failed.stdout.splitlines()[-1]) == (1, "1 problem")
+    assert homonym_command("check", result.parent).returncode == 2
+
+
+@pytest.mark.parametrize("damage", ["cut", "missing", "wrong"])
+def test_repair_restores_the_same_bytes(damage: str, result: Path, made: Path) -> None:
+    living(result)
+    if damage == "wrong":
+        change(result / AUTHORS, lambda rows: rows[0].update(mentions=9))
+    for name in (AUTHORS, REPORT):
+        if damage == "cut":
+            (result / name).write_bytes((result / name).read_bytes()[:500])
+        elif damage == "missing":
+            (result / name).unlink()
+    done = homonym_command("check", result, "--repair")
+    assert (done.returncode, done.stdout) == (0, "made again: authors.parquet\nmade again: report.html\nno problems\n")
+    assert (result / AUTHORS).read_bytes() == (made / AUTHORS).read_bytes()
+    assert (result / REPORT).read_bytes() == (made / REPORT).read_bytes()
+    assert sorted(path.name for path in result.parent.iterdir()) == ["result"]
+
+
+def test_repair_leaves_what_follows_from_nothing(result: Path) -> None:
+    (result / AUTHORS).unlink()
+    change(result / MENTIONS, lambda rows: rows.append(dict(rows[0])))
+    done = check(result, repair=True)
+    assert done.repaired == []
+    assert any("several rows for the mention" in one for one in done.problems)
+
+
+def test_updated_and_decided_results_are_sound(result: Path, tmp_path: Path) -> None:
+    decide(result, "name", "d1#0", "Wang, Wei (wine)", reason="x")
+    decide(result, "same", "d1#0", "d6#0", reason="x")
+    update(result, write(tmp_path / "new.jsonl", FILLERS[8:10]))
+    assert check(result).problems == []
+    before = (result / AUTHORS).read_bytes()
+    decide(result, "name", "d1#0", "not applied yet", reason="x")
+    (result / AUTHORS).unlink()
+    assert check(result, repair=True).problems == []
+    assert (result / AUTHORS).read_bytes() == before

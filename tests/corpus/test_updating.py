@@ -1,0 +1,289 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from homonym.commands.disambiguate import disambiguate
+from homonym.commands.events import events
+from homonym.commands.update import update
+from homonym.corpus.decision_store import NewDecision, add_decisions, add_undo
+from homonym.corpus.ids import current_id
+from homonym.errors import InputError, SettingsError
+from tests.support.living import (
+    PEOPLE,
+    SETTINGS,
+    authors,
+    document,
+    make_result,
+    require_consistent,
+    rows,
+    tables,
+    write_documents,
+)
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_result(tmp_path_factory.mktemp("first"), range(40))
+
+
+@pytest.fixture
+def result(first: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(first, tmp_path / "result"))
+
+
+def new_file(folder: Path, numbers: range) -> Path:
+    return write_documents(folder / f"new{numbers[0]}.jsonl", [document(number) for number in numbers])
+
+
+@pytest.mark.parametrize("mode", ["assign", "grow", "rebuild"])
+def test_new_mentions_get_authors_and_tables_agree(result: Path, tmp_path: Path, mode: str) -> None:
+    before = authors(result)
+    done = update(result, new_file(tmp_path, range(40, 50)), mode=mode)  # type: ignore[arg-type]
+    assert done.documents["added"] == 10
+    assert done.mentions["added"] == 20
+    assert len(authors(result)) == len(before) + 20
+    require_consistent(result)
+
+
+def test_assign_changes_no_old_author(result: Path, tmp_path: Path) -> None:
+    before = authors(result)
+    update(result, new_file(tmp_path, range(40, 60)))
+    after = authors(result)
+    assert {mention: after[mention] for mention in before} == before
+    assert {one["kind"] for one in events(result)} <= {"created"}
+
+
+def test_new_mentions_join_old_authors(result: Path, tmp_path: Path) -> None:
+    before = set(authors(result).values())
+    update(result, new_file(tmp_path, range(40, 60)))
+    joined = [one for mention, one in authors(result).items() if mention >= "D0040"]
+    assert sum(one in before for one in joined) > len(joined) / 2
+
+
+def test_untouched_blocks_keep_their_rows(result: Path, tmp_path: Path) -> None:
+    before = {row["mention_id"]: row for row in rows(result, "mentions")}
+    people = {row["author_id"]: row for row in rows(result, "authors")}
+    person = PEOPLE.index(("Li, X", "stars", "Observatory of Jena", "Poe, Max"))
+    update(result, write_documents(tmp_path / "new.jsonl", [document(70, person)]))
+    touched = {"LI, X", "POE, M"}
+    for row in rows(result, "mentions"):
+        if row["block"] not in touched:
+            assert row == before[row["mention_id"]]
+    for row in rows(result, "authors"):
+        if (
+            row["author_id"].split("/")[0] not in touched
+            and not {one["author_id"].split("/")[0] for one in row["coauthors"]} & touched
+        ):
+            assert row == people[row["author_id"]]
+
+
+def test_same_records_again_change_nothing(result: Path, tmp_path: Path) -> None:
+    before = tables(result)
+    done = update(result, new_file(tmp_path, range(40)))
+    assert done.documents == {"added": 0, "changed": 0, "removed": 0, "unchanged": 40}
+    assert tables(result) == before
+    assert done.update == 0
+
+
+def test_changed_record_replaces_the_old_one(result: Path, tmp_path: Path) -> None:
+    before = authors(result)
+    changed = document(7) | {"year": 2021, "venue": "Another journal"}
+    done = update(result, write_documents(tmp_path / "new.jsonl", [changed]))
+    assert done.documents["changed"] == 1
+    assert authors(result) == before
+    (row,) = (row for row in rows(result, "documents") if row["document_id"] == "D0007")
+    assert (row["year"], row["venue"]) == (2021, "Another journal")
+    require_consistent(result)
+
+
+def test_mention_at_another_position_keeps_its_author(result: Path, tmp_path: Path) -> None:
+    before = authors(result)
+    changed = document(7)
+    changed["authors"] = [{"name": "Young, Zoe"}, *changed["authors"]]
+    update(result, write_documents(tmp_path / "new.jsonl", [changed]))
+    after = authors(result)
+    assert after["D0007#1"] == before["D0007#0"]
+    assert after["D0007#2"] == before["D0007#1"]
+    require_consistent(result)
+
+
+def test_removed_documents_leave(result: Path) -> None:
+    before = authors(result)
+    done = update(result, remove=["D0003", "D0004"])
+    assert done.documents["removed"] == 2
+    after = authors(result)
+    assert after == {mention: one for mention, one in before.items() if mention[:5] not in {"D0003", "D0004"}}
+    require_consistent(result)
+
+
+def test_id_of_an_author_without_mentions_is_retired_and_not_given_again(result: Path, tmp_path: Path) -> None:
+    new = document(80) | {"authors": [{"name": "Quill, Ann"}]}
+    path = write_documents(tmp_path / "new.jsonl", [new])
+    update(result, path)
+    first_id = authors(result)["D0080#0"]
+    update(result, remove=["D0080"])
+    assert [one["kind"] for one in events(result)] == ["created", "retired"]
+    assert current_id(result, first_id) is None
+    update(result, path)
+    assert authors(result)["D0080#0"] != first_id
+    require_consistent(result)
+
+
+def test_grow_merges_authors_that_new_evidence_connects(tmp_path: Path) -> None:
+    one, two = document(1, 0), document(2, 1)
+    people = [{"name": "Doe, Jane", "ids": {"orcid": "0000-0002-1825-0097"}}]
+    one["authors"], two["authors"] = people, [{"name": "Doe, Jane", "emails": ["jane@doe.example"]}]
+    records = write_documents(tmp_path / "records.jsonl", [one, two, *(document(number) for number in range(10, 30))])
+    disambiguate(records, tmp_path / "result", SETTINGS)
+    result = tmp_path / "result"
+    before = authors(result)
+    assert before["D0001#0"] != before["D0002#0"]
+    bridge = document(3, 3)
+    bridge["authors"] = [people[0] | {"emails": ["jane@doe.example"]}]
+    path = write_documents(tmp_path / "new.jsonl", [bridge])
+    assigned = Path(shutil.copytree(result, tmp_path / "assigned"))
+    update(assigned, path)
+    after = authors(assigned)
+    assert {mention: after[mention] for mention in before} == before
+    update(result, path, mode="grow")
+    after = authors(result)
+    assert after["D0001#0"] == after["D0002#0"] == after["D0003#0"]
+    gone = ({before["D0001#0"], before["D0002#0"]} - {after["D0001#0"]}).pop()
+    assert current_id(result, gone) == after["D0001#0"]
+    assert [(one["kind"], one["author_id"]) for one in events(result) if one["kind"] == "merged"] == [("merged", gone)]
+    require_consistent(result)
+
+
+def test_rebuild_equals_a_run_over_all_documents(result: Path, tmp_path: Path) -> None:
+    update(result, new_file(tmp_path, range(40, 50)), mode="rebuild")
+    whole = make_result(tmp_path, range(50), "whole")
+    assert _partition(authors(result)) == _partition(authors(whole))
+
+
+def _partition(found: dict[str, str]) -> set[frozenset[str]]:
+    return {frozenset(one for one, other in found.items() if other == author) for author in set(found.values())}
+
+
+def test_document_with_the_id_of_a_different_one_gets_a_suffix(result: Path, tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text('id,title,authors,year\nD0001,"A different work about nothing at all","Young, Zoe",2001\n')
+    done = update(result, table)
+    assert done.documents["added"] == 1
+    (row,) = (row for row in rows(result, "documents") if row["record_ids"] == ["D0001"] and row["year"] == 2001)
+    assert row["document_id"].startswith("D0001~")
+    require_consistent(result)
+
+
+def test_same_decision_merges_and_undo_restores_every_byte(result: Path) -> None:
+    before, shown = tables(result), authors(result)
+    one = next(iter(sorted({author for author in shown.values() if author.startswith("DOE, J/")})))
+    other = next(author for author in sorted(set(shown.values())) if author.startswith("DOE, J/") and author != one)
+    a, b = (min(mention for mention, author in shown.items() if author == who) for who in (one, other))
+    number = decide(result, "same", a, b)
+    update(result)
+    after = authors(result)
+    assert after[a] == after[b]
+    assert [one["kind"] for one in events(result)] == ["merged"]
+    assert events(result).rows[0]["reason"].startswith("decision")
+    require_consistent(result)
+    undo(result, number)
+    update(result)
+    assert tables(result) == before
+    assert [one["kind"] for one in events(result)] == ["merged", "revived"]
+    require_consistent(result)
+
+
+def test_different_decision_splits_and_new_papers_do_not_put_it_back(result: Path, tmp_path: Path) -> None:
+    before, shown = tables(result), authors(result)
+    largest = max(sorted(set(shown.values())), key=list(shown.values()).count)
+    a, b = sorted(mention for mention, author in shown.items() if author == largest)[:2]
+    number = decide(result, "different", a, b)
+    update(result)
+    after = authors(result)
+    assert after[a] != after[b]
+    assert largest in {after[a], after[b]}
+    assert [one["kind"] for one in events(result)] == ["split"]
+    require_consistent(result)
+    copy = Path(shutil.copytree(result, tmp_path / "copy"))
+    update(copy, new_file(tmp_path, range(40, 50)))
+    update(copy, mode="rebuild")
+    later = authors(copy)
+    assert later[a] != later[b]
+    require_consistent(copy)
+    undo(result, number)
+    update(result)
+    assert tables(result) == before
+    assert events(result).rows[-1]["kind"] == "merged"
+    require_consistent(result)
+
+
+def decide(result: Path, kind: str, a: str, b: str) -> int:
+    (row,) = add_decisions(result, [NewDecision(user="ann", kind=kind, a=a, b=b, mention_a=a, mention_b=b, reason="")])
+    return row.number
+
+
+def undo(result: Path, number: int) -> None:
+    add_undo(result, number, user="ann", reason="mistake")
+
+
+def test_refuses_what_is_no_result(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not a result directory"):
+        update(tmp_path)
+
+
+def test_refuses_unknown_mode_and_unknown_documents(result: Path) -> None:
+    before = tables(result)
+    with pytest.raises(SettingsError, match="unknown mode"):
+        update(result, mode="other")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="has no document nothing"):
+        update(result, remove=["nothing"])
+    assert tables(result) == before
+
+
+def test_refuses_empty_and_damaged_input(result: Path, tmp_path: Path) -> None:
+    before = tables(result)
+    (tmp_path / "empty.jsonl").write_bytes(b"")
+    (tmp_path / "cut.parquet").write_bytes((result / "documents.parquet").read_bytes()[:1000])
+    for name in ("empty.jsonl", "cut.parquet"):
+        with pytest.raises(InputError):
+            update(result, tmp_path / name)
+    assert tables(result) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cut.parquet", "empty.jsonl", "result"]
+
+
+def test_events_since(result: Path, tmp_path: Path) -> None:
+    update(result, new_file(tmp_path, range(40, 45)))
+    assert len(events(result, since="2020-01-01")) == len(events(result))
+    assert len(events(result, since="2999-01-01")) == 0
+    with pytest.raises(SettingsError, match="expected a date"):
+        events(result, since="yesterday")
+
+
+def test_files_of_the_user_stay(result: Path, tmp_path: Path) -> None:
+    (result / "notes.txt").write_text("mine")
+    (result / "folder").mkdir()
+    (result / "folder" / "more.txt").write_text("mine")
+    update(result, new_file(tmp_path, range(40, 41)))
+    assert (result / "notes.txt").read_text() == (result / "folder" / "more.txt").read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new40.jsonl", "result"]
+
+
+def test_features_that_the_epoch_lacks_are_counted_in_a_table_that_grows(result: Path, tmp_path: Path) -> None:
+    frequencies = (result / "statistics.parquet").read_bytes()
+    new = [document(number) | {"title": f"Unheardof number {number} xylography"} for number in (90, 91)]
+    update(result, write_documents(tmp_path / "new.jsonl", new[:1]))
+    count = _new_count(result, "xylography")
+    update(result, write_documents(tmp_path / "more.jsonl", new[1:]))
+    assert _new_count(result, "xylography") == 2 * count > 0
+    assert (result / "statistics.parquet").read_bytes() == frequencies
+
+
+def _new_count(result: Path, feature: str) -> float:
+    table = pq.read_table(result / "statistics.new.parquet")
+    chosen = table.filter(pa.compute.equal(table["feature"], feature))
+    return float(pa.compute.sum(chosen["count"]).as_py() or 0)
