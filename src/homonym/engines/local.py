@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import starmap
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
@@ -81,6 +83,8 @@ from homonym.engines.local_checkpoints import (
     EncodedCheckpoint,
     PartCheckpoint,
     PartWriter,
+    RoundCheckpoint,
+    remove_rounds,
     write_part_checkpoint,
 )
 from homonym.errors import CapacityError, InputError, counted
@@ -675,6 +679,8 @@ class _Clusterer:
         self.skipped = np.zeros(len(self.giant), np.bool_)
         for batch in self.sharing.batches:
             self.skipped[batch.blocks] = True
+        self.progress = _SharedProgress()
+        self.damaged: list[str] = []
 
     def run(self) -> Iterator[tuple[Integers, NDArray[np.bool_], Clustering]]:
         """Some blocks, which of them were skipped, and their clustering, as they complete."""
@@ -682,15 +688,19 @@ class _Clusterer:
         for shared in self.sharing.batches:
             self._require_memory(shared)
         with self.engine.stages.stage("cluster", len(self.encoded.mention_owner)) as advance:
+            self.progress.advance = advance
             for batch, clustering in self._map(self._cluster_range, planned, lambda batch: batch.largest):
                 blocks = np.arange(batch.first, batch.last)
                 skipped = self.skipped[batch.first : batch.last]
-                advance(batch.mentions - int(np.diff(self.encoded.block_start)[blocks[skipped]].sum()))
+                mentions = batch.mentions - int(np.diff(self.encoded.block_start)[blocks[skipped]].sum())
+                self.progress.complete(batch.first, mentions)
                 yield blocks, skipped, clustering
             for shared in self.sharing.batches:
                 for part, clustering in self._cluster_shared(shared):
                     advance(len(clustering.label))
                     yield part, np.zeros(len(part), np.bool_), clustering
+        remove_rounds(self.engine.work)
+        self.engine.note_damage("cluster", self.damaged)
 
     def _map(
         self, function: Callable[[Item], Clustering], items: list[Item], largest: Callable[[Item], int]
@@ -707,7 +717,9 @@ class _Clusterer:
             yield item, clustering
 
     def _cluster_range(self, batch: BlockBatch) -> Clustering:
+        """Cluster some blocks. A giant block is a batch of its own: it reports its progress and has checkpoints."""
         blocks, trust = slice(batch.first, batch.last), self.settings.trust_in_names
+        manifest = Manifest(self.engine.work, self.damaged.append)
         return cluster(
             self.encoded.gather(batch.first, batch.last, self.used, self.skipped[blocks]),
             self.encoded.frequencies,
@@ -719,6 +731,8 @@ class _Clusterer:
             giant=self.giant[blocks],
             skipped=self.skipped[blocks],
             threads=self.engine.threads,
+            advance=partial(self.progress.within, batch.first),
+            store=RoundCheckpoint(manifest, batch.first) if self.giant[blocks].any() else None,
         )
 
     def _cluster_shared(self, batch: SharedBatch) -> Iterator[tuple[Integers, Clustering]]:
@@ -765,6 +779,26 @@ class _Clusterer:
         table = table_bytes(len(batch.documents), int(self.sharing.types.sum()))
         needed = table + dense_bytes(largest, len(self.used))
         require_memory(largest, needed, self.engine.memory)
+
+
+class _SharedProgress:
+    """Progress that several threads report: merges within a giant block, then the rest of its mentions."""
+
+    def __init__(self) -> None:
+        self.advance: Advance = lambda _: None
+        self._lock = threading.Lock()
+        self._within: Counter[int] = Counter()
+
+    def within(self, first: int, merges: int) -> None:
+        """Report merges within the batch that begins with a block."""
+        with self._lock:
+            self._within[first] += merges
+            self.advance(merges)
+
+    def complete(self, first: int, mentions: int) -> None:
+        """Report that such a batch is complete."""
+        with self._lock:
+            self.advance(mentions - self._within.pop(first, 0))
 
 
 # Occurrences of features per batch: enough that the overhead of a call does not matter, few enough for the cache.
