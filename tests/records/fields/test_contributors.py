@@ -31,7 +31,7 @@ EDITORS = ("Doe, Jane (Ed.)", "Jane Doe (eds)", "Doe, Jane [editor]", "Doe, J., 
 MISSING = ("Anonymous", "[Anonymous]", "N/A", "et al.", "No author listed", ":", "unknown")
 PEOPLE = (
     "Doe, Jane", "Jane Doe", "Doe, Ed.", "Nguyen The Anh", "W. H. Center", "In Ho Kim", "Na, Li",
-    "Peter Hirsch and Dagmar Kain",
+    "Peter Hirsch and Dagmar Kain", "Duke of Wellington, Arthur",
     "van der Berg, A.", "Groupe, Anne", "Anon, A", "Park, National", "LI Xiaoming", "王小明", "Doe, Jane (Janie)",
 )  # fmt: skip
 

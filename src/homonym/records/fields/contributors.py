@@ -38,7 +38,9 @@ def contributor_kind(name: str) -> str:
     """
     if name == "[Anonymous]" or name.strip() == ":" or (folded(name) and is_placeholder(name)):
         return "no name"
-    if _SURE_GROUP.search(name) or (is_group(name) and (" and " not in name or GROUP_WORD.search(name))):
+    has_comma = "," in name.rstrip(" ,")  # then it is a surname with given names, unless a word is sure
+    is_named_group = not has_comma and is_group(name) and (" and " not in name or GROUP_WORD.search(name))
+    if is_named_group or _SURE_GROUP.search(name):
         return "a group"
     return "an editor" if _EDITOR.search(name) else ""
 
