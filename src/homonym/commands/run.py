@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from homonym.engines.base import AnyEngine, PartsData, RecordsRead
     from homonym.engines.local import LocalEngine
 
-# Maximum number of threads for each core. Many more, such as by a typing error, would make a machine unusable for all.
-MAX_THREADS_PER_CORE = 32
+# Maximum number of threads: more than the cores of any machine. 25,000 threads brought a machine to a standstill.
+MAX_THREADS = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,11 +79,8 @@ class Resources:
         memory = psutil.virtual_memory().total // 2 if self.memory is None else self.memory
         if threads < 1 or memory < 1 << 20:
             raise SettingsError("a run needs at least 1 thread and 1 MiB of memory; raise --threads or --memory.")
-        if threads > MAX_THREADS_PER_CORE * cores:
-            raise SettingsError(
-                f"{threads:,} threads would block this machine, which has {counted(cores, 'core')}; give --threads "
-                f"at most {MAX_THREADS_PER_CORE * cores}."
-            )
+        if threads > MAX_THREADS:
+            raise SettingsError(f"{threads:,} threads are too many; give at most {MAX_THREADS:,} with --threads.")
         return threads, memory
 
 
