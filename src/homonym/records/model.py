@@ -140,9 +140,9 @@ class Document:
     references: list[str] = field(default_factory=list)
     referenced_authors: list[str] = field(default_factory=list)
     other_authors: list[str] = field(default_factory=list)
-    other_contributors: list[str] = field(default_factory=list)
     ids: dict[str, str] = field(default_factory=dict)
     id_is_key: bool = True
+    other_contributors: list[str] = field(default_factory=list)
 
 
 Parsed = tuple[Document, list[Note]]
