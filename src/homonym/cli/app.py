@@ -524,6 +524,8 @@ def train(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) -> N
 @setting_options(*EXTRACTION, "epsilon")
 @statistics_options
 @EXCEL
+@click.option("--replay", is_flag=True, help="Add the documents part by part instead, with every mode of update.")
+@click.option("--parts", type=click.IntRange(2), default=10, show_default=True, help="Number of parts of --replay.")
 @reading_options
 @run_options
 def study(inputs: tuple[Path, ...], output: Path, gold: tuple[Path, ...], **options: Any) -> None:
@@ -533,9 +535,13 @@ def study(inputs: tuple[Path, ...], output: Path, gold: tuple[Path, ...], **opti
     next to baselines. Writes the paper's tables and figures, which of its findings hold, and a page that explains them.
     Run the same command again to resume an interrupted study.
 
+    With --replay, labelled documents are added year by year, and in random parts: F1, changed ids, redirects and cost
+    after each part, for every mode of update and for a run on all documents so far.
+
     \b
     Example:
       homonym study mentions.jsonl.gz -o study
+      homonym study records.jsonl.gz -o replay --replay --parts 5
       homonym study records.jsonl.gz --label orcid -o study
     """
     from homonym import study

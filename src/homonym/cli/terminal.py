@@ -329,7 +329,13 @@ def show_training(found: Training, console: Console | None = None) -> None:
 def show_study(found: Study, console: Console | None = None) -> None:
     """Print the findings of a study, its time, and the path of its page."""
     console = console or Console(highlight=False, soft_wrap=True)
-    for finding in found.values["findings"]:
+    for step in found.values.get("replay", []):
+        console.print(
+            f"{step['order']:<7}{step['part']:<11}{step['mode']:<8} F1 {step['f1']:.4f}, {step['churn']:.1%} ids "
+            f"changed, {step['wrong_redirects']} of {step['redirects']} redirects wrong, "
+            f"{step['cpu_seconds']:.1f} s CPU", markup=False,
+        )  # fmt: skip
+    for finding in found.values.get("findings", []):
         console.print(f"{finding['verdict']:<10} {finding['claim']}", markup=False)
     _show_cost(console, found.values["seconds"])
     console.print(str(found.report), markup=False)

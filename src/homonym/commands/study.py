@@ -30,7 +30,7 @@ from homonym.experiments.baselines import all_baselines
 from homonym.experiments.findings import findings
 from homonym.experiments.runs import RunCache, file_digests, paper_settings, plan, run_baseline, run_planned, weightings
 from homonym.io.inputs import expand
-from homonym.io.outputs import Paths, require_directory, write_atomic
+from homonym.io.outputs import Paths, as_paths, require_directory, write_atomic, write_json
 from homonym.io.paths import printable
 from homonym.measures.agreement import Codes
 from homonym.measures.bootstrap import group_name, size_groups
@@ -39,8 +39,11 @@ from homonym.records.reader import Columns
 from homonym.runtime.progress import Listener
 from homonym.settings import MAX_NAMES_PER_SIZE, TRAINING_SHARE, Settings
 
+# Number of parts of a replay.
+REPLAY_PARTS = 10
 # Names in the directory of a study.
 PAGE, VALUES, RUNS, TABLES, FIGURES = "report.html", "study.json", "runs", "tables", "figures"
+REPLAY_PAGE, REPLAY_VALUES, REPLAY_TABLE = "replay.html", "replay.json", "replay.csv"
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,8 @@ def study(
     columns: Columns | None = None,
     rejects: str | Path | None = None,
     excel: bool = False,
+    replay: bool = False,
+    parts: int = REPLAY_PARTS,
     strict: bool = False,
     resources: Resources | None = None,
     listener: Listener | None = None,
@@ -78,8 +83,16 @@ def study(
     It varies variants, weights and limits, and uses no constraints, as the paper; other `settings` apply. Labels are
     in the inputs or in `gold`. Finished runs are cached: the same call resumes an interrupted study. `excel` writes
     the tables for spreadsheets.
+
+    With `replay`, labelled documents are added to a result in `parts` instead, year by year and at random, with every
+    mode of `update`: how good the authors are after each part, and how many ids change.
     """
     directory = Path(output)
+    if replay:
+        return _replay(
+            inputs, directory, settings or Settings(), gold, label, parts, resources, listener, excel=excel,
+            reading={"format": format, "columns": columns, "rejects": rejects, "strict": strict},
+        )  # fmt: skip
     run = prepare_run(
         inputs, paper_settings(settings or Settings()), format=format, columns=columns, strict=strict, rejects=rejects,
         resources=resources, listener=listener,
@@ -115,6 +128,40 @@ def study(
     values = {**_about(run, labelling, label), "split": _split(labelling, names, training_share, most_names), **values}
     report = _write(values, directory, run, excel=excel)
     return Study(directory, report, values, labelling.problems, run.warnings)
+
+
+def _replay(
+    inputs: Paths,
+    directory: Path,
+    settings: Settings,
+    gold: Paths | None,
+    label: str,
+    parts: int,
+    resources: Resources | None,
+    listener: Listener | None,
+    *,
+    excel: bool,
+    reading: Mapping[str, Any],
+) -> Study:
+    """Replay a collection, and write the table, the page and all values."""
+    from homonym.commands.replaying import as_values, replay_steps
+    from homonym.experiments.replay_page import write_replay_page, write_replay_table
+    from homonym.runtime.progress import Stages
+
+    require_directory(directory)
+    stages = Stages(listener)
+    with stages.stage("study") as advance:
+        steps, converted = replay_steps(
+            inputs, settings, gold=gold, label=label, number=parts, reading=reading, resources=resources,
+            advance=advance,
+        )  # fmt: skip
+    directory.mkdir(exist_ok=True)
+    title = ", ".join(printable(path.name) for path in as_paths(inputs))
+    values = {"version": __version__, "title": title, "replay": as_values(steps), "seconds": stages.seconds}
+    write_replay_table(steps, directory / REPLAY_TABLE, excel=excel)
+    write_replay_page(steps, title, directory / REPLAY_PAGE)
+    write_json(directory / REPLAY_VALUES, values)
+    return Study(directory, directory / REPLAY_PAGE, values, converted.problems, converted.warnings)
 
 
 def _results(run: Run, names: NameSplit, store: RunCache) -> dict[str, Any]:

@@ -123,7 +123,9 @@ RULES = (
         """SELECT count(*), min(x) FROM (SELECT author_id AS x FROM mentions
            GROUP BY author_id HAVING count(DISTINCT block) > 1)""",
     ),
-    ConsistencyRule(DOCUMENTS, (DOCUMENTS,), "has several rows for the document {}", _distinct("documents", "document_id")),
+    ConsistencyRule(
+        DOCUMENTS, (DOCUMENTS,), "has several rows for the document {}", _distinct("documents", "document_id")
+    ),
     ConsistencyRule(
         DOCUMENTS, (MENTIONS, DOCUMENTS), "lacks the document {}, which has mentions",
         _missing("document_id", "mentions", "document_id FROM documents"),
