@@ -114,6 +114,11 @@ def _require_replaceable(target: Path, shown: Path) -> None:
         raise OutputError(
             f"{shown} is not empty and not a result of homonym ({min(names)} is in it); name another directory."
         )
+    if CORPUS in names:
+        raise OutputError(
+            f"{shown} was updated, and a new run would lose its author ids and events; "
+            "use homonym update --mode rebuild, or name another directory."
+        )
     if wrong := sorted(name for name in FILES & set(names) if not _is_plain(target / name)):
         raise OutputError(f"{shown / wrong[0]} is not a file, but homonym writes one of that name; move it away.")
     if os.path.ismount(target):
