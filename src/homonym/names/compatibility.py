@@ -142,6 +142,15 @@ def language_of(surname: str) -> str:
     return "japanese" if _WORD_OF["japanese"](surname) else ""
 
 
+def is_chinese(word: str) -> bool:
+    """Whether a word can be read as Chinese syllables.
+
+    >>> is_chinese("XIAOMING"), is_chinese("SMITH")
+    (True, False)
+    """
+    return _WORD_OF["chinese"](word) is not None
+
+
 def given_compatible(a: Given, b: Given, language: str = "") -> bool:
     """Whether given names are compatible, after a surname of this language ("chinese", "japanese", "" for others).
 
