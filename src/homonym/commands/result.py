@@ -19,6 +19,7 @@ from homonym.io.result_directory import (
     PAIRS,
     REPORT,
     SETTINGS,
+    VARIANTS,
     names_directory,
     require_result_place,
     written_directory,
@@ -216,6 +217,7 @@ def write_result(
     `pairs` are the user's; a result directory keeps them.
     """
     from homonym.constraints.evidence import write_user_pairs
+    from homonym.suggestions.name_variants import write_variants
 
     use = collection.background
     written = (f"# {use.describe()}\n" if use else "") + settings.to_toml()
@@ -231,6 +233,11 @@ def write_result(
                 engine.write_statistics(collection, folder)
             if pairs and documents:
                 write_user_pairs(folder / PAIRS, pairs)
+        if documents:
+            with run.stages.stage("variants"):
+                write_variants(
+                    folder, folder / VARIANTS, threads=run.threads, memory=run.memory // 2, excel=place.excel
+                )
         run.log.summary = summary.as_dict() | {"warnings": result_warnings(run)}
         with run.stages.stage("report"):
             _write_page(run, folder)

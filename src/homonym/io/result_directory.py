@@ -22,13 +22,29 @@ from homonym.io.special_files import is_special
 
 MENTIONS, AUTHORS, DOCUMENTS = "mentions.parquet", "authors.parquet", "documents.parquet"
 SETTINGS, LOG, CONFLICTS, REPORT = "settings.toml", "run.json", "conflicts.csv", "report.html"
+# Pairs of authors who may be one person under two names.
+VARIANTS = "variants.csv"
 # What is known of the whole collection, so that single blocks can be encoded and clustered again.
 FREQUENCIES, NAMES, PAIRS = "statistics.parquet", "names.parquet", "pairs.parquet"
 MASSES = "statistics.collection.json"
 MARKER = "homonym-result"
 
 FILES = frozenset(
-    {MENTIONS, AUTHORS, DOCUMENTS, SETTINGS, LOG, CONFLICTS, REPORT, FREQUENCIES, MASSES, NAMES, PAIRS, MARKER}
+    {
+        MENTIONS,
+        AUTHORS,
+        DOCUMENTS,
+        SETTINGS,
+        LOG,
+        CONFLICTS,
+        REPORT,
+        VARIANTS,
+        FREQUENCIES,
+        MASSES,
+        NAMES,
+        PAIRS,
+        MARKER,
+    }
 )
 """All names that homonym writes to a result directory."""
 
