@@ -5,14 +5,12 @@ A pair is listed if it is more probable than not. Its sentence of evidence says 
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from homonym.collection.result_statistics import result_database
 from homonym.errors import counted, word_list, year_range
 from homonym.io.outputs import write_atomic
 from homonym.io.paths import plain_path
@@ -21,17 +19,14 @@ from homonym.suggestions.author_bags import AFF, CO, NO_YEAR, TERM, VENUE, Resul
 from homonym.suggestions.variant_candidates import NameTable, find_candidates, strangers
 from homonym.suggestions.variant_model import pseudo_variants, score_candidates
 
-if TYPE_CHECKING:
-    import duckdb
-
 COLUMNS = ("author_a", "name_a", "author_b", "name_b", "kind", "score", "evidence")
 
 # Minimum probability of a pair in the list, maximum number of pairs, and of shared features in a sentence.
 MIN_SCORE, MAX_LISTED, NAMED = 0.5, 100_000, 3
 # Maximum number of pairs of strangers to learn from.
 MAX_STRANGERS = 20_000
-# Least memory of the database, in bytes, and digits of a score.
-_LEAST_MEMORY, _DIGITS = 1 << 28, 4
+# Digits of a score.
+_DIGITS = 4
 
 
 class NameVariant(NamedTuple):
@@ -59,7 +54,7 @@ def write_variants(
 
 def find_variants(result: Path, *, threads: int | None = None, memory: int | None = None) -> list[NameVariant]:
     """The pairs of authors of a result that may be one person, the most probable first."""
-    with plain_path(result) as folder, _connected(threads, memory) as connection:
+    with plain_path(result) as folder, result_database(threads, memory) as connection:
         authors = read_authors(connection, folder)
         table = NameTable(authors.name)
         candidates, unrelated = find_candidates(authors, table), strangers(authors, table, MAX_STRANGERS)
@@ -75,18 +70,6 @@ def find_variants(result: Path, *, threads: int | None = None, memory: int | Non
         _variant(authors, a, b, candidates.kind[at], float(score[at]))
         for at, (a, b) in zip(chosen.tolist(), candidates.pairs[chosen].tolist(), strict=True)
     ]
-
-
-@contextmanager
-def _connected(threads: int | None, memory: int | None) -> Iterator[duckdb.DuckDBPyConnection]:
-    import duckdb
-
-    with tempfile.TemporaryDirectory(prefix="homonym-variants-") as folder:
-        config: dict[str, str | bool | int | float | list[str]] = {"temp_directory": folder}
-        config |= {"threads": threads} if threads else {}
-        config |= {"memory_limit": f"{max(memory, _LEAST_MEMORY) // 2**20}MiB"} if memory else {}
-        with duckdb.connect(config=config) as connection:
-            yield connection
 
 
 def _variant(authors: ResultAuthors, a: int, b: int, kind: str, score: float) -> NameVariant:
