@@ -8,10 +8,13 @@ The first two are also statistics for other collections (`--statistics`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import orjson
@@ -27,6 +30,28 @@ from homonym.io.paths import plain_path
 from homonym.io.result_directory import FREQUENCIES, MASSES, NAMES, NEW_FEATURES
 from homonym.io.tables import look_up, write_table
 from homonym.schema import NAME_COUNTS, STATISTICS
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+# Least memory of a database, in bytes.
+LEAST_MEMORY = 1 << 29
+
+
+@contextmanager
+def result_database(threads: int | None, memory: int | None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory for queries over the tables of a result; it spills to a temporary directory."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory(prefix="homonym-result-") as folder:
+        config: dict[str, Any] = {"temp_directory": folder}
+        config |= {"threads": threads} if threads else {}
+        config |= {"memory_limit": f"{max(memory, LEAST_MEMORY) // 2**20}MiB"} if memory else {}
+        with duckdb.connect(config=config) as connection:
+            # Relations print a progress bar to standard output even if enable_progress_bar is off.
+            connection.execute("SET enable_progress_bar_print = false")
+            yield connection
 
 
 def write_result_statistics(

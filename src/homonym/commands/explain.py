@@ -25,6 +25,7 @@ from homonym.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from homonym.explanation.explained import Explanation
+    from homonym.names.parse import Name
 
 # Maximum number of mentions, authors or names in a message.
 LISTED = 5
@@ -201,15 +202,18 @@ def _find(folder: Path, settings: Settings, what: str) -> _Subject:
 def _find_name(folder: Path, settings: Settings, text: str) -> _Subject | None:
     """The mentions of a name, as a block key or as it is written; those whose given names exclude it are left out."""
     from homonym.collection.block_reload import rows_of_blocks
-    from homonym.features.blocking import SCHEMES
+    from homonym.features.blocking import SCHEMES, compared_name
     from homonym.names.compatibility import compatible
     from homonym.names.parse import parse_name
 
-    name = parse_name(text)
+    def compared(written: str) -> Name:
+        return compared_name(parse_name(written), settings.blocking)
+
+    name = compared(text)
     keys = [text, text.upper()] + ([SCHEMES[settings.blocking](name, None)] if name.surname else [])
     for key in dict.fromkeys(keys):
         rows = rows_of_blocks(folder, [key]).select(["mention_id", "name"]).to_pylist()
-        chosen = [row for row in rows if key == text or not name.surname or compatible(name, parse_name(row["name"]))]
+        chosen = [row for row in rows if key == text or not name.surname or compatible(name, compared(row["name"]))]
         if chosen:
             return _Subject(key, [row["mention_id"] for row in chosen])
     return None

@@ -20,6 +20,7 @@ from homonym.io.result_directory import (
     PAIRS,
     REPORT,
     SETTINGS,
+    VARIANTS,
     names_directory,
     require_result_place,
     written_directory,
@@ -221,6 +222,7 @@ def write_result(
     """
     from homonym.calibration.confidence import confidence_to_json
     from homonym.constraints.evidence import write_user_pairs
+    from homonym.suggestions.name_variants import write_variants
 
     use = collection.background
     written = (f"# {use.describe()}\n" if use else "") + settings.to_toml()
@@ -238,6 +240,11 @@ def write_result(
                 write_user_pairs(folder / PAIRS, pairs)
             if confidence and documents:
                 write_json(folder / CONFIDENCE, confidence_to_json(confidence))
+        if documents:
+            with run.stages.stage("variants"):
+                write_variants(
+                    folder, folder / VARIANTS, threads=run.threads, memory=run.memory // 2, excel=place.excel
+                )
         given = run.settings.model_dump(mode="json", exclude_unset=True)
         run.log.summary = summary.as_dict() | {"warnings": result_warnings(run), "given": given}
         with run.stages.stage("report"):

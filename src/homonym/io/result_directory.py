@@ -25,6 +25,8 @@ from homonym.io.special_files import is_special
 
 MENTIONS, AUTHORS, DOCUMENTS = "mentions.parquet", "authors.parquet", "documents.parquet"
 SETTINGS, LOG, CONFLICTS, REPORT = "settings.toml", "run.json", "conflicts.csv", "report.html"
+# Pairs of authors who may be one person under two names.
+VARIANTS = "variants.csv"
 # What is known of the whole collection, so that single blocks can be encoded and clustered again.
 FREQUENCIES, NAMES, PAIRS = "statistics.parquet", "names.parquet", "pairs.parquet"
 MASSES = "statistics.collection.json"
@@ -40,7 +42,7 @@ DECISIONS = "decisions.sqlite"
 FILES = frozenset(
     {
         MENTIONS, AUTHORS, DOCUMENTS, SETTINGS, LOG, CONFLICTS, REPORT, FREQUENCIES, MASSES, NAMES, PAIRS, MARKER,
-        CONFIDENCE, CORPUS, IDS, EVENTS, NEW_FEATURES, UNDECIDED,
+        CONFIDENCE, VARIANTS, CORPUS, IDS, EVENTS, NEW_FEATURES, UNDECIDED,
     }
 )  # fmt: skip
 """All names that homonym writes to a result directory."""
