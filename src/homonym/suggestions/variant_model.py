@@ -7,8 +7,9 @@ names:
 
     odds = r · f1/f0 · 1/q
 
-r is how often a person has another name, in relation to all strangers. It is estimated by expectation-maximisation over
-the candidates: r = Σ p / Σ (1 − p)/q, because (1 − p)/q strangers are behind each candidate that is two people.
+r is how often a person has another name of this kind, in relation to all strangers. It is estimated for each kind by
+expectation-maximisation over its candidates: r = Σ p / Σ (1 − p)/q, because (1 − p)/q strangers are behind each
+candidate that is two people.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from homonym.clustering.arrays import Floats, Integers
+from homonym.names.variants import KINDS
 from homonym.suggestions.author_bags import AFF, CO, NO_YEAR, TYPES, ResultAuthors
 from homonym.suggestions.variant_candidates import Candidates, Pairs
 
@@ -76,7 +78,7 @@ class VariantModel:
         return cls(w)
 
     def probabilities(self, features: Floats, chance: Floats) -> Floats:
-        """The probability of each candidate."""
+        """The probability of each candidate; all are of one kind."""
         ratio = np.exp(np.clip(features @ self.coefficients, -30, 30)) / chance
         rate = _FIRST_RATE
         for _ in range(_EM_STEPS):
@@ -101,4 +103,9 @@ def score_candidates(authors: ResultAuthors, candidates: Candidates, unrelated: 
     if min(len(halves), len(unrelated)) < MIN_EXAMPLES:
         return None
     model = VariantModel.learn(shared_features(authors, halves), shared_features(authors, unrelated))
-    return model.probabilities(shared_features(authors, candidates.pairs), candidates.chance)
+    features, kind = shared_features(authors, candidates.pairs), np.array(candidates.kind)
+    score = np.zeros(len(kind))
+    for one in KINDS:
+        chosen = kind == one
+        score[chosen] = model.probabilities(features[chosen], candidates.chance[chosen])
+    return score
