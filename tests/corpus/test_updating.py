@@ -9,10 +9,11 @@ import pytest
 
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.events import events
+from homonym.commands.explain import explain
 from homonym.commands.update import update
 from homonym.corpus.decision_store import NewDecision, add_decisions, add_undo
 from homonym.corpus.ids import current_id
-from homonym.errors import InputError, SettingsError
+from homonym.errors import InputError, OutputError, SettingsError
 from tests.support.living import (
     PEOPLE,
     SETTINGS,
@@ -229,6 +230,21 @@ def decide(result: Path, kind: str, a: str, b: str) -> int:
 
 def undo(result: Path, number: int) -> None:
     add_undo(result, number, user="ann", reason="mistake")
+
+
+def test_new_run_does_not_replace_an_updated_result(result: Path, tmp_path: Path) -> None:
+    new = new_file(tmp_path, range(40, 41))
+    update(result, new)
+    before = tables(result, ("mentions", "ids", "events"))
+    with pytest.raises(OutputError, match="was updated"):
+        disambiguate(new, result, SETTINGS)
+    assert tables(result, ("mentions", "ids", "events")) == before
+
+
+def test_names_of_an_updated_result_can_be_explained(result: Path, tmp_path: Path) -> None:
+    update(result, new_file(tmp_path, range(40, 50)))
+    known = authors(result)
+    assert known["D0045#0"] in str(explain(result, known["D0045#0"]))
 
 
 def test_refuses_what_is_no_result(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ numbered in the same order as in the whole collection, so that sums are computed
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -172,19 +173,27 @@ class _OwnedFeatures:
         return self._joined(others)
 
     def _joined(self, others: _OwnedFeatures) -> _OwnedFeatures:
-        """Both together: features are numbered by type and name, and counts of one feature in one bag are added up."""
-        keys = list(zip([*self.types, *others.types], [*self.names, *others.names], strict=True))
-        features = sorted(set(keys), key=lambda pair: (pair[0].encode(), pair[1].encode()))
-        place = {feature: number for number, feature in enumerate(features)}
-        number = np.array([place[key] for key in keys], np.int64)
+        """Both together; the others are of the type REFERENCED, and counts of one feature in one bag are added up."""
+        first, last = bisect_left(self.types, REFERENCED), bisect_right(self.types, REFERENCED)
+        known = pa.array(self.names[first:last], pa.string())
+        names = pc.unique(pa.concat_arrays([known, pa.array(others.names, pa.string())])).sort()
+        shift = np.arange(len(self.types))
+        shift[first:last] = first + pc.index_in(known, names).to_numpy()
+        shift[last:] += len(names) - len(known)
+        added = first + pc.index_in(pa.array(others.names, pa.string()), names).to_numpy()
         owner = np.concatenate([self.owner, others.owner])
-        feature = number[np.concatenate([self.feature, others.feature + len(self.types)])]
+        feature = np.concatenate([shift[self.feature], added[others.feature]])
         order = order_by_owner(owner, feature)
         owner, feature = owner[order], feature[order]
-        first = np.flatnonzero((np.diff(owner, prepend=-1) != 0) | (np.diff(feature, prepend=-1) != 0))
-        count = np.add.reduceat(np.concatenate([self.count, others.count])[order], first)
-        types, names = zip(*features, strict=True)
-        return _OwnedFeatures(list(types), list(names), owner[first], feature[first], count)
+        start = np.flatnonzero((np.diff(owner, prepend=-1) != 0) | (np.diff(feature, prepend=-1) != 0))
+        count = np.add.reduceat(np.concatenate([self.count, others.count])[order], start)
+        return _OwnedFeatures(
+            [*self.types[:first], *[REFERENCED] * len(names), *self.types[last:]],
+            [*self.names[:first], *names.to_pylist(), *self.names[last:]],
+            owner[start],
+            feature[start],
+            count,
+        )
 
     def occurrences(self, mentions: pa.Table) -> NDArray[np.float64]:
         """How often each feature occurs in the bags of all mentions: the bag of a document is that of each of them."""

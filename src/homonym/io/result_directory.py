@@ -106,6 +106,11 @@ def _require_replaceable(target: Path, shown: Path) -> None:
         raise OutputError(
             f"{shown} is not empty and not a result of homonym ({min(names)} is in it); name another directory."
         )
+    if CORPUS in names:
+        raise OutputError(
+            f"{shown} was updated, and a new run would lose its author ids and events; "
+            "use homonym update --mode rebuild, or name another directory."
+        )
     if wrong := sorted(name for name in FILES & set(names) if not _is_plain(target / name)):
         raise OutputError(f"{shown / wrong[0]} is not a file, but homonym writes one of that name; move it away.")
     if os.path.ismount(target):
@@ -278,6 +283,24 @@ def _remove_own_files(folder: Path) -> None:
                     os.unlink(folder / name)
     with suppress(OSError):  # it is missing, or has other files
         os.rmdir(folder)
+
+
+def recover_missing(path: Path) -> None:
+    """Give a result its name back if a process was killed between the two renames of a swap (see `_exchange`)."""
+    target = _target(path)
+    if os.path.lexists(target) or not os.path.isdir(target.parent):
+        return
+    for found in sorted(target.parent.glob(_temporary_name("former", "*", "*", glob.escape(target.name)))):
+        process = found.name[1:].partition("-")[0]
+        if process.isdecimal() and not _is_alive(int(process)) and is_result(found):
+            os.rename(found, target)
+            return
+
+
+def _is_alive(process: int) -> bool:
+    import psutil
+
+    return bool(psutil.pid_exists(process))
 
 
 def recover_directory(path: Path, process: int) -> None:
