@@ -26,7 +26,7 @@ from homonym.corpus.decision_store import (
     read_decisions,
 )
 from homonym.errors import HomonymError, InputError, OutputError
-from homonym.io.result_directory import DECISIONS
+from homonym.io.result_directory import DECISIONS, MARKER, MARKER_TEXT, changed_directory
 from tests.support.profiles import examples
 
 
@@ -268,3 +268,19 @@ def test_confirmed_decisions_survive_kill(tmp_path: Path) -> None:
         assert len(rows) - last in {0, 1}
         confirmed = len(rows)
     assert confirmed >= 30
+
+
+@pytest.mark.parametrize("before", [0, 1])
+def test_decision_during_an_update_is_kept(before: int, tmp_path: Path) -> None:
+    result = tmp_path / "result"
+    result.mkdir()
+    (result / MARKER).write_bytes(MARKER_TEXT)
+    for number in range(before):
+        add_decisions(result, [new(f"old{number}")])
+    with changed_directory(result):
+        add_decisions(result, [new("meanwhile")])
+    assert [row.a for row in read_decisions(result)][before:] == ["meanwhile"]
+    add_decisions(result, [new("after")])
+    assert len(read_decisions(result)) == before + 2
+    assert integrity_problem(result) is None
+    assert [path.name for path in tmp_path.iterdir()] == ["result"]

@@ -107,6 +107,15 @@ def test_directories_are_swapped_without_help_of_the_system(
     assert sorted(os.listdir(tmp_path)) == ["result"]
 
 
+def test_result_that_lost_its_name_is_found_again(first: Path, tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    shutil.copytree(first, tmp_path / f".{process.pid}-0123abcd.former.result")
+    update(tmp_path / "result", remove=["D0001"])
+    require_consistent(tmp_path / "result")
+    assert sorted(os.listdir(tmp_path)) == ["result"]
+
+
 def _fail(folder: Path) -> None:
     (folder / "mentions.parquet").unlink()
     raise ZeroDivisionError

@@ -555,7 +555,8 @@ def study(inputs: tuple[Path, ...], output: Path, gold: tuple[Path, ...], **opti
     try:
         _call(study, show_study, inputs, options, output=output, gold=gold or None)
     except KeyboardInterrupt as stopped:
-        stopped.args = (f"finished runs are in {output}. Run the same command to resume.",)
+        if not options.get("replay"):
+            stopped.args = (f"finished runs are in {output}. Run the same command to resume.",)
         raise click.Abort from stopped
 
 

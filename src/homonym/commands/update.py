@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Literal
 from homonym.commands.in_memory import Data, files_of
 from homonym.commands.run import Resources, Run, RunFiles, open_local_engine, prepare_run
 from homonym.errors import InputError, SettingsError, counted
-from homonym.io.result_directory import DOCUMENTS, MASSES, MENTIONS, PAIRS, REPORT, changed_directory, is_result
+from homonym.io.result_directory import (
+    DOCUMENTS,
+    MASSES,
+    MENTIONS,
+    PAIRS,
+    REPORT,
+    changed_directory,
+    is_result,
+    recover_missing,
+)
 from homonym.records.model import Problems
 from homonym.records.reader import Columns
 from homonym.runtime.progress import Listener
@@ -79,6 +88,7 @@ def update(
     The directory changes as a whole: if the update is interrupted, it is as before.
     """
     folder = Path(result)
+    recover_missing(folder)
     _require_living(folder)
     if mode not in MODES:
         raise SettingsError(f"mode: unknown mode {mode!r}; use assign, grow or rebuild.")

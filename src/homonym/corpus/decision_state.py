@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +34,7 @@ from homonym.corpus.decision_store import (
 
 Pair = tuple[str, str]
 
+_NOTHING_APART: dict[int, Decision] = {}
 # What each kind says about two mentions.
 RELATIONS = {SAME: SAME, IS: SAME, DIFFERENT: DIFFERENT, IS_NOT: DIFFERENT, UNSURE: UNSURE}
 
@@ -87,7 +89,7 @@ def active_decisions(result: Path) -> list[Decision]:
 
 def decision_pairs(result: Path) -> UserPairs | None:
     """The must-link and cannot-link pairs of the decisions in force, in the order of mention ids; None if none."""
-    rows = read_state(result).pairs.items()
+    rows = sorted(read_state(result).pairs.items())
     if not rows:
         return None
     return UserPairs(tuple(a for (a, _), _ in rows), tuple(b for (_, b), _ in rows), tuple(same for _, same in rows))
@@ -108,7 +110,7 @@ def decision_state(rows: Iterable[Decision]) -> DecisionState:
     rows = list(rows)
     state = DecisionState(undone=undone_rows(rows))
     valid = [row for row in rows if row.kind != UNDO and row.number not in state.undone]
-    newest_first = sorted(valid, key=lambda row: -row.number)
+    newest_first = sorted(valid, key=itemgetter(0), reverse=True)
     statements = _Statements(newest_first)
     singles: dict[tuple[str, str], Decision] = {}
     for row in newest_first:
@@ -125,27 +127,29 @@ def decision_state(rows: Iterable[Decision]) -> DecisionState:
 
 def _weigh(row: Decision, statements: _Statements, state: DecisionState) -> None:
     """Decide whether a decision is in force, given the newer ones."""
-    newer = statements.newer(row)
+    relation, a, b = RELATIONS[row.kind], *statements.numbers(row)
+    newer = statements.newer(a, b, row)
     # The same statement once more replaces the older one, unless that has more mentions.
-    if newer and not (row.members and RELATIONS[row.kind] == RELATIONS[newer.kind]):
+    if newer is not row and not (row.members and relation == RELATIONS[newer.kind]):
         state.replaced[row.number] = newer
-    elif by := statements.contradiction(row):
+    elif by := statements.contradiction(relation, a, b):
         state.overruled[row.number] = Overruled(row, by)
     else:
-        statements.add(row)
+        statements.add(relation, a, b, row)
         state.active.append(row)
 
 
 class _Statements:
     """The statements in force so far: connected components of must-links, and cannot-links between components.
 
-    Mentions are numbers here, in the order of their ids, and a pair is one number, because that is faster.
+    Mentions are numbers here, and a pair is one number, because that is faster.
     """
 
     def __init__(self, rows: Sequence[Decision]) -> None:
         of_mentions = [row for row in rows if row.kind in RELATIONS]
-        texts = {text for row in of_mentions for text in (row.mention_a, row.mention_b, *row.members)}
-        self._mentions = sorted(texts)
+        self._mentions = list(
+            dict.fromkeys(text for row in of_mentions for text in (row.mention_a, row.mention_b, *row.members))
+        )
         self._number = {mention: number for number, mention in enumerate(self._mentions)}
         self._decided: dict[int, Decision] = {}
         self._pairs: dict[int, bool] = {}
@@ -158,39 +162,39 @@ class _Statements:
         self._size = [1] * len(self._mentions)
 
     def named_pairs(self) -> Iterator[tuple[Pair, bool]]:
-        """The pairs in force by mention ids, in their order; True for a must-link."""
-        for pair, same in sorted(self._pairs.items()):
-            a, b = divmod(pair, len(self._mentions))
-            yield (self._mentions[a], self._mentions[b]), same
+        """The pairs in force by mention ids, the smaller id first; True for a must-link."""
+        for pair, same in self._pairs.items():
+            number, other = divmod(pair, len(self._mentions))
+            a, b = self._mentions[number], self._mentions[other]
+            yield (a, b) if a < b else (b, a), same
 
-    def newer(self, row: Decision) -> Decision | None:
-        """The newer decision on the same pair; from now on this one, if there is none."""
-        newer = self._decided.setdefault(self._pair(*self._ends(row)), row)
-        return None if newer is row else newer
+    def numbers(self, row: Decision) -> tuple[int, int]:
+        """The numbers of both mentions of a decision."""
+        return self._number[row.mention_a], self._number[row.mention_b]
 
-    def contradiction(self, row: Decision) -> tuple[Decision, ...]:
-        """The newer decisions that together exclude this one: what separates both mentions comes first."""
-        a, b = self._ends(row)
+    def newer(self, a: int, b: int, row: Decision) -> Decision:
+        """The newest decision on a pair: this one, if there is no newer one."""
+        return self._decided.setdefault(self._pair(a, b), row)
+
+    def contradiction(self, relation: str, a: int, b: int) -> tuple[Decision, ...]:
+        """The newer decisions that together exclude a statement: what separates both mentions comes first."""
+        if relation == UNSURE:
+            return ()
         x, y = self._root(a), self._root(b)
-        relation = RELATIONS[row.kind]
-        if relation == SAME and (apart := self._apart.get(x, {}).get(y)):
+        if relation == SAME and (apart := self._apart.get(x, _NOTHING_APART).get(y)):
             return (apart, *self._links(a, b, apart))
         return tuple(self._path(a, b)) if relation == DIFFERENT and x == y else ()
 
-    def add(self, row: Decision) -> None:
+    def add(self, relation: str, a: int, b: int, row: Decision) -> None:
         """Take a decision that contradicts nothing."""
-        a, b = self._ends(row)
-        if RELATIONS[row.kind] == SAME:
+        if relation == SAME:
             self._join(a, b, row)
-        elif RELATIONS[row.kind] == DIFFERENT:
+        elif relation == DIFFERENT:
             self._separate(a, b, row)
             leaving = self._leaving.get(row.mention_b, set())
             for member in row.members:
                 if member not in leaving and self._is_open(a, number := self._number[member]):
                     self._separate(a, number, row)
-
-    def _ends(self, row: Decision) -> tuple[int, int]:
-        return self._number[row.mention_a], self._number[row.mention_b]
 
     def _pair(self, a: int, b: int) -> int:
         return (a * len(self._mentions) + b) if a < b else (b * len(self._mentions) + a)
@@ -242,7 +246,7 @@ class _Statements:
 
     def _links(self, a: int, b: int, apart: Decision) -> Iterator[Decision]:
         """The must-links that connect two mentions with the mentions that a decision keeps apart."""
-        ends = self._ends(apart)
+        ends = self.numbers(apart)
         if self._root(a) != self._root(ends[0]):
             ends = ends[::-1]
         for mention, end in zip((a, b), ends, strict=True):

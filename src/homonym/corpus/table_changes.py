@@ -68,12 +68,19 @@ def _merged(path: Path, order: Sequence[str], gone: pa.Array, added: pa.Table, r
 
 
 def summaries_of(
-    folder: Path, rows: pa.Table, blocking: str, work: Path, names: Mapping[str, str], known: Mapping[str, str | None]
+    folder: Path,
+    rows: pa.Table,
+    blocking: str,
+    work: Path,
+    names: Mapping[str, str],
+    known: Mapping[str, str | None],
+    identifiers: Mapping[str, Mapping[str, str]] = {},
 ) -> pa.Table:
     """The rows of the table of authors for some authors, of which all mentions are given.
 
     `folder` has the tables of mentions and documents as they will be. `names` are names that users gave to authors, and
-    `known` the names of other authors; the rest is looked up in the table of authors.
+    `known` the names of other authors; the rest is looked up in the table of authors. `identifiers` are
+    those of mentions, by kind; those of other mentions are read from their documents.
     """
     if not len(rows):
         return AUTHOR_SUMMARIES.empty_table()
@@ -88,12 +95,20 @@ def summaries_of(
     found = look_up(folder / AUTHORS, "author_id", pa.array(missing, pa.string()), ["author_id", "name"])
     shown = {**known, **dict(zip(*found.to_pydict().values(), strict=True)), **names}
     return _summarise(
-        facts, _identifiers(rows, documents), documents, numbers, own, shown, set(others.to_pylist()), work, names
+        facts,
+        _identifier_rows(folder, rows, identifiers),
+        documents,
+        numbers,
+        own,
+        shown,
+        set(others.to_pylist()),
+        work,
+        names,
     )
 
 
 _READ = ["document_id", "year", "authors.list.element.position", "authors.list.element.name",
-         "authors.list.element.affiliations.list.element", "record"]  # fmt: skip
+         "authors.list.element.affiliations.list.element"]  # fmt: skip
 
 
 def _facts(rows: pa.Table, partners: pa.Table, numbers: pa.Array, documents: pa.Table, blocking: str) -> pa.Table:
@@ -123,21 +138,31 @@ def _facts(rows: pa.Table, partners: pa.Table, numbers: pa.Array, documents: pa.
     return pa.concat_tables([own, pa.table(others).select(NAMED_FACTS.names).cast(NAMED_FACTS)])
 
 
-def _identifiers(rows: pa.Table, documents: pa.Table) -> pa.Table:
+def _identifier_rows(folder: Path, rows: pa.Table, known: Mapping[str, Mapping[str, str]]) -> pa.Table:
     """The identifiers of mentions, one of each kind, as in a run (see collection/counting.py)."""
-    ids: dict[tuple[str, int], dict[str, str]] = {}
-    for document_id, record in zip(documents["document_id"].to_pylist(), documents["record"].to_pylist(), strict=True):
-        document, _ = parse_document(record.encode())
-        for author in document.authors:
-            if author.ids or author.emails:
-                ids[document_id, author.position] = _of_author(author.ids, author.emails)
+    ids = dict(known)
+    mention_ids = rows["mention_id"].to_pylist()
+    unknown = rows.filter(pa.array([mention not in ids for mention in mention_ids], pa.bool_()))
+    if len(unknown):
+        ids.update(_read_identifiers(folder, pc.unique(unknown["document_id"])))
     found = [
         (place, kind, value)
-        for place, key in enumerate(zip(rows["document_id"].to_pylist(), rows["position"].to_pylist(), strict=True))
-        for kind, value in sorted(ids.get(key, {}).items())
+        for place, mention in enumerate(mention_ids)
+        for kind, value in sorted(ids.get(mention, {}).items())
     ]
     schema = pa.schema([("place", pa.int64()), ("kind", pa.string()), ("id", pa.string())])
     return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in found], schema=schema)
+
+
+def _read_identifiers(folder: Path, documents: pa.Array) -> dict[str, dict[str, str]]:
+    """The identifiers of the mentions of some documents, by mention id."""
+    rows = look_up(folder / DOCUMENTS, "document_id", documents, ["document_id", "record"])
+    found = {}
+    for document_id, record in zip(rows["document_id"].to_pylist(), rows["record"].to_pylist(), strict=True):
+        document, _ = parse_document(record.encode())
+        for author in document.authors:
+            found[f"{document_id}#{author.position}"] = _of_author(author.ids, author.emails)
+    return found
 
 
 def _of_author(ids: Mapping[str, str], emails: Sequence[str]) -> dict[str, str]:

@@ -87,6 +87,8 @@ class UpdatePlan:
     mode: str
     known_ids: pa.Table
     threads: int = 1
+    # The identifiers of mentions by kind, filled where documents are read anyway.
+    identifiers: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 def touched_blocks(plan: UpdatePlan) -> TouchedBlocks:
@@ -227,9 +229,19 @@ def _clustered(plan: UpdatePlan, base: pa.Table) -> pa.Table:
             )
             done.append(_named(found, taken, plan))
             conflicts += found.found.conflicts if found.found else []
+            plan.identifiers.update(_identifiers(found))
         add_counts(plan.folder, found.counted)
     replace_conflicts(plan.folder / CONFLICTS, {*blocks.to_pylist()}, conflicts)
     return pa.concat_tables(done).sort_by(ORDER)
+
+
+def _identifiers(found: ClusteredRows) -> dict[str, dict[str, str]]:
+    """The identifiers of all mentions of some blocks."""
+    mention_ids = found.rows["mention_id"].to_pylist()
+    known: dict[str, dict[str, str]] = {mention: {} for mention in mention_ids}
+    for row in found.encoded.identifiers().to_pylist():
+        known[mention_ids[row["place"]]][row["kind"]] = row["id"]
+    return known
 
 
 def _batches(rows: pa.Table) -> Iterator[pa.Table]:
@@ -482,14 +494,16 @@ def write_changed_authors(plan: UpdatePlan, former: pa.Table, shown: pa.Table) -
     rows = shown.filter(pc.is_in(shown["author_id"], pa.array(sorted(changed), pa.string())))
     blocking = plan.epoch.settings.blocking
     with TemporaryDirectory(dir=plan.work) as work:
-        found = summaries_of(plan.folder, rows, blocking, Path(work), names, {})
+        found = summaries_of(plan.folder, rows, blocking, Path(work), names, {}, plan.identifiers)
     known = dict(zip(found["author_id"].to_pylist(), found["name"].to_pylist(), strict=True))
     others = _coauthors(plan, former, shown, changed | gone, known) - changed
     if others:
         more = look_up(plan.folder / MENTIONS, "author_id", pa.array(sorted(others), pa.string()))
         with TemporaryDirectory(dir=plan.work) as work:
             given = names | _kept_names(plan, others)
-            found = pa.concat_tables([found, summaries_of(plan.folder, more, blocking, Path(work), given, known)])
+            found = pa.concat_tables(
+                [found, summaries_of(plan.folder, more, blocking, Path(work), given, known, plan.identifiers)]
+            )
     replace_rows(plan.result, plan.folder, AUTHORS, sorted(gone), found)
     return len(changed)
 

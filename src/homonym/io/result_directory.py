@@ -295,6 +295,24 @@ def _remove_own_files(folder: Path) -> None:
         os.rmdir(folder)
 
 
+def recover_missing(path: Path) -> None:
+    """Give a result its name back if a process was killed between the two renames of a swap (see `_exchange`)."""
+    target = _target(path)
+    if os.path.lexists(target) or not os.path.isdir(target.parent):
+        return
+    for found in sorted(target.parent.glob(_temporary_name("former", "*", "*", glob.escape(target.name)))):
+        process = found.name[1:].partition("-")[0]
+        if process.isdecimal() and not _is_alive(int(process)) and is_result(found):
+            os.rename(found, target)
+            return
+
+
+def _is_alive(process: int) -> bool:
+    import psutil
+
+    return bool(psutil.pid_exists(process))
+
+
 def recover_directory(path: Path, process: int) -> None:
     """Clean up after a process that was killed while it wrote a result: the older one gets its name back."""
     target = _target(path)
