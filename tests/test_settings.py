@@ -51,7 +51,7 @@ def test_defaults_are_those_of_the_paper_but_for_what_was_measured_to_be_better(
     assert (settings.variant, settings.scope, settings.joint) == ("prob", "overall", False)
     assert (settings.epsilon, settings.title_weight, settings.abstract_weight) == (1e-4, 3, 1)
     assert (settings.year_sigma, settings.year_reach) == (2.0, 5)
-    assert (settings.weights, settings.chance) == ("balanced", 0.25)
+    assert (settings.weights, settings.chance_weight) == ("balanced", 0.25)
     assert settings.limit == Limit(kappa=7.0)
     assert not settings.limit_is_given
 
@@ -63,8 +63,12 @@ def test_scores_whose_scale_is_not_known_have_the_papers_limit(values: dict[str,
 
 
 def test_chance_is_subtracted_from_sums_unless_a_weight_is_given() -> None:
-    assert (Settings(variant="max").chance, Settings(gamma=0).chance, Settings(gamma=2).chance) == (0.0, 0.0, 2.0)
-    assert Settings(variant="max", gamma=1).chance == 1.0
+    assert (
+        Settings(variant="max").chance_weight,
+        Settings(gamma=0).chance_weight,
+        Settings(gamma=2).chance_weight,
+    ) == (0.0, 0.0, 2.0)
+    assert Settings(variant="max", gamma=1).chance_weight == 1.0
 
 
 @pytest.mark.parametrize(
@@ -233,7 +237,7 @@ def test_a_limit_that_is_still_to_be_found_is_not_written(tmp_path: Path, varian
     settings = Settings(variant=variant)
     kept = read_back(settings, tmp_path)
     assert not kept.limit_is_given
-    assert kept.gamma == settings.chance
+    assert kept.gamma == settings.chance_weight
     assert kept.model_dump(exclude=SPELLED_OUT) == settings.model_dump(exclude=SPELLED_OUT)
 
 
@@ -285,7 +289,7 @@ def any_settings(draw: st.DrawFn) -> Settings:
 @given(any_settings())
 def test_toml_gives_back_every_value(tmp_path_factory: pytest.TempPathFactory, settings: Settings) -> None:
     kept = read_back(settings, tmp_path_factory.getbasetemp())
-    assert (kept.limit, kept.gamma) == (settings.limit, settings.chance)
+    assert (kept.limit, kept.gamma) == (settings.limit, settings.chance_weight)
     assert kept.model_dump(exclude=SPELLED_OUT) == settings.model_dump(exclude=SPELLED_OUT)
     assert kept.to_toml() == settings.to_toml()
 

@@ -35,6 +35,28 @@ class CapacityError(HomonymError):
     """A block does not fit into the memory that the run may use."""
 
 
+def described(value: object) -> str:
+    """The type of a value, for messages.
+
+    >>> described(5)
+    'an object of the type int'
+    """
+    kind = type(value)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    return f"an object of the type {name}"
+
+
+def require_type(name: str, value: object, kinds: type | tuple[type, ...], expected: str) -> None:
+    """Fail if an argument of a function is not of the expected types.
+
+    >>> require_type("path", 5, str, "a path")
+    Traceback (most recent call last):
+    homonym.errors.SettingsError: path must be a path, but is an object of the type int.
+    """
+    if not isinstance(value, kinds):
+        raise SettingsError(f"{name} must be {expected}, but is {described(value)}.")
+
+
 def counted(number: int, noun: str) -> str:
     """A number with its noun in singular or plural.
 

@@ -380,7 +380,7 @@ class Settings(BaseModel):
         return Settings(**self.model_dump(exclude_unset=True, exclude={*names}))._from_file(self._file)
 
     @property
-    def chance(self) -> float:
+    def chance_weight(self) -> float:
         """γ as given, else the default of the variant."""
         return DEFAULT_GAMMA[self.variant] if self.gamma is None else self.gamma
 
@@ -452,7 +452,7 @@ class Settings(BaseModel):
 
     def spelled_out(self) -> dict[str, Any]:
         """All values by name, defaults included. A limit that is still to be calibrated is left out."""
-        values = self.model_dump() | {"gamma": self.chance}
+        values = self.model_dump() | {"gamma": self.chance_weight}
         if self.limit_is_given:
             values |= self.limit._asdict()
             values |= {"chance_limit": self.required_lift, "name_trust": self.trust_in_names}

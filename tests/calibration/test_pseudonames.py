@@ -783,6 +783,6 @@ def test_limit_round_trips_through_the_settings_file(
 
 @pytest.mark.parametrize("variant", ["prob", "max"])
 def test_default_gamma_depends_on_the_variant(variant: str) -> None:
-    assert Settings(variant=variant).chance == DEFAULT_GAMMA[variant]
-    assert Settings(variant=variant).with_limit(Limit(kappa=1.0)).chance == DEFAULT_GAMMA[variant]
-    assert Settings(variant=variant, gamma=1.5).with_limit(Limit(kappa=1.0)).chance == 1.5
+    assert Settings(variant=variant).chance_weight == DEFAULT_GAMMA[variant]
+    assert Settings(variant=variant).with_limit(Limit(kappa=1.0)).chance_weight == DEFAULT_GAMMA[variant]
+    assert Settings(variant=variant, gamma=1.5).with_limit(Limit(kappa=1.0)).chance_weight == 1.5

@@ -339,7 +339,7 @@ def test_also_judges_limits_found_without_labels(corpus: Path, calibrated: Calib
     judged = {limit.kind: limit for limit in calibrated.limits}
     assert limit_of(judged["default"]) == Settings().limit
     assert limit_of(judged["pseudo-names"]) == calibrated.unlabelled.limit
-    assert judged["default"].gamma == judged["pseudo-names"].gamma == Settings().chance
+    assert judged["default"].gamma == judged["pseudo-names"].gamma == Settings().chance_weight
     alone = calibrate(corpus)
     assert (alone.unlabelled.limit, alone.unlabelled.f1) == (calibrated.unlabelled.limit, calibrated.unlabelled.f1)
 
@@ -385,7 +385,7 @@ def test_takes_another_gamma_if_clearly_better(generated: Callable[[Corpus], Pat
 def test_keeps_the_default_gamma_if_no_other_is_clearly_better(easy: Path) -> None:
     found = calibrate(easy, easy, Settings(chance_limit=0, name_trust=0))
     assert len({round(one.f1, 2) for one in found.chances}) == 1
-    assert (found.settings.gamma, found.settings.chance) == (None, 0.25)
+    assert (found.settings.gamma, found.settings.chance_weight) == (None, 0.25)
     assert {limit.gamma for limit in found.limits} == {0.25}
 
 

@@ -15,51 +15,31 @@ from homonym.clustering.agglomerative import SWEEP_RATIO, Clustering, cluster, d
 from homonym.clustering.arrays import Bags, Constraints, Frequencies
 from homonym.clustering.dense.merging import descending_order
 from homonym.settings import Settings
-from tests.clustering.test_dense import (
+from tests.support.profiles import examples
+from tests.support.small_blocks import (
+    EMPTY,
+    EXACT,
+    PROFILES,
     TYPES,
+    Case,
     Mention,
     blocks,
+    constrained,
+    constraints_of,
     counted,
     flat,
+    labels_of,
     literal,
     literal_model,
+    lowest_of,
     names_of,
     near,
     parameters,
     partition,
+    rarities,
+    sparse,
     with_name,
 )
-from tests.clustering.test_sweep import EXACT, labels_of, lowest_of, rarities, sparse
-from tests.support.profiles import examples
-
-Case = tuple[list[list[Mention]], Constraints]
-
-PROFILES = 5
-EMPTY: Mention = {kind: {} for kind in TYPES}
-
-
-def constraints_of(groups: list[list[int]], profiles: list[list[int]], pairs: set[tuple[int, int]]) -> Constraints:
-    """Constraints of some blocks: any group numbers, a profile for each mention, and cannot-link pairs of profiles."""
-    cannot_link = [sorted({q for pair in pairs if p in pair for q in ({*pair} - {p} or {p})}) for p in range(PROFILES)]
-    return Constraints(
-        group=np.array([[*group].index(g) for group in groups for g in group], np.int32),
-        profile=np.array([p for profile in profiles for p in profile], np.int32),
-        cannot_link_start=np.cumsum([0] + [len(each) for each in cannot_link]),
-        cannot_link=np.array([q for each in cannot_link for q in each], np.int32),
-    )
-
-
-@st.composite
-def constrained(draw: st.DrawFn) -> Case:
-    """Blocks with few must-link groups and cannot-link pairs, or many of both."""
-    collection = draw(blocks)
-    few = draw(st.booleans())
-    member = st.sampled_from([*range(20)] if few else [0, 1, 2, 3])
-    groups = [draw(st.lists(member, min_size=len(block), max_size=len(block))) for block in collection]
-    holds = st.integers(0, PROFILES - 1)
-    profiles = [draw(st.lists(holds, min_size=len(block), max_size=len(block))) for block in collection]
-    pairs = draw(st.sets(st.tuples(holds, holds), max_size=3 if few else 8))
-    return collection, constraints_of(groups, profiles, pairs)
 
 
 def cannot_link_profiles(constraints: Constraints, x: int) -> set[int]:

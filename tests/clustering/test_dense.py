@@ -18,134 +18,19 @@ from homonym.clustering.arrays import Bags, Frequencies, NamePrior
 from homonym.clustering.dense import blocks as dense_blocks
 from homonym.settings import Settings
 from tests.support.profiles import examples
-
-Bag = dict[int, float]
-Mention = dict[str, Bag]
-TYPES = ("co", "term", "year")
-
-# Few features and few distinct counts, so that ties, equal mentions and empty bags are common.
-whole_counts = st.sampled_from([1.0, 1.0, 2.0, 3.0])
-odd_counts = st.sampled_from([0.1, 0.2006, 0.177, 1 / 3, 1.0])
-bags = st.dictionaries(st.integers(0, 5), whole_counts | odd_counts, max_size=4)
-# At most one full name, where `bags` have features, and its factor. Equal factors and a factor of 1 are common.
-FACTORS = (0.5, 1.0, 2.0, 1000.0, 2.0)
-full_names = st.none() | st.sampled_from([0, 2, 2, 3]) | st.integers(0, len(FACTORS) - 1)
-mentions = st.fixed_dictionaries(
-    dict.fromkeys(TYPES, bags) | {"name": full_names.map(lambda name: {} if name is None else {name: FACTORS[name]})}
+from tests.support.small_blocks import (
+    TYPES,
+    Mention,
+    blocks,
+    counted,
+    flat,
+    literal,
+    names_of,
+    near,
+    parameters,
+    partition,
+    with_name,
 )
-unnamed = mentions.map(lambda mention: {**mention, "name": {}})
-members = st.lists(mentions, min_size=1, max_size=7) | st.lists(unnamed, min_size=1, max_size=7)
-blocks = st.lists(members, min_size=1, max_size=4)
-limits = st.sampled_from([0.0, 1e-6, 1e-3, 0.02, 0.125, 0.25, 0.5, 1.0])
-
-
-@st.composite
-def parameters(draw: st.DrawFn) -> Settings:
-    raw = [draw(st.integers(0, 3)) for _ in TYPES]
-    variant, joint = draw(
-        st.sampled_from([("prob", False), ("prob", False), ("prob", True), ("max", False), ("max", True)])
-    )
-    weights: Any = "uniform"
-    if sum(raw) > 0:
-        weights = {kind: value / sum(raw) for kind, value in zip(TYPES, raw, strict=True)}
-    return Settings(
-        variant=variant,
-        joint=joint,
-        scope=draw(st.sampled_from(["overall", "within"])),
-        epsilon=draw(st.sampled_from([1e-4, 1e-2, 1.0])),
-        alpha=draw(limits),
-        beta=draw(limits) / 10,
-        kappa=draw(limits),
-        gamma=draw(st.sampled_from([0.0, 0.0, 0.5, 1.0, 2.0])),
-        chance_limit=draw(st.sampled_from([0.0, 0.5, 3.0])) if variant == "prob" and not joint else 0.0,
-        weights=weights,
-    )
-
-
-def counted(collection: list[list[Mention]], rare: int) -> Frequencies:
-    """Frequencies over all blocks plus `rare` occurrences of each feature elsewhere in the collection."""
-    total = np.full(6 * len(TYPES), float(rare))
-    for block in collection:
-        for mention in block:
-            for t, kind in enumerate(TYPES):
-                for feature, count in mention[kind].items():
-                    total[6 * t + feature] += count
-    mass = total.reshape(len(TYPES), 6).sum(axis=1)
-    mentions = sum(len(block) for block in collection) + rare
-    return Frequencies(TYPES, np.arange(len(TYPES) + 1) * 6, total, mass, mentions)
-
-
-def flat(collection: list[list[Mention]]) -> Bags:
-    occurrences = [
-        [(6 * t + f, c) for t, kind in enumerate(TYPES) for f, c in sorted(mention[kind].items())]
-        for block in collection
-        for mention in block
-    ]
-    return Bags(
-        block_start=np.cumsum([0] + [len(block) for block in collection]),
-        bag_start=np.cumsum([0] + [len(bag) for bag in occurrences]),
-        feature=np.array([f for bag in occurrences for f, _ in bag], np.int32),
-        count=np.array([c for bag in occurrences for _, c in bag], np.float64),
-    )
-
-
-def names_of(collection: list[list[Mention]]) -> NamePrior | None:
-    """The full names of the mentions, None if there are none."""
-    names = [next(iter(mention.get("name", {}).items()), (-1, 1.0)) for block in collection for mention in block]
-    if all(name < 0 for name, _ in names):
-        return None
-    return NamePrior(np.array([name for name, _ in names], np.int32), np.array([factor for _, factor in names]))
-
-
-def with_name(mention: Mention, name: int) -> Mention:
-    """The mention with this full name, or without one if the number is negative."""
-    return {**mention, "name": {name: FACTORS[name]} if name >= 0 else {}}
-
-
-def literal_names(block: list[Mention]) -> reference.ReferenceNames:
-    """The full names of the mentions of one block as the reference takes them."""
-    names = [mention.get("name", {}) for mention in block]
-    return reference.ReferenceNames(
-        [next(iter(name), None) for name in names], {g: factor for name in names for g, factor in name.items()}
-    )  # fmt: skip
-
-
-def literal(
-    block: list[Mention],
-    frequencies: Frequencies,
-    run: Settings,
-    constraints: reference.ReferenceConstraints | None = None,
-) -> list[reference.Round]:
-    return list(reference.rounds(*literal_model(block, frequencies, run), constraints))
-
-
-def literal_model(
-    block: list[Mention], frequencies: Frequencies, run: Settings
-) -> tuple[list[reference.FeatureType], reference.ReferenceModel]:
-    weights = run.weights_for(TYPES)
-    types = []
-    for t, kind in enumerate(TYPES):
-        counts = np.zeros((len(block), 6))
-        for x, mention in enumerate(block):
-            for feature, count in mention[kind].items():
-                counts[x, feature] = count
-        totals = counts.sum(axis=0) if run.scope == "within" else frequencies.total[6 * t : 6 * t + 6]
-        mass = totals.sum() if run.scope == "within" else frequencies.mass[t]
-        types.append(
-            reference.FeatureType(counts, totals, float(mass), weights[t])
-        )  # fmt: skip
-    alpha, beta, kappa = run.limit
-    model = reference.ReferenceModel(
-        N=len(block) if run.scope == "within" else frequencies.mentions,
-        epsilon=run.epsilon,
-        limit=alpha + len(block) * beta + kappa * len(block) ** 0.5 / (frequencies.mentions + 3000),
-        use_max=run.variant == "max",
-        joint=run.joint,
-        gamma=run.chance,
-        chance_limit=run.required_lift,
-        names=literal_names(block),
-    )
-    return types, model
 
 
 def replayed(answer: Clustering, b: int) -> list[list[list[int]]]:
@@ -160,19 +45,6 @@ def replayed(answer: Clustering, b: int) -> list[list[list[int]]]:
             group = [left if g == right else g for g in group]
         partitions.append(partition(group))
     return partitions
-
-
-def partition(labels: list[int]) -> list[list[int]]:
-    return sorted([x for x, g in enumerate(labels) if g == label] for label in set(labels))
-
-
-def near(value: Any, run: Settings, names: NamePrior | None = None) -> Any:
-    """Equal up to rounding; with chance correction, rounding is relative to the terms of the subtraction.
-
-    These are multiplied by the factors of names.
-    """
-    factor = 1.0 if names is None else max(1.0, float(names.factor.max()))
-    return pytest.approx(value, rel=1e-9, abs=1e-13 * (1 + run.chance) * factor if run.chance else 0)
 
 
 def assert_same_as_reference(collection: list[list[Mention]], run: Settings, rare: int) -> None:

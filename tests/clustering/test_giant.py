@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from io import BytesIO
 from itertools import product
 from typing import Any
 
@@ -16,12 +18,27 @@ from homonym.clustering import agglomerative
 from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, needed_bytes
 from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies, NamePrior
 from homonym.clustering.sparse import giant_blocks
+from homonym.clustering.sparse.round_snapshots import Arrays
 from homonym.settings import Settings
 from tests.clustering import test_constrained_clustering, test_dense
-from tests.clustering.test_constrained_clustering import EMPTY, PROFILES, Case, constrained, constraints_of
-from tests.clustering.test_dense import FACTORS, TYPES, Mention, blocks, counted, flat, names_of, near, parameters
-from tests.clustering.test_sweep import rarities
 from tests.support.profiles import examples
+from tests.support.small_blocks import (
+    EMPTY,
+    FACTORS,
+    PROFILES,
+    TYPES,
+    Case,
+    Mention,
+    blocks,
+    constrained,
+    constraints_of,
+    counted,
+    flat,
+    names_of,
+    near,
+    parameters,
+    rarities,
+)
 
 # Names of the constants for what is kept between rounds, and for the size of work units.
 CONSTANTS = ("LISTED", "WORN", "ENOUGH", "CHUNK", "CACHE_BYTES", "CACHED_SIZE", "IDLE")
@@ -122,6 +139,107 @@ def test_sparse_kernel_equals_dense_kernel_for_any_number_of_threads(
         shared = clustered(bags, frequencies, run, threads=2, **options)
     assert_same_answer(alone, dense, run, names)
     assert_identical(alone, shared)
+
+
+class InterruptedRunError(Exception):
+    """A run that was stopped."""
+
+
+class LastSnapshot:
+    """Keeps the last snapshot of one block in memory, as it would be read from a file; the n-th one stops the run."""
+
+    def __init__(self, stop_at: int) -> None:
+        self.left, self.content, self.key = stop_at, b"", ""
+
+    def load(self, key: str) -> dict[str, Any] | None:
+        if not self.content:
+            return None
+        assert key == self.key
+        return dict(np.load(BytesIO(self.content), allow_pickle=False))
+
+    def is_due(self) -> bool:
+        return True
+
+    def save(self, key: str, arrays: Arrays) -> None:
+        content, named = BytesIO(), dict[str, Any](arrays)
+        np.savez(content, **named)
+        self.key, self.content, self.left = key, content.getvalue(), self.left - 1
+        if self.left == 0:
+            raise InterruptedRunError
+
+
+def resumed(stop_at: int, *arguments: Any, **options: Any) -> Clustering:
+    """The result of a run that was stopped after some rounds and resumed."""
+    store = LastSnapshot(stop_at)
+    try:
+        return clustered(*arguments, store=store, **options)
+    except InterruptedRunError:
+        return clustered(*arguments, store=store, **options)
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(200))
+@given(
+    case=constrained(),
+    run=parameters(),
+    rare=rarities,
+    constants=changed_constants(),
+    hypothetical=st.booleans(),
+    stop_at=st.integers(1, 4),
+)
+def test_a_resumed_block_has_the_same_result_to_the_last_bit(
+    case: Case, run: Settings, rare: int, constants: dict[str, float], hypothetical: bool, stop_at: int
+) -> None:
+    collection, constraints = case
+    bags, frequencies = flat(collection), counted(collection, rare)
+    block = int(np.argmax(np.diff(bags.block_start)))
+    chosen = np.arange(*bags.block_start[block : block + 2])
+    one = bags.select(chosen, np.array([len(chosen)]))
+    names = names_of(collection)
+    options = {
+        "constraints": constraints.of(chosen) if constraints else None,
+        "names": names.of(chosen) if names else None,
+        "hypothetical": hypothetical,
+    }
+    with every_block_is_giant(constants):
+        whole = clustered(one, frequencies, run, **options)
+        assert_identical(resumed(stop_at, one, frequencies, run, **options), whole)
+
+
+@pytest.mark.parametrize("variant", ["prob", "max"])
+@pytest.mark.parametrize("stop_at", [1, 7])
+def test_a_large_block_resumes_to_the_last_bit(stop_at: int, variant: Any) -> None:
+    bags, frequencies = zipf_block(400, 1)
+    run = Settings(variant=variant, alpha=1e-4, gamma=0.5)
+    with every_block_is_giant({"LISTED": 2}):
+        whole = clustered(bags, frequencies, run)
+        assert whole.rounds[0] > stop_at
+        assert_identical(resumed(stop_at, bags, frequencies, run), whole)
+
+
+def test_the_key_of_a_snapshot_covers_limit_bags_names_and_constraints() -> None:
+    bags, frequencies = zipf_block(60, 1)
+    links = constraints_of([[0, 0, *range(2, 60)]], [[0] * 60], set())
+    other_bags = Bags(bags.block_start, bags.bag_start, bags.feature, bags.count + 1)
+    names = NamePrior(np.zeros(60, np.int32), np.full(60, 2.0))
+    runs: list[tuple[Any, ...]] = [
+        (bags, frequencies, Settings(alpha=1e-4), {}),
+        (bags, frequencies, Settings(alpha=2e-4), {}),
+        (bags, frequencies, Settings(alpha=1e-4, gamma=0.7), {}),
+        (bags, frequencies, Settings(alpha=1e-4), {"hypothetical": True}),
+        (bags, frequencies, Settings(alpha=1e-4), {"names": names}),
+        (bags, frequencies, Settings(alpha=1e-4), {"constraints": links}),
+        (bags, replace(frequencies, mentions=10**6), Settings(alpha=1e-4), {}),
+        (other_bags, frequencies, Settings(alpha=1e-4), {}),
+    ]
+    keys = set()
+    with every_block_is_giant():
+        for block, totals, run, options in runs:
+            store = LastSnapshot(1)
+            with pytest.raises(InterruptedRunError):
+                clustered(block, totals, run, store=store, **options)
+            keys.add(store.key)
+    assert len(keys) == len(runs)
 
 
 def zipf_block(mentions: int, seed: int, types: int = len(TYPES)) -> tuple[Bags, Frequencies]:

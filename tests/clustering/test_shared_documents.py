@@ -13,9 +13,9 @@ from homonym.clustering.arrays import Bags, Frequencies, Integers, NamePrior, Sh
 from homonym.clustering.dense.blocks import StoredBags, gather_bags
 from homonym.clustering.shared_documents import pair_documents, share_documents
 from homonym.settings import KEY_SHARE, Settings
-from tests.clustering.test_dense import FACTORS, Bag, bags, parameters
 from tests.clustering.test_giant import assert_identical
 from tests.support.profiles import examples
+from tests.support.small_blocks import FACTORS, Bag, bags, parameters
 
 # Six features of each type. Affiliations belong to the mention, the others to the document.
 TYPES = ("aff", "co", "term", "year")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-from itertools import pairwise, product
+from itertools import product
 from unittest.mock import patch
 
 import numpy as np
@@ -23,36 +23,33 @@ from homonym.clustering.agglomerative import (
     pair_scores_of_blocks,
     sweep,
 )
-from homonym.clustering.arrays import Bags, Floats, Frequencies
+from homonym.clustering.arrays import Frequencies
 from homonym.settings import Limit, Settings
-from tests.clustering.test_dense import TYPES, Mention, blocks, counted, flat, literal, mentions, names_of, parameters
 from tests.support.profiles import examples
+from tests.support.small_blocks import (
+    EMPTY,
+    EXACT,
+    TYPES,
+    Mention,
+    between,
+    blocks,
+    counted,
+    flat,
+    labels_of,
+    literal,
+    lowest_of,
+    mentions,
+    names_of,
+    parameters,
+    random_block,
+    rarities,
+    sparse,
+)
 
-# So close to 1 that no outcome is skipped.
-EXACT = 1 + 1e-12
 VARIANTS = [
     pytest.param(Settings(variant=variant, joint=joint, scope=scope, chance_limit=0), id=f"{variant}-{joint}-{scope}")
     for variant, joint, scope in product(["prob", "max"], [False, True], ["overall", "within"])
 ]
-EMPTY: Mention = {kind: {} for kind in TYPES}
-rarities = st.sampled_from([0, 1, 50])
-
-
-def lowest_of(outcomes: Outcomes, block: int) -> Floats:
-    return outcomes.lowest[outcomes.step_start[block] : outcomes.step_start[block + 1]]
-
-
-def labels_of(outcomes: Outcomes, block: int) -> list[list[int]]:
-    steps = range(outcomes.step_start[block], outcomes.step_start[block + 1])
-    return [outcomes.label[outcomes.label_start[s] : outcomes.label_start[s + 1]].tolist() for s in steps]
-
-
-def between(lowest: Floats) -> list[float]:
-    """A limit for each outcome but the last, far from where outcomes change: above the first, then half-way."""
-    changes = lowest[:-1].tolist()
-    return [2 * high for high in changes[:1]] + [
-        math.sqrt(high * low) for high, low in pairwise(changes) if high > low * (1 + 1e-5)
-    ]
 
 
 def clustered(block: list[Mention], frequencies: Frequencies, run: Settings, limit: float) -> list[int]:
@@ -71,26 +68,6 @@ def by_reference(block: list[Mention], frequencies: Frequencies, run: Settings, 
         if step.before_convergence:
             clusters = step.clusters
     return [next(number for number, members in enumerate(clusters) if x in members) for x in range(len(block))]
-
-
-def random_block(size: int, seed: int = 0) -> list[Mention]:
-    """Counts without ties, so that a block has many outcomes."""
-    random = np.random.default_rng(seed)
-    return [
-        {kind: {int(f): float(random.uniform(0.1, 3)) for f in random.choice(6, 4, replace=False)} for kind in TYPES}
-        for _ in range(size)
-    ]
-
-
-def sparse(size: int) -> tuple[Bags, Frequencies]:
-    """One block in which few mentions share anything, so that it does not merge at once."""
-    random, width, held = np.random.default_rng(0), 300, 8
-    feature = np.concatenate([random.choice(width * len(TYPES), held, replace=False) for _ in range(size)])
-    count = random.uniform(0.1, 3, len(feature))
-    total = np.bincount(feature, weights=count, minlength=width * len(TYPES)) + np.float64(1)
-    mass = total.reshape(len(TYPES), width).sum(axis=1)
-    bags = Bags(np.array([0, size]), np.arange(size + 1) * held, feature.astype(np.int32), count)
-    return bags, Frequencies(TYPES, np.arange(len(TYPES) + 1) * width, total, mass, 3 * size)
 
 
 def assert_right_between_steps(collection: list[list[Mention]], run: Settings, rare: int) -> None:

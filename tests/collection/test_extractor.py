@@ -115,6 +115,19 @@ def test_usual_documents_are_parsed_at_once(documents: list[dict[str, Any]]) -> 
     assert check(lines)
 
 
+OTHER = {"id": "W9", "title": "Other", "year": 1990, "categories": ["X"], "authors": [{"name": "Poe, E"}],
+         "name": "Poe, E", "affiliations": ["Other"], "orcid": "x", "doi": "10.1/y", "ids": {}}  # fmt: skip
+
+
+@pytest.mark.parametrize("key", sorted(OTHER))
+@pytest.mark.parametrize("at_end", [False, True])
+def test_a_key_that_occurs_twice_has_its_last_value_or_is_refused(key: str, at_end: bool) -> None:
+    line, member = orjson.dumps(FULL), b'"%s":%s' % (key.encode(), orjson.dumps(OTHER[key]))
+    place = line.index(b'"%s":' % key.encode())
+    twice = line[:-1] + b"," + member + b"}" if at_end else line[:place] + member + b"," + line[place:]
+    check([twice, b'{"id":"W3","authors":[{"name":"Roe, R"}]}'])
+
+
 STRANGE = st.none() | st.booleans() | st.integers() | st.floats() | TEXT | st.lists(TEXT | st.none() | st.integers())
 FIELDS = st.sampled_from([*FULL, "other_authors", "mention_id"])
 

@@ -79,6 +79,48 @@ def test_name_has_its_authors_with_papers_and_tree(result: Path) -> None:
     assert len(drawn.lines) == len(everybody.merges)
 
 
+def test_authors_of_a_name_have_reasons(result: Path) -> None:
+    found = explain(result, "WANG, W")
+    wine = next(author for author in found.authors if author.mentions[0].mention_id == "d1#0")
+    assert wine.reasons[0].startswith("The weakest link joins ")
+    assert "co-author" in wine.reasons[0]
+    assert "The weakest link joins “Wine yeast fermentation 1” (2001)" in str(found)
+    lone = next(author for author in found.authors if author.mentions[0].mention_id == "d6#0")
+    assert not lone.reasons, "it has less in common with the others than is expected by chance"
+
+
+def test_says_which_shared_identifiers_were_not_used(tmp_path: Path) -> None:
+    scopus = {"name": "Doe, J", "ids": {"scopus": "7006438074"}}
+    papers = [paper(1, scopus, ["Roe, A"], "Wine"), paper(2, scopus, ["Poe, B"], "Graphs", year=1950)]
+    written = disambiguate(write(tmp_path / "in.jsonl", [*papers, *FILLERS]), tmp_path / "result", Settings(kappa=7))
+    sentence = "Both have the scopus id 7006438074, but this kind of identifier was not used (--identifiers)."
+    assert sentence in explain(written.output, "d1#0", "d2#0").answer
+    assert sentence in str(explain(written.output, "d1#0"))
+    trusted = Settings(kappa=7, identifiers="scopus")
+    again = disambiguate(tmp_path / "in.jsonl", tmp_path / "again", trusted)
+    assert sentence not in str(explain(again.output, "d1#0", "d2#0"))
+
+
+def test_surname_alone_means_its_only_name(result: Path) -> None:
+    assert explain(result, "wang").block == "WANG, W"
+
+
+def test_surname_of_several_names_lists_them(tmp_path: Path) -> None:
+    papers = [paper(n, {"name": name}, [], "Wine") for n, name in enumerate(["Doe, Ann", "Doe, Bob", "Doe, Bert"])]
+    written = disambiguate(write(tmp_path / "in.jsonl", papers), tmp_path / "result", Settings(kappa=7)).output
+    with pytest.raises(
+        InputError, match=r"surname of 2 names; choose one: DOE, B \(2 mentions\); DOE, A \(1 mention\)"
+    ):
+        explain(written, "Doe")
+
+
+def test_figure_leaves_only_the_answer_on_the_terminal(result: Path, tmp_path: Path) -> None:
+    done = homonym_command("explain", result, "d1#0", "d2#0", "-o", tmp_path / "why.svg", check=True)
+    assert done.stdout.splitlines()[0].startswith("They are one author.")
+    assert done.stdout.splitlines()[-1] == str(tmp_path / "why.svg")
+    assert "co-author" not in done.stdout
+
+
 def test_two_mentions_together_show_their_evidence(result: Path) -> None:
     found = explain(result, "d1#0", "d2#0")
     assert found.together
@@ -177,6 +219,7 @@ def test_pages_and_figures_escape_what_titles_contain(what: list[str], result: P
         (["WANG, W", "d1#0"], "'WANG, W' has"),
         (["WANG, W/000000000000"], "has no name, mention id or author id"),
         (["d1#0", "d1#1"], "only mentions of one name are compared"),
+        (["Quixotic, Zoltan"], "'Quixotic, Zoltan'; no name is like it"),
         ([""], "has no name, mention id or author id ''"),
     ],
 )

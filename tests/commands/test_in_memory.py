@@ -68,6 +68,22 @@ def test_data_frame_in_and_out_in_four_lines() -> None:
     assert authors[["name", "documents"]].values.tolist() == [["Doe, Jane", 2], ["Roe, R", 2]]
 
 
+@pytest.mark.parametrize("column", ["author", "author_name", "Who"])
+def test_rows_of_authors_may_be_in_any_order(column: str) -> None:
+    rows = [
+        {"paper_id": f"p{paper}", "title": f"Wine {paper}", column: name}
+        for name in ("Doe, Jane", "Roe, Richard", "Poe, Edgar")
+        for paper in (3, 1, 2)
+    ]
+    columns = {"name": "Who"} if column == "Who" else None
+    for data in (rows, pd.DataFrame(rows)):
+        found = disambiguate(data, settings=Settings(kappa=7), columns=columns)
+        assert found.mentions["mention_id"].to_pylist() == [
+            f"p{paper}#{position}" for position in (0, 2, 1) for paper in (1, 2, 3)
+        ]
+        assert found.authors["name"].to_pylist() == ["Doe, Jane", "Poe, Edgar", "Roe, Richard"]
+
+
 def test_tables_are_arrow_for_every_library(result: Result) -> None:
     assert result.mentions.to_polars().shape == result.mentions.to_pandas().shape == (4, 9)
     assert pl.DataFrame(result.authors).height == len(result.authors) == 2
@@ -131,6 +147,37 @@ def test_result_exports_evaluates_and_saves(result: Result, tmp_path: Path) -> N
         result.save(tmp_path / "kept.csv")
     with pytest.raises(HomonymError, match="labels are files, or a table"):
         result.evaluate(5)  # type: ignore[arg-type]
+
+
+def test_labels_may_be_a_list_of_dictionaries(result: Result) -> None:
+    rows = result.mentions.to_pylist()
+    labels = [{"mention_id": row["mention_id"], "author": row["author_id"]} for row in rows]
+    assert result.evaluate(labels).bcubed.f1 == 1
+    assert result.evaluate(pl.DataFrame(labels)).mentions == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda result: result.explain(5),
+            "what must be a name, a mention id or an author id, but is",
+        ),
+        (lambda result: result.explain("Doe, J", 5), "other must be a name"),
+        (lambda result: result.explain("Nobody, Xaver"), "^the result has no name, mention id or author id"),
+        (lambda result: result.export("csv", 5), "output must be a path, but is an object of the type int"),
+        (lambda result: result.export(None, "x.csv"), "to must be the name of a tool, such as 'csv'"),
+        (lambda result: result.save(5), "path must be a path"),
+        (lambda result: result.evaluate(pd.DataFrame({"x": [1]})), "^the table of labels has the columns x; expected"),
+        (lambda _: disambiguate([{"id": "a"}], settings={"kappa": 7}), "settings must be a value of the class"),  # type: ignore[call-overload]
+        (lambda _: disambiguate([{"id": "a"}], columns="Names"), "columns must be a dictionary such as"),  # type: ignore[call-overload]
+        (lambda _: disambiguate(pd.DataFrame()), "it has no columns. Name the columns"),
+    ],
+)
+def test_wrong_arguments_get_one_sentence(call: Any, message: str, result: Result) -> None:
+    with pytest.raises(HomonymError, match=message) as found:
+        call(result)
+    assert "\n" not in str(found.value)
 
 
 def test_files_are_removed_with_the_result() -> None:

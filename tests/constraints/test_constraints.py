@@ -64,7 +64,9 @@ rows = st.builds(
     block=st.sampled_from(["A", "B"]),
     name=st.sampled_from(NAMES),
     document=st.sampled_from([None, *"abcdefgh"]),
-    ids=st.dictionaries(st.sampled_from(["orcid", "isni", "scopus"]), st.sampled_from(ORCIDS[:2]), max_size=2),
+    ids=st.dictionaries(
+        st.sampled_from(["orcid", "isni", "researcherid", "scopus"]), st.sampled_from(ORCIDS[:2]), max_size=3
+    ),
 )
 collections = st.lists(rows, min_size=1, max_size=12)
 statements = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.booleans()), max_size=4)
@@ -130,11 +132,26 @@ class Literal:
             if collection[a].block == collection[b].block
         }
         self.inside = [(i, j) for i, j in combinations(range(len(collection)), 2) if self.together(i, j)]
-        self.components = self.closed({pair for pair in self.inside if self.same(*pair)})
-        self.dissolved = {
-            i: any(self.apart(*pair) - {"name"} for pair in combinations(sorted(component), 2))
-            for i, component in self.components.items()
-        }
+        self.found: set[tuple[str, frozenset[int]]] = set()
+        self.components = {i: frozenset([i]) for i in range(len(collection))}
+        for step in ("pair", *sorted(trusted, key=("orcid", "isni", "researcherid").index)):
+            self.apply(step)
+
+    def apply(self, step: str) -> None:
+        """Join components by one kind of must-links, unless that joins mentions which something above it separates."""
+        before = self.components
+        joined = self.closed({pair for pair in self.inside if step in self.same(*pair)}, before)
+        for component in set(joined.values()):
+            new = [pair for pair in combinations(sorted(component), 2) if before[pair[0]] != before[pair[1]]]
+            conflicts = set().union(*(self.apart(*pair) for pair in new)) & self.above(step)
+            self.found |= {(kind, component) for kind in conflicts}
+            if not conflicts:
+                self.components = self.components | dict.fromkeys(component, component)
+
+    def above(self, step: str) -> set[str]:
+        """The cannot-links that prevent a kind of must-links."""
+        ranked = ("orcid", "isni", "researcherid")
+        return {"document", "pair", *(ranked[: ranked.index(step)] if step != "pair" else ())}
 
     def together(self, i: int, j: int) -> bool:
         return self.collection[i].block == self.collection[j].block
@@ -152,22 +169,22 @@ class Literal:
         clash = x.name and y.name and not compatible(parse_name(x.name), parse_name(y.name))
         return kinds | ({"name"} if clash else set())
 
-    def closed(self, links: set[tuple[int, int]]) -> dict[int, frozenset[int]]:
-        components = {i: frozenset([i]) for i in range(len(self.collection))}
+    def closed(self, links: set[tuple[int, int]], before: dict[int, frozenset[int]]) -> dict[int, frozenset[int]]:
+        components = dict(before)
         for i, j in links:
             merged = components[i] | components[j]
             components |= dict.fromkeys(merged, merged)
         return components
 
     def group(self, i: int) -> frozenset[int]:
-        return frozenset([i]) if self.dissolved[i] else self.components[i]
+        return self.components[i]
 
     def conflicts(self) -> set[tuple[str, frozenset[int]]]:
-        found = set()
+        """Conflicts that drop must-links, and identifiers and names that must-links outrank."""
+        found = set(self.found)
         for component in set(self.components.values()):
             kinds = set().union(*(self.apart(*pair) for pair in combinations(sorted(component), 2)))
-            dissolved = self.dissolved[min(component)]
-            found |= {(kind, component) for kind in kinds if (kind != "name") == dissolved}
+            found |= {(kind, component) for kind in kinds}
         return found
 
     def kept_apart(self) -> list[tuple[int, int, set[str]]]:
@@ -178,7 +195,7 @@ class Literal:
         same, apart = set(), set()
         for a, b in self.inside:
             if i in (a, b):
-                same |= set() if self.dissolved[i] else self.same(a, b)
+                same |= self.same(a, b) if self.group(a) == self.group(b) else set()
                 apart |= self.apart(a, b) if self.group(a) != self.group(b) else set()
         order = (*self.trusted, "pair"), (*self.trusted, "document", "name", "pair")
         words = [f"same:{kind}" for kind in order[0] if kind in same]
@@ -192,7 +209,7 @@ def test_constraints_follow_the_literal_rules(collection: list[Row], statements_
     pairs = pairs_of(statements_made, len(collection))
     constraints = constraints_of(collection, pairs)
     assert constraints is not None
-    literal = Literal(collection, pairs, ("orcid", "isni"))
+    literal = Literal(collection, pairs, ("orcid", "researcherid", "isni"))
     assert constraints.column.to_pylist() == [literal.column(i) for i in range(len(collection))]
     listed = {(c.kind, frozenset(int(m[1:]) for m in c.mentions)) for c in constraints.conflicts}
     assert listed == literal.conflicts()
@@ -209,7 +226,7 @@ def test_groups_and_profiles_follow_the_literal_rules(collection: list[Row], sta
     pairs = pairs_of(statements_made, len(collection))
     constraints = constraints_of(collection, pairs)
     assert constraints is not None
-    literal = Literal(collection, pairs, ("orcid", "isni"))
+    literal = Literal(collection, pairs, ("orcid", "researcherid", "isni"))
     start = constraints.evidence.block_start.tolist()
     for first, last in [(0, len(start) - 1), *((b, b + 1) for b in range(len(start) - 1))]:
         begin, end = start[first], start[last]
@@ -308,14 +325,14 @@ def test_conflicts_are_described_in_sentences() -> None:
     constraints = constraints_of([Row("A", None, "d", same), Row("A", None, "d", same), Row("A", None, "e", same)])
     assert constraints is not None
     (found,) = constraints.conflicts
-    assert "both are on document d; none of the links of these 3 mentions is made" in found.what
+    assert "both are on document d; none of the links of these 3 mentions by orcid is made" in found.what
     other = {"orcid": ORCIDS[1]}
     constraints = constraints_of(
         [Row("A", None, "d", same), Row("A", None, "e", other)], UserPairs(("m1",), ("m0",), (True,))
     )
     assert constraints is not None
     (found,) = constraints.conflicts
-    assert f"linked by pair, but their orcid differ: {ORCIDS[0]} and {ORCIDS[1]}" in found.what
+    assert f"linked by pair, but their orcid differ: {ORCIDS[0]} and {ORCIDS[1]}; they stay linked" in found.what
     constraints = constraints_of([Row("A", ids=same)] * 2, UserPairs(("m1",), ("m0",), (False,)))
     assert constraints is not None
     assert "the user's pairs call them different" in constraints.conflicts[0].what
@@ -387,9 +404,7 @@ def test_warns_about_pairs_that_cannot_be_used() -> None:
     pairs = UserPairs(("m0", "m0", "m9", "m0"), ("m1", "m8", "m0", "m1"), (True, True, False, False))
     constraints = constraints_of(collection, pairs)
     assert constraints is not None
-    unknown, separated = constraints.warnings
-    assert unknown == "2 pairs ignored: there is no mention m8, for example."
-    assert separated.startswith("1 pair cannot be linked: blocking separates m0 and m1")
+    assert constraints.warnings == ["2 pairs ignored: there is no mention m8, for example."]
     constraints = constraints_of(collection, UserPairs((), (), ()))
     assert constraints is not None
     assert constraints.warnings == ["the file of pairs has no rows."]
@@ -425,7 +440,7 @@ def test_no_run_violates_a_constraint(
     collection: list[Row], statements_made: list[Statement], features: list[int], alpha: float
 ) -> None:
     collection = in_order(collection)
-    collection = [Row(row.block, row.name, row.document, _with_check_digits(row.ids)) for row in collection]
+    collection = [Row(row.block, row.name, row.document, _valid(row.ids)) for row in collection]
     pairs = pairs_of(statements_made, len(collection))
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -440,22 +455,25 @@ def test_no_run_violates_a_constraint(
         result = result_of(summary)
         listed = conflicts_path(summary.output)
         rows = list(csv.DictReader(listed.read_text().splitlines())) if listed.exists() else []
-    literal = Literal(collection, pairs, ("orcid", "isni"))
+    literal = Literal(collection, pairs, ("orcid", "researcherid", "isni"))
     author = [result[f"m{i}"][0] for i in range(len(collection))]
     for i, j in literal.inside:
         if literal.group(i) == literal.group(j):
             assert author[i] == author[j], "must-linked mentions are one author"
         elif literal.apart(i, j):
             assert author[i] != author[j], "mentions with a cannot-link are not, not even through a third mention"
-    assert {(row["kind"], row["mentions"].count(";") + 1) for row in rows} == {
-        (kind, len(component)) for kind, component in literal.conflicts()
-    }
+    conflicts = {(kind, len(component)) for kind, component in literal.conflicts()}
+    assert {
+        (row["kind"], row["mentions"].count(";") + 1) for row in rows if " are linked by " in row["what"]
+    } == conflicts
     assert summary.constraints is not None
     assert summary.constraints.contradictions == len(rows)
 
 
-def _with_check_digits(ids: dict[str, str]) -> dict[str, str]:
-    return {kind: value if kind == "orcid" else value.replace("-", "") for kind, value in ids.items()}
+def _valid(ids: dict[str, str]) -> dict[str, str]:
+    """The identifiers as records may have them."""
+    found = {kind: value if kind == "orcid" else value.replace("-", "") for kind, value in ids.items()}
+    return {kind: f"A-{value[-4:-1]}0-2010" if kind == "researcherid" else value for kind, value in found.items()}
 
 
 @pytest.fixture(scope="module")

@@ -155,6 +155,43 @@ def test_resumes_a_killed_run_with_the_same_bytes(
     assert encoded == (moment in {"while clustering", "while writing"})
 
 
+# A giant block that is saved after each round, and killed when it is saved for the second time.
+GIANT = """
+from homonym.clustering import agglomerative
+agglomerative.GIANT_BLOCK, local_checkpoints.ROUND_SECONDS, local_checkpoints.ROUND_SHARE = 20, 0.0, 0.0
+local.ALONE_PAIRS = 300
+"""
+SAVED = "local_checkpoints.RoundCheckpoint.save = killed_at(3, local_checkpoints.RoundCheckpoint.save)"
+
+
+@pytest.mark.slow
+def test_a_giant_block_resumes_from_its_last_rounds(documents: Path, tmp_path: Path) -> None:
+    whole, resumed = tmp_path / "whole", tmp_path / "resumed"
+    for folder in (whole, resumed):
+        folder.mkdir()
+    options = ("--trace", "trace.csv")
+    assert run(SMALL + GIANT + RUN, documents, whole, *options).returncode == 0
+    killed = run(SMALL + GIANT + SAVED + RUN, documents, resumed, *options)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    work = resumed / ".out.csv.work"
+    assert list(work.glob("rounds-*.npz"))
+    loaded = """
+load = local_checkpoints.RoundCheckpoint.load
+def watched(self, key):
+    found = load(self, key)
+    if found is not None:
+        open("loaded", "a").write("1")
+    return found
+local_checkpoints.RoundCheckpoint.load = watched
+"""
+    done = run(SMALL + GIANT + loaded + RUN, documents, resumed, *options)
+    assert done.returncode == 0, done.stderr
+    assert (resumed / "loaded").read_text()
+    (resumed / "loaded").unlink()
+    assert results(resumed) == results(whole)
+    assert not work.exists()
+
+
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("homonym.engines.local.CHUNK_BYTES", 1 << 15)

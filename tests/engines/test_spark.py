@@ -200,7 +200,7 @@ def test_same_bytes_with_duplicates_rejected_records_and_pairs(
     same(local, spark)
     assert local.problems.counts["duplicate"] == 10
     assert local.problems.counts["record"] == 2
-    assert len(local.warnings) == 2
+    assert len(local.warnings) == 1
     assert local.constraints
     assert local.constraints.contradictions
     assert_same_full_names(full_names)
@@ -210,6 +210,27 @@ def test_same_bytes_with_duplicates_rejected_records_and_pairs(
 
 RIS = "TY  - JOUR\nTI  - {title}\nAU  - {author}\nAU  - Roe, Richard\nPY  - 2001\nER  - \n"
 BIBTEX = "@article{{smith2020, title={{{title}}}, author={{{author} and Roe, Richard}}, year=2001}}\n"
+
+
+@needs_spark
+def test_same_bytes_for_identifiers_that_unite_names(session: SparkSession, tmp_path: Path) -> None:
+    from tests.constraints.test_across_blocks import PAPERS
+
+    (tmp_path / "in.jsonl").write_bytes(lines(PAPERS))
+    (tmp_path / "pairs.csv").write_text("mention_a,mention_b,relation\nd008#0,d009#0,same\n")
+    local, spark = (
+        disambiguate(
+            tmp_path / "in.jsonl",
+            tmp_path / name,
+            Settings(kappa=7),
+            resources=resources,
+            pairs=tmp_path / "pairs.csv",
+        )
+        for name, resources in (("local", None), ("spark", SPARK))
+    )
+    assert local.constraints is not None
+    assert local.constraints.united == 3
+    same(local, spark)
 
 
 @needs_spark

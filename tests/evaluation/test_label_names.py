@@ -24,8 +24,8 @@ from homonym.io.outputs import Paths
 from homonym.measures.methods import MIN_BATCHES, LabelledNames
 from homonym.schema import BAG
 from homonym.settings import Settings
-from tests.experiments.test_process import Authors, Collection, labelled_names
-from tests.experiments.test_process import labelled_collections as labelled_draws
+from tests.support.labelled_blocks import Authors, Collection, labelled_names
+from tests.support.labelled_blocks import labelled_collections as labelled_draws
 from tests.support.profiles import examples
 
 Row = dict[str, Any]

@@ -92,7 +92,7 @@ def test_plan_has_both_variants_of_each_weighting_and_all_scores_of_uniform() ->
 
 def test_only_chance_runs_subtract_chance() -> None:
     runs = {run.key: run for run in plan(Settings(gamma=0.5), weightings(PAPER_TYPES, None)[0])}
-    chances = {key: run.settings.chance for key, run in runs.items() if run.settings.chance}
+    chances = {key: run.settings.chance_weight for key, run in runs.items() if run.settings.chance_weight}
     assert chances == {"prob-uniform-chance0.25": 0.25, "prob-uniform-chance1": 1.0, "prob-uniform-chance2": 2.0}
     assert runs["prob-uniform-chance0.25"].title == "prob, uniform weights, a quarter of chance subtracted"
     assert {runs[key].settings.weights for key in chances} == {"uniform"}

@@ -14,9 +14,11 @@ from homonym.clustering.agglomerative import cluster
 from homonym.explanation.merge_tree import MergeTree
 from homonym.explanation.score_parts import BlockScores
 from homonym.settings import Settings
-from tests.clustering.test_constrained_clustering import Case, constrained
-from tests.clustering.test_dense import (
+from tests.support.profiles import examples
+from tests.support.small_blocks import (
+    Case,
     Mention,
+    constrained,
     counted,
     flat,
     literal_model,
@@ -26,7 +28,6 @@ from tests.clustering.test_dense import (
     parameters,
     partition,
 )
-from tests.support.profiles import examples
 
 
 def scores_of(block: list[Mention], run: Settings, rare: int) -> BlockScores:

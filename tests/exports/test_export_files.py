@@ -6,7 +6,7 @@ import csv
 import json
 import sys
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import pytest
 from lxml import etree
 
 from homonym.commands.cluster import cluster
+from homonym.commands.evaluate import evaluate
 from homonym.commands.export import export
 from homonym.commands.extract import extract
 from homonym.errors import HomonymError, InputError, OutputError, SettingsError
@@ -114,7 +115,7 @@ def test_thesaurus_has_two_columns_and_no_chains(exported: dict[str, Path], host
 
 def test_thesaurus_covers_the_names_of_exported_files(namesakes: Path, tmp_path: Path) -> None:
     done = export(namesakes, "vosviewer", tmp_path / "t.txt")
-    assert "that several authors have left out" in done.warnings[0]
+    assert "left out, because several authors write their names so" in done.warnings[0]
     table = dict(line.split("\t") for line in (tmp_path / "t.txt").read_text().splitlines()[1:])
     export(namesakes, "wos", tmp_path / "w.txt")
     short = [line[3:] for line in (tmp_path / "w.txt").read_text().splitlines() if line.startswith("AU ")]
@@ -136,6 +137,25 @@ def test_csv_is_harmless_in_spreadsheets(exported: dict[str, Path], hostile_resu
     assert len(rows) == pq.read_metadata(hostile_result / MENTIONS).num_rows
     assert not [cell for row in rows for cell in row.values() if cell[:1] in tuple("=+-@\t\r")]
     assert {row["title"] for row in rows} >= {"'=1+1", "Tab line break"}
+
+
+def test_csv_has_the_papers_of_a_person_together_by_year(exported: dict[str, Path], hostile_result: Path) -> None:
+    rows = list(csv.DictReader(exported["csv"].read_text("utf-8")[1:].splitlines(keepends=True)))
+    mentions = pq.read_table(hostile_result / "mentions.parquet").to_pylist()
+    assert len(rows) == len(mentions)
+    order = [(row["author_id"], int(row["year"] or 10**9), row["document_id"]) for row in rows]
+    people = [key for key, _ in groupby(order, key=lambda row: row[0])]
+    assert len(people) == len(set(people))
+    assert all(first[1:] <= second[1:] for first, second in pairwise(order) if first[0] == second[0])
+    confidence = {row["mention_id"]: row["confidence"] for row in mentions}
+    assert {row["mention_id"]: float(row["confidence"]) if row["confidence"] else None for row in rows} == confidence
+
+
+def test_csv_is_a_result_and_labels(namesakes: Path, tmp_path: Path) -> None:
+    export(namesakes, "csv", tmp_path / "people.csv")
+    for result, gold in ((namesakes, tmp_path / "people.csv"), (tmp_path / "people.csv", tmp_path / "people.csv")):
+        found = evaluate(result, gold)
+        assert (found.bcubed.f1, found.mentions) == (1, pq.read_metadata(namesakes / MENTIONS).num_rows)
 
 
 def test_excel_has_three_sheets_of_text(exported: dict[str, Path], hostile_result: Path) -> None:

@@ -17,6 +17,8 @@ from homonym.collection.statistics import sql_files
 from homonym.commands.cluster import cluster
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.evaluate import evaluate
+from homonym.commands.explain import explain
+from homonym.commands.export import export
 from homonym.commands.extract import extract
 from homonym.commands.run import Resources
 from homonym.errors import InputError, OutputError
@@ -229,3 +231,13 @@ def test_standard_output_as_file_is_appended_to(tmp_path: Path) -> None:
     first, rest = log.read_bytes().split(b"\n", 1)
     assert first == b"kept"
     assert orjson.loads(rest)["records"] == 6
+
+
+def test_a_result_directory_may_have_the_worst_name(tmp_path: Path) -> None:
+    folder = directory(tmp_path, WORST)
+    disambiguate(folder / "in.jsonl", folder / "result", SETTINGS, resources=ONE_THREAD)
+    assert explain(folder / "result", "Doe, J").mentions == 6
+    with pytest.raises(InputError, match="names like it: DOE, J"):
+        explain(folder / "result", "Doo, J")
+    export(folder / "result", "bibtex", folder / "a.bib")
+    assert (folder / "a.bib").read_text().count("@") == 6

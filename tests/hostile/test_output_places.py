@@ -24,6 +24,7 @@ from homonym.errors import OutputError
 from homonym.io.urls import is_within, local_path
 from homonym.runtime.own_files import require_spark_table
 from homonym.settings import Settings, load_settings
+from tests.support.command import homonym_command
 
 DOCUMENTS = "".join(
     f'{{"id": "W{n}", "title": "On {n}", "authors": [{{"name": "Doe, J", "author": "{n % 2}"}}]}}\n' for n in range(6)
@@ -262,3 +263,47 @@ def test_resumes_after_a_kill_between_the_result_and_its_settings(exports: Path,
     expected = disambiguate(exports / "in.jsonl", tmp_path / "authors.csv", LIMIT)
     for ending in (".csv", ".settings.toml"):
         assert (exports / f"authors{ending}").read_bytes() == expected.output.with_suffix(ending).read_bytes()
+
+
+@pytest.fixture
+def result(records: Path) -> Path:
+    disambiguate(records, records.parent / "result", LIMIT)
+    return records.parent / "result"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("disambiguate", "in.jsonl", "-o", "result/mentions.parquet"),
+        ("disambiguate", "in.jsonl", "-o", "a.csv", "--rejects", "result/run.json"),
+        ("convert", "in.jsonl", "-o", "link.jsonl"),
+        ("evaluate", "result", "--gold", "in.jsonl", "-o", "result/report.html"),
+        ("explain", "result", "Doe, J", "-o", "result/report.html"),
+    ],
+)
+def test_no_output_replaces_a_single_file_of_a_result(
+    result: Path, arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(result.parent)
+    (result.parent / "link.jsonl").symlink_to(result / "settings.toml")
+    before = tree(result)
+    ended = homonym_command(*arguments)
+    assert ended.returncode == 2
+    assert "is a file of a result directory and would be overwritten; name another file." in ended.stderr
+    assert tree(result) == before
+
+
+def test_other_files_may_be_written_into_a_result(result: Path) -> None:
+    homonym_command("explain", result, "Doe, J", "-o", result / "doe.html", check=True)
+    assert (result / "doe.html").exists()
+
+
+@pytest.mark.parametrize("output", [".", "..", "/", "deeper/.."])
+def test_the_current_directory_and_those_above_are_not_replaced(records: Path, output: str) -> None:
+    deeper = records.parent / "empty" / "deeper"
+    deeper.mkdir(parents=True)
+    ended = homonym_command("disambiguate", records, "-o", output, cwd=deeper.parent)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("homonym: ")
+    assert "name another" in ended.stderr
+    assert [path.name for path in deeper.parent.rglob("*")] == ["deeper"]

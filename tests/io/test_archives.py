@@ -70,11 +70,17 @@ def test_problems_name_the_member_and_its_line(tmp_path: Path) -> None:
 
 def test_skips_hidden_members_and_reports_unknown_ones(tmp_path: Path) -> None:
     members = {"a.bib": BIB % (1, 1), "__MACOSX/._a.bib": "x", ".DS_Store": "x", "sub/": "", "readme.txt": "Hello."}
+    members |= {"sub\\.x.bib": "x"}
     done, ids = converted(archive(tmp_path / "a.zip", members))
     assert ids == ["doe1"]
     assert [warning for warning in done.warnings if "skipped" in warning] == [
         f"1 member of archives skipped, because the format was not recognised: {tmp_path}/a.zip/readme.txt."
     ]
+
+
+@pytest.mark.parametrize("name", ["./a.bib", "../a.bib", ".\\a.bib", "..\\..\\a.bib"])
+def test_members_that_only_begin_with_dots_are_read(tmp_path: Path, name: str) -> None:
+    assert converted(archive(tmp_path / "a.zip", {name: BIB % (1, 1)}))[1] == ["doe1"]
 
 
 @pytest.mark.parametrize(

@@ -28,10 +28,9 @@ from homonym.measures.methods import (
     measure_outcomes,
 )
 from homonym.settings import Limit, Settings
-from tests.clustering.test_dense import parameters
-from tests.clustering.test_sweep import EXACT, between, lowest_of, random_block
-from tests.experiments.test_process import Authors, Collection, labelled_collections, labelled_names, measured
+from tests.support.labelled_blocks import Authors, Collection, labelled_collections, labelled_names, measured
 from tests.support.profiles import examples
+from tests.support.small_blocks import EXACT, between, lowest_of, parameters, random_block
 
 
 def direct(names: LabelledNames, label: Labels) -> NameScores:

@@ -229,3 +229,9 @@ def test_one_slip_is_one_wrong_missing_or_swapped_letter(a: str, b: str) -> None
 )
 def test_slips(a: str, b: str, is_slip: bool) -> None:
     assert _one_slip(a, b) == is_slip
+
+
+def test_initials_behind_two_swapped_names_do_not_matter() -> None:
+    for third in ("L", "LEE"):
+        assert given_compatible(("JOHN", "PAUL", "LEE"), ("PAUL", "JOHN", third))
+        assert given_compatible(("PAUL", "JOHN", third), ("JOHN", "PAUL", "LEE"))

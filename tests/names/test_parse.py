@@ -176,7 +176,7 @@ KEYS = {
     "欧阳修": "OUYANG, X",
     "司马相如": "SIMA, X",
     "山田太郎": "SHANTIAN, T",
-    "김민수": "GIM, MS",
+    "김민수": "KIM, MS",
     "남궁민수": "NAMGUNG, MS",
     "ジョン・スミス": "SUMISU, J",
     "Wei Wang 王伟": "WANG, W",

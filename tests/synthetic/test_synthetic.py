@@ -378,7 +378,7 @@ def test_homonyms_are_across_and_inside_teams() -> None:
 
 def test_collaborations_do_not_depend_on_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = digest(PHYSICS)
-    monkeypatch.setattr("homonym.synthetic.document_generator.BATCH_MENTIONS", 100)
+    monkeypatch.setattr("homonym.synthetic.document_generator.MAX_BATCH_MENTIONS", 100)
     assert digest(PHYSICS) == expected
 
 

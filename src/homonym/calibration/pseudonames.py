@@ -41,7 +41,7 @@ MAX_COPIED, COPIED_WORK, MIN_COPIED = 400, 2_000_000_000, 12
 # Seed of the order in which they are taken.
 COPIED_SEED = 0
 # Number of mentions that are clustered by one call of the kernel.
-BATCH_MENTIONS = 1000
+KERNEL_MENTIONS = 1000
 # Maximum number of mentions of a pseudo-name; authors of a larger block are left out at random.
 MAX_NAME_MENTIONS = 200
 # Maximum number of pseudo-names for each number of people up to 10, and for all larger numbers together; and the number
@@ -150,8 +150,8 @@ class SampledBlocks:
         return [clustering for _, clustering in map_in_order(cluster_batch, self.batches(), threads)]
 
     def batches(self) -> list[slice]:
-        """The blocks in ranges of about BATCH_MENTIONS mentions, one for each call of the kernel."""
-        batch = self.bags.block_start[:-1] // BATCH_MENTIONS
+        """The blocks in ranges of about KERNEL_MENTIONS mentions, one for each call of the kernel."""
+        batch = self.bags.block_start[:-1] // KERNEL_MENTIONS
         edges = [0, *(np.flatnonzero(np.diff(batch)) + 1).tolist(), len(batch)]
         return [slice(first, last) for first, last in pairwise(edges) if first < last]
 

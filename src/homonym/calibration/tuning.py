@@ -257,7 +257,7 @@ class LimitJudge:
             by_name = bcubed(compare_labels(self.test, labels)).by_name()
             test = mean_over_sizes(by_name, self.test.true_size)
         spread, f1 = (tuned.spread, tuned.f1) if tuned else (None, None)
-        return JudgedLimit(kind, *limit, settings.chance, spread, f1, test, by_name)
+        return JudgedLimit(kind, *limit, settings.chance_weight, spread, f1, test, by_name)
 
     def judge_all(self, tuned: Mapping[Kind, TunedLimit], settings: Settings) -> list[JudgedLimit]:
         """The tuned limits and the paper's."""
@@ -301,7 +301,7 @@ def _choose_gamma(settings: Settings, part: Part, judge: LimitJudge) -> tuple[li
     curves = {gamma: judge.curves(settings.changed(gamma=gamma)) for gamma in GAMMAS}
     tuned = {gamma: tune_one(part, curves[gamma], judge.group) for gamma in GAMMAS}
     best = max(GAMMAS, key=lambda gamma: tuned[gamma].f1)
-    f1 = {gamma: f1_by_name(curves[gamma], tuned[gamma].limit) for gamma in (best, settings.chance)}
-    chosen = best if clearly_positive(f1[best] - f1[settings.chance], judge.group) else settings.chance
-    with_chance = settings if chosen == settings.chance else settings.changed(gamma=chosen)
+    f1 = {gamma: f1_by_name(curves[gamma], tuned[gamma].limit) for gamma in (best, settings.chance_weight)}
+    chosen = best if clearly_positive(f1[best] - f1[settings.chance_weight], judge.group) else settings.chance_weight
+    with_chance = settings if chosen == settings.chance_weight else settings.changed(gamma=chosen)
     return [TriedChance(gamma, tuned[gamma].f1) for gamma in GAMMAS], with_chance, curves[chosen]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
@@ -36,7 +37,7 @@ from homonym.cli.options import (
     statistics_options,
 )
 from homonym.cli.signals import signals_as_interrupts
-from homonym.errors import HomonymError
+from homonym.errors import HomonymError, SettingsError
 from homonym.io.paths import discard_output, print_any_name, printable
 from homonym.io.special_files import is_special
 from homonym.settings import CLUSTERING, EXTRACTION, UNTUNED, WEIGHT_SEEDS, Settings, load_settings, parse_weights
@@ -121,16 +122,20 @@ def explain(result: Path, what: str, other: str | None, as_json: bool, output: P
       homonym explain result/ pmid:7#0 pmid:12#3 --json
     """
     from homonym import explain
+    from homonym.cli.terminal import show_text
 
     found = explain(result, what, other, output=output)
     if as_json:
         import orjson
 
         click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2).decode())
+    elif output:
+        from homonym.explanation.wording import answer_lines
+
+        show_text("\n".join(answer_lines(found)))
+        click.echo(output)
     else:
-        click.echo(str(found))
-        if output:
-            click.echo(output)
+        show_text(str(found))
 
 
 @cli.command()
@@ -632,6 +637,8 @@ def _resources(options: dict[str, Any]) -> Resources:
     from homonym import Resources
 
     memory = options.pop("memory")
+    if memory is not None and not math.isfinite(memory):
+        raise SettingsError(f"the memory is {memory}; give --memory a number of GiB.")
     return Resources(
         threads=options.pop("threads"),
         memory=int(memory * 2**30) if memory is not None else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections.abc import Iterable, Mapping
 from types import TracebackType
@@ -12,6 +13,7 @@ from rich.console import Console
 
 from homonym.errors import counted
 from homonym.io.paths import printable
+from homonym.io.result_directory import REPORT
 from homonym.runtime.progress import UNITS, peak_memory
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ REJECTED = {
     "author": "authors rejected",
     "field": "fields rejected",
     "duplicate": "duplicates, merged",
+    "contributor": "groups and editors, no mentions",
 }
 
 
@@ -69,6 +72,8 @@ def show_problems(summary: Reported, console: Console | None = None) -> None:
     counts = {lost: counted(count, lost) for lost, count in summary.problems.counts.items() if count}
     if any(problem.merged for problem in summary.problems.first):
         console.print(f"Merged with another copy of the same document: {counts.pop('duplicate')}.")
+    if others := counts.pop("contributor", ""):
+        console.print(f"Not people or not authors, kept in the documents: {others}.")
     if counts:
         console.print(f"Rejected: {', '.join(counts.values())}.")
 
@@ -79,6 +84,25 @@ def show_conversion(done: Conversion, console: Console | None = None) -> None:
     console.print(f"{counted(done.records, 'record')}, {counted(done.mentions, 'mention')}")
     _show_cost(console, done.seconds)
     console.print(f"{done.output}", markup=False)
+
+
+def show_text(text: str) -> None:
+    """Print text; on a terminal, long lines are wrapped between words and keep their indentation."""
+    console = Console()
+    if console.is_terminal:
+        text = "\n".join(wrapped(line, console.width) for line in text.split("\n"))
+    click.echo(text)
+
+
+def wrapped(line: str, width: int) -> str:
+    """A line of at most a width, as far as its words allow; following lines are indented two blanks further.
+
+    >>> wrapped("  one two three", 10)
+    '  one two\\n    three'
+    """
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    lines = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines)
 
 
 def show_export(done: Exported, *, quiet: bool = False) -> None:
@@ -194,6 +218,8 @@ def show_summary(summary: Summary, console: Console | None = None) -> None:
     if summary.confidence is not None:
         console.print(f"mean confidence: {summary.confidence:.3f}")
     _show_cost(console, summary.seconds)
+    if (page := summary.output / REPORT).is_file():
+        console.print(f"page for your browser: {page}", markup=False)
     console.print(f"{summary.output}", markup=False)
 
 
@@ -232,6 +258,8 @@ def _show_constraints(console: Console, done: ConstraintSummary) -> None:
 
     if done.links:
         console.print(f"must-link: {counted(done.linked, 'mention')} linked ({by_kind(done.links)})")
+    if done.united:
+        console.print(f"across names: {counted(done.united, 'author')} united with authors of other names")
     if done.apart:
         console.print(f"cannot-link, in pairs of mentions: {by_kind(done.apart)}")
     for conflict in done.first:
@@ -296,7 +324,7 @@ def _show_chances(console: Console, found: Calibration) -> None:
         return
     f1 = ", ".join(f"{tried.gamma:g} ({figure(tried.f1)})" for tried in found.chances)
     why = "clearly better than the default" if found.settings.gamma is not None else "no other is clearly better"
-    console.print(f"γ = {found.settings.chance:g}: {why}; training F1 of all values: {f1}")
+    console.print(f"γ = {found.settings.chance_weight:g}: {why}; training F1 of all values: {f1}")
 
 
 def _show_unlabelled(console: Console, found: Calibration) -> None:

@@ -36,6 +36,7 @@ from homonym.settings import SMALL_COLLECTION, Limit
 
 if TYPE_CHECKING:
     from homonym.clustering.dense.cooccurrence import Cooccurrence
+    from homonym.clustering.sparse.round_snapshots import RoundStore
     from homonym.settings import Settings
 
 #: Minimum number of mentions of a block that is clustered by the sparse kernel, which stores no pairs. It is as fast
@@ -102,6 +103,7 @@ def cluster(
     skipped: NDArray[np.bool_] | None = None,
     threads: int = 1,
     advance: Callable[[int], None] | None = None,
+    store: RoundStore | None = None,
 ) -> Clustering:
     """Cluster all blocks; with `hypothetical`, merging continues after convergence until no pair may be joined.
 
@@ -110,7 +112,8 @@ def cluster(
     Without any feature type all mentions stay singletons, except for must-link groups. If documents are `shared`, bags
     have only what belongs to the mention itself, and no block is giant. Which blocks are `giant` follows from
     `are_giant`, by default from their sizes; they are clustered by several threads, and `advance` is called with the
-    number of merges of each of their rounds. Blocks that are `skipped` stay singletons without margins.
+    number of merges of each of their rounds. A `store` keeps snapshots of the rounds of a giant block, the only one.
+    Blocks that are `skipped` stay singletons without margins.
     """
     from homonym.clustering.dense.blocks import ChosenBlocks, cluster_blocks, new_scratch
 
@@ -134,6 +137,8 @@ def cluster(
             inputs, chosen.number, len(frequencies.types), len(given.cannot_link_start) - 1, margins=margins
         )
         cluster_blocks(inputs, model, given, chosen, hypothetical, 0.0, scratch, output, np.zeros(0, np.int64))
+    if store and giant.sum() > 1:
+        raise ValueError("a store keeps the rounds of one giant block")
     if giant.any():
         from homonym.clustering.sparse.giant_blocks import cluster_giant, fit_giant
         from homonym.clustering.sparse.inverted_index import Block
@@ -145,7 +150,8 @@ def cluster(
         part = constraints.of(here) if constraints is not None and constrained[b] else None
         label, merges = output.label[here], output.merges.of(here)
         output.rounds[b] = cluster_giant(
-            block, part, float(limit[b]), merges, label, hypothetical=hypothetical, threads=threads, advance=advance
+            block, part, float(limit[b]), merges, label,
+            hypothetical=hypothetical, threads=threads, advance=advance, store=store,
         )  # fmt: skip
         if margins:
             fit_giant(block, part, label, Margins(*(array[here] for array in output.margins)), threads=threads)
@@ -369,7 +375,7 @@ def _model(frequencies: Frequencies, settings: Settings) -> Model:
         N=float(frequencies.mentions),
         X=0.0,
         epsilon=settings.epsilon,
-        gamma=settings.chance,
+        gamma=settings.chance_weight,
         chance_limit=settings.required_lift,
         use_max=settings.variant == "max",
         joint=settings.joint,

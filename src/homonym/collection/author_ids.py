@@ -35,12 +35,14 @@ _NO_YEAR = np.iinfo(np.int32).max
 class AuthorIds(NamedTuple):
     """The author of each mention as a number, and the digits of each author; authors are numbered by block.
 
-    `longer` has the digits of authors whose first digits are those of another author of the block.
+    `longer` has the digits of authors whose first digits are those of another author of the block. `united` has the ids
+    of authors with mentions in several blocks.
     """
 
     author: Integers
     digits: NDArray[np.bytes_]
     longer: dict[int, str]
+    united: dict[int, str] = {}  # noqa: RUF012
 
     def __len__(self) -> int:
         return len(self.digits)
@@ -58,6 +60,24 @@ class AuthorIds(NamedTuple):
         rank[order.to_numpy()] = np.arange(len(self))
         return ids.take(order), rank
 
+    def of_mentions(self, block: pa.Array, mentions: Integers) -> pa.Array:
+        """The author ids of some mentions, of which these are the blocks."""
+        return self._joined(block, self.author[mentions])
+
+    def with_united(self, mentions: Integers, author_id: pa.Array) -> AuthorIds:
+        """The ids after some mentions got other ids, which may be those of other blocks; equal ids are one author."""
+        coded = author_id.dictionary_encode()
+        code = coded.indices.to_numpy()
+        lowest = np.full(len(coded.dictionary), len(self), np.int64)
+        np.minimum.at(lowest, code, self.author[mentions])
+        author = self.author.copy()
+        author[mentions] = lowest[code]
+        used, renumbered = np.unique(author, return_inverse=True)
+        number = dict(zip(used.tolist(), range(len(used)), strict=True))
+        longer = {number[old]: digits for old, digits in self.longer.items() if old in number}
+        united = zip((number[old] for old in lowest.tolist()), coded.dictionary.to_pylist(), strict=True)
+        return AuthorIds(renumbered.astype(np.int64), self.digits[used], longer, dict(united))
+
     def _joined(self, block: pa.Array, author: Integers) -> pa.Array:
         chosen = self.digits[author]
         size = chosen.dtype.itemsize
@@ -66,7 +86,11 @@ class AuthorIds(NamedTuple):
         if self.longer:
             long = pa.array([self.longer.get(number) for number in author.tolist()], pa.string())
             digits = pc.coalesce(long, digits)
-        return pc.binary_join_element_wise(block, digits, "/")
+        ids = pc.binary_join_element_wise(block, digits, "/")
+        if self.united:
+            numbers = pa.array(list(self.united), pa.int64())
+            ids = pc.coalesce(pa.array(list(self.united.values())).take(pc.index_in(pa.array(author), numbers)), ids)
+        return ids
 
 
 def author_ids(encoded: Encoded, label: NDArray[np.int32]) -> AuthorIds:

@@ -100,6 +100,7 @@ def merge(copies: Sequence[Copy]) -> Merged:
         references=united("references", str),
         referenced_authors=united("referenced_authors", name_key),
         other_authors=united("other_authors", name_key),
+        other_contributors=united("other_contributors", folded),
         ids={kind: min(values) for kind, values in sorted(_by_kind(document.ids for document in documents).items())},
         id_is_key=named.id_is_key,
     )

@@ -303,7 +303,7 @@ def _documents(chunk: Chunk, report: PartReport, *, strict: bool) -> Iterator[tu
     for sequence, raw in enumerate(chunk.raws, chunk.sequence):
         _, document, problems = parse_raw_record(raw, form, chunk.context, chunk.file, chunk.unit)
         report.add(problems, raw)
-        if strict and report.problems:
+        if strict and any(problem.lost != "contributor" for problem in report.problems):
             return
         if document:
             report.western += is_western(raw.text)

@@ -8,10 +8,13 @@ The first two are also statistics for other collections (`--statistics`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import orjson
@@ -23,9 +26,32 @@ from homonym.collection.namesakes import namesakes_of
 from homonym.errors import InputError, first_line
 from homonym.io.inputs import unreadable
 from homonym.io.outputs import write_atomic
+from homonym.io.paths import plain_path
 from homonym.io.result_directory import FREQUENCIES, MASSES, NAMES, NEW_FEATURES
 from homonym.io.tables import look_up, write_table
 from homonym.schema import NAME_COUNTS, STATISTICS
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+# Least memory of a database, in bytes.
+LEAST_MEMORY = 1 << 29
+
+
+@contextmanager
+def result_database(threads: int | None, memory: int | None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory for queries over the tables of a result; it spills to a temporary directory."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory(prefix="homonym-result-") as folder:
+        config: dict[str, Any] = {"temp_directory": folder}
+        config |= {"threads": threads} if threads else {}
+        config |= {"memory_limit": f"{max(memory, LEAST_MEMORY) // 2**20}MiB"} if memory else {}
+        with duckdb.connect(config=config) as connection:
+            # Relations print a progress bar to standard output even if enable_progress_bar is off.
+            connection.execute("SET enable_progress_bar_print = false")
+            yield connection
 
 
 def write_result_statistics(
@@ -85,7 +111,8 @@ class ResultStatistics:
         """The counts of all surnames and given names."""
         path = self.folder / NAMES
         try:
-            rows = pq.read_table(path).to_pydict()
+            with plain_path(path) as plain:
+                rows = pq.read_table(plain).to_pydict()
         except (OSError, pa.ArrowException) as error:
             raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
         return dict(zip(zip(rows["kind"], rows["name"], strict=True), rows["names"], strict=True))

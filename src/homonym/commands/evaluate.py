@@ -12,7 +12,7 @@ from homonym.evaluation.reliability import Reliability, measure_reliability
 from homonym.io.inputs import expand, require_files
 from homonym.io.outputs import Paths, as_paths, require_distinct, require_page_path, require_writable, write_json
 from homonym.io.paths import printable
-from homonym.io.result_directory import MENTIONS, file_of
+from homonym.io.result_directory import MENTIONS, file_of, require_no_file_of_result
 from homonym.measures.agreement import is_right
 
 if TYPE_CHECKING:
@@ -72,7 +72,9 @@ def evaluate(
         raise InputError("at least one result and one file of labels are needed; name them.")
     read = [*tables, *gold_files, *([names_file] if names_file else [])]
     require_files(read)
-    require_distinct(read, [Path(path) for path in (output, json) if path is not None])
+    written = [Path(path) for path in (output, json) if path is not None]
+    require_distinct(read, written)
+    require_no_file_of_result(written)
     if output is not None:
         require_page_path(Path(output))
     if json is not None:

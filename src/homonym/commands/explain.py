@@ -5,20 +5,32 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homonym.errors import InputError, OutputError, counted
+from homonym.errors import InputError, OutputError, counted, require_type
 from homonym.io.outputs import require_writable, write_atomic
-from homonym.io.result_directory import DOCUMENTS, MENTIONS, is_result
+from homonym.io.paths import plain_path
+from homonym.io.result_directory import (
+    AUTHORS,
+    DOCUMENTS,
+    MENTIONS,
+    REPORT,
+    is_result,
+    require_no_file_of_result,
+)
+from homonym.records.fields.identifiers import PERSON_ASSIGNED
 from homonym.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from homonym.explanation.explained import Explanation
+    from homonym.names.parse import Name
 
 # Maximum number of mentions, authors or names in a message.
 LISTED = 5
+# Least Jaro-Winkler similarity of a name that is listed for an unknown one.
+SIMILAR = 0.8
 
 PAGE_SUFFIXES = (".svg", ".html")
 
@@ -33,6 +45,8 @@ def explain(
     partner that it was not merged with; two of them what joined them or keeps them apart. `output` is a figure (.svg)
     or a page (.html).
     """
+    require_type("what", what, str, "a name, a mention id or an author id")
+    require_type("other", other, (str, type(None)), "a name, a mention id or an author id")
     folder, page = Path(result), Path(output) if output else None
     if page:
         _require_page(page)
@@ -51,6 +65,7 @@ def _require_page(page: Path) -> None:
         raise OutputError(
             f"{page}: an explanation is written as {' or '.join(PAGE_SUFFIXES)}; choose one of these suffixes."
         )
+    require_no_file_of_result([page])
     require_writable(page)
 
 
@@ -83,15 +98,19 @@ class _Subject:
 def _answer(folder: Path, settings: Settings, what: str, other: str | None) -> Explanation:
     from homonym.engines.reclustering import recluster
     from homonym.explanation.answers import BlockExplainer
+    from homonym.explanation.author_reasons import with_reasons
 
     subject = _find(folder, settings, what)
     rival = _one_author(folder, _find(folder, settings, other), other) if other is not None else None
     if rival:
         subject = _one_author(folder, subject, what)
         if rival.block != subject.block:
+            names = f"{what} is of the name {subject.block} and {other} of the name {rival.block}"
+            if _author_of(folder, subject) == _author_of(folder, rival):
+                return _united(_answer(folder, settings, subject.mention_ids[0], None), names)
             raise InputError(
-                f"{what} is of the name {subject.block} and {other} of the name {rival.block}: only mentions of one "
-                "name are compared, so they are two authors; coarser blocks (--blocking) would bring names together."
+                f"{names}: only mentions of one name are compared, so they are two authors; an identifier of the "
+                "person or your pairs (--pairs) would unite them, and coarser blocks (--blocking) bring names together."
             )
     with tempfile.TemporaryDirectory(prefix="homonym-") as work:
         (block,) = recluster(folder, [subject.block], settings, Path(work))
@@ -101,9 +120,51 @@ def _answer(folder: Path, settings: Settings, what: str, other: str | None) -> E
         if rival:
             return explainer.about_pair(members, [place[one] for one in rival.mention_ids])
         if subject.is_name:
-            return explainer.about_name(members)
+            return with_reasons(explainer.about_name(members), explainer)
         label = int(explainer.label[members[0]])
-        return explainer.about_author(label, members[0] if subject.mention else None)
+        found = explainer.about_author(label, members[0] if subject.mention else None)
+        return replace(found, notes=(*found.notes, *_other_names(folder, found)))
+
+
+def _united(about: Explanation, names: str) -> Explanation:
+    """The answer about two mentions of one author that are of different names; `about` is that about the first."""
+    *notes, why = about.notes
+    return replace(about, kind="pair", together=True, answer=f"They are one author: {names}. {why}", notes=tuple(notes))
+
+
+def _author_of(folder: Path, subject: _Subject) -> str:
+    """The author of a mention or of an author."""
+    import pyarrow as pa
+
+    from homonym.io.tables import look_up
+
+    rows = look_up(folder / MENTIONS, "mention_id", pa.array(subject.mention_ids[:1]), ["author_id"])
+    author_id: str = rows["author_id"][0].as_py()
+    return author_id
+
+
+def _other_names(folder: Path, found: Explanation) -> list[str]:
+    """A sentence about the mentions of an author that are not in the cluster that was explained."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from homonym.io.tables import look_up
+
+    (author,) = found.authors
+    rows = look_up(folder / AUTHORS, "author_id", pa.array([author.author_id]), ["author_id", "mentions", "ids"])
+    if not len(rows) or rows["mentions"][0].as_py() == len(author.mentions):
+        return []
+    mentions = look_up(
+        folder / MENTIONS, "author_id", pa.array([author.author_id]), ["mention_id", "block", "constraint"]
+    )
+    explained = pa.array([one.mention_id for one in author.mentions])
+    others = mentions.filter(pc.invert(pc.is_in(mentions["mention_id"], explained)))
+    names = sorted(set(others["block"].to_pylist()))
+    kinds = {row["kind"]: row["id"] for row in rows["ids"][0].as_py() if row["kind"] in PERSON_ASSIGNED}
+    by = " and ".join(f"the {kind} {value}" for kind, value in sorted(kinds.items())) or "your pairs"
+    return [
+        f"{counted(len(others), 'more mention')} of this author ({_listed(names)}): united by {by}, not by a score."
+    ]
 
 
 def _find(folder: Path, settings: Settings, what: str) -> _Subject:
@@ -131,26 +192,47 @@ def _find(folder: Path, settings: Settings, what: str) -> _Subject:
     if len(rows):
         listed = _listed([f"{row['mention_id']} ({row['name']})" for row in rows.to_pylist()])
         raise InputError(f"{what!r} is a document; name one of its mentions: {listed}.")
-    close = _listed(_close_names(path, settings, text))
-    advice = f"names like it: {close}" if close else "it is empty"
+    if not looks_like_id and (found := _find_surname(folder, settings, text)):
+        return found
+    close = _close_names(path, settings, text)
+    advice = f"names like it: {_listed(close)}" if close else f"no name is like it; {REPORT} has the largest names"
     raise InputError(f"{folder} has no name, mention id or author id {what!r}; {advice}.")
 
 
 def _find_name(folder: Path, settings: Settings, text: str) -> _Subject | None:
     """The mentions of a name, as a block key or as it is written; those whose given names exclude it are left out."""
     from homonym.collection.block_reload import rows_of_blocks
-    from homonym.features.blocking import SCHEMES
+    from homonym.features.blocking import SCHEMES, compared_name
     from homonym.names.compatibility import compatible
     from homonym.names.parse import parse_name
 
-    name = parse_name(text)
+    def compared(written: str) -> Name:
+        return compared_name(parse_name(written), settings.blocking)
+
+    name = compared(text)
     keys = [text, text.upper()] + ([SCHEMES[settings.blocking](name, None)] if name.surname else [])
     for key in dict.fromkeys(keys):
         rows = rows_of_blocks(folder, [key]).select(["mention_id", "name"]).to_pylist()
-        chosen = [row for row in rows if key == text or not name.surname or compatible(name, parse_name(row["name"]))]
+        chosen = [row for row in rows if key == text or not name.surname or compatible(name, compared(row["name"]))]
         if chosen:
             return _Subject(key, [row["mention_id"] for row in chosen])
     return None
+
+
+def _find_surname(folder: Path, settings: Settings, text: str) -> _Subject | None:
+    """The mentions of the only name with a surname; fails if it has several names."""
+    from homonym.names.parse import parse_name
+
+    name = parse_name(text)
+    if not name.surname or name.initials:
+        return None
+    query = """SELECT block, count(*) AS mentions FROM {} WHERE starts_with(block, ?) GROUP BY block
+               ORDER BY mentions DESC, block"""
+    found = _query(folder / MENTIONS, query, f"{name.surname}, ")
+    if len(found) > 1:
+        names = _listed([f"{block} ({counted(mentions, 'mention')})" for block, mentions in found])
+        raise InputError(f"{text!r} is the surname of {len(found):,} names; choose one: {names}.")
+    return _find_name(folder, settings, found[0][0]) if found else None
 
 
 def _one_author(folder: Path, subject: _Subject, what: str | None) -> _Subject:
@@ -176,16 +258,22 @@ def _listed(texts: Sequence[str]) -> str:
 
 def _close_names(path: Path, settings: Settings, text: str) -> list[str]:
     """The blocks whose keys are most like a text."""
-    import duckdb
-
-    from homonym.collection.statistics import sql_files
     from homonym.features.blocking import SCHEMES
     from homonym.names.parse import parse_name
 
     name = parse_name(text)
     key = SCHEMES[settings.blocking](name, None) if name.surname else text.upper()
-    query = f"""SELECT block FROM (SELECT DISTINCT block FROM read_parquet({sql_files([path])}))
-                ORDER BY jaro_winkler_similarity(block, ?) DESC, block LIMIT {LISTED}"""
-    with duckdb.connect() as connection:
-        rows: list[tuple[Any]] = connection.execute(query, [key]).fetchall()
-    return [block for (block,) in rows]
+    query = f"""SELECT block FROM (SELECT DISTINCT block, jaro_winkler_similarity(block, ?) AS similarity FROM {{}})
+                WHERE similarity >= {SIMILAR} ORDER BY similarity DESC, block LIMIT {LISTED}"""
+    return [block for (block,) in _query(path, query, key)]
+
+
+def _query(path: Path, query: str, value: str) -> list[Any]:
+    """The rows of a query about a table, which stands for {} in the query; `value` stands for ?."""
+    import duckdb
+
+    from homonym.collection.statistics import sql_files
+
+    with plain_path(path) as plain, duckdb.connect() as connection:
+        rows: list[Any] = connection.execute(query.format(f"read_parquet({sql_files([plain])})"), [value]).fetchall()
+    return rows

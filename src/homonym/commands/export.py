@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from homonym.errors import OutputError
+from homonym.errors import OutputError, require_type
 from homonym.io.inputs import require_files
 from homonym.io.outputs import Paths, as_paths, first_within, require_distinct, require_writable
 
@@ -40,6 +40,8 @@ def export(result: str | Path, to: str, output: str | Path, *, originals: Paths 
     from homonym.exports.targets import require_suffix, target_named
     from homonym.io.folders import require_folder, written_folder
 
+    require_type("to", to, str, "the name of a tool, such as 'csv'")
+    require_type("output", output, (str, os.PathLike), "a path")
     target, path = target_named(to), Path(output)
     tables = open_result(result, needs_documents=True)
     files = as_paths(originals)

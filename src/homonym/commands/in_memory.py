@@ -14,11 +14,20 @@ from contextlib import contextmanager
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
 from homonym.commands.export import Exported, export
 from homonym.commands.result import Summary
-from homonym.errors import HomonymError, InputError, OutputError, counted, first_line, year_range
+from homonym.errors import (
+    HomonymError,
+    InputError,
+    OutputError,
+    counted,
+    described,
+    first_line,
+    require_type,
+    year_range,
+)
 from homonym.io.outputs import Paths, sync_file
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, MARKER, MENTIONS, names_directory, written_directory
 
@@ -27,6 +36,7 @@ if TYPE_CHECKING:
 
     from homonym.evaluation.assessment import Evaluation
     from homonym.explanation.explained import Explanation
+    from homonym.records.reader import Columns
 
 
 @runtime_checkable
@@ -142,27 +152,54 @@ class Result:
         return ResultTable(pq.read_table(self.directory / name))
 
     def export(self, to: str, path: str | Path, *, originals: Paths = ()) -> Exported:
-        """Write the result for another tool; see `homonym.export`."""
+        """Write the result for another tool; see `homonym.export`.
+
+        >>> import homonym, tempfile
+        >>> result = homonym.disambiguate([{"id": "a", "authors": ["Doe, J"]}], settings=homonym.Settings(kappa=7))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.export("csv", f"{folder}/people.csv").authors
+        1
+        """
         return export(self.directory, to, path, originals=originals)
 
-    def evaluate(self, gold: Paths | ArrowStream, **options: Any) -> Evaluation:
-        """Compare the result with labels: files, or a table with mention_id and author; see `homonym.evaluate`."""
+    def evaluate(self, gold: Data, **options: Any) -> Evaluation:
+        """Compare the result with labels; see `homonym.evaluate`.
+
+        Labels are files, or a table or list of dictionaries with mention_id and author.
+
+        >>> import homonym
+        >>> papers = [{"id": key, "title": "Graph kernels", "authors": ["Doe, J"]} for key in "ab"]
+        >>> result = homonym.disambiguate(papers, settings=homonym.Settings(kappa=7))
+        >>> found = result.evaluate([{"mention_id": "a#0", "author": "x"}, {"mention_id": "b#0", "author": "x"}])
+        >>> found.mentions, found.bcubed.precision
+        (2, 1.0)
+        """
         from homonym.commands.evaluate import evaluate
 
-        if isinstance(gold, ArrowStream):
-            with _private_folder() as folder:
-                return evaluate(self.directory, _write_table(_arrow_table(gold), folder / "gold.parquet"), **options)
-        _require_paths(gold, "labels are files, or a table with the columns mention_id and author")
-        return evaluate(self.directory, gold, **options)
+        if isinstance(gold, ArrowStream) or _are_rows(gold):
+            table = _arrow_table(gold) if isinstance(gold, ArrowStream) else _table_of_rows(gold)
+            with _private_folder() as folder, _named("the table of labels", folder / "gold.parquet") as path:
+                return evaluate(self.directory, _write_table(table, path), **options)
+        _require_paths(gold, "labels are files, or a table or list of dictionaries with mention_id and author")
+        return evaluate(self.directory, gold, **options)  # type: ignore[arg-type]
 
     def explain(self, what: str, other: str | None = None, **options: Any) -> Explanation:
-        """Why mentions are together or apart; see `homonym.explain`."""
+        """Why mentions are together or apart; see `homonym.explain`.
+
+        >>> import homonym
+        >>> papers = [{"id": key, "title": "Graph kernels", "authors": ["Doe, J"]} for key in "ab"]
+        >>> result = homonym.disambiguate(papers, settings=homonym.Settings(kappa=7))
+        >>> result.explain("Doe").answer
+        'DOE, J has 2 mentions of 1 author.'
+        """
         from homonym.commands.explain import explain
 
-        return explain(self.directory, what, other, **options)
+        with _named("the result", self.directory):
+            return explain(self.directory, what, other, **options)
 
     def save(self, path: str | Path) -> Path:
         """Keep the result as a result directory."""
+        require_type("path", path, (str, os.PathLike), "a path")
         if not names_directory(path):
             raise OutputError(f"{path} has a suffix, but a result is a directory; leave it out, or use export.")
         with written_directory(Path(path)) as folder:
@@ -205,10 +242,14 @@ def is_data(inputs: object) -> bool:
     """
     if isinstance(inputs, ArrowStream):
         return True
-    if isinstance(inputs, list | tuple) and inputs and all(isinstance(row, Mapping) for row in inputs):
+    if _are_rows(inputs):
         return True
     _require_paths(inputs, "expected paths, a list of dictionaries, or a table of pandas, polars, Arrow or DuckDB")
     return False
+
+
+def _are_rows(inputs: object) -> TypeGuard[Sequence[Mapping[str, Any]]]:
+    return isinstance(inputs, list | tuple) and bool(inputs) and all(isinstance(row, Mapping) for row in inputs)
 
 
 def _require_paths(inputs: object, expected: str) -> None:
@@ -216,13 +257,7 @@ def _require_paths(inputs: object, expected: str) -> None:
     for entry in entries:
         if not isinstance(entry, str | os.PathLike):
             some = f"a {type(inputs).__name__} with " if entry is not inputs else ""
-            raise InputError(f"{expected}, but got {some}{_described(entry)}.")
-
-
-def _described(value: object) -> str:
-    kind = type(value)
-    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-    return f"an object of the type {name}"
+            raise InputError(f"{expected}, but got {some}{described(entry)}.")
 
 
 @contextmanager
@@ -246,20 +281,30 @@ def destination(output: str | Path | None) -> Iterator[str | Path]:
 
 
 @contextmanager
-def files_of(inputs: Data, format: str | None) -> Iterator[tuple[Paths, str | None]]:
+def files_of(inputs: Data, format: str | None, columns: Columns | None = None) -> Iterator[tuple[Paths, str | None]]:
     """The paths of inputs and their format; data in memory are written to files for the time of the run."""
+    from homonym.records.reader import require_columns
+
+    require_columns(columns)
     if not is_data(inputs):
         yield inputs, format  # type: ignore[misc]
         return
     with _private_folder() as folder:
-        path, known_format = _write_data(inputs, folder, format)
-        try:
+        path, known_format = _write_data(inputs, folder, format, columns or {})
+        with _named("the data", path):
             yield path, known_format
-        except HomonymError as error:
-            raise type(error)(str(error).replace(str(path), "the data")) from error
 
 
-def _write_data(data: Any, folder: Path, format: str | None) -> tuple[Path, str | None]:
+@contextmanager
+def _named(name: str, path: Path) -> Iterator[Path]:
+    """In messages about a private file, its name for the caller stands instead of its path."""
+    try:
+        yield path
+    except HomonymError as error:
+        raise type(error)(str(error).replace(str(path), name)) from error
+
+
+def _write_data(data: Any, folder: Path, format: str | None, columns: Columns) -> tuple[Path, str | None]:
     if isinstance(data, ArrowStream):
         table = _arrow_table(data)
     elif _are_documents(data):
@@ -267,7 +312,31 @@ def _write_data(data: Any, folder: Path, format: str | None) -> tuple[Path, str 
     else:
         table = _table_of_rows(data)
     is_own = {"document_id", "record"} <= set(table.column_names)
+    if not is_own:
+        table = _with_adjacent_rows(table, columns)
     return _write_table(table, folder / "table.parquet"), format or ("documents" if is_own else "table")
+
+
+def _with_adjacent_rows(table: pa.Table, columns: Columns) -> pa.Table:
+    """A table in which the rows of a document are adjacent, in their order, if rows may be single authors.
+
+    Of files this is required, because they are read row by row.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from homonym.records.formats.table_columns import fields_of, key_of, may_be_one_author
+
+    try:
+        fields = fields_of(tuple(table.column_names), columns, "the data")
+        key = key_of(fields)
+        if key is None or ("authors" in fields and not may_be_one_author(fields)):
+            return table
+        # The first row of each document decides its place, so that the order of the documents stays.
+        first = pc.index_in(table[fields[key]], pc.unique(table[fields[key]]))
+        return table.take(pc.sort_indices(first))
+    except (InputError, pa.ArrowException):  # which reading the table reports
+        return table
 
 
 def _are_documents(rows: Sequence[Mapping[str, Any]]) -> bool:
@@ -333,7 +402,7 @@ def _arrow_table(data: ArrowStream) -> pa.Table:
         if (found := _pandas_columns(data)) is not None:
             return found
         raise InputError(
-            f"{_described(data)} cannot be read as a table ({first_line(error)}); give each column one type."
+            f"{described(data)} cannot be read as a table ({first_line(error)}); give each column one type."
         ) from None
 
 

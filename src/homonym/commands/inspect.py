@@ -47,7 +47,8 @@ class Inspection:
             "features": self.features,
             "files_without_authors": self.without_authors,
             "duplicates": counts["duplicate"],
-            "rejects": {lost: count for lost, count in counts.items() if lost != "duplicate"},
+            "other_contributors": counts["contributor"],
+            "rejects": {lost: count for lost, count in counts.items() if lost not in {"duplicate", "contributor"}},
         }
 
 

@@ -20,6 +20,7 @@ from homonym.io.result_directory import (
     PAIRS,
     REPORT,
     SETTINGS,
+    VARIANTS,
     names_directory,
     require_result_place,
     written_directory,
@@ -47,7 +48,8 @@ class ConstraintSummary:
     """What constraints did in a run.
 
     `links` has the number of must-links by kind, `linked` the mentions that these bind, `apart` the number of
-    cannot-link pairs of mentions by kind. `first` has the first of the conflicts, called `contradictions`; all of them
+    cannot-link pairs of mentions by kind, `united` the number of authors that became part of an author of another
+    block. `first` has the first of the conflicts, called `contradictions`; all of them
     are in `file`.
     """
 
@@ -57,6 +59,7 @@ class ConstraintSummary:
     contradictions: int
     first: tuple[ConstraintConflict, ...]
     file: Path
+    united: int = 0
 
 
 @dataclass(frozen=True)
@@ -219,6 +222,7 @@ def write_result(
     """
     from homonym.calibration.confidence import confidence_to_json
     from homonym.constraints.evidence import write_user_pairs
+    from homonym.suggestions.name_variants import write_variants
 
     use = collection.background
     written = (f"# {use.describe()}\n" if use else "") + settings.to_toml()
@@ -236,6 +240,11 @@ def write_result(
                 write_user_pairs(folder / PAIRS, pairs)
             if confidence and documents:
                 write_json(folder / CONFIDENCE, confidence_to_json(confidence))
+        if documents:
+            with run.stages.stage("variants"):
+                write_variants(
+                    folder, folder / VARIANTS, threads=run.threads, memory=run.memory // 2, excel=place.excel
+                )
         given = run.settings.model_dump(mode="json", exclude_unset=True)
         run.log.summary = summary.as_dict() | {"warnings": result_warnings(run), "given": given}
         with run.stages.stage("report"):
@@ -316,6 +325,7 @@ def _constraint_summary(outcome: ConstraintOutcome, place: ResultPlace) -> Const
         contradictions=len(conflicts),
         first=tuple(conflicts[:FIRST_CONFLICTS]),
         file=place.files.conflicts,
+        united=counts.united,
     )
 
 

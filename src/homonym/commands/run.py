@@ -12,7 +12,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 
-from homonym.errors import HomonymError, InputError, OutputError, SettingsError, counted, first_line, word_list
+from homonym.errors import (
+    HomonymError,
+    InputError,
+    OutputError,
+    SettingsError,
+    counted,
+    first_line,
+    require_type,
+    word_list,
+)
 from homonym.io.inputs import STANDARD_INPUT, Source, expand
 from homonym.io.outputs import (
     Paths,
@@ -26,9 +35,9 @@ from homonym.io.outputs import (
     require_writable,
 )
 from homonym.io.paths import plain_path, printable
-from homonym.io.result_directory import recover_directory
+from homonym.io.result_directory import recover_directory, require_no_file_of_result
 from homonym.io.urls import is_url, local_path, overlaps
-from homonym.records.reader import Columns, Inputs, companion_files, detect_format
+from homonym.records.reader import Columns, Inputs, companion_files, detect_format, require_columns
 from homonym.runtime.progress import LOG, Listener, RunLog, Stages, logged_outputs, run_log_path
 from homonym.runtime.work_directory import WorkDirectory, temporary_work_directory, work_directory
 from homonym.settings import Settings
@@ -37,6 +46,9 @@ if TYPE_CHECKING:
     from homonym.collection.statistics import GivenStatistics
     from homonym.engines.base import AnyEngine, PartsData, RecordsRead
     from homonym.engines.local import LocalEngine
+
+# Maximum number of threads: more than the cores of any machine. 25,000 threads brought a machine to a standstill.
+MAX_THREADS = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +79,8 @@ class Resources:
         memory = psutil.virtual_memory().total // 2 if self.memory is None else self.memory
         if threads < 1 or memory < 1 << 20:
             raise SettingsError("a run needs at least 1 thread and 1 MiB of memory; raise --threads or --memory.")
+        if threads > MAX_THREADS:
+            raise SettingsError(f"{threads:,} threads are too many; give at most {MAX_THREADS:,} with --threads.")
         return threads, memory
 
 
@@ -172,6 +186,8 @@ def prepare_run(
     Unless it `needs_input`, there may be no records. `files` names everything that the command reads and writes besides
     `inputs` and `rejects`.
     """
+    require_type("settings", settings, (Settings, type(None)), "a value of the class homonym.Settings")
+    require_columns(columns)
     resources, settings, files = resources or Resources(), settings or Settings(), files or RunFiles()
     given_work, shared_work = local_path(resources.work) if resources.work is not None else None, None
     urls: Sequence[str] = ()
@@ -279,6 +295,7 @@ def _require_apart(
     work directory in it, unless that is hidden.
     """
     require_distinct(read, written)
+    require_no_file_of_result(written)
     read = [path for path in read if path != STANDARD_INPUT]
     for directory in files.directories:
         if path := first_within(directory, read):
@@ -414,7 +431,8 @@ def _open_work_directory(run: Run) -> Iterator[WorkDirectory]:
 
 
 def _work_place(files: RunFiles, work: Path | None) -> Path | None:
-    return work or (files.result.with_name(f".{files.result.name}.work") if files.result else None)
+    # Not with_name, which fails for `.` and `/`; that they cannot be replaced is reported later.
+    return work or (files.result.parent / f".{files.result.name}.work" if files.result else None)
 
 
 def _work_directory(run: Run, path: Path | None) -> AbstractContextManager[WorkDirectory]:

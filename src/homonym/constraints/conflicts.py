@@ -77,8 +77,9 @@ class _ConflictTexts:
     def sentence(self, conflict: LinkConflict, linked_by: list[str]) -> str:
         """What links two mentions, what separates them, and which of the two won."""
         outcome = "they stay linked"
-        if conflict.kind != NAME:
-            outcome = f"none of the links of these {counted(len(conflict.members), 'mention')} is made"
+        if conflict.dropped:
+            mentions = counted(len(conflict.members), "mention")
+            outcome = f"none of the links of these {mentions} by {conflict.dropped} is made"
         left, right = (self.mention_id[mention] for mention in (conflict.left, conflict.right))
         return f"{left} and {right} are linked by {word_list(linked_by)}, but {self._reason(conflict)}; {outcome}."
 

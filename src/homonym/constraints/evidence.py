@@ -178,7 +178,10 @@ def _shared_documents(document_id: pa.ChunkedArray, block: Integers) -> Integers
 def locate_pairs(
     mention_ids: pa.Array, block: Integers, pairs: UserPairs | None, warnings: list[str]
 ) -> tuple[Integers, Integers]:
-    """Look up the mentions of the user's pairs: the pairs that are the same person, and those that are not."""
+    """Look up the mentions of the user's pairs: the pairs that are the same person, and those that are not.
+
+    Pairs of different blocks are left out: see across_blocks.py.
+    """
     if pairs is None:
         return np.empty((0, 2), np.int64), np.empty((0, 2), np.int64)
     if not pairs.a:
@@ -195,12 +198,6 @@ def locate_pairs(
         )
     mentions = np.stack([side.fill_null(0).to_numpy().astype(np.int64) for side in (a, b)], axis=1)
     same, in_one_block = np.array(pairs.same, np.bool_), block[mentions[:, 0]] == block[mentions[:, 1]]
-    if (lost := exists & same & ~in_one_block).any():
-        first = f"{pairs.a[lost.argmax()]} and {pairs.b[lost.argmax()]}"
-        warnings.append(
-            f"{counted(int(lost.sum()), 'pair')} cannot be linked: blocking separates {first}, for example; "
-            "coarser blocks (--blocking) would bring such mentions together."
-        )
     usable = exists & in_one_block
     return _distinct_pairs(mentions[usable & same]), _distinct_pairs(mentions[usable & ~same])
 

@@ -18,11 +18,15 @@ from homonym.settings import Settings
 
 @dataclass(frozen=True)
 class ConstraintCounts:
-    """Number of must-links by kind, of mentions that these link, and of separated pairs of mentions by kind."""
+    """Number of must-links by kind, of mentions that these link, and of separated pairs of mentions by kind.
+
+    `united` is the number of authors that became part of an author of another block.
+    """
 
     links: dict[str, int]
     linked: int
     apart: dict[str, int]
+    united: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +64,7 @@ def find_constraints(encoded: Encoded, settings: Settings, pairs: UserPairs | No
     evidence = collect_evidence(encoded, settings, pairs, warnings)
     links = find_must_links(evidence)
     overruled, name_conflicts = find_name_conflicts(evidence, links)
-    apart = _separated_mentions(evidence, overruled)
+    apart = _separated_mentions(evidence, links.representative, overruled)
     return FoundConstraints(
         evidence=evidence,
         must_links=links,
@@ -76,9 +80,15 @@ def find_constraints(encoded: Encoded, settings: Settings, pairs: UserPairs | No
     )
 
 
-def _separated_mentions(evidence: MentionEvidence, overruled: Integers) -> dict[str, Integers]:
-    """By kind of cannot-link, from how many mentions of its block each mention is separated."""
-    apart = {kind: _other_identifiers(ids, evidence) for kind, ids in evidence.separating_ids.items()}
+def _separated_mentions(evidence: MentionEvidence, linked: Integers, overruled: Integers) -> dict[str, Integers]:
+    """By kind of cannot-link, from how many mentions of its block each mention is separated.
+
+    Mentions with the same `linked` must be one author; `overruled` is the number of these with an incompatible name.
+    """
+    apart = {
+        kind: _other_identifiers(ids, evidence.block) - _other_identifiers(ids, linked)
+        for kind, ids in evidence.separating_ids.items()
+    }
     shared = np.flatnonzero(evidence.shared_document >= 0)
     apart[DOCUMENT] = np.zeros(len(evidence.block), np.int64)
     apart[DOCUMENT][shared] = equal_keys(evidence.shared_document[shared])[1] - 1
@@ -87,13 +97,12 @@ def _separated_mentions(evidence: MentionEvidence, overruled: Integers) -> dict[
     return apart
 
 
-def _other_identifiers(ids: Integers, evidence: MentionEvidence) -> Integers:
-    """For each mention with an identifier, the mentions of its block that have a different one of the same kind."""
+def _other_identifiers(ids: Integers, group: Integers) -> Integers:
+    """For each mention with an identifier, the mentions of its group that have a different one of the same kind."""
     having = np.flatnonzero(ids >= 0)
-    block = evidence.block[having]
-    in_block = np.bincount(block, minlength=len(evidence.block_start) - 1)
+    in_group = np.bincount(group[having], minlength=len(ids))
     others = np.zeros(len(ids), np.int64)
-    others[having] = in_block[block] - equal_keys(block, ids[having])[1]
+    others[having] = in_group[group[having]] - equal_keys(group[having], ids[having])[1]
     return others
 
 

@@ -1,4 +1,4 @@
-"""Must-links: connected components of shared identifiers and the user's pairs, except those with a conflict."""
+"""Must-links: connected components of the user's pairs and shared identifiers, in the order of their rank."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Integers, connected_components, equal_keys, pairs_within_groups
 from homonym.constraints.evidence import MentionEvidence
+from homonym.records.fields.identifiers import identifier_rank
 
 Mask = NDArray[np.bool_]
 
@@ -20,25 +21,26 @@ PAIR, DOCUMENT, NAME = "pair", "document", "name"
 class LinkConflict:
     """Two mentions of a component that a cannot-link separates, and all mentions of the component.
 
-    `kind` is the kind of the cannot-link. A name never wins against a must-link: then the component stays linked.
+    `kind` is the kind of the cannot-link. `dropped` is the kind of the must-links that are not applied for this reason;
+    None if the must-links outrank the cannot-link, so that the component stays linked.
     """
 
     kind: str
     left: int
     right: int
     members: Integers
+    dropped: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class MustLinks:
     """Which mentions must be one author.
 
-    `component[x]` is the first mention of the connected component of x over all must-links, and `requested` says by
-    kind which mentions have a must-link. The rest is without the components that have a conflict: there
-    `representative[x]` is x and elsewhere `component[x]`; `linked` and `link_counts` are the mentions and edges left.
+    `requested` says by kind which mentions have a must-link. The rest is without must-links that were dropped:
+    `representative[x]` is the first mention of the connected component of x; `linked` and `link_counts` are the
+    mentions and the number of links that are left, by kind.
     """
 
-    component: Integers
     requested: dict[str, Mask]
     representative: Integers
     linked: dict[str, Mask]
@@ -47,22 +49,33 @@ class MustLinks:
 
 
 def find_must_links(evidence: MentionEvidence) -> MustLinks:
-    """Link mentions that share an identifier or that the user calls the same, except in components with a conflict."""
+    """Link mentions that the user calls the same or that share an identifier, kind by kind in the order of their rank.
+
+    A kind joins components of the kinds before it. It is not applied to a joined component that has a conflict: two
+    mentions on one document, two that the user calls different, or two different identifiers of a kind that outranks
+    it. Different identifiers of other kinds in a component are reported, but change nothing.
+    """
     edges = {kind: _identifier_edges(ids, evidence.block) for kind, ids in evidence.ids.items()}
     edges[PAIR] = evidence.same_pairs
     mentions = len(evidence.block)
-    component = connected_components(mentions, *np.concatenate(list(edges.values())).T)
-    conflicts = list(_find_conflicts(evidence, component))
-    dissolved = np.zeros(mentions, np.bool_)
-    dissolved[[component[conflict.left] for conflict in conflicts]] = True
-    representative = np.where(dissolved[component], np.arange(mentions), component)
-    requested, linked, counts = {}, {}, {}
-    for kind, pairs in edges.items():
-        requested[kind] = np.zeros(mentions, np.bool_)
-        requested[kind][pairs] = True
-        linked[kind] = requested[kind] & ~dissolved[component]
-        counts[kind] = int((~dissolved[component[pairs[:, 0]]]).sum())
-    return MustLinks(component, requested, representative, linked, counts, conflicts)
+    component, conflicts = np.arange(mentions), list[LinkConflict]()
+    for kind in sorted(edges, key=link_rank):
+        left, right = edges[kind].T
+        joined = connected_components(mentions, np.append(np.arange(mentions), left), np.append(component, right))
+        found = list(_find_conflicts(evidence, kind, component, joined))
+        dissolved = np.zeros(mentions, np.bool_)
+        dissolved[[joined[conflict.left] for conflict in found]] = True
+        component = np.where(dissolved[joined], component, joined)
+        conflicts += found
+    conflicts += _outranked(evidence, component)
+    linked, counts = _links_left(evidence, component)
+    requested = {kind: np.isin(np.arange(mentions), pairs) for kind, pairs in edges.items()}
+    return MustLinks(requested, component, linked, counts, conflicts)
+
+
+def link_rank(kind: str) -> int:
+    """The rank of a kind of must-links: the user's pairs, then identifiers by their rank."""
+    return -1 if kind == PAIR else identifier_rank(kind)
 
 
 def _identifier_edges(ids: Integers, block: Integers) -> Integers:
@@ -73,24 +86,78 @@ def _identifier_edges(ids: Integers, block: Integers) -> Integers:
     return pairs[pairs[:, 0] < pairs[:, 1]]
 
 
-def _find_conflicts(evidence: MentionEvidence, component: Integers) -> Iterator[LinkConflict]:
-    """Cannot-links inside components, other than by name: one for each component and kind."""
+def _links_left(evidence: MentionEvidence, component: Integers) -> tuple[dict[str, Mask], dict[str, int]]:
+    """By kind, the mentions that share an identifier or a pair inside a component, and the number of these links."""
+    linked, counts = {}, {}
+    for kind, ids in evidence.ids.items():
+        having = np.flatnonzero(ids >= 0)
+        first, count = equal_keys(component[having], ids[having])
+        linked[kind] = np.zeros(len(component), np.bool_)
+        linked[kind][having[count > 1]] = True
+        counts[kind] = int((first != np.arange(len(first))).sum())
+    kept = evidence.same_pairs[component[evidence.same_pairs[:, 0]] == component[evidence.same_pairs[:, 1]]]
+    linked[PAIR] = np.zeros(len(component), np.bool_)
+    linked[PAIR][kept] = True
+    counts[PAIR] = len(kept)
+    return linked, counts
+
+
+def _find_conflicts(evidence: MentionEvidence, kind: str, before: Integers, joined: Integers) -> Iterator[LinkConflict]:
+    """Conflicts in components that a kind joins: one for each component and kind of cannot-link.
+
+    Cannot-links inside a component of `before`, which outranks this kind, are none.
+    """
+    changed = np.zeros(len(joined), np.bool_)
+    changed[joined[before != joined]] = True
+    linked = np.flatnonzero(changed[joined])
+    linked = linked[np.argsort(joined[linked], kind="stable")]
+    members = _ComponentMembers(joined, linked, kind)
+    for other, ids in evidence.separating_ids.items():
+        if link_rank(other) < link_rank(kind):
+            yield from members.conflicts(other, *_different_values(linked, before, joined, ids))
+    shared = linked[evidence.shared_document[linked] >= 0]
+    first = shared[equal_keys(joined[shared], evidence.shared_document[shared])[0]]
+    repeated = before[first] != before[shared]
+    yield from members.conflicts(DOCUMENT, first[repeated], shared[repeated])
+    pairs = evidence.different_pairs
+    inside = pairs[(joined[pairs[:, 0]] == joined[pairs[:, 1]]) & (before[pairs[:, 0]] != before[pairs[:, 1]])]
+    yield from members.conflicts(PAIR, *inside.T)
+
+
+def _different_values(linked: Integers, before: Integers, joined: Integers, ids: Integers) -> tuple[Integers, Integers]:
+    """Pairs of mentions of one joined component, but different components before, that have different identifiers.
+
+    Not all such pairs, but at least one of each component that has any. If the first mention with an identifier is in
+    none, then all mentions of other components before have its identifier, and all other identifiers are in its own.
+    """
+    having = linked[ids[linked] >= 0]
+    first = having[equal_keys(joined[having])[0]]
+    other_id, elsewhere = ids[having] != ids[first], before[having] != before[first]
+    right = having[other_id & elsewhere]
+    x, y = _first_of_each(having[elsewhere], joined), _first_of_each(having[other_id], joined)
+    _, at_x, at_y = np.intersect1d(joined[x], joined[y], return_indices=True)
+    x, y = x[at_x], y[at_y]
+    valid = (ids[x] != ids[y]) & (before[x] != before[y])
+    left, right = np.append(first[other_id & elsewhere], x[valid]), np.append(right, y[valid])
+    return np.minimum(left, right), np.maximum(left, right)
+
+
+def _first_of_each(mentions: Integers, component: Integers) -> Integers:
+    """The first of these mentions in each component, ordered by component."""
+    return mentions[np.unique(component[mentions], return_index=True)[1]]
+
+
+def _outranked(evidence: MentionEvidence, component: Integers) -> Iterator[LinkConflict]:
+    """Different identifiers inside components: must-links that outrank them hold."""
     size = np.bincount(component, minlength=len(component))
     linked = np.flatnonzero(size[component] > 1)
     linked = linked[np.argsort(component[linked], kind="stable")]
     members = _ComponentMembers(component, linked)
     for kind, ids in evidence.separating_ids.items():
         having = linked[ids[linked] >= 0]
-        first, _ = equal_keys(component[having])
-        differs = ids[having] != ids[having[first]]
-        yield from members.conflicts(kind, having[first][differs], having[differs])
-    shared = linked[evidence.shared_document[linked] >= 0]
-    first, _ = equal_keys(component[shared], evidence.shared_document[shared])
-    repeated = shared[first] != shared
-    yield from members.conflicts(DOCUMENT, shared[first][repeated], shared[repeated])
-    pairs = evidence.different_pairs
-    inside = pairs[component[pairs[:, 0]] == component[pairs[:, 1]]]
-    yield from members.conflicts(PAIR, *inside.T)
+        first = having[equal_keys(component[having])[0]]
+        differs = ids[having] != ids[first]
+        yield from members.conflicts(kind, first[differs], having[differs])
 
 
 def find_name_conflicts(evidence: MentionEvidence, links: MustLinks) -> tuple[Integers, list[LinkConflict]]:
@@ -121,8 +188,8 @@ def find_name_conflicts(evidence: MentionEvidence, links: MustLinks) -> tuple[In
 class _ComponentMembers:
     """The mentions of each component, ordered by component."""
 
-    def __init__(self, component: Integers, linked: Integers) -> None:
-        self.component, self.linked, self.ordered = component, linked, component[linked]
+    def __init__(self, component: Integers, linked: Integers, dropped: str | None = None) -> None:
+        self.component, self.linked, self.ordered, self.dropped = component, linked, component[linked], dropped
 
     def conflicts(self, kind: str, left: Integers, right: Integers) -> Iterator[LinkConflict]:
         """The first conflicting pair of each component that has one."""
@@ -131,4 +198,4 @@ class _ComponentMembers:
         for pair in order[first].tolist():
             component = self.component[left[pair]]
             begin, end = np.searchsorted(self.ordered, [component, component + 1])
-            yield LinkConflict(kind, int(left[pair]), int(right[pair]), self.linked[begin:end])
+            yield LinkConflict(kind, int(left[pair]), int(right[pair]), self.linked[begin:end], self.dropped)

@@ -33,7 +33,7 @@ EVENT_ROWS = pa.schema(
 - created: a new author;
 - merged: `author_id` is now a redirect to `other_id`;
 - split: `author_id` is new, and its mentions were those of `other_id`;
-- moved: the mention `mention_id` left `other_id` for `author_id`; without `author_id`'s change of any other kind;
+- moved: the mention `mention_id` left `other_id` for `author_id`, and no other event says so;
 - retired: `author_id` has no mentions any more;
 - revived: `author_id` was a redirect to `other_id`, and is an author again, because a decision was undone.
 """

@@ -79,10 +79,10 @@ def mint(block: str, anchor: str, taken: Collection[str]) -> str:
     """A new id for an author with this anchor mention.
 
     It is the block and the first digits of the anchor's digest, as in a run; all digits if another author of the block
-    has the same; and if that id was given before, which a later number cannot undo, that of the anchor with a number.
+    has the same. If that id was given before, too, the digest is over the anchor and a number.
 
     >>> mint("DOE, J", "W1#0", ()), mint("DOE, J", "W1#0", {"DOE, J/94b9869240ef"})[:24]
-    ('DOE, J/94b9869240ef', 'DOE, J/94b9869240ef51c83')
+    ('DOE, J/94b9869240ef', 'DOE, J/94b9869240ef29ed2')
     """
     digest = anchor_digest(anchor)
     for candidate in (f"{block}/{digest[:DIGITS]}", f"{block}/{digest}"):

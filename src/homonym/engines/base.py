@@ -15,6 +15,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -29,6 +30,7 @@ from homonym.collection.duplicates import Duplicate
 from homonym.collection.encoded import Encoded
 from homonym.collection.parts import MergeLoss
 from homonym.collection.statistics import GivenStatistics
+from homonym.constraints.across_blocks import CANDIDATE_ROWS, UnitedAuthors
 from homonym.constraints.conflicts import ConstraintConflict
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import ConstraintCounts, FoundConstraints
@@ -91,6 +93,20 @@ class ConstraintOutcome(NamedTuple):
 
     counts: ConstraintCounts
     conflicts: Sequence[ConstraintConflict]
+
+    def with_united(self, united: UnitedAuthors, kinds: Sequence[str]) -> ConstraintOutcome:
+        """The outcome after authors of different blocks were united; `kinds` is the order of must-links."""
+        counts = self.counts
+        links = {kind: counts.links.get(kind, 0) + united.links.get(kind, 0) for kind in kinds}
+        return ConstraintOutcome(
+            replace(
+                counts,
+                links={kind: number for kind, number in links.items() if number},
+                linked=counts.linked + united.linked,
+                united=united.gone,
+            ),
+            [*self.conflicts, *united.conflicts],
+        )
 
 
 @dataclass(frozen=True)
@@ -400,6 +416,34 @@ class AuthorRows:
             confidence,
             None if confidence is None else author_confidence(encoded.block_start, label, confidence),
         )
+
+    def candidates(self, encoded: Encoded, mentions: Integers) -> pa.Table:
+        """Some mentions with their authors, as across_blocks.py takes them."""
+        columns = ["mention_id", "document_id", "name", "block", "year"]
+        rows = encoded.read(columns, mentions)
+        found = {"place": mentions, **{name: rows[name] for name in columns}}
+        found["author_id"] = self.ids.of_mentions(rows["block"].combine_chunks(), mentions)
+        for name, values in (("constraint", self.constraint), ("confidence", _rounded(self.confidence))):
+            nulls = pa.nulls(len(mentions), CANDIDATE_ROWS.field(name).type)
+            found[name] = nulls if values is None else values.take(pa.array(mentions))
+        return pa.table(found).select(CANDIDATE_ROWS.names).cast(CANDIDATE_ROWS)
+
+    def with_united(self, united: UnitedAuthors) -> AuthorRows:
+        """The rows after authors of different blocks were united."""
+        places = united.rows["place"].to_numpy()
+        if not len(places):
+            return self
+        confidence = self.author_confidence
+        if confidence is not None:
+            confidence = confidence.copy()
+            confidence[places] = united.rows["author_confidence"].to_numpy()
+        constraint = self.constraint
+        if constraint is not None:
+            mask = np.zeros(len(constraint), np.bool_)
+            mask[places] = True
+            constraint = pc.replace_with_mask(constraint, pa.array(mask), united.rows["constraint"].combine_chunks())
+        ids = self.ids.with_united(places, united.rows["author_id"].combine_chunks())
+        return replace(self, ids=ids, constraint=constraint, author_confidence=confidence)
 
     @property
     def authors(self) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import starmap
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
@@ -43,6 +45,7 @@ from homonym.collection.result_statistics import write_result_statistics
 from homonym.collection.statistics import GivenStatistics, save_statistics, statistics_side_file
 from homonym.constraints.evidence import UserPairs, require_known_identifiers
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
+from homonym.constraints.must_link import PAIR
 from homonym.constraints.name_prior import FullNames
 from homonym.engines import local_checkpoints
 from homonym.engines.base import (
@@ -74,11 +77,14 @@ from homonym.engines.document_batches import (
     parts_of,
     plan_sharing,
 )
+from homonym.engines.local_candidates import unite_blocks
 from homonym.engines.local_checkpoints import (
     ENCODED,
     EncodedCheckpoint,
     PartCheckpoint,
     PartWriter,
+    RoundCheckpoint,
+    remove_rounds,
     write_part_checkpoint,
 )
 from homonym.errors import CapacityError, InputError, counted
@@ -165,10 +171,11 @@ class LocalParts:
 
 @dataclass(frozen=True)
 class LocalCollection:
-    """An encoded collection, and its constraints once they are known."""
+    """An encoded collection, and its constraints and the user's pairs once they are known."""
 
     encoded: Encoded
     constraints: FoundConstraints | None = None
+    pairs: UserPairs | None = None
 
 
 class LocalAuthors(NamedTuple):
@@ -388,7 +395,7 @@ class LocalEngine:
         with self.stages.stage("constrain"):
             constraints = find_constraints(encoded, settings, pairs)
         self.warnings.extend(constraints.warnings if constraints else [])
-        return replace(collection, data=LocalCollection(encoded, constraints))
+        return replace(collection, data=LocalCollection(encoded, constraints, pairs))
 
     def sample(self, collection: Collection, settings: Settings) -> CalibrationSample:
         """All blocks: calibration chooses among them."""
@@ -413,8 +420,11 @@ class LocalEngine:
             if trace:
                 rounds.append(trace_table(names, blocks, clustering))
         rows = AuthorRows.of(encoded, label, constraints, mention_confidence)
+        united = unite_blocks(rows, encoded, settings, collection.data.pairs)
+        rows = rows.with_united(united)
         total, known = (0.0, 0) if mention_confidence is None else sum_of_known(mention_confidence)
         outcome = ConstraintOutcome(constraints.counts, constraints.conflicts) if constraints else None
+        outcome = outcome.with_united(united, (*settings.trusted, PAIR)) if outcome else None
         authors = LocalAuthors(rows, rounds_in_order(rounds))
         mean = total / known if known else None
         return FoundAuthors(collection.mentions, rows.authors, mean, outcome, authors)
@@ -669,6 +679,8 @@ class _Clusterer:
         self.skipped = np.zeros(len(self.giant), np.bool_)
         for batch in self.sharing.batches:
             self.skipped[batch.blocks] = True
+        self.progress = _SharedProgress()
+        self.damaged: list[str] = []
 
     def run(self) -> Iterator[tuple[Integers, NDArray[np.bool_], Clustering]]:
         """Some blocks, which of them were skipped, and their clustering, as they complete."""
@@ -676,15 +688,19 @@ class _Clusterer:
         for shared in self.sharing.batches:
             self._require_memory(shared)
         with self.engine.stages.stage("cluster", len(self.encoded.mention_owner)) as advance:
+            self.progress.advance = advance
             for batch, clustering in self._map(self._cluster_range, planned, lambda batch: batch.largest):
                 blocks = np.arange(batch.first, batch.last)
                 skipped = self.skipped[batch.first : batch.last]
-                advance(batch.mentions - int(np.diff(self.encoded.block_start)[blocks[skipped]].sum()))
+                mentions = batch.mentions - int(np.diff(self.encoded.block_start)[blocks[skipped]].sum())
+                self.progress.complete(batch.first, mentions)
                 yield blocks, skipped, clustering
             for shared in self.sharing.batches:
                 for part, clustering in self._cluster_shared(shared):
                     advance(len(clustering.label))
                     yield part, np.zeros(len(part), np.bool_), clustering
+        remove_rounds(self.engine.work)
+        self.engine.note_damage("cluster", self.damaged)
 
     def _map(
         self, function: Callable[[Item], Clustering], items: list[Item], largest: Callable[[Item], int]
@@ -701,7 +717,9 @@ class _Clusterer:
             yield item, clustering
 
     def _cluster_range(self, batch: BlockBatch) -> Clustering:
+        """Cluster some blocks. A giant block is a batch of its own: it reports its progress and has checkpoints."""
         blocks, trust = slice(batch.first, batch.last), self.settings.trust_in_names
+        manifest = Manifest(self.engine.work, self.damaged.append)
         return cluster(
             self.encoded.gather(batch.first, batch.last, self.used, self.skipped[blocks]),
             self.encoded.frequencies,
@@ -713,6 +731,8 @@ class _Clusterer:
             giant=self.giant[blocks],
             skipped=self.skipped[blocks],
             threads=self.engine.threads,
+            advance=partial(self.progress.within, batch.first),
+            store=RoundCheckpoint(manifest, batch.first) if self.giant[blocks].any() else None,
         )
 
     def _cluster_shared(self, batch: SharedBatch) -> Iterator[tuple[Integers, Clustering]]:
@@ -759,6 +779,26 @@ class _Clusterer:
         table = table_bytes(len(batch.documents), int(self.sharing.types.sum()))
         needed = table + dense_bytes(largest, len(self.used))
         require_memory(largest, needed, self.engine.memory)
+
+
+class _SharedProgress:
+    """Progress that several threads report: merges within a giant block, then the rest of its mentions."""
+
+    def __init__(self) -> None:
+        self.advance: Advance = lambda _: None
+        self._lock = threading.Lock()
+        self._within: Counter[int] = Counter()
+
+    def within(self, first: int, merges: int) -> None:
+        """Report merges within the batch that begins with a block."""
+        with self._lock:
+            self._within[first] += merges
+            self.advance(merges)
+
+    def complete(self, first: int, mentions: int) -> None:
+        """Report that such a batch is complete."""
+        with self._lock:
+            self.advance(mentions - self._within.pop(first, 0))
 
 
 # Occurrences of features per batch: enough that the overhead of a call does not matter, few enough for the cache.

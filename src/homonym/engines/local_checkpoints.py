@@ -1,4 +1,4 @@
-"""Checkpoints of the local engine: parts that were read and collections that were encoded, reused by a later run.
+"""Checkpoints of the local engine: parts that were read, collections that were encoded, rounds of giant blocks.
 
 A checkpoint has a cache key: a digest of everything that its content depends on. The versions of homonym and of the
 libraries that it uses stand for the code.
@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from homonym.collection.background import BackgroundUse
 from homonym.collection.encoded import Encoded, load_encoded, save_encoded
@@ -22,14 +27,20 @@ from homonym.collection.statistics import GivenStatistics
 from homonym.engines.base import FoundDuplicates
 from homonym.records.model import Problem
 from homonym.runtime.checkpoints import Facts, Manifest, digest, digest_of_file, new_digest
+from homonym.runtime.own_files import GROUPS, remove_own
 from homonym.runtime.progress import Advance
 from homonym.runtime.versions import library_versions
 from homonym.settings import EXTRACTION, Settings
+
+if TYPE_CHECKING:
+    from homonym.clustering.sparse.round_snapshots import Arrays
 
 # The name of the checkpoint of an encoded collection.
 ENCODED = "encoded"
 # The folder of files that are still being written.
 WRITING = "writing"
+# Seconds between two checkpoints of a giant block, at least: this many, and so many times as long as the last one took.
+ROUND_SECONDS, ROUND_SHARE = 60.0, 30.0
 
 PartWriter = Callable[..., PartReport]
 
@@ -186,3 +197,57 @@ def encoding_key(parts: Sequence[str], given: GivenStatistics | None, *, backgro
     """The cache key of an encoded collection: the keys of its parts in order, given statistics, use of background."""
     statistics = (digest_of_file(given.path), given.mentions, given.mass) if given else None
     return digest(library_versions(), "encoded", list(parts), statistics, background)
+
+
+@dataclass
+class RoundCheckpoint:
+    """The last snapshot of the rounds of a giant block: see `clustering.sparse.round_snapshots.RoundStore`.
+
+    Snapshots alternate between two files, so that the last one stays until the next one is complete.
+    """
+
+    manifest: Manifest
+    block: int
+    due: float = field(default_factory=lambda: time.monotonic() + ROUND_SECONDS)
+    number: int = 0
+
+    def load(self, key: str) -> Arrays | None:
+        """The last snapshot with this key; one with another key is removed."""
+        found = self.manifest.load(self._name, self._full_key(key), self._read)
+        if found is None:
+            self.manifest.remove(self._name)
+        return found
+
+    def is_due(self) -> bool:
+        """Whether enough time has passed for another snapshot."""
+        return time.monotonic() >= self.due
+
+    def save(self, key: str, arrays: Arrays) -> None:
+        """Write another snapshot, and forget the last one."""
+        began, named = time.monotonic(), dict[str, Any](arrays)
+        path = self.manifest.work / f"rounds-{self.block:012d}-{self.number}.npz"
+        path.unlink(missing_ok=True)  # not overwritten: the name may be a link to another file
+        with path.open("xb") as stream:
+            np.savez(stream, **named)
+        self.manifest.add(self._name, self._full_key(key), {"number": self.number}, [path.name])
+        self.number = 1 - self.number
+        ended = time.monotonic()
+        self.due = ended + max(ROUND_SECONDS, ROUND_SHARE * (ended - began))
+
+    def _read(self, facts: Facts) -> dict[str, NDArray[Any]]:
+        with np.load(self.manifest.work / facts["files"][0], allow_pickle=False) as arrays:
+            found = {name: arrays[name] for name in arrays.files}
+        self.number = 1 - int(facts["number"])
+        return found
+
+    @property
+    def _name(self) -> str:
+        return f"rounds/{self.block:012d}"
+
+    def _full_key(self, key: str) -> str:
+        return digest(library_versions(), "rounds", key)
+
+
+def remove_rounds(work: Path) -> None:
+    """Remove all snapshots of giant blocks; to be done when all blocks are clustered."""
+    remove_own(work, GROUPS["rounds"])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from homonym.clustering.agglomerative import Clustering, cluster
 from homonym.clustering.arrays import Bags, Constraints, Frequencies, Integers, NamePrior
@@ -19,7 +20,8 @@ from homonym.constraints.evidence import UserPairs, read_user_pairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.constraints.known_authors import author_codes, with_known_authors
 from homonym.constraints.name_prior import FullNames
-from homonym.io.result_directory import CORPUS, PAIRS
+from homonym.io.result_directory import AUTHORS, CORPUS, PAIRS
+from homonym.io.tables import look_up
 from homonym.settings import Settings
 
 
@@ -88,7 +90,10 @@ class ReclusteredBlock:
 
 
 def recluster(result: Path, blocks: Iterable[str], settings: Settings, folder: Path) -> ReclusteredBlocks:
-    """Cluster some blocks of a result again; fails if the authors are not those of the result."""
+    """Cluster some blocks of a result again; fails if the authors are not those of the result.
+
+    Authors with mentions of several blocks (see constraints/across_blocks.py) are one cluster in each of them.
+    """
     reloaded = reload_blocks(result, blocks, settings, folder)
     encoded = reloaded.encoded
     number = len(encoded.block_start) - 1
@@ -129,6 +134,17 @@ def _same_partition(encoded: Encoded, clustering: Clustering, old: Integers) -> 
 
 
 def _require_same_authors(result: Path, encoded: Encoded, clustering: Clustering, rows: pa.Table) -> None:
-    ids = author_ids(encoded, clustering.label).of(rows["block"].combine_chunks(), 0)
-    if not rows["author_id"].combine_chunks().equals(ids):
+    """Fail if the clusters are not the authors of the result, or parts of authors with mentions of other blocks."""
+    ids = author_ids(encoded, clustering.label)
+    found, stored = ids.of(rows["block"].combine_chunks(), 0), rows["author_id"].combine_chunks()
+    other = np.unique(ids.author[pc.not_equal(found, stored).to_numpy(zero_copy_only=False)])
+    if not len(other):
+        return
+    chosen = np.isin(ids.author, other)
+    parts = {*zip(ids.author[chosen].tolist(), stored.filter(pa.array(chosen)).to_pylist(), strict=True)}
+    wholes = {author_id for _, author_id in parts}
+    table = look_up(result / AUTHORS, "author_id", pa.array(sorted(wholes), pa.string()), ["author_id", "mentions"])
+    mentions = dict(zip(*table.to_pydict().values(), strict=True))
+    size = np.bincount(ids.author)
+    if len(parts) > len(other) or any(mentions.get(whole, 0) <= size[part] for part, whole in parts):
         raise changed(result, "clustering this name again gives other authors than its table of mentions has")

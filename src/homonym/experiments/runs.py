@@ -148,7 +148,7 @@ def run_planned(planned: PlannedRun, names: NameSplit, threads: int) -> Json:
         "weights": planned.weights,
         "scope": settings.scope,
         "joint": settings.joint,
-        "gamma": settings.chance,
+        "gamma": settings.chance_weight,
         "main": planned.main,
         "limit": {"alpha": settings.limit.alpha, "beta": settings.limit.beta},
         "limit_kind": made.chosen.kind,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
@@ -91,11 +91,13 @@ class BlockExplainer:
         labels = self.label if chosen is None else self.label[list(chosen)]
         clusters = sorted({int(label) for label in labels}, key=lambda label: (-self._size(label), label))
         authors = [self._author(label) for label in clusters]
-        written = sum(len(author.mentions) for author in authors)
-        answer = f"{counted(written, 'mention')} of {counted(len(authors), 'author')}."
+        counts = f"{counted(sum(len(author.mentions) for author in authors), 'mention')} of "
+        counts += counted(len(authors), "author")
+        answer = f"{self.name} has {counts}."
         if len(authors) < self._number:
-            answer += (
-                f" The name has {counted(self._number, 'author')}; the others have given names that exclude this one."
+            answer = (
+                f"{counts} can have this name. {self.name} has {counted(self._number, 'author')}; the given names of "
+                "the others exclude it."
             )
         return self._explanation("name", answer, clusters)
 
@@ -239,7 +241,8 @@ class BlockExplainer:
 
     def _compare(self, C: Cluster, D: Cluster) -> ComparedClusters:
         """Compare two clusters that were not merged, in the direction with the higher score."""
-        return self._compared(*self.scores.better(C, D), barriers=self.reasons.barriers(C, D))
+        found = self._compared(*self.scores.better(C, D), barriers=self.reasons.barriers(C, D))
+        return replace(found, unused=self.reasons.unused(C, D))
 
     def _merged(self, merge: Merge) -> ComparedClusters:
         C, D, parts = self.tree.compared(merge, self.scores)
@@ -333,6 +336,10 @@ class BlockExplainer:
         return f"had a score of {multiple(compared.share, compared.limit_name)}."
 
     def _why_apart(self, compared: ComparedClusters) -> str:
+        """Why two authors are apart, and which identifiers might have joined them."""
+        return " ".join([self._verdict_apart(compared), *compared.unused])
+
+    def _verdict_apart(self, compared: ComparedClusters) -> str:
         reached = f"Their score is {multiple(compared.share, compared.limit_name)}"
         if compared.barriers:
             return f"{' '.join(compared.barriers)} {reached}, but a constraint takes precedence."

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from homonym.engines.reclustering import recluster
 from homonym.errors import counted
 from homonym.explanation.answers import BlockExplainer
-from homonym.explanation.explained import ComparedClusters, ExplainedMention
+from homonym.explanation.explained import ComparedClusters, ExplainedMention, Explanation
 from homonym.explanation.wording import one_line, part_text
 from homonym.io.result_directory import SETTINGS
 from homonym.settings import load_settings
@@ -18,6 +19,8 @@ from homonym.settings import load_settings
 NAMED_FEATURES, LONGEST_TEXT = 3, 60
 # Least score, in multiples of the limit, of another author that is worth a sentence.
 NEAR = 0.5
+# Maximum number of authors of a name that get reasons; the others have fewer mentions.
+EXPLAINED_AUTHORS = 50
 
 
 def author_reasons(result: Path, authors: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
@@ -33,17 +36,27 @@ def author_reasons(result: Path, authors: Mapping[str, Sequence[str]]) -> dict[s
             explainer = BlockExplainer(block)
             label = dict(zip(explainer.author_id, explainer.label.tolist(), strict=True))
             for author_id in authors[explainer.name]:
-                if sentences := [*_sentences(explainer, label[author_id])]:
+                if sentences := [*_sentences(explainer, label[author_id], NEAR)]:
                     found[author_id] = sentences
     return found
 
 
-def _sentences(explainer: BlockExplainer, label: int) -> Iterator[str]:
+def with_reasons(found: Explanation, explainer: BlockExplainer) -> Explanation:
+    """An explanation of a name in which the first authors have reasons, with the next author however far it is."""
+    label = dict(zip(explainer.author_id, explainer.label.tolist(), strict=True))
+    authors = [
+        replace(author, reasons=tuple(_sentences(explainer, label[author.author_id], 0.0)))
+        for author in found.authors[:EXPLAINED_AUTHORS]
+    ]
+    return replace(found, authors=(*authors, *found.authors[EXPLAINED_AUTHORS:]))
+
+
+def _sentences(explainer: BlockExplainer, label: int, near: float) -> Iterator[str]:
     mentions = {mention.mention_id: mention for mention in explainer.mentions}
     if weakest := explainer.weakest_link(label):
         left, right = (_papers([mentions[one] for one in side]) for side in (weakest.left, weakest.right))
         yield f"The weakest link joins {left} with {right}: {_evidence(weakest)}."
-    if other := explainer.near_author(label, NEAR):
+    if other := explainer.near_author(label, near):
         author, compared = other.author, other.comparison
         papers = counted(len(author.mentions), "paper")
         yield (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -37,6 +38,28 @@ class ConstraintReasons:
         """Why C and D must be one author: one sentence for each kind of must-link, or one about indirect links."""
         direct = tuple(self._link(*one) for one in self._must_links(C, D))
         return direct or ("They are linked by way of other mentions, by identifiers or the user's pairs.",)
+
+    def unused(self, C: Sequence[int], D: Sequence[int]) -> tuple[str, ...]:
+        """Identifiers that mentions of C and D share, though their kind links nothing: one sentence for each kind."""
+        used = self.found.evidence.ids.keys() if self.found else ()
+        shared = sorted(self._identifiers(C) & self._identifiers(D), reverse=True)
+        by_kind = {kind: value for kind, value in shared if kind not in used}
+        return tuple(
+            f"Both have the {kind} id {value}, but this kind of identifier was not used (--identifiers)."
+            for kind, value in sorted(by_kind.items())
+        )
+
+    def _identifiers(self, mentions: Sequence[int]) -> set[tuple[str, str]]:
+        return {one for x in mentions for one in self._by_mention.get(x, ())}
+
+    @cached_property
+    def _by_mention(self) -> dict[int, list[tuple[str, str]]]:
+        """Kind and value of the identifiers of each mention of the block."""
+        found: dict[int, list[tuple[str, str]]] = {}
+        for (place, kind), value in self.identifiers.items():
+            if 0 <= place - self.begin < len(self.mentions):
+                found.setdefault(place - self.begin, []).append((kind, value))
+        return found
 
     def _cannot_links(self, C: Sequence[int], D: Sequence[int]) -> Iterator[Found]:
         if self.found is None:

@@ -25,11 +25,12 @@ class ExplainedMention:
 
 @dataclass(frozen=True)
 class ExplainedAuthor:
-    """An author with its mentions, by year."""
+    """An author with its mentions, by year. `reasons` are sentences about it, if the question is about its name."""
 
     author_id: str
     name: str
     mentions: tuple[ExplainedMention, ...]
+    reasons: tuple[str, ...] = ()
 
     @property
     def years(self) -> str:
@@ -61,6 +62,7 @@ class ComparedClusters:
     The score is that of `left` given `right`. It must exceed `limit` and `chance_limit`; `share` is the score in
     multiples of the higher one. `round` is that of the merge, None if they were not merged. `links` are must-links,
     `barriers` cannot-links between them, and `needed` says without which evidence they would not have been merged.
+    `unused` are identifiers that both have, though they were not used.
     """
 
     left: tuple[str, ...]
@@ -75,6 +77,7 @@ class ComparedClusters:
     links: tuple[str, ...] = ()
     barriers: tuple[str, ...] = ()
     needed: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
     @property
     def limit_name(self) -> str:

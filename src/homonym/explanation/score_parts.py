@@ -256,7 +256,7 @@ class BlockScores:
         """γ·λ·n(C)/n(·) of each type, times p(D) for the joint score; nothing for a type without occurrences."""
         has_mass = self.mass > 0
         share = np.where(has_mass, n_C / np.where(has_mass, self.mass, 1.0), 0.0)
-        chance = self.settings.chance * self.weight * share
+        chance = self.settings.chance_weight * self.weight * share
         if self.settings.joint:
             epsilon = self.settings.epsilon
             chance = chance * (n_D + size * epsilon) / (self.mass + self.N * epsilon)

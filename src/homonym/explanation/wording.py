@@ -33,8 +33,8 @@ WORDS = {
 # Types whose features a mention has once, so that #(f) is a number of mentions.
 COUNTED_ONCE = ("cat", "key", "email")
 
-# Maximum number of features of a type, of mentions of a cluster, of lines of a tree, and of its levels, in the text.
-SHOWN_FEATURES, SHOWN_MENTIONS, SHOWN_LINES, SHOWN_LEVELS = 5, 4, 200, 24
+# Maximum number of features of a type, of mentions of a cluster, and of lines of merges, in the text.
+SHOWN_FEATURES, SHOWN_MENTIONS, SHOWN_LINES = 5, 4, 200
 # Maximum number of characters of a title.
 LONGEST_TITLE = 80
 
@@ -122,7 +122,7 @@ def short_mention(mention: ExplainedMention) -> str:
 
 def explanation_text(found: Explanation) -> str:
     """An explanation as text."""
-    lines = [*_head(found), "", one_line(found.answer), *(one_line(note) for note in found.notes)]
+    lines = [*_head(found), *answer_lines(found)]
     if found.merge:
         lines += ["", *_comparison(found, found.merge)]
     for other in found.others:
@@ -130,13 +130,23 @@ def explanation_text(found: Explanation) -> str:
     if found.direct and found.direct.parts != (found.merge.parts if found.merge else ()):
         share = multiple(found.direct.share, found.direct.limit_name)
         lines += ["", f"The two mentions alone ({share}):", *_evidence(found.direct)]
-    lines += ["", *_trees(found)]
+    lines += ["", *_merges(found)]
     return "\n".join(lines)
 
 
+def answer_lines(found: Explanation) -> list[str]:
+    """The short answer and its notes."""
+    return [one_line(text) for text in (found.answer, *found.notes)]
+
+
 def _head(found: Explanation) -> list[str]:
-    counts = f"{counted(found.mentions, 'mention')}, {counted(found.authors_of_name, 'author')}"
-    return [one_line(f"{found.block}: {counts}. The limit is {_number(found.limit)}.")]
+    """The size of the name, unless the answer says it."""
+    if found.kind == "name":
+        return []
+    return [
+        one_line(f"{found.block}: {counted(found.mentions, 'mention')}, {counted(found.authors_of_name, 'author')}."),
+        "",
+    ]
 
 
 def _author(author: ExplainedAuthor) -> str:
@@ -194,43 +204,67 @@ def grouped_parts(compared: ComparedClusters) -> dict[str, list[EvidencePart]]:
     return dict(sorted(groups.items(), key=lambda item: (item[1][0].kind != "feature", -sum(p.value for p in item[1]))))
 
 
-def _trees(found: Explanation) -> Iterator[str]:
-    """The authors, each with its papers as a tree of merges."""
+def _merges(found: Explanation) -> Iterator[str]:
+    """The authors, each with its papers in the order in which they were merged."""
+    yield (
+        "How the papers were merged: a number is the score of a merge in multiples of the limit, "
+        f"{_number(found.limit)}; a merge needs more than 1."
+    )
     left = SHOWN_LINES
     for number, author in enumerate(found.authors):
+        yield ""
         if left <= 0:
             yield f"… and {counted(len(found.authors) - number, 'more author')}; --json has all of them."
             return
         yield _author(author)
-        lines = tree_lines(author, [merge for merge in found.merges if merge.author_id == author.author_id])
-        yield from lines[:left]
+        yield from (f"  {one_line(reason)}" for reason in author.reasons)
+        lines = merge_lines(author, [merge for merge in found.merges if merge.author_id == author.author_id])
+        yield from (f"  {line}" for line in lines[:left])
         if len(lines) > left:
             yield f"  … {len(lines) - left:,} more lines; --json has all merges."
         left -= len(lines)
 
 
-def tree_lines(author: ExplainedAuthor, merges: Sequence[TreeMerge]) -> list[str]:
-    """The merges of an author as a tree: a number is the score of a merge in multiples of the limit."""
+def merge_lines(author: ExplainedAuthor, merges: Sequence[TreeMerge]) -> list[str]:
+    """The merges of an author in order: a first paper, then each paper or group that joined it, with its score.
+
+    The larger side of a merge goes on, and the smaller one is added to it. So groups inside of groups have at most half
+    the mentions each, and n mentions are indented at most log₂ n times.
+    """
     mentions = {mention.mention_id: mention for mention in author.mentions}
     by_number = {merge.number: merge for merge in merges}
     sizes = tree_sizes(merges)
-    waiting: list[tuple[str | int, str, str]] = [(_root(author, merges), "  ", "  ")]
     lines = []
+    # Nodes that are still to be written, each with the merge that adds it and its indentation.
+    waiting: list[tuple[str | int, TreeMerge | None, str]] = [(_root(author, merges), None, "")]
     while waiting:
-        node, first, following = waiting.pop()
-        if isinstance(node, str):
-            lines.append(first + short_mention(mentions[node]))
-            continue
-        merge = by_number[node]
-        label = "must-link" if merge.share is None else f"{_number(merge.share)} ×"
-        if len(following) > 2 * SHOWN_LEVELS:
-            lines.append(f"{first}{label} … {sizes[node]:,} mentions")
-            continue
-        lines.append(first + label)
-        sides = sorted((merge.left, merge.right), key=lambda side: -sizes.get(side, 1))
-        waiting.append((sides[1], following + "└─", following + "  "))
-        waiting.append((sides[0], following + "├─", following + "│ "))
+        node, added_by, indent = waiting.pop()
+        first, added = _trunk(node, by_number, sizes)
+        if added and added_by:
+            lines.append(f"{indent}{_score_text(added_by)}{counted(sizes[node], 'mention')} that were merged before:")
+            indent, added_by = indent + " " * 4, None
+        lines.append(f"{indent}{_score_text(added_by)}{short_mention(mentions[first])}")
+        waiting += [(side, merge, indent) for side, merge in reversed(added)]
     return lines
+
+
+def _trunk(
+    node: str | int, by_number: Mapping[int, TreeMerge], sizes: Mapping[str | int, int]
+) -> tuple[str, list[tuple[str | int, TreeMerge]]]:
+    """The mention that the larger sides of merges below a node lead to, and what was merged with it, in order."""
+    added: list[tuple[str | int, TreeMerge]] = []
+    while not isinstance(node, str):
+        merge = by_number[node]
+        node, other = sorted((merge.left, merge.right), key=lambda side: -sizes.get(side, 1))
+        added.append((other, merge))
+    return node, added[::-1]
+
+
+def _score_text(merge: TreeMerge | None) -> str:
+    """The score of a merge in a column of its own; the first mention has none."""
+    if merge is None:
+        return " " * 13
+    return f"+ {'must-link' if merge.share is None else f'{_number(merge.share)} ×':<11}"
 
 
 def tree_sizes(merges: Sequence[TreeMerge]) -> Mapping[str | int, int]:

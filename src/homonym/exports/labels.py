@@ -21,7 +21,7 @@ from homonym.records.fields.people import SUFFIXES, plain_letters
 # Letters of further initials; "A" is left out, because the first author of a name has none.
 _LETTERS = "BCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Additions that are tried before a label counts as unreadable for our parser.
-_MOST_TRIES = 1000
+_MAX_TRIES = 1000
 _APOSTROPHES = frozenset("'’ʼ")
 _INITIALS = re.compile(r"[^\W\d_]{1,3}\.?")
 _AND = re.compile(r"\band\b")
@@ -206,7 +206,7 @@ def _first_free(label: str, name: str, taken: set[str], used: dict[str, int]) ->
     for number in count(begin):
         candidate = with_initials(label, further_initials(number))
         forms = reductions(candidate)
-        if number - begin > _MOST_TRIES:  # a name that our parser cannot read: its initials as written must do
+        if number - begin > _MAX_TRIES:  # a name that our parser cannot read: its initials as written must do
             forms = frozenset({own_reduction(candidate)})
         if forms.isdisjoint(taken):
             used[name] = number

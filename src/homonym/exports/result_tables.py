@@ -1,7 +1,7 @@
 """Reads a result directory for export: authors with their labels, and documents with the authors of their mentions.
 
-The documents, which have most of the bytes, are read in batches. In memory are the names of the authors and two
-numbers per mention.
+The documents, which have most of the bytes, are read in batches. In memory are the names of the authors and
+three numbers per mention.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from homonym.errors import InputError, first_line
+from homonym.errors import InputError, counted, first_line
 from homonym.exports.labels import unique_labels
 from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS, is_result
@@ -45,10 +45,11 @@ class Person(NamedTuple):
 
 
 class ExportedMention(NamedTuple):
-    """One author of a document: the entry of the record, and the author of the result."""
+    """One author of a document: the entry of the record, the author of the result, and the confidence in it."""
 
     entry: Author
     person: Person
+    confidence: float | None = None
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,8 @@ class ResultTables:
 
     @cached_property
     def mentions(self) -> pa.Table:
-        """Document, position and number of the author of each mention, ordered by document and position."""
-        table = self._read(MENTIONS, ["document_id", "position", "author_id"])
+        """Document, position, number of the author and confidence of each mention, by document and position."""
+        table = self._read(MENTIONS, ["document_id", "position", "author_id", "confidence"])
         number = pc.index_in(table["author_id"], self.authors["author_id"].combine_chunks())
         if number.null_count:
             missing = table["author_id"].filter(number.is_null())[0].as_py()
@@ -112,8 +113,8 @@ class ResultTables:
                 f"{self.folder}: {MENTIONS} has the author {missing}, who is not in {AUTHORS}; the files are of "
                 "different runs. Run homonym disambiguate again."
             )
-        columns = {"document_id": table["document_id"], "position": table["position"], "author": number}
-        return pa.table(columns).sort_by([("document_id", "ascending"), ("position", "ascending")])
+        table = table.set_column(2, "author", number)
+        return table.sort_by([("document_id", "ascending"), ("position", "ascending")])
 
     def author_rows(self) -> Iterator[dict[str, Any]]:
         """All that authors.parquet says about each author."""
@@ -126,11 +127,18 @@ class ResultTables:
             yield from batch.to_pylist()
 
     def documents(self) -> Iterator[ExportedDocument]:
-        """The documents, in the order of their ids, with their mentions."""
-        found = self._mentions_by_document
+        """The documents, in the order of their ids, with their mentions. Fails at the end if mentions are left."""
+        found, left = self._mentions_by_document, len(self.mentions)
         for batch in self._batches(DOCUMENTS, ["document_id", "record"], BATCH_DOCUMENTS):
             for row in batch.to_pylist():
-                yield self._document(row["document_id"], row["record"], found)
+                document = self._document(row["document_id"], row["record"], found)
+                left -= len(document.mentions)
+                yield document
+        if left:
+            raise InputError(
+                f"{self.folder}: {counted(left, 'mention')} of {MENTIONS} not in {DOCUMENTS}; the files are of "
+                "different runs. Run homonym disambiguate again."
+            )
 
     def _document(self, document_id: str, record: str, found: MentionsByDocument) -> ExportedDocument:
         try:
@@ -140,9 +148,9 @@ class ResultTables:
                 f"{self.folder / DOCUMENTS}: the record of {document_id} cannot be read ({broken}); "
                 "run homonym disambiguate again."
             ) from None
-        people = found.of(document_id)
+        people, confidences = found.of(document_id), found.confidences(document_id)
         mentions = [
-            ExportedMention(entry, self.person(people[entry.position]))
+            ExportedMention(entry, self.person(people[entry.position]), confidences[entry.position])
             for entry in document.authors
             if entry.position in people
         ]
@@ -208,7 +216,7 @@ def _damaged(path: Path, error: BaseException) -> InputError:
 
 
 class MentionsByDocument:
-    """The numbers of the authors of each document, by position."""
+    """The numbers of the authors of each document, and the confidence in them, by position."""
 
     def __init__(self, mentions: pa.Table) -> None:
         ids, ends = [], [0]
@@ -218,11 +226,21 @@ class MentionsByDocument:
         self._ranges = dict(zip(ids, pairwise(ends), strict=True))
         self._position = mentions["position"].fill_null(-1).to_numpy()
         self._author = mentions["author"].to_numpy().astype(np.int64)
+        self._confidence = mentions["confidence"].fill_null(np.nan).to_numpy()
 
     def of(self, document_id: str) -> dict[int, int]:
         """Position to number of the author; empty for a document without mentions."""
-        begin, end = self._ranges.get(document_id, (0, 0))
-        return dict(zip(self._position[begin:end].tolist(), self._author[begin:end].tolist(), strict=True))
+        mentions = self._mentions(document_id)
+        return dict(zip(self._position[mentions].tolist(), self._author[mentions].tolist(), strict=True))
+
+    def confidences(self, document_id: str) -> dict[int, float | None]:
+        """Position to confidence, None where it is unknown."""
+        mentions = self._mentions(document_id)
+        values = (None if value != value else value for value in self._confidence[mentions].tolist())  # NaN
+        return dict(zip(self._position[mentions].tolist(), values, strict=True))
+
+    def _mentions(self, document_id: str) -> slice:
+        return slice(*self._ranges.get(document_id, (0, 0)))
 
 
 def open_result(path: str | Path, *, needs_documents: bool) -> ResultTables:

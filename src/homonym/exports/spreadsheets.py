@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import tempfile
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import orjson
 
 from homonym.errors import SettingsError, counted
 from homonym.exports.labels import short_name
@@ -31,9 +36,20 @@ AUTHOR_COLUMNS = (
 )  # fmt: skip
 PAPER_COLUMNS = ("document_id", "title", "year", "venue", "authors", "author_ids", "doi", "ids", "keywords", "abstract")
 MENTION_COLUMNS = (
-    "author_id", "label", "name", "document_id", "position", "year", "title", "venue", "authors", "affiliations",
-    "orcid", "doi",
+    "author_id", "label", "name", "mention_id", "document_id", "position", "year", "title", "venue", "authors",
+    "affiliations", "orcid", "doi", "confidence",
 )  # fmt: skip
+# Widths of the columns of a workbook, in characters.
+COLUMN_WIDTHS = {
+    "author_id": 28, "label": 24, "name": 24, "variants": 30, "affiliations": 40, "coauthors": 40, "document_id": 24,
+    "mention_id": 26,
+    "title": 60, "venue": 30, "authors": 40, "author_ids": 40, "doi": 28, "orcid": 20, "ids": 30, "keywords": 30,
+    "abstract": 40,
+}  # fmt: skip
+OTHER_WIDTH = 12
+YEAR = MENTION_COLUMNS.index("year")
+# Papers without a year come last.
+UNKNOWN_YEAR = 1 << 32
 
 # Maximum number of authors that each row of a document lists; with all, a file would grow with their square.
 MAX_LISTED = 100
@@ -49,7 +65,7 @@ def write_csv(result: ResultTables, path: Path) -> None:
     with open_atomic(path) as stream:
         stream.write("\ufeff".encode())
         stream.write(_csv_line(MENTION_COLUMNS))
-        stream.writelines(_csv_line(row) for row in mention_rows(result.documents()))
+        stream.writelines(_csv_line(row) for row in people_rows(result, path.parent))
 
 
 def _csv_line(row: Iterable[Any], *, protect: bool = True) -> bytes:
@@ -86,8 +102,26 @@ def paper_rows(documents: Iterable[ExportedDocument]) -> Iterator[Row]:
         )  # fmt: skip
 
 
-def mention_rows(documents: Iterable[ExportedDocument]) -> Iterator[Row]:
-    """One row for each author of each document."""
+def people_rows(result: ResultTables, folder: Path) -> Iterator[Row]:
+    """One row for each author of each document, by author, year and document.
+
+    The rows wait in a temporary file of a folder, because all of them may not fit into memory.
+    """
+    author, year, start = array("q"), array("q"), array("q")
+    with tempfile.TemporaryFile(dir=folder) as waiting:
+        for number, row in _mention_rows(result.documents()):
+            author.append(number)
+            year.append(known if isinstance(known := row[YEAR], int) else UNKNOWN_YEAR)
+            start.append(waiting.tell())
+            waiting.write(orjson.dumps(row) + b"\n")
+        # Rows of one author and year stay in the order of the documents.
+        for place in np.lexsort((np.array(year), np.array(author))).tolist():
+            waiting.seek(start[place])
+            yield orjson.loads(waiting.readline())
+
+
+def _mention_rows(documents: Iterable[ExportedDocument]) -> Iterator[tuple[int, Row]]:
+    """The number of the author and the row for each author of each document."""
     for found in documents:
         document, labels = found.document, labels_of(found)
         title, venue = one_line(document.title), one_line(document.venue)
@@ -96,10 +130,11 @@ def mention_rows(documents: Iterable[ExportedDocument]) -> Iterator[Row]:
             everyone += f"; and {len(labels) - MAX_LISTED:,} more"
         for mention in found.mentions:
             entry = mention.entry
-            yield (
-                one_line(mention.person.author_id), mention.person.label, one_line(entry.name), one_line(document.id),
-                entry.position, document.year, title, venue, everyone, joined(entry.affiliations),
-                entry.ids.get("orcid", ""), document.ids.get("doi", ""),
+            yield mention.person.number, (
+                one_line(mention.person.author_id), mention.person.label, one_line(entry.name),
+                one_line(f"{document.id}#{entry.position}"), one_line(document.id), entry.position, document.year,
+                title, venue, everyone, joined(entry.affiliations), entry.ids.get("orcid", ""),
+                document.ids.get("doi", ""), mention.confidence,
             )  # fmt: skip
 
 
@@ -113,7 +148,7 @@ def write_excel(result: ResultTables, path: Path) -> None:
             sheets: list[tuple[str, Sequence[str], Callable[[], Iterable[Row]]]] = [
                 ("authors", AUTHOR_COLUMNS, lambda: author_rows(result)),
                 ("papers", PAPER_COLUMNS, lambda: paper_rows(result.documents())),
-                ("mentions", MENTION_COLUMNS, lambda: mention_rows(result.documents())),
+                ("mentions", MENTION_COLUMNS, lambda: people_rows(result, path.parent)),
             ]
             for name, columns, rows in sheets:
                 _write_sheets(book, name, columns, rows(), cut)
@@ -144,8 +179,10 @@ def _write_sheets(book: Any, name: str, columns: Sequence[str], rows: Iterable[R
             sheet = _new_sheet(book, name if number == 1 else f"{name} {number}", columns)
         _write_row(sheet, place, columns, row, cut)
         place += 1
-    if sheet is None:
-        _new_sheet(book, name, columns)
+        if place == EXCEL_ROWS:
+            sheet.autofilter(0, 0, place - 1, len(columns) - 1)
+    sheet = sheet or _new_sheet(book, name, columns)
+    sheet.autofilter(0, 0, max(place - 1, 0), len(columns) - 1)
 
 
 def _new_sheet(book: Any, name: str, columns: Sequence[str]) -> Any:
@@ -153,6 +190,7 @@ def _new_sheet(book: Any, name: str, columns: Sequence[str]) -> Any:
     sheet.freeze_panes(1, 0)
     bold = book.add_format({"bold": True})
     for place, column in enumerate(columns):
+        sheet.set_column(place, place, COLUMN_WIDTHS.get(column, OTHER_WIDTH))
         sheet.write_string(0, place, column, bold)
     return sheet
 

@@ -51,8 +51,8 @@ def _forms(result: ResultTables) -> Iterator[tuple[str, str]]:
     shared = sum(owner.author is None for owner in owners.values())
     if shared:
         result.warnings.append(
-            f"{counted(shared, 'form')} of names that several authors have left out; only an exported file (--to wos, "
-            "scopus or ris) tells these authors apart."
+            f"{counted(shared, 'name form')} left out, because several authors write their names so; only an exported "
+            "file (--to wos, scopus or ris) tells these authors apart."
         )
     known = [(owner.author, owner.form) for owner in owners.values() if owner.author is not None]
     yield from ((form, result.labels[author]) for author, form in sorted(known))

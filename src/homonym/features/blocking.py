@@ -10,13 +10,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from homonym.names.parse import MAX_CACHED_NAMES, Name, encode_name, parse_name, parse_name_uncached
+from homonym.names.spelling import standard_name
 
 Scheme = Callable[[Name, str | None], str]
 
 
 def auto(name: Name, block: str | None) -> str:
-    """The block key in the data, else surname and first initial: all mentions that may be one person meet."""
-    return block or name.first_initial_key
+    """The block key in the data, else surname and first initial: all mentions that may be one person meet.
+
+    The surname is that of the normal form (names/spelling.py), so that Müller, Mueller and Muller meet.
+    """
+    return block or standard_name(name).first_initial_key
 
 
 def given(name: Name, block: str | None) -> str:
@@ -48,8 +52,26 @@ SCHEMES: Mapping[str, Scheme] = {
 }
 
 
+# Schemes that compare names in the normal form of names/spelling.py.
+STANDARD = frozenset({"auto"})
+
+
+def compared_name(name: Name, blocking: str) -> Name:
+    """The form of a name that is compared with others of its block.
+
+    >>> mueller = parse_name("Mueller, Anna")
+    >>> [compared_name(mueller, blocking).key for blocking in ("auto", "initials")]
+    ['MULLER, A', 'MUELLER, A']
+    """
+    return standard_name(name) if blocking in STANDARD else name
+
+
 class BlockedName(NamedTuple):
-    """What the collection stores of a name: some of its forms (see `Name`), all of it encoded, its block."""
+    """What the collection stores of a name: some of its forms (see `Name`), all of it encoded, its block.
+
+    `key` and `spelled_out` are features of co-authors: they are of the name as written, whatever the scheme. The others
+    are of the compared name.
+    """
 
     key: str
     spelled_out: str | None
@@ -63,7 +85,7 @@ class BlockedNames(dict[str, BlockedName | None]):
 
     def __init__(self, blocking: str) -> None:
         super().__init__()
-        self.scheme = SCHEMES[blocking]
+        self.blocking = blocking
 
     def __missing__(self, text: str) -> BlockedName | None:
         if len(self) >= MAX_CACHED_NAMES:
@@ -71,8 +93,8 @@ class BlockedNames(dict[str, BlockedName | None]):
         name = parse_name_uncached(text)
         blocked = None
         if name.surname:
-            block = self.scheme(name, None)
-            blocked = BlockedName(name.key, name.spelled_out, name.full_name, encode_name(name), block)
+            block, compared = SCHEMES[self.blocking](name, None), compared_name(name, self.blocking)
+            blocked = BlockedName(name.key, name.spelled_out, compared.full_name, encode_name(compared), block)
         self[text] = blocked
         return blocked
 

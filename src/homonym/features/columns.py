@@ -24,6 +24,7 @@ from homonym.features.blocking import AuthorNames, author_names
 from homonym.features.text import Integers
 from homonym.io.table_text import is_too_deep
 from homonym.records.fields import identifiers
+from homonym.records.fields.contributors import SUSPICIOUS, contributor_kind
 from homonym.records.model import FIRST_YEAR, LAST_YEAR, Author, Document
 from homonym.records.parsing.splitting import Raw
 
@@ -267,7 +268,7 @@ def _records(column: dict[str, pa.Array], line: Integers, sequence: int, authors
 
 def _authors(author: pa.Array, number: Integers, blocking: str) -> AuthorColumns:
     """The authors of all documents, of which each has a number of them."""
-    _require(author.null_count == 0)
+    _require(author.null_count == 0 and not _has_contributors(author.field("name")))
     names = author_names(author.field("name"), author.field("block"), blocking)
     if names is None:
         raise UnusualError
@@ -282,6 +283,13 @@ def _authors(author: pa.Array, number: Integers, blocking: str) -> AuthorColumns
         emails=_lists(author.field("emails")),
         ids=_identifiers(author.field("ids") if has_ids else None),
     )
+
+
+def _has_contributors(names: pa.Array) -> bool:
+    """Whether any name is not that of a person; a quick check leaves few names to look at."""
+    distinct = pc.unique(names).drop_null()
+    suspicious = distinct.filter(pc.match_substring_regex(distinct, SUSPICIOUS))
+    return any(map(contributor_kind, suspicious.to_pylist()))
 
 
 def _identifiers(ids: pa.Array | None) -> Identifiers:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from homonym.errors import InputError
@@ -100,6 +100,12 @@ def _members(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether a member is hidden, as are the files that macOS adds to archives; `..` is odd, but not hidden."""
-    parts = PurePosixPath(name).parts
-    return "__MACOSX" in parts or any(part.startswith(".") and part != ".." for part in parts)
+    r"""Whether a member is hidden, as are the files that macOS adds to archives; `.` and `..` are odd, but not hidden.
+
+    Some programs of Windows write backslashes between directories.
+
+    >>> _is_hidden("a/.b/c.csv"), _is_hidden("..\\a.csv"), _is_hidden("a\\.b.csv")
+    (True, False, True)
+    """
+    parts = name.replace("\\", "/").split("/")
+    return "__MACOSX" in parts or any(part.startswith(".") and part not in {".", ".."} for part in parts)

@@ -15,7 +15,7 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -25,6 +25,8 @@ from homonym.io.special_files import is_special
 
 MENTIONS, AUTHORS, DOCUMENTS = "mentions.parquet", "authors.parquet", "documents.parquet"
 SETTINGS, LOG, CONFLICTS, REPORT = "settings.toml", "run.json", "conflicts.csv", "report.html"
+# Pairs of authors who may be one person under two names.
+VARIANTS = "variants.csv"
 # What is known of the whole collection, so that single blocks can be encoded and clustered again.
 FREQUENCIES, NAMES, PAIRS = "statistics.parquet", "names.parquet", "pairs.parquet"
 MASSES = "statistics.collection.json"
@@ -40,7 +42,7 @@ DECISIONS = "decisions.sqlite"
 FILES = frozenset(
     {
         MENTIONS, AUTHORS, DOCUMENTS, SETTINGS, LOG, CONFLICTS, REPORT, FREQUENCIES, MASSES, NAMES, PAIRS, MARKER,
-        CONFIDENCE, CORPUS, IDS, EVENTS, NEW_FEATURES, UNDECIDED,
+        CONFIDENCE, VARIANTS, CORPUS, IDS, EVENTS, NEW_FEATURES, UNDECIDED,
     }
 )  # fmt: skip
 """All names that homonym writes to a result directory."""
@@ -74,6 +76,14 @@ def is_result(path: Path) -> bool:
 def file_of(path: Path, name: str) -> Path:
     """The named file of a result directory; any other path as it is."""
     return path / name if os.path.isdir(path) and is_result(path) else path
+
+
+def require_no_file_of_result(outputs: Iterable[Path]) -> None:
+    """Fail if an output would replace a single file of a result directory, whose files belong together."""
+    for path in outputs:
+        target = _target(path)
+        if target.name in FILES and is_result(target.parent):
+            raise OutputError(f"{path} is a file of a result directory and would be overwritten; name another file.")
 
 
 def require_result_place(path: Path) -> None:

@@ -686,7 +686,7 @@ def look_up(path: Path, column: str, values: pa.Array | pa.ChunkedArray, columns
     """
     wanted = sorted(values.drop_null().to_pylist(), key=str.encode)
     try:
-        with pq.ParquetFile(path) as file:
+        with plain_path(path) as plain, pq.ParquetFile(plain) as file:
             groups = _groups_that_may_have(file, column, wanted)
             found = [file.read_row_groups([], columns=columns)]
             for first in range(0, len(groups), LOOKED_UP_GROUPS):

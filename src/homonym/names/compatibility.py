@@ -74,12 +74,12 @@ _SPELLINGS = [
 
 
 @lru_cache(maxsize=2**16)
-def _key(word: str) -> str:
+def sound(word: str) -> str:
     """The sound of a word: spellings of one sound get the same key."""
-    sound = word
+    key = word
     for pattern, replacement in _SPELLINGS:
-        sound = pattern.sub(replacement, sound)
-    return sound or word
+        key = pattern.sub(replacement, key)
+    return key or word
 
 
 # Minimum length of a word that matches longer words, and of a word that may contain a typing error.
@@ -142,6 +142,15 @@ def language_of(surname: str) -> str:
     return "japanese" if _WORD_OF["japanese"](surname) else ""
 
 
+def is_chinese(word: str) -> bool:
+    """Whether a word can be read as Chinese syllables.
+
+    >>> is_chinese("XIAOMING"), is_chinese("SMITH")
+    (True, False)
+    """
+    return _WORD_OF["chinese"](word) is not None
+
+
 def given_compatible(a: Given, b: Given, language: str = "") -> bool:
     """Whether given names are compatible, after a surname of this language ("chinese", "japanese", "" for others).
 
@@ -198,11 +207,11 @@ def runs(given: Given) -> Iterator[str]:
     for start, joined in enumerate(given[:MAX_NAMES]):
         for part in given[start + 1 : start + _MOST_JOINED] if len(joined) > 1 else ():
             joined += part
-            yield joined if len(part) == 1 else f"/{_key(joined)}"
+            yield joined if len(part) == 1 else f"/{sound(joined)}"
 
 
 def _spelled_alike(a: str, b: str) -> bool:
-    return a == b or (abs(len(a) - len(b)) <= _MOST_SILENT and _key(a) == _key(b))
+    return a == b or (abs(len(a) - len(b)) <= _MOST_SILENT and sound(a) == sound(b))
 
 
 def _thinned(a: Given, b: Given, language: str) -> bool:
@@ -256,7 +265,7 @@ def _groups() -> dict[str, frozenset[int]]:
     groups: dict[str, set[int]] = defaultdict(set)
     for number, group in enumerate(lines_of("given_name_forms")):
         for form in group.split():
-            groups[_key(form)].add(number)
+            groups[sound(form)].add(number)
     return {form: frozenset(numbers) for form, numbers in groups.items()}
 
 
@@ -269,7 +278,7 @@ class _GivenWord(NamedTuple):
 @lru_cache(maxsize=2**18)
 def _word(word: str) -> _GivenWord:
     languages = frozenset(language for language, matches in _WORD_OF.items() if matches(word))
-    return _GivenWord(_key(word), _groups().get(_key(word), frozenset()), languages)
+    return _GivenWord(sound(word), _groups().get(sound(word), frozenset()), languages)
 
 
 @lru_cache(maxsize=2**20)
@@ -285,12 +294,12 @@ def same_word(a: str, b: str, language: str = "") -> bool:
         a, b = b, a
     if len(a) == 1:
         return len(b) > 1 and (a == b[0] or a in _OTHER_INITIALS.get(b[:2], ""))
-    sound, groups, languages = _word(a)
-    other_sound, other_groups, other_languages = _word(b)
+    sound_a, groups, languages = _word(a)
+    sound_b, other_groups, other_languages = _word(b)
     known = groups and other_groups
     if not known and language in languages and language in other_languages:
         return False
-    if sound == other_sound or not groups.isdisjoint(other_groups):
+    if sound_a == sound_b or not groups.isdisjoint(other_groups):
         return True
     if known:
         return False
@@ -330,8 +339,8 @@ def index_keys(word: str) -> IndexKeys:
     So only few pairs have to be compared. A longer word searches the shorter ones that match it, also those joined from
     several words (`runs`). Spellings of one sound, forms of one name and typing errors search each other.
     """
-    sound, groups, _ = _word(word)
-    stored = {word, f"/{sound}", *map(str, groups)}
+    key, groups, _ = _word(word)
+    stored = {word, f"/{key}", *map(str, groups)}
     if len(word) >= _SHORTEST_SLIP:
         stored.update(word[:cut] + word[cut + 1 :] for cut in range(1, len(word)))
     shorter = {word[:size] for size in range(1, len(word))} | {*_OTHER_INITIALS.get(word[:2], "")}

@@ -149,6 +149,13 @@ _VOWEL = re.compile(r"[AEIOUY]")
 # One initial that is transliterated with two Latin letters: "Yu. Ivanov", "Szabo Gy.".
 _DIGRAPH = re.compile(r"(?:[B-DF-HJ-NP-TV-Z][b-df-hj-np-tv-z]|[IJY][aeou])\.")
 _EAST_ASIAN = re.compile(r"[\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
+_GREEK = re.compile(r"[\u0370-\u03ff]")
+_GREEK_DIGRAPHS = (
+    (re.compile(r"[οΟ][υύΥΎ]"), "ou"),
+    (re.compile(r"([αεΑΕ])[υύΥΎ](?=[θκξπστφχψΘΚΞΠΣΤΦΧΨ]|$)"), r"\1f"),
+    (re.compile(r"([αεΑΕ])[υύΥΎ]"), r"\1v"),
+    (re.compile(r"\b[μΜ][πΠ]"), "b"),
+)
 _COMPOUND_SURNAMES = words_of("compound_surnames")
 # Capitalised words and initials, with the surname before a comma, before initials, or last. In a name in capitals, only
 # a word with a vowel is certainly a surname.
@@ -279,8 +286,28 @@ def _clean(text: str) -> str:
 
 def _fold(text: str) -> str:
     """Transliterate any script to A-Z, with hyphens only between letters."""
-    text = (text if text.isascii() else anyascii(text)).upper().strip(".-")
+    text = (text if text.isascii() else anyascii(_with_greek_digraphs(text))).upper().strip(".-")
     return text if text.isalpha() else _NOT_LETTERS.sub("", text).strip("-")
+
+
+def _with_greek_digraphs(text: str) -> str:
+    """Greek vowels and consonants that make one sound, as they are usually written in Latin letters.
+
+    >>> anyascii(_with_greek_digraphs("Παπαδόπουλος Ευάγγελος"))
+    'Papadopoulos Evaggelos'
+    """
+    if not _GREEK.search(text):
+        return text
+    for pattern, replacement in _GREEK_DIGRAPHS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+@cache
+def _surname_readings() -> dict[str, str]:
+    """The usual Latin spelling of surnames in Chinese or Korean script."""
+    lines = (line.split() for line in lines_of("surname_readings"))
+    return {surname: reading for reading, *surnames in lines for surname in surnames}
 
 
 def _words(part: str, *, comma: bool) -> list[_NameWord]:
@@ -298,6 +325,9 @@ def _all_capital(words: list[_NameWord]) -> bool:
 def _parse_with_comma(family: list[_NameWord], given: list[_NameWord], suffix: str) -> Name:
     family, suffix = _without_suffix(family, suffix)
     given, suffix = _without_suffix(given, suffix)
+    # "Smith, John MD" ends in a degree, "Rahman, MD" and "Smith, J MD" in initials.
+    if given and given[-1].raw == "MD" and any(len(word.name) > 1 and not word.capital for word in given):
+        given = given[:-1]
     upper = _all_capital(family + given)
     particles, given = _without_particles(given, upper=upper)
     return _name(particles + family, given, suffix, upper=upper, comma=True)
@@ -419,5 +449,6 @@ def _parse_east_asian(text: str) -> Name:
         surname, given = surname[:size], [surname[size:]]
     if "\uac00" <= given[0][:1] <= "\ud7a3":
         given = list("".join(given))  # each Korean syllable is romanised as a given name of its own: "Min-Su"
+    surname = _surname_readings().get(surname, surname)
     family, *rest = (_NameWord(part, _fold(part), capital=False) for part in (surname, *given))
     return _name([family], rest, "", upper=False, comma=True) if family.name else _NO_NAME

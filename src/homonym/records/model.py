@@ -12,8 +12,8 @@ from typing import Any, Literal, get_args
 
 from homonym.errors import InputError
 
-# What a problem costs.
-Loss = Literal["record", "author", "field", "duplicate"]
+# What a problem costs. A contributor is not lost: it is kept in the document, but it is no mention.
+Loss = Literal["record", "author", "field", "duplicate", "contributor"]
 
 LOSSES: tuple[Loss, ...] = get_args(Loss)
 
@@ -60,7 +60,8 @@ class Problem:
         return f"{self.file}, {self.unit} {self.line}"
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.reason}" + ("." if self.merged else f"; this {self.lost} was rejected.")
+        is_kept = self.merged or self.lost == "contributor"
+        return f"{self.place}: {self.reason}" + ("." if is_kept else f"; this {self.lost} was rejected.")
 
 
 @dataclass
@@ -71,8 +72,8 @@ class Problems:
     first: list[Problem] = field(default_factory=list)
 
     def add(self, problem: Problem, *, strict: bool = False) -> None:
-        """Count a problem. With `strict`, raise InputError instead."""
-        if strict:
+        """Count a problem. With `strict`, raise InputError instead, unless nothing is lost."""
+        if strict and problem.lost != "contributor":
             raise InputError(f"{problem.place}: {problem.reason}; correct it or run without --strict.")
         self.counts[problem.lost] += 1
         if len(self.first) < MAX_LISTED_PROBLEMS:
@@ -125,6 +126,7 @@ class Document:
     If `id` is empty, the reader makes one from the content. `ids` are the identifiers of the document in other sources
     (doi, pmid, wos, …); records that share one are copies of one document. `id_is_key` is false if `id` may not be
     unique, as the citation key of a BibTeX entry. `other_authors` are co-authors that are not mentions.
+    `other_contributors` are entries of the author list that are no authors: groups, editors, words for missing names.
     """
 
     id: str
@@ -140,6 +142,7 @@ class Document:
     other_authors: list[str] = field(default_factory=list)
     ids: dict[str, str] = field(default_factory=dict)
     id_is_key: bool = True
+    other_contributors: list[str] = field(default_factory=list)
 
 
 Parsed = tuple[Document, list[Note]]
@@ -151,11 +154,13 @@ def publication_year(value: Any, notes: list[Note]) -> int | None:
 
     >>> publication_year("2014-03", []), publication_year(9999, notes := []), notes
     (2014, None, [('field', 'year 9999 is not a year')])
+    >>> publication_year(2014.0, notes), publication_year(2014.5, notes), len(notes)
+    (2014, None, 2)
     """
     if value is None or value == "":
         return None
     try:
-        year = int(value) if not isinstance(value, str) else int(value.strip()[:4])
+        year = int(value.strip()[:4]) if isinstance(value, str) else int(value) if value == int(value) else 0
     except (TypeError, ValueError, OverflowError):
         year = 0
     if FIRST_YEAR <= year <= LAST_YEAR:

@@ -22,10 +22,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from homonym.errors import InputError, SettingsError, word_list
+from homonym.errors import InputError, SettingsError, require_type, word_list
 from homonym.io.archives import sources_of
 from homonym.io.inputs import COLUMNAR, STANDARD_INPUT, Source, expand, require_files
 from homonym.io.outputs import Paths
+from homonym.records.fields.contributors import set_apart_contributors
 from homonym.records.fields.exported_ids import KIND as EXPORTED
 from homonym.records.fields.identifiers import content_id
 from homonym.records.model import BrokenRecordError, Document, Parsed, Problem, first_notes, require_few_authors
@@ -35,6 +36,11 @@ Unit = Literal["line", "record"]
 
 Columns = Mapping[str, str]
 """Field of a document -> column of a table."""
+
+
+def require_columns(columns: object) -> None:
+    """Fail if an argument is not a mapping of fields to columns."""
+    require_type("columns", columns, (Mapping, type(None)), "a dictionary such as {'authors': 'Names'}")
 
 
 @dataclass(frozen=True)
@@ -237,6 +243,8 @@ def parse_raw_record(raw: Raw, form: Format, context: Any, file: str, unit: Unit
             author.position = position
     if not document.id:
         document.id, document.id_is_key = content_id(document), False
+    if form.name != "documents":  # which does it itself, because its lines are read elsewhere, too
+        set_apart_contributors(document, notes)
     return Reading(
         raw, document, [Problem(file, raw.number, lost, reason, unit) for lost, reason in first_notes(notes)]
     )

@@ -44,6 +44,7 @@ _OWN_RESULTS = (
     _own("mention_a mention_b relation", "a table of pairs; use it as --pairs of homonym disambiguate"),
     _own("type feature count", "a table of statistics; use it as --statistics of homonym disambiguate"),
     _own("kind block mentions what", "the list of the constraint conflicts of homonym disambiguate"),
+    _own("author_a author_b kind score evidence", "the list of possible name variants of homonym disambiguate"),
     _own("block round clusters merges", "the trace of homonym disambiguate"),
     _own("bcubed pairwise k_metric", "an evaluation, the result of homonym evaluate --json"),
     _own("results left_out differences", "an evaluation, the result of homonym evaluate --json"),

@@ -37,15 +37,22 @@ def render_explanation(found: Explanation) -> str:
         "title": f"Why: {found.block}",
         "lead": one_line(found.answer),
         "notes": [one_line(note) for note in found.notes],
-        "facts": (
-            f"{found.block} has {counted(found.mentions, 'mention')} of {counted(found.authors_of_name, 'author')}, in "
-            f"a collection of {found.mentions_in_collection:,} mentions. The limit is {found.limit:.3g}."
-        ),
+        "facts": _facts(found),
         "comparisons": [_comparison(found, heading, one) for heading, one in compared],
         "tree": _tree(found),
-        "authors": [(_heading(author), _papers(author)) for author in found.authors],
+        "authors": [(_heading(author), author.reasons, _papers(author)) for author in found.authors],
     }
     return render_template("why.html.j2", view)
+
+
+def _facts(found: Explanation) -> str:
+    """The size of the name, unless the answer says it, and of the collection."""
+    size = f"{found.block} has {counted(found.mentions, 'mention')} of {counted(found.authors_of_name, 'author')}. "
+    return (
+        f"{'' if found.kind == 'name' else size}Two groups of papers are merged if their score exceeds the limit, "
+        f"which is {found.limit:.3g}. How rare a feature is was counted in {found.mentions_in_collection:,} mentions, "
+        "with the background if one was used."
+    )
 
 
 def _tree(found: Explanation) -> PageFigure:

@@ -6,9 +6,7 @@ content, and sums are of whole numbers, so that the same tables give the same va
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -44,10 +42,6 @@ MILLION = 1_000_000
 DOUBTFUL = 0.9
 # Least number of mentions of a name that must be expected to be wrong, for the list of hard names.
 LEAST_DOUBT = 0.05
-
-
-# Least number of bytes of memory for the queries.
-LEAST_MEMORY = 1 << 29
 
 
 class SizeClass(NamedTuple):
@@ -137,7 +131,9 @@ class RunContent:
 
 def read_content(result: Path, threads: int | None = None, memory: int | None = None) -> RunContent:
     """Read from a result directory what its page shows."""
-    with plain_path(result) as folder, _connected(threads, memory) as connection:
+    from homonym.collection.result_statistics import result_database
+
+    with plain_path(result) as folder, result_database(threads, memory) as connection:
         has_documents = (result / DOCUMENTS).exists()
         _define_tables(connection, folder, has_documents=has_documents)
         _choose(connection)
@@ -158,18 +154,6 @@ def read_content(result: Path, threads: int | None = None, memory: int | None = 
             doubtful=_listed(connection, "doubtful", authors),
             has_documents=has_documents,
         )
-
-
-@contextmanager
-def _connected(threads: int | None, memory: int | None) -> Iterator[duckdb.DuckDBPyConnection]:
-    import duckdb
-
-    with tempfile.TemporaryDirectory(prefix="homonym-page-") as folder:
-        config: dict[str, Any] = {"temp_directory": folder}
-        config |= {"threads": threads} if threads else {}
-        config |= {"memory_limit": f"{max(memory, LEAST_MEMORY) // 2**20}MiB"} if memory else {}
-        with duckdb.connect(config=config) as connection:
-            yield connection
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple[Any, ...]]:

@@ -1,7 +1,7 @@
 """The HTML page of a result directory, which needs no labels: what was read, whom the run found, what to check.
 
-Everything on it comes from the tables, `run.json` and `conflicts.csv`. Times and directories are left out, so that the
-same input and settings give the same page.
+Everything on it comes from the tables, `run.json`, `conflicts.csv` and `variants.csv`. Times and directories are left
+out, so that the same input and settings give the same page.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from homonym.errors import HomonymError, InputError, counted, first_line, word_list, year_range
 from homonym.explanation.author_reasons import author_reasons
 from homonym.io.outputs import write_atomic
-from homonym.io.result_directory import AUTHORS, CONFLICTS, FREQUENCIES, LOG, MENTIONS
+from homonym.io.result_directory import AUTHORS, CONFLICTS, FREQUENCIES, LOG, MENTIONS, VARIANTS
 from homonym.report.page import NAME_LENGTH, Table, dotted, percent, render_template, shortened, template_text
 from homonym.report.run_content import (
     DOUBTFUL,
@@ -43,6 +43,8 @@ LISTED_LINES, LINE_LENGTH = 50, 500
 # Names are clustered again for their reasons, which takes time for each document and each of its authors. An author
 # entry counts once, a mention MENTION_WORK times; about two seconds in all.
 MAX_WORK, MENTION_WORK = 16_000, 4
+# What a line about two authors who may be one person has.
+_VARIANT_COLUMNS = ("name_a", "name_b", "kind", "score", "evidence")
 # Maximum number of bytes of all reasons.
 MAX_REASON_BYTES = 700_000
 
@@ -75,7 +77,7 @@ def render_run_page(
     result: Path, *, reasons: Reasons = author_reasons, threads: int | None = None, memory: int | None = None
 ) -> str:
     """The page of a result directory as HTML."""
-    log, conflicts = _read_log(result / LOG), _read_conflicts(result / CONFLICTS)
+    log, conflicts = _read_log(result / LOG), [row.get("what") or "" for row in _read_csv(result / CONFLICTS)]
     content = _read_tables(result, threads, memory)
     totals, links = content.totals, _links(content)
     why = _find_reasons(result, content, reasons)
@@ -99,6 +101,7 @@ def render_run_page(
         "doubtful": [_author_row(author, links) for author in content.doubtful],
         "doubtful_sentence": _doubtful_sentence(totals, len(content.doubtful)),
         "conflicts": _lines(conflicts, ""),
+        "variants": _lines([_variant_sentence(row) for row in _read_csv(result / VARIANTS)], ""),
         "names_sentence": _names_sentence(content),
         "reasons_sentence": why.sentence,
         "names": [_name_view(name, links, why.by_author) for name in content.names],
@@ -134,11 +137,17 @@ def _read_log(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _read_conflicts(path: Path) -> list[str]:
-    """The sentences about constraint conflicts; the file is missing if there are none."""
+def _variant_sentence(row: Mapping[str, str | None]) -> str:
+    """A pair of authors who may be one person, as a line of the page."""
+    name_a, name_b, kind, score, evidence = (row.get(key) or "" for key in _VARIANT_COLUMNS)
+    return f"{name_a} / {name_b} ({kind}, probability {score}). {evidence}"
+
+
+def _read_csv(path: Path) -> list[dict[str, str | None]]:
+    """The rows of a CSV file of the result; the file is missing if there are none."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            return [row.get("what") or "" for row in csv.DictReader(file)]
+            return list(csv.DictReader(file))
     except FileNotFoundError:
         return []
     except (OSError, ValueError, csv.Error) as broken:
@@ -249,6 +258,7 @@ LOST = {
     "author": ("author entry", "author entries", "could not be used."),
     "field": ("field", "could not be used."),
     "duplicate": ("copy", "copies", "of another record, merged with it."),
+    "contributor": ("author entry is", "author entries are", "a group, an editor or no name, and no mention."),
 }
 
 
@@ -300,7 +310,8 @@ def _test_sentences(summary: Mapping[str, Any], totals: ResultTotals) -> list[st
             f"The limit, which the evidence for joining two groups of papers must exceed, is {limit}: {whence}."
         )
     if background := summary.get("background"):
-        lines.append(f"The collection has few names: {background}.")
+        # The page is not the place for an option of the command line, which browsers break after its hyphens.
+        lines.append(f"The collection has few names: {background.partition('; --')[0]}.")
     if totals.confidence is None:
         lines.append("There is no confidence: there was too little to learn from how often mistakes happen.")
     return lines

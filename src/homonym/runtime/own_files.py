@@ -33,6 +33,7 @@ _ENCODED: Names = {
     r"statistics\.(csv|csv\.gz|parquet|collection\.json)": None,
 }
 _LOSSES: Names = {r"losses\.parquet": None}
+_ROUNDS: Names = {r"rounds-\d{12}-[01]\.npz": None}
 _DATABASE: Names = {
     r"(collection|given|statistics)\.duckdb(\.wal(\.\w+)?|\.tmp)?": None,
     "spill": {"duckdb_temp_.*": None},
@@ -63,17 +64,18 @@ GROUPS: dict[str, Names] = {
     "unfinished": {
         "writing": {r"\d+": _PARTS},
         **UNFINISHED,
-        "done": {**UNFINISHED, "read": UNFINISHED},
+        "done": {**UNFINISHED, "read": UNFINISHED, "rounds": UNFINISHED},
     },
     "encoded": _ENCODED,
     "losses": _LOSSES,
+    "rounds": {**_ROUNDS, "done": {"rounds": {r"\d{12}\.json": None, **UNFINISHED}}},
     "database": _DATABASE,
     "spark": {"spark": _SPARK},
 }
 MARKER, LOCK = "homonym-work-directory", "lock"
 ALL: Names = {
-    **_PARTS, **_ENCODED, **_LOSSES, **_DATABASE, **GROUPS["unfinished"], **GROUPS["spark"],
-    "done": {r"encoded\.json": None, **UNFINISHED, "read": {r"\d+\.json": None, **UNFINISHED}},
+    **_PARTS, **_ENCODED, **_LOSSES, **_ROUNDS, **_DATABASE, **GROUPS["unfinished"], **GROUPS["spark"],
+    "done": {r"encoded\.json": None, **UNFINISHED, "(read|rounds)": {r"\d+\.json": None, **UNFINISHED}},
     "update": _UPDATE, r"run\.json": None, LOCK: None, MARKER: None,
 }  # fmt: skip
 

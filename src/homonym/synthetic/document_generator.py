@@ -266,7 +266,7 @@ def _selected(values: Integers, chosen: Flags, write: Callable[[Integers], list[
 # Documents
 
 BATCH = 1024  # documents per batch: enough to make numpy calls cheap, few enough to take little memory
-BATCH_MENTIONS = 8192  # mentions per batch of documents with many authors
+MAX_BATCH_MENTIONS = 8192  # mentions per batch of documents with many authors
 FIRST_YEAR, LAST_YEAR = 1990, 2018
 GROWTH = 0.7  # time is progress to this power, so that later years have more documents
 SECOND_CATEGORY = 0.3  # share of documents with a neighbouring field as second category
@@ -294,7 +294,7 @@ def batches(corpus: Corpus, population: Population) -> Iterator[DocumentBatch]:
     """Yield documents in batches: the ordinary ones, then those of collaborations."""
     writer = DocumentWriter(corpus, population)
     yield from _ordinary_batches(corpus, writer)
-    size = max(1, BATCH_MENTIONS // corpus.collaboration_authors)
+    size = max(1, MAX_BATCH_MENTIONS // corpus.collaboration_authors)
     last = population.collaborations.documents
     for start in range(0, last, size):
         yield writer.collaboration_batch(np.arange(start, min(start + size, last)))

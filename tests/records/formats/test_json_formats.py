@@ -230,7 +230,7 @@ def test_reports_a_record_whose_opening_bracket_is_lost(bracket: str) -> None:
 
 
 def test_gives_up_after_too_many_objects_that_are_not_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_stream, "_MOST_TRIALS", 10)
+    monkeypatch.setattr(json_stream, "_MAX_TRIALS", 10)
     junk = '{"a": 1} ' * 20
     found = raws(f'[{MINIFIED[0]}, {{"id": ] {junk} {MINIFIED[1]}]')
     assert [bool(raw.broken) for raw in found] == [False, True]

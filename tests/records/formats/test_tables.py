@@ -482,7 +482,7 @@ def test_rejects_unclear_columns(read: Reads, content: str, columns: Columns, me
         (['["Doe, J", "Roe, A"]', "['O''x', \"D'Oe, J\"]"], [["Doe, J", "Roe, A"], ["O", "x", "D'Oe, J"]]),
         (['[{"name": "Doe, J"}, {"family": "Roe", "given": "A"}]'], [["Doe, J", "Roe, A"]]),
         (["Doe, J; et al.", "Anonymous", "", "[No author name available]"], [["Doe, J"], [], [], []]),
-        (["[Anonymous]", "Doe, J; N/A; …"], [["[Anonymous]"], ["Doe, J"]]),
+        (["[Anonymous]", "Doe, J; N/A; …"], [[], ["Doe, J"]]),
     ],
 )
 def test_splits_lists_of_authors(read: Reads, cells: list[str], expected: list[list[str]]) -> None:

@@ -42,6 +42,13 @@ from homonym.clustering.sparse.inverted_index import (
     renumber_lists,
     with_clusters_as_holders,
 )
+from homonym.clustering.sparse.round_snapshots import (
+    RoundStore,
+    Snapshot,
+    content_key,
+    named_arrays,
+    with_arrays,
+)
 from homonym.clustering.sparse.row_scores import (
     Bests,
     CachedRows,
@@ -116,6 +123,15 @@ class RowCache:
         replaceable = np.where(self._last_used < self._round, sizes[owner], np.inf)
         smallest = int(replaceable.argmin())
         return smallest if replaceable[smallest] < size / 2 else -1
+
+    @property
+    def usage(self) -> tuple[Integers, int]:
+        """The round in which each slot was last used, and the number of rounds."""
+        return self._last_used, self._round
+
+    def restore(self, rows: CachedRows, last_used: Integers, number: int) -> None:
+        """Continue with the rows and the `usage` of an earlier run."""
+        self.rows, self._last_used, self._round = rows, last_used, number
 
     def renumber(self, remaining: Integers, number: NDArray[np.int32], *, items_are_clusters: bool) -> None:
         """Continue with the remaining clusters under new numbers; shorter rows leave room for more of them."""
@@ -242,6 +258,26 @@ class Agglomeration:
         found: Integers = number[self.state.members.cluster]
         return found
 
+    def snapshot(self, label: NDArray[np.int32], step: int, rounds: int) -> Snapshot:
+        """Everything that later rounds depend on; the arrays are not copied."""
+        state, (last_used, used) = self.state, self.cache.usage
+        return Snapshot(
+            state.index, state.items, state.members, state.clusters, state.cached, last_used, self.partners,
+            self.smallest, self.new, self.merges, label, np.array([self.left, self.done, used, step, rounds]),
+        )  # fmt: skip
+
+    def restore(self, saved: Snapshot, label: NDArray[np.int32]) -> tuple[int, int]:
+        """Continue from a snapshot; returns the number of rounds, and of rounds until convergence."""
+        self.left, self.done, used, step, rounds = saved.numbers.tolist()
+        self.state = self.state._replace(**{name: getattr(saved, name) for name in ("index", "items", "members")})
+        self.state = self.state._replace(clusters=saved.clusters, cached=saved.cached)
+        self.cache.restore(saved.cached, saved.last_used, used)
+        self.partners, self.smallest, self.new = saved.partners, saved.smallest, saved.new
+        for field in Merges._fields:
+            getattr(self.merges, field)[:] = getattr(saved.merges, field)
+        label[:] = saved.label
+        return step, rounds
+
     def _join_must_links(self, constraints: Constraints | None) -> Integers:
         """Record the merges of the must-link groups; returns the parent of each mention."""
         if constraints is None:
@@ -364,14 +400,21 @@ def cluster_giant(
     hypothetical: bool = False,
     threads: int = 1,
     advance: Callable[[int], None] | None = None,
+    store: RoundStore | None = None,
 ) -> int:
     """Cluster one block: fill labels and merges, and return the number of rounds until convergence.
 
-    `advance` is called with the number of merges of each round.
+    `advance` is called with the number of merges of each round. If `store` has a snapshot of this block, merging
+    resumes from there.
     """
-    rounds, step = -1, 0
+    advance = advance or (lambda _: None)
     process = Agglomeration(block, constraints, merges)
+    key = content_key(block, constraints, limit, hypothetical=hypothetical) if store else ""
+    step, rounds = 0, -1
     with RowThreads(threads, block, len(process.state.index.inverse)) as process.threads:
+        if store and (arrays := store.load(key)):
+            step, rounds = process.restore(with_arrays(process.snapshot(label, 0, 0), arrays), label)
+            advance(process.done)
         while process.left > 1:
             rounding = process.update_partners(limit)
             threshold = limit
@@ -388,8 +431,9 @@ def cluster_giant(
             before = process.done
             process.join(threshold, rounding)
             merges.round[before : process.done] = step
-            if advance:
-                advance(process.done - before)
+            advance(process.done - before)
+            if store and store.is_due():
+                store.save(key, dict(named_arrays(process.snapshot(label, step, rounds))))
     if rounds < 0:
         rounds, label[:] = step, process.label
     return rounds

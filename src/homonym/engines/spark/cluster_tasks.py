@@ -221,14 +221,14 @@ ORDER = ("block_number", "document_id", "position", "mention_id")
 
 @dataclass(frozen=True)
 class BlockPairs:
-    """The user's pairs of mentions, by the number of their block; `given` is false if the user has no pairs."""
+    """The user's pairs of mentions, if there are any, and those inside blocks by the number of the block."""
 
-    given: bool = False
+    user_pairs: UserPairs | None = None
     by_block: Mapping[int, list[tuple[str, str, bool]]] = field(default_factory=dict)
 
     def among(self, blocks: NDArray[np.int64]) -> UserPairs | None:
         """The pairs of some blocks; None if the user has no pairs."""
-        if not self.given:
+        if self.user_pairs is None:
             return None
         rows = [row for block in blocks.tolist() for row in self.by_block.get(block, ())]
         return UserPairs(tuple(a for a, _, _ in rows), tuple(b for _, b, _ in rows), tuple(same for *_, same in rows))

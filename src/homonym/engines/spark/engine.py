@@ -28,6 +28,14 @@ from homonym.collection.namesakes import count_namesakes, ordered_name_counts
 from homonym.collection.parts import MERGED, MergeLoss, reject_line
 from homonym.collection.result_statistics import write_result_statistics
 from homonym.collection.statistics import GivenStatistics, save_statistics
+from homonym.constraints.across_blocks import (
+    CANDIDATE_IDS,
+    CANDIDATE_ROWS,
+    UNITED_ROWS,
+    UnitedAuthors,
+    linking_kinds,
+    unite_authors,
+)
 from homonym.constraints.conflicts import ConstraintConflict
 from homonym.constraints.evidence import UserPairs, locate_pairs, require_known_identifiers
 from homonym.constraints.found_constraints import ConstraintCounts, find_constraints
@@ -102,7 +110,7 @@ class SparkCollection:
 
 Read = RecordsRead[SparkParts]
 Collection = EncodedCollection[SparkCollection]
-Found = FoundAuthors[None]
+Found = FoundAuthors["DataFrame"]
 
 
 @contextmanager
@@ -246,17 +254,54 @@ class SparkEngine:
         rows = stored(self.spark, self._at("found"), "notes", FOUND).orderBy("place").toLocalIterator()
         notes = [orjson.loads(row["note"]) for row in rows]
         total, known = (math.fsum(part) for part in zip(*(note["confidence"] for note in notes), strict=True))
+        outcome = _constraint_outcome(notes, settings)
+        united = self._unite_blocks(settings, data.pairs.user_pairs)
         return FoundAuthors(
             mentions=collection.mentions,
-            authors=sum(note["authors"] for note in notes),
+            authors=sum(note["authors"] for note in notes) - united.gone,
             confidence=total / known if known else None,
-            constraints=_constraint_outcome(notes, settings),
-            data=None,
+            constraints=outcome.with_united(united, (*settings.trusted, PAIR)) if outcome else None,
+            data=self._with_united(united),
         )
+
+    def _unite_blocks(self, settings: Settings, pairs: UserPairs | None) -> UnitedAuthors:
+        """Unite authors of different blocks; only their rows are fetched to the driver."""
+        from pyspark.sql import functions as f
+
+        authors = stored(self.spark, self._at("found"), "authors", FOUND)
+        ids = stored(self.spark, self._at("found"), "mention_ids", FOUND)
+        ids = ids.where(f.col("kind").isin(list(linking_kinds(settings))))
+        placed = ids.join(authors.select("place", "block", "author_id"), "place")
+        several = placed.groupBy("kind", "id").agg(f.count_distinct("block").alias("blocks")).where("blocks > 1")
+        chosen = placed.join(several, ["kind", "id"]).select("author_id")
+        if pairs:
+            named = self.spark.createDataFrame(pa.table({"mention_id": sorted({*pairs.a, *pairs.b})}, _IDS))
+            chosen = chosen.unionByName(authors.join(named, "mention_id").select("author_id"))
+        rows = authors.join(chosen.distinct(), "author_id").orderBy("place").select(*CANDIDATE_ROWS.names).toArrow()
+        if not len(rows):
+            return unite_authors(CANDIDATE_ROWS.empty_table(), CANDIDATE_IDS.empty_table(), pairs, settings.trusted)
+        places = self.spark.createDataFrame(pa.table({"place": rows["place"]}))
+        chosen_ids = ids.join(places, "place").orderBy("place", "kind").select(*CANDIDATE_IDS.names).toArrow()
+        return unite_authors(rows.cast(CANDIDATE_ROWS), chosen_ids.cast(CANDIDATE_IDS), pairs, settings.trusted)
+
+    def _with_united(self, united: UnitedAuthors) -> DataFrame:
+        """The rows of the result after authors of different blocks were united."""
+        from pyspark.sql import functions as f
+
+        authors = stored(self.spark, self._at("found"), "authors", FOUND)
+        if not len(united.rows):
+            return authors
+        changes = [f"{name} AS new_{name}" for name in UNITED_ROWS.names if name != "place"]
+        changed = self.spark.createDataFrame(united.rows).selectExpr("place", "true AS is_changed", *changes)
+        joined = authors.join(changed, "place", "left")
+        for name in UNITED_ROWS.names[1:]:
+            joined = joined.withColumn(name, f.expr(f"if(is_changed, new_{name}, {name})"))
+        joined.select(*authors.columns).write.mode("overwrite").parquet(self._at("united"))
+        return self.spark.read.parquet(self._at("united"))
 
     def write_authors(self, found: Found, destination: Destination, advance: Advance) -> None:
         """Write the table of authors as a file, or as a directory of Parquet files that are in order."""
-        authors = stored(self.spark, self._at("found"), "authors", FOUND)
+        authors = found.data
         if not destination.directory:
             write_table(destination.path, AUTHORS, _result_tables(authors, advance), excel=destination.excel)
             return
@@ -267,7 +312,7 @@ class SparkEngine:
 
     def write_summaries(self, collection: Collection, found: Found, authors: Path, documents: Path | None) -> None:
         """Write the tables of authors and of documents of a result directory, each as one file."""
-        self._name_facts(with_documents=documents is not None)
+        self._name_facts(found.data, with_documents=documents is not None)
         summarise_authors(self.queries)
 
         def fetch(table: str, columns: str, order: str, first: int, following: int) -> pa.Table:
@@ -292,9 +337,8 @@ class SparkEngine:
         mass = dict(zip(types.names, types.mass.tolist(), strict=True))
         write_result_statistics(folder, features, mass, types.mentions, [names])
 
-    def _name_facts(self, *, with_documents: bool) -> None:
-        """Make the tables known to SQL that the table of authors is made of."""
-        found = stored(self.spark, self._at("found"), "authors", FOUND)
+    def _name_facts(self, found: DataFrame, *, with_documents: bool) -> None:
+        """Make the tables known to SQL that the table of authors is made of; `found` are the rows of the result."""
         self.queries.name("mention_ids", stored(self.spark, self._at("found"), "mention_ids", FOUND))
         authors = self._numbered("author_numbers", found, "author_id", "author")
         if with_documents:
@@ -554,7 +598,7 @@ class SparkEngine:
             for a, b in places.tolist():
                 row = (mention_ids[a].as_py(), mention_ids[b].as_py(), same)
                 by_block.setdefault(int(block[a]), []).append(row)
-        return BlockPairs(given=True, by_block=by_block)
+        return BlockPairs(pairs, by_block)
 
     def _mapped(self, rows: DataFrame, task: str, schema: pa.Schema, **arguments: Any) -> DataFrame:
         return rows.mapInArrow(shipped(task, **arguments), spark_schema(schema))

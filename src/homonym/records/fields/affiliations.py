@@ -25,7 +25,7 @@ _LOGIN_LETTERS = 3
 _CUT_LETTERS = 8
 
 # Maximum number of e-mail addresses that are read from one address shared by several authors.
-_MOST_SHARED_EMAILS = 20
+_MAX_SHARED_EMAILS = 20
 
 # Addresses up to this length are cached: authors of one document, and documents of one file, share them.
 _CACHED_LENGTH = 1000
@@ -117,7 +117,7 @@ def add_shared_address(authors: list[Author], text: str) -> None:
     address, emails = address_and_emails(text)
     for author in authors:
         add_address(author, address)
-    add_emails(authors, emails[:_MOST_SHARED_EMAILS], [(author.name, "") for author in authors])
+    add_emails(authors, emails[:_MAX_SHARED_EMAILS], [(author.name, "") for author in authors])
 
 
 def add_emails(

@@ -237,6 +237,24 @@ PERSON_KINDS = (
     "gnd", "googlescholar", "homonym", "idref", "lens", "semanticscholar", "viaf", "wikidata",
 )  # fmt: skip
 
+# Kinds of identifiers of people by rank. The first two are registered for a person, not for a name, so they also link
+# names that are written differently. A person may have several ResearcherIDs, and people share e-mail addresses.
+PERSON_ASSIGNED = ("orcid", "isni")
+_RANKED = (*PERSON_ASSIGNED, "researcherid")
+_LAST = ("email",)
+
+
+def identifier_rank(kind: str) -> int:
+    """The rank of a kind of identifiers; where two kinds contradict each other, the one with the lower number wins.
+
+    >>> sorted(("email", "scopus", "researcherid", "isni", "orcid"), key=identifier_rank)
+    ['orcid', 'isni', 'researcherid', 'scopus', 'email']
+    """
+    if kind in _RANKED:
+        return _RANKED.index(kind)
+    return len(_RANKED) + (kind in _LAST)
+
+
 # Kinds of identifiers that name a document without an id of its own, the first one that it has.
 DOCUMENT_KINDS = ("doi", "pmid", "wos", "scopus", "openalex", "arxiv", "dblp")
 # Hexadecimal digits of a hash of content.

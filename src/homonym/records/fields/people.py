@@ -26,7 +26,7 @@ SUFFIXES = frozenset({"jr", "jr.", "sr", "sr.", "ii", "iii", "iv", "2nd", "3rd"}
 # A suffix among the titles of a person.
 SUFFIX = re.compile(r"(?:jr|sr|ii|iii|iv)\.?", re.IGNORECASE)
 
-_GROUP = re.compile(
+GROUP_WORD = re.compile(
     r"\b(?:academ(?:y|ie)|agency|alliance|association|bureau|cent(?:er|re)s?|clinic|collaborat(?:ion|ive|ors)|college"
     r"|commission|committee|company|conference|consortium|corporation|council|department|federation|foundation|gmbh"
     r"|government|group|hospital|inc|initiative|institut[eo]?|investigators|laborator(?:y|ies)|limited|ltd|ministry"
@@ -67,7 +67,7 @@ def is_group(name: str) -> bool:
     """
     if name.count(" ") > 1 and any(map(name.__contains__, _SMALL_WORDS)):
         return True
-    if "," in name[:-1] or " " not in name or not _GROUP.search(name):
+    if "," in name[:-1] or " " not in name or not GROUP_WORD.search(name):
         return False
     return name.startswith(_COUNTRY) or _INITIAL.search(name) is None
 

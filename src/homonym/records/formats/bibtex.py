@@ -221,7 +221,7 @@ _MACRO_USE = re.compile(rb'[=#]\s*+([A-Za-z][^\s,{}()"#=]*+)')
 _BEGINS = re.compile(r"\s*+@")
 
 # Maximum number of lines of remarks before the first entry; a text that quotes an entry has more.
-_MOST_REMARKS = 30
+_MAX_REMARKS = 30
 
 # Maximum length of the text of an abbreviation; each entry is extended by those that it uses.
 _LONGEST_ABBREVIATION = 1000
@@ -236,7 +236,7 @@ def _recognises(source: Source) -> bool:
         return False
     lines = [line.strip() for line in re.split(rb"[\r\n]", head[: found.start()])]
     remarks = [line for line in lines if line and not line.startswith(b"%")]
-    return len(remarks) <= _MOST_REMARKS and not any(line.startswith(b"```") for line in remarks)
+    return len(remarks) <= _MAX_REMARKS and not any(line.startswith(b"```") for line in remarks)
 
 
 def _open(source: Source, columns: Columns) -> Records:

@@ -34,7 +34,7 @@ _QUOTE_OR_BRACES = re.compile(r'["{}]')
 _FOLLOWS = re.compile(rf"\s*+(?:[,#}})]|{_NAME})")
 
 # Maximum number of damaged fields in an entry; with more, the entry is broken.
-_MOST_DAMAGED = 10
+_MAX_DAMAGED = 10
 
 # Maximum length of keywords that are joined from several fields.
 _LONGEST_KEYWORDS = 10_000
@@ -54,7 +54,7 @@ class Entry:
 
     def note_damage(self, note: str) -> None:
         """Note what is wrong with a field; the entry is broken if there is too much."""
-        if len(self.notes) == _MOST_DAMAGED:
+        if len(self.notes) == _MAX_DAMAGED:
             raise BrokenRecordError("has too many damaged fields")
         self.notes.append(("field", note))
 

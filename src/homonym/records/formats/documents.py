@@ -18,6 +18,7 @@ from homonym.errors import InputError
 from homonym.io.inputs import PARQUET, Source
 from homonym.io.table_text import json_object
 from homonym.records.fields import identifiers
+from homonym.records.fields.contributors import set_apart_contributors
 from homonym.records.model import (
     Author,
     BrokenRecordError,
@@ -42,6 +43,9 @@ _RECORD = "record"
 
 # How a list begins, and an object with one member per line.
 _SPREAD = re.compile(rb'\s*+(?:\[\s*+\{|\{[ \t\r]*+\n\s*+")')
+
+
+_NO_NAME = "author {} has no name"
 
 
 def parse_document(line: bytes, context: object = None) -> Parsed:
@@ -71,9 +75,18 @@ def parse_document(line: bytes, context: object = None) -> Parsed:
         references=_texts(raw, "references", notes),
         referenced_authors=_texts(raw, "referenced_authors", notes),
         other_authors=_texts(raw, "other_authors", notes),
+        other_contributors=_texts(raw, "other_contributors", notes),
         ids=_first_ids(raw.get("ids"), notes),
     )
+    if document.other_contributors:  # they have left gaps
+        notes = [note for note in notes if note[0] != "author" or not _is_gap(raw["authors"], note[1])]
+    set_apart_contributors(document, notes)
     return document, notes
+
+
+def _is_gap(entries: list[Any], note: str) -> bool:
+    """Whether a note is about an entry that is null."""
+    return note in {_NO_NAME.format(position) for position, entry in enumerate(entries) if entry is None}
 
 
 def load_object(line: bytes) -> dict[str, Any]:
@@ -114,7 +127,7 @@ def _authors(entries: Any, notes: list[Note]) -> list[Author]:
             entry = {"name": entry}
         name = entry.get("name") if isinstance(entry, dict) else None
         if not isinstance(name, str) or not name.strip():
-            notes.append(("author", f"author {position} has no name"))
+            notes.append(("author", _NO_NAME.format(position)))
             continue
         authors.append(
             Author(

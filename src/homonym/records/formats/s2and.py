@@ -111,7 +111,7 @@ _SEEDS = re.compile(rb'\s*\{\s*"[^"]*"\s*:\s*\{\s*"[^"]*"\s*:\s*"(?:require|disa
 _KINDS = {"orcid": "orcid", "dblp": "dblp", "mag": "mag", "researcherid": "researcherid", "scopus": "scopus"}
 
 # Maximum number of authors; a position beyond it is an error.
-_MOST_AUTHORS = 10_000
+_MAX_AUTHORS = 10_000
 
 
 def parse_record(text: bytes, context: object = None) -> Parsed:
@@ -183,7 +183,7 @@ def _signed(signatures: list[Any], names: dict[int, str], notes: list[Note]) -> 
     for signature in signatures:
         info = signature.get("author_info") if isinstance(signature, dict) else None
         place = _place(info.get("position")) if isinstance(info, dict) else None
-        order = _MOST_AUTHORS if place is None else place
+        order = _MAX_AUTHORS if place is None else place
         signed.add(order)
         if author := _author(signature, info, names.get(order, ""), notes):
             placed.append((order, author))
@@ -227,7 +227,7 @@ def _ids(signature: dict[str, Any], notes: list[Note]) -> dict[str, str]:
 
 
 def _place(value: Any) -> int | None:
-    fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_AUTHORS
+    fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MAX_AUTHORS
     return value if fits else None
 
 

@@ -128,12 +128,15 @@ def _column(field: str, name: str, names: tuple[str, ...], file: str) -> str:
     return name if name in names else alike[0]
 
 
-_ADVICE = "Name the columns, as in --columns authors=Names,id=Key (or name=Name,id=Key where each row has one author)."
+_ADVICE = (
+    "Name the columns, as in --columns authors=Names,id=Key (or name=Name,id=Key where each row has one author); in "
+    'Python, columns={"authors": "Names", "id": "Key"}.'
+)
 
 
 def _shown(names: tuple[str, ...]) -> str:
     shown = [repr(name) for name in names[:20]]
-    return ", ".join(shown) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    return ", ".join(shown or ["no columns"]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
 
 
 def may_be_one_author(fields: Mapping[str, str]) -> bool:

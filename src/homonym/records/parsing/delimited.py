@@ -41,7 +41,7 @@ Checks = Mapping[int, re.Pattern[str]]
 NO_CHECKS: Checks = {}
 
 # A row with more cells than this multiple of the columns is two rows.
-MOST_CELLS = 1.5
+MAX_CELL_RATIO = 1.5
 
 
 def find_header(
@@ -293,7 +293,7 @@ def _is_well_formed(row: bytes, header: Header) -> bool:
     separator = header.separator.encode()
     first, *between, last = row.split(b'"')[::2]
     return (
-        _columns(row, header) < MOST_CELLS * len(header.names)
+        _columns(row, header) < MAX_CELL_RATIO * len(header.names)
         and (not first.strip(b" ") or first.rstrip(b" ").endswith(separator))
         and (not last.strip() or last.lstrip(b" ").startswith(separator))
         and all(not text or (text[:1] == separator and text.rstrip(b" ")[-1:] == separator) for text in between)
@@ -395,7 +395,7 @@ def usable_cells(text: bytes, header: Header, checks: Checks, needed: Iterable[i
     if fits:
         return cells, []
     width = len(header.names)
-    used, trusted = cells_before_shift(cells, width, checks) if width < len(cells) < MOST_CELLS * width else ([], 0)
+    used, trusted = cells_before_shift(cells, width, checks) if width < len(cells) < MAX_CELL_RATIO * width else ([], 0)
     if not any(place < trusted for place in needed):
         raise BrokenRecordError(_wrong_width(cells, header))
     lost = word_list(list(header.names[trusted:])) or "the cells after the last column"

@@ -21,7 +21,7 @@ from homonym.records.parsing.splitting import decoded
 _SEPARATORS = re.compile(r"#(?:TAB|N|R)#")
 
 # Maximum number of words in an abstract; usual ones have a few hundred.
-_MOST_WORDS = 100_000
+_MAX_WORDS = 100_000
 
 _SUFFIX = re.compile(r"(?:jr|sr|junior|senior|i{2,3}|iv|v|md|phd|m\.d|ph\.d)\.?", re.IGNORECASE)
 
@@ -212,7 +212,7 @@ def _sorted_words(index: dict[str, Any]) -> list[str]:
         for place in places
         if isinstance(place, int)
     ]
-    return [word for _, word in sorted(places)[:_MOST_WORDS]]
+    return [word for _, word in sorted(places)[:_MAX_WORDS]]
 
 
 def identifier(value: Any) -> str:

@@ -45,7 +45,7 @@ _ENOUGH_NAMES = 2
 
 # Maximum number of objects per file that are tried as the next record after damage. It bounds the time that text
 # without any records takes.
-_MOST_TRIALS = 20_000
+_MAX_TRIALS = 20_000
 
 # Maximum length of a member name with its bracket.
 _NAME_BYTES = 256
@@ -229,7 +229,7 @@ class _JsonScanner:
 
     def _is_next_record(self, place: int) -> bool:
         """Whether a record begins inside a value that is too long or too deep, because that value has no end."""
-        if self._layout is _MEMBERS or self._trials >= _MOST_TRIALS:
+        if self._layout is _MEMBERS or self._trials >= _MAX_TRIALS:
             return False
         if self._start and not self._start.match(self.data, place):
             return False
@@ -321,7 +321,7 @@ class _JsonScanner:
         skipped = bytearray()
         self._skip_to(self.at + 1, skipped)
         while True:
-            found = self._layout.start.search(self.data, self.at) if self._trials < _MOST_TRIALS else None
+            found = self._layout.start.search(self.data, self.at) if self._trials < _MAX_TRIALS else None
             if found:
                 self._skip_to(found.start(), skipped)
                 self._fill(WINDOW_BYTES)

@@ -1,0 +1,73 @@
+"""Entries of author lists that are not people who wrote the document: groups, editors, and words for missing names.
+
+The documents of every format pass through `set_apart_contributors`, so that this is decided in one place. Such entries
+are kept in the document as `other_contributors`. They are reported, but they are no mentions.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from homonym.records.fields.people import GROUP_WORD, folded, is_group, is_placeholder
+from homonym.records.model import Author, Document, Note
+
+# Words that show a group even in "Collaboration, Planck", as tools write that split all names.
+_SURE_GROUP = re.compile(r"\b(?:collaborations?|consortium|investigators|study group|working group)\b", re.IGNORECASE)
+# "Doe, Jane (Ed.)", "Jane Doe [editor]", "Doe, J., Eds."; "Doe, Ed." is Edward.
+_EDITOR = re.compile(
+    r"[(\[] ?(?:eds?|editors?|hrsg|hg|herausgeber(?:in)?|dir|coord)\.? ?[)\]][ .,]*$"
+    r"|,[^,]*, ?(?:eds?\.|editors?)[ .]*$",
+    re.IGNORECASE,
+)
+#: What every contributor that is no person has in its name: a quick check of many names, which few people match.
+SUSPICIOUS = (
+    rf"(?i){GROUP_WORD.pattern}|collaborations| (?:of|for|the|and|für) |[(\[:]|,[^,]*, ?ed"
+    r"|^\W*(?:anon|auth|and|e\W*t|n\W*a|no|nul|oth|unk|var)"
+)
+
+
+@lru_cache(maxsize=1 << 15)
+def contributor_kind(name: str) -> str:
+    """What a name is if it is not that of an author; empty for a person, and for a name without letters.
+
+    >>> [contributor_kind(name) for name in ("Planck Collaboration", "Collaboration, Planck", "Doe, Jane (Ed.)", "N/A")]
+    ['a group', 'a group', 'an editor', 'no name']
+    >>> [contributor_kind(name) for name in ("Doe, Jane", "Doe, Ed.", "Ann Doe and Bo Roe", "[Anonymous]", ":")]
+    ['', '', '', 'no name', 'no name']
+    """
+    if name == "[Anonymous]" or name.strip() == ":" or (folded(name) and is_placeholder(name)):
+        return "no name"
+    has_comma = "," in name.rstrip(" ,")  # then it is a surname with given names, unless a word is sure
+    is_named_group = not has_comma and is_group(name) and (" and " not in name or GROUP_WORD.search(name))
+    if is_named_group or _SURE_GROUP.search(name):
+        return "a group"
+    return "an editor" if _EDITOR.search(name) else ""
+
+
+def set_apart_contributors(document: Document, notes: list[Note]) -> None:
+    """Move entries that are no authors from `authors` to `other_contributors`, each with a note.
+
+    An entry with a label, a block or an identifier of a person stays: the source says that it is a person. Of "Planck
+    Collaboration: J. Doe" the person stays.
+    """
+    kept: list[Author] = []
+    for author in document.authors:
+        if author.label is not None or author.block is not None or author.ids:
+            kept.append(author)
+            continue
+        group, colon, person = author.name.partition(":")
+        if colon and person.strip() and contributor_kind(group) == "a group" and not contributor_kind(person.strip()):
+            _note(document, notes, group.strip(), "a group")
+            author.name = person.strip()
+        elif kind := contributor_kind(author.name):
+            _note(document, notes, author.name, kind)
+            continue
+        kept.append(author)
+    if len(kept) < len(document.authors):
+        document.authors = kept
+
+
+def _note(document: Document, notes: list[Note], name: str, kind: str) -> None:
+    document.other_contributors.append(name)
+    notes.append(("contributor", f"{name[:80]!r} is {kind}, so it is kept as another contributor and is no mention"))

@@ -1,0 +1,104 @@
+"""Writes `variants.csv`: pairs of authors of different blocks who may be one person under two names. Nothing is merged.
+
+A pair is listed if it is more probable than not. Its sentence of evidence says what the authors share.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from homonym.collection.result_statistics import result_database
+from homonym.errors import counted, word_list, year_range
+from homonym.io.outputs import write_atomic
+from homonym.io.paths import plain_path
+from homonym.io.table_text import csv_text
+from homonym.suggestions.author_bags import AFF, CO, NO_YEAR, TERM, VENUE, ResultAuthors, add_topics, read_authors
+from homonym.suggestions.variant_candidates import NameTable, find_candidates, strangers
+from homonym.suggestions.variant_model import pseudo_variants, score_candidates
+
+COLUMNS = ("author_a", "name_a", "author_b", "name_b", "kind", "score", "evidence")
+
+# Minimum probability of a pair in the list, maximum number of pairs, and of shared features in a sentence.
+MIN_SCORE, MAX_LISTED, NAMED = 0.5, 100_000, 3
+# Maximum number of pairs of strangers to learn from.
+MAX_STRANGERS = 20_000
+# Digits of a score.
+_DIGITS = 4
+
+
+class NameVariant(NamedTuple):
+    """Two authors who may be one person: the order is that of their ids, `score` the probability."""
+
+    author_a: str
+    name_a: str
+    author_b: str
+    name_b: str
+    kind: str
+    score: float
+    evidence: str
+
+
+def write_variants(
+    result: Path, path: Path, *, threads: int | None = None, memory: int | None = None, excel: bool = False
+) -> int:
+    """Write the list of a result directory that has documents; returns the number of pairs. No pairs, no file."""
+    found = find_variants(result, threads=threads, memory=memory)
+    if found:
+        rows = [COLUMNS, *((*one[:5], f"{one.score:.{_DIGITS}f}", one.evidence) for one in found)]
+        write_atomic(path, csv_text(rows, excel=excel))
+    return len(found)
+
+
+def find_variants(result: Path, *, threads: int | None = None, memory: int | None = None) -> list[NameVariant]:
+    """The pairs of authors of a result that may be one person, the most probable first."""
+    with plain_path(result) as folder, result_database(threads, memory) as connection:
+        authors = read_authors(connection, folder)
+        table = NameTable(authors.name)
+        candidates, unrelated = find_candidates(authors, table), strangers(authors, table, MAX_STRANGERS)
+        compared = [candidates.pairs, unrelated, pseudo_variants(authors)]
+        add_topics(connection, authors, np.unique(np.concatenate(compared)))
+    score = score_candidates(authors, candidates, unrelated)
+    if score is None:
+        return []
+    score = score.round(_DIGITS)
+    order = np.lexsort((candidates.pairs[:, 1], candidates.pairs[:, 0], -score))
+    chosen = order[score[order] >= MIN_SCORE][:MAX_LISTED]
+    return [
+        _variant(authors, a, b, candidates.kind[at], float(score[at]))
+        for at, (a, b) in zip(chosen.tolist(), candidates.pairs[chosen].tolist(), strict=True)
+    ]
+
+
+def _variant(authors: ResultAuthors, a: int, b: int, kind: str, score: float) -> NameVariant:
+    name_a, name_b = authors.name[a] or "", authors.name[b] or ""
+    return NameVariant(
+        authors.author_id[a], name_a, authors.author_id[b], name_b, kind, score, _evidence(authors, a, b)
+    )
+
+
+def _evidence(authors: ResultAuthors, a: int, b: int) -> str:
+    """What two authors share, as a sentence."""
+    parts = []
+    for kind, what in ((CO, "co-author"), (AFF, "institution"), (TERM, "word"), (VENUE, "venue")):
+        shared = authors.bags[kind].rarest_shared(a, b, len(authors.author_id))
+        if shared:
+            names = [_feature_name(authors, kind, feature) for feature in shared[:NAMED]]
+            more = [f"{len(shared) - NAMED:,} more"] if len(shared) > NAMED else []
+            of_titles = " of titles" if kind == TERM else ""
+            parts.append(f"{counted(len(shared), what)}{of_titles} ({word_list([*names, *more])})")
+    return f"They share {'; '.join(parts)}. {_years(authors, a)} and {_years(authors, b)}."
+
+
+def _feature_name(authors: ResultAuthors, kind: str, feature: int) -> str:
+    if kind == CO:
+        return authors.name[feature] or authors.author_id[feature]
+    return authors.feature_name[kind][feature].removeprefix("institution: ")
+
+
+def _years(authors: ResultAuthors, author: int) -> str:
+    documents = counted(int(authors.documents.mass[author]), "document")
+    first, last = int(authors.first_year[author]), int(authors.last_year[author])
+    return documents if first == NO_YEAR else f"{documents} of {year_range(first, last)}"
