@@ -29,7 +29,20 @@ from homonym.corpus.updating import (
 )
 from homonym.errors import InputError, first_line
 from homonym.io.outputs import open_atomic
-from homonym.io.result_directory import DOCUMENTS, FILES, LOG, MARKER, MENTIONS, NEW_FEATURES, UNDECIDED
+from homonym.io.result_directory import (
+    CONFIDENCE,
+    DOCUMENTS,
+    FILES,
+    FREQUENCIES,
+    LOG,
+    MARKER,
+    MASSES,
+    MENTIONS,
+    NAMES,
+    NEW_FEATURES,
+    SETTINGS,
+    UNDECIDED,
+)
 from homonym.io.tables import write_table
 from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
 from homonym.settings import Settings, load_settings
@@ -67,13 +80,25 @@ def take_files(fresh: Path, folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
     _keep_record_ids(folder, fresh)
     for name in FILES - {MARKER}:
-        if not (fresh / name).exists():
-            continue
+        if (fresh / name).exists():
+            _take_file(fresh, folder, name)
+
+
+def take_epoch(fresh: Path, folder: Path) -> None:
+    """Let a copy of a result have what a new run has counted and calibrated, and none of its authors."""
+    for name in (NEW_FEATURES, CONFIDENCE):
         (folder / name).unlink(missing_ok=True)
-        try:
-            os.link(fresh / name, folder / name)
-        except OSError:  # a file system without hard links
-            shutil.copyfile(fresh / name, folder / name)
+    for name in (FREQUENCIES, MASSES, NAMES, SETTINGS, LOG, CONFIDENCE):
+        if (fresh / name).exists():
+            _take_file(fresh, folder, name)
+
+
+def _take_file(fresh: Path, folder: Path, name: str) -> None:
+    (folder / name).unlink(missing_ok=True)
+    try:
+        os.link(fresh / name, folder / name)
+    except OSError:  # a file system without hard links
+        shutil.copyfile(fresh / name, folder / name)
 
 
 def _keep_record_ids(folder: Path, fresh: Path) -> None:
