@@ -17,6 +17,7 @@ from homonym.commands.disambiguate import disambiguate
 from homonym.commands.run import Resources
 from homonym.errors import OutputError
 from homonym.io.outputs import require_distinct
+from homonym.settings import Settings
 
 DOCUMENTS = "".join(
     f'{{"id": "W{n}", "title": "On {n}", "authors": [{{"name": "Doe, J", "author": "{n % 2}"}}]}}\n' for n in range(6)
@@ -24,13 +25,15 @@ DOCUMENTS = "".join(
 
 #: Every option and argument of a command that names files, and whether the command reads or writes it. A new option
 #: with a path must be added here, and is then tested with all others.
-READ = {"inputs", "authors", "settings_file", "pairs", "statistics", "gold", "names"}
-WRITTEN = {"output", "trace", "rejects", "save_statistics", "json", "new_pairs"}
+READ = {"inputs", "authors", "settings_file", "pairs", "statistics", "gold", "names", "table"}
+WRITTEN = {"output", "trace", "rejects", "save_statistics", "json", "new_pairs", "export"}
 DIRECTORIES = {"work", "result"}
 #: Files that belong to a result, which has a test of its own: tests/exports/test_original_files.py.
 OF_RESULTS = {"originals"}
 #: Commands whose output is a directory of files with names of their own.
 WRITES_DIRECTORY = {"study", "generate", "demo"}
+#: Commands that need a result to work on; they have a test of their own below.
+CHANGE_A_RESULT = {"update", "decisions"}
 
 
 def path_parameters(command: click.Command) -> dict[str, click.Parameter]:
@@ -47,7 +50,7 @@ COMBINATIONS = [
     for name, command in cli.commands.items()
     for read in sorted(READ & set(path_parameters(command)))
     for written in sorted(WRITTEN & set(path_parameters(command)))
-    if not (name in WRITES_DIRECTORY and written == "output")
+    if not (name in WRITES_DIRECTORY and written == "output") and name not in CHANGE_A_RESULT
 ]
 
 #: A file that is usable for an option, and so is not refused for another reason.
@@ -91,6 +94,26 @@ def test_refuses_an_output_that_is_an_input(tmp_path: Path, name: str, read: str
     assert f"{path} is an input and would be overwritten" in str(done.exception)
     assert path.read_bytes() == before
     assert {file.name for file in tmp_path.iterdir()} == {file.name for file in values.values() if file.exists()}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "file"),
+    [
+        (["update", "result", "in.jsonl", "--rejects", "in.jsonl"], "in.jsonl"),
+        (["decisions", "result", "--import", "pairs.csv", "--export", "pairs.csv"], "pairs.csv"),
+    ],
+)
+def test_commands_that_change_a_result_refuse_an_output_that_is_an_input(
+    tmp_path: Path, records: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], file: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    disambiguate(records, "result", Settings(beta=0.1))
+    (tmp_path / "pairs.csv").write_text(CONTENT["pairs"][1])
+    before = (tmp_path / file).read_bytes()
+    done = CliRunner().invoke(cli, arguments)
+    assert isinstance(done.exception, OutputError), done.output
+    assert f"{file} is an input and would be overwritten" in str(done.exception)
+    assert (tmp_path / file).read_bytes() == before
 
 
 @pytest.fixture

@@ -194,7 +194,7 @@ def _usable(
     for document, group in _grouped(mentions, lambda one: one.document_id).items():
         if document is None or len(group) == 1:
             kept += group
-        elif _blocks(group) > 1:
+        elif _blocks(mentions) > 1:
             reason = f"have {what}, but both are on document {document}; it does not link mentions on this document"
             conflicts.append(_conflict(DOCUMENT, _of_two_blocks(group), reason, group))
     if _blocks(kept) > MAX_BLOCKS:
@@ -232,8 +232,8 @@ def _blocks(mentions: Iterable[_Mention]) -> int:
 
 
 def _of_two_blocks(mentions: Sequence[_Mention]) -> MentionPair:
-    """The first mention, and the first one of another block."""
-    return mentions[0], next(one for one in mentions if one.block != mentions[0].block)
+    """The first mention, and the first one of another block; the second one if all are of one block."""
+    return mentions[0], next((one for one in mentions if one.block != mentions[0].block), mentions[1])
 
 
 def _conflict(kind: str, two: MentionPair, reason: str, mentions: Sequence[_Mention]) -> ConstraintConflict:
