@@ -127,3 +127,18 @@ def test_new_epoch_is_announced(result: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["update", str(result), str(new)])
     assert done.exit_code == 0, done.output
     assert "epoch 2: frequencies and limit are new (80 mentions came, left or changed, 100% of the 80" in done.output
+
+
+def test_frequencies_of_another_collection_stay(tmp_path: Path) -> None:
+    records = write_documents(tmp_path / "records.jsonl", [document(number) for number in range(200)])
+    disambiguate(records, tmp_path / "large", SETTINGS, save_statistics=tmp_path / "counts.csv")
+    few = write_documents(tmp_path / "few.jsonl", [document(number) for number in range(FIRST)])
+    result = tmp_path / "result"
+    disambiguate(few, result, SETTINGS, statistics=tmp_path / "counts.csv")
+    done = update(result, new_file(tmp_path, FIRST, FIRST))
+    assert (done.epoch, done.warnings) == (1, [])
+    masses = (result / "statistics.collection.json").read_bytes()
+    for number, mode in enumerate(("assign", "rebuild"), 2):
+        assert update(result, mode=mode, recalibrate=True).epoch == number  # type: ignore[arg-type]
+        assert (result / "statistics.collection.json").read_bytes() == masses
+        assert not (result / "statistics.new.parquet").exists()

@@ -198,29 +198,38 @@ def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, probl
 
 
 def _why_new_epoch(run: Run, task: _Task, since: EpochChange) -> str | None:
-    """Why a new epoch begins, or None; a warning if the user keeps an old one."""
+    """Why a new epoch begins, or None; a warning if the user keeps an old one.
+
+    Frequencies that were counted elsewhere do not depend on the collection: then no epoch ends by itself.
+    """
+    from homonym.corpus.rebuilding import statistics_from_elsewhere
+
     changed = f"{since.changed:,} mentions came, left or changed, {since.share:.0%} of the {since.mentions:,} before"
     if task.mode == "rebuild":
         return "rebuild"
     if task.recalibrate:
         return "asked for"
-    if since.ends_epoch and task.keep_epoch:
+    if not since.ends_epoch or statistics_from_elsewhere(task.folder):
+        return None
+    if task.keep_epoch:
         run.warnings.append(
             f"frequencies and limit are too old: {changed}. The next update without --keep-epoch counts them anew."
         )
-    return changed if since.ends_epoch and not task.keep_epoch else None
+    return None if task.keep_epoch else changed
 
 
 def _run_all(run: Run, plan: UpdatePlan, resources: Resources | None) -> Path:
     """Run the whole collection again; returns the directory of the result."""
     from homonym.commands.disambiguate import disambiguate
-    from homonym.corpus.rebuilding import given_settings, write_records
+    from homonym.corpus.rebuilding import given_settings, statistics_from_elsewhere, write_records
 
     records, fresh = plan.work / "records.jsonl", plan.work / "rebuilt"
     write_records(plan.folder, records)
     pairs = plan.folder / PAIRS
+    statistics, mentions = statistics_from_elsewhere(plan.result) or (None, None)
     summary = disambiguate(
         records, fresh, given_settings(plan.result), pairs=pairs if pairs.exists() else None,
+        statistics=statistics, mentions_in_collection=mentions,
         resources=replace(resources or Resources(), threads=run.threads, memory=run.memory, work=None),
         listener=run.log.stages.listener,
     )  # fmt: skip

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from homonym.collection.result_statistics import ResultStatistics
 from homonym.corpus.epoch import read_epoch
 from homonym.corpus.id_matching import match_authors, weights_of
 from homonym.corpus.ids import mint
@@ -55,16 +56,25 @@ def write_records(folder: Path, path: Path) -> None:
             stream.writelines(record.encode() + b"\n" for record in batch["record"].to_pylist())
 
 
-def given_settings(result: Path) -> Settings:
-    """The settings of a result as the user gave them: what was calibrated is left out."""
+def _from_log(result: Path, name: str) -> Any:
+    """A value that the log of a result keeps; None if it has none, as that of an earlier version."""
     try:
-        given = orjson.loads((result / LOG).read_bytes())["summary"]["given"]
-    except FileNotFoundError:
-        given = None
-    except (KeyError, TypeError):  # the log of an earlier version
-        given = None
+        return orjson.loads((result / LOG).read_bytes())["summary"][name]
+    except (FileNotFoundError, KeyError, TypeError):
+        return None
     except (OSError, ValueError) as error:
         raise InputError(f"{result / LOG} cannot be read: {first_line(error)}.") from error
+
+
+def statistics_from_elsewhere(result: Path) -> tuple[Path, int] | None:
+    """The file of frequencies that the user gave for a result, and its N; None if the run has counted them."""
+    path = _from_log(result, "statistics")
+    return (Path(path), ResultStatistics.read(result).mentions) if path else None
+
+
+def given_settings(result: Path) -> Settings:
+    """The settings of a result as the user gave them: what was calibrated is left out."""
+    given = _from_log(result, "given")
     if given is not None:
         return Settings(**given)
     known = load_settings(result)
