@@ -247,12 +247,12 @@ def _rebuild(run: Run, plan: UpdatePlan, fresh: Path) -> tuple[UpdatePlan, Touch
 
 
 def _begin_epoch(plan: UpdatePlan, fresh: Path) -> UpdatePlan:
-    """Let the result have the frequencies and the calibration of a new run; with `grow`, all names are looked at."""
+    """Let the result have the frequencies and the calibration of a new run."""
     from homonym.corpus.epoch import read_epoch
     from homonym.corpus.rebuilding import take_epoch
 
     take_epoch(fresh, plan.folder)
-    return replace(plan, epoch=read_epoch(plan.folder), all_blocks=plan.mode == "grow")
+    return replace(plan, epoch=read_epoch(plan.folder))
 
 
 class _EpochState(NamedTuple):

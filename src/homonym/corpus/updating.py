@@ -87,8 +87,6 @@ class UpdatePlan:
     mode: str
     known_ids: pa.Table
     threads: int = 1
-    # Whether all blocks are worked on, because a new epoch has other frequencies and another limit.
-    all_blocks: bool = False
     # The identifiers of mentions by kind, filled where documents are read anyway.
     identifiers: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -100,8 +98,6 @@ def touched_blocks(plan: UpdatePlan) -> TouchedBlocks:
     touched = TouchedBlocks()
     new, touched.renamed = inherited_rows(new, leaving, plan.changes.changed)
     blocks = {*new["block"].to_pylist(), *leaving["block"].to_pylist(), *_decided_blocks(plan, new)}
-    if plan.all_blocks:
-        blocks.update(pc.unique(pq.read_table(plan.result / MENTIONS, columns=["block"])["block"]).to_pylist())
     touched.blocks = sorted(blocks, key=str.encode)
     shown = look_up(plan.result / MENTIONS, "block", pa.array(touched.blocks, pa.string()))
     touched.former = shown
@@ -218,7 +214,7 @@ def _decided_blocks(plan: UpdatePlan, new: pa.Table) -> set[str]:
 
 def _clustered(plan: UpdatePlan, base: pa.Table) -> pa.Table:
     """The rows with authors for all mentions; authors that did not change keep their rows."""
-    without = base if plan.all_blocks else base.filter(pc.is_null(base["author_id"]))
+    without = base.filter(pc.is_null(base["author_id"]))
     if not len(without):
         return _with_mean_confidence(base, plan)
     blocks = pa.array(sorted(set(without["block"].to_pylist()), key=str.encode), pa.string())
