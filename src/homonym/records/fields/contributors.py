@@ -82,6 +82,8 @@ def set_apart_contributors(document: Document, notes: list[Note]) -> None:
         kept.append(author)
     if len(kept) < len(document.authors):
         document.authors = kept
+    if len(document.other_contributors) > 1:  # a group may be listed as an author and marked elsewhere, too
+        document.other_contributors = list(dict.fromkeys(document.other_contributors))
 
 
 def _add_noted(document: Document, notes: list[Note]) -> None:
