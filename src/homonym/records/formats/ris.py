@@ -365,21 +365,25 @@ def _names(tags: Tags, notes: list[Note]) -> Iterator[tuple[str, str]]:
     for tag in [tag for tag in tags if tag in _AUTHOR_TAGS]:
         entries = [_without_orcid(entry) for value in tags[tag] for entry in _entries(plain_text(value))]
         for name, orcid in entries:
-            if not is_name(name) or not (_is_group(name) or is_placeholder(name) or name in listed):
+            if name in listed:
+                continue
+            if not (is_placeholder(name) or is_group(name) or (name[-1:] == "," and _is_marked(name))) or not is_name(
+                name
+            ):
                 yield name.rstrip(", "), orcid
-            elif name not in listed:
+            else:
                 note_contributor(name.rstrip(", "), notes)
         if "AU" in tags and "A1" in tags:
             listed.update(name for name, _ in entries)
 
 
-def _is_group(name: str) -> bool:
-    """Whether a name is that of a group, by its words or by a comma at its end, which EndNote asks for.
+def _is_marked(name: str) -> bool:
+    """Whether a comma at the end of a name marks a group, as EndNote asks for.
 
-    >>> [_is_group(name) for name in ("The Ice Project", "Ice Watch,", "Doe, Jane,", "Doe,")]
-    [True, True, False, False]
+    >>> [_is_marked(name) for name in ("Ice Watch,", "Doe, Jane,", "Doe,")]
+    [True, False, False]
     """
-    return is_group(name) or (name[-1:] == "," and _WORDS_AND_COMMA.fullmatch(name) is not None)
+    return _WORDS_AND_COMMA.fullmatch(name) is not None
 
 
 def _entries(text: str) -> list[str]:
