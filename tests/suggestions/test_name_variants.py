@@ -120,6 +120,13 @@ def test_order_of_input_and_threads_do_not_matter(result: Path, renamed: dict[in
     assert (tmp_path / "again" / VARIANTS).read_bytes() == (result / VARIANTS).read_bytes()
 
 
+def test_documents_without_authors_do_not_matter(result: Path, renamed: dict[int, str], tmp_path: Path) -> None:
+    nobody = {"id": "N", "title": "Aaaa Zzzz", "venue": "Aaaa", "year": 2001, "authors": ["Aaaa Study Group"]}
+    disambiguate(_write(tmp_path / "more.jsonl", [*_documents(renamed), nobody]), tmp_path / "more")
+    expected = {(one.author_a, one.author_b) for one in find_variants(result)}
+    assert {(one.author_a, one.author_b) for one in find_variants(tmp_path / "more")} == expected
+
+
 def test_no_list_without_examples(tmp_path: Path) -> None:
     documents = [{"id": "D1", "title": "Alone", "year": 2001, "authors": [{"name": "Doe, Jane"}]}]
     disambiguate(_write(tmp_path / "one.jsonl", documents), tmp_path / "result")

@@ -214,9 +214,10 @@ def add_topics(connection: duckdb.DuckDBPyConnection, authors: ResultAuthors, ch
         """CREATE OR REPLACE TABLE entries AS SELECT n.kind, m.author, n.feature, count(*)::DOUBLE AS count
            FROM memberships m JOIN chosen_authors c ON c.author = m.author JOIN numbered n ON n.document = m.document
            GROUP BY n.kind, m.author, n.feature;
-           CREATE OR REPLACE TABLE totals AS SELECT n.kind, n.feature, sum(s.authors)::DOUBLE AS count FROM numbered n
-           JOIN (SELECT document, count(*) AS authors FROM members GROUP BY document) s ON s.document = n.document
-           GROUP BY n.kind, n.feature"""
+           CREATE OR REPLACE TABLE totals AS
+           SELECT n.kind, n.feature, coalesce(sum(s.authors), 0)::DOUBLE AS count FROM numbered n
+           LEFT JOIN (SELECT document, count(*) AS authors FROM members GROUP BY document) s ON s.document = n.document
+           GROUP BY n.kind, n.feature"""  # features of documents without mentions, too, as the place is the number
     )
     connection.unregister("chosen_authors")
     for kind in (TERM, VENUE):
