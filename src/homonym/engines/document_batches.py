@@ -15,7 +15,7 @@ from homonym.collection.encoded import Encoded
 from homonym.collection.layout import SLOT_BITS
 
 # A table is a quarter of the memory, but no more bytes than this.
-MAX_TABLE_BYTES = 3 << 28
+MAX_TABLE_BYTES = 3 << 29
 # A feature type is in the table if documents have more features of it on average. The products of fewer features are
 # computed as fast as they are looked up. Types whose features belong to mentions have none of documents.
 LONG_TYPE = 20
