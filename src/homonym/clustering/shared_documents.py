@@ -34,7 +34,7 @@ def pair_documents(
     """The table of some documents, given as one block.
 
     It is in the given `memory`, at least `table_bytes`, and overwrites the table before it. New memory for each table
-    took a third as long as filling it.
+    took a third of its time.
     """
     from homonym.clustering.dense.cooccurrence import new_feature_scratch
     from homonym.clustering.dense.document_pairs import fill_rows, index_documents
