@@ -13,6 +13,7 @@ from homonym.commands.in_memory import Data, files_of
 from homonym.commands.run import Resources, Run, RunFiles, open_local_engine, prepare_run
 from homonym.errors import InputError, SettingsError, counted
 from homonym.io.result_directory import (
+    CONFLICTS,
     DOCUMENTS,
     MASSES,
     MENTIONS,
@@ -252,12 +253,19 @@ def _write_page(run: Run, copy: Path, what: str) -> None:
 def _updated(
     run: Run, plan: UpdatePlan, note: CorpusNote, touched: TouchedBlocks, changes: IdChanges, problems: Problems
 ) -> Updated:
+    from homonym.constraints.across_blocks import KNOWN
+
     documents, after = plan.changes, touched.after
     kept = {mention: author for mention, author in touched.before.items() if mention in after}
     if documents.bridges:
         run.warnings.append(
             f"{counted(documents.bridges, 'new record')} would make one document of several that the result has; "
             "update --mode rebuild does that."
+        )
+    if left := sum(one.kind == KNOWN for one in touched.conflicts):
+        run.warnings.append(
+            f"{counted(left, 'identifier')} would unite authors that the result has, which the mode assign leaves as "
+            f"they are ({CONFLICTS} names them); update --mode grow unites them."
         )
     return Updated(
         output=plan.place,

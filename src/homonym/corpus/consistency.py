@@ -119,11 +119,6 @@ RULES = (
         "SELECT count(*), min(mention_id) FROM mentions WHERE author_id IS NULL OR author_id = ''",
     ),
     ConsistencyRule(
-        MENTIONS, (MENTIONS,), "has mentions of several names for the author {}",
-        """SELECT count(*), min(x) FROM (SELECT author_id AS x FROM mentions
-           GROUP BY author_id HAVING count(DISTINCT block) > 1)""",
-    ),
-    ConsistencyRule(
         DOCUMENTS, (DOCUMENTS,), "has several rows for the document {}", _distinct("documents", "document_id")
     ),
     ConsistencyRule(

@@ -156,9 +156,14 @@ def _names(fresh: list[str], kept: dict[int, str], plan: UpdatePlan, rows: pa.Ta
 
 
 def _only_changed(touched: TouchedBlocks, fresh: pa.Table) -> None:
-    """Leave out the blocks whose rows are those of the new run, which need not be written again."""
+    """Leave out the blocks whose rows are those of the new run, which need not be written again.
+
+    All blocks of an author of which some rows are others stay.
+    """
     differs = pc.invert(pc.equal(touched.shown["author_id"], fresh["author_id"]))
-    blocks = pc.unique(touched.shown["block"].filter(differs))
+    changed = [pc.is_in(rows["author_id"], pc.unique(rows["author_id"].filter(differs)))
+               for rows in (touched.shown, fresh)]  # fmt: skip
+    blocks = pc.unique(touched.shown["block"].filter(pc.or_(*changed)))
     touched.after = authors_of_mentions(touched.shown)
     chosen = pc.is_in(fresh["block"], blocks)
     touched.former, touched.base, touched.shown = (rows.filter(chosen) for rows in (fresh, touched.base, touched.shown))
