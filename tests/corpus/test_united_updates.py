@@ -202,3 +202,29 @@ def test_is_not_takes_one_mention_of_another_name_out(result: Path) -> None:
 def test_united_authors_of_an_updated_result_are_explained(result: Path) -> None:
     after = add(result, paper(50, "Harrison Jones, Hugo", ORCID))
     assert after["D0050#0"] in str(explain(result, after["D0050#0"]))
+
+
+STALE = "author_a,name_a,author_b,name_b,kind,score,evidence\nA/000000000000,A,B/000000000000,B,spelling,0.9,none\n"
+
+
+def test_update_makes_the_list_of_name_variants_again(result: Path) -> None:
+    (result / "variants.csv").write_text(STALE)
+    assert "variants.csv: it cannot be read ('A/000000000000' is no author" in check(result).problems[0]
+    add(result, paper(50, "Harrison, Hugo"))
+    assert not (result / "variants.csv").exists(), "this small collection has no such list"
+
+
+def test_update_of_a_large_result_removes_the_list_of_name_variants(
+    result: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("homonym.commands.update.PAGE_MENTIONS", 0)
+    (result / "variants.csv").write_text(STALE)
+    done = update(result, write_documents(result.parent / "new.jsonl", [paper(50, "Harrison, Hugo")]))
+    assert any(text.startswith("variants.csv was removed") for text in done.warnings)
+    sound(result)
+
+
+def test_check_makes_the_list_of_name_variants_again(result: Path) -> None:
+    (result / "variants.csv").write_text(STALE)
+    assert check(result, repair=True).repaired == ["variants.csv", "report.html"]
+    sound(result)

@@ -29,7 +29,18 @@ from homonym.corpus.updating import (
 )
 from homonym.errors import InputError, first_line
 from homonym.io.outputs import open_atomic
-from homonym.io.result_directory import DOCUMENTS, FILES, LOG, MARKER, MENTIONS, NEW_FEATURES, UNDECIDED
+from homonym.io.result_directory import (
+    CONFIDENCE,
+    CONFLICTS,
+    DOCUMENTS,
+    FILES,
+    LOG,
+    MARKER,
+    MENTIONS,
+    NEW_FEATURES,
+    UNDECIDED,
+    VARIANTS,
+)
 from homonym.io.tables import write_table
 from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
 from homonym.settings import Settings, load_settings
@@ -63,7 +74,7 @@ def given_settings(result: Path) -> Settings:
 
 def take_files(fresh: Path, folder: Path) -> None:
     """Let a copy of a result have the files of a new run, except those that the run does not know."""
-    for name in (NEW_FEATURES, UNDECIDED):
+    for name in (NEW_FEATURES, UNDECIDED, CONFLICTS, VARIANTS, CONFIDENCE):
         (folder / name).unlink(missing_ok=True)
     _keep_record_ids(folder, fresh)
     for name in FILES - {MARKER}:
