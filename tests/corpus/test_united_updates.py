@@ -15,6 +15,7 @@ from homonym.commands.decisions import decisions
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.events import events
 from homonym.commands.explain import explain
+from homonym.commands.export import export
 from homonym.commands.update import update
 from homonym.corpus.ids import current_id
 from tests.support.living import SETTINGS, authors, document, require_consistent, rows, tables, write_documents
@@ -81,8 +82,9 @@ def test_a_run_unites_them(first: Path) -> None:
 @pytest.mark.parametrize("mode", ["assign", "grow", "rebuild"])
 @pytest.mark.parametrize("name", ["Harrison, Hugo", "Harrison-Smith, H. B."])
 def test_a_paper_of_one_of_the_names_leaves_the_author_one(result: Path, mode: str, name: str) -> None:
-    before, untouched = authors(result), "HARRISON, H" if "Smith" in name else "HARRISON-SMITH, H"
+    before, untouched = authors(result), "HARRISON, H" if "Smith" in name else "HARRISON SMITH, H"
     former = block_rows(result, untouched)
+    assert len(former) == 2
     after = add(result, paper(50, name, ORCID), mode=mode)
     assert {one: after[one] for one in before} == before
     assert after["D0050#0"] == before["D0001#0"]
@@ -164,6 +166,8 @@ def test_same_joins_authors_of_two_names_and_undo_restores_every_byte(result: Pa
     assert after["D0005#0"] == after["D0006#0"]
     assert [kind for kind, _ in kinds(result)] == ["merged"]
     assert events(result).rows[0]["reason"] == f"decision {done.decision.number}"
+    assert "united by your pairs or decisions" in str(explain(result, found["D0005#0"]))
+    assert "united by your pairs or decisions" in str(explain(result, found["D0006#0"])), "one of both is a redirect"
     later = Path(shutil.copytree(result, result.parent / "later"))
     for mode in ("assign", "grow", "rebuild"):
         after = add(later, paper({"assign": 60, "grow": 61, "rebuild": 62}[mode], "Smith, Hugo", topic=2), mode=mode)
@@ -228,3 +232,20 @@ def test_check_makes_the_list_of_name_variants_again(result: Path) -> None:
     (result / "variants.csv").write_text(STALE)
     assert check(result, repair=True).repaired == ["variants.csv", "report.html"]
     sound(result)
+
+
+@pytest.mark.parametrize("mode", ["assign", "grow"])
+def test_papers_of_both_names_in_one_update(result: Path, mode: str) -> None:
+    before = authors(result)
+    after = add(result, paper(50, "Harrison, Hugo"), paper(51, "Harrison-Smith, H. B.", ORCID), mode=mode)
+    assert {one: after[one] for one in before} == before
+    assert after["D0051#0"] == before["D0001#0"]
+    found = explain(result, before["D0001#0"])
+    assert f"2 more mentions of this author (HARRISON SMITH, H): united by the orcid {ORCID}" in str(found)
+    assert "more mentions of this author (HARRISON, H)" in str(explain(result, "D0051#0"))
+
+
+def test_united_authors_of_an_updated_result_are_exported(result: Path, tmp_path: Path) -> None:
+    after = add(result, paper(50, "Harrison Jones, Hugo", ORCID))
+    export(result, "jsonld", tmp_path / "out.jsonld")
+    assert after["D0050#0"] in (tmp_path / "out.jsonld").read_text()
