@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from homonym.commands.cluster import cluster
@@ -201,6 +201,7 @@ def test_bad_tables_are_refused_as_a_whole(text: str, message: str, result: Path
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20)
 
 
+@example(reason="0", user="0", a="\r")
 @given(reason=TEXTS, user=TEXTS, a=TEXTS)
 @settings(max_examples=examples(60))
 def test_round_trip_of_hostile_text(
