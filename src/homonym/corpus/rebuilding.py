@@ -29,7 +29,18 @@ from homonym.corpus.updating import (
 )
 from homonym.errors import InputError, first_line
 from homonym.io.outputs import open_atomic
-from homonym.io.result_directory import DOCUMENTS, FILES, LOG, MARKER, MENTIONS, NEW_FEATURES, UNDECIDED
+from homonym.io.result_directory import (
+    CONFIDENCE,
+    CONFLICTS,
+    DOCUMENTS,
+    FILES,
+    LOG,
+    MARKER,
+    MENTIONS,
+    NEW_FEATURES,
+    UNDECIDED,
+    VARIANTS,
+)
 from homonym.io.tables import write_table
 from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
 from homonym.settings import Settings, load_settings
@@ -63,7 +74,7 @@ def given_settings(result: Path) -> Settings:
 
 def take_files(fresh: Path, folder: Path) -> None:
     """Let a copy of a result have the files of a new run, except those that the run does not know."""
-    for name in (NEW_FEATURES, UNDECIDED):
+    for name in (NEW_FEATURES, UNDECIDED, CONFLICTS, VARIANTS, CONFIDENCE):
         (folder / name).unlink(missing_ok=True)
     _keep_record_ids(folder, fresh)
     for name in FILES - {MARKER}:
@@ -156,9 +167,14 @@ def _names(fresh: list[str], kept: dict[int, str], plan: UpdatePlan, rows: pa.Ta
 
 
 def _only_changed(touched: TouchedBlocks, fresh: pa.Table) -> None:
-    """Leave out the blocks whose rows are those of the new run, which need not be written again."""
+    """Leave out the blocks whose rows are those of the new run, which need not be written again.
+
+    All blocks of an author of which some rows are others stay.
+    """
     differs = pc.invert(pc.equal(touched.shown["author_id"], fresh["author_id"]))
-    blocks = pc.unique(touched.shown["block"].filter(differs))
+    changed = [pc.is_in(rows["author_id"], pc.unique(rows["author_id"].filter(differs)))
+               for rows in (touched.shown, fresh)]  # fmt: skip
+    blocks = pc.unique(touched.shown["block"].filter(pc.or_(*changed)))
     touched.after = authors_of_mentions(touched.shown)
     chosen = pc.is_in(fresh["block"], blocks)
     touched.former, touched.base, touched.shown = (rows.filter(chosen) for rows in (fresh, touched.base, touched.shown))
