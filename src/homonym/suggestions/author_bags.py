@@ -8,6 +8,7 @@ authors, the pseudo-variants, which have bags like the others but do not count f
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,11 @@ CO, AFF, TERM, VENUE = TYPES = ("co-author", "institution", "word", "venue")
 
 # Number of authors that are cut in two, and the fewest documents of each.
 MAX_PSEUDO, MIN_DOCUMENTS = 2000, 2
+# Affiliations that are parsed to find their institutions, the most common: one for so many mentions, and at least so many.
+# The others, mostly written once, are compared as they are written.
+MENTIONS_PER_AFFILIATION, MIN_AFFILIATIONS = 128, 5000
+# Maximum #(f) of a rare feature: 9 of 10 renamed authors of the set openreview share a co-author below it.
+MAX_RARE = 64
 # Words with fewer letters are not features: most are articles and prepositions.
 _SHORTEST_WORD = 4
 
@@ -45,7 +51,7 @@ class AuthorBags:
     total: Floats
     mass: Floats
 
-    @property
+    @cached_property
     def author(self) -> Integers:
         """The author of each entry."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
@@ -56,20 +62,34 @@ class AuthorBags:
         The lift is S(a, b) · n(·) / (n(a) · n(b)) with S(a, b) = Σ_f #(f, a) · #(f, b) / #(f): the relative frequency
         p(a|b) of the clustering, divided by what a random author has. It is 0 where one of them has no feature.
         """
-        size = np.diff(self.start)
-        entry = ranges(self.start[a], size[a])
-        pair = np.repeat(np.arange(len(a)), size[a])
-        features = max(len(self.total), 1)
-        keys = self.author * features + self.feature
-        wanted = b[pair] * features + self.feature[entry]
-        place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-        found = keys[place] == wanted if len(keys) else np.zeros(len(wanted), bool)
-        pair, entry, place = pair[found], entry[found], place[found]
+        pair, entry, place = self._shared(a, b)
         shared = self.count[entry] * self.count[place] / self.total[self.feature[entry]]
         S = np.bincount(pair, shared, len(a))
         expected = self.mass[a] * self.mass[b] / max(self.total.sum(), 1.0)
         lift = np.divide(S, expected, out=np.zeros(len(a)), where=expected > 0)
         return lift, np.bincount(pair, minlength=len(a)).astype(np.float64)
+
+    def rarity(self, a: Integers, b: Integers) -> Floats:
+        """#(f) of the rarest feature that pairs of authors share; infinite if they share none."""
+        pair, entry, _ = self._shared(a, b)
+        found = np.full(len(a), np.inf)
+        np.minimum.at(found, pair, self.total[self.feature[entry]])
+        return found
+
+    def _shared(self, a: Integers, b: Integers) -> tuple[Integers, Integers, Integers]:
+        """The shared features of pairs: number of the pair, entry of the first author, entry of the second."""
+        size = np.diff(self.start)
+        entry = ranges(self.start[a], size[a])
+        pair = np.repeat(np.arange(len(a)), size[a])
+        wanted = b[pair] * max(len(self.total), 1) + self.feature[entry]
+        place = np.minimum(np.searchsorted(self._keys, wanted), max(len(self._keys) - 1, 0))
+        found = self._keys[place] == wanted if len(self._keys) else np.zeros(len(wanted), bool)
+        return pair[found], entry[found], place[found]
+
+    @cached_property
+    def _keys(self) -> Integers:
+        """Author and feature of each entry as one number; they rise."""
+        return self.author * max(len(self.total), 1) + self.feature
 
     def rarest_shared(self, a: int, b: int, most: int) -> list[int]:
         """The features that two authors share, the rarest first."""
@@ -113,7 +133,7 @@ NO_YEAR = -1
 
 
 def read_authors(connection: duckdb.DuckDBPyConnection, folder: Path) -> ResultAuthors:
-    """Read the authors of a result with documents; words and venues come with `add_topics`."""
+    """Read the authors of a result, with institutions and rare co-authors; the rest comes with `add_all_features`."""
     for view, name in (("authors", AUTHORS), ("mentions", MENTIONS), ("documents", DOCUMENTS)):
         connection.execute(f"CREATE VIEW {view} AS SELECT * FROM read_parquet({sql_files([folder / name])})")
     _number(connection)
@@ -122,6 +142,7 @@ def read_authors(connection: duckdb.DuckDBPyConnection, folder: Path) -> ResultA
     years = connection.sql("SELECT * FROM years ORDER BY author").to_arrow_table()
     _count_people(connection)
     found = {kind: _bags(connection, kind, len(years), len(authors)) for kind in ("document", CO, AFF)}
+    found[CO] = replace(found[CO], total=_totals(connection, CO, len(authors)))
     return ResultAuthors(
         authors["author_id"].to_pylist(),
         authors["name"].to_pylist(),
@@ -139,7 +160,7 @@ def _number(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(
         r"""CREATE TABLE people AS
             SELECT row_number() OVER (ORDER BY author_id) - 1 AS author, author_id, name, documents,
-                   dense_rank() OVER (ORDER BY regexp_replace(author_id, '/[0-9a-f]+$', '')) AS block FROM authors"""
+                   (hash(regexp_replace(author_id, '/[0-9a-f]+$', '')) >> 1)::BIGINT AS block FROM authors"""
     )
     connection.execute(
         """CREATE TABLE papers AS
@@ -170,7 +191,8 @@ def _cut_in_two(connection: duckdb.DuckDBPyConnection) -> None:
            UNION ALL
            SELECT (SELECT count(*) FROM people) + 2 * c.place + (m.rank * 2 > m.size)::INTEGER, document, position, year
            FROM (SELECT *, row_number() OVER (PARTITION BY author ORDER BY year NULLS LAST, document) AS rank,
-                        count(*) OVER (PARTITION BY author) AS size FROM members) m
+                        count(*) OVER (PARTITION BY author) AS size
+                 FROM members WHERE author IN (SELECT author FROM chosen)) m
            JOIN chosen c ON c.author = m.author"""
     )
     connection.execute(
@@ -184,46 +206,77 @@ def _cut_in_two(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _count_people(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the table `entries` (kind, author, feature, count) with documents, co-authors and institutions."""
+    """Make the tables `entries` (kind, author, feature, count), with documents, institutions and rare co-authors.
+
+    `partners` has the co-authors, who are members of documents with few authors, and #(f) of each.
+    """
     _read_institutions(connection)
     connection.execute(
         f"""CREATE TABLE entries AS SELECT 'document' AS kind, author, document AS feature, 1::DOUBLE AS count
                 FROM memberships;
             INSERT INTO entries SELECT '{AFF}', m.author, n.feature, count(*) FROM memberships m
             JOIN numbered n ON n.document = m.document AND n.position = m.position GROUP BY m.author, n.feature;
-            INSERT INTO entries
-            WITH small AS (SELECT document FROM members GROUP BY document HAVING count(*) <= {MAX_COAUTHORS})
-            SELECT '{CO}', m.author, o.author, count(*) FROM memberships m
-            JOIN small s ON s.document = m.document
-            JOIN members o ON o.document = m.document AND o.position IS DISTINCT FROM m.position
+            CREATE TABLE sizes AS SELECT document, count(*) AS authors FROM members GROUP BY document;
+            CREATE TABLE partners AS
+            SELECT m.author, m.document, m.position, sum(s.authors - 1) OVER (PARTITION BY m.author) AS total
+            FROM members m JOIN sizes s ON s.document = m.document WHERE s.authors BETWEEN 2 AND {MAX_COAUTHORS}"""
+    )
+    _count_partners(connection, f"SELECT * FROM partners WHERE total <= {MAX_RARE}", "SELECT * FROM memberships")
+
+
+def _count_partners(connection: duckdb.DuckDBPyConnection, partners: str, memberships: str) -> None:
+    """Add entries for these co-authors of these authors."""
+    connection.execute(
+        f"""INSERT INTO entries SELECT '{CO}', m.author, o.author, count(*) FROM ({memberships}) m
+            JOIN ({partners}) o ON o.document = m.document AND o.position IS DISTINCT FROM m.position
             GROUP BY m.author, o.author"""
     )
 
 
-def add_topics(connection: duckdb.DuckDBPyConnection, authors: ResultAuthors, chosen: Integers) -> None:
-    """Add the bags of words and venues; only the chosen authors get entries, but all count for the frequencies."""
+def add_all_features(connection: duckdb.DuckDBPyConnection, authors: ResultAuthors, chosen: Integers) -> None:
+    """Complete the bags of the chosen authors: all co-authors, words and venues. Others lose their co-authors."""
     connection.register("chosen_authors", pa.table({"author": chosen}))
     connection.execute(
-        f"""INSERT INTO written SELECT DISTINCT '{TERM}', document, NULL,
-                unnest(regexp_extract_all(lower(title), '[\\p{{L}}]{{{_SHORTEST_WORD},}}')) FROM papers;
-            INSERT INTO written SELECT '{VENUE}', document, NULL, lower(venue) FROM papers WHERE venue <> '';
-            CREATE OR REPLACE TABLE written AS SELECT * FROM written WHERE kind <> '{AFF}'"""
-    )
-    _number_texts(connection)
-    connection.execute(
-        """CREATE OR REPLACE TABLE entries AS SELECT n.kind, m.author, n.feature, count(*)::DOUBLE AS count
-           FROM memberships m JOIN chosen_authors c ON c.author = m.author JOIN numbered n ON n.document = m.document
-           GROUP BY n.kind, m.author, n.feature;
-           CREATE OR REPLACE TABLE totals AS SELECT n.kind, n.feature, sum(s.authors)::DOUBLE AS count FROM numbered n
-           JOIN (SELECT document, count(*) AS authors FROM members GROUP BY document) s ON s.document = n.document
-           GROUP BY n.kind, n.feature"""
+        """CREATE TABLE chosen_members AS SELECT m.* FROM memberships m JOIN chosen_authors c ON c.author = m.author;
+           DELETE FROM entries"""
     )
     connection.unregister("chosen_authors")
-    for kind in (TERM, VENUE):
-        rows = connection.sql(f"SELECT count FROM totals WHERE kind = '{kind}' ORDER BY feature").to_arrow_table()
-        total = np.maximum(rows["count"].to_numpy(), 1.0)
+    _count_partners(connection, "SELECT * FROM partners", "SELECT * FROM chosen_members")
+    _count_topics(connection)
+    for kind in (CO, TERM, VENUE):
+        total = _totals(connection, kind, authors.count)
         authors.bags[kind] = replace(_bags(connection, kind, len(authors.first_year), authors.count), total=total)
-        authors.feature_name[kind] = _texts(connection, kind)
+        if kind != CO:
+            authors.feature_name[kind] = _texts(connection, kind)
+
+
+def _totals(connection: duckdb.DuckDBPyConnection, kind: str, authors: int) -> Floats:
+    """#(f) of all features of a type, at least 1."""
+    source = f"totals WHERE kind = '{kind}'" if kind != CO else "(SELECT DISTINCT author AS feature, total FROM partners)"
+    rows = connection.sql(f"SELECT feature, total::DOUBLE AS total FROM {source}").to_arrow_table()
+    found = np.ones(authors if kind == CO else len(rows))
+    found[rows["feature"].to_numpy()] = np.maximum(rows["total"].to_numpy(), 1.0)
+    return found
+
+
+def _count_topics(connection: duckdb.DuckDBPyConnection) -> None:
+    """Add entries for words and venues, and make the table `totals` (kind, text, feature, total)."""
+    connection.execute(
+        f"""CREATE OR REPLACE TABLE written AS
+            SELECT '{TERM}' AS kind, document, unnest(list_distinct(
+                       regexp_extract_all(lower(title), '[\\p{{L}}]{{{_SHORTEST_WORD},}}'))) AS text FROM papers
+            UNION ALL SELECT '{VENUE}', document, lower(venue) FROM papers WHERE venue <> '';
+            CREATE OR REPLACE TABLE totals AS
+            SELECT kind, text, row_number() OVER (PARTITION BY kind ORDER BY text) - 1 AS feature, total
+            FROM (SELECT w.kind, w.text, sum(s.authors) AS total FROM written w
+                  JOIN sizes s ON s.document = w.document GROUP BY w.kind, w.text);
+            CREATE OR REPLACE TABLE texts AS SELECT kind, text, feature FROM totals;
+            CREATE OR REPLACE TABLE numbered AS SELECT w.kind, w.document, t.feature FROM written w
+            JOIN totals t ON t.kind = w.kind AND t.text = w.text
+            WHERE w.document IN (SELECT document FROM chosen_members);
+            INSERT INTO entries SELECT n.kind, m.author, n.feature, count(*)
+            FROM chosen_members m JOIN numbered n ON n.document = m.document GROUP BY n.kind, m.author, n.feature"""
+    )
 
 
 def _number_texts(connection: duckdb.DuckDBPyConnection) -> None:
@@ -247,17 +300,27 @@ def _read_institutions(connection: duckdb.DuckDBPyConnection) -> None:
                  FROM (SELECT document_id, unnest(authors) AS a FROM documents) s
                  JOIN papers p ON p.document_id = s.document_id)"""
     )
-    distinct = connection.sql("SELECT DISTINCT affiliation FROM affiliations ORDER BY affiliation").to_arrow_table()
-    pairs = [(text, one) for text in distinct["affiliation"].to_pylist() if text for one in institutions(text)]
-    columns = list(zip(*pairs, strict=True)) or [(), ()]
-    known = pa.table([pa.array(column, pa.string()) for column in columns], names=["affiliation", "text"])
-    connection.register("known", known)
+    connection.register("known", _common_institutions(connection))
     connection.execute(
-        f"""INSERT INTO written SELECT DISTINCT '{AFF}', a.document, a.position, k.text
-            FROM affiliations a JOIN known k ON k.affiliation = a.affiliation"""
+        f"""INSERT INTO written SELECT DISTINCT '{AFF}', a.document, a.position, coalesce(k.text, lower(a.affiliation))
+            FROM affiliations a LEFT JOIN known k ON k.affiliation = a.affiliation WHERE k.text <> ''
+               OR (k.text IS NULL AND a.affiliation <> '')"""
     )
     connection.unregister("known")
     _number_texts(connection)
+
+
+def _common_institutions(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """The institutions of the most common affiliations; those without an institution have an empty text."""
+    (mentions,) = connection.sql("SELECT count(*) FROM members").fetchall()[0]
+    most = max(MIN_AFFILIATIONS, mentions // MENTIONS_PER_AFFILIATION)
+    common = connection.sql(
+        f"""SELECT affiliation FROM affiliations WHERE affiliation <> ''
+            GROUP BY affiliation ORDER BY count(*) DESC, affiliation LIMIT {most}"""
+    ).to_arrow_table()
+    pairs = [(text, one) for text in common["affiliation"].to_pylist() for one in institutions(text) or ("",)]
+    columns = list(zip(*pairs, strict=True)) or [(), ()]
+    return pa.table([pa.array(column, pa.string()) for column in columns], names=["affiliation", "text"])
 
 
 def _bags(connection: duckdb.DuckDBPyConnection, kind: str, authors: int, real: int) -> AuthorBags:

@@ -1,6 +1,6 @@
 """Writes `variants.csv`: pairs of authors of different blocks who may be one person under two names. Nothing is merged.
 
-A pair is listed if it is more probable than not. Its sentence of evidence says what the authors share.
+A pair is listed if its probability is at least MIN_SCORE. Its sentence of evidence says what the authors share.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from homonym.errors import counted, word_list, year_range
 from homonym.io.outputs import write_atomic
 from homonym.io.paths import plain_path
 from homonym.io.table_text import csv_text
-from homonym.suggestions.author_bags import AFF, CO, NO_YEAR, TERM, VENUE, ResultAuthors, add_topics, read_authors
+from homonym.suggestions.author_bags import AFF, CO, NO_YEAR, TERM, VENUE, ResultAuthors, add_all_features, read_authors
+from homonym.suggestions.name_index import read_name_index
 from homonym.suggestions.variant_candidates import NameTable, find_candidates, strangers
 from homonym.suggestions.variant_model import pseudo_variants, score_candidates
 
 COLUMNS = ("author_a", "name_a", "author_b", "name_b", "kind", "score", "evidence")
 
 # Minimum probability of a pair in the list, maximum number of pairs, and of shared features in a sentence.
-MIN_SCORE, MAX_LISTED, NAMED = 0.5, 100_000, 3
+MIN_SCORE, MAX_LISTED, NAMED = 0.7, 100_000, 3
 # Maximum number of pairs of strangers to learn from.
-MAX_STRANGERS = 20_000
+MAX_STRANGERS = 3_000
 # Digits of a score.
 _DIGITS = 4
 
@@ -56,10 +57,12 @@ def find_variants(result: Path, *, threads: int | None = None, memory: int | Non
     """The pairs of authors of a result that may be one person, the most probable first."""
     with plain_path(result) as folder, result_database(threads, memory) as connection:
         authors = read_authors(connection, folder)
-        table = NameTable(authors.name)
-        candidates, unrelated = find_candidates(authors, table), strangers(authors, table, MAX_STRANGERS)
-        compared = [candidates.pairs, unrelated, pseudo_variants(authors)]
-        add_topics(connection, authors, np.unique(np.concatenate(compared)))
+        index, people = read_name_index(connection, authors.count)
+        table = NameTable(authors.name, people)
+        candidates = find_candidates(authors, index, table)
+        unrelated = strangers(authors, table, candidates.rare, MAX_STRANGERS)
+        compared = [candidates.pairs, unrelated, pseudo_variants(authors, candidates.rare)]
+        add_all_features(connection, authors, np.unique(np.concatenate(compared)))
     score = score_candidates(authors, candidates, unrelated)
     if score is None:
         return []
