@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Floats, Integers, ranges, starts
 from homonym.collection.author_summaries import MAX_COAUTHORS
@@ -26,10 +27,12 @@ if TYPE_CHECKING:
 
 CO, AFF, TERM, VENUE = TYPES = ("co-author", "institution", "word", "venue")
 
+# A year that authors without years get.
+NO_YEAR = -1
 # Number of authors that are cut in two, and the fewest documents of each.
 MAX_PSEUDO, MIN_DOCUMENTS = 2000, 2
-# Affiliations that are parsed to find their institutions, the most common: one for so many mentions, and at least so many.
-# The others, mostly written once, are compared as they are written.
+# Only the most common affiliations are parsed to find their institutions: one per this number of mentions, and at least
+# this number. The others, mostly written once, are compared as they are written.
 MENTIONS_PER_AFFILIATION, MIN_AFFILIATIONS = 128, 5000
 # Maximum #(f) of a rare feature: 9 of 10 renamed authors of the set openreview share a co-author below it.
 MAX_RARE = 64
@@ -101,6 +104,72 @@ class AuthorBags:
 
 
 @dataclass(frozen=True, eq=False)
+class Memberships:
+    """Which authors are on which documents, in the order of authors and documents; the first `count` authors are real.
+
+    Documents without a year have NO_YEAR, mentions without a position -1.
+    """
+
+    author: Integers
+    document: Integers
+    position: Integers
+    year: Integers
+    count: int
+    authors: int
+
+    @classmethod
+    def read(cls, connection: duckdb.DuckDBPyConnection) -> Memberships:
+        """Read the table `memberships`."""
+        query = f"""SELECT author::BIGINT AS author, document, coalesce(position, -1)::BIGINT AS position,
+                           coalesce(year, {NO_YEAR})::BIGINT AS year FROM memberships ORDER BY author, document"""
+        rows = connection.sql(query).to_arrow_table()
+        numbers = connection.sql("SELECT (SELECT count(*) FROM people), (SELECT count(*) FROM chosen)").fetchall()[0]
+        author, document, position, year = (column.to_numpy() for column in rows.columns)
+        return cls(author, document, position, year, numbers[0], numbers[0] + 2 * numbers[1])
+
+    def years(self) -> tuple[Integers, Integers]:
+        """The first and the last year of each author."""
+        known = self.year != NO_YEAR
+        first, last = np.full(self.authors, np.iinfo(np.int64).max), np.full(self.authors, NO_YEAR)
+        np.minimum.at(first, self.author[known], self.year[known])
+        np.maximum.at(last, self.author[known], self.year[known])
+        return np.where(last == NO_YEAR, NO_YEAR, first), last
+
+    def documents(self) -> AuthorBags:
+        """The documents of authors as bags."""
+        return _make_bags(self.author, self.document, np.ones(len(self.author)), self.authors, self.count)
+
+    def coauthors(self, chosen: NDArray[np.bool_] | None, rare: int | None) -> AuthorBags:
+        """The co-authors of the chosen authors as bags; with `rare` only those with at most this #(f).
+
+        Documents with more than MAX_COAUTHORS authors do not count.
+        """
+        is_real = self.author < self.count
+        size = np.bincount(self.document[is_real], minlength=int(self.document.max(initial=-1)) + 1)
+        is_partner = is_real & (size[self.document] <= MAX_COAUTHORS)
+        total = np.bincount(self.author[is_partner], size[self.document[is_partner]] - 1.0, self.count)
+        if rare is not None:
+            is_partner &= np.append(total <= rare, np.zeros(self.authors - self.count, bool))[self.author]
+        author, feature = self._together(np.flatnonzero(is_partner), chosen)
+        key = np.sort(author * max(self.count, 1) + feature)
+        first = np.flatnonzero(np.diff(key, prepend=-1))
+        count = np.diff(np.append(first, len(key))).astype(np.float64)
+        author, feature = np.divmod(key[first], max(self.count, 1))
+        bags = _make_bags(author, feature, count, self.authors, self.count)
+        return replace(bags, total=np.maximum(total, 1.0))
+
+    def _together(self, partner: Integers, chosen: NDArray[np.bool_] | None) -> tuple[Integers, Integers]:
+        """Author and co-author for each document of these rows and of the chosen authors."""
+        rows = np.flatnonzero(chosen[self.author]) if chosen is not None else np.arange(len(self.author))
+        rows = rows[np.argsort(self.document[rows], kind="stable")]
+        size = np.bincount(self.document[rows], minlength=int(self.document.max(initial=-1)) + 1)
+        begin, size = starts(size)[:-1][self.document[partner]], size[self.document[partner]]
+        row, other = rows[ranges(begin, size)], np.repeat(partner, size)
+        differ = self.position[row] != self.position[other]
+        return self.author[row[differ]], self.author[other[differ]]
+
+
+@dataclass(frozen=True, eq=False)
 class ResultAuthors:
     """The authors of a result by number, in the order of their ids, and their bags by type.
 
@@ -111,6 +180,7 @@ class ResultAuthors:
     author_id: list[str]
     name: list[str | None]
     block: Integers
+    memberships: Memberships
     documents: AuthorBags
     first_year: Integers
     last_year: Integers
@@ -128,10 +198,6 @@ class ResultAuthors:
         return (len(self.first_year) - self.count) // 2
 
 
-# A year that authors without years get.
-NO_YEAR = -1
-
-
 def read_authors(connection: duckdb.DuckDBPyConnection, folder: Path) -> ResultAuthors:
     """Read the authors of a result, with institutions and rare co-authors; the rest comes with `add_all_features`."""
     for view, name in (("authors", AUTHORS), ("mentions", MENTIONS), ("documents", DOCUMENTS)):
@@ -139,18 +205,19 @@ def read_authors(connection: duckdb.DuckDBPyConnection, folder: Path) -> ResultA
     _number(connection)
     _cut_in_two(connection)
     authors = connection.sql("SELECT author_id, name, block FROM people ORDER BY author").to_arrow_table()
-    years = connection.sql("SELECT * FROM years ORDER BY author").to_arrow_table()
-    _count_people(connection)
-    found = {kind: _bags(connection, kind, len(years), len(authors)) for kind in ("document", CO, AFF)}
-    found[CO] = replace(found[CO], total=_totals(connection, CO, len(authors)))
+    memberships = Memberships.read(connection)
+    _count_institutions(connection)
     return ResultAuthors(
         authors["author_id"].to_pylist(),
         authors["name"].to_pylist(),
         authors["block"].to_numpy(),
-        found["document"],
-        years["first_year"].to_numpy(),
-        years["last_year"].to_numpy(),
-        {kind: found[kind] for kind in (CO, AFF)},
+        memberships,
+        memberships.documents(),
+        *memberships.years(),
+        {
+            CO: memberships.coauthors(None, MAX_RARE),
+            AFF: _bags(connection, AFF, memberships.authors, memberships.count),
+        },
         {AFF: _texts(connection, AFF)},
     )
 
@@ -176,7 +243,7 @@ def _number(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _cut_in_two(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables `memberships`, of authors and of pseudo-variants, and `years`.
+    """Make the table `memberships`, of authors and of pseudo-variants.
 
     The authors are chosen by a digest of their ids, so that the choice depends on nothing else.
     """
@@ -195,86 +262,60 @@ def _cut_in_two(connection: duckdb.DuckDBPyConnection) -> None:
                  FROM members WHERE author IN (SELECT author FROM chosen)) m
            JOIN chosen c ON c.author = m.author"""
     )
-    connection.execute(
-        f"""CREATE TABLE years AS
-            WITH size AS (SELECT (SELECT count(*) FROM people) + 2 * (SELECT count(*) FROM chosen) AS authors),
-                 every AS (SELECT unnest(range(authors)) AS author FROM size)
-            SELECT e.author, coalesce(min(m.year), {NO_YEAR})::BIGINT AS first_year,
-                   coalesce(max(m.year), {NO_YEAR})::BIGINT AS last_year
-            FROM every e LEFT JOIN memberships m ON m.author = e.author GROUP BY e.author"""
-    )
 
 
-def _count_people(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables `entries` (kind, author, feature, count), with documents, institutions and rare co-authors.
-
-    `partners` has the co-authors, who are members of documents with few authors, and #(f) of each.
-    """
+def _count_institutions(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the table `entries` (kind, author, feature, count) with the institutions of authors."""
     _read_institutions(connection)
     connection.execute(
-        f"""CREATE TABLE entries AS SELECT 'document' AS kind, author, document AS feature, 1::DOUBLE AS count
-                FROM memberships;
-            INSERT INTO entries SELECT '{AFF}', m.author, n.feature, count(*) FROM memberships m
-            JOIN numbered n ON n.document = m.document AND n.position = m.position GROUP BY m.author, n.feature;
-            CREATE TABLE sizes AS SELECT document, count(*) AS authors FROM members GROUP BY document;
-            CREATE TABLE partners AS
-            SELECT m.author, m.document, m.position, sum(s.authors - 1) OVER (PARTITION BY m.author) AS total
-            FROM members m JOIN sizes s ON s.document = m.document WHERE s.authors BETWEEN 2 AND {MAX_COAUTHORS}"""
-    )
-    _count_partners(connection, f"SELECT * FROM partners WHERE total <= {MAX_RARE}", "SELECT * FROM memberships")
-
-
-def _count_partners(connection: duckdb.DuckDBPyConnection, partners: str, memberships: str) -> None:
-    """Add entries for these co-authors of these authors."""
-    connection.execute(
-        f"""INSERT INTO entries SELECT '{CO}', m.author, o.author, count(*) FROM ({memberships}) m
-            JOIN ({partners}) o ON o.document = m.document AND o.position IS DISTINCT FROM m.position
-            GROUP BY m.author, o.author"""
+        f"""CREATE TABLE entries AS
+            SELECT '{AFF}' AS kind, m.author, n.feature, count(*)::DOUBLE AS count FROM memberships m
+            JOIN numbered n ON n.document = m.document AND n.position = m.position GROUP BY m.author, n.feature"""
     )
 
 
 def add_all_features(connection: duckdb.DuckDBPyConnection, authors: ResultAuthors, chosen: Integers) -> None:
     """Complete the bags of the chosen authors: all co-authors, words and venues. Others lose their co-authors."""
+    is_chosen = np.zeros(authors.memberships.authors, bool)
+    is_chosen[chosen] = True
+    authors.bags[CO] = authors.memberships.coauthors(is_chosen, None)
     connection.register("chosen_authors", pa.table({"author": chosen}))
-    connection.execute(
-        """CREATE TABLE chosen_members AS SELECT m.* FROM memberships m JOIN chosen_authors c ON c.author = m.author;
-           DELETE FROM entries"""
-    )
-    connection.unregister("chosen_authors")
-    _count_partners(connection, "SELECT * FROM partners", "SELECT * FROM chosen_members")
     _count_topics(connection)
-    for kind in (CO, TERM, VENUE):
-        total = _totals(connection, kind, authors.count)
-        authors.bags[kind] = replace(_bags(connection, kind, len(authors.first_year), authors.count), total=total)
-        if kind != CO:
-            authors.feature_name[kind] = _texts(connection, kind)
-
-
-def _totals(connection: duckdb.DuckDBPyConnection, kind: str, authors: int) -> Floats:
-    """#(f) of all features of a type, at least 1."""
-    source = f"totals WHERE kind = '{kind}'" if kind != CO else "(SELECT DISTINCT author AS feature, total FROM partners)"
-    rows = connection.sql(f"SELECT feature, total::DOUBLE AS total FROM {source}").to_arrow_table()
-    found = np.ones(authors if kind == CO else len(rows))
-    found[rows["feature"].to_numpy()] = np.maximum(rows["total"].to_numpy(), 1.0)
-    return found
+    connection.unregister("chosen_authors")
+    for kind in (TERM, VENUE):
+        rows = connection.sql(f"SELECT total FROM totals WHERE kind = '{kind}' ORDER BY feature").to_arrow_table()
+        bags = _bags(connection, kind, authors.memberships.authors, authors.count)
+        authors.bags[kind] = replace(bags, total=np.maximum(rows["total"].to_numpy(), 1.0))
+        authors.feature_name[kind] = _texts(connection, kind)
 
 
 def _count_topics(connection: duckdb.DuckDBPyConnection) -> None:
-    """Add entries for words and venues, and make the table `totals` (kind, text, feature, total)."""
+    """Add entries for words and venues, and make the table `totals` (kind, text, feature, total).
+
+    The frequencies are those of the documents of the chosen authors: reading all titles takes several times as long.
+    """
     connection.execute(
-        f"""CREATE OR REPLACE TABLE written AS
-            SELECT '{TERM}' AS kind, document, unnest(list_distinct(
-                       regexp_extract_all(lower(title), '[\\p{{L}}]{{{_SHORTEST_WORD},}}'))) AS text FROM papers
-            UNION ALL SELECT '{VENUE}', document, lower(venue) FROM papers WHERE venue <> '';
+        f"""CREATE TABLE chosen_members AS
+            SELECT m.author, m.document FROM memberships m JOIN chosen_authors c ON c.author = m.author;
+            CREATE TABLE chosen_papers AS
+            SELECT document, title, venue FROM papers WHERE document IN (SELECT document FROM chosen_members);
+            CREATE OR REPLACE TABLE written AS
+            SELECT '{TERM}' AS kind, document,
+                   unnest(regexp_extract_all(lower(title), '[a-z]{{{_SHORTEST_WORD},}}')) AS text
+            FROM chosen_papers WHERE strlen(title) = length(title)
+            UNION ALL
+            SELECT '{TERM}', document, unnest(regexp_extract_all(lower(title), '\\p{{L}}{{{_SHORTEST_WORD},}}'))
+            FROM chosen_papers WHERE strlen(title) <> length(title)
+            UNION ALL SELECT '{VENUE}', document, lower(venue) FROM chosen_papers WHERE venue <> '';
             CREATE OR REPLACE TABLE totals AS
             SELECT kind, text, row_number() OVER (PARTITION BY kind ORDER BY text) - 1 AS feature, total
-            FROM (SELECT w.kind, w.text, sum(s.authors) AS total FROM written w
-                  JOIN sizes s ON s.document = w.document GROUP BY w.kind, w.text);
+            FROM (SELECT w.kind, w.text, sum(s.authors)::DOUBLE AS total FROM written w
+                  JOIN (SELECT document, count(*) AS authors FROM members GROUP BY document) s
+                  ON s.document = w.document GROUP BY w.kind, w.text);
             CREATE OR REPLACE TABLE texts AS SELECT kind, text, feature FROM totals;
             CREATE OR REPLACE TABLE numbered AS SELECT w.kind, w.document, t.feature FROM written w
-            JOIN totals t ON t.kind = w.kind AND t.text = w.text
-            WHERE w.document IN (SELECT document FROM chosen_members);
-            INSERT INTO entries SELECT n.kind, m.author, n.feature, count(*)
+            JOIN totals t ON t.kind = w.kind AND t.text = w.text;
+            CREATE OR REPLACE TABLE entries AS SELECT n.kind, m.author, n.feature, count(*)::DOUBLE AS count
             FROM chosen_members m JOIN numbered n ON n.document = m.document GROUP BY n.kind, m.author, n.feature"""
     )
 
@@ -327,6 +368,11 @@ def _bags(connection: duckdb.DuckDBPyConnection, kind: str, authors: int, real: 
     query = f"SELECT author, feature, count FROM entries WHERE kind = '{kind}' ORDER BY author, feature"
     rows = connection.sql(query).to_arrow_table()
     author, feature, count = (rows[name].to_numpy() for name in ("author", "feature", "count"))
+    return _make_bags(author, feature, count, authors, real)
+
+
+def _make_bags(author: Integers, feature: Integers, count: Floats, authors: int, real: int) -> AuthorBags:
+    """The bags with these entries, which are in order; the first `real` authors count for the frequencies."""
     size = int(feature.max()) + 1 if len(feature) else 0
     is_real = author < real
     return AuthorBags(

@@ -1,9 +1,9 @@
 """Keys of names, for an inverted index: names that could be variants of each other mostly share a key.
 
-The keys are made with SQL from the written names, without parsing them, because most authors never get a partner. They
-are the words of a name; a name of words with one or two letters has all words together as a key. Where the given name
-of one of two authors is not written out, the surnames may differ by one letter: then the first or the last half of them
-is the same.
+The keys are made with SQL from the written names. Names of Latin letters are not parsed, because most authors never get
+a partner. The keys are the words of a name; a name of words with one or two letters has all words together as a key.
+Where the given name of one of two authors is not written out, the surnames may differ by one letter: then the first or
+the last half of them is the same.
 """
 
 from __future__ import annotations
@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from anyascii import anyascii
 
 from homonym.clustering.arrays import Integers, starts
+from homonym.names.parse import parse_name
 
 if TYPE_CHECKING:
     import duckdb
 
 # Minimum number of letters of a word that is a key, and of a surname with a wrong letter.
 SHORTEST_WORD, SHORTEST_SURNAME = 3, 6
+# A word of more authors, as a number and as a share of all, is no key: Wang, Zhang. Variants of such names mostly share
+# another word, and only a twentieth of the pairs that share nothing else could be variants.
+MIN_COMMON, COMMON_SHARE = 1000, 0.005
 
 
 class KeyIndex(NamedTuple):
@@ -42,32 +45,31 @@ def read_name_index(connection: duckdb.DuckDBPyConnection, authors: int) -> tupl
 def index_names(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the tables `name_words` (word, people) and `name_keys` (author, key) from `people` (author, name, block).
 
-    Only keys that authors of several blocks have are kept.
+    Only keys that authors of several blocks have are kept, without the most common words.
     """
     _spell_in_ascii(connection)
     connection.execute(
         f"""CREATE TABLE word_lists AS
             SELECT number, people, plain, string_split(trim(regexp_replace(plain, '[^A-Z]+', ' ', 'g')), ' ') AS words
             FROM plain_names;
+            CREATE TABLE written_words AS SELECT number, people, unnest(words) AS word FROM word_lists;
             CREATE TABLE key_texts AS
-            SELECT DISTINCT number, word AS key FROM (SELECT number, unnest(words) AS word FROM word_lists)
-            WHERE length(word) >= {SHORTEST_WORD}
+            SELECT number, word AS key FROM written_words WHERE length(word) >= {SHORTEST_WORD}
             UNION ALL
             SELECT number, array_to_string(list_sort(words), ' ') FROM word_lists
             WHERE len(list_filter(words, lambda word: length(word) >= {SHORTEST_WORD})) = 0;
-            CREATE TABLE name_words AS
-            SELECT word, sum(people)::BIGINT AS people
-            FROM (SELECT people, unnest(words) AS word FROM word_lists) GROUP BY word"""
+            CREATE TABLE name_words AS SELECT word, sum(people)::BIGINT AS people FROM written_words GROUP BY word"""
     )
     _add_halves(connection)
     connection.execute(
-        """CREATE TABLE all_keys AS
+        f"""CREATE TABLE all_keys AS
            SELECT p.author, p.block, k.key FROM people p JOIN distinct_names n ON n.name = p.name
            JOIN key_texts k ON k.number = n.number;
            CREATE TABLE name_keys AS
            SELECT a.author, s.number AS key FROM all_keys a
            JOIN (SELECT key, row_number() OVER () - 1 AS number FROM all_keys
-                 GROUP BY key HAVING min(block) < max(block)) s ON s.key = a.key"""
+                 GROUP BY key HAVING min(block) < max(block) AND count(*) <= greatest({MIN_COMMON}, (
+                     SELECT count(*) FROM people) * {COMMON_SHARE})) s ON s.key = a.key"""
     )
 
 
@@ -80,7 +82,8 @@ def _spell_in_ascii(connection: duckdb.DuckDBPyConnection) -> None:
     )
     query = "SELECT number, plain FROM plain_names WHERE strlen(plain) <> length(plain)"
     rows = connection.sql(query).to_arrow_table()
-    ascii_text = pa.array([anyascii(text).upper() for text in rows["plain"].to_pylist()], pa.string())
+    parsed = [parse_name(text) for text in rows["plain"].to_pylist()]
+    ascii_text = pa.array([f"{name.surname}, {' '.join(name.given)}" for name in parsed], pa.string())
     connection.register("spelled", pa.table({"number": rows["number"], "plain": ascii_text}))
     connection.execute("UPDATE plain_names SET plain = s.plain FROM spelled s WHERE s.number = plain_names.number")
     connection.unregister("spelled")

@@ -23,7 +23,7 @@ from homonym.suggestions.variant_model import pseudo_variants, score_candidates
 COLUMNS = ("author_a", "name_a", "author_b", "name_b", "kind", "score", "evidence")
 
 # Minimum probability of a pair in the list, maximum number of pairs, and of shared features in a sentence.
-MIN_SCORE, MAX_LISTED, NAMED = 0.7, 100_000, 3
+MIN_SCORE, MAX_LISTED, NAMED = 0.9, 100_000, 3
 # Maximum number of pairs of strangers to learn from.
 MAX_STRANGERS = 3_000
 # Digits of a score.
@@ -42,19 +42,35 @@ class NameVariant(NamedTuple):
     evidence: str
 
 
+class VariantSearch(NamedTuple):
+    """The listed pairs, how many pairs of names were compared, and the largest #(f) of the features that count as rare.
+
+    `rare` is below MAX_RARE if the work was limited.
+    """
+
+    listed: list[NameVariant]
+    compared: int
+    rare: int
+
+
 def write_variants(
     result: Path, path: Path, *, threads: int | None = None, memory: int | None = None, excel: bool = False
-) -> int:
-    """Write the list of a result directory that has documents; returns the number of pairs. No pairs, no file."""
-    found = find_variants(result, threads=threads, memory=memory)
-    if found:
-        rows = [COLUMNS, *((*one[:5], f"{one.score:.{_DIGITS}f}", one.evidence) for one in found)]
+) -> VariantSearch:
+    """Write the list of a result directory that has documents. No pairs, no file."""
+    found = search_variants(result, threads=threads, memory=memory)
+    if found.listed:
+        rows = [COLUMNS, *((*one[:5], f"{one.score:.{_DIGITS}f}", one.evidence) for one in found.listed)]
         write_atomic(path, csv_text(rows, excel=excel))
-    return len(found)
+    return found
 
 
 def find_variants(result: Path, *, threads: int | None = None, memory: int | None = None) -> list[NameVariant]:
     """The pairs of authors of a result that may be one person, the most probable first."""
+    return search_variants(result, threads=threads, memory=memory).listed
+
+
+def search_variants(result: Path, *, threads: int | None = None, memory: int | None = None) -> VariantSearch:
+    """The pairs of authors of a result that may be one person, and how they were found."""
     with plain_path(result) as folder, result_database(threads, memory) as connection:
         authors = read_authors(connection, folder)
         index, people = read_name_index(connection, authors.count)
@@ -65,14 +81,15 @@ def find_variants(result: Path, *, threads: int | None = None, memory: int | Non
         add_all_features(connection, authors, np.unique(np.concatenate(compared)))
     score = score_candidates(authors, candidates, unrelated)
     if score is None:
-        return []
+        return VariantSearch([], candidates.compared, candidates.rare)
     score = score.round(_DIGITS)
     order = np.lexsort((candidates.pairs[:, 1], candidates.pairs[:, 0], -score))
     chosen = order[score[order] >= MIN_SCORE][:MAX_LISTED]
-    return [
+    listed = [
         _variant(authors, a, b, candidates.kind[at], float(score[at]))
         for at, (a, b) in zip(chosen.tolist(), candidates.pairs[chosen].tolist(), strict=True)
     ]
+    return VariantSearch(listed, candidates.compared, candidates.rare)
 
 
 def _variant(authors: ResultAuthors, a: int, b: int, kind: str, score: float) -> NameVariant:

@@ -1,8 +1,8 @@
 """Candidates: authors of different blocks who share a rare co-author or institution, and whose names could be variants.
 
-They are found with an inverted index over pairs of a feature and a key of the name (name_index.py), so that only authors
-who agree in both are compared, and only their names are parsed. Common features are left out: what many authors share
-is no evidence. The work is bounded: where there is too much of it, fewer features count as rare.
+They are found with an inverted index over pairs of a feature and a key of the name (name_index.py), so that only
+authors who agree in both are compared, and only their names are parsed. Common features are left out: what many authors
+share is no evidence. The work is bounded: where there is too much of it, fewer features count as rare.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from homonym.suggestions.author_bags import AFF, CO, MAX_RARE, AuthorBags, Resul
 from homonym.suggestions.name_index import KeyIndex
 
 # Maximum number of rows of the index and of compared pairs, per mention of the result, and for small results.
-ROWS_PER_MENTION, PAIRS_PER_MENTION, MIN_WORK = 6.0, 0.1, 100_000
+ROWS_PER_MENTION, PAIRS_PER_MENTION, MIN_WORK = 6.0, 0.04, 20_000
+# Institutions count as rare with this many times the #(f) of co-authors: where authors have few co-authors, as on
+# grants, most people with two names share nothing rarer.
+SCALE = {CO: 1, AFF: 16}
 # Maximum number of authors with the same feature and the same key that are compared.
 MAX_GROUP = 30
 # Number of hash buckets of groups, a prime number.
@@ -91,7 +94,7 @@ def find_candidates(authors: ResultAuthors, index: KeyIndex, table: NameTable) -
     """All candidates, in the order of the authors."""
     mentions = float(authors.documents.mass[: authors.count].sum())
     rare = _rare_enough(authors, index, max(MIN_WORK, ROWS_PER_MENTION * mentions))
-    pairs = _distinct(np.concatenate([_pairs_with(authors.bags[kind], authors, index, rare) for kind in (CO, AFF)]))
+    pairs = _distinct(np.concatenate([_pairs_with(kind, authors, index, rare) for kind in (CO, AFF)]))
     pairs = pairs[~_on_one_document(authors.documents, pairs)]
     pairs, rare = _thinned(authors, pairs, rare, int(max(MIN_WORK, PAIRS_PER_MENTION * mentions)))
     kinds = [table.kind(a, b) for a, b in pairs.tolist()]
@@ -102,8 +105,8 @@ def find_candidates(authors: ResultAuthors, index: KeyIndex, table: NameTable) -
 
 
 def rarity(authors: ResultAuthors, pairs: Pairs) -> Floats:
-    """#(f) of the rarest co-author or institution that pairs share; infinite if they share none."""
-    found = [authors.bags[kind].rarity(pairs[:, 0], pairs[:, 1]) for kind in (CO, AFF)]
+    """#(f) / SCALE of the rarest co-author or institution that pairs share; infinite if they share none."""
+    found = [authors.bags[kind].rarity(pairs[:, 0], pairs[:, 1]) / SCALE[kind] for kind in (CO, AFF)]
     return np.minimum(*found)
 
 
@@ -111,9 +114,8 @@ def _rare_enough(authors: ResultAuthors, index: KeyIndex, rows: float) -> int:
     """The largest #(f) of features such that the index has at most this number of rows; at most MAX_RARE."""
     work = np.zeros(MAX_RARE + 1)
     for kind in (CO, AFF):
-        bags = authors.bags[kind]
-        author, feature = _rare_entries(bags, authors.count, MAX_RARE)
-        total = np.floor(bags.total[feature]).astype(np.int64)
+        author, feature = _rare_entries(kind, authors, MAX_RARE)
+        total = np.floor(authors.bags[kind].total[feature] / SCALE[kind]).astype(np.int64)
         work += np.bincount(total, np.diff(index.start)[author], MAX_RARE + 1)
     return int(np.searchsorted(np.cumsum(work), rows, side="right")) - 1
 
@@ -128,18 +130,19 @@ def _thinned(authors: ResultAuthors, pairs: Pairs, rare: int, most: int) -> tupl
     return pairs[found < rare + 1], rare
 
 
-def _rare_entries(bags: AuthorBags, authors: int, rare: int) -> tuple[Integers, Integers]:
+def _rare_entries(kind: str, authors: ResultAuthors, rare: int) -> tuple[Integers, Integers]:
     """Author and feature of the entries of a type, without common features and those of one author."""
-    stop = int(bags.start[authors])
+    bags = authors.bags[kind]
+    stop = int(bags.start[authors.count])
     feature = bags.feature[:stop]
     several = np.bincount(feature, minlength=len(bags.total)) > 1
-    kept = ((bags.total < rare + 1) & several)[feature] if len(feature) else np.zeros(0, bool)
+    kept = ((bags.total < (rare + 1) * SCALE[kind]) & several)[feature] if len(feature) else np.zeros(0, bool)
     return bags.author[:stop][kept], feature[kept]
 
 
-def _pairs_with(bags: AuthorBags, authors: ResultAuthors, index: KeyIndex, rare: int) -> Pairs:
+def _pairs_with(kind: str, authors: ResultAuthors, index: KeyIndex, rare: int) -> Pairs:
     """Pairs of authors of different blocks that share a rare feature of this type and a key."""
-    author, feature = _rare_entries(bags, authors.count, rare)
+    author, feature = _rare_entries(kind, authors, rare)
     size = np.diff(index.start)[author]
     owner, group = np.repeat(author, size), np.repeat(feature, size)
     group = group * (int(index.key.max(initial=0)) + 1) + index.key[ranges(index.start[author], size)]
@@ -183,7 +186,7 @@ def strangers(authors: ResultAuthors, table: NameTable, rare: int, most: int) ->
     """
     found = [np.empty((0, 2), np.int64)]
     for kind in (CO, AFF):
-        author, feature = _rare_entries(authors.bags[kind], authors.count, rare)
+        author, feature = _rare_entries(kind, authors, rare)
         order = np.argsort(feature, kind="stable")
         author, feature = author[order], feature[order]
         for step in range(1, _NEIGHBOURS + 1):
@@ -193,7 +196,7 @@ def strangers(authors: ResultAuthors, table: NameTable, rare: int, most: int) ->
             found.append(np.stack([a[fits], b[fits]], axis=1))
     pairs = _distinct(np.concatenate(found))
     pairs = pairs[~_on_one_document(authors.documents, pairs)]
-    pairs = pairs[:: max(1, len(pairs) // most)]
+    pairs = pairs[:: max(1, -(-len(pairs) // most))]
     is_stranger = [table.kind(a, b) is None for a, b in pairs.tolist()]
     found_pairs: Pairs = pairs[np.array(is_stranger, bool)]
     return found_pairs
