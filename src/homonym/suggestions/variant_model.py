@@ -7,8 +7,8 @@ names:
 
     odds = r · f1/f0 · 1/q
 
-r is how often a person has another name of this kind, in relation to all strangers. It is estimated for each kind, and
-separately for candidates with and without a common co-author, by expectation-maximisation over them:
+r is how often a person has another name of this kind, in relation to all strangers. It is estimated for each kind by
+expectation-maximisation over its candidates:
 r = Σ p / Σ (1 − p)/q, because (1 − p)/q strangers are behind each candidate that is two people.
 """
 
@@ -31,8 +31,6 @@ _RIDGE, _NEWTON_STEPS, _EM_STEPS = 1.0, 25, 100
 _FIRST_RATE, _MAX_RATE = 1e-6, 1e-2
 # Pairs whose features are computed at a time.
 _PAIRS_AT_ONCE = 1 << 16
-# Column of the lift of co-authors in the features of pairs.
-_COAUTHOR_LIFT = 1
 # Years between the documents of two authors that count.
 _MOST_YEARS = 20
 
@@ -106,8 +104,7 @@ def score_candidates(authors: ResultAuthors, candidates: Candidates, unrelated: 
     model = VariantModel.learn(shared_features(authors, halves), shared_features(authors, unrelated))
     features, kind = shared_features(authors, candidates.pairs), np.array(candidates.kind)
     score = np.zeros(len(kind))
-    share_coauthor = features[:, _COAUTHOR_LIFT] > 0
     for one in KINDS:
-        for chosen in ((kind == one) & share_coauthor, (kind == one) & ~share_coauthor):
-            score[chosen] = model.probabilities(features[chosen], candidates.chance[chosen])
+        chosen = kind == one
+        score[chosen] = model.probabilities(features[chosen], candidates.chance[chosen])
     return score
