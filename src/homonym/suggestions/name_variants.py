@@ -23,7 +23,7 @@ from homonym.suggestions.variant_model import pseudo_variants, score_candidates
 COLUMNS = ("author_a", "name_a", "author_b", "name_b", "kind", "score", "evidence")
 
 # Minimum probability of a pair in the list, maximum number of pairs, and of shared features in a sentence.
-MIN_SCORE, MAX_LISTED, NAMED = 0.7, 100_000, 3
+MIN_SCORE, MAX_LISTED, NAMED = 0.5, 100_000, 3
 # Maximum number of pairs of strangers to learn from.
 MAX_STRANGERS = 3_000
 # Digits of a score.
