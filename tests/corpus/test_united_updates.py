@@ -195,6 +195,16 @@ def test_different_keeps_authors_of_two_names_apart_forever(result: Path) -> Non
     sound(result)
 
 
+def test_rebuild_keeps_the_name_that_a_user_gave(result: Path) -> None:
+    found = authors(result)
+    decide(result, "name", found["D0001#0"], "Harrison, Hugo Bertrand", reason="homepage", user="ann")
+    update(result, mode="rebuild")
+    update(result, mode="rebuild")
+    after = sound(result)
+    (row,) = (row for row in rows(result, "authors") if row["author_id"] == after["D0001#0"])
+    assert row["name"] == "Harrison, Hugo Bertrand"
+
+
 def test_is_not_takes_one_mention_of_another_name_out(result: Path) -> None:
     found = authors(result)
     decide(result, "is-not", "D0003#0", found["D0001#0"], reason="two people", user="ann")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -130,7 +131,7 @@ def carry_over(plan: UpdatePlan, fresh: Path) -> tuple[UpdatePlan, TouchedBlocks
     touched.base = new.set_column(new.column_names.index("author_id"), "author_id", ids)
     plan = replace(plan, result=fresh, epoch=read_epoch(fresh))
     touched.shown = show_decisions(plan, touched.base)
-    _only_changed(touched, new)
+    _only_changed(touched, new, plan.decided.names)
     return plan, touched
 
 
@@ -166,12 +167,13 @@ def _names(fresh: list[str], kept: dict[int, str], plan: UpdatePlan, rows: pa.Ta
     return names
 
 
-def _only_changed(touched: TouchedBlocks, fresh: pa.Table) -> None:
+def _only_changed(touched: TouchedBlocks, fresh: pa.Table, names: Mapping[str, str]) -> None:
     """Leave out the blocks whose rows are those of the new run, which need not be written again.
 
-    All blocks of an author of which some rows are others stay.
+    All blocks of an author of which some rows are others stay, and of authors that users gave names to.
     """
-    differs = pc.invert(pc.equal(touched.shown["author_id"], fresh["author_id"]))
+    is_named = pc.is_in(fresh["mention_id"], pa.array(sorted(names), pa.string()))
+    differs = pc.or_(pc.invert(pc.equal(touched.shown["author_id"], fresh["author_id"])), is_named)
     changed = [pc.is_in(rows["author_id"], pc.unique(rows["author_id"].filter(differs)))
                for rows in (touched.shown, fresh)]  # fmt: skip
     blocks = pc.unique(touched.shown["block"].filter(pc.or_(*changed)))
