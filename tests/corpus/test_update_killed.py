@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from homonym.commands.update import update
+from homonym.corpus.epoch import read_note
 from homonym.errors import OutputError
 from homonym.io.result_directory import changed_directory
 from homonym.runtime.work_directory import work_directory
@@ -53,14 +54,18 @@ def _run(result: Path, new: Path, moment: int) -> subprocess.CompletedProcess[st
 
 
 @pytest.mark.slow
-def test_killed_update_leaves_the_result_as_before_or_as_after(first: Path, tmp_path: Path) -> None:
-    new = write_documents(tmp_path / "new.jsonl", [document(number) for number in range(20, 24)])
+@pytest.mark.parametrize(("number", "epoch"), [(2, 1), (8, 2)])
+def test_killed_update_leaves_the_result_as_before_or_as_after(
+    first: Path, tmp_path: Path, number: int, epoch: int
+) -> None:
+    new = write_documents(tmp_path / "new.jsonl", [document(one) for one in range(20, 20 + number)])
     whole = Path(shutil.copytree(first, tmp_path / "whole"))
     done = _run(whole, new, 1_000_000)
     steps = 1_000_000 - int(done.stdout)
     before, after = tables(first), tables(whole)
+    assert read_note(whole).epoch == epoch
     seen = set()
-    for moment in sorted({1 + number * steps // 20 for number in range(20)} | {steps - 2, steps - 1, steps}):
+    for moment in sorted({1 + part * steps // 20 for part in range(20)} | {steps - 2, steps - 1, steps}):
         result = tmp_path / "result"
         shutil.rmtree(result, ignore_errors=True)
         shutil.copytree(first, result)

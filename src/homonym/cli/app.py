@@ -149,7 +149,12 @@ def explain(result: Path, what: str, other: str | None, as_json: bool, output: P
     help="Authors never change (assign), may also merge (grow), or all are found afresh and keep their ids (rebuild).",
 )
 @click.option("--remove", multiple=True, metavar="ID", help="Take a document out; @FILE has one id per line.")
-@click.option("--recalibrate", is_flag=True, help="Count frequencies and find the limit anew; implies --mode rebuild.")
+@click.option(
+    "--recalibrate",
+    is_flag=True,
+    help="Count frequencies and find the limit anew, as is done when a tenth of all mentions has come or left.",
+)
+@click.option("--keep-epoch", is_flag=True, help="Keep frequencies and limit, however much has changed since.")
 @reading_options
 @engine_options
 @run_options

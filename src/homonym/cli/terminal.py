@@ -120,6 +120,8 @@ def show_update(done: Updated, console: Console | None = None) -> None:
     for noun, counts in (("documents", done.documents), ("mentions", done.mentions), ("authors", done.events)):
         said = ", ".join(f"{number:,} {what}" for what, number in counts.items() if number)
         console.print(f"{noun}: {said or 'no change'}", markup=False)
+    if done.new_epoch:
+        console.print(f"epoch {done.epoch}: frequencies and limit are new ({done.new_epoch})", markup=False)
     _show_cost(console, done.seconds)
     console.print(f"{done.output} (update {done.update}, epoch {done.epoch})", markup=False)
 

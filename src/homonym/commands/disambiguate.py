@@ -184,8 +184,9 @@ def find_authors(run: Run, engine: AnyEngine, read: RecordsRead[Any], files: Clu
     found = engine.cluster(collection, calibrated.settings, calibrated.confidence, trace=files.place.trace is not None)
     summary = summarise(run, collection, files.place, found, calibrated, read.formats)
     write_result(
-        run, engine, collection, found, calibrated.settings, files.place, summary, files.pairs, calibrated.confidence
-    )
+        run, engine, collection, found, calibrated.settings, files.place, summary, files.pairs, calibrated.confidence,
+        files.given.path if files.given else None,
+    )  # fmt: skip
     return summary
 
 

@@ -215,10 +215,12 @@ def write_result(
     summary: Summary,
     pairs: UserPairs | None = None,
     confidence: Confidence | None = None,
+    statistics: Path | None = None,
 ) -> None:
     """Write the table of mentions, the settings, conflicts and, in a result directory, all other files.
 
-    `pairs` are the user's, `confidence` is the model of the run; a result directory keeps both.
+    `pairs` are the user's, `confidence` is the model of the run; a result directory keeps both. `statistics` is the
+    file of frequencies that were counted elsewhere; its log keeps the name.
     """
     from homonym.calibration.confidence import confidence_to_json
     from homonym.constraints.evidence import write_user_pairs
@@ -249,6 +251,7 @@ def write_result(
             run.stages.note("variants", compared=search.compared, listed=listed, most_common_feature=search.rare)
         given = run.settings.model_dump(mode="json", exclude_unset=True)
         run.log.summary = summary.as_dict() | {"warnings": result_warnings(run), "given": given}
+        run.log.summary["statistics"] = str(statistics.absolute()) if statistics else None
         with run.stages.stage("report"):
             _write_page(run, folder)
         run.log.write(folder / LOG, finished=True)

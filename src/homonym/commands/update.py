@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from homonym.commands.in_memory import Data, files_of
 from homonym.commands.run import Resources, Run, RunFiles, open_local_engine, prepare_run
@@ -29,7 +29,7 @@ from homonym.records.reader import Columns
 from homonym.runtime.progress import Listener
 
 if TYPE_CHECKING:
-    from homonym.corpus.epoch import CorpusNote
+    from homonym.corpus.epoch import CorpusNote, EpochChange
     from homonym.corpus.intake import DocumentChanges
     from homonym.corpus.updating import IdChanges, TouchedBlocks, UpdatePlan
     from homonym.engines.local import LocalEngine
@@ -48,7 +48,8 @@ class Updated:
 
     `documents` counts documents that were added, changed, removed and came again unchanged; `mentions` counts those
     added and removed, and old ones whose author id changed; `events` has the number of events of each kind. `update` is
-    the number of the update; if nothing has changed, that of the one before.
+    the number of the update; if nothing has changed, that of the one before. `new_epoch` says why an epoch began with
+    this update, if one did.
     """
 
     output: Path
@@ -61,6 +62,7 @@ class Updated:
     problems: Problems
     seconds: dict[str, float]
     warnings: list[str] = field(default_factory=list)
+    new_epoch: str | None = None
 
 
 def update(
@@ -70,6 +72,7 @@ def update(
     mode: Mode = "assign",
     remove: list[str] | tuple[str, ...] = (),
     recalibrate: bool = False,
+    keep_epoch: bool = False,
     format: str | None = None,
     columns: Columns | None = None,
     rejects: str | Path | None = None,
@@ -81,8 +84,11 @@ def update(
 
     Authors keep their ids. With the mode `assign`, existing authors never change: new mentions join the best author
     above the limit, or form new authors. With `grow`, new evidence may also merge authors. With `rebuild`, the whole
-    collection is clustered afresh, with new frequencies and a new limit, and ids are carried over. `recalibrate` needs
-    this mode: it starts a new epoch.
+    collection is clustered afresh, and ids are carried over.
+
+    Frequencies and limit are frozen for an epoch. A new one begins if more than a tenth of the mentions have come,
+    left or changed since the last one did, with `recalibrate`, and with every rebuild: frequencies are counted and the
+    limit is calibrated on all documents. What the mode may do to authors stays the same. `keep_epoch` prevents it.
 
     Records that come again are recognised as in `disambiguate`. A record that changed replaces the old one. `remove`
     are ids of documents that leave. What happened to authors is in the table of events.
@@ -94,8 +100,8 @@ def update(
     _require_living(folder)
     if mode not in MODES:
         raise SettingsError(f"mode: unknown mode {mode!r}; use assign, grow or rebuild.")
-    if recalibrate:
-        mode = "rebuild"
+    if keep_epoch and (recalibrate or mode == "rebuild"):
+        raise SettingsError("keep_epoch: recalibrate and the mode rebuild begin an epoch; leave one of them out.")
     from homonym.settings import Settings, load_settings
 
     # Without the name of their file, which is in the directory that is changed.
@@ -107,7 +113,18 @@ def update(
             files=RunFiles.of(folder, directories=[folder], is_directory=True), needs_input=False,
         )  # fmt: skip
         with open_local_engine(run) as engine:
-            return _update(run, engine, folder, mode, list(remove), resources)
+            task = _Task(folder, mode, recalibrate, keep_epoch, resources)
+            return _update(run, engine, task, list(remove))
+
+
+class _Task(NamedTuple):
+    """What the user asks for."""
+
+    folder: Path
+    mode: Mode
+    recalibrate: bool
+    keep_epoch: bool
+    resources: Resources | None
 
 
 def _require_living(folder: Path) -> None:
@@ -121,9 +138,7 @@ def _require_living(folder: Path) -> None:
             )
 
 
-def _update(
-    run: Run, engine: LocalEngine, folder: Path, mode: Mode, remove: list[str], resources: Resources | None
-) -> Updated:
+def _update(run: Run, engine: LocalEngine, task: _Task, remove: list[str]) -> Updated:
     from homonym.collection import counting
 
     problems, records = Problems(), 0
@@ -137,10 +152,10 @@ def _update(
         with run.stages.stage("compare"):
             connection = counting.connect(engine.work, min(run.memory // 2, 1 << 29), run.threads, in_memory=True)
             try:
-                changes = _find_changes(folder, engine, connection, run.settings, remove, records)
+                changes = _find_changes(task.folder, engine, connection, run.settings, remove, records)
             finally:
                 connection.close()
-        return _apply(run, folder, mode, changes, scratch, problems, resources)
+        return _apply(run, task, changes, scratch, problems)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -155,23 +170,17 @@ def _find_changes(
     return find_changes(folder, connection, engine.work, settings, remove)  # type: ignore[arg-type]
 
 
-def _apply(
-    run: Run,
-    folder: Path,
-    mode: Mode,
-    changes: DocumentChanges,
-    scratch: Path,
-    problems: Problems,
-    resources: Resources | None,
-) -> Updated:
+def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, problems: Problems) -> Updated:
     """Make the tables of the result anew and swap the directories."""
     from homonym.corpus.decided import Decided
-    from homonym.corpus.epoch import read_epoch, read_note
+    from homonym.corpus.epoch import change_since_epoch, read_epoch, read_note
     from homonym.corpus.ids import read_ids
     from homonym.corpus.table_changes import replace_rows
     from homonym.corpus.updating import UpdatePlan, touched_blocks
 
-    note = read_note(folder)
+    folder, mode, note = task.folder, task.mode, read_note(task.folder)
+    since = change_since_epoch(folder, note, changes)
+    reason = _why_new_epoch(run, task, since)
     with changed_directory(folder) as copy:
         plan = UpdatePlan(
             folder, folder, copy, scratch, read_epoch(folder), note, Decided.read(folder), changes, mode,
@@ -180,36 +189,83 @@ def _apply(
         if changes.leaving or len(changes.rows):
             with run.stages.stage("documents"):
                 replace_rows(folder, copy, DOCUMENTS, sorted(changes.leaving), changes.rows)
-        if mode == "rebuild":
-            plan, touched = _rebuild(run, plan, resources)
+        fresh = _run_all(run, plan, task.resources) if reason else None
+        if fresh and mode == "rebuild":
+            plan, touched = _rebuild(run, plan, fresh)
         else:
+            plan = _begin_epoch(plan, fresh) if fresh else plan
             with run.stages.stage("cluster"):
                 touched = touched_blocks(plan)
-        return _finish(run, plan, touched, problems)
+        return _finish(run, plan, touched, problems, _EpochState(since, reason))
 
 
-def _rebuild(run: Run, plan: UpdatePlan, resources: Resources | None) -> tuple[UpdatePlan, TouchedBlocks]:
-    """Run the whole collection again, and carry the ids of authors over."""
+def _why_new_epoch(run: Run, task: _Task, since: EpochChange) -> str | None:
+    """Why a new epoch begins, or None; a warning if the user keeps an old one.
+
+    Frequencies that were counted elsewhere do not depend on the collection: then no epoch ends by itself.
+    """
+    from homonym.corpus.rebuilding import statistics_from_elsewhere
+
+    changed = f"{since.changed:,} mentions came, left or changed, {since.share:.0%} of the {since.mentions:,} before"
+    if task.mode == "rebuild":
+        return "rebuild"
+    if task.recalibrate:
+        return "asked for"
+    if not since.ends_epoch or statistics_from_elsewhere(task.folder):
+        return None
+    if task.keep_epoch:
+        run.warnings.append(
+            f"frequencies and limit are too old: {changed}. The next update without --keep-epoch counts them anew."
+        )
+    return None if task.keep_epoch else changed
+
+
+def _run_all(run: Run, plan: UpdatePlan, resources: Resources | None) -> Path:
+    """Run the whole collection again; returns the directory of the result."""
     from homonym.commands.disambiguate import disambiguate
-    from homonym.corpus.rebuilding import carry_over, given_settings, take_files, write_records
+    from homonym.corpus.rebuilding import given_settings, statistics_from_elsewhere, write_records
 
     records, fresh = plan.work / "records.jsonl", plan.work / "rebuilt"
     write_records(plan.folder, records)
     pairs = plan.folder / PAIRS
+    statistics, mentions = statistics_from_elsewhere(plan.result) or (None, None)
     summary = disambiguate(
         records, fresh, given_settings(plan.result), pairs=pairs if pairs.exists() else None,
+        statistics=statistics, mentions_in_collection=mentions,
         resources=replace(resources or Resources(), threads=run.threads, memory=run.memory, work=None),
         listener=run.log.stages.listener,
     )  # fmt: skip
     run.warnings.extend(summary.warnings)
+    return fresh
+
+
+def _rebuild(run: Run, plan: UpdatePlan, fresh: Path) -> tuple[UpdatePlan, TouchedBlocks]:
+    """Let the result have the authors of a new run, and carry ids over."""
+    from homonym.corpus.rebuilding import carry_over, take_files
+
     with run.stages.stage("match"):
         take_files(fresh, plan.folder)
         return carry_over(plan, fresh)
 
 
-def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Problems) -> Updated:
+def _begin_epoch(plan: UpdatePlan, fresh: Path) -> UpdatePlan:
+    """Let the result have the frequencies and the calibration of a new run."""
+    from homonym.corpus.epoch import read_epoch
+    from homonym.corpus.rebuilding import take_epoch
+
+    take_epoch(fresh, plan.folder)
+    return replace(plan, epoch=read_epoch(plan.folder))
+
+
+class _EpochState(NamedTuple):
+    """How much has changed since the epoch began that the result had, and why a new one begins with this update."""
+
+    since: EpochChange
+    reason: str | None
+
+
+def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Problems, state: _EpochState) -> Updated:
     """Write the tables that follow from the authors of the touched blocks, unless nothing has changed."""
-    from homonym.corpus.epoch import CorpusNote, write_note
     from homonym.corpus.event_table import append_events
     from homonym.corpus.ids import changed_ids, write_ids
     from homonym.corpus.updating import find_id_changes, write_changed_tables
@@ -217,11 +273,10 @@ def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Proble
     note, copy = plan.note, plan.folder
     changes = find_id_changes(touched.before, touched.after, touched.renamed, plan, f"update {plan.mode}")
     names = dict(sorted(plan.decided.names.items()))
-    is_new = bool(plan.changes.leaving or len(plan.changes.rows)) or touched.is_changed
-    is_new |= plan.mode == "rebuild"
+    is_new = bool(plan.changes.leaving or len(plan.changes.rows)) or touched.is_changed or bool(state.reason)
     if is_new or names != note.named:
         time, number = datetime.now(UTC).isoformat(timespec="seconds"), note.update + 1
-        epoch = note.epoch + (plan.mode == "rebuild")
+        epoch = note.epoch + bool(state.reason)
         with run.stages.stage("write"):
             write_changed_tables(plan, touched)
             ids = changed_ids(
@@ -234,9 +289,22 @@ def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Proble
             _write_variants(run, copy, always=plan.mode == "rebuild")
         with run.stages.stage("report"):
             _write_page(run, copy, f"update {number} ({plan.mode}), {time[:10]}")
-        note = CorpusNote(epoch, number, time, names)
-        write_note(plan.place, copy, note)
-    return _updated(run, plan, note, touched, changes, problems)
+        note = _write_note(plan, replace(note, epoch=epoch, update=number, time=time, named=names), state)
+    return replace(_updated(run, plan, note, touched, changes, problems), new_epoch=state.reason)
+
+
+def _write_note(plan: UpdatePlan, note: CorpusNote, state: _EpochState) -> CorpusNote:
+    """Write the note of the update, with the number of mentions when its epoch began."""
+    import pyarrow.parquet as pq
+
+    from homonym.corpus.epoch import write_note
+
+    mentions, changed = state.since.mentions, state.since.changed
+    if state.reason:
+        mentions, changed = pq.read_metadata(plan.folder / MENTIONS).num_rows, 0
+    note = replace(note, mentions=mentions, changed=changed)
+    write_note(plan.place, plan.folder, note)
+    return note
 
 
 def _write_variants(run: Run, copy: Path, *, always: bool) -> None:

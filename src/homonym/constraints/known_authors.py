@@ -2,7 +2,10 @@
 
 A must-link of the evidence is left out where it would join a known author with a mention that is on one of its
 documents, has another identifier of one kind, or is called different by the user. If known authors are to stay
-separate, a must-link is also left out where it would join two of them.
+separate, a must-link is also left out where it would join two of them, and there are cannot-links between them.
+
+These would spread new mentions of one person over all known authors that are fragments of this person. So `update` lets
+known authors merge, and divides clusters with several of them afterwards (`without_merges`).
 """
 
 from __future__ import annotations
@@ -45,9 +48,8 @@ def with_known_authors(
     group = _first_of_author(old)
     blocks = len(block_start) - 1
     if found is None:
-        sizes = np.diff(block_start)
         nothing = np.zeros(len(old), np.int32)
-        inside = (group - np.repeat(block_start[:-1], sizes)).astype(np.int32)
+        inside = (group - _first_of_block(block_start)).astype(np.int32)
         constraints = Constraints(inside, nothing, np.zeros(2, np.int64), np.zeros(0, np.int32))
     else:
         group = _join_must_links(found.evidence, found.must_links.representative, group, old, separate=separate)
@@ -56,6 +58,46 @@ def with_known_authors(
             return None
         constraints = built
     return _separate_old(constraints, old, block_start) if separate else constraints
+
+
+def without_merges(
+    label: NDArray[np.int32], block_start: Integers, found: FoundConstraints | None, old: Integers
+) -> NDArray[np.int32]:
+    """The labels of a clustering with known authors, changed so that these do not merge.
+
+    Each one of a cluster with several keeps its mentions, and gets the new ones that must-links join with it.
+    All other new mentions of the cluster join the author with most mentions, of equal ones the first.
+    """
+    group = _first_of_author(old)
+    if found is not None:
+        group = _join_must_links(found.evidence, found.must_links.representative, group, old, separate=True)
+    first = _first_of_block(block_start)
+    return (_authors_without_merges(first + label, old, group) - first).astype(np.int32)
+
+
+def _authors_without_merges(cluster: Integers, old: Integers, group: Integers) -> Integers:
+    """The first mention of each one's author; clusters and groups are numbers of mentions, and inside of a block.
+
+    >>> cluster, old, group = np.zeros(6, np.int64), np.array([0, 1, -1, 1, -1, 2]), np.array([0, 1, 0, 1, 4, 5])
+    >>> _authors_without_merges(cluster, old, group).tolist()
+    [0, 1, 0, 1, 1, 5]
+    """
+    known, author = np.flatnonzero(old >= 0), _first_of_author(old)
+    size = np.bincount(author, minlength=len(old))[author]
+    of_group, of_cluster = np.full(len(old), -1), np.full(len(old), -1)
+    of_group[group[known]] = author[known]
+    rising = known[np.lexsort((-author[known], size[known]))]  # of several values for a place, the last one stays
+    of_cluster[cluster[rising]] = author[rising]
+    linked, largest = of_group[group], of_cluster[cluster]
+    is_linked = (linked >= 0) & (cluster[linked] == cluster)
+    _, place, inverse = np.unique(cluster, return_index=True, return_inverse=True)
+    found = np.where(is_linked, linked, np.where(largest >= 0, largest, place[inverse]))
+    return np.where(old >= 0, author, found)
+
+
+def _first_of_block(block_start: Integers) -> Integers:
+    """For each mention the first one of its block."""
+    return np.repeat(block_start[:-1], np.diff(block_start))
 
 
 def _first_of_author(old: Integers) -> Integers:

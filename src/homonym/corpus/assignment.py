@@ -1,15 +1,15 @@
 """Blocks of a result clustered with the authors that they have: old authors enter as ready clusters.
 
-The bags of clusters add up, so an old author is a must-link group of the ordinary clustering. With `assign`, old
-authors also have cannot-links between each other: so a new mention joins the best author above the limit, or new
-mentions form new authors, and no old author changes otherwise. With `grow`, old authors may merge.
+The bags of clusters add up, so an old author is a must-link group of the ordinary clustering. With `grow`, old authors
+may merge. With `assign` they do not: of old authors that would have merged, the largest gets the new mentions. So these
+join an author above the limit, or form new authors, and no old author changes otherwise.
 
 Identifiers, names, documents and the user's pairs act as in a run (see constraints/known_authors.py).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,7 @@ from homonym.collection.block_reload import reload_rows
 from homonym.collection.encoded import Encoded
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
-from homonym.constraints.known_authors import author_codes, with_known_authors
+from homonym.constraints.known_authors import author_codes, with_known_authors, without_merges
 from homonym.constraints.name_prior import FullNames
 from homonym.engines.base import DECIMALS
 from homonym.settings import Settings
@@ -78,7 +78,7 @@ def cluster_rows(
     encoded, settings = reloaded.encoded, epoch.settings
     found = find_constraints(encoded, settings, _known_pairs(epoch.pairs, rows))
     old = author_codes(rows["author_id"], encoded.block_start)
-    constraints = with_known_authors(encoded.block_start, found, old, separate=separate)
+    constraints = with_known_authors(encoded.block_start, found, old, separate=False)
     types = encoded.frequencies.types
     used = np.array(settings.weights_for(types)) > 0
     clustering = cluster(
@@ -91,6 +91,8 @@ def cluster_rows(
         giant=encoded.giant_blocks(),
         threads=threads,
     )
+    if separate:
+        clustering = replace(clustering, label=without_merges(clustering.label, encoded.block_start, found, old))
     return _clustered(rows, encoded, found, clustering, epoch, reloaded.counted)
 
 

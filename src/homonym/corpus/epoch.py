@@ -4,6 +4,9 @@ Frozen are #(f), N, n(·), the limit, the weights, the trust in names and the co
 a feature f that they lack, #(f) = Σ over all documents that updates of the epoch have added or changed of its
 occurrences in their bags, the bag of a document counted for each of its mentions. These sums are in a table of their
 own, which only grows. A type of features that the epoch lacks is not used before the next epoch.
+
+An epoch ends when the collection has changed by more than a tenth. Scores compare features of mentions with those of
+the collection: with frequencies of a smaller collection they are too high, and different people become one author.
 """
 
 from __future__ import annotations
@@ -18,16 +21,28 @@ from typing import Any
 import numpy as np
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homonym.calibration.confidence import confidence_from_json
 from homonym.collection.result_statistics import ResultStatistics
 from homonym.constraints.evidence import read_user_pairs
 from homonym.corpus.assignment import Epoch
+from homonym.corpus.intake import DocumentChanges
 from homonym.errors import InputError, first_line
 from homonym.io.inputs import unreadable
 from homonym.io.outputs import write_json
-from homonym.io.result_directory import CONFIDENCE, CORPUS, FILES, FREQUENCIES, MARKER, NEW_FEATURES, PAIRS
+from homonym.io.result_directory import (
+    CONFIDENCE,
+    CORPUS,
+    DOCUMENTS,
+    FILES,
+    FREQUENCIES,
+    MARKER,
+    MENTIONS,
+    NEW_FEATURES,
+    PAIRS,
+)
 from homonym.io.tables import look_up, write_table
 from homonym.schema import STATISTICS
 from homonym.settings import load_settings
@@ -35,16 +50,26 @@ from homonym.settings import load_settings
 # Digest of a file: enough bits to find damage and files of another update.
 _DIGEST_BYTES = 16
 
+# Share of mentions that may come, leave or change before an epoch ends. Growth by 22 % within an epoch cost .002 of F1
+# (docs/study.md). An epoch costs one run, and so does each further tenth: the cost per new mention stays the same.
+LARGEST_CHANGE = 0.1
+
 
 @dataclass(frozen=True)
 class CorpusNote:
-    """The note of the last update: its number, time and epoch, names that users gave, by mention, and all digests."""
+    """The note of the last update: its number, time and epoch, names that users gave, by mention, and all digests.
+
+    `mentions` is the number of mentions when the epoch began, 0 if it is unknown; `changed` is the number of mentions
+    that have come, left or changed with their documents since then.
+    """
 
     epoch: int = 1
     update: int = 0
     time: str = ""
     named: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    mentions: int = 0
+    changed: int = 0
 
 
 def read_note(result: Path) -> CorpusNote:
@@ -53,8 +78,9 @@ def read_note(result: Path) -> CorpusNote:
     try:
         found = orjson.loads(path.read_bytes())
         return CorpusNote(
-            int(found["epoch"]), int(found["update"]), str(found["time"]), dict(found["named"]), dict(found["files"])
-        )
+            int(found["epoch"]), int(found["update"]), str(found["time"]), dict(found["named"]), dict(found["files"]),
+            int(found.get("mentions", 0)), int(found.get("changed", 0)),
+        )  # fmt: skip
     except FileNotFoundError:
         return CorpusNote()
     except OSError as error:
@@ -70,7 +96,10 @@ def write_note(result: Path, folder: Path, note: CorpusNote) -> None:
     for name in sorted((FILES - {CORPUS, MARKER}) & set(os.listdir(folder))):
         same = name in known and (result / name).exists() and os.path.samefile(result / name, folder / name)
         files[name] = dict(known[name]) if same else file_digest(folder / name)
-    values = {"epoch": note.epoch, "update": note.update, "time": note.time, "named": dict(note.named), "files": files}
+    values = {
+        "epoch": note.epoch, "update": note.update, "time": note.time, "mentions": note.mentions,
+        "changed": note.changed, "named": dict(note.named), "files": files,
+    }  # fmt: skip
     write_json(folder / CORPUS, values)
 
 
@@ -79,6 +108,32 @@ def file_digest(path: Path) -> dict[str, Any]:
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=_DIGEST_BYTES))
     return {"bytes": path.stat().st_size, "blake2b": digest.hexdigest()}
+
+
+@dataclass(frozen=True)
+class EpochChange:
+    """How many mentions have come, left or changed since an epoch began, and how many there were then."""
+
+    mentions: int
+    changed: int
+
+    @property
+    def share(self) -> float:
+        """Changed mentions as a share of those at the beginning."""
+        return self.changed / max(self.mentions, 1)
+
+    @property
+    def ends_epoch(self) -> bool:
+        """Whether frequencies and limit are too old for the collection."""
+        return self.share > LARGEST_CHANGE
+
+
+def change_since_epoch(result: Path, note: CorpusNote, changes: DocumentChanges) -> EpochChange:
+    """How much a result has changed since its epoch began, with some more changes."""
+    removed = look_up(result / DOCUMENTS, "document_id", pa.array(sorted(changes.removed), pa.string()), ["authors"])
+    changed = sum(pc.sum(pc.list_value_length(rows["authors"])).as_py() or 0 for rows in (changes.rows, removed))
+    mentions = note.mentions or pq.read_metadata(result / MENTIONS).num_rows
+    return EpochChange(mentions, note.changed + changed)
 
 
 def read_epoch(result: Path) -> Epoch:

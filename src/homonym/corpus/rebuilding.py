@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from homonym.collection.result_statistics import ResultStatistics
 from homonym.corpus.epoch import read_epoch
 from homonym.corpus.id_matching import match_authors, weights_of
 from homonym.corpus.ids import mint
@@ -35,10 +36,14 @@ from homonym.io.result_directory import (
     CONFLICTS,
     DOCUMENTS,
     FILES,
+    FREQUENCIES,
     LOG,
     MARKER,
+    MASSES,
     MENTIONS,
+    NAMES,
     NEW_FEATURES,
+    SETTINGS,
     UNDECIDED,
     VARIANTS,
 )
@@ -54,16 +59,25 @@ def write_records(folder: Path, path: Path) -> None:
             stream.writelines(record.encode() + b"\n" for record in batch["record"].to_pylist())
 
 
-def given_settings(result: Path) -> Settings:
-    """The settings of a result as the user gave them: what was calibrated is left out."""
+def _from_log(result: Path, name: str) -> Any:
+    """A value that the log of a result keeps; None if it has none, as that of an earlier version."""
     try:
-        given = orjson.loads((result / LOG).read_bytes())["summary"]["given"]
-    except FileNotFoundError:
-        given = None
-    except (KeyError, TypeError):  # the log of an earlier version
-        given = None
+        return orjson.loads((result / LOG).read_bytes())["summary"][name]
+    except (FileNotFoundError, KeyError, TypeError):
+        return None
     except (OSError, ValueError) as error:
         raise InputError(f"{result / LOG} cannot be read: {first_line(error)}.") from error
+
+
+def statistics_from_elsewhere(result: Path) -> tuple[Path, int] | None:
+    """The file of frequencies that the user gave for a result, and its N; None if the run has counted them."""
+    path = _from_log(result, "statistics")
+    return (Path(path), ResultStatistics.read(result).mentions) if path else None
+
+
+def given_settings(result: Path) -> Settings:
+    """The settings of a result as the user gave them: what was calibrated is left out."""
+    given = _from_log(result, "given")
     if given is not None:
         return Settings(**given)
     known = load_settings(result)
@@ -79,13 +93,25 @@ def take_files(fresh: Path, folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
     _keep_record_ids(folder, fresh)
     for name in FILES - {MARKER}:
-        if not (fresh / name).exists():
-            continue
+        if (fresh / name).exists():
+            _take_file(fresh, folder, name)
+
+
+def take_epoch(fresh: Path, folder: Path) -> None:
+    """Let a copy of a result have what a new run has counted and calibrated, and none of its authors."""
+    for name in (NEW_FEATURES, CONFIDENCE):
         (folder / name).unlink(missing_ok=True)
-        try:
-            os.link(fresh / name, folder / name)
-        except OSError:  # a file system without hard links
-            shutil.copyfile(fresh / name, folder / name)
+    for name in (FREQUENCIES, MASSES, NAMES, SETTINGS, LOG, CONFIDENCE):
+        if (fresh / name).exists():
+            _take_file(fresh, folder, name)
+
+
+def _take_file(fresh: Path, folder: Path, name: str) -> None:
+    (folder / name).unlink(missing_ok=True)
+    try:
+        os.link(fresh / name, folder / name)
+    except OSError:  # a file system without hard links
+        shutil.copyfile(fresh / name, folder / name)
 
 
 def _keep_record_ids(folder: Path, fresh: Path) -> None:

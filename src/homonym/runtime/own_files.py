@@ -49,9 +49,9 @@ _SPARK: Names = {
     **_DATABASE,
 }
 
-# What an update of a result works with: tables in folders.
+# What an update of a result works with: tables in folders, and the work directory of a run on all documents.
 _UPDATE: dict[str, Any] = {r".+\.(parquet|jsonl?|csv|html|toml|npy|bin)|homonym-result|lock": None}
-_UPDATE[r"[^.]+|\.\w+\.work"] = _UPDATE
+_UPDATE[r"[^.]+"] = _UPDATE
 
 # A table of authors, written by Spark to a directory that the user names.
 _SPARK_RESULT: Names = {
@@ -78,6 +78,7 @@ ALL: Names = {
     "done": {r"encoded\.json": None, **UNFINISHED, "(read|rounds)": {r"\d+\.json": None, **UNFINISHED}},
     "update": _UPDATE, r"run\.json": None, LOCK: None, MARKER: None,
 }  # fmt: skip
+_UPDATE[r"\.\w+\.work"] = ALL
 
 
 def remove_own(folder: Path, names: Names, *, keep: frozenset[str] = frozenset()) -> None:
