@@ -1,4 +1,4 @@
-"""Candidates: authors of different blocks who share a rare co-author or institution, and whose names could be variants.
+"""VariantCandidates: authors of different blocks who share a rare co-author or institution, and whose names could be variants.
 
 They are found with an inverted index over pairs of a feature and a key of the name (name_index.py), so that only
 authors who agree in both are compared, and only their names are parsed. Common features are left out: what many authors
@@ -40,7 +40,7 @@ Pairs = NDArray[np.int64]
 """Two columns: numbers of authors, the smaller first."""
 
 
-class Candidates(NamedTuple):
+class VariantCandidates(NamedTuple):
     """Pairs of authors, the kind of each, and the probability that names of two strangers agree like theirs.
 
     `rare` is the largest #(f) of the features that brought them together, `compared` the number of compared names.
@@ -90,7 +90,7 @@ class NameTable:
         return (min(self._people.get(word, 0) for word in words.split()) + 1) / (self._authors + 2)
 
 
-def find_candidates(authors: ResultAuthors, index: KeyIndex, table: NameTable) -> Candidates:
+def find_candidates(authors: ResultAuthors, index: KeyIndex, table: NameTable) -> VariantCandidates:
     """All candidates, in the order of the authors."""
     mentions = float(authors.documents.mass[: authors.count].sum())
     rare = _rare_enough(authors, index, max(MIN_WORK, ROWS_PER_MENTION * mentions))
@@ -101,7 +101,7 @@ def find_candidates(authors: ResultAuthors, index: KeyIndex, table: NameTable) -
     kept = np.array([kind is not None for kind in kinds], bool)
     kind = [one for one in kinds if one is not None]
     chance = [table.chance(one, a, b) for one, (a, b) in zip(kind, pairs[kept].tolist(), strict=True)]
-    return Candidates(pairs[kept], kind, np.array(chance, np.float64), rare, len(pairs))
+    return VariantCandidates(pairs[kept], kind, np.array(chance, np.float64), rare, len(pairs))
 
 
 def rarity(authors: ResultAuthors, pairs: Pairs) -> Floats:

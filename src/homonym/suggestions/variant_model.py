@@ -21,7 +21,7 @@ import numpy as np
 from homonym.clustering.arrays import Floats, Integers
 from homonym.names.variants import KINDS
 from homonym.suggestions.author_bags import NO_YEAR, TYPES, ResultAuthors
-from homonym.suggestions.variant_candidates import Candidates, Pairs, rarity
+from homonym.suggestions.variant_candidates import VariantCandidates, Pairs, rarity
 
 # Minimum number of pseudo-variants to learn from.
 MIN_EXAMPLES = 30
@@ -96,7 +96,7 @@ def pseudo_variants(authors: ResultAuthors, rare: int) -> Pairs:
     return found
 
 
-def score_candidates(authors: ResultAuthors, candidates: Candidates, unrelated: Pairs) -> Floats | None:
+def score_candidates(authors: ResultAuthors, candidates: VariantCandidates, unrelated: Pairs) -> Floats | None:
     """The probability of each candidate; None if there are too few examples to learn from."""
     halves = pseudo_variants(authors, candidates.rare)
     if min(len(halves), len(unrelated)) < MIN_EXAMPLES:
