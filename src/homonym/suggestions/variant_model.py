@@ -21,7 +21,7 @@ import numpy as np
 from homonym.clustering.arrays import Floats, Integers
 from homonym.names.variants import KINDS
 from homonym.suggestions.author_bags import NO_YEAR, TYPES, ResultAuthors
-from homonym.suggestions.variant_candidates import VariantCandidates, Pairs, rarity
+from homonym.suggestions.variant_candidates import Pairs, VariantCandidates, rarity
 
 # Minimum number of pseudo-variants to learn from.
 MIN_EXAMPLES = 30
