@@ -1,4 +1,4 @@
-"""VariantCandidates: authors of different blocks who share a rare co-author or institution, and whose names could be variants.
+"""Candidates: authors of different blocks who share a rare co-author or institution, and whose names could be variants.
 
 They are found with an inverted index over pairs of a feature and a key of the name (name_index.py), so that only
 authors who agree in both are compared, and only their names are parsed. Common features are left out: what many authors
