@@ -94,7 +94,6 @@ def test_missing_and_cut_files(name: str, result: Path) -> None:
     [
         (MENTIONS, lambda rows: rows.append(dict(rows[0])), "several rows for the mention"),
         (MENTIONS, lambda rows: rows[0].update(author_id=""), "without an author"),
-        (MENTIONS, lambda rows: rows[0].update(author_id=rows[-1]["author_id"]), "mentions of several names"),
         (DOCUMENTS, lambda rows: rows.append(dict(rows[0])), "several rows for the document"),
         (DOCUMENTS, lambda rows: rows.pop(0), "lacks the document 'd1'"),
         (DOCUMENTS, lambda rows: rows[0].update(authors=rows[0]["authors"][1:]), "the place of the mention 'd1#0'"),

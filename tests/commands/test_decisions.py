@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from homonym.commands.cluster import cluster
@@ -87,7 +87,6 @@ def test_name_and_wrong_record(result: Path) -> None:
         (("same", "d1#0", "WANG, W/000000000000"), "has no author 'WANG, W/000000000000'"),
         (("same", "d1", "d2#0"), "'d1' is a document; name one of its mentions: d1#0 (Wang, Wei); d1#1"),
         (("same", "d1#0", "d1#0"), "are the same mention, d1#0"),
-        (("same", "d1#0", "d1#1"), "is of the name WANG, W and d1#1 of the name MERLOT, A"),
         (("same", "d1#0"), "same needs two arguments"),
         (("is", "d1#0", "d2#0"), "is needs a mention and an author"),
         (("wrong-record", "d999"), "has no document 'd999'"),
@@ -202,6 +201,7 @@ def test_bad_tables_are_refused_as_a_whole(text: str, message: str, result: Path
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20)
 
 
+@example(reason="0", user="0", a="\r")
 @given(reason=TEXTS, user=TEXTS, a=TEXTS)
 @settings(max_examples=examples(60))
 def test_round_trip_of_hostile_text(

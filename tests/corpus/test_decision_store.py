@@ -26,7 +26,7 @@ from homonym.corpus.decision_store import (
     read_decisions,
 )
 from homonym.errors import HomonymError, InputError, OutputError
-from homonym.io.result_directory import DECISIONS, MARKER, MARKER_TEXT, changed_directory
+from homonym.io.result_directory import DECISIONS, MARKER, MARKER_TEXT, changed_directory, written_directory
 from tests.support.profiles import examples
 
 
@@ -284,3 +284,37 @@ def test_decision_during_an_update_is_kept(before: int, tmp_path: Path) -> None:
     assert len(read_decisions(result)) == before + 2
     assert integrity_problem(result) is None
     assert [path.name for path in tmp_path.iterdir()] == ["result"]
+
+
+_DECIDING = """
+import sys
+from pathlib import Path
+from homonym.corpus.decision_store import NewDecision, add_decisions, read_decisions
+result = Path(sys.argv[1])
+for number in range(int(sys.argv[2])):
+    a, b = f"{sys.argv[3]}{number}#0", f"{sys.argv[3]}{number}#1"
+    add_decisions(result, [NewDecision("same", a, b, a, b, "", "ann")])
+    read_decisions(result)
+"""
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_decisions_made_while_updates_swap_directories_are_all_kept(tmp_path: Path, is_known: bool) -> None:
+    result, each = tmp_path / "result", 40
+    with written_directory(result):
+        pass
+    if is_known:
+        add_decisions(result, [NewDecision("same", "a#0", "b#0", "a#0", "b#0", "", "ann")])
+    commands = [[sys.executable, "-c", _DECIDING, str(result), str(each), user] for user in "xy"]
+    deciding = [subprocess.Popen(command, stderr=subprocess.PIPE) for command in commands]
+    swaps = 0
+    while any(one.poll() is None for one in deciding):
+        with changed_directory(result):
+            time.sleep(0.002)
+        swaps += 1
+    assert [one.communicate()[1] for one in deciding] == [b"", b""]
+    assert integrity_problem(result) is None
+    found = {row.mention_a for row in read_decisions(result) if row.user == "ann"}
+    assert found - {"a#0"} == {f"{user}{number}#0" for user in "xy" for number in range(each)}
+    assert swaps > 10
+    assert os.listdir(tmp_path) == ["result"]

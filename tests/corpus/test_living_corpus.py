@@ -1,34 +1,57 @@
-"""Random updates, decisions, undos, removals and rebuilds, compared with a plain model of ids and events."""
+"""Random updates, decisions, undos, removals and rebuilds, compared with a plain model of ids and events.
+
+Some people have an ORCID and write under two names, so that there are authors of several blocks.
+"""
 
 from __future__ import annotations
 
+import random
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from homonym.commands.check import check
+from homonym.commands.decide import decide
+from homonym.commands.disambiguate import disambiguate
 from homonym.commands.events import events
 from homonym.commands.update import update
-from homonym.corpus.decision_store import NewDecision, add_decisions, add_undo
+from homonym.corpus.decision_store import add_undo
 from homonym.corpus.ids import current_id
-from tests.support.living import authors, document, make_result, require_consistent, rows, write_documents
+from tests.support.living import PEOPLE, SETTINGS, authors, document, require_consistent, rows, write_documents
 from tests.support.profiles import examples
 
 _FIRST: list[Path] = []
+ORCIDS = ("0000-0002-1825-0097", "0000-0002-1694-233X", "0000-0001-5109-3700", "0000-0001-5000-0007")
+
+
+def paper(number: int) -> dict[str, Any]:
+    """A document of one of the people; some have the ORCID of its first author, under one of two names."""
+    found, chance = document(number), random.Random(number)
+    person = chance.randrange(len(PEOPLE))  # as in document()
+    if person < len(ORCIDS) and number % 3:
+        found["authors"][0]["ids"] = {"orcid": ORCIDS[person]}
+    if number % 3 == 1:
+        surname, given = found["authors"][0]["name"].split(", ")
+        found["authors"][0]["name"] = f"{surname}-Smith, {given}"
+    return found
 
 
 def first_result() -> Path:
     if not _FIRST:
-        _FIRST.append(make_result(Path(tempfile.mkdtemp(prefix="homonym-living-")), range(12)))
+        folder = Path(tempfile.mkdtemp(prefix="homonym-living-"))
+        disambiguate(write_documents(folder / "records.jsonl", map(paper, range(12))), folder / "result", SETTINGS)
+        _FIRST.append(folder / "result")
     return _FIRST[0]
 
 
 class LivingCorpus(RuleBasedStateMachine):
-    """The model: documents that the result has, all ids ever seen, pairs of mentions in force, and merged ids."""
+    """The model: documents that the result has, all ids ever seen, and what decisions in force say, by number."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,8 +60,9 @@ class LivingCorpus(RuleBasedStateMachine):
         self.documents = set(range(12))
         self.following = 12
         self.ids = set(authors(self.result).values())
-        self.gone: set[str] = set()
-        self.pairs: dict[int, tuple[str, str, bool]] = {}
+        self.pairs: dict[int, list[tuple[str, str, bool]]] = {}
+        self.names: dict[int, tuple[str, str]] = {}
+        self.wrong: dict[int, int] = {}
         self.event_count = 0
         self.before = authors(self.result)
 
@@ -47,7 +71,7 @@ class LivingCorpus(RuleBasedStateMachine):
 
     def _update(self, numbers: list[int], mode: str = "assign", remove: list[int] | None = None) -> None:
         self.before = authors(self.result)
-        new = write_documents(self.folder / "new.jsonl", [document(one) for one in numbers]) if numbers else ()
+        new = write_documents(self.folder / "new.jsonl", [paper(one) for one in numbers]) if numbers else ()
         removed = [f"D{number:04d}" for number in remove or []]
         update(self.result, new, mode=mode, remove=removed)  # type: ignore[arg-type]
         self.documents |= {*numbers}
@@ -58,7 +82,7 @@ class LivingCorpus(RuleBasedStateMachine):
         new = list(range(self.following, self.following + number))
         self.following += number
         self._update(new, mode)
-        if mode == "assign" and not self.pairs:
+        if mode == "assign" and not self.decided():
             after = authors(self.result)
             assert all(after[mention] == author for mention, author in self.before.items())
 
@@ -70,31 +94,70 @@ class LivingCorpus(RuleBasedStateMachine):
     @rule(data=st.data())
     def remove(self, data: st.DataObject) -> None:
         chosen = data.draw(st.sampled_from(sorted(self.documents)))
-        decided = {mention[1:5] for a, b, _ in self.pairs.values() for mention in (a, b)}
-        if f"{chosen:04d}" not in decided:
+        if chosen not in self.decided():
             self._update([], remove=[chosen])
 
+    def decided(self) -> set[int]:
+        """The documents that decisions in force are about. Chains of decisions are tested elsewhere."""
+        mentions = {mention for pairs in self.pairs.values() for a, b, _ in pairs for mention in (a, b)}
+        mentions |= {mention for mention, _ in self.names.values()}
+        return {int(mention[1:5]) for mention in mentions} | {*self.wrong.values()}
+
+    def mentions(self, data: st.DataObject) -> list[str]:
+        """Mentions of documents without decisions: of one block, or of all."""
+        decided, found = self.decided(), rows(self.result, "mentions")
+        block = data.draw(st.sampled_from(["DOE, J", "LI, X", "POE, M", "ROE, R", None]))
+        return [
+            row["mention_id"]
+            for row in found
+            if block in {row["block"], None} and int(row["mention_id"][1:5]) not in decided
+        ]
+
     @rule(data=st.data(), same=st.booleans())
-    def decide(self, data: st.DataObject, same: bool) -> None:
-        block = data.draw(st.sampled_from(["DOE, J", "LI, X", "POE, M", "ROE, R"]))
-        mentions = [row["mention_id"] for row in rows(self.result, "mentions") if row["block"] == block]
+    def decide_pair(self, data: st.DataObject, same: bool) -> None:
+        mentions = self.mentions(data)
         if len(mentions) < 2:
             return
         a, b = sorted(data.draw(st.lists(st.sampled_from(mentions), min_size=2, max_size=2, unique=True)))
-        kind = "same" if same else "different"
-        known = {mention for pair in self.pairs.values() for mention in pair[:2]}
-        if {a, b} & known:  # what newer decisions do to older ones is tested elsewhere
-            return
-        (row,) = add_decisions(self.result, [NewDecision(kind, a, b, a, b, "", "ann")])
-        self.pairs[row.number] = (a, b, same)
+        done = decide(self.result, "same" if same else "different", a, b, reason="known", user="ann")
+        self.pairs[done.decision.number] = [(a, b, same)]
         self._update([])
 
-    @precondition(lambda self: self.pairs)
+    @rule(data=st.data())
+    def decide_is_not(self, data: st.DataObject) -> None:
+        mentions = self.mentions(data)
+        if not mentions:
+            return
+        mention, found = data.draw(st.sampled_from(mentions)), authors(self.result)
+        others = [one for one, author in found.items() if author == found[mention] and one != mention]
+        if others and not self.decided() & {int(one[1:5]) for one in others}:
+            done = decide(self.result, "is-not", mention, found[mention], reason="known", user="ann")
+            self.pairs[done.decision.number] = [(mention, other, False) for other in others]
+            self._update([])
+
+    @rule(data=st.data())
+    def decide_name(self, data: st.DataObject) -> None:
+        if mentions := self.mentions(data):
+            mention = data.draw(st.sampled_from(mentions))
+            done = decide(self.result, "name", mention, f"Name of {mention}", reason="known", user="ann")
+            self.names[done.decision.number] = (mention, f"Name of {mention}")
+            self._update([])
+
+    @rule(data=st.data())
+    def decide_wrong_record(self, data: st.DataObject) -> None:
+        if mentions := self.mentions(data):
+            document_id = data.draw(st.sampled_from(mentions))[:5]
+            done = decide(self.result, "wrong-record", document_id, reason="known", user="ann")
+            self.wrong[done.decision.number] = int(document_id[1:])
+            self._update([])
+
+    @precondition(lambda self: self.decided())
     @rule(data=st.data())
     def undo(self, data: st.DataObject) -> None:
-        number = data.draw(st.sampled_from(sorted(self.pairs)))
+        number = data.draw(st.sampled_from(sorted({**self.pairs, **self.names, **self.wrong})))
         add_undo(self.result, number, user="ann", reason="")
-        del self.pairs[number]
+        for decided in (self.pairs, self.names, self.wrong):
+            decided.pop(number, None)
         self._update([])
 
     @invariant()
@@ -102,8 +165,17 @@ class LivingCorpus(RuleBasedStateMachine):
         require_consistent(self.result)
         after = authors(self.result)
         assert {mention[:5] for mention in after} == {f"D{number:04d}" for number in self.documents}
-        for a, b, same in self.pairs.values():
-            assert (after[a] == after[b]) == same
+        assert check(self.result).problems == []
+        for pairs in self.pairs.values():
+            for a, b, same in pairs:
+                assert (after[a] == after[b]) == same
+        wrong = {mention for mention in after if int(mention[1:5]) in self.wrong.values()}
+        for mention in wrong:
+            assert list(after.values()).count(after[mention]) == 1
+        shown = {row["author_id"]: row["name"] for row in rows(self.result, "authors")}
+        for mention, _ in self.names.values():
+            names = {name for other, name in self.names.values() if after[other] == after[mention]}
+            assert shown[after[mention]] in names
 
     @invariant()
     def ids_are_never_lost_nor_given_to_others(self) -> None:

@@ -423,7 +423,13 @@ def test_counts_every_problem_and_keeps_the_first() -> None:
         problems.add(Problem("in.jsonl", line, "record", "not valid JSON"))
     problems.add(Problem("in.jsonl", 9, "field", "year 'n.d.' is not a year"))
     assert len(problems) == MAX_LISTED_PROBLEMS + 6
-    assert problems.counts == {"record": MAX_LISTED_PROBLEMS + 5, "author": 0, "field": 1, "duplicate": 0}
+    assert problems.counts == {
+        "record": MAX_LISTED_PROBLEMS + 5,
+        "author": 0,
+        "field": 1,
+        "duplicate": 0,
+        "contributor": 0,
+    }
     assert [problem.line for problem in problems.first] == list(range(MAX_LISTED_PROBLEMS))
 
 

@@ -172,6 +172,8 @@ def expected(document: Document, export: str) -> Document:
     result.referenced_authors = [carried.cited(name) for name in result.referenced_authors]
     if result.references:
         result.references = [known_as(REFERENCES[export], other) for other in result.references]
+    if export == "pubmed-text":  # which ends each list of authors with a group
+        result.other_contributors = ["SYNTH Trial"]
     return result
 
 
@@ -196,7 +198,8 @@ def comparable(document: Document, export: str) -> Document:
 
 def check(path: Path, export: str, given: Sequence[Document] | None = None) -> None:
     readings = list(read_documents(path))
-    assert [problem for reading in readings for problem in reading.problems] == []
+    problems = [problem for reading in readings for problem in reading.problems]
+    assert {problem.lost for problem in problems} <= ({"contributor"} if export == "pubmed-text" else set())
     read = [comparable(reading.document, export) for reading in readings if reading.document]
     wanted = [comparable(expected(document, export), export) for document in given or originals()]
     assert [document.id for document in read] == [document.id for document in wanted]

@@ -16,8 +16,9 @@ from homonym import cluster, disambiguate, extract
 from homonym.clustering.arrays import starts
 from homonym.commands.run import Resources
 from homonym.io.result_directory import REPORT, VARIANTS
-from homonym.suggestions.author_bags import AuthorBags
-from homonym.suggestions.name_variants import COLUMNS, MIN_SCORE, find_variants
+from homonym.suggestions import variant_candidates
+from homonym.suggestions.author_bags import MAX_RARE, AuthorBags, Memberships
+from homonym.suggestions.name_variants import COLUMNS, MIN_SCORE, find_variants, search_variants
 from homonym.suggestions.variant_model import VariantModel
 
 SURNAMES = [
@@ -118,6 +119,44 @@ def test_order_of_input_and_threads_do_not_matter(result: Path, renamed: dict[in
     random.Random(5).shuffle(documents)
     disambiguate(_write(tmp_path / "shuffled.jsonl", documents), tmp_path / "again", resources=Resources(threads=1))
     assert (tmp_path / "again" / VARIANTS).read_bytes() == (result / VARIANTS).read_bytes()
+
+
+def test_documents_without_authors_do_not_matter(result: Path, renamed: dict[int, str], tmp_path: Path) -> None:
+    nobody = {"id": "N", "title": "Aaaa Zzzz", "venue": "Aaaa", "year": 2001, "authors": ["Aaaa Study Group"]}
+    disambiguate(_write(tmp_path / "more.jsonl", [*_documents(renamed), nobody]), tmp_path / "more")
+    expected = {(one.author_a, one.author_b) for one in find_variants(result)}
+    assert {(one.author_a, one.author_b) for one in find_variants(tmp_path / "more")} == expected
+
+
+def test_limited_work_compares_fewer_pairs_and_says_so(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = search_variants(result)
+    monkeypatch.setattr(variant_candidates, "MIN_WORK", before.compared // 2)
+    monkeypatch.setattr(variant_candidates, "ROWS_PER_MENTION", 1e9)
+    monkeypatch.setattr(variant_candidates, "PAIRS_PER_MENTION", 0.0)
+    after = search_variants(result)
+    assert before.rare == MAX_RARE
+    assert after.rare < MAX_RARE
+    assert after.compared <= before.compared // 2
+
+
+def test_coauthors_are_those_of_the_definition() -> None:
+    rng = np.random.default_rng(2)
+    on = {(int(a), int(d)) for a, d in zip(rng.integers(0, 8, 60), rng.integers(0, 12, 60), strict=True)}
+    rows = np.array(sorted(on))
+    found = Memberships(rows[:, 0], rows[:, 1], rows[:, 0], rows[:, 1], 8, 8)
+    counts = {
+        (a, b): float(sum((a, d) in on and (b, d) in on for d in range(12)))
+        for a in range(8)
+        for b in range(8)
+        if a != b
+    }
+    total = [sum(counts[a, b] for a in range(8) if a != b) for b in range(8)]
+    for rare in (None, 20):
+        bags = found.coauthors(None, rare)
+        entries = dict(zip(zip(bags.author.tolist(), bags.feature.tolist(), strict=True), bags.count, strict=True))
+        kept = {pair: n for pair, n in counts.items() if n and (rare is None or total[pair[1]] <= rare)}
+        assert entries == kept
+        assert bags.total.tolist() == [max(one, 1) for one in total]
 
 
 def test_no_list_without_examples(tmp_path: Path) -> None:

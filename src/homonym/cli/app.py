@@ -278,7 +278,11 @@ def decisions(result: Path, as_json: bool, **options: Any) -> None:
 
 @cli.command()
 @click.argument("result", type=FILE)
-@click.option("--repair", is_flag=True, help="Make files again that follow from others: authors.parquet, report.html.")
+@click.option(
+    "--repair",
+    is_flag=True,
+    help="Make files again that follow from others: authors.parquet, variants.csv, report.html.",
+)
 def check(result: Path, repair: bool) -> None:
     """Verify a result directory: files, tables, ids, events, redirects and decisions.
 

@@ -281,14 +281,9 @@ def pair_scores(
     bags: Bags, block: int, frequencies: Frequencies, shared: SharedDocuments | None = None
 ) -> tuple[Floats, Floats]:
     """S(x,y) for each pair of mentions of one block and each feature type, 0 on the diagonal; and n(x)."""
-    from homonym.clustering.dense.document_pairs import add_documents
-
-    inputs = kernel_input(bags, frequencies, shared=shared)
-    found = _cooccurrence(inputs, block, block + 1)
-    first, last = int(bags.block_start[block]), int(bags.block_start[block + 1])
-    if shared is not None:
-        add_documents(first, last, inputs, found)
-    return _square(found.S[: pairs_of(last - first)], last - first), found.n
+    found = _cooccurrence(kernel_input(bags, frequencies, shared=shared), block, block + 1)
+    m = int(bags.block_start[block + 1] - bags.block_start[block])
+    return _square(found.S[: pairs_of(m)], m), found.n
 
 
 def pair_scores_of_blocks(bags: Bags, frequencies: Frequencies) -> Iterator[tuple[Floats, Floats]]:
@@ -309,9 +304,8 @@ def _cooccurrence(inputs: KernelInput, begin: int, end: int) -> Cooccurrence:
     from homonym.clustering.dense.cooccurrence import new_cooccurrence, new_feature_scratch
 
     start = inputs.block_start[begin : end + 1]
-    found = new_cooccurrence(
-        int(start[-1] - start[0]), len(inputs.type_start) - 1, inputs.exact, int(pairs_of(np.diff(start)).sum())
-    )  # fmt: skip
+    pairs = int(pairs_of(np.diff(start)).sum())
+    found = new_cooccurrence(int(start[-1] - start[0]), len(inputs.type_start) - 1, pairs)
     scratch = new_feature_scratch(int(np.diff(inputs.bag_start[start]).max(initial=1)))
     fill_pair_scores(begin, end, inputs, scratch, found)
     return found

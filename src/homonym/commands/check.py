@@ -15,6 +15,7 @@ from homonym.io.result_directory import (
     MENTIONS,
     REPORT,
     SETTINGS,
+    VARIANTS,
     changed_directory,
     is_result,
 )
@@ -38,7 +39,7 @@ def check(result: str | Path, *, repair: bool = False) -> CheckedResult:
 
     All files can be read and are as the last update left them. Every mention has exactly one author. Authors, mentions,
     documents, ids and events agree with each other. Redirects lead to authors. The file of decisions is sound. With
-    `repair`, files that follow from others are made again: the table of authors and the page.
+    `repair`, files that follow from others are made again: the table of authors, name variants and the page.
     """
     from homonym.corpus.consistency import find_inconsistencies
 
@@ -59,6 +60,7 @@ def _repair(folder: Path, wrong: set[str]) -> list[str]:
     from homonym.corpus.recomputing import recompute_authors
     from homonym.report.run_page import write_run_page
     from homonym.runtime.work_directory import work_directory
+    from homonym.suggestions.name_variants import write_variants
 
     names: list[str] = []
     place = Path(os.path.realpath(folder))
@@ -67,6 +69,10 @@ def _repair(folder: Path, wrong: set[str]) -> list[str]:
             recompute_authors(folder, copy)
             names.append(AUTHORS)
         if not wrong & {MENTIONS, DOCUMENTS, SETTINGS, LOG} and AUTHORS not in wrong.difference(names):
+            if VARIANTS in wrong and (folder / DOCUMENTS).exists():
+                (copy / VARIANTS).unlink(missing_ok=True)
+                write_variants(copy, copy / VARIANTS)
+                names.append(VARIANTS)
             write_run_page(copy, copy / REPORT)
             names.append(REPORT)
         if names and (folder / CORPUS).exists() and CORPUS not in wrong:

@@ -110,7 +110,8 @@ def _answer(folder: Path, settings: Settings, what: str, other: str | None) -> E
                 return _united(_answer(folder, settings, subject.mention_ids[0], None), names)
             raise InputError(
                 f"{names}: only mentions of one name are compared, so they are two authors; an identifier of the "
-                "person or your pairs (--pairs) would unite them, and coarser blocks (--blocking) bring names together."
+                "person, your pairs (--pairs) or a decision would unite them, and coarser blocks (--blocking) bring "
+                "names together."
             )
     with tempfile.TemporaryDirectory(prefix="homonym-") as work:
         (block,) = recluster(folder, [subject.block], settings, Path(work))
@@ -148,6 +149,7 @@ def _other_names(folder: Path, found: Explanation) -> list[str]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from homonym.constraints.must_link import PAIR
     from homonym.io.tables import look_up
 
     (author,) = found.authors
@@ -160,8 +162,11 @@ def _other_names(folder: Path, found: Explanation) -> list[str]:
     explained = pa.array([one.mention_id for one in author.mentions])
     others = mentions.filter(pc.invert(pc.is_in(mentions["mention_id"], explained)))
     names = sorted(set(others["block"].to_pylist()))
+    linked = {word for text in mentions["constraint"].to_pylist() if text for word in text.split(";")}
     kinds = {row["kind"]: row["id"] for row in rows["ids"][0].as_py() if row["kind"] in PERSON_ASSIGNED}
-    by = " and ".join(f"the {kind} {value}" for kind, value in sorted(kinds.items())) or "your pairs"
+    reasons = [f"the {kind} {value}" for kind, value in sorted(kinds.items()) if f"same:{kind}" in linked]
+    reasons += ["your pairs or decisions"] if f"same:{PAIR}" in linked else []
+    by = " and ".join(reasons) or "a document that has left the result"
     return [
         f"{counted(len(others), 'more mention')} of this author ({_listed(names)}): united by {by}, not by a score."
     ]
@@ -170,18 +175,13 @@ def _other_names(folder: Path, found: Explanation) -> list[str]:
 def _find(folder: Path, settings: Settings, what: str) -> _Subject:
     """The mentions that a question is about; fails if there are none, or several that it might mean."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    from homonym.collection.block_reload import rows_of_blocks
     from homonym.io.tables import look_up
 
     text = what.strip()
     looks_like_id = re.fullmatch(r".+(/[0-9a-f]{12,64}|#\d+)", text) is not None
-    if looks_like_id and "/" in text:
-        rows = rows_of_blocks(folder, [text.rpartition("/")[0]])
-        rows = rows.filter(pc.equal(rows["author_id"], text))
-        if len(rows):
-            return _Subject(rows["block"][0].as_py(), rows["mention_id"].to_pylist(), author=text)
+    if looks_like_id and "/" in text and (found := _find_author(folder, text)):
+        return found
     if not looks_like_id and (found := _find_name(folder, settings, text)):
         return found
     path = folder / MENTIONS
@@ -197,6 +197,24 @@ def _find(folder: Path, settings: Settings, what: str) -> _Subject:
     close = _close_names(path, settings, text)
     advice = f"names like it: {_listed(close)}" if close else f"no name is like it; {REPORT} has the largest names"
     raise InputError(f"{folder} has no name, mention id or author id {what!r}; {advice}.")
+
+
+def _find_author(folder: Path, text: str) -> _Subject | None:
+    """The mentions of an author that are of the name of its id, or of another name; a redirect is followed."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from homonym.corpus.ids import current_id
+    from homonym.io.tables import look_up
+
+    author = current_id(folder, text)
+    rows = look_up(folder / MENTIONS, "author_id", pa.array([author], pa.string()), ["mention_id", "block"])
+    if not len(rows):
+        return None
+    blocks, own = rows["block"].to_pylist(), text.rpartition("/")[0]
+    block = own if own in blocks else blocks[0]
+    chosen = rows.filter(pc.equal(rows["block"], block))
+    return _Subject(block, chosen["mention_id"].to_pylist(), author=author)
 
 
 def _find_name(folder: Path, settings: Settings, text: str) -> _Subject | None:

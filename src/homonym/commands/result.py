@@ -244,9 +244,11 @@ def write_result(
                 write_json(folder / CONFIDENCE, confidence_to_json(confidence))
         if documents:
             with run.stages.stage("variants"):
-                write_variants(
+                search = write_variants(
                     folder, folder / VARIANTS, threads=run.threads, memory=run.memory // 2, excel=place.excel
                 )
+            listed = len(search.listed)
+            run.stages.note("variants", compared=search.compared, listed=listed, most_common_feature=search.rare)
         given = run.settings.model_dump(mode="json", exclude_unset=True)
         run.log.summary = summary.as_dict() | {"warnings": result_warnings(run), "given": given}
         run.log.summary["statistics"] = str(statistics.absolute()) if statistics else None

@@ -13,11 +13,13 @@ from homonym.commands.in_memory import Data, files_of
 from homonym.commands.run import Resources, Run, RunFiles, open_local_engine, prepare_run
 from homonym.errors import InputError, SettingsError, counted
 from homonym.io.result_directory import (
+    CONFLICTS,
     DOCUMENTS,
     MASSES,
     MENTIONS,
     PAIRS,
     REPORT,
+    VARIANTS,
     changed_directory,
     is_result,
     recover_missing,
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 Mode = Literal["assign", "grow", "rebuild"]
 # A page takes five seconds of CPU for a million mentions, more than all the rest of an update; up to this number of
-# mentions it is made again.
+# mentions it is made again, and so is the list of possible name variants.
 PAGE_MENTIONS = 200_000
 MODES: tuple[Mode, ...] = ("assign", "grow", "rebuild")
 
@@ -283,6 +285,8 @@ def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Proble
             )  # fmt: skip
             write_ids(copy, ids)
             append_events(plan.place, copy, changes.events, time, number, epoch)
+        with run.stages.stage("variants"):
+            _write_variants(run, copy, always=plan.mode == "rebuild")
         with run.stages.stage("report"):
             _write_page(run, copy, f"update {number} ({plan.mode}), {time[:10]}")
         note = _write_note(plan, replace(note, epoch=epoch, update=number, time=time, named=names), state)
@@ -303,6 +307,24 @@ def _write_note(plan: UpdatePlan, note: CorpusNote, state: _EpochState) -> Corpu
     return note
 
 
+def _write_variants(run: Run, copy: Path, *, always: bool) -> None:
+    """Write the list of possible name variants again; that of a large result is removed, with a warning."""
+    import pyarrow.parquet as pq
+
+    from homonym.suggestions.name_variants import write_variants
+
+    path = copy / VARIANTS
+    had_list = path.exists()
+    path.unlink(missing_ok=True)
+    if always or pq.read_metadata(copy / MENTIONS).num_rows <= PAGE_MENTIONS:
+        write_variants(copy, path, threads=run.threads, memory=run.memory // 2)
+    elif had_list:
+        run.warnings.append(
+            f"{VARIANTS} was removed: its authors may have changed, and it is made again for results of up to "
+            f"{PAGE_MENTIONS:,} mentions only; update --mode rebuild makes it."
+        )
+
+
 def _write_page(run: Run, copy: Path, what: str) -> None:
     """Write the page of the result again; that of a large result stays as it is, and says so."""
     import pyarrow.parquet as pq
@@ -320,12 +342,19 @@ def _write_page(run: Run, copy: Path, what: str) -> None:
 def _updated(
     run: Run, plan: UpdatePlan, note: CorpusNote, touched: TouchedBlocks, changes: IdChanges, problems: Problems
 ) -> Updated:
+    from homonym.constraints.across_blocks import KNOWN
+
     documents, after = plan.changes, touched.after
     kept = {mention: author for mention, author in touched.before.items() if mention in after}
     if documents.bridges:
         run.warnings.append(
             f"{counted(documents.bridges, 'new record')} would make one document of several that the result has; "
             "update --mode rebuild does that."
+        )
+    if left := sum(one.kind == KNOWN for one in touched.conflicts):
+        run.warnings.append(
+            f"{counted(left, 'identifier')} would unite authors that the result has, which the mode assign leaves as "
+            f"they are ({CONFLICTS} names them); update --mode grow unites them."
         )
     return Updated(
         output=plan.place,

@@ -18,8 +18,8 @@ the result, so that all engines give the same answer.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import NamedTuple
@@ -39,8 +39,8 @@ from homonym.settings import Settings
 # Maximum number of blocks that one identifier links, and that one author may have mentions in. A person has a few
 # forms of a name; an identifier on more names than this is a placeholder or an error.
 MAX_BLOCKS = 20
-# The kind of conflicts between two authors of one block.
-BLOCK = "block"
+# The kinds of conflicts between two authors of one block, and between authors that an update must leave as they are.
+BLOCK, KNOWN = "block", "known authors"
 # Maximum number of mentions that a conflict lists.
 LISTED_MENTIONS = 100
 # Words of at least this many letters are the same if one lacks a single letter of the other.
@@ -125,11 +125,16 @@ class _Link(NamedTuple):
 
 
 def unite_authors(
-    rows: pa.Table, ids: pa.Table, pairs: UserPairs | None, trusted: Sequence[str] = PERSON_ASSIGNED
+    rows: pa.Table,
+    ids: pa.Table,
+    pairs: UserPairs | None,
+    trusted: Sequence[str] = PERSON_ASSIGNED,
+    known: Set[str] = frozenset(),
 ) -> UnitedAuthors:
     """Unite authors of different blocks; `rows` and `ids` have the schemas CANDIDATE_ROWS and CANDIDATE_IDS.
 
-    `trusted` has the kinds of identifiers in the order in which the column `constraint` lists them.
+    `trusted` has the kinds of identifiers in the order in which the column `constraint` lists them. Of the authors in
+    `known`, no two are united. In an update, authors may have mentions of several blocks already.
     """
     mentions = [_Mention(*row) for row in zip(*rows.select(CANDIDATE_ROWS.names).to_pydict().values(), strict=True)]
     having = _by_identifier(mentions, ids)
@@ -138,8 +143,9 @@ def unite_authors(
     conflicts: list[ConstraintConflict] = []
     links = [_Link(PAIR, pair) for pair in same]
     for (kind, identifier), found in sorted(having.items(), key=lambda item: (link_rank(item[0][0]), item[0])):
-        links += (_Link(kind, linked) for linked in _usable(kind, identifier, found, conflicts))
-    component = _Components(authors, different, conflicts)
+        usable = _usable(kind, identifier, found, conflicts)
+        links += (_Link(kind, _of_one_known(kind, identifier, group, known, conflicts)) for group in usable)
+    component = _Components(authors, different, conflicts, known)
     for kind in sorted({link.kind for link in links}, key=link_rank):
         component.join(kind, [link for link in links if link.kind == kind])
     made = [link for link in links if len({component.of[author] for author in link.authors}) == 1]
@@ -196,7 +202,8 @@ def _usable(
             kept += group
         elif _blocks(mentions) > 1:
             reason = f"have {what}, but both are on document {document}; it does not link mentions on this document"
-            conflicts.append(_conflict(DOCUMENT, _of_two_blocks(group), reason, group))
+            two = _of_two_blocks(group) if _blocks(group) > 1 else (group[0], group[1])
+            conflicts.append(_conflict(DOCUMENT, two, reason, group))
     if _blocks(kept) > MAX_BLOCKS:
         reason = (
             f"have {what}, but so have mentions of {counted(_blocks(kept), 'name')}, more than {MAX_BLOCKS}; "
@@ -218,6 +225,21 @@ def _usable(
             reason = f"have {what}, but their names exclude each other: {names}; they stay linked"
             conflicts.append(_conflict(NAME, clash, reason, group))
     return usable
+
+
+def _of_one_known(
+    kind: str, identifier: str, mentions: list[_Mention], known: Set[str], conflicts: list[ConstraintConflict]
+) -> list[_Mention]:
+    """The mentions without those of all known authors but the one with most of them; adds the others to `conflicts`."""
+    count = Counter(one.author_id for one in mentions if one.author_id in known)
+    if len(count) < 2:
+        return mentions
+    chosen = max(count, key=lambda author: count[author])  # of equal ones the first
+    first = next(one for one in mentions if one.author_id == chosen)
+    other = next(one for one in mentions if one.author_id in known and one.author_id != chosen)
+    reason = f"have the {kind} {identifier}, but are of two authors that the mode assign leaves as they are"
+    conflicts.append(_conflict(KNOWN, (first, other), reason, mentions))
+    return [one for one in mentions if one.author_id == chosen or one.author_id not in known]
 
 
 def _grouped(mentions: Iterable[_Mention], key: Callable[[_Mention], Hashable]) -> dict[Hashable, list[_Mention]]:
@@ -317,9 +339,13 @@ class _Components:
     """Authors that are united, kind by kind in the order of their rank; `of` is the component of each author."""
 
     def __init__(
-        self, authors: dict[str, _Author], different: Sequence[MentionPair], conflicts: list[ConstraintConflict]
+        self,
+        authors: dict[str, _Author],
+        different: Sequence[MentionPair],
+        conflicts: list[ConstraintConflict],
+        known: Set[str],
     ) -> None:
-        self.authors, self.conflicts = authors, conflicts
+        self.authors, self.conflicts, self.known = authors, conflicts, known
         self.of = {author: author for author in authors}
         self.different = defaultdict[str, list[MentionPair]](list)
         for pair in different:
@@ -380,6 +406,10 @@ class _Components:
             others = [one for one in group if one.author_id != group[0].author_id]
             if others:
                 yield BLOCK, (group[0], others[0]), f"they are different authors of the name {block}"
+        old = [one for one in mentions if one.author_id in self.known]
+        others = [one for one in old if one.author_id != old[0].author_id]
+        if others:
+            yield KNOWN, (old[0], others[0]), "the mode assign leaves their authors as they are"
 
     def _different_ids(self, kind: str, parts: dict[str, list[str]]) -> MentionPair | None:
         """A mention of each of two parts with different identifiers of a kind, if there are any."""
@@ -394,13 +424,16 @@ class _Components:
         return self.authors[a].mentions[0], self.authors[b].mentions[0]
 
     def united(self) -> tuple[dict[str, list[str]], int]:
-        """The authors of each component that has several, by the author that gives its id; and how many are gone."""
+        """The authors of components of several blocks, by the author that gives its id; and how many are gone."""
         groups = defaultdict[str, list[str]](list)
         for author, component in self.of.items():
             groups[component].append(author)
-        several = [group for group in groups.values() if len(group) > 1]
+        several = [group for group in groups.values() if self._has_several_blocks(group)]
         by_id = {min(group, key=lambda author: self.authors[author].anchor): group for group in several}
         return by_id, sum(len(group) - 1 for group in several)
+
+    def _has_several_blocks(self, group: Sequence[str]) -> bool:
+        return _blocks(one for author in group for one in self.authors[author].mentions) > 1
 
 
 def _united_rows(

@@ -94,16 +94,19 @@ class _ConflictTexts:
         return f"their {kind} differ: {self.identifier[left, kind]} and {self.identifier[right, kind]}"
 
 
-def replace_conflicts(path: Path, blocks: Set[str], conflicts: Sequence[ConstraintConflict]) -> None:
-    """Replace the conflicts of some blocks in a file of conflicts, in the order of blocks."""
+def replace_conflicts(
+    path: Path, blocks: Set[str], mentions: Set[str], conflicts: Sequence[ConstraintConflict]
+) -> None:
+    """Replace the conflicts of some blocks in a file of conflicts, in the order of blocks.
+
+    `mentions` are those of the blocks: conflicts of other blocks that name one of them are replaced, too.
+    """
     known = []
     if path.exists():
         with path.open(newline="", encoding="utf-8-sig") as stream:
             rows = [row for row in csv.reader(stream) if len(row) == len(COLUMNS) and tuple(row) != COLUMNS]
-        known = [
-            ConstraintConflict(kind, block, tuple(mentions.split(";")), what) for kind, block, mentions, what in rows
-        ]
-    kept = [one for one in known if one.block not in blocks]
+        known = [ConstraintConflict(kind, block, tuple(named.split(";")), what) for kind, block, named, what in rows]
+    kept = [one for one in known if one.block not in blocks and mentions.isdisjoint(one.mentions)]
     write_conflicts(path, sorted([*kept, *conflicts], key=lambda one: one.block.encode()))
 
 

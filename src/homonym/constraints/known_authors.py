@@ -23,10 +23,18 @@ from homonym.constraints.evidence import MentionEvidence
 from homonym.constraints.found_constraints import FoundConstraints
 
 
-def author_codes(author_id: pa.ChunkedArray) -> Integers:
-    """A number for each old author, −1 for mentions without one."""
+def author_codes(author_id: pa.ChunkedArray, block_start: Integers) -> Integers:
+    """A number for each old author in each block, −1 for mentions without one.
+
+    >>> author_codes(pa.chunked_array([["a", "a", None, "a", "b"]]), np.array([0, 3, 5])).tolist()
+    [0, 0, -1, 1, 2]
+    """
     coded = author_id.combine_chunks().dictionary_encode()
-    codes: Integers = coded.indices.fill_null(-1).to_numpy().astype(np.int64)
+    author = coded.indices.fill_null(-1).to_numpy().astype(np.int64)
+    block = np.repeat(np.arange(len(block_start) - 1), np.diff(block_start))
+    codes, known = np.full(len(author), -1), author >= 0
+    pairs = np.stack([block[known], author[known]])
+    codes[known] = np.unique(pairs, axis=1, return_inverse=True)[1].ravel()
     return codes
 
 

@@ -77,7 +77,7 @@ def cluster_rows(
     reloaded = reload_rows(folder, rows, epoch.settings, work, complete=False)
     encoded, settings = reloaded.encoded, epoch.settings
     found = find_constraints(encoded, settings, _known_pairs(epoch.pairs, rows))
-    old = author_codes(rows["author_id"])
+    old = author_codes(rows["author_id"], encoded.block_start)
     constraints = with_known_authors(encoded.block_start, found, old, separate=False)
     types = encoded.frequencies.types
     used = np.array(settings.weights_for(types)) > 0

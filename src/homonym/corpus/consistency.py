@@ -6,6 +6,7 @@ says what is wrong. A result that was never updated has no tables of ids and eve
 
 from __future__ import annotations
 
+import csv
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -25,7 +26,7 @@ from homonym.corpus.decision_store import integrity_problem
 from homonym.corpus.epoch import file_digest, read_note
 from homonym.corpus.event_table import EVENT_ROWS
 from homonym.corpus.ids import ID_ROWS
-from homonym.errors import HomonymError, counted, first_line
+from homonym.errors import HomonymError, InputError, counted, first_line
 from homonym.io.result_directory import (
     AUTHORS,
     CONFIDENCE,
@@ -44,8 +45,9 @@ from homonym.io.result_directory import (
     REPORT,
     SETTINGS,
     UNDECIDED,
+    VARIANTS,
 )
-from homonym.io.tables import columnar_batches
+from homonym.io.tables import columnar_batches, look_up
 from homonym.schema import AUTHOR_SUMMARIES
 from homonym.schema import AUTHORS as MENTION_ROWS
 from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
@@ -56,7 +58,7 @@ _MEMORY = 1 << 29
 _BATCH_ROWS = 1 << 16
 
 # Files that can be computed again from the others.
-RECOMPUTABLE = (AUTHORS, REPORT)
+RECOMPUTABLE = (AUTHORS, REPORT, VARIANTS)
 
 _LAYOUTS = {
     MENTIONS: MENTION_ROWS,
@@ -117,11 +119,6 @@ RULES = (
     ConsistencyRule(
         MENTIONS, (MENTIONS,), "has the mention {} without an author",
         "SELECT count(*), min(mention_id) FROM mentions WHERE author_id IS NULL OR author_id = ''",
-    ),
-    ConsistencyRule(
-        MENTIONS, (MENTIONS,), "has mentions of several names for the author {}",
-        """SELECT count(*), min(x) FROM (SELECT author_id AS x FROM mentions
-           GROUP BY author_id HAVING count(DISTINCT block) > 1)""",
     ),
     ConsistencyRule(
         DOCUMENTS, (DOCUMENTS,), "has several rows for the document {}", _distinct("documents", "document_id")
@@ -246,6 +243,7 @@ def _small_files(result: Path) -> Iterator[Inconsistency]:
         CONFIDENCE: _read_json,
         PAIRS: read_user_pairs,
         REPORT: _read_page,
+        VARIANTS: _read_variants,
     }
     has_documents = (result / DOCUMENTS).exists() or (result / FREQUENCIES).exists()
     required = {SETTINGS, LOG, REPORT, *([MASSES] if has_documents else [])}
@@ -264,6 +262,22 @@ def _small_files(result: Path) -> Iterator[Inconsistency]:
 def _read_json(path: Path) -> None:
     if not isinstance(orjson.loads(path.read_bytes()), dict):
         raise ValueError("not a JSON object")
+
+
+def _read_variants(path: Path) -> None:
+    """Fail if an author of the list is not in the table of authors."""
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        rows = list(csv.DictReader(stream))
+    named = {row.get(column) or "" for row in rows for column in ("author_a", "author_b")}
+    # A file for spreadsheets has an apostrophe before texts that could be formulas.
+    wanted = named | {text.removeprefix("'") for text in named}
+    try:
+        found = look_up(path.parent / AUTHORS, "author_id", pa.array(sorted(wanted), pa.string()), ["author_id"])
+    except InputError:
+        return  # the table is damaged, which is reported already
+    known = set(found["author_id"].to_pylist())
+    if unknown := [text for text in sorted(named) if not known & {text, text.removeprefix("'")}]:
+        raise ValueError(f"{unknown[0]!r} is no author of the result")
 
 
 def _read_page(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Applies the decisions of users to the authors of some blocks.
+"""Applies the decisions of users to the authors of some blocks; they may be about mentions of different blocks.
 
 Authors without decisions are the *undecided* ones. The authors that a result shows follow from these and from the
 decisions in force, and from nothing else; so an undo restores them. Authors that `same` connects become one. If users
@@ -69,7 +69,6 @@ def apply_decisions(rows: pa.Table, year: Sequence[int | None], decided: Decided
     pairs = [(place[a], place[b], same) for a, b, same in decided.pairs if a in place and b in place]
     alone = [number for number, one in enumerate(rows["document_id"].to_pylist()) if one in decided.wrong]
     block = rows["block"].to_pylist()
-    pairs = [pair for pair in pairs if block[pair[0]] == block[pair[1]]]
     if not pairs and not alone:
         return ids
     taken, chosen = set(ids), _by_row(pairs)
@@ -162,6 +161,49 @@ def _name_parts(
 def anchor_of(rows: Iterable[int], mention_ids: Sequence[str], year: Sequence[int | None]) -> int:
     """The earliest of some rows: by year, without one last, then by mention id (see collection/author_ids.py)."""
     return min(rows, key=lambda row: (year[row] is None, year[row] or 0, mention_ids[row]))
+
+
+def consistent_parts(parts: Sequence[int], pairs: Iterable[Pair]) -> list[int]:
+    """The same parts with all must-links and without any cannot-link inside of a part.
+
+    Parts come from clustering block by block, which does not know what pairs of mentions of different blocks mean for
+    others. Rows that must-links connect are together; a part is divided where they bring a cannot-link into it. The
+    pairs do not contradict each other.
+
+    >>> consistent_parts([0, 0, 1, 1], [(0, 2, True), (1, 3, False)])
+    [0, 0, 0, 1]
+    """
+    every = list(pairs)
+    same = [(a, b) for a, b, is_same in every if is_same]
+    left, right = (np.array([pair[side] for pair in same], np.int64) for side in (0, 1))
+    unit = connected_components(len(parts), left, right).tolist()
+    head = {one: one for one in unit}
+    forbidden: dict[int, set[int]] = defaultdict(set)
+    for a, b, is_same in every:
+        if not is_same:
+            forbidden[unit[a]].add(unit[b])
+            forbidden[unit[b]].add(unit[a])
+    first: dict[int, list[int]] = defaultdict(list)
+    for row, part in enumerate(parts):
+        own = _head(head, unit[row])
+        for other in first[part]:
+            target = _head(head, other)
+            if own == target:
+                break
+            if target not in {_head(head, one) for one in forbidden[own]}:
+                head[own] = target
+                forbidden[target] |= forbidden[own]
+                break
+        else:
+            first[part].append(own)
+    number: dict[int, int] = {}
+    return [number.setdefault(_head(head, one), len(number)) for one in unit]
+
+
+def _head(head: dict[int, int], one: int) -> int:
+    while head[one] != one:
+        one = head[one]
+    return one
 
 
 def complete_parts(parts: Sequence[int], apart: Iterable[tuple[int, int]]) -> list[int]:

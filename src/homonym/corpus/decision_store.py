@@ -1,8 +1,9 @@
 """The file of decisions, decisions.sqlite in a result directory: an append-only table in SQLite.
 
 Rows are added and never changed: triggers refuse it, and an undo is a further row. A decision that was confirmed is on
-the disk (WAL with synchronous=FULL). Two processes may write: the second waits for the first. The file is input as any
-other: a damaged one, one of another program and a symbolic link are refused with one sentence.
+the disk (WAL with synchronous=FULL). Two processes may write: the second waits for the first. No update swaps the
+directory meanwhile (see `locked_decisions`). The file is input as any other: a damaged one, one of another program
+and a symbolic link are refused with one sentence.
 """
 
 from __future__ import annotations
@@ -21,15 +22,13 @@ import orjson
 
 from homonym.errors import HomonymError, InputError, OutputError, first_line
 from homonym.io.outputs import sync_directory
-from homonym.io.result_directory import DECISIONS
+from homonym.io.result_directory import BUSY_SECONDS, DECISIONS, locked_decisions
 
 SAME, DIFFERENT, UNSURE, IS, IS_NOT = "same", "different", "unsure", "is", "is-not"
 NAME, WRONG_RECORD, UNDO = "name", "wrong-record", "undo"
 KINDS = (SAME, DIFFERENT, UNSURE, IS, IS_NOT, NAME, WRONG_RECORD)
 """What a user can decide. A row that undoes another one has the kind `undo`."""
 
-# Seconds that a process waits for another one that writes.
-BUSY_SECONDS = 30.0
 # Maximum number of characters of a text that a user gives.
 MAX_TEXT = 10_000
 # Marks the file as ours: "homo" in ASCII.
@@ -254,7 +253,7 @@ def _writing(result: Path) -> Iterator[sqlite3.Connection]:
                 connection.execute(f"PRAGMA user_version = {_VERSION}")
             yield connection
             connection.execute("COMMIT")
-            # Into the file itself: an update gives the directory another inode, and the WAL is known by its path only.
+            # Into the file itself: so a copy of this file alone has all decisions.
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except BaseException:
             if connection.in_transaction:
@@ -267,21 +266,22 @@ def _writing(result: Path) -> Iterator[sqlite3.Connection]:
 @contextmanager
 def _opened(path: Path, *, writing: bool) -> Iterator[sqlite3.Connection]:
     """A connection to a file of decisions that was checked; errors of SQLite are one sentence."""
-    _require_own_files(path)
-    if writing and not os.access(path.parent, os.W_OK):
-        raise OutputError(f"{path} cannot be written: no permission to write in {path.parent}.")
-    try:
-        with closing(_connect(path, writing=writing)) as connection:
-            connection.execute("PRAGMA trusted_schema = OFF")
-            _require_ours(connection, path)
-            if writing:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = FULL")
-            yield connection
-    except sqlite3.Error as error:
-        raise _sentence(path, error, writing=writing) from error
-    except UnicodeDecodeError as error:  # SQLite's own message has bytes of the file in it
-        raise _damaged(path, "its text is not UTF-8") from error
+    with locked_decisions(path.parent, shared=not writing):
+        _require_own_files(path)
+        if writing and not os.access(path.parent, os.W_OK):
+            raise OutputError(f"{path} cannot be written: no permission to write in {path.parent}.")
+        try:
+            with closing(_connect(path, writing=writing)) as connection:
+                connection.execute("PRAGMA trusted_schema = OFF")
+                _require_ours(connection, path)
+                if writing:
+                    connection.execute("PRAGMA journal_mode = WAL")
+                    connection.execute("PRAGMA synchronous = FULL")
+                yield connection
+        except sqlite3.Error as error:
+            raise _sentence(path, error, writing=writing) from error
+        except UnicodeDecodeError as error:  # SQLite's own message has bytes of the file in it
+            raise _damaged(path, "its text is not UTF-8") from error
 
 
 def _connect(path: Path, *, writing: bool) -> sqlite3.Connection:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from homonym.collection.author_ids import DIGITS, anchor_digest
-from homonym.corpus.decision_store import IS, IS_NOT, NAME, SAME, WRONG_RECORD, NewDecision
+from homonym.corpus.decision_store import IS, IS_NOT, NAME, WRONG_RECORD, NewDecision
 from homonym.corpus.ids import current_id
 from homonym.errors import InputError
 from homonym.io.result_directory import DOCUMENTS, MENTIONS
@@ -108,11 +108,6 @@ def new_decision(
         second, members = _without(first, second)
     if first.mention == second.mention:
         raise InputError(f"{a} and {b} are the same mention, {first.mention}; name two mentions or authors.")
-    if kind in {SAME, IS} and first.block != second.block:
-        raise InputError(
-            f"{a} is of the name {first.block} and {b} of the name {second.block}: only mentions of one name can be "
-            "one author; coarser blocks (--blocking) would bring names together."
-        )
     return NewDecision(kind, a, b, first.mention, second.mention, reason, user, members), (first, second)
 
 

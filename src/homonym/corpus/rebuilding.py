@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from homonym.errors import InputError, first_line
 from homonym.io.outputs import open_atomic
 from homonym.io.result_directory import (
     CONFIDENCE,
+    CONFLICTS,
     DOCUMENTS,
     FILES,
     FREQUENCIES,
@@ -43,6 +45,7 @@ from homonym.io.result_directory import (
     NEW_FEATURES,
     SETTINGS,
     UNDECIDED,
+    VARIANTS,
 )
 from homonym.io.tables import write_table
 from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
@@ -86,7 +89,7 @@ def given_settings(result: Path) -> Settings:
 
 def take_files(fresh: Path, folder: Path) -> None:
     """Let a copy of a result have the files of a new run, except those that the run does not know."""
-    for name in (NEW_FEATURES, UNDECIDED):
+    for name in (NEW_FEATURES, UNDECIDED, CONFLICTS, VARIANTS, CONFIDENCE):
         (folder / name).unlink(missing_ok=True)
     _keep_record_ids(folder, fresh)
     for name in FILES - {MARKER}:
@@ -154,7 +157,7 @@ def carry_over(plan: UpdatePlan, fresh: Path) -> tuple[UpdatePlan, TouchedBlocks
     touched.base = new.set_column(new.column_names.index("author_id"), "author_id", ids)
     plan = replace(plan, result=fresh, epoch=read_epoch(fresh))
     touched.shown = show_decisions(plan, touched.base)
-    _only_changed(touched, new)
+    _only_changed(touched, new, plan.decided.names)
     return plan, touched
 
 
@@ -190,10 +193,16 @@ def _names(fresh: list[str], kept: dict[int, str], plan: UpdatePlan, rows: pa.Ta
     return names
 
 
-def _only_changed(touched: TouchedBlocks, fresh: pa.Table) -> None:
-    """Leave out the blocks whose rows are those of the new run, which need not be written again."""
-    differs = pc.invert(pc.equal(touched.shown["author_id"], fresh["author_id"]))
-    blocks = pc.unique(touched.shown["block"].filter(differs))
+def _only_changed(touched: TouchedBlocks, fresh: pa.Table, names: Mapping[str, str]) -> None:
+    """Leave out the blocks whose rows are those of the new run, which need not be written again.
+
+    All blocks of an author of which some rows are others stay, and of authors that users gave names to.
+    """
+    is_named = pc.is_in(fresh["mention_id"], pa.array(sorted(names), pa.string()))
+    differs = pc.or_(pc.invert(pc.equal(touched.shown["author_id"], fresh["author_id"])), is_named)
+    changed = [pc.is_in(rows["author_id"], pc.unique(rows["author_id"].filter(differs)))
+               for rows in (touched.shown, fresh)]  # fmt: skip
+    blocks = pc.unique(touched.shown["block"].filter(pc.or_(*changed)))
     touched.after = authors_of_mentions(touched.shown)
     chosen = pc.is_in(fresh["block"], blocks)
     touched.former, touched.base, touched.shown = (rows.filter(chosen) for rows in (fresh, touched.base, touched.shown))

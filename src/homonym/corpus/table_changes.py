@@ -144,7 +144,7 @@ def _identifier_rows(folder: Path, rows: pa.Table, known: Mapping[str, Mapping[s
     mention_ids = rows["mention_id"].to_pylist()
     unknown = rows.filter(pa.array([mention not in ids for mention in mention_ids], pa.bool_()))
     if len(unknown):
-        ids.update(_read_identifiers(folder, pc.unique(unknown["document_id"])))
+        ids.update(read_identifiers(folder, pc.unique(unknown["document_id"])))
     found = [
         (place, kind, value)
         for place, mention in enumerate(mention_ids)
@@ -154,7 +154,7 @@ def _identifier_rows(folder: Path, rows: pa.Table, known: Mapping[str, Mapping[s
     return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in found], schema=schema)
 
 
-def _read_identifiers(folder: Path, documents: pa.Array) -> dict[str, dict[str, str]]:
+def read_identifiers(folder: Path, documents: pa.Array) -> dict[str, dict[str, str]]:
     """The identifiers of the mentions of some documents, by mention id."""
     rows = look_up(folder / DOCUMENTS, "document_id", documents, ["document_id", "record"])
     found = {}

@@ -1,9 +1,11 @@
 """The tables of a result after an update: new mentions get authors, decisions are applied, ids and events follow.
 
-Everything happens in blocks that new or leaving mentions or decisions touch; all other rows are copied. The steps are
+Everything happens in blocks that new or leaving mentions or decisions touch, and in blocks that have other mentions of
+the same authors, or of authors with the same identifiers; all other rows are copied. The steps are
 
 1. the undecided authors of these blocks, without leaving mentions and with new ones;
-2. clustering of the blocks with new mentions (assignment.py), and ids for new authors;
+2. clustering of the blocks with new mentions (assignment.py), authors of several blocks (uniting.py), and ids for
+   new authors;
 3. the authors that decisions make of these (decided.py);
 4. events, from the authors before and after;
 5. the tables of mentions, authors, ids and events.
@@ -22,19 +24,31 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
+from homonym.clustering.arrays import Integers
 from homonym.collection.block_reload import extract_records
 from homonym.collection.document_merging import author_places
+from homonym.constraints.across_blocks import UnitedAuthors, linking_kinds
 from homonym.constraints.conflicts import ConstraintConflict, replace_conflicts
 from homonym.constraints.evidence import UserPairs
 from homonym.corpus.assignment import ClusteredRows, Epoch, cluster_rows
-from homonym.corpus.decided import Decided, anchor_of, apply_decisions, complete_parts
+from homonym.corpus.decided import Decided, anchor_of, apply_decisions, complete_parts, consistent_parts
 from homonym.corpus.epoch import CorpusNote, add_counts, add_features
 from homonym.corpus.event_table import CREATED, MERGED, MOVED, RETIRED, REVIVED, SPLIT, Event
 from homonym.corpus.id_matching import match_authors, weights_of
 from homonym.corpus.ids import ACTIVE, mint
 from homonym.corpus.intake import DocumentChanges
-from homonym.corpus.table_changes import replace_rows, summaries_of
+from homonym.corpus.table_changes import read_identifiers, replace_rows, summaries_of
+from homonym.corpus.uniting import (
+    BlockLinks,
+    Candidates,
+    Identifier,
+    blocks_of_authors,
+    joined_clusters,
+    shared_identifiers,
+    unite_groups,
+)
 from homonym.engines.base import DECIMALS
 from homonym.io.result_directory import AUTHORS, CONFLICTS, DOCUMENTS, MENTIONS, UNDECIDED
 from homonym.io.tables import look_up, write_table
@@ -52,6 +66,7 @@ class TouchedBlocks:
 
     `before` and `after` are the authors that the result shows, by mention id; `base` are the rows with undecided
     authors after the update, and `shown` those with decisions. `renamed` maps mentions that got another id to it.
+    `conflicts` are those of the blocks with new mentions.
     """
 
     before: dict[str, str] = field(default_factory=dict)
@@ -61,6 +76,7 @@ class TouchedBlocks:
     renamed: dict[str, str] = field(default_factory=dict)
     blocks: list[str] = field(default_factory=list)
     former: pa.Table = field(default_factory=MENTION_ROWS.empty_table)
+    conflicts: list[ConstraintConflict] = field(default_factory=list)
 
     @property
     def is_changed(self) -> bool:
@@ -98,17 +114,35 @@ def touched_blocks(plan: UpdatePlan) -> TouchedBlocks:
     touched = TouchedBlocks()
     new, touched.renamed = inherited_rows(new, leaving, plan.changes.changed)
     blocks = {*new["block"].to_pylist(), *leaving["block"].to_pylist(), *_decided_blocks(plan, new)}
-    touched.blocks = sorted(blocks, key=str.encode)
-    shown = look_up(plan.result / MENTIONS, "block", pa.array(touched.blocks, pa.string()))
-    touched.former = shown
-    touched.before = authors_of_mentions(shown)
-    base = without_decisions(plan.result, shown)
+    former = look_up(plan.result / MENTIONS, "block", pa.array(sorted(blocks, key=str.encode), pa.string()))
+    base = without_decisions(plan.result, former)
     gone = pa.array(sorted(plan.changes.leaving), pa.string())
     base = pa.concat_tables([base.filter(pc.invert(pc.is_in(base["document_id"], gone))), new]).sort_by(ORDER)
-    touched.base = _clustered(plan, base)
+    clustered = _with_clusters(plan, base, touched.conflicts)
+    links = _links(plan, clustered)
+    more = (
+        blocks_of_authors(plan.result, _authors(former) | _authors(leaving) | _authors(base) | links.authors) - blocks
+    )
+    further = look_up(plan.result / MENTIONS, "block", pa.array(sorted(more, key=str.encode), pa.string()))
+    touched.blocks = sorted(blocks | more, key=str.encode)
+    touched.former = pa.concat_tables([former, further]).sort_by(ORDER)
+    touched.before = authors_of_mentions(touched.former)
+    clustered = pa.concat_tables([clustered, _without_clusters(further)]).sort_by(ORDER)
+    lost = _lost_authors(leaving, touched.renamed, clustered)
+    touched.base = _with_authors(plan, clustered, links, touched, lost)
     touched.shown = show_decisions(plan, touched.base)
     touched.after = authors_of_mentions(touched.shown)
     return touched
+
+
+def _authors(rows: pa.Table) -> set[str]:
+    return set(rows["author_id"].drop_null().to_pylist())
+
+
+def _lost_authors(leaving: pa.Table, renamed: Mapping[str, str], rows: pa.Table) -> set[str]:
+    """The authors of which a mention is gone."""
+    kept, left = set(rows["mention_id"].to_pylist()), authors_of_mentions(leaving)
+    return {author for mention, author in left.items() if renamed.get(mention, mention) not in kept}
 
 
 def _new_rows(plan: UpdatePlan) -> pa.Table:
@@ -212,27 +246,54 @@ def _decided_blocks(plan: UpdatePlan, new: pa.Table) -> set[str]:
 # Step 2
 
 
-def _clustered(plan: UpdatePlan, base: pa.Table) -> pa.Table:
-    """The rows with authors for all mentions; authors that did not change keep their rows."""
+# The columns that the clustering computes, and their names next to those of the result.
+_COMPUTED = {name: f"found {name}" for name in ("constraint", "confidence", "author_confidence")}
+
+
+def _with_clusters(plan: UpdatePlan, base: pa.Table, conflicts: list[ConstraintConflict]) -> pa.Table:
+    """The rows with the number of their cluster and what the clustering computes; null in blocks without new mentions.
+
+    Adds to the conflicts.
+    """
     without = base.filter(pc.is_null(base["author_id"]))
-    if not len(without):
-        return _with_mean_confidence(base, plan)
     blocks = pa.array(sorted(set(without["block"].to_pylist()), key=str.encode), pa.string())
     is_worked_on = pc.is_in(base["block"], blocks)
-    done = [_with_mean_confidence(base.filter(pc.invert(is_worked_on)), plan)]
-    taken = _ids_of_blocks(plan.known_ids, blocks)
-    conflicts: list[ConstraintConflict] = []
+    done, first = [_without_clusters(base.filter(pc.invert(is_worked_on)))], 0
     for rows in _batches(base.filter(is_worked_on)):
         with TemporaryDirectory(dir=plan.work) as folder:
             found = cluster_rows(
                 plan.folder, rows, plan.epoch, Path(folder), separate=plan.mode == "assign", threads=plan.threads
             )
-            done.append(_named(found, taken, plan))
             conflicts += found.found.conflicts if found.found else []
             plan.identifiers.update(_identifiers(found))
         add_counts(plan.folder, found.counted)
-    replace_conflicts(plan.folder / CONFLICTS, {*blocks.to_pylist()}, conflicts)
+        computed = {"cluster": pa.array(found.cluster.astype(np.int64) + first)}
+        done.append(_with_columns(rows, computed | {new: found.column(name) for name, new in _COMPUTED.items()}))
+        first += len(rows)
     return pa.concat_tables(done).sort_by(ORDER)
+
+
+def _without_clusters(rows: pa.Table) -> pa.Table:
+    rows = nullable_rows(rows)
+    nulls = {new: pa.nulls(len(rows), _NULLABLE.field(name).type) for name, new in _COMPUTED.items()}
+    return _with_columns(rows, {"cluster": pa.nulls(len(rows), pa.int64())} | nulls)
+
+
+def _with_columns(rows: pa.Table, columns: Mapping[str, pa.Array]) -> pa.Table:
+    for name, column in columns.items():
+        rows = rows.append_column(name, column)
+    return rows
+
+
+def _links(plan: UpdatePlan, rows: pa.Table) -> BlockLinks:
+    """What links mentions of clustered blocks with those of others."""
+    kinds, blocks = linking_kinds(plan.epoch.settings), dict[Identifier, set[str]]()
+    clustered = rows.filter(pc.is_valid(rows["cluster"]))
+    for mention, block in zip(clustered["mention_id"].to_pylist(), clustered["block"].to_pylist(), strict=True):
+        for identifier in plan.identifiers[mention].items():
+            if identifier[0] in kinds:
+                blocks.setdefault(identifier, set()).add(block)
+    return shared_identifiers(plan.result, blocks)
 
 
 def _identifiers(found: ClusteredRows) -> dict[str, dict[str, str]]:
@@ -263,31 +324,128 @@ def _ids_of_blocks(ids: pa.Table, blocks: pa.Array) -> set[str]:
     return set(ids["author_id"].filter(pc.is_in(block, blocks)).to_pylist())
 
 
-def _named(found: ClusteredRows, taken: set[str], plan: UpdatePlan) -> pa.Table:
-    """The rows with author ids: those of old authors, which are carried over, and new ones."""
-    rows = found.rows
-    before, cluster = rows["author_id"].to_pylist(), found.cluster.tolist()
-    mention_ids, year = rows["mention_id"].to_pylist(), found.year.to_pylist()
-    block = rows["block"].to_pylist()
-    age = ages_of(plan.known_ids, before)
-    kept = match_authors(before, cluster, weight=weights_of(mention_ids, plan.decided.curated), age=age)
+def _with_authors(
+    plan: UpdatePlan, rows: pa.Table, links: BlockLinks, touched: TouchedBlocks, lost: set[str]
+) -> pa.Table:
+    """The rows with authors for all mentions; authors that did not change keep their rows. Writes the conflicts."""
+    is_clustered = pc.is_valid(rows["cluster"]).to_numpy()
+    plain = rows.select(MENTION_ROWS.names)
+    if not is_clustered.any():
+        return mean_confidence(plain, lost) if lost else plain
+    group = joined_clusters(rows["author_id"], rows["cluster"].to_pylist())
+    computed = _computed(rows, pa.array(is_clustered))
+    chosen = _concerned_groups(rows, group, is_clustered, plan, links, touched.before)
+    united = _united(plan, computed, group, chosen)
+    joined = {}
+    for place, name in zip(united.rows["place"].to_pylist(), united.rows["author_id"].to_pylist(), strict=True):
+        joined[int(group[place])] = int(name)
+    group = np.array([joined.get(one, one) for one in group.tolist()])
+    before = rows["author_id"].to_pylist()
+    ids = _ids_of_groups(plan, plain, group, np.isin(group, group[is_clustered]))
+    changed = {new for old, new in zip(before, ids, strict=True) if old != new}
+    touched.conflicts += united.conflicts
+    worked = rows.filter(pa.array(is_clustered))
+    replace_conflicts(
+        plan.folder / CONFLICTS, {*worked["block"].to_pylist()}, {*worked["mention_id"].to_pylist()}, touched.conflicts
+    )
+    is_changed = pa.array([one in changed for one in ids], pa.bool_())
+    computed = _with_united(computed, united)
+    for name in _COMPUTED:
+        column = pc.if_else(is_changed, computed[name], plain[name])
+        plain = plain.set_column(plain.column_names.index(name), name, column)
+    plain = plain.set_column(plain.column_names.index("author_id"), "author_id", pa.array(ids, pa.string()))
+    return mean_confidence(plain, lost - changed) if lost - changed else plain
+
+
+def _computed(rows: pa.Table, is_clustered: pa.Array) -> pa.Table:
+    """The rows with the columns that the clustering has computed, where it has."""
+    plain = rows.select(MENTION_ROWS.names)
+    for name, new in _COMPUTED.items():
+        column = pc.if_else(is_clustered, rows[new], rows[name])
+        plain = plain.set_column(plain.column_names.index(name), name, column)
+    return plain
+
+
+def _concerned_groups(
+    rows: pa.Table,
+    group: Integers,
+    is_clustered: NDArray[np.bool_],
+    plan: UpdatePlan,
+    links: BlockLinks,
+    before: Mapping[str, str],
+) -> NDArray[np.bool_]:
+    """Which rows are of groups that links concern, or of groups with new mentions and several blocks."""
+    mentions = rows["mention_id"].to_pylist()
+    linked = [
+        before.get(one) in links.authors or not links.identifiers.isdisjoint(plan.identifiers.get(one, {}).items())
+        for one in mentions
+    ]
+    block = rows["block"].combine_chunks().dictionary_encode().indices.to_numpy()
+    pairs = np.unique(np.stack([group, block]), axis=1)
+    several = np.flatnonzero(np.bincount(pairs[0]) > 1)
+    several = np.intersect1d(several, group[is_clustered])
+    return np.isin(group, np.append(several, group[np.array(linked, np.bool_)]))
+
+
+def _united(plan: UpdatePlan, rows: pa.Table, group: Integers, chosen: NDArray[np.bool_]) -> UnitedAuthors:
+    """Unite groups of different blocks; the places of the answer are those of all rows."""
+    places = np.flatnonzero(chosen)
+    own = rows.take(pa.array(places))
+    unknown = own.filter(pa.array([one not in plan.identifiers for one in own["mention_id"].to_pylist()], pa.bool_()))
+    if len(unknown):
+        plan.identifiers.update(read_identifiers(plan.folder, pc.unique(unknown["document_id"])))
+    settings = plan.epoch.settings
+    known = group[chosen & pc.is_valid(rows["author_id"]).to_numpy()] if plan.mode == "assign" else group[:0]
+    found = unite_groups(
+        Candidates(own, group[chosen], plan.identifiers, linking_kinds(settings), {*known.tolist()}),
+        plan.epoch.pairs,
+        settings.trusted,
+    )
+    moved = found.rows.set_column(0, "place", pa.array(places[found.rows["place"].to_numpy()], pa.int64()))
+    return found._replace(rows=moved)
+
+
+def _with_united(rows: pa.Table, united: UnitedAuthors) -> pa.Table:
+    """The rows with the constraints and the mean confidence of authors of several blocks."""
+    for name in ("constraint", "author_confidence"):
+        column = rows[name].to_pylist()
+        for place, value in zip(united.rows["place"].to_pylist(), united.rows[name].to_pylist(), strict=True):
+            column[place] = value
+        number = rows.column_names.index(name)
+        rows = rows.set_column(number, name, pa.array(column, rows.schema.field(name).type))
+    return rows
+
+
+def _ids_of_groups(plan: UpdatePlan, rows: pa.Table, group: Integers, chosen: NDArray[np.bool_]) -> list[str]:
+    """The author ids of rows: those of old authors, which are carried over, and new ones for some groups."""
+    own = rows.filter(pa.array(chosen))
+    before, number = own["author_id"].to_pylist(), group[chosen].tolist()
+    mention_ids, block = own["mention_id"].to_pylist(), own["block"].to_pylist()
+    weight = weights_of(mention_ids, plan.decided.curated)
+    kept = match_authors(before, number, weight=weight, age=ages_of(plan.known_ids, before))
     members: dict[int, list[int]] = defaultdict(list)
-    for place, number in enumerate(cluster):
-        members[number].append(place)
-    ids = list(before)
-    for number, places in members.items():
-        name = kept.get(number)
-        if name is None:
+    for place, one in enumerate(number):
+        members[one].append(place)
+    fresh = [place for one, places in members.items() if one not in kept for place in places]
+    year = _years(plan, own, fresh)
+    taken = _ids_of_blocks(plan.known_ids, pc.unique(own["block"]))
+    for one, places in members.items():
+        if one not in kept:
             anchor = anchor_of(places, mention_ids, year)
-            name = mint(block[anchor], mention_ids[anchor], taken)
-            taken.add(name)
-        for place in places:
-            ids[place] = name
-    is_changed = _changed_authors(before, ids)
-    for name in ("constraint", "confidence", "author_confidence"):
-        column = pc.if_else(is_changed, found.column(name), rows[name].combine_chunks())
-        rows = rows.set_column(rows.column_names.index(name), name, column)
-    return rows.set_column(rows.column_names.index("author_id"), "author_id", pa.array(ids, pa.string()))
+            kept[one] = mint(block[anchor], mention_ids[anchor], taken)
+            taken.add(kept[one])
+    ids: list[str] = rows["author_id"].to_pylist()
+    for place, one in zip(np.flatnonzero(chosen).tolist(), number, strict=True):
+        ids[place] = kept[one]
+    return ids
+
+
+def _years(plan: UpdatePlan, rows: pa.Table, places: Sequence[int] | None = None) -> list[int | None]:
+    """The year of each row's document; of some rows only, if their places are given."""
+    documents = rows["document_id"] if places is None else rows["document_id"].take(pa.array(places, pa.int64()))
+    found = look_up(plan.folder / DOCUMENTS, "document_id", pc.unique(documents), ["document_id", "year"])
+    year = dict(zip(*found.to_pydict().values(), strict=True))
+    return [year.get(one) for one in rows["document_id"].to_pylist()]
 
 
 def ages_of(known: pa.Table, ids: Iterable[str | None]) -> dict[str, int]:
@@ -295,18 +453,6 @@ def ages_of(known: pa.Table, ids: Iterable[str | None]) -> dict[str, int]:
     wanted = pa.array(sorted({one for one in ids if one is not None}), pa.string())
     rows = known.filter(pc.is_in(known["author_id"], wanted))
     return dict(zip(rows["author_id"].to_pylist(), rows["created"].to_pylist(), strict=True))
-
-
-def _changed_authors(before: Sequence[str | None], after: Sequence[str]) -> pa.Array:
-    """For each row, whether its author has other rows than before."""
-    changed = {new for old, new in zip(before, after, strict=True) if old != new}
-    return pa.array([one in changed for one in after], pa.bool_())
-
-
-def _with_mean_confidence(rows: pa.Table, plan: UpdatePlan) -> pa.Table:
-    """Rows of blocks from which mentions left: the confidence of an author is the mean of those that stay."""
-    gone = _rows(plan, "document_id", sorted(plan.changes.leaving))["author_id"].to_pylist()
-    return mean_confidence(rows, {*gone}) if gone and len(rows) else rows
 
 
 def mean_confidence(rows: pa.Table, authors: set[str]) -> pa.Table:
@@ -330,11 +476,8 @@ def show_decisions(plan: UpdatePlan, base: pa.Table) -> pa.Table:
     """The rows with the authors that decisions make of undecided ones."""
     if not plan.decided.pairs and not plan.decided.wrong:
         return base
-    documents = look_up(plan.folder / DOCUMENTS, "document_id", pc.unique(base["document_id"]), ["document_id", "year"])
-    year = dict(zip(*documents.to_pydict().values(), strict=True))
-    years = [year.get(one) for one in base["document_id"].to_pylist()]
     before = base["author_id"].to_pylist()
-    ids = apply_decisions(base, years, plan.decided, _splitter(plan))
+    ids = apply_decisions(base, _years(plan, base), plan.decided, _splitter(plan))
     moved = {one for pair in zip(before, ids, strict=True) if pair[0] != pair[1] for one in pair}
     if not moved:
         return base
@@ -372,8 +515,9 @@ def _splitter(plan: UpdatePlan) -> Callable[[pa.Table, UserPairs], list[int]]:
                 plan.folder, rows, replace(epoch, pairs=pairs), Path(folder), separate=False, threads=plan.threads
             )
         mention = {one: number for number, one in enumerate(rows["mention_id"].to_pylist())}
-        apart = [(mention[a], mention[b]) for a, b, same in zip(pairs.a, pairs.b, pairs.same, strict=True) if not same]
-        return complete_parts(found.cluster.tolist(), apart)
+        stated = [(mention[a], mention[b], same) for a, b, same in zip(pairs.a, pairs.b, pairs.same, strict=True)]
+        parts = consistent_parts(found.cluster.tolist(), stated)
+        return complete_parts(parts, [(a, b) for a, b, same in stated if not same])
 
     return split
 

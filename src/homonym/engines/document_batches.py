@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from homonym.clustering.agglomerative import LONG_BAG
-from homonym.clustering.arrays import Integers, ranges
+from homonym.clustering.arrays import Floats, Integers, ranges
 from homonym.clustering.shared_documents import table_bytes
 from homonym.collection.encoded import Encoded
 from homonym.collection.layout import SLOT_BITS
 
 # A table is a quarter of the memory, but no more bytes than this.
 MAX_TABLE_BYTES = 3 << 28
-# A feature type is in the table if documents have more features of it on average. The products of fewer features are
-# computed as fast as they are looked up. Types whose features belong to mentions have none of documents.
-LONG_TYPE = 20
+# A feature type is in the table if documents have more features of it on average: than the first number, or, if one
+# table has all documents nevertheless, than the second. The products of fewer features are computed as fast as they
+# are looked up. Types whose features belong to mentions have none of documents.
+LONG_TYPE, SHORT_TYPE = 20, 4
 
 
 class SharedBatch(NamedTuple):
@@ -55,12 +56,19 @@ def plan_sharing(encoded: Encoded, used: NDArray[np.bool_], memory: int) -> Shar
     if not len(chosen):
         return SharingPlan(used, [])
     meetings = _meetings(encoded, chosen)
-    types = used & (encoded.features_per_document(meetings.sequence) > LONG_TYPE)
+    types = _shared_types(used, encoded.features_per_document(meetings.sequence), len(meetings.sequence), memory)
     if not types.any():
         return SharingPlan(types, [])
     saved = features + 2 * sizes**2
     batches = _batches(chosen, meetings, _most_documents(memory, int(types.sum())))
     return SharingPlan(types, [batch for batch in batches if len(batch.documents) ** 2 <= saved[batch.blocks].sum()])
+
+
+def _shared_types(used: NDArray[np.bool_], features: Floats, documents: int, memory: int) -> NDArray[np.bool_]:
+    """The feature types of the tables, given the mean number of features of the documents."""
+    long: NDArray[np.bool_] = used & (features > LONG_TYPE)
+    more: NDArray[np.bool_] = long | used & (features > SHORT_TYPE)
+    return more if long.any() and documents <= _most_documents(memory, int(more.sum())) else long
 
 
 class _Meetings(NamedTuple):

@@ -695,8 +695,9 @@ class _Clusterer:
                 mentions = batch.mentions - int(np.diff(self.encoded.block_start)[blocks[skipped]].sum())
                 self.progress.complete(batch.first, mentions)
                 yield blocks, skipped, clustering
+            memory = self._table_memory()
             for shared in self.sharing.batches:
-                for part, clustering in self._cluster_shared(shared):
+                for part, clustering in self._cluster_shared(shared, memory):
                     advance(len(clustering.label))
                     yield part, np.zeros(len(part), np.bool_), clustering
         remove_rounds(self.engine.work)
@@ -735,11 +736,17 @@ class _Clusterer:
             store=RoundCheckpoint(manifest, batch.first) if self.giant[blocks].any() else None,
         )
 
-    def _cluster_shared(self, batch: SharedBatch) -> Iterator[tuple[Integers, Clustering]]:
+    def _table_memory(self) -> Floats:
+        """Memory for the largest table of all batches."""
+        types = int(self.sharing.types.sum())
+        largest = max((table_bytes(len(batch.documents), types) for batch in self.sharing.batches), default=0)
+        return np.empty(largest // 8)
+
+    def _cluster_shared(self, batch: SharedBatch, memory: Floats) -> Iterator[tuple[Integers, Clustering]]:
         """Compute the table of a batch and cluster its blocks."""
         encoded, sizes = self.encoded, np.diff(self.encoded.block_start)
         bags = encoded.gather_documents(batch.documents, self.sharing.types)
-        table = pair_documents(bags, encoded.frequencies, self.engine.threads)
+        table = pair_documents(bags, encoded.frequencies, self.engine.threads, memory)
 
         def work(blocks: Integers) -> Clustering:
             mentions, own_sizes = mentions_of(encoded, blocks)

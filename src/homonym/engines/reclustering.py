@@ -104,7 +104,7 @@ def recluster(result: Path, blocks: Iterable[str], settings: Settings, folder: P
     bags = encoded.gather(0, number, used)
     giant = encoded.giant_blocks()
     clustering = cluster(bags, encoded.frequencies, settings, constraints=constraints, names=names, giant=giant)
-    old = author_codes(reloaded.rows["author_id"])
+    old = author_codes(reloaded.rows["author_id"], encoded.block_start)
     if not (result / CORPUS).exists():
         _require_same_authors(result, encoded, clustering, reloaded.rows)
     elif not _same_partition(encoded, clustering, old):

@@ -7,12 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
+
 from homonym.engines.reclustering import recluster
 from homonym.errors import counted
 from homonym.explanation.answers import BlockExplainer
 from homonym.explanation.explained import ComparedClusters, ExplainedMention, Explanation
 from homonym.explanation.wording import one_line, part_text
-from homonym.io.result_directory import SETTINGS
+from homonym.io.result_directory import MENTIONS, SETTINGS
+from homonym.io.tables import look_up
 from homonym.settings import load_settings
 
 # Maximum number of features in a sentence, and of characters of a title, name or feature.
@@ -26,16 +29,19 @@ EXPLAINED_AUTHORS = 50
 def author_reasons(result: Path, authors: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """Why the mentions of some authors of a result are together; `authors` has the author ids by block.
 
-    The blocks are clustered again, all at once. Authors about whom there is nothing to say are left out.
+    The blocks are clustered again, all at once. Authors about whom there is nothing to say are left out, and so are
+    authors without mentions in the block: the id of an author may be of a name that the author has no more.
     """
-    if not authors:
+    blocks = pa.array(sorted(authors, key=str.encode), pa.string())
+    present = set(look_up(result / MENTIONS, "block", blocks, ["block"])["block"].to_pylist())
+    if not present:
         return {}
     found: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory(prefix="homonym-") as work:
-        for block in recluster(result, authors, load_settings(result / SETTINGS), Path(work)):
+        for block in recluster(result, sorted(present, key=str.encode), load_settings(result / SETTINGS), Path(work)):
             explainer = BlockExplainer(block)
             label = dict(zip(explainer.author_id, explainer.label.tolist(), strict=True))
-            for author_id in authors[explainer.name]:
+            for author_id in filter(label.__contains__, authors[explainer.name]):
                 if sentences := [*_sentences(explainer, label[author_id], NEAR)]:
                     found[author_id] = sentences
     return found

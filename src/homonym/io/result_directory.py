@@ -15,13 +15,22 @@ import os
 import secrets
 import shutil
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import ModuleType
 
 from homonym.errors import OutputError
 from homonym.io.outputs import first_within, sync_directory, sync_file
 from homonym.io.special_files import is_special
+
+try:
+    import fcntl as _fcntl
+
+    fcntl: ModuleType | None = _fcntl
+except ImportError:  # a system without such locks
+    fcntl = None
 
 MENTIONS, AUTHORS, DOCUMENTS = "mentions.parquet", "authors.parquet", "documents.parquet"
 SETTINGS, LOG, CONFLICTS, REPORT = "settings.toml", "run.json", "conflicts.csv", "report.html"
@@ -38,6 +47,8 @@ UNDECIDED = "undecided.parquet"
 MARKER = "homonym-result"
 # Decisions of users are not among FILES, because a run that replaces a result must never remove them.
 DECISIONS = "decisions.sqlite"
+# Seconds that a process waits for another one that writes decisions, or swaps directories.
+BUSY_SECONDS = 30.0
 
 FILES = frozenset(
     {
@@ -173,10 +184,11 @@ def changed_directory(path: Path) -> Iterator[Path]:
         try:
             _link_files(target, folder)
             yield folder
-            _link_others(target, folder)
-            sync_directory(folder)
-            _exchange(folder, target)
-            sync_directory(target.parent)
+            with locked_decisions(target):
+                _link_others(target, folder)
+                sync_directory(folder)
+                _exchange(folder, target)
+                sync_directory(target.parent)
         finally:
             _merge_into(folder, target)
     except OSError as error:
@@ -186,15 +198,63 @@ def changed_directory(path: Path) -> Iterator[Path]:
 
 
 def _link_files(target: Path, folder: Path) -> None:
-    """Give all files of a result a second name; directories of the user stay where they are."""
+    """Give all files of a result a second name; directories of the user stay where they are.
+
+    Decisions come later, because users may add some until the directories are swapped.
+    """
     for entry in os.scandir(target):
-        if not entry.is_file(follow_symlinks=False) or ".partial." in entry.name:
+        if not entry.is_file(follow_symlinks=False) or ".partial." in entry.name or entry.name.startswith(DECISIONS):
             continue
         _link(entry, folder)
 
 
+@contextmanager
+def locked_decisions(path: Path, *, shared: bool = False) -> Iterator[None]:
+    """Keep other processes from swapping the directory of a result, and from writing decisions; waits for them.
+
+    SQLite's own locks do not do that: they belong to files with the names that these had when they were opened. The
+    lock is on the marker file, which keeps its inode when directories are swapped. Readers `shared` it.
+    """
+    lock = _locked_marker(path, shared=shared) if fcntl else None
+    try:
+        yield
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _locked_marker(path: Path, *, shared: bool) -> int | None:
+    """The open and locked marker of a result; None where there is none, or where files cannot be locked."""
+    marker, until = path / MARKER, time.monotonic() + BUSY_SECONDS
+    if not os.path.lexists(marker):
+        return None
+    while time.monotonic() < until:
+        with suppress(FileNotFoundError):  # the directories are being swapped, in several steps
+            lock = os.open(marker, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                if _has_locked(lock, shared=shared) and os.path.samestat(os.fstat(lock), os.stat(marker)):
+                    return lock
+            except FileNotFoundError:
+                pass
+            except OSError:  # a file system without locks
+                os.close(lock)
+                return None
+            os.close(lock)
+        time.sleep(0.01)
+    raise OutputError(f"{path} is in use by another process since {BUSY_SECONDS:.0f} seconds; try again later.")
+
+
+def _has_locked(lock: int, *, shared: bool) -> bool:
+    assert fcntl is not None
+    try:
+        fcntl.flock(lock, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def _link_others(target: Path, folder: Path) -> None:
-    """Link files that others have added to the result in the meantime."""
+    """Link files that others have added to the result in the meantime, and decisions."""
     for entry in os.scandir(target):
         if (
             entry.is_file(follow_symlinks=False)
@@ -265,15 +325,16 @@ def _publish(folder: Path, target: Path, shown: Path) -> None:
         return
     _require_replaceable(target, shown)  # again, because it may have changed during the run
     former = target.with_name(folder.name.replace(".partial.", ".former.", 1))
-    try:
-        os.rename(target, former)
-        os.rename(folder, target)
-    except BaseException:
-        if os.path.isdir(former) and not os.path.lexists(target):
-            os.rename(former, target)
-        raise
-    sync_directory(target.parent)
-    _retire(former, target)
+    with locked_decisions(target):
+        try:
+            os.rename(target, former)
+            os.rename(folder, target)
+        except BaseException:
+            if os.path.isdir(former) and not os.path.lexists(target):
+                os.rename(former, target)
+            raise
+        sync_directory(target.parent)
+        _retire(former, target)
 
 
 def _retire(former: Path, target: Path) -> None:

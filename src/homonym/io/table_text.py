@@ -135,5 +135,9 @@ def csv_text(rows: Iterable[Iterable[object]], *, excel: bool = False) -> str:
     text.seek(0, io.SEEK_END)
     if excel:
         rows = ([protected(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    plain, quoting = (csv.writer(text, lineterminator="\n", quoting=one) for one in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL))
+    for row in rows:
+        cells = list(row)
+        # A carriage return ends a line for readers, but csv.writer does not put quotes around it.
+        (quoting if any(isinstance(cell, str) and "\r" in cell for cell in cells) else plain).writerow(cells)
     return text.getvalue()

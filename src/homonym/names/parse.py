@@ -6,11 +6,12 @@ the reading that is more common in exports wins:
 
 - In a name with lower-case letters, up to three capitals are initials ("Smith JAM") and more are a surname ("DUPONT
   Jean"). In a name in capitals, two letters or a word without vowels are initials ("SMITH JW", "LI X"); the others are
-  words, given name first ("JOHN SMITH", and so "WANG WEI").
+  words, given name first ("JOHN SMITH", and so "WANG WEI": both words are surnames, and nothing shows the order).
 - "SMITH, JAM" is also our own key with three initials. So three capitals after a comma are a given name only if it is a
   common one ("SMITH, ANN"); four or more with a vowel always are ("SMITH, JOHN").
 - Without a comma the given name comes first, unless the name ends in initials as in PubMed's "Garcia Marquez G".
 - "JR", "II" and "MD" directly after a surname are initials; a particle in front may be a given name ("Di Wu").
+- "MD" or "M.D." after a given name is a degree ("Smith, John M.D."), after an initial it is initials ("Smith, J. MD").
 """
 
 from __future__ import annotations
@@ -143,6 +144,8 @@ _ORDINAL = re.compile(r"\b(?:2 ?n ?d|3 ?r ?d|4 ?t ?h)\b", re.IGNORECASE)
 _NOISE = re.compile(r"""[\d()\[\]{}"!#$%&*+/:;<=>?@\\^_|~]+""")
 _NO_PERSON = re.compile(r"(?i)(\b(and others|et\W? al)\W*)+$|^\W*(others|no authors?( name available| listed)?)\W*$")
 _NO_PERSON_ENDS = ("et al", "others", "author", "available", "listed")
+_NOT_COMMON_ENDS = (*_NO_PERSON_ENDS, " M.D.", " M.D")
+_DOTTED_DEGREE = re.compile(r" M\.D\.?(?=\s*$|\s*,| PhD)")
 _WORD = re.compile(r"[^\s.\-][^\s.]*\.?")
 _NOT_LETTERS = re.compile(r"[^A-Z\-]+")
 _VOWEL = re.compile(r"[AEIOUY]")
@@ -231,7 +234,7 @@ def _parse_common(text: str) -> Name | None:
     """
     if not text.isascii():
         text = text.translate(_ACCENTS)
-    if not (found := _COMMON.fullmatch(text)) or text.endswith(_NO_PERSON_ENDS):
+    if not (found := _COMMON.fullmatch(text)) or text.endswith(_NOT_COMMON_ENDS):
         return None
     surname_last, letters = found.groups()
     words = text.upper().replace(",", " ").replace(".", " ").split()
@@ -254,8 +257,10 @@ def _parse(text: str) -> Name:
             return _parse_east_asian(text)
     if text.rstrip().rstrip(" .,").lower().endswith(_NO_PERSON_ENDS):
         text = _NO_PERSON.sub("", text)
-    # A name in lower case shows as little about the order as one in capitals. "Ph.D." would be split at its dots.
+    # A name in lower case shows as little about the order as one in capitals. Degrees would be split at their dots.
     text = text.upper() if text.islower() else text.replace("Ph.D", "PhD").replace("Ph. D", "PhD")
+    if " M.D" in text:
+        text = _DOTTED_DEGREE.sub(" MD", text)
     split = text.split(",")
     parts, suffix = _without_honours([words for part in split if (words := _words(part, comma=len(split) > 1))])
     if len(parts) > 1:
@@ -339,6 +344,8 @@ def _parse_without_comma(words: list[_NameWord], suffix: str) -> Name:
     plain = not capital or last[0] == "I" or _all_capital(words)
     if last in _HONOURS and plain and (len(words) > 2 or not (capital or last == "JUNIOR")):
         words, suffix = _without_suffix(words, suffix)
+        if not _HONOURS[last] and len(words) > 2 and words[-1].raw == "MD":  # "John Smith MD PhD"
+            words = words[:-1]
     upper = _all_capital(words)
     start, stop = _family(words, [word.is_short(upper=upper) for word in words], upper=upper)
     return _name(words[start:stop], words[:start] + words[stop:], suffix, upper=upper, comma=False)

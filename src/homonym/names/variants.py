@@ -105,29 +105,3 @@ def _one_letter(a: str, b: str) -> bool:
     if len(b) > len(a):
         return a[at:] == b[at + 1 :]
     return a[at + 1 :] == b[at + 1 :]
-
-
-def index_keys_of_variants(name: Name) -> list[str]:
-    """Keys of an inverted index: names that could be variants (`variant_kind`) share a key.
-
-    Of surnames that differ by one letter, the first or the last half is the same.
-
-    >>> from homonym.names.parse import parse_name
-    >>> index_keys_of_variants(parse_name("Doe, Jane"))
-    ['given JANE', 'surname DOE', 'words DOE JANE']
-    """
-    if not name.surname or not name.given:
-        return []
-    surname, initial = _joined(name.surname), name.initials[0]
-    keys = [
-        f"given {word}" for word in dict.fromkeys([name.given[0], "".join(name.given)]) if len(word) >= SHORTEST_GIVEN
-    ]
-    keys += [f"surname {word}" for word in dict.fromkeys(name.surname.split()) if len(word) >= SHORTEST_GIVEN]
-    keys.append(" ".join(["words", *sorted((surname, "".join(name.given)))]))
-    if len(surname) >= _SHORTEST_TYPO:
-        keys.append(f"sound {initial} {sound(surname)}")
-        for half in {len(surname) // 2, (len(surname) + 1) // 2}:
-            keys += [f"start {initial} {surname[:half]}", f"end {initial} {surname[-half:]}"]
-    if len(name.surname) != len(surname):
-        keys.append(f"surname {surname}")
-    return keys

@@ -8,11 +8,13 @@ authors, the pseudo-variants, which have bags like the others but do not count f
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Floats, Integers, ranges, starts
 from homonym.collection.author_summaries import MAX_COAUTHORS
@@ -25,8 +27,15 @@ if TYPE_CHECKING:
 
 CO, AFF, TERM, VENUE = TYPES = ("co-author", "institution", "word", "venue")
 
+# A year that authors without years get.
+NO_YEAR = -1
 # Number of authors that are cut in two, and the fewest documents of each.
 MAX_PSEUDO, MIN_DOCUMENTS = 2000, 2
+# Only the most common affiliations are parsed to find their institutions: one per this number of mentions, and at least
+# this number. The others, mostly written once, are compared as they are written.
+MENTIONS_PER_AFFILIATION, MIN_AFFILIATIONS = 128, 5000
+# Maximum #(f) of a rare feature: 9 of 10 renamed authors of the set openreview share a co-author below it.
+MAX_RARE = 64
 # Words with fewer letters are not features: most are articles and prepositions.
 _SHORTEST_WORD = 4
 
@@ -45,7 +54,7 @@ class AuthorBags:
     total: Floats
     mass: Floats
 
-    @property
+    @cached_property
     def author(self) -> Integers:
         """The author of each entry."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
@@ -56,20 +65,34 @@ class AuthorBags:
         The lift is S(a, b) · n(·) / (n(a) · n(b)) with S(a, b) = Σ_f #(f, a) · #(f, b) / #(f): the relative frequency
         p(a|b) of the clustering, divided by what a random author has. It is 0 where one of them has no feature.
         """
-        size = np.diff(self.start)
-        entry = ranges(self.start[a], size[a])
-        pair = np.repeat(np.arange(len(a)), size[a])
-        features = max(len(self.total), 1)
-        keys = self.author * features + self.feature
-        wanted = b[pair] * features + self.feature[entry]
-        place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-        found = keys[place] == wanted if len(keys) else np.zeros(len(wanted), bool)
-        pair, entry, place = pair[found], entry[found], place[found]
+        pair, entry, place = self._shared(a, b)
         shared = self.count[entry] * self.count[place] / self.total[self.feature[entry]]
         S = np.bincount(pair, shared, len(a))
         expected = self.mass[a] * self.mass[b] / max(self.total.sum(), 1.0)
         lift = np.divide(S, expected, out=np.zeros(len(a)), where=expected > 0)
         return lift, np.bincount(pair, minlength=len(a)).astype(np.float64)
+
+    def rarity(self, a: Integers, b: Integers) -> Floats:
+        """#(f) of the rarest feature that pairs of authors share; infinite if they share none."""
+        pair, entry, _ = self._shared(a, b)
+        found = np.full(len(a), np.inf)
+        np.minimum.at(found, pair, self.total[self.feature[entry]])
+        return found
+
+    def _shared(self, a: Integers, b: Integers) -> tuple[Integers, Integers, Integers]:
+        """The shared features of pairs: number of the pair, entry of the first author, entry of the second."""
+        size = np.diff(self.start)
+        entry = ranges(self.start[a], size[a])
+        pair = np.repeat(np.arange(len(a)), size[a])
+        wanted = b[pair] * max(len(self.total), 1) + self.feature[entry]
+        place = np.minimum(np.searchsorted(self._keys, wanted), max(len(self._keys) - 1, 0))
+        found = self._keys[place] == wanted if len(self._keys) else np.zeros(len(wanted), bool)
+        return pair[found], entry[found], place[found]
+
+    @cached_property
+    def _keys(self) -> Integers:
+        """Author and feature of each entry as one number; they rise."""
+        return self.author * max(len(self.total), 1) + self.feature
 
     def rarest_shared(self, a: int, b: int, most: int) -> list[int]:
         """The features that two authors share, the rarest first."""
@@ -78,6 +101,72 @@ class AuthorBags:
         order = np.lexsort((shared, self.total[shared]))
         found: list[int] = shared[order][:most].tolist()
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class Memberships:
+    """Which authors are on which documents, in the order of authors and documents; the first `count` authors are real.
+
+    Documents without a year have NO_YEAR, mentions without a position -1.
+    """
+
+    author: Integers
+    document: Integers
+    position: Integers
+    year: Integers
+    count: int
+    authors: int
+
+    @classmethod
+    def read(cls, connection: duckdb.DuckDBPyConnection) -> Memberships:
+        """Read the table `memberships`."""
+        query = f"""SELECT author::BIGINT AS author, document, coalesce(position, -1)::BIGINT AS position,
+                           coalesce(year, {NO_YEAR})::BIGINT AS year FROM memberships ORDER BY author, document"""
+        rows = connection.sql(query).to_arrow_table()
+        numbers = connection.sql("SELECT (SELECT count(*) FROM people), (SELECT count(*) FROM chosen)").fetchall()[0]
+        author, document, position, year = (column.to_numpy() for column in rows.columns)
+        return cls(author, document, position, year, numbers[0], numbers[0] + 2 * numbers[1])
+
+    def years(self) -> tuple[Integers, Integers]:
+        """The first and the last year of each author."""
+        known = self.year != NO_YEAR
+        first, last = np.full(self.authors, np.iinfo(np.int64).max), np.full(self.authors, NO_YEAR)
+        np.minimum.at(first, self.author[known], self.year[known])
+        np.maximum.at(last, self.author[known], self.year[known])
+        return np.where(last == NO_YEAR, NO_YEAR, first), last
+
+    def documents(self) -> AuthorBags:
+        """The documents of authors as bags."""
+        return _make_bags(self.author, self.document, np.ones(len(self.author)), self.authors, self.count)
+
+    def coauthors(self, chosen: NDArray[np.bool_] | None, rare: int | None) -> AuthorBags:
+        """The co-authors of the chosen authors as bags; with `rare` only those with at most this #(f).
+
+        Documents with more than MAX_COAUTHORS authors do not count.
+        """
+        is_real = self.author < self.count
+        size = np.bincount(self.document[is_real], minlength=int(self.document.max(initial=-1)) + 1)
+        is_partner = is_real & (size[self.document] <= MAX_COAUTHORS)
+        total = np.bincount(self.author[is_partner], size[self.document[is_partner]] - 1.0, self.count)
+        if rare is not None:
+            is_partner &= np.append(total <= rare, np.zeros(self.authors - self.count, bool))[self.author]
+        author, feature = self._together(np.flatnonzero(is_partner), chosen)
+        key = np.sort(author * max(self.count, 1) + feature)
+        first = np.flatnonzero(np.diff(key, prepend=-1))
+        count = np.diff(np.append(first, len(key))).astype(np.float64)
+        author, feature = np.divmod(key[first], max(self.count, 1))
+        bags = _make_bags(author, feature, count, self.authors, self.count)
+        return replace(bags, total=np.maximum(total, 1.0))
+
+    def _together(self, partner: Integers, chosen: NDArray[np.bool_] | None) -> tuple[Integers, Integers]:
+        """Author and co-author for each document of these rows and of the chosen authors."""
+        rows = np.flatnonzero(chosen[self.author]) if chosen is not None else np.arange(len(self.author))
+        rows = rows[np.argsort(self.document[rows], kind="stable")]
+        size = np.bincount(self.document[rows], minlength=int(self.document.max(initial=-1)) + 1)
+        begin, size = starts(size)[:-1][self.document[partner]], size[self.document[partner]]
+        row, other = rows[ranges(begin, size)], np.repeat(partner, size)
+        differ = self.position[row] != self.position[other]
+        return self.author[row[differ]], self.author[other[differ]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +180,7 @@ class ResultAuthors:
     author_id: list[str]
     name: list[str | None]
     block: Integers
+    memberships: Memberships
     documents: AuthorBags
     first_year: Integers
     last_year: Integers
@@ -108,28 +198,26 @@ class ResultAuthors:
         return (len(self.first_year) - self.count) // 2
 
 
-# A year that authors without years get.
-NO_YEAR = -1
-
-
 def read_authors(connection: duckdb.DuckDBPyConnection, folder: Path) -> ResultAuthors:
-    """Read the authors of a result with documents; words and venues come with `add_topics`."""
+    """Read the authors of a result, with institutions and rare co-authors; the rest comes with `add_all_features`."""
     for view, name in (("authors", AUTHORS), ("mentions", MENTIONS), ("documents", DOCUMENTS)):
         connection.execute(f"CREATE VIEW {view} AS SELECT * FROM read_parquet({sql_files([folder / name])})")
     _number(connection)
     _cut_in_two(connection)
     authors = connection.sql("SELECT author_id, name, block FROM people ORDER BY author").to_arrow_table()
-    years = connection.sql("SELECT * FROM years ORDER BY author").to_arrow_table()
-    _count_people(connection)
-    found = {kind: _bags(connection, kind, len(years), len(authors)) for kind in ("document", CO, AFF)}
+    memberships = Memberships.read(connection)
+    _count_institutions(connection)
     return ResultAuthors(
         authors["author_id"].to_pylist(),
         authors["name"].to_pylist(),
         authors["block"].to_numpy(),
-        found["document"],
-        years["first_year"].to_numpy(),
-        years["last_year"].to_numpy(),
-        {kind: found[kind] for kind in (CO, AFF)},
+        memberships,
+        memberships.documents(),
+        *memberships.years(),
+        {
+            CO: memberships.coauthors(None, MAX_RARE),
+            AFF: _bags(connection, AFF, memberships.authors, memberships.count),
+        },
         {AFF: _texts(connection, AFF)},
     )
 
@@ -139,7 +227,7 @@ def _number(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(
         r"""CREATE TABLE people AS
             SELECT row_number() OVER (ORDER BY author_id) - 1 AS author, author_id, name, documents,
-                   dense_rank() OVER (ORDER BY regexp_replace(author_id, '/[0-9a-f]+$', '')) AS block FROM authors"""
+                   (hash(regexp_replace(author_id, '/[0-9a-f]+$', '')) >> 1)::BIGINT AS block FROM authors"""
     )
     connection.execute(
         """CREATE TABLE papers AS
@@ -155,7 +243,7 @@ def _number(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _cut_in_two(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables `memberships`, of authors and of pseudo-variants, and `years`.
+    """Make the table `memberships`, of authors and of pseudo-variants.
 
     The authors are chosen by a digest of their ids, so that the choice depends on nothing else.
     """
@@ -170,60 +258,66 @@ def _cut_in_two(connection: duckdb.DuckDBPyConnection) -> None:
            UNION ALL
            SELECT (SELECT count(*) FROM people) + 2 * c.place + (m.rank * 2 > m.size)::INTEGER, document, position, year
            FROM (SELECT *, row_number() OVER (PARTITION BY author ORDER BY year NULLS LAST, document) AS rank,
-                        count(*) OVER (PARTITION BY author) AS size FROM members) m
+                        count(*) OVER (PARTITION BY author) AS size
+                 FROM members WHERE author IN (SELECT author FROM chosen)) m
            JOIN chosen c ON c.author = m.author"""
     )
-    connection.execute(
-        f"""CREATE TABLE years AS
-            WITH size AS (SELECT (SELECT count(*) FROM people) + 2 * (SELECT count(*) FROM chosen) AS authors),
-                 every AS (SELECT unnest(range(authors)) AS author FROM size)
-            SELECT e.author, coalesce(min(m.year), {NO_YEAR})::BIGINT AS first_year,
-                   coalesce(max(m.year), {NO_YEAR})::BIGINT AS last_year
-            FROM every e LEFT JOIN memberships m ON m.author = e.author GROUP BY e.author"""
-    )
 
 
-def _count_people(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the table `entries` (kind, author, feature, count) with documents, co-authors and institutions."""
+def _count_institutions(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the table `entries` (kind, author, feature, count) with the institutions of authors."""
     _read_institutions(connection)
     connection.execute(
-        f"""CREATE TABLE entries AS SELECT 'document' AS kind, author, document AS feature, 1::DOUBLE AS count
-                FROM memberships;
-            INSERT INTO entries SELECT '{AFF}', m.author, n.feature, count(*) FROM memberships m
-            JOIN numbered n ON n.document = m.document AND n.position = m.position GROUP BY m.author, n.feature;
-            INSERT INTO entries
-            WITH small AS (SELECT document FROM members GROUP BY document HAVING count(*) <= {MAX_COAUTHORS})
-            SELECT '{CO}', m.author, o.author, count(*) FROM memberships m
-            JOIN small s ON s.document = m.document
-            JOIN members o ON o.document = m.document AND o.position IS DISTINCT FROM m.position
-            GROUP BY m.author, o.author"""
+        f"""CREATE TABLE entries AS
+            SELECT '{AFF}' AS kind, m.author, n.feature, count(*)::DOUBLE AS count FROM memberships m
+            JOIN numbered n ON n.document = m.document AND n.position = m.position GROUP BY m.author, n.feature"""
     )
 
 
-def add_topics(connection: duckdb.DuckDBPyConnection, authors: ResultAuthors, chosen: Integers) -> None:
-    """Add the bags of words and venues; only the chosen authors get entries, but all count for the frequencies."""
+def add_all_features(connection: duckdb.DuckDBPyConnection, authors: ResultAuthors, chosen: Integers) -> None:
+    """Complete the bags of the chosen authors: all co-authors, words and venues. Others lose their co-authors."""
+    is_chosen = np.zeros(authors.memberships.authors, bool)
+    is_chosen[chosen] = True
+    authors.bags[CO] = authors.memberships.coauthors(is_chosen, None)
     connection.register("chosen_authors", pa.table({"author": chosen}))
-    connection.execute(
-        f"""INSERT INTO written SELECT DISTINCT '{TERM}', document, NULL,
-                unnest(regexp_extract_all(lower(title), '[\\p{{L}}]{{{_SHORTEST_WORD},}}')) FROM papers;
-            INSERT INTO written SELECT '{VENUE}', document, NULL, lower(venue) FROM papers WHERE venue <> '';
-            CREATE OR REPLACE TABLE written AS SELECT * FROM written WHERE kind <> '{AFF}'"""
-    )
-    _number_texts(connection)
-    connection.execute(
-        """CREATE OR REPLACE TABLE entries AS SELECT n.kind, m.author, n.feature, count(*)::DOUBLE AS count
-           FROM memberships m JOIN chosen_authors c ON c.author = m.author JOIN numbered n ON n.document = m.document
-           GROUP BY n.kind, m.author, n.feature;
-           CREATE OR REPLACE TABLE totals AS SELECT n.kind, n.feature, sum(s.authors)::DOUBLE AS count FROM numbered n
-           JOIN (SELECT document, count(*) AS authors FROM members GROUP BY document) s ON s.document = n.document
-           GROUP BY n.kind, n.feature"""
-    )
+    _count_topics(connection)
     connection.unregister("chosen_authors")
     for kind in (TERM, VENUE):
-        rows = connection.sql(f"SELECT count FROM totals WHERE kind = '{kind}' ORDER BY feature").to_arrow_table()
-        total = np.maximum(rows["count"].to_numpy(), 1.0)
-        authors.bags[kind] = replace(_bags(connection, kind, len(authors.first_year), authors.count), total=total)
+        rows = connection.sql(f"SELECT total FROM totals WHERE kind = '{kind}' ORDER BY feature").to_arrow_table()
+        bags = _bags(connection, kind, authors.memberships.authors, authors.count)
+        authors.bags[kind] = replace(bags, total=np.maximum(rows["total"].to_numpy(), 1.0))
         authors.feature_name[kind] = _texts(connection, kind)
+
+
+def _count_topics(connection: duckdb.DuckDBPyConnection) -> None:
+    """Add entries for words and venues, and make the table `totals` (kind, text, feature, total).
+
+    The frequencies are those of the documents of the chosen authors: reading all titles takes several times as long.
+    """
+    connection.execute(
+        f"""CREATE TABLE chosen_members AS
+            SELECT m.author, m.document FROM memberships m JOIN chosen_authors c ON c.author = m.author;
+            CREATE TABLE chosen_papers AS
+            SELECT document, title, venue FROM papers WHERE document IN (SELECT document FROM chosen_members);
+            CREATE OR REPLACE TABLE written AS
+            SELECT '{TERM}' AS kind, document,
+                   unnest(regexp_extract_all(lower(title), '[a-z]{{{_SHORTEST_WORD},}}')) AS text
+            FROM chosen_papers WHERE strlen(title) = length(title)
+            UNION ALL
+            SELECT '{TERM}', document, unnest(regexp_extract_all(lower(title), '\\p{{L}}{{{_SHORTEST_WORD},}}'))
+            FROM chosen_papers WHERE strlen(title) <> length(title)
+            UNION ALL SELECT '{VENUE}', document, lower(venue) FROM chosen_papers WHERE venue <> '';
+            CREATE OR REPLACE TABLE totals AS
+            SELECT kind, text, row_number() OVER (PARTITION BY kind ORDER BY text) - 1 AS feature, total
+            FROM (SELECT w.kind, w.text, sum(s.authors)::DOUBLE AS total FROM written w
+                  JOIN (SELECT document, count(*) AS authors FROM members GROUP BY document) s
+                  ON s.document = w.document GROUP BY w.kind, w.text);
+            CREATE OR REPLACE TABLE texts AS SELECT kind, text, feature FROM totals;
+            CREATE OR REPLACE TABLE numbered AS SELECT w.kind, w.document, t.feature FROM written w
+            JOIN totals t ON t.kind = w.kind AND t.text = w.text;
+            CREATE OR REPLACE TABLE entries AS SELECT n.kind, m.author, n.feature, count(*)::DOUBLE AS count
+            FROM chosen_members m JOIN numbered n ON n.document = m.document GROUP BY n.kind, m.author, n.feature"""
+    )
 
 
 def _number_texts(connection: duckdb.DuckDBPyConnection) -> None:
@@ -247,23 +341,38 @@ def _read_institutions(connection: duckdb.DuckDBPyConnection) -> None:
                  FROM (SELECT document_id, unnest(authors) AS a FROM documents) s
                  JOIN papers p ON p.document_id = s.document_id)"""
     )
-    distinct = connection.sql("SELECT DISTINCT affiliation FROM affiliations ORDER BY affiliation").to_arrow_table()
-    pairs = [(text, one) for text in distinct["affiliation"].to_pylist() if text for one in institutions(text)]
-    columns = list(zip(*pairs, strict=True)) or [(), ()]
-    known = pa.table([pa.array(column, pa.string()) for column in columns], names=["affiliation", "text"])
-    connection.register("known", known)
+    connection.register("known", _common_institutions(connection))
     connection.execute(
-        f"""INSERT INTO written SELECT DISTINCT '{AFF}', a.document, a.position, k.text
-            FROM affiliations a JOIN known k ON k.affiliation = a.affiliation"""
+        f"""INSERT INTO written SELECT DISTINCT '{AFF}', a.document, a.position, coalesce(k.text, lower(a.affiliation))
+            FROM affiliations a LEFT JOIN known k ON k.affiliation = a.affiliation WHERE k.text <> ''
+               OR (k.text IS NULL AND a.affiliation <> '')"""
     )
     connection.unregister("known")
     _number_texts(connection)
+
+
+def _common_institutions(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """The institutions of the most common affiliations; those without an institution have an empty text."""
+    (mentions,) = connection.sql("SELECT count(*) FROM members").fetchall()[0]
+    most = max(MIN_AFFILIATIONS, mentions // MENTIONS_PER_AFFILIATION)
+    common = connection.sql(
+        f"""SELECT affiliation FROM affiliations WHERE affiliation <> ''
+            GROUP BY affiliation ORDER BY count(*) DESC, affiliation LIMIT {most}"""
+    ).to_arrow_table()
+    pairs = [(text, one) for text in common["affiliation"].to_pylist() for one in institutions(text) or ("",)]
+    columns = list(zip(*pairs, strict=True)) or [(), ()]
+    return pa.table([pa.array(column, pa.string()) for column in columns], names=["affiliation", "text"])
 
 
 def _bags(connection: duckdb.DuckDBPyConnection, kind: str, authors: int, real: int) -> AuthorBags:
     query = f"SELECT author, feature, count FROM entries WHERE kind = '{kind}' ORDER BY author, feature"
     rows = connection.sql(query).to_arrow_table()
     author, feature, count = (rows[name].to_numpy() for name in ("author", "feature", "count"))
+    return _make_bags(author, feature, count, authors, real)
+
+
+def _make_bags(author: Integers, feature: Integers, count: Floats, authors: int, real: int) -> AuthorBags:
+    """The bags with these entries, which are in order; the first `real` authors count for the frequencies."""
     size = int(feature.max()) + 1 if len(feature) else 0
     is_real = author < real
     return AuthorBags(

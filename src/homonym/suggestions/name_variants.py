@@ -1,6 +1,6 @@
 """Writes `variants.csv`: pairs of authors of different blocks who may be one person under two names. Nothing is merged.
 
-A pair is listed if it is more probable than not. Its sentence of evidence says what the authors share.
+A pair is listed if its probability is at least MIN_SCORE. Its sentence of evidence says what the authors share.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from homonym.errors import counted, word_list, year_range
 from homonym.io.outputs import write_atomic
 from homonym.io.paths import plain_path
 from homonym.io.table_text import csv_text
-from homonym.suggestions.author_bags import AFF, CO, NO_YEAR, TERM, VENUE, ResultAuthors, add_topics, read_authors
+from homonym.suggestions.author_bags import AFF, CO, NO_YEAR, TERM, VENUE, ResultAuthors, add_all_features, read_authors
+from homonym.suggestions.name_index import read_name_index
 from homonym.suggestions.variant_candidates import NameTable, find_candidates, strangers
 from homonym.suggestions.variant_model import pseudo_variants, score_candidates
 
@@ -24,7 +25,7 @@ COLUMNS = ("author_a", "name_a", "author_b", "name_b", "kind", "score", "evidenc
 # Minimum probability of a pair in the list, maximum number of pairs, and of shared features in a sentence.
 MIN_SCORE, MAX_LISTED, NAMED = 0.5, 100_000, 3
 # Maximum number of pairs of strangers to learn from.
-MAX_STRANGERS = 20_000
+MAX_STRANGERS = 3_000
 # Digits of a score.
 _DIGITS = 4
 
@@ -41,35 +42,54 @@ class NameVariant(NamedTuple):
     evidence: str
 
 
+class VariantSearch(NamedTuple):
+    """The listed pairs, how many pairs of names were compared, and the largest #(f) of the features that count as rare.
+
+    `rare` is below MAX_RARE if the work was limited.
+    """
+
+    listed: list[NameVariant]
+    compared: int
+    rare: int
+
+
 def write_variants(
     result: Path, path: Path, *, threads: int | None = None, memory: int | None = None, excel: bool = False
-) -> int:
-    """Write the list of a result directory that has documents; returns the number of pairs. No pairs, no file."""
-    found = find_variants(result, threads=threads, memory=memory)
-    if found:
-        rows = [COLUMNS, *((*one[:5], f"{one.score:.{_DIGITS}f}", one.evidence) for one in found)]
+) -> VariantSearch:
+    """Write the list of a result directory that has documents. No pairs, no file."""
+    found = search_variants(result, threads=threads, memory=memory)
+    if found.listed:
+        rows = [COLUMNS, *((*one[:5], f"{one.score:.{_DIGITS}f}", one.evidence) for one in found.listed)]
         write_atomic(path, csv_text(rows, excel=excel))
-    return len(found)
+    return found
 
 
 def find_variants(result: Path, *, threads: int | None = None, memory: int | None = None) -> list[NameVariant]:
     """The pairs of authors of a result that may be one person, the most probable first."""
+    return search_variants(result, threads=threads, memory=memory).listed
+
+
+def search_variants(result: Path, *, threads: int | None = None, memory: int | None = None) -> VariantSearch:
+    """The pairs of authors of a result that may be one person, and how they were found."""
     with plain_path(result) as folder, result_database(threads, memory) as connection:
         authors = read_authors(connection, folder)
-        table = NameTable(authors.name)
-        candidates, unrelated = find_candidates(authors, table), strangers(authors, table, MAX_STRANGERS)
-        compared = [candidates.pairs, unrelated, pseudo_variants(authors)]
-        add_topics(connection, authors, np.unique(np.concatenate(compared)))
+        index, people = read_name_index(connection, authors.count)
+        table = NameTable(authors.name, people)
+        candidates = find_candidates(authors, index, table)
+        unrelated = strangers(authors, table, candidates.rare, MAX_STRANGERS)
+        compared = [candidates.pairs, unrelated, pseudo_variants(authors, candidates.rare)]
+        add_all_features(connection, authors, np.unique(np.concatenate(compared)))
     score = score_candidates(authors, candidates, unrelated)
     if score is None:
-        return []
+        return VariantSearch([], candidates.compared, candidates.rare)
     score = score.round(_DIGITS)
     order = np.lexsort((candidates.pairs[:, 1], candidates.pairs[:, 0], -score))
     chosen = order[score[order] >= MIN_SCORE][:MAX_LISTED]
-    return [
+    listed = [
         _variant(authors, a, b, candidates.kind[at], float(score[at]))
         for at, (a, b) in zip(chosen.tolist(), candidates.pairs[chosen].tolist(), strict=True)
     ]
+    return VariantSearch(listed, candidates.compared, candidates.rare)
 
 
 def _variant(authors: ResultAuthors, a: int, b: int, kind: str, score: float) -> NameVariant:

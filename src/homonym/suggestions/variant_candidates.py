@@ -1,12 +1,14 @@
-"""Candidates: authors of different blocks who share a co-author or an institution, and whose names could be variants.
+"""Candidates: authors of different blocks who share a rare co-author or institution, and whose names could be variants.
 
-They are found with an inverted index over pairs of a feature and a key of the name (`index_keys_of_variants`), so that
-only authors who agree in both are compared. Large groups are left out: what many authors share is no evidence.
+They are found with an inverted index over pairs of a feature and a key of the name (name_index.py), so that only
+authors who agree in both are compared, and only their names are parsed. Common features are left out: what many authors
+share is no evidence. The work is bounded: where there is too much of it, fewer features count as rare.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -15,11 +17,19 @@ from numpy.typing import NDArray
 from homonym.clustering.arrays import Floats, Integers, pairs_within_groups, ranges
 from homonym.names.parse import Name, parse_name
 from homonym.names.spelling import standard_name
-from homonym.names.variants import DOUBLE, GIVEN, SPELLING, SURNAME, SWAPPED, index_keys_of_variants, variant_kind
-from homonym.suggestions.author_bags import AFF, CO, AuthorBags, ResultAuthors
+from homonym.names.variants import DOUBLE, GIVEN, SPELLING, SURNAME, SWAPPED, variant_kind
+from homonym.suggestions.author_bags import AFF, CO, MAX_RARE, AuthorBags, ResultAuthors
+from homonym.suggestions.name_index import KeyIndex
 
-# Maximum number of authors with the same feature and the same key that are compared, and of candidates.
-MAX_GROUP, MAX_CANDIDATES = 30, 1_000_000
+# Maximum number of rows of the index and of compared pairs, per mention of the result, and for small results.
+ROWS_PER_MENTION, PAIRS_PER_MENTION, MIN_WORK = 6.0, 0.04, 20_000
+# Institutions count as rare with this many times the #(f) of co-authors: where authors have few co-authors, as on
+# grants, most people with two names share nothing rarer.
+SCALE = {CO: 1, AFF: 16}
+# Maximum number of authors with the same feature and the same key that are compared.
+MAX_GROUP = 30
+# Number of hash buckets of groups, a prime number.
+_BUCKETS = 8_388_593
 # Share of people with a given initial, and with the same middle initial: about that of American names.
 _SAME_INITIAL = 0.08
 
@@ -30,27 +40,40 @@ Pairs = NDArray[np.int64]
 """Two columns: numbers of authors, the smaller first."""
 
 
-class Candidates(NamedTuple):
-    """Pairs of authors, the kind of each, and the probability that names of two strangers agree like theirs."""
+class VariantCandidates(NamedTuple):
+    """Pairs of authors, the kind of each, and the probability that names of two strangers agree like theirs.
+
+    `rare` is the largest #(f) of the features that brought them together, `compared` the number of compared names.
+    """
 
     pairs: Pairs
     kind: list[str]
     chance: Floats
+    rare: int
+    compared: int
 
 
 class NameTable:
-    """The parsed names of authors, and how common their parts are."""
+    """The names of authors, parsed when they are needed, and how common their words are."""
 
-    def __init__(self, names: list[str | None]) -> None:
-        self.names: list[Name] = [standard_name(parse_name(name or "")) for name in names]
-        self._surnames = Counter(name.surname for name in self.names)
-        self._given = Counter(name.given[0] for name in self.names if name.given)
-        self._people = len(self.names)
+    def __init__(self, names: list[str | None], people: Mapping[str, int]) -> None:
+        self._names = names
+        self._people = people
+        self._authors = len(names)
+        self.parsed = lru_cache(maxsize=None)(self._parsed)
 
-    def chance(self, kind: str, a: Name, b: Name) -> float:
-        """The probability that the names of two strangers agree like these."""
-        surname = max(self._share(self._surnames[a.surname]), self._share(self._surnames[b.surname]))
-        given = max(self._share(self._given[a.given[0]]), self._share(self._given[b.given[0]]))
+    def _parsed(self, author: int) -> Name:
+        return standard_name(parse_name(self._names[author] or ""))
+
+    def kind(self, a: int, b: int) -> str | None:
+        """How the names of two authors could be names of one person; None if they could not."""
+        return variant_kind(self.parsed(a), self.parsed(b))
+
+    def chance(self, kind: str, one: int, other: int) -> float:
+        """The probability that the names of two strangers agree like those of these authors."""
+        a, b = self.parsed(one), self.parsed(other)
+        surname = max(self._share(a.surname), self._share(b.surname))
+        given = max(self._share(a.given[0]), self._share(b.given[0]))
         if min(len(a.given[0]), len(b.given[0])) == 1:
             given = max(given, _SAME_INITIAL)
         middle = _SAME_INITIAL if len(a.given) > 1 and len(b.given) > 1 else 1.0
@@ -62,52 +85,68 @@ class NameTable:
             SURNAME: given * middle,
         }[kind]
 
-    def _share(self, people: int) -> float:
-        return (people + 1) / (self._people + 2)
+    def _share(self, words: str) -> float:
+        """The share of authors with the rarest of these words in their names."""
+        return (min(self._people.get(word, 0) for word in words.split()) + 1) / (self._authors + 2)
 
 
-def find_candidates(authors: ResultAuthors, table: NameTable) -> Candidates:
+def find_candidates(authors: ResultAuthors, index: KeyIndex, table: NameTable) -> VariantCandidates:
     """All candidates, in the order of the authors."""
-    key_owner, key = _shared_keys(authors, table)
-    groups = [_pairs_with(authors.bags[kind], authors, key_owner, key) for kind in (CO, AFF)]
-    pairs = _distinct(np.concatenate(groups))
-    pairs = pairs[~_on_one_document(authors.documents, pairs)][:MAX_CANDIDATES]
-    kinds = [variant_kind(table.names[a], table.names[b]) for a, b in pairs.tolist()]
+    mentions = float(authors.documents.mass[: authors.count].sum())
+    rare = _rare_enough(authors, index, max(MIN_WORK, ROWS_PER_MENTION * mentions))
+    pairs = _distinct(np.concatenate([_pairs_with(kind, authors, index, rare) for kind in (CO, AFF)]))
+    pairs = pairs[~_on_one_document(authors.documents, pairs)]
+    pairs, rare = _thinned(authors, pairs, rare, int(max(MIN_WORK, PAIRS_PER_MENTION * mentions)))
+    kinds = [table.kind(a, b) for a, b in pairs.tolist()]
     kept = np.array([kind is not None for kind in kinds], bool)
     kind = [one for one in kinds if one is not None]
-    chance = [
-        table.chance(one, table.names[a], table.names[b])
-        for one, (a, b) in zip(kind, pairs[kept].tolist(), strict=True)
-    ]
-    return Candidates(pairs[kept], kind, np.array(chance, np.float64))
+    chance = [table.chance(one, a, b) for one, (a, b) in zip(kind, pairs[kept].tolist(), strict=True)]
+    return VariantCandidates(pairs[kept], kind, np.array(chance, np.float64), rare, len(pairs))
 
 
-def _shared_keys(authors: ResultAuthors, table: NameTable) -> tuple[Integers, Integers]:
-    """The keys of names as numbers, with their authors, in the order of authors; those of one block are left out."""
-    number: dict[str, int] = {}
-    owner, key = [], []
-    for author, name in enumerate(table.names):
-        for text in index_keys_of_variants(name):
-            owner.append(author)
-            key.append(number.setdefault(text, len(number)))
-    owners, keys = np.array(owner, np.int64), np.array(key, np.int64)
-    blocks = authors.block[owners]
-    lowest, highest = np.full(len(number), np.iinfo(np.int64).max), np.full(len(number), -1)
-    np.minimum.at(lowest, keys, blocks)
-    np.maximum.at(highest, keys, blocks)
-    kept = lowest[keys] < highest[keys]
-    return owners[kept], keys[kept]
+def rarity(authors: ResultAuthors, pairs: Pairs) -> Floats:
+    """#(f) / SCALE of the rarest co-author or institution that pairs share; infinite if they share none."""
+    found = [authors.bags[kind].rarity(pairs[:, 0], pairs[:, 1]) / SCALE[kind] for kind in (CO, AFF)]
+    return np.minimum(*found)
 
 
-def _pairs_with(bags: AuthorBags, authors: ResultAuthors, key_owner: Integers, key: Integers) -> Pairs:
-    """Pairs of authors of different blocks that share a feature of this type and a key."""
+def _rare_enough(authors: ResultAuthors, index: KeyIndex, rows: float) -> int:
+    """The largest #(f) of features such that the index has at most this number of rows; at most MAX_RARE."""
+    work = np.zeros(MAX_RARE + 1)
+    for kind in (CO, AFF):
+        author, feature = _rare_entries(kind, authors, MAX_RARE)
+        total = np.floor(authors.bags[kind].total[feature] / SCALE[kind]).astype(np.int64)
+        work += np.bincount(total, np.diff(index.start)[author], MAX_RARE + 1)
+    return int(np.searchsorted(np.cumsum(work), rows, side="right")) - 1
+
+
+def _thinned(authors: ResultAuthors, pairs: Pairs, rare: int, most: int) -> tuple[Pairs, int]:
+    """At most this number of pairs, those with the rarest shared features, and the largest #(f) of these."""
+    if len(pairs) <= most:
+        return pairs, rare
+    found = rarity(authors, pairs)
+    number = np.bincount(np.floor(found).astype(np.int64), minlength=rare + 1)
+    rare = int(np.searchsorted(np.cumsum(number), most, side="right")) - 1
+    return pairs[found < rare + 1], rare
+
+
+def _rare_entries(kind: str, authors: ResultAuthors, rare: int) -> tuple[Integers, Integers]:
+    """Author and feature of the entries of a type, without common features and those of one author."""
+    bags = authors.bags[kind]
     stop = int(bags.start[authors.count])
-    author, feature = bags.author[:stop], bags.feature[:stop]
-    several = np.bincount(feature, minlength=1)[feature] > 1
-    author, feature = author[several], feature[several]
-    begin, end = np.searchsorted(key_owner, author), np.searchsorted(key_owner, author, side="right")
-    owner, group = np.repeat(author, end - begin), np.repeat(feature, end - begin)
-    group = group * (int(key.max(initial=0)) + 1) + key[ranges(begin, end - begin)]
+    feature = bags.feature[:stop]
+    several = np.bincount(feature, minlength=len(bags.total)) > 1
+    kept = ((bags.total < (rare + 1) * SCALE[kind]) & several)[feature] if len(feature) else np.zeros(0, bool)
+    return bags.author[:stop][kept], feature[kept]
+
+
+def _pairs_with(kind: str, authors: ResultAuthors, index: KeyIndex, rare: int) -> Pairs:
+    """Pairs of authors of different blocks that share a rare feature of this type and a key."""
+    author, feature = _rare_entries(kind, authors, rare)
+    size = np.diff(index.start)[author]
+    owner, group = np.repeat(author, size), np.repeat(feature, size)
+    group = group * (int(index.key.max(initial=0)) + 1) + index.key[ranges(index.start[author], size)]
+    owner, group = _without_most_singletons(owner, group)
     order = np.argsort(group, kind="stable")
     owner, group = owner[order], group[order]
     first = np.flatnonzero(np.diff(group, prepend=-1))
@@ -122,6 +161,13 @@ def _pairs_with(bags: AuthorBags, authors: ResultAuthors, key_owner: Integers, k
     return np.concatenate(found)
 
 
+def _without_most_singletons(owner: Integers, group: Integers) -> tuple[Integers, Integers]:
+    """The rows without most of those that are alone in their group: these are not sorted, which is slow."""
+    bucket = group % _BUCKETS
+    kept = (np.bincount(bucket, minlength=1) > 1)[bucket]
+    return owner[kept], group[kept]
+
+
 def _distinct(pairs: Pairs) -> Pairs:
     """The pairs in order, each of them once."""
     code = np.unique(pairs[:, 0] << 32 | pairs[:, 1])
@@ -133,17 +179,16 @@ def _on_one_document(documents: AuthorBags, pairs: Pairs) -> NDArray[np.bool_]:
     return documents.lift(pairs[:, 0], pairs[:, 1])[1] > 0
 
 
-def strangers(authors: ResultAuthors, table: NameTable, most: int) -> Pairs:
-    """Pairs of authors who share a co-author or an institution, but whose names cannot be those of one person.
+def strangers(authors: ResultAuthors, table: NameTable, rare: int, most: int) -> Pairs:
+    """Pairs of authors who share a rare feature, as candidates do, but whose names cannot be those of one person.
 
     They are neighbours in the index of a feature, at even distances in the index.
     """
     found = [np.empty((0, 2), np.int64)]
     for kind in (CO, AFF):
-        bags = authors.bags[kind]
-        stop = int(bags.start[authors.count])
-        order = np.argsort(bags.feature[:stop], kind="stable")
-        author, feature = bags.author[:stop][order], bags.feature[:stop][order]
+        author, feature = _rare_entries(kind, authors, rare)
+        order = np.argsort(feature, kind="stable")
+        author, feature = author[order], feature[order]
         for step in range(1, _NEIGHBOURS + 1):
             at = np.arange(0, len(author) - step, max(1, len(author) // most))
             a, b = author[at], author[at + step]
@@ -151,7 +196,7 @@ def strangers(authors: ResultAuthors, table: NameTable, most: int) -> Pairs:
             found.append(np.stack([a[fits], b[fits]], axis=1))
     pairs = _distinct(np.concatenate(found))
     pairs = pairs[~_on_one_document(authors.documents, pairs)]
-    pairs = pairs[:: max(1, len(pairs) // most)]
-    is_stranger = [variant_kind(table.names[a], table.names[b]) is None for a, b in pairs.tolist()]
+    pairs = pairs[:: max(1, -(-len(pairs) // most))]
+    is_stranger = [table.kind(a, b) is None for a, b in pairs.tolist()]
     found_pairs: Pairs = pairs[np.array(is_stranger, bool)]
     return found_pairs

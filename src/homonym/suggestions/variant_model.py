@@ -8,8 +8,8 @@ names:
     odds = r · f1/f0 · 1/q
 
 r is how often a person has another name of this kind, in relation to all strangers. It is estimated for each kind by
-expectation-maximisation over its candidates: r = Σ p / Σ (1 − p)/q, because (1 − p)/q strangers are behind each
-candidate that is two people.
+expectation-maximisation over its candidates:
+r = Σ p / Σ (1 − p)/q, because (1 − p)/q strangers are behind each candidate that is two people.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import numpy as np
 
 from homonym.clustering.arrays import Floats, Integers
 from homonym.names.variants import KINDS
-from homonym.suggestions.author_bags import AFF, CO, NO_YEAR, TYPES, ResultAuthors
-from homonym.suggestions.variant_candidates import Candidates, Pairs
+from homonym.suggestions.author_bags import NO_YEAR, TYPES, ResultAuthors
+from homonym.suggestions.variant_candidates import Pairs, VariantCandidates, rarity
 
 # Minimum number of pseudo-variants to learn from.
 MIN_EXAMPLES = 30
@@ -88,18 +88,17 @@ class VariantModel:
         return found
 
 
-def pseudo_variants(authors: ResultAuthors) -> Pairs:
-    """The two halves of authors; like all candidates, they share a co-author or an institution."""
+def pseudo_variants(authors: ResultAuthors, rare: int) -> Pairs:
+    """The two halves of authors that share a rare feature, as all candidates do."""
     first = authors.count + 2 * np.arange(authors.pseudo)
     pairs = np.stack([first, first + 1], axis=1)
-    shared = sum(authors.bags[kind].lift(first, first + 1)[1] for kind in (CO, AFF))
-    found: Pairs = pairs[np.asarray(shared) > 0]
+    found: Pairs = pairs[rarity(authors, pairs) < rare + 1]
     return found
 
 
-def score_candidates(authors: ResultAuthors, candidates: Candidates, unrelated: Pairs) -> Floats | None:
+def score_candidates(authors: ResultAuthors, candidates: VariantCandidates, unrelated: Pairs) -> Floats | None:
     """The probability of each candidate; None if there are too few examples to learn from."""
-    halves = pseudo_variants(authors)
+    halves = pseudo_variants(authors, candidates.rare)
     if min(len(halves), len(unrelated)) < MIN_EXAMPLES:
         return None
     model = VariantModel.learn(shared_features(authors, halves), shared_features(authors, unrelated))

@@ -104,6 +104,161 @@ def test_every_format_sets_groups_apart(name: str, tmp_path: Path) -> None:
     assert str(problems[0]).endswith("is a group, so it is kept as another contributor and is no mention.")
 
 
+def as_json(record: dict[str, Any]) -> str:
+    return orjson.dumps(record).decode() + "\n"
+
+
+# Per format, a record of "Ade, P." with a group that the source itself marks, although its name does not show it, and
+# with a word for a missing name, where the format has a place for one.
+MARKED: dict[str, tuple[str, list[str]]] = {
+    "pubmed": (
+        "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>7</PMID><Article><ArticleTitle>Cosmology</ArticleTitle>"
+        "<AuthorList><Author><CollectiveName>IceWatch</CollectiveName></Author><Author><LastName>Ade</LastName>"
+        "<ForeName>P.</ForeName></Author><Author><LastName>Anonymous</LastName></Author></AuthorList></Article>"
+        "</MedlineCitation></PubmedArticle></PubmedArticleSet>",
+        ["IceWatch", "Anonymous"],
+    ),
+    "nbib": (
+        "PMID- 7\nOWN - NLM\nTI  - Cosmology\nFAU - Ade, P.\nFAU - Anonymous\nCN  - IceWatch\nSO  - X. 2015\n\n",
+        ["Anonymous", "IceWatch"],
+    ),
+    "pubmed-text": (
+        "1. Ice. 2015 May;1(1):1.\n\nCosmology.\n\nAde P(1); IceWatch.\n\nAuthor information:\n(1)Lab.\n\nPMID: 7\n",
+        ["IceWatch"],
+    ),
+    "wos": (
+        "FN Clarivate\nVR 1.0\nPT J\nAU Ade, P\n   Anonymous\nAF Ade, P.\n   Anonymous\nCA IceWatch\n   Wool Board\n"
+        "TI Cosmology\nPY 2015\nUT WOS:000123456700001\nER\n\nEF\n",
+        ["IceWatch", "Wool Board", "Anonymous"],
+    ),
+    "wos-tab": (
+        "PT\tAU\tAF\tCA\tGP\tTI\tPY\tUT\nJ\tAde, P\tAde, P.\tIceWatch; Wool Board\tFelt Club\tCosmology\t2015\tWOS:1\n",
+        ["IceWatch", "Wool Board", "Felt Club"],
+    ),
+    "crossref": (
+        as_json(
+            {"DOI": "10.1000/x", "reference-count": 0, "is-referenced-by-count": 0, "title": ["Cosmology"]}
+            | {"author": [{"name": "IceWatch"}, {"family": "Ade", "given": "P."}, {"family": "Anonymous"}]}
+        ),
+        ["IceWatch", "Anonymous"],
+    ),
+    "datacite": (
+        as_json(
+            {"doi": "10.1000/x", "titles": [{"title": "Cosmology"}], "publicationYear": 2015}
+            | {"creators": [{"name": "IceWatch", "nameType": "Organizational"}, "Ade, P.", {"name": "(:unav)"}]}
+        ),
+        ["IceWatch", "(:unav)"],
+    ),
+    "openalex": (
+        as_json(
+            {"id": "https://openalex.org/W7", "publication_year": 2015, "title": "Cosmology"}
+            | {
+                "authorships": [
+                    {"author": {"id": f"https://openalex.org/A{number}", "display_name": name}}
+                    for number, name in enumerate(["Planck Collaboration", "Ade, P.", "Unknown"], 1)
+                ]
+            }
+        ),
+        ["Planck Collaboration", "Unknown"],
+    ),
+    "bibtex": (
+        "@article{a, title={Cosmology}, author={{Ice Watch} and Ade, P. and others}, year=2015}\n",
+        ["Ice Watch", "others"],
+    ),
+    "jats": (
+        "<article><front><journal-meta/><article-meta><title-group><article-title>Cosmology</article-title></title-group>"
+        "<contrib-group><contrib contrib-type='author'><name><surname>Ade</surname><given-names>P.</given-names></name>"
+        "</contrib><contrib contrib-type='author'><collab>IceWatch<contrib-group><contrib><name><surname>Doe</surname>"
+        "</name></contrib></contrib-group></collab></contrib><contrib contrib-type='author'><anonymous/></contrib>"
+        "<collab>Wool Board</collab></contrib-group></article-meta></front></article>",
+        ["IceWatch", "Anonymous", "Wool Board"],
+    ),
+    "marcxml": (
+        '<collection><record><controlfield tag="001">7</controlfield>'
+        '<datafield tag="110" ind1="2" ind2=" "><subfield code="a">IceWatch.</subfield><subfield code="b">Unit 2,'
+        '</subfield></datafield><datafield tag="245" ind1="1" ind2="0"><subfield code="a">Cosmology</subfield>'
+        '</datafield><datafield tag="700" ind1="1" ind2=" "><subfield code="a">Ade, P.</subfield></datafield>'
+        '<datafield tag="710" ind1="2" ind2=" "><subfield code="a">A Publisher</subfield><subfield code="4">pbl'
+        "</subfield></datafield></record></collection>",
+        ["IceWatch, Unit 2"],
+    ),
+    "mods": (
+        '<mods xmlns="http://www.loc.gov/mods/v3"><titleInfo><title>Cosmology</title></titleInfo><name type="personal">'
+        '<namePart type="family">Ade</namePart><namePart type="given">P.</namePart></name><name type="corporate">'
+        "<namePart>IceWatch</namePart></name></mods>",
+        ["IceWatch"],
+    ),
+    "ris": (
+        "TY  - JOUR\nTI  - Cosmology\nAU  - Ice Watch,\nAU  - Ade, P.\nAU  - et al.\nPY  - 2015\nER  - \n",
+        ["Ice Watch", "et al."],
+    ),
+    "refer": ("%0 Journal Article\n%T Cosmology\n%A Ade, P.\n%Q IceWatch\n%D 2015\n%J Ice\n", ["IceWatch"]),
+    "endnote-xml": (
+        "<xml><records><record><ref-type name='Journal Article'>17</ref-type><contributors><authors><author>Ice Watch,"
+        "</author><author>Ade, P.</author></authors></contributors><titles><title>Cosmology</title></titles></record>"
+        "</records></xml>",
+        ["Ice Watch"],
+    ),
+    "zotero": (
+        as_json(
+            {"key": "ABCD2345", "itemType": "journalArticle", "title": "Cosmology", "dateAdded": "2015", "creators": [
+                {"creatorType": "author", "name": "IceWatch"},
+                {"creatorType": "author", "lastName": "Ade", "firstName": "P."},
+                {"creatorType": "author", "lastName": "WoolBoard", "fieldMode": 1},
+            ]}
+        ),
+        ["IceWatch", "WoolBoard"],
+    ),
+    "europepmc": (
+        as_json(
+            {"id": "7", "source": "MED", "title": "Cosmology", "authorString": "x", "pubYear": "2015", "inEPMC": "N"}
+            | {"authorList": {"author": [{"collectiveName": "IceWatch"}, {"lastName": "Ade", "firstName": "P."}]}}
+        ),
+        ["IceWatch"],
+    ),
+    "lens": (
+        as_json(
+            {"lens_id": "000-1", "title": "Cosmology", "year_published": 2015, "scholarly_citations_count": 1}
+            | {"authors": [{"collective_name": "IceWatch"}, {"last_name": "Ade", "first_name": "P."}]}
+        ),
+        ["IceWatch"],
+    ),
+    "arxiv": (
+        as_json(
+            {"id": "1502.00001", "title": "Cosmology", "categories": "astro-ph", "authors": "x", "versions": []}
+            | {"authors_parsed": [["Collaboration", "Planck", ""], [":", "", ""], ["Ade", "P.", ""], ["et al", "", ""]]}
+        ),
+        ["Collaboration, Planck", ":", "et al"],
+    ),
+    "scopus": (
+        '"Authors","Author full names","Author(s) ID","Title","Year","Source title","EID"\n'
+        '"Ade P.; et al.","Ade, P. (57)","57","Cosmology","2015","Ice","2-s2.0-7"\n',
+        ["et al."],
+    ),
+    "table": ('title,year,authors\nCosmology,2015,"Ice Group; Ade, P.; Anonymous"\n', ["Ice Group", "Anonymous"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_groups_that_a_source_marks_and_missing_names_are_kept(name: str, tmp_path: Path) -> None:
+    content, expected = MARKED[name]
+    (tmp_path / "records").write_text(content)
+    (found,) = [reading for reading in read_documents(tmp_path / "records", name) if reading.document]
+    _, document, problems = found
+    assert document is not None
+    assert [author.name.replace(", P.", ", P") for author in document.authors] == ["Ade, P"]
+    assert document.other_contributors == expected
+    assert [problem.lost for problem in problems] == ["contributor"] * len(expected)
+
+
+def test_editors_in_the_place_of_authors_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "a.enw").write_text("%0 Edited Book\n%T On ice\n%A Doe, Jane\n%D 2015\n")
+    (reading,) = read_documents(tmp_path / "a.enw")
+    assert reading.document is not None
+    assert (reading.document.authors, reading.document.other_contributors) == ([], ["Doe, Jane (Ed.)"])
+    assert "is an editor" in reading.problems[0].reason
+
+
 def test_a_run_counts_and_keeps_them_also_if_it_is_strict(tmp_path: Path) -> None:
     (tmp_path / "a.ris").write_text(FILES["a.ris"])
     done = disambiguate(tmp_path / "a.ris", tmp_path / "result", Settings(kappa=7), strict=True)

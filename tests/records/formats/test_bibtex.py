@@ -124,7 +124,7 @@ def test_reads_names_in_all_notations(authors: str, expected: list[str]) -> None
 def test_positions_count_persons_and_unusable_names() -> None:
     document, notes = parsed("@a{k, author = {{The Group} and Doe, J and ?? and Roe, R}}")
     assert [(author.position, author.name) for author in document.authors] == [(0, "Doe, J"), (2, "Roe, R")]
-    assert notes == [("author", "'??' is not a name")]
+    assert notes == [("contributor", "The Group"), ("author", "'??' is not a name")]
 
 
 def test_authors_without_and_become_one_mention_with_coauthors() -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from homonym.io import inputs
 from homonym.io.inputs import HEAD_BYTES, Source
 from homonym.records import reader
+from homonym.records.fields.contributors import set_apart_contributors
 from homonym.records.fields.markup import plain_text
 from homonym.records.formats.crossref import parse_work as parse_crossref
 from homonym.records.formats.openalex import parse_work as parse_openalex
@@ -481,7 +482,10 @@ def test_openalex_references_in_any_form() -> None:
 def test_openalex_placeholders_are_not_authors() -> None:
     for name in "Anonymous", "[No author name available]", "Unknown", " ":
         work = {**WORK, "authorships": [{"author": {"display_name": name}}, WORK["authorships"][1]]}
-        assert [author.position for author in openalex(work)[0].authors] == [1]
+        document, notes = openalex(work)
+        set_apart_contributors(document, notes)
+        assert [author.position for author in document.authors] == [1]
+        assert document.other_contributors == [name] * bool(name.strip())
 
 
 def test_openalex_notes_what_is_missing() -> None:
@@ -537,7 +541,11 @@ def test_crossref_work() -> None:
     assert document.categories == ["General Things", "Art"]
     assert document.references == ["10.1000/def", "10.1000/ghi"]
     assert document.referenced_authors == ["Smith J."]
-    assert notes == [("field", "'0000-0002-1825-0098' is not a valid ORCID"), ("author", "author 4 has no name")]
+    assert notes == [
+        ("contributor", "The Things Group"),
+        ("field", "'0000-0002-1825-0098' is not a valid ORCID"),
+        ("author", "author 4 has no name"),
+    ]
 
 
 def test_crossref_authors_are_persons_in_order() -> None:
@@ -561,14 +569,16 @@ def test_crossref_authors_are_persons_in_order() -> None:
         ("Anonymous", "", ""),
         ("Unknown", "Unknown", ""),
         ("N/A", None, ""),
-        ("[Anonymous]", None, "[Anonymous]"),  # somebody, as in every format
+        ("[Anonymous]", None, ""),
         ("Doe", ["x"], "Doe"),
     ],
 )
 def test_placeholders_are_not_authors_but_na_and_null_are_surnames(family: str, given: str | None, name: str) -> None:
     document, notes = crossref({"DOI": "10.1000/x", "author": [{"family": family, "given": given}]})
+    set_apart_contributors(document, notes)
     assert [author.name for author in document.authors] == [name] * bool(name)
-    assert [lost for lost, _ in notes] == ["author"] * (not name)
+    assert document.other_contributors == [family] * (not name)
+    assert [lost for lost, _ in notes] == ["contributor"] * (not name)
 
 
 @pytest.mark.parametrize(
@@ -595,7 +605,7 @@ def test_csl_of_reference_managers() -> None:
     assert (document.id_is_key, document.keywords) == (False, ["Music", "Noise"])
     assert crossref({**item, "DOI": "10.1000/X"})[0].id_is_key
     assert [author.name for author in document.authors] == ["van Beethoven, L."]
-    assert notes == []
+    assert notes == [("contributor", "A Group")]
 
 
 def test_crossref_rejects_what_is_not_a_work() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from homonym.errors import InputError
 from homonym.io.inputs import Source
+from homonym.records.fields.contributors import set_apart_contributors
 from homonym.records.formats import aminer, arxiv, datacite, s2and
 from homonym.records.model import BrokenRecordError, Document, Note
 from homonym.records.reader import detect_format, read_documents
@@ -26,7 +27,9 @@ def as_json(value: Any) -> bytes:
 def read(path: Path, name: str | None = None) -> tuple[list[Document], list[str]]:
     readings = list(read_documents(path, name))
     documents = [document for _, document, _ in readings if document]
-    return documents, [problem.reason for _, _, problems in readings for problem in problems]
+    return documents, [
+        problem.reason for _, _, problems in readings for problem in problems if problem.lost != "contributor"
+    ]
 
 
 def written(folder: Path, name: str, content: bytes | str) -> Path:
@@ -93,12 +96,14 @@ def test_entries_without_a_name_keep_their_place_in_the_list() -> None:
     document, notes = aminer.parse_record(as_json(record))
     assert [(author.position, author.name) for author in document.authors] == [
         (0, ""),
-        (1, ""),
+        (1, "N/A N/A"),
         (2, "Li Wu"),
         (3, ""),
         (4, ""),
     ]
     assert notes == []  # those without a name are rejected and counted when mentions are made
+    set_apart_contributors(document, notes)
+    assert (names(document), document.other_contributors) == (["", "Li Wu", "", ""], ["N/A N/A"])
 
 
 @pytest.mark.parametrize("record", [{"title": "x"}, {"title": "x", "authors": None}, {"title": "x", "authors": []}])
@@ -403,7 +408,10 @@ def test_datacite_record() -> None:
     assert [(a.position, a.name) for a in document.authors] == [(0, "Doe, Jo"), (1, "Roe, Ann"), (3, "Poe, C.")]
     assert [author.affiliations for author in document.authors] == [["Ice Lab, Oslo"], ["Snow Lab"], []]
     assert [author.ids for author in document.authors] == [{}, {"orcid": "0000-0002-1825-0097"}, {}]
-    assert notes == [("field", "'https://orcid.org/0000-0002-1825-0098' is not a valid ORCID")]
+    assert notes == [
+        ("contributor", "The Ice Lab"),
+        ("field", "'https://orcid.org/0000-0002-1825-0098' is not a valid ORCID"),
+    ]
 
 
 def test_organisations_are_detected_by_identifiers_and_unknown_names_are_noted() -> None:
@@ -416,8 +424,10 @@ def test_organisations_are_detected_by_identifiers_and_unknown_names_are_noted()
         "Doe, Jo",
     ]
     document, notes = dataset({"doi": "10.5072/1", "creators": creators, "titles": ["On ice"]})
+    set_apart_contributors(document, notes)
     assert (names(document), document.title) == (["Doe, Jo"], "On ice")
-    assert [lost for lost, _ in notes] == ["author", "author"]
+    assert document.other_contributors == ["Ice Lab", "Snow Lab", "(:unav)", "Anonymous"]
+    assert [lost for lost, _ in notes] == ["contributor"] * 4
 
 
 def test_datacite_fallback_venue_and_year_and_arxiv_number() -> None:
@@ -496,7 +506,7 @@ def test_arxiv_authors_from_the_text_if_none_are_parsed() -> None:
     ("text", "expected"),
     [
         ("A. Doe, B. Roe, Jr., and C. Poe", ["A. Doe", "B. Roe, Jr.", "C. Poe"]),
-        ("The ICE Collaboration: A. Doe, et al.", ["The ICE Collaboration", "A. Doe"]),
+        ("The ICE Collaboration: A. Doe, et al.", ["The ICE Collaboration", "A. Doe", "et al."]),
         ("A. Doe (for the ICE Collaboration)", ["A. Doe"]),
         ("A. Doe\n  and B. Alexander & C. Sand", ["A. Doe", "B. Alexander", "C. Sand"]),
         ("A. Doe (Ice Lab (Oslo", ["A. Doe"]),
@@ -549,8 +559,9 @@ def test_reads_unarxive_papers() -> None:
 def test_arxiv_name_parts_that_are_missing_or_not_texts() -> None:
     parsed = [[None, "Jo", ""], ["Doe", None, None], [7, "Jo", ""], [], ["et al", "", ""], ["Poe", "C."]]
     document, notes = arxiv.parse_record(as_json(PREPRINT | {"authors_parsed": parsed}))
+    set_apart_contributors(document, notes)
     assert [(author.position, author.name) for author in document.authors] == [(0, "Jo"), (1, "Doe"), (5, "Poe, C.")]
-    assert [lost for lost, _ in notes] == ["author"] * 3
+    assert [lost for lost, _ in notes] == ["author"] * 2 + ["contributor"]
 
 
 def test_arxiv_abstracts_keep_formulas_but_not_latex_accents() -> None:

@@ -68,7 +68,11 @@ def read(tmp_path: Path) -> Read:
         documents, problems = [], []
         for _, document, wrong in read_documents(path):
             documents += [document] if document else []
-            problems += [f"{problem.line}: {problem.lost}: {problem.reason}" for problem in wrong]
+            problems += [
+                f"{problem.line}: {problem.lost}: {problem.reason}"
+                for problem in wrong
+                if problem.lost != "contributor"
+            ]
         return documents, problems
 
     return documents_and_problems

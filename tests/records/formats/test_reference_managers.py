@@ -34,7 +34,11 @@ def read(tmp_path: Path) -> Read:
         found, problems = [], []
         for _, document, wrong in read_documents(path):
             found += [document] if document else []
-            problems += [f"{problem.line}: {problem.lost}: {problem.reason}" for problem in wrong]
+            problems += [
+                f"{problem.line}: {problem.lost}: {problem.reason}"
+                for problem in wrong
+                if problem.lost != "contributor"
+            ]
         return found, problems
 
     return documents_and_problems

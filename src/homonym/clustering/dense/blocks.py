@@ -15,7 +15,6 @@ from homonym.clustering.dense.cooccurrence import (
     new_cooccurrence,
     new_feature_scratch,
 )
-from homonym.clustering.dense.document_pairs import add_documents
 from homonym.clustering.dense.margins import fit_block, new_fits
 from homonym.clustering.dense.merging import (
     CannotLinks,
@@ -72,7 +71,7 @@ def new_scratch(
     triangle = largest * (largest - 1) // 2
     return Scratch(
         features=new_feature_scratch(int((inputs.bag_start[last] - inputs.bag_start[first]).max(initial=1))),
-        mentions=new_cooccurrence(largest, types, inputs.exact),
+        mentions=new_cooccurrence(largest, types),
         S=np.empty((triangle + 1, types)),
         sums=new_sums(largest, types),
         scores=new_scores(largest),
@@ -118,8 +117,6 @@ def _fill_mentions(first, last, inputs, model, scratch):
     """Fill S and n of the mentions of a block, and their chance levels; returns the model of the block."""
     m = last - first
     fill_cooccurrence(first, last, inputs, model.within, scratch.features, scratch.mentions)
-    if inputs.shared.own_names.document.size > 0:
-        add_documents(first, last, inputs, scratch.mentions)
     # Frequencies of one block alone have nothing outside of it, so there is no chance limit within blocks.
     if model.chance_limit > 0.0 and not model.within:
         fill_chance_levels(m, scratch.mentions, model, scratch.level)
@@ -243,10 +240,7 @@ def fill_pair_scores(begin, end, inputs, scratch, found):
     for b in range(begin, end):
         m = start[b + 1] - start[b]
         pairs = m * (m - 1) // 2
-        part = Cooccurrence(
-            found.S[pair : pair + pairs], found.diagonal[x : x + m], found.n[x : x + m],
-            found.low[pair : pair + pairs], found.exact,
-        )  # fmt: skip
+        part = Cooccurrence(found.S[pair : pair + pairs], found.diagonal[x : x + m], found.n[x : x + m])
         fill_cooccurrence(start[b], start[b + 1], inputs, within, scratch, part)
         x, pair = x + m, pair + pairs
 

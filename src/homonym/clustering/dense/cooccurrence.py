@@ -13,41 +13,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from homonym.clustering.compiling import compiled, inlined, internal
+from homonym.clustering.dense.exact_sums import exact_sum, replace_own_names
 from homonym.clustering.reference import TIE
-
-
-@internal
-def exact_sum(high, low, more):
-    """The sum of a number of 106 bits, given as a double and its rounding error, and a double.
-
-    It is exact as long as 106 bits suffice: for products from 2⁻³⁸ on, whose last bit is 2⁻⁹⁰, below 2¹⁴.
-    """
-    total = high + more
-    part = total - high
-    error = (high - (total - part)) + (more - part) + low
-    rounded = total + error
-    return rounded, error - (rounded - total)
-
 
 #: 2⁶⁴ divided by the golden ratio: multiplying by it spreads consecutive feature ids over a hash table.
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class FeatureScratch(NamedTuple):
-    """The distinct features of one block, numbered, and the occurrences of each as a linked list.
+    """The distinct features of one block, numbered, and an inverted index of the mentions so far.
 
     `slots` is a hash table with open addressing from feature ids to local numbers; `key` leads back. `local[k]` is the
-    local number of the feature of occurrence k, `inverse[f]` is 1/#(f). `head[f]` is the last occurrence of a feature
-    so far, `link[k]` the one before occurrence k, −1 where there is none, and `holder[k]` its mention.
+    local number of the feature of occurrence k, `inverse[f]` is 1/#(f). The occurrences of a feature so far are those
+    from `begin[f]` up to `end[f]`, with their mention (`holder`) and count (`amount`).
     """
 
     slots: Any
     local: Any
     key: Any
     inverse: Any
-    head: Any
-    link: Any
+    begin: Any
+    end: Any
     holder: Any
+    amount: Any
 
 
 def new_feature_scratch(occurrences: int) -> FeatureScratch:
@@ -60,9 +48,10 @@ def new_feature_scratch(occurrences: int) -> FeatureScratch:
         local=np.empty(occurrences, np.int32),
         key=np.empty(occurrences, np.int32),
         inverse=np.empty(occurrences, np.float64),
-        head=np.empty(occurrences, np.int32),
-        link=np.empty(occurrences, np.int32),
+        begin=np.empty(occurrences, np.int32),
+        end=np.empty(occurrences, np.int32),
         holder=np.empty(occurrences, np.int32),
+        amount=np.empty(occurrences, np.float64),
     )
 
 
@@ -100,74 +89,121 @@ def number_features(first, last, inputs, within, scratch):
 
 
 class Cooccurrence(NamedTuple):
-    """S(x,y) of a block, as a triangle, S(x,x) and n(x).
-
-    `low` has the rounding errors of the sums that are exact, those of type `exact`; −1 if there is none.
-    """
+    """S(x,y) of a block, as a triangle, S(x,x) and n(x)."""
 
     S: Any
     diagonal: Any
     n: Any
-    low: Any
-    exact: Any
 
 
-def new_cooccurrence(mentions: int, types: int, exact: int, pairs: int | None = None) -> Cooccurrence:
+def new_cooccurrence(mentions: int, types: int, pairs: int | None = None) -> Cooccurrence:
     """Allocate what a block of at most this many mentions needs, or some blocks with this many mentions and pairs."""
     pairs = mentions * (mentions - 1) // 2 if pairs is None else pairs
-    diagonal, n = np.empty((mentions, types)), np.empty((mentions, types))
-    return Cooccurrence(np.empty((pairs + 1, types)), diagonal, n, np.empty(pairs + 1), exact)
+    return Cooccurrence(np.empty((pairs + 1, types)), np.empty((mentions, types)), np.empty((mentions, types)))
 
 
 @internal
-def _add_products(first, last, inputs, distinct, scratch, found):
-    """Fill S and n: each occurrence is multiplied with the earlier occurrences of its feature."""
-    bag_start, feature, count, type_start = inputs.bag_start, inputs.feature, inputs.count, inputs.type_start
-    local, inverse, head, link, holder = scratch.local, scratch.inverse, scratch.head, scratch.link, scratch.holder
-    S, diagonal, n, low, exact = found
-    begin = bag_start[first]
-    head[:distinct] = -1
-    for x in range(last - first):
-        row = x * (x - 1) // 2
-        S[row : row + x] = 0.0
-        low[row : row + x] = 0.0
-        n[x] = 0.0
-        diagonal[x] = 0.0
-        t, error = 0, 0.0
-        for k in range(bag_start[first + x], bag_start[first + x + 1]):
-            f = feature[k]
-            if f < type_start[t]:
-                t = 0
-            while f >= type_start[t + 1]:
-                t += 1
-            here = k - begin
-            g = local[here]
-            c = count[k]
-            n[x, t] += c
-            if t == exact:
-                diagonal[x, t], error = exact_sum(diagonal[x, t], error, c * c * inverse[g])
+def _index_features(occurrences, distinct, scratch):
+    """Reserve the places of each feature in the inverted index, which is empty then."""
+    local, begin, end = scratch.local, scratch.begin, scratch.end
+    for f in range(distinct):
+        end[f] = 0
+    for k in range(occurrences):
+        end[local[k]] += 1
+    place = 0
+    for f in range(distinct):
+        begin[f] = place
+        place += end[f]
+        end[f] = begin[f]
+
+
+@inlined
+def _add_products(x, first, offset, inputs, scratch, row, error, own, n):
+    """Fill the row of mention x, S(x,x) and n(x) from its bag: products with the earlier mentions of each feature.
+
+    `row[t]` has S(x,y) of the earlier mentions y, `error` the rounding errors of the exact sums; `own` is S(x,x).
+    """
+    feature, count, type_start, exact = inputs.feature, inputs.count, inputs.type_start, inputs.exact
+    local, inverse, begin, end = scratch.local, scratch.inverse, scratch.begin, scratch.end
+    holder, amount = scratch.holder, scratch.amount
+    t, own_error = 0, 0.0
+    for k in range(inputs.bag_start[first + x], inputs.bag_start[first + x + 1]):
+        f = feature[k]
+        if f < type_start[t]:
+            t = 0
+        while f >= type_start[t + 1]:
+            t += 1
+        g, c = local[k - offset], count[k]
+        n[t] += c
+        if t == exact:
+            own[t], own_error = exact_sum(own[t], own_error, c * c * inverse[g])
+        else:
+            own[t] += c * c * inverse[g]
+        for p in range(end[g] - 1, begin[g] - 1, -1):
+            y, product = holder[p], c * amount[p] * inverse[g]
+            if y == x:
+                own[t] += 2.0 * product
+            elif t == exact:
+                row[t, y], error[y] = exact_sum(row[t, y], error[y], product)
             else:
-                diagonal[x, t] += c * c * inverse[g]
-            other = head[g]
-            while other >= 0:
-                y, product = holder[other], c * count[begin + other] * inverse[g]
-                if y == x:
-                    diagonal[x, t] += 2.0 * product
-                elif t == exact:
-                    S[row + y, t], low[row + y] = exact_sum(S[row + y, t], low[row + y], product)
-                else:
-                    S[row + y, t] += product
-                other = link[other]
-            link[here] = head[g]
-            head[g] = here
-            holder[here] = x
+                row[t, y] += product
+        holder[end[g]], amount[end[g]] = x, c
+        end[g] += 1
+
+
+@inlined
+def _look_up_documents(x, first, inputs, row, own, n):
+    """Fill the row of mention x, S(x,x) and n(x) for the types that documents have, from the table of documents."""
+    table, n_of, kind = inputs.shared.pairs
+    document, start, feature, in_document, in_mention, inverse = inputs.shared.own_names
+    d, i, end_i, exact = document[first + x], start[first + x], start[first + x + 1], inputs.exact
+    for column in range(kind.size):
+        n[kind[column]] = n_of[d, column]
+    for k in range(i, end_i):
+        n[exact] -= in_document[k] - in_mention[k]
+    for y in range(x + 1):
+        e = document[first + y]
+        at = d * (d + 1) // 2 + e if e <= d else e * (e + 1) // 2 + d
+        for column in range(kind.size):
+            shared = table[at, column]
+            if kind[column] == exact:
+                shared = replace_own_names(
+                    shared, table[at, kind.size], i, end_i, start[first + y], start[first + y + 1],
+                    feature, in_document, in_mention, inverse,
+                )  # fmt: skip
+            row[kind[column], y] = shared
+    for column in range(kind.size):
+        own[kind[column]] = row[kind[column], x]
+
+
+@internal
+def _fill_rows(first, last, distinct, inputs, scratch, found):
+    """Fill S and n of the mentions one after another: the row of one stays in the cache until it is complete."""
+    S, diagonal, n = found
+    m, offset, types = last - first, inputs.bag_start[first], S.shape[1]
+    row, error = np.empty((types, m)), np.empty(m)
+    _index_features(inputs.bag_start[last] - offset, distinct, scratch)
+    for x in range(m):
+        for t in range(types):
+            n[x, t] = diagonal[x, t] = 0.0
+            for y in range(x):
+                row[t, y] = 0.0
+        for y in range(x):
+            error[y] = 0.0
+        _add_products(x, first, offset, inputs, scratch, row, error, diagonal[x], n[x])
+        if inputs.shared.own_names.document.size > 0:
+            _look_up_documents(x, first, inputs, row, diagonal[x], n[x])
+        base = x * (x - 1) // 2
+        for y in range(x):
+            for t in range(types):
+                S[base + y, t] = row[t, y]
 
 
 @inlined
 def fill_cooccurrence(first, last, inputs, within, scratch, found):
     """Fill S(x,y) and n(x) of the block with the mentions `first` to `last`."""
     distinct = number_features(first, last, inputs, within, scratch)
-    _add_products(first, last, inputs, distinct, scratch, found)
+    _fill_rows(first, last, distinct, inputs, scratch, found)
 
 
 @internal

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.compiling import compiled, inlined
-from homonym.clustering.dense.cooccurrence import exact_sum, number_features
+from homonym.clustering.compiling import compiled
+from homonym.clustering.dense.cooccurrence import number_features
+from homonym.clustering.dense.exact_sums import exact_sum
 from homonym.settings import KEY_SHARE
 
 
@@ -109,56 +110,3 @@ def find_own_names(own_name, own_full_name, block_start, document, documents):
                 found += 1
             start[x + 1] = found
     return start, feature[:found], in_document[:found], in_mention[:found], inverse[:found]
-
-
-@inlined
-def _replace_own_names(high, low, i, end_i, j, end_j, feature, in_document, in_mention, inverse):
-    """S of the co-authors of two mentions, given that of their documents: products of own names are exchanged."""
-    while i < end_i and j < end_j:
-        if feature[i] == feature[j]:
-            of_documents = in_document[i] * in_document[j] * inverse[i]
-            of_mentions = in_mention[i] * in_mention[j] * inverse[i]
-            if of_documents != of_mentions:
-                high, low = exact_sum(high, low, -of_documents)
-                high, low = exact_sum(high, low, of_mentions)
-            i, j = i + 1, j + 1
-        elif feature[i] < feature[j]:
-            i += 1
-        else:
-            j += 1
-    return high
-
-
-@compiled
-def add_documents(first, last, inputs, found):
-    """Fill S and n of the types that documents have, for the block with the mentions `first` to `last`."""
-    S, diagonal, n, _, exact = found
-    table, n_of, kind = inputs.shared.pairs
-    document, start, feature, in_document, in_mention, inverse = inputs.shared.own_names
-    exact_column = -1
-    for column in range(kind.size):
-        if kind[column] == exact:
-            exact_column = column
-    shared = np.empty(kind.size)
-    for x in range(last - first):
-        d, i, end_i, row = document[first + x], start[first + x], start[first + x + 1], x * (x - 1) // 2
-        for y in range(x + 1):
-            e, j, end_j = document[first + y], start[first + y], start[first + y + 1]
-            at = d * (d + 1) // 2 + e if e <= d else e * (e + 1) // 2 + d
-            for column in range(kind.size):
-                shared[column] = table[at, column]
-            if exact_column >= 0:
-                high, error = shared[exact_column], table[at, kind.size]
-                shared[exact_column] = _replace_own_names(
-                    high, error, i, end_i, j, end_j, feature, in_document, in_mention, inverse
-                )  # fmt: skip
-            if y == x:
-                for column in range(kind.size):
-                    diagonal[x, kind[column]] = shared[column]
-            else:
-                for column in range(kind.size):
-                    S[row + y, kind[column]] = shared[column]
-        for column in range(kind.size):
-            n[x, kind[column]] = n_of[d, column]
-        for k in range(i, end_i):
-            n[x, exact] -= in_document[k] - in_mention[k]

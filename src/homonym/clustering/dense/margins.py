@@ -121,6 +121,7 @@ def _fit_strip(start, K, label, pair, prior, mentions, fits, model, margins):
     # Outside of the loops, because each access to an array of a tuple counts references, which tripled the time.
     n, size, w, smooth = mentions.n, mentions.size, mentions.w, mentions.smooth
     n_of, size_of, w_of, smooth_of = fits.clusters.n, fits.clusters.size, fits.clusters.w, fits.clusters.smooth
+    chance, chance_of_cluster = mentions.chance, fits.clusters.chance
     first, last, shared, own, other = fits.first, fits.last, fits.shared, margins.own, margins.other
     expected, epsilon, joint, types = model.expected, model.epsilon, model.joint, model.weight.size
     name, factor, name_of, holders = prior.name, prior.factor, fits.name, fits.holders
@@ -145,9 +146,12 @@ def _fit_strip(start, K, label, pair, prior, mentions, fits, model, margins):
             for t in range(types):
                 x_given_d += w_of[at, t] * shared[d, i, t]
                 d_given_x += w[x, t] * shared[d, i, t]
-            if model.gamma > 0.0:
+            if joint and model.gamma > 0.0:
                 x_given_d -= chance_of(x, n, at, n_of, size_of, expected, epsilon, joint)
                 d_given_x -= chance_of(at, n_of, x, n, size, expected, epsilon, joint)
+            elif model.gamma > 0.0:
+                x_given_d -= chance[x]
+                d_given_x -= chance_of_cluster[at]
             fit = max(x_given_d, d_given_x)
             if named and (d != C or holders[d] > 1):
                 fit *= name_factor(name[x], name_of[d], factor[x])

@@ -1,7 +1,8 @@
 """Entries of author lists that are not people who wrote the document: groups, editors, and words for missing names.
 
 The documents of every format pass through `set_apart_contributors`, so that this is decided in one place. Such entries
-are kept in the document as `other_contributors`. They are reported, but they are no mentions.
+are kept in the document as `other_contributors`. They are reported, but they are no mentions. Formats report entries
+that the source itself marks as groups, and entries that have no place in their lists, with `note_contributor`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,12 @@ from functools import lru_cache
 
 from homonym.records.fields.people import GROUP_WORD, folded, is_group, is_placeholder
 from homonym.records.model import Author, Document, Note
+
+# Identifiers that databases give to every entry of an author list, groups included.
+_GIVEN_TO_ALL = frozenset({"aminer", "dimensions", "lens", "mag", "openalex", "s2", "scopus"})
+
+# DataCite's codes for missing names begin so: "(:unav)", "(:unkn)", "(:tba)", …
+_MISSING_CODE = "(:"
 
 # Words that show a group even in "Collaboration, Planck", as tools write that split all names.
 _SURE_GROUP = re.compile(r"\b(?:collaborations?|consortium|investigators|study group|working group)\b", re.IGNORECASE)
@@ -36,7 +43,9 @@ def contributor_kind(name: str) -> str:
     >>> [contributor_kind(name) for name in ("Doe, Jane", "Doe, Ed.", "Ann Doe and Bo Roe", "[Anonymous]", ":")]
     ['', '', '', 'no name', 'no name']
     """
-    if name == "[Anonymous]" or name.strip() == ":" or (folded(name) and is_placeholder(name)):
+    if name == "[Anonymous]" or name.strip() == ":" or name.startswith(_MISSING_CODE):
+        return "no name"
+    if folded(name) and is_placeholder(name):
         return "no name"
     has_comma = "," in name.rstrip(" ,")  # then it is a surname with given names, unless a word is sure
     is_named_group = not has_comma and is_group(name) and (" and " not in name or GROUP_WORD.search(name))
@@ -45,15 +54,22 @@ def contributor_kind(name: str) -> str:
     return "an editor" if _EDITOR.search(name) else ""
 
 
+def note_contributor(name: str, notes: list[Note]) -> None:
+    """Note an entry that the format does not return as an author; `set_apart_contributors` adds it to the document."""
+    notes.append(("contributor", name))
+
+
 def set_apart_contributors(document: Document, notes: list[Note]) -> None:
     """Move entries that are no authors from `authors` to `other_contributors`, each with a note.
 
     An entry with a label, a block or an identifier of a person stays: the source says that it is a person. Of "Planck
-    Collaboration: J. Doe" the person stays.
+    Collaboration: J. Doe" the person stays. Entries that the format has noted are added to `other_contributors`.
     """
+    if notes:
+        _add_noted(document, notes)
     kept: list[Author] = []
     for author in document.authors:
-        if author.label is not None or author.block is not None or author.ids:
+        if author.label is not None or author.block is not None or not author.ids.keys() <= _GIVEN_TO_ALL:
             kept.append(author)
             continue
         group, colon, person = author.name.partition(":")
@@ -66,6 +82,17 @@ def set_apart_contributors(document: Document, notes: list[Note]) -> None:
         kept.append(author)
     if len(kept) < len(document.authors):
         document.authors = kept
+    if len(document.other_contributors) > 1:  # a group may be listed as an author and marked elsewhere, too
+        document.other_contributors = list(dict.fromkeys(document.other_contributors))
+
+
+def _add_noted(document: Document, notes: list[Note]) -> None:
+    """Add each name that the format has noted, once; the source says that a name without other signs is a group."""
+    names = dict.fromkeys(name for lost, name in notes if lost == "contributor")
+    if names:
+        notes[:] = [note for note in notes if note[0] != "contributor"]
+        for name in names:
+            _note(document, notes, name, contributor_kind(name) or "a group")
 
 
 def _note(document: Document, notes: list[Note], name: str, kind: str) -> None:

@@ -15,9 +15,8 @@ from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import affiliations_and_emails
 from homonym.records.fields.markup import latex_to_text
-from homonym.records.fields.people import is_placeholder
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
-from homonym.records.parsing.json_fields import load_record, member
+from homonym.records.parsing.json_fields import load_record, member, whole_name
 from homonym.records.parsing.json_stream import names_in, open_json
 from homonym.records.reader import Format
 
@@ -153,24 +152,23 @@ def _listed_author(entry: Any) -> tuple[str, list[Any]]:
 
 @lru_cache(maxsize=1 << 14)
 def _name(family: str, given: str = "", suffix: str = "") -> str:
-    """A name as plain text; empty for placeholders such as "et al."."""
+    """A name as plain text; empty if it has no letters."""
     name = family + ", " + given if family and given else family or given or ""
-    name = _plain(name + ", " + suffix if suffix else name).strip(" ,")
-    return "" if is_placeholder(name) else name
+    return whole_name(_plain(name + ", " + suffix if suffix else name))
 
 
 def _written_authors(text: str) -> list[tuple[str, list[str]]]:
     """Names in one text such as "A. Doe (Ice Lab), B. Roe Jr. and C. Poe", each with its affiliations in brackets.
 
     >>> _written_authors("A. Doe (Ice Lab, Oslo (Norway)), B. Roe, Jr. and C. P\\\\'oe, et al")
-    [('A. Doe', ['Ice Lab, Oslo (Norway)']), ('B. Roe, Jr.', []), ('C. Póe', [])]
+    [('A. Doe', ['Ice Lab, Oslo (Norway)']), ('B. Roe, Jr.', []), ('C. Póe', []), ('et al', [])]
     """
     people: list[tuple[str, list[str]]] = []
     for outside, inside in _bracketed(_plain(text.partition("((")[0])):
         for piece in map(str.strip, _BETWEEN_NAMES.split(outside)):
             if people and _SUFFIX.fullmatch(piece):
                 people[-1] = (f"{people[-1][0]}, {piece}", people[-1][1])
-            elif not is_placeholder(piece):
+            elif whole_name(piece):
                 people.append((_ON_BEHALF.sub("", piece, count=1), []))
         if people and inside:
             people[-1][1].append(inside)

@@ -60,7 +60,7 @@ def authors_of(value: str, notes: list[Note]) -> tuple[list[Author], list[str]]:
         if name:
             dblp = _HOMONYM.fullmatch(name)
             authors.append(Author(position, dblp[1] if dblp else name, ids={"dblp": name} if dblp else {}))
-        position += bool(name or problem)
+        position += bool(name or (problem and problem[0] != "contributor"))
         others += further
     return authors, others
 
@@ -97,7 +97,7 @@ def _person(piece: str) -> tuple[str, tuple[str, ...], Note | None]:
     name = piece
     if "{" in name:
         if _is_corporate(name):
-            return "", (), None
+            return "", (), ("contributor", plain_text(without_braces(name)).strip(" ,;"))
         name = _family_first(name)
     elif "=" in name and "family" in name.lower():
         name = _from_labels(name)
@@ -105,7 +105,7 @@ def _person(piece: str) -> tuple[str, tuple[str, ...], Note | None]:
     if not _LETTER.search(name) or len(name) > _LONGEST_NAME:
         return "", (), ("author", f"{name[:60]!r} is not a name")
     if is_placeholder(name) or ("," not in name and (_COLLABORATION.match(name) or is_group(name))):
-        return "", (), None
+        return "", (), ("contributor", name)
     if ";" in name:
         first, *others = [part.strip() for part in name.split(";") if part.strip()]
         return first, tuple(others), ("field", f"{name!r} has several authors without 'and'; only the first is taken")

@@ -13,10 +13,12 @@ from typing import Any
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import affiliations_and_emails
+from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.markup import plain_text
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import (
     as_list,
+    cited_name,
     dicts,
     distinct,
     identifier,
@@ -24,7 +26,7 @@ from homonym.records.parsing.json_fields import (
     load_record,
     orcid,
     split_name,
-    whole_name,
+    text_or_empty,
 )
 from homonym.records.parsing.json_stream import names_in, open_json
 from homonym.records.reader import Format
@@ -68,7 +70,7 @@ def parse_work(line: bytes, context: object = None) -> Parsed:
     >>> document.id, document.title, document.year, [author.name for author in document.authors]
     ('10.1000/abc', 'On x', 2014, ['Doe, J., Jr'])
     >>> document.references, document.referenced_authors, notes
-    (['10.1000/def'], ['Roe'], [])
+    (['10.1000/def'], ['Roe'], [('contributor', 'The Group')])
     """
     raw = load_record(line)
     if not any(raw.get(name) for name in ("DOI", "title", "author")):
@@ -118,7 +120,8 @@ def _authors(entries: Any, notes: list[Note]) -> list[Author]:
     authors: list[Author] = []
     position = 0
     for entry in list_field(entries, "author", notes):
-        if _is_group(entry):
+        if group := _group(entry):
+            note_contributor(group, notes)
             continue
         if name := _name(entry):
             affiliations, emails = _affiliations(entry.get("affiliation"))
@@ -130,11 +133,11 @@ def _authors(entries: Any, notes: list[Note]) -> list[Author]:
     return authors
 
 
-def _is_group(entry: Any) -> bool:
-    """Whether an entry is an organisation: it has its name in one piece."""
+def _group(entry: Any) -> str:
+    """The name of an organisation, which is in one piece; empty for a person."""
     if not isinstance(entry, dict) or entry.get("family") or entry.get("given"):
-        return False
-    return bool(entry.get("name") or entry.get("literal"))
+        return ""
+    return text_or_empty(entry.get("name") or entry.get("literal"))
 
 
 def _name(entry: Any) -> str:
@@ -201,7 +204,7 @@ def _references(cited: list[dict[str, Any]]) -> list[str]:
 def _referenced(cited: list[dict[str, Any]]) -> list[str]:
     """The distinct first authors of the references."""
     names = [item["author"] for item in cited if "author" in item]
-    return [*filter(None, dict.fromkeys(whole_name(name) for name in names if isinstance(name, str)))]
+    return [*filter(None, dict.fromkeys(cited_name(name) for name in names if isinstance(name, str)))]
 
 
 def _recognises(source: Source) -> bool:

@@ -1,7 +1,7 @@
 """DataCite JSON: pages of its REST API, its public data file, and single records.
 
 Reads title, abstract, year, venue, subjects as categories and keywords, DOI, arXiv number, cited DOIs, and per
-person name, affiliations, e-mail, ORCID, ResearcherID and Scopus id. Organisations among the creators are left out.
+person name, affiliations, e-mail, ORCID, ResearcherID and Scopus id. Organisations among the creators are no authors.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import affiliations_and_emails
+from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.people import is_placeholder
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import (
@@ -99,9 +100,10 @@ def _document(record: dict[str, Any], name: str) -> Parsed:
 def _authors(creators: Any, notes: list[Note]) -> list[Author]:
     authors = []
     for position, creator in enumerate(dicts(creators, "name")):
-        if _is_group(creator):
-            continue
         name = _name(creator)
+        if name and _is_group(creator):
+            note_contributor(name, notes)
+            continue
         if not name:
             notes.append(("author", f"author {position} has no name ({creator.get('name')!r:.40})"))
             continue
@@ -121,10 +123,8 @@ def _is_group(creator: dict[str, Any]) -> bool:
 def _name(creator: dict[str, Any]) -> str:
     family, given, whole = creator.get("familyName"), creator.get("givenName"), creator.get("name")
     if family and given:
-        name = split_name(family, given)
-    else:
-        name = (whole_name(whole) if isinstance(whole, str) else "") or split_name(family, given)
-    return "" if name.startswith(_NOT_KNOWN) else name
+        return split_name(family, given)
+    return (whole_name(whole) if isinstance(whole, str) else "") or split_name(family, given)
 
 
 def _affiliations(value: Any) -> tuple[list[str], list[str]]:

@@ -72,7 +72,9 @@ def parse_record(record: bytes, context: object = None) -> Parsed:
     """
     leaves = _leaves(record)
     is_edited = any(leaf.name == "ref-type" and _EDITED_BOOK in leaf.attributes for leaf in leaves)
-    fields = [field for leaf in leaves if (field := _field(leaf)) and not (is_edited and field[0] == "AU")]
+    fields = [field for leaf in leaves if (field := _field(leaf))]
+    if is_edited:
+        fields = [(ris.EDITORS if tag == "AU" else tag, value) for tag, value in fields]
     fields += [("ID", number) for number in _own_numbers(leaves)]
     return ris.parse_renamed(fields)
 

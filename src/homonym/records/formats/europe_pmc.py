@@ -13,7 +13,7 @@ from typing import Any
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import affiliations_and_emails
-from homonym.records.fields.people import is_group
+from homonym.records.fields.contributors import note_contributor
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import (
     add_member,
@@ -114,7 +114,12 @@ def _authors(raw: dict[str, Any], notes: list[Note]) -> list[Author]:
     authors: list[Author] = []
     position = 0
     for entry in entries:
-        if isinstance(entry, dict) and entry.get("collectiveName") and not entry.get("lastName"):
+        if (
+            isinstance(entry, dict)
+            and not entry.get("lastName")
+            and (group := text_or_empty(entry.get("collectiveName")))
+        ):
+            note_contributor(group, notes)
             continue
         if author := _author(position, entry, notes):
             authors.append(author)
@@ -155,8 +160,7 @@ def _person_ids(entry: dict[str, Any], notes: list[Note]) -> dict[str, str]:
 def _authors_of_text(names: Any) -> list[Author]:
     """The authors of a result without `resultType=core`: "Doe JA, Roe R."."""
     found = [whole_name(name) for name in text_or_empty(names).rstrip(".").split(",")]
-    people = [name for name in found if name and not is_group(name)]
-    return [Author(position, name) for position, name in enumerate(people)]
+    return [Author(position, name) for position, name in enumerate(filter(None, found))]
 
 
 def _year(raw: dict[str, Any]) -> Any:

@@ -21,6 +21,8 @@ from homonym.records.fields.affiliations import (
     plain_email,
     remove_repeats,
 )
+from homonym.records.fields.contributors import note_contributor
+from homonym.records.fields.people import is_placeholder
 from homonym.records.model import (
     FIRST_YEAR,
     LAST_YEAR,
@@ -54,6 +56,10 @@ _BACK = re.compile(rb"<(" + _PREFIX + rb"back)[\s>]")
 
 # Roles of contributors that are authors; others are editors, reviewers, translators and so on.
 _AUTHORS = frozenset({"", "author", "auth", "aut", "corresp", "corresponding author", "first author", "person"})
+
+# Elements with the name of a group, and those in them that list its members.
+_GROUPS = frozenset({"collab", "collab-alternatives", "on-behalf-of"})
+_MEMBERS = frozenset({"contrib-group", "xref", "fn", "aff"})
 
 # Dates of publication; others are those of submission, review or release in an archive.
 _DATES = frozenset({"", "ppub", "epub", "pub", "collection", "epub-ppub", "original", "publication", "preprint"})
@@ -236,11 +242,14 @@ def _authors(meta: Element, notes: list[Note]) -> list[Author]:
         if "editor" in (group.get("content-type") or ""):
             continue
         in_group: list[Author] = []
-        for contributor in filter(_is_author, _children(group, "contrib")):
+        for contributor in filter(_is_author, group):
             require_few_authors(position + 1)
             if name := _name(contributor):
                 in_group.append(author := _author(position, name, contributor, notes))
                 _add_shared(author, contributor, shared)
+            elif collective := _collective(contributor):
+                note_contributor(collective, notes)
+                continue
             else:
                 notes.append(("author", f"author {position} has no name"))
             position += 1
@@ -251,12 +260,20 @@ def _authors(meta: Element, notes: list[Note]) -> list[Author]:
     return remove_repeats(authors)
 
 
-def _is_author(contributor: Element) -> bool:
-    """Whether a contributor is a person and an author; a group has its name in `collab`."""
-    kind = (contributor.get("contrib-type") or "").lower()
-    is_group = _child(contributor, "collab") is not None or _child(contributor, "on-behalf-of") is not None
-    has_name = any(child.tag in {"name", "string-name", "name-alternatives"} for child in contributor)
-    return kind in _AUTHORS and _child(contributor, "anonymous") is None and (has_name or not is_group)
+def _is_author(element: Element) -> bool:
+    """Whether a part of a group of contributors is an author; old articles have groups without `contrib`."""
+    is_one = element.tag == "contrib" and (element.get("contrib-type") or "").lower() in _AUTHORS
+    return is_one or element.tag in _GROUPS
+
+
+def _collective(contributor: Element) -> str:
+    """The name of a group, without its members, or the word for an anonymous author; empty if there is none."""
+    for child in (contributor, *contributor):
+        if child.tag == "anonymous":
+            return "Anonymous"
+        if child.tag in _GROUPS and (name := even_text("".join(_texts(child, _MEMBERS, frozenset(), "")))):
+            return name
+    return ""
 
 
 def _name(contributor: Element) -> str:
@@ -347,7 +364,7 @@ def _cited_names(entry: Element) -> Iterator[str]:
     """The authors of a cited work; its editors are in a group of their own."""
     for name in entry.iter("name", "string-name"):
         if name.getparent().get("person-group-type", "author") == "author" and (written := _written_name(name)):
-            yield written
+            yield from () if is_placeholder(written) else (written,)
 
 
 def _recognises(source: Source) -> bool:

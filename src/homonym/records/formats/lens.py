@@ -12,6 +12,7 @@ from typing import Any
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import affiliations_and_emails
+from homonym.records.fields.contributors import note_contributor
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import (
     as_list,
@@ -91,7 +92,12 @@ def _authors(entries: Any, notes: list[Note]) -> list[Author]:
     authors: list[Author] = []
     position = 0
     for entry in list_field(entries, "authors", notes):
-        if isinstance(entry, dict) and entry.get("collective_name") and not entry.get("last_name"):
+        if (
+            isinstance(entry, dict)
+            and not entry.get("last_name")
+            and (group := text_or_empty(entry.get("collective_name")))
+        ):
+            note_contributor(group, notes)
             continue
         if isinstance(entry, dict) and (name := _name(entry)):
             affiliations, emails = affiliations_and_emails(map(_place, as_list(entry.get("affiliations"))))

@@ -14,7 +14,8 @@ from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address, plain_email
 from homonym.records.fields.authority_ids import add_authority_id
-from homonym.records.fields.people import SUFFIX, is_placeholder
+from homonym.records.fields.contributors import note_contributor
+from homonym.records.fields.people import SUFFIX, folded
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.xml_stream import (
     Element,
@@ -36,6 +37,11 @@ _INSIDE = re.compile(rb"</?" + _PREFIX + rb"(?:leader|controlfield|datafield|sub
 # Roles of people who are authors, as codes ($4) and as words ($e); people without a role are authors, too.
 _AUTHOR_CODES = frozenset({"aut", "cre", "dis", "aus", "inv", "prg"})
 _AUTHOR_WORDS = re.compile(r"\b(?:co-?)?(?:auth|aut\b|creator|verfasser|autor|auteur|dissertant|writer)", re.IGNORECASE)
+
+# Main and added entries: people, bodies, meetings. A person with this first indicator is a family.
+_ENTRIES = (("100", "110", "111"), ("700", "710", "711"))
+_PEOPLE = ("100", "700")
+_FAMILY = "3"
 
 _YEAR = re.compile(r"(?<!\d)(?:1[4-9]|20)\d\d(?!\d)")
 _END_MARKS = " /:;,=."
@@ -163,16 +169,19 @@ def _cited(fields: list[Field]) -> Iterator[str]:
 
 
 def _authors(fields: list[Field], notes: list[Note]) -> list[Author]:
-    """The people of the main entry and of the added entries who are authors, each once."""
+    """The people of the main entry and of the added entries who are authors, each once; other entries are noted."""
     authors: list[Author] = []
     seen: set[str] = set()
-    people = [field for tag in ("100", "700") for field in fields if field[0] == tag]
-    for tag, kind, _, parts in people:
-        if kind == "3" or any(code == "t" for code, _ in parts) or not _is_author(parts):
-            continue  # families, and works that the record is related to
-        name = _name(parts)
-        if is_placeholder(name):
+    entries = [field for tags in _ENTRIES for field in fields if field[0] in tags]
+    for tag, kind, _, parts in entries:
+        if any(code == "t" for code, _ in parts) or not _is_author(parts):
+            continue  # works that the record is related to
+        is_group = kind == _FAMILY or tag not in _PEOPLE
+        name = _group_name(parts) if is_group else _name(parts)
+        if not folded(name):
             notes.append(("author", f"field {tag} has no name"))
+        elif is_group:
+            note_contributor(name, notes)
         elif name not in seen:
             seen.add(name)
             authors.append(_author(len(authors), name, parts, notes))
@@ -186,6 +195,11 @@ def _is_author(parts: list[tuple[str, str]]) -> bool:
     if codes & _AUTHOR_CODES or any(map(_AUTHOR_WORDS.search, words)):
         return True
     return not codes and not words
+
+
+def _group_name(parts: list[tuple[str, str]]) -> str:
+    """The name of a body with its units."""
+    return ", ".join(filter(None, (even_text(text).strip(_END_MARKS) for code, text in parts if code in "ab")))
 
 
 def _name(parts: list[tuple[str, str]]) -> str:

@@ -13,6 +13,7 @@ from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address
 from homonym.records.fields.authority_ids import add_authority_id
+from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.people import SUFFIX
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import split_name, whole_name
@@ -153,9 +154,13 @@ def _authors(parts: Children, notes: list[Note]) -> list[Author]:
     authors: list[Author] = []
     position = 0
     for entry in parts.get("name", ()):
-        if entry.get("type") in {"corporate", "conference", "family"} or not _is_author(entry):
+        if not _is_author(entry):
             continue
-        if name := _name(entry):
+        name = _name(entry)
+        if name and entry.get("type") in {"corporate", "conference", "family"}:
+            note_contributor(name, notes)
+            continue
+        if name:
             authors.append(_author(position, name, entry, notes))
         else:
             notes.append(("author", f"author {position} has no name"))

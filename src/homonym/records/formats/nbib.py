@@ -13,6 +13,7 @@ from itertools import pairwise
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address, numbered_addresses, remove_repeats
+from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import is_placeholder
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
@@ -37,7 +38,8 @@ _TAG = re.compile(r"\n([A-Z]{2,4}) {0,2}-(?: |(?=\n))")
 _YEAR = re.compile(r"\d{4}")
 _TYPICAL = re.compile(rb"(?:AUID|CRDT|DCOM|EDAT|FAU |JID |MHDA|OWN |PHST|STAT)- (?<![^\r\n].{6})", re.DOTALL)
 
-# Tags of other contributors. Fields after them, up to the next author, are not those of an author.
+# Tags of other contributors: groups (CN), editors and investigators. Fields after them, up to the next author, are
+# not those of an author.
 _OTHERS = frozenset({"CN", "ED", "FED", "FIR", "IR"})
 
 
@@ -133,6 +135,8 @@ def _authors(fields: list[Field], notes: list[Note]) -> list[Author]:
             has_full_name = False
         elif tag in _OTHERS:
             author = None
+            if tag == "CN" and (group := plain_text(value)):
+                note_contributor(group, notes)
         elif tag == "AD":
             if author is not None:
                 _add_addresses(author, value)
@@ -147,10 +151,13 @@ def _authors(fields: list[Field], notes: list[Note]) -> list[Author]:
 
 def _author(value: str, position: int, notes: list[Note]) -> Author:
     name = plain_text(value)
-    if not is_name(name):
+    if is_name(name) and not is_placeholder(name):
+        return Author(position, name)
+    if is_name(name):
+        note_contributor(name, notes)
+    else:
         notes.append(("author", f"author {position} has no name"))
-        name = ""
-    return Author(position, "" if is_placeholder(name) else name)
+    return Author(position, "")
 
 
 def _add_addresses(author: Author, value: str) -> None:

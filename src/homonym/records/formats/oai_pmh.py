@@ -16,6 +16,7 @@ from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address
 from homonym.records.fields.markup import latex_to_text
+from homonym.records.fields.people import folded
 from homonym.records.formats import arxiv
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, decoded
@@ -32,10 +33,6 @@ _PERSON = re.compile(r"[^,\d]{1,40}, ?[^,\d]{1,40}|[^\W\d_][^\s,\d]*(?: [^\s,\d]
 _PLACE = re.compile(
     r"univ|instit|depart|dept|college|school|facult|academ|hospital|clinic|cent(?:er|re|ro)\b|laborat|ministr|council"
     r"|escuela|zentrum|hochschule|politec|polytec|company|research|corporation",
-    re.IGNORECASE,
-)
-_PLACEHOLDER = re.compile(
-    r"\W*+(?:anon|anonymous|unknown|author unknown|et\.? ?al|and others|n/?a|null|none|no author\b[\w\s]{0,20})?\W*+",
     re.IGNORECASE,
 )
 
@@ -151,6 +148,8 @@ def _dublin_core_authors(creators: list[tuple[str, str]], notes: list[Note]) -> 
     authors: list[Author] = []
     for attributes, text in creators:
         names, places, orcid = people_in(text)
+        if not names:
+            notes.append(("author", f"author {len(authors)} has no name"))
         for name in names:
             authors.append(author := Author(len(authors), name))
             for place in places:
@@ -174,14 +173,14 @@ def people_in(text: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
 
     >>> people_in("Doe, Jo (1950-); University of Oslo"), people_in("Doe, Jo; Roe, Al")
     ((('Doe, Jo',), ('University of Oslo',), ''), (('Doe, Jo', 'Roe, Al'), (), ''))
-    >>> people_in("Doe, Jo [0000-0002-1825-0097]"), people_in("Anonymous")
+    >>> people_in("Doe, Jo [0000-0002-1825-0097]"), people_in("--")
     ((('Doe, Jo',), (), ' [0000-0002-1825-0097]'), ((), (), ''))
     """
     text = leaf_text(text)
     orcid = identifiers.LABELLED_ORCID.search(text)
     without = identifiers.LABELLED_ORCID.sub(";", text) if orcid else text
     pieces = [piece.strip() for piece in without.split(";") if piece.strip()]
-    if not pieces or _PLACEHOLDER.fullmatch(pieces[0]):
+    if not pieces or not folded(pieces[0]):
         return (), (), ""
     if len(pieces) > 1 and _are_people(pieces):
         return tuple(map(_dublin_core_name, pieces)), (), ""

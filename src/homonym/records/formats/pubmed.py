@@ -13,6 +13,7 @@ from functools import lru_cache
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address, numbered_addresses
+from homonym.records.fields.contributors import note_contributor
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.xml_stream import (
     Element,
@@ -113,12 +114,15 @@ def _authors(lists: Iterable[Element], notes: list[Note]) -> list[Author]:
         for entry in entries:
             if entry.tag != "Author" or entry.get("ValidYN") == "N":  # replaced by a corrected name
                 continue
-            author, is_person = _author(entry, position, notes)
+            author, group = _author(entry, position, notes)
             if author.name:
                 authors.append(author)
-            elif is_person:
+            elif group:
+                note_contributor(group, notes)
+                continue
+            else:
                 notes.append(("author", f"author {position} has no name"))
-            position += is_person
+            position += 1
     return authors
 
 
@@ -130,7 +134,8 @@ def _with_address(authors: list[Author], article: Children) -> list[Author]:
     return authors
 
 
-def _author(entry: Element, position: int, notes: list[Note]) -> tuple[Author, bool]:
+def _author(entry: Element, position: int, notes: list[Note]) -> tuple[Author, str]:
+    """An author, without a name if the entry is a group, and the name of the group."""
     author = Author(position, "")
     names: dict[str, str] = {}
     for part in entry:
@@ -147,7 +152,7 @@ def _author(entry: Element, position: int, notes: list[Note]) -> tuple[Author, b
             names[tag] = "".join(part.itertext()) if len(part) else part.text or ""
     given = names.get("ForeName") or _old_forename(names) or names.get("Initials") or ""
     author.name = _name(names.get("LastName", ""), given, names.get("Suffix", ""))
-    return author, bool(author.name) or "CollectiveName" not in names
+    return author, even_text(names["CollectiveName"]) if "CollectiveName" in names else ""
 
 
 def _old_forename(names: dict[str, str]) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_emails, address_and_emails, remove_repeats
+from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import is_group, is_placeholder
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
@@ -44,6 +45,7 @@ _ANY_YEAR = re.compile(rf"\b{_YEAR}\b")
 _LANGUAGE = re.compile(r"\[Article in [^\]]{3,60}\]\.?")
 _ID_LINE = re.compile(r"\n(DOI|PMCID|PMID):? *([^\n]+)")
 _INFORMATION = "Author information:"
+_GROUP = ";"
 
 # What may stand between the authors and the abstract, or behind the abstract.
 _OTHER_PARAGRAPHS = (
@@ -129,17 +131,18 @@ def _title_and_names(paragraphs: list[str]) -> tuple[str, list[Numbered], list[s
     title, *rest = paragraphs
     if rest and (names := _names(rest[0])):
         return plain_text(title), names, rest[1:]
-    has_none = bool(rest) and is_placeholder(rest[0].strip(" .[]"))
-    return plain_text(title), [], rest[has_none:]
+    if rest and is_placeholder(rest[0].strip(" .[]")):
+        return plain_text(title), [(rest[0].strip(" ."), [])], rest[1:]
+    return plain_text(title), [], rest
 
 
 def _names(paragraph: str) -> list[Numbered]:
     """The names in a list of authors, each with the numbers of its affiliations; none if it is another paragraph.
 
-    Groups follow a semicolon and have no initials.
+    Groups follow a semicolon and have no initials. The semicolon is then their mark.
 
     >>> _names("Doe JA(1)(2), van der Roe B Jr(2); NAMES Study Group.")
-    [('Doe, JA', ['1', '2']), ('van der Roe, B, Jr', ['2'])]
+    [('Doe, JA', ['1', '2']), ('van der Roe, B, Jr', ['2']), ('NAMES Study Group', [';'])]
     >>> _names("BACKGROUND: Names, in general, are short.")
     []
     """
@@ -148,6 +151,7 @@ def _names(paragraph: str) -> list[Numbered]:
         return []
     entries = ["", *_NEXT_NAME.split(text[:-1])]
     found: list[Numbered] = []
+    groups: list[Numbered] = []
     likely = 0
     for separator, entry in zip(["", *entries[2::2]], entries[1::2], strict=True):
         name, marks = _MARKS.sub("", entry).strip(), _MARKS.findall(entry)
@@ -155,7 +159,9 @@ def _names(paragraph: str) -> list[Numbered]:
         likely += parts is not None or bool(marks)
         if parts or separator != ";":
             found.append((_surname_first(parts) if parts else name, marks))
-    return found if 2 * likely >= len(found) else []
+        else:
+            groups.append((name, [_GROUP]))
+    return [*found, *groups] if 2 * likely >= len(found) else []
 
 
 def _surname_first(name: re.Match[str]) -> str:
@@ -174,10 +180,11 @@ def _authors(names: list[Numbered], places: dict[str, str], notes: list[Note]) -
     found = {mark: address_and_emails(place) for mark, place in places.items()}
     owners: dict[str, list[Author]] = {mark: [] for mark in places}
     for position, (name, marks) in enumerate(names):
-        if is_placeholder(name) or is_group(name):
-            continue
         if not is_name(name):
             notes.append(("author", f"author {position} has no name"))
+            continue
+        if _GROUP in marks or is_placeholder(name) or is_group(name):
+            note_contributor(name, notes)
             continue
         marks = [mark for mark in (*marks, "") if mark in places]
         authors.append(Author(position, name, [found[mark][0] for mark in marks if found[mark][0]]))

@@ -23,10 +23,11 @@ _AFTER_BLANK_LINE = re.compile(rb"%(?:(?<=\n\n%)|(?<=\n\r\n%)|(?<=\r\r%))[0-9A-Z
 _TAG_IN_FILE = re.compile(rb"%([0-9A-Z+@!]) (?<![^\r\n].{3})\S", re.DOTALL)
 _TAG = re.compile(r"\n%([0-9A-Z!@+~?<>\[\]()^&=$*])(?: |(?=\n))")
 
-# Refer tag -> RIS tag. Editors (E), translators (Y, ?), translated names (H) and corporate authors (Q) are not read.
+# Refer tag -> RIS tag. Editors (E), translators (Y, ?) and translated names (H) are not read.
 _RIS_TAGS = {
     "0": "TY", "A": "AU", "B": "T2", "D": "PY", "F": "LB", "J": "JF", "K": "KW", "M": "AN", "R": "DO", "S": "T3",
     "T": "TI", "U": "UR", "W": "DP", "X": "AB", "Z": "N1", "2": "C2", "8": "DA", "+": "AD", "~": "DB",
+    "Q": ris.GROUPS,
 }  # fmt: skip
 
 # In this type of EndNote the authors are editors.
@@ -55,7 +56,7 @@ def _parse(text: bytes, context: None) -> Parsed | None:
         return None
     fields = prepared([(_RIS_TAGS[tag], value) for tag, value in found if tag in _RIS_TAGS])
     if any(tag == "TY" and value.strip() == EDITED_BOOK for tag, value in fields):
-        fields = [(tag, value) for tag, value in fields if tag != "AU"]
+        fields = [(ris.EDITORS if tag == "AU" else tag, value) for tag, value in fields]
     return ris.parse_renamed(fields)
 
 

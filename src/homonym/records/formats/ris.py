@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from homonym.io.inputs import Source
 from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, add_shared_address, remove_repeats
+from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.exported_ids import AUTHORS_FIELD, DOCUMENT_FIELD
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import AuthorIndex, is_group, is_placeholder, scopus_cited_authors, surname_first
@@ -39,7 +40,11 @@ from homonym.records.reader import Columns, Format, Records
 
 _AUTHOR_TAGS = ("AU", "A1")
 
+# Tags of other formats that RIS does not have: corporate authors, and editors in the place of authors.
+GROUPS, EDITORS = "groups", "editors"
+
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?[\s-]?){1,4}")
+_WORDS_AND_COMMA = re.compile(r"[^\s,]+ [^,]+,")
 
 # "Doe, J.: address", "Doe, J., e-mail", "J. Doe, address". Bounded and possessive throughout: addresses can be long.
 _NAMED = re.compile(
@@ -334,7 +339,12 @@ class _AuthorsByName:
 def authors_of(fields: list[Field], tags: Tags, notes: list[Note]) -> list[Author]:
     """The authors that are persons, with their addresses and identifiers."""
     authors: list[Author] = []
-    for position, (name, orcid) in enumerate(_names(tags)):
+    for value in tags.get(EDITORS, ()):
+        for name in _entries(plain_text(value)):
+            note_contributor(f"{name} (Ed.)", notes)
+    for group in filter(None, map(plain_text, tags.get(GROUPS, ()))):
+        note_contributor(group, notes)
+    for position, (name, orcid) in enumerate(_names(tags, notes)):
         if not is_name(name):
             notes.append(("author", f"author {position} has no name"))
             continue
@@ -349,16 +359,31 @@ def authors_of(fields: list[Field], tags: Tags, notes: list[Note]) -> list[Autho
     return remove_repeats(authors)
 
 
-def _names(tags: Tags) -> Iterator[tuple[str, str]]:
+def _names(tags: Tags, notes: list[Note]) -> Iterator[tuple[str, str]]:
     """The names of persons, each with the ORCID behind it. Some exports list all authors twice, as AU and as A1."""
     listed: set[str] = set()
     for tag in [tag for tag in tags if tag in _AUTHOR_TAGS]:
         entries = [_without_orcid(entry) for value in tags[tag] for entry in _entries(plain_text(value))]
         for name, orcid in entries:
-            if not name or not (is_placeholder(name) or is_group(name) or name in listed):
+            if name in listed:
+                continue
+            if not (is_placeholder(name) or is_group(name) or (name[-1:] == "," and _is_marked(name))) or not is_name(
+                name
+            ):
                 yield name.rstrip(", "), orcid
+            else:
+                note_contributor(name.rstrip(", "), notes)
         if "AU" in tags and "A1" in tags:
             listed.update(name for name, _ in entries)
+
+
+def _is_marked(name: str) -> bool:
+    """Whether a comma at the end of a name marks a group, as EndNote asks for.
+
+    >>> [_is_marked(name) for name in ("Ice Watch,", "Doe, Jane,", "Doe,")]
+    [True, False, False]
+    """
+    return _WORDS_AND_COMMA.fullmatch(name) is not None
 
 
 def _entries(text: str) -> list[str]:

@@ -19,7 +19,7 @@ from homonym.errors import InputError
 from homonym.io.inputs import STANDARD_INPUT, Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import affiliations_and_emails
-from homonym.records.fields.people import is_placeholder
+from homonym.records.fields.people import folded, is_placeholder
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import as_list, distinct, identifier, load_record, split_name, text_or_empty
 from homonym.records.parsing.json_stream import names_in, open_json_members
@@ -168,8 +168,8 @@ def _names(entries: Any) -> dict[int, str]:
 
 
 def _unsigned(names: dict[int, str], notes: list[Note]) -> list[Author]:
-    notes += [("author", f"author {place} has no name") for place, name in names.items() if is_placeholder(name)]
-    return [Author(place, name) for place, name in names.items() if not is_placeholder(name)]
+    notes += [("author", f"author {place} has no name") for place, name in names.items() if not folded(name)]
+    return [Author(place, name) for place, name in names.items() if folded(name)]
 
 
 def _signed(signatures: list[Any], names: dict[int, str], notes: list[Note]) -> tuple[list[Author], set[int]]:

@@ -16,9 +16,10 @@ from homonym.io.inputs import Source
 from homonym.io.table_text import Header, read_header
 from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, emails_in, remove_repeats
+from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.exported_ids import SCOPUS_AUTHORS, SCOPUS_DOCUMENT
 from homonym.records.fields.markup import plain_text
-from homonym.records.fields.people import SUFFIXES, AuthorIndex, is_placeholder, scopus_cited_authors
+from homonym.records.fields.people import SUFFIXES, AuthorIndex, folded, is_placeholder, scopus_cited_authors
 from homonym.records.model import Author, Document, Note, Parsed, publication_year
 from homonym.records.parsing.delimited import (
     LONGEST_HEADER,
@@ -200,6 +201,9 @@ def _ids(row: Row, notes: list[Note]) -> dict[str, str]:
 def _authors(row: Row, notes: list[Note]) -> list[Author]:
     short = short_names(plain_text(row["authors"]))
     full = _full_names(plain_text(row["author full names"]))
+    for name in filter(None, (name.strip() for name in row["authors"].split(";"))):
+        if folded(name) and is_placeholder(name):
+            note_contributor(name, notes)
     if len(full) < len(short):  # one of the two cells is damaged; the longer one has all authors
         full = []
     names = [name for name, _ in full] or list(map(_without_initials_before, short))

@@ -15,6 +15,7 @@ from homonym.records.fields.affiliations import affiliations_and_emails
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import (
     as_list,
+    cited_name,
     dicts,
     distinct,
     first_repeated,
@@ -79,7 +80,9 @@ def parse_paper(line: bytes, context: object = None) -> Parsed:
         venue=_venue(raw),
         categories=distinct(_fields(raw)),
         references=_references(raw, cited),
-        referenced_authors=distinct(_name(person) for entry in cited for person in dicts(entry.get("authors"))),
+        referenced_authors=distinct(
+            cited_name(_name(person)) for entry in cited for person in dicts(entry.get("authors"))
+        ),
         ids=ids,
     )
     return document, notes

@@ -21,7 +21,8 @@ from homonym.io import inputs
 from homonym.io.inputs import COLUMNAR, HEAD_BYTES, TOO_LONG, InputLine, Source
 from homonym.io.table_text import TOO_DEEP, Header, is_too_deep, line_end, read_header
 from homonym.records.fields import identifiers
-from homonym.records.fields.people import is_placeholder
+from homonym.records.fields.contributors import note_contributor
+from homonym.records.fields.people import folded, is_placeholder
 from homonym.records.formats import table_authors
 from homonym.records.formats.table_authors import FUSED, Values, separator_in
 from homonym.records.formats.table_columns import (
@@ -398,6 +399,8 @@ def _authors_of_rows(found: list[Values], notes: list[Note]) -> list[Author]:
         name = table_authors.name_of(row)
         if not is_placeholder(name):
             authors.append(table_authors.author_of(position, name, row, notes))
+        elif folded(name):
+            note_contributor(name, notes)
         elif not name and len(found) > 1:
             notes.append(("author", f"author {position} has no name"))
     return authors

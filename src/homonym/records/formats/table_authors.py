@@ -8,8 +8,9 @@ from typing import Any
 
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address, address_and_emails, emails_in
+from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.markup import plain_text
-from homonym.records.fields.people import SUFFIXES, AuthorIndex, is_group, is_placeholder, surname_first
+from homonym.records.fields.people import SUFFIXES, AuthorIndex, folded, is_group, is_placeholder, surname_first
 from homonym.records.formats.table_columns import items_of, text_of, written_list
 from homonym.records.model import Author, Note, require_few_authors
 
@@ -159,7 +160,8 @@ def author_list(values: Values, separator: str | None, notes: list[Note]) -> lis
     for place, entry in enumerate(entries):
         person = _person(entry) if isinstance(entry, dict) else {"name": entry}
         name = name_of(person)
-        if isinstance(entry, str) and is_group(name):
+        if folded(name) and (is_placeholder(name) or (isinstance(entry, str) and is_group(name))):
+            note_contributor(name, notes)
             groups += 1
         elif not is_placeholder(name):
             authors.append(author_of(place - groups, name, person, notes))

@@ -15,6 +15,7 @@ from itertools import pairwise
 from homonym.io.inputs import Source
 from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, add_emails, emails_in, remove_repeats
+from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.exported_ids import WOS_AUTHORS, WOS_DOCUMENT
 from homonym.records.fields.markup import collapse_spaces, plain_text
 from homonym.records.fields.people import AuthorIndex, FullNameIndex, is_placeholder, wos_cited_authors
@@ -29,7 +30,10 @@ Reprint = tuple[list[int], str]
 """The numbers of corresponding authors, and their address."""
 
 # Fields with several entries: names, addresses, cited references.
-_ENTRIES = frozenset("AU AF BA BF C1 RP CR".split())
+_ENTRIES = frozenset("AU AF BA BF CA GP C1 RP CR".split())
+
+# Groups that are authors of an article or of a book.
+_GROUP_TAGS = ("CA", "GP")
 
 # All fields that are read.
 WANTED = _ENTRIES | frozenset("TI SO AB DE ID EM RI OI WC SC PY EA DI PM UT".split()) | {WOS_DOCUMENT, WOS_AUTHORS}
@@ -58,7 +62,7 @@ _TAGGED = re.compile(rb"(?:^|[\r\n])([A-Z][A-Z0-9]) [^\s-]")
 _FRAME = frozenset({"FN", "VR", "ER", "EF"})
 _KNOWN = WANTED | _FRAME
 _IGNORED = (
-    "PT BE GP CA SE BS LA DT CT CY CL SP HO C3 FU FP FX NR TC Z9 U1 U2 PU PI PA SN EI BN J9 JI PD VL IS PN SU SI MA BP "
+    "PT BE SE BS LA DT CT CY CL SP HO C3 FU FP FX NR TC Z9 U1 U2 PU PI PA SN EI BN J9 JI PD VL IS PN SU SI MA BP "
     "EP AR D2 PG P2 WE GA OA HC HP DA"
 )
 _TAGS = {tag + blank: tag for tag in _KNOWN for blank in ("", " ")} | {f"{tag} ": "" for tag in _IGNORED.split()}
@@ -261,12 +265,17 @@ def _authors(fields: Fields, notes: list[Note]) -> list[Author]:
     pairs = _full_and_short_names(fields.get("AU", ""), fields.get("AF", ""))
     pairs = pairs or _full_and_short_names(fields.get("BA", ""), fields.get("BF", ""))
     authors, names = [], []
+    for tag in _GROUP_TAGS:
+        for group in _names(fields.get(tag, "")):
+            note_contributor(group, notes)
     for position, (name, short) in enumerate(pairs):
         has_letters = name[0].isalpha() or any(map(str.isalpha, name))
         if has_letters and not is_placeholder(name):
             authors.append(Author(position, name))
             names.append((name, short))
-        elif not has_letters or not is_placeholder(short):
+        elif has_letters and is_placeholder(short):
+            note_contributor(name, notes)
+        else:
             notes.append(("author", f"author {position} {name!r} is not a name"))
     if authors:
         index = FullNameIndex(names)

@@ -10,7 +10,8 @@ from typing import Any
 
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
-from homonym.records.fields.people import is_group, is_placeholder
+from homonym.records.fields.contributors import note_contributor
+from homonym.records.fields.people import is_group
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import (
     dicts,
@@ -92,7 +93,10 @@ def _authors(entries: Any, notes: list[Note]) -> list[Author]:
     authors: list[Author] = []
     position = 0
     for entry in list_field(entries, "creators", notes):
-        if isinstance(entry, dict) and (entry.get("creatorType", "author") not in _ROLES or _is_group(entry)):
+        if isinstance(entry, dict) and entry.get("creatorType", "author") not in _ROLES:
+            continue
+        if group := _group(entry):
+            note_contributor(group, notes)
             continue
         if name := _name(entry):
             authors.append(Author(position, name))
@@ -111,16 +115,16 @@ def _name(entry: Any) -> str:
     return split_name(entry.get("lastName"), entry.get("firstName"))
 
 
-def _is_group(entry: dict[str, Any]) -> bool:
-    """Whether an entry is an organisation or a placeholder.
+def _group(entry: Any) -> str:
+    """The name of an organisation; empty for a person.
 
     Organisations have a name in one field. So have many Chinese names, and people in items that programs have added.
     """
+    if not isinstance(entry, dict):
+        return ""
     whole = entry.get("name") or (entry.get("lastName") if entry.get("fieldMode") else None)
     name = text_or_empty(whole or (not entry.get("firstName") and entry.get("lastName")))
-    if not name:
-        return False
-    return is_group(name) or is_placeholder(name) or bool(whole and _LATIN_WORD.fullmatch(name))
+    return name if is_group(name) or (whole and _LATIN_WORD.fullmatch(name)) else ""
 
 
 def _year(value: Any, notes: list[Note]) -> int | None:

@@ -13,7 +13,7 @@ import orjson
 from homonym.io.table_text import TOO_DEEP, is_too_deep
 from homonym.records.fields import identifiers
 from homonym.records.fields.markup import plain_text
-from homonym.records.fields.people import is_placeholder
+from homonym.records.fields.people import folded, is_placeholder
 from homonym.records.model import BrokenRecordError, Note
 from homonym.records.parsing.splitting import decoded
 
@@ -253,20 +253,27 @@ def first_repeated(*values: Any) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def whole_name(value: str) -> str:
-    """A name in one piece as plain text; empty for placeholders such as "Unknown".
+    """A name in one piece as plain text; empty if it has neither letters nor digits.
 
-    >>> whole_name("J&uuml;rgen  M&uuml;ller "), whole_name("Unknown"), whole_name("[No author name available]")
-    ('Jürgen Müller', '', '')
+    >>> whole_name("J&uuml;rgen  M&uuml;ller "), whole_name("Unknown"), whole_name("--"), whole_name(":")
+    ('Jürgen Müller', 'Unknown', '', ':')
     """
     name = plain_text(value).strip(" ,;")
+    is_missing = is_placeholder(name) and not folded(name) and name != ":"  # the colon follows a group
+    return "" if is_missing else name
+
+
+def cited_name(value: str) -> str:
+    """A name in a reference as plain text; empty for words for a missing name."""
+    name = whole_name(value)
     return "" if is_placeholder(name) else name
 
 
 def split_name(family: Any, given: Any = None, suffix: Any = None) -> str:
-    """The parts of a name as "Family, Given, Suffix"; empty if all are placeholders.
+    """The parts of a name as "Family, Given, Suffix"; only one part if all are words for a missing name.
 
     >>> split_name("Doe", "Jo", "Jr"), split_name("Na", "Li"), split_name("Unknown", "Unknown"), split_name("", "Jo")
-    ('Doe, Jo, Jr', 'Na, Li', '', 'Jo')
+    ('Doe, Jo, Jr', 'Na, Li', 'Unknown', 'Jo')
     >>> split_name("Doe, Jr.", "Jo"), split_name("Doe", [])
     ('Doe, Jo, Jr.', 'Doe')
     """
@@ -284,7 +291,7 @@ def _split_name(family: Any, given: Any, suffix: Any) -> str:
         text_or_empty(suffix).strip(" ,;"),
     )
     if is_placeholder(given) and is_placeholder(family):
-        return ""
+        return next(filter(folded, (family, given)), "")
     if "," in family and given:
         family, suffix = _without_comma(family, suffix)
     return ", ".join(filter(None, (family, given, suffix)))
