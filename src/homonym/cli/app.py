@@ -146,7 +146,7 @@ def explain(result: Path, what: str, other: str | None, as_json: bool, output: P
     type=click.Choice(["assign", "grow", "rebuild"]),
     default="assign",
     show_default=True,
-    help="Authors never change (assign), may also merge (grow), or all are found afresh and keep their ids (rebuild).",
+    help="Old authors never merge or split (assign), may merge (grow), or are found again and keep their ids (rebuild).",
 )
 @click.option("--remove", multiple=True, metavar="ID", help="Take a document out; @FILE has one id per line.")
 @click.option(
@@ -159,7 +159,7 @@ def explain(result: Path, what: str, other: str | None, as_json: bool, output: P
 @engine_options
 @run_options
 def update(result: Path, inputs: tuple[Path, ...], **options: Any) -> None:
-    """Add new records to a result directory; author ids hold.
+    """Add new records to a result directory; author ids stay valid.
 
     RESULT is a result directory of disambiguate, IN are files of any supported format. Records that come again are
     recognised; if they changed, they replace the old ones. Decisions that were made since are applied, also without
@@ -230,8 +230,8 @@ def events(result: Path, since: str | None, as_json: bool) -> None:
 def decide(result: Path, kind: str, a: str, b: str | None, reason: str, user: str | None) -> None:
     """Record a decision about a result, so that it stays corrected.
 
-    RESULT is a result directory. A and B are ids of mentions or authors, as explain shows them. Later runs of update
-    apply the decision, and every run after it. Of several decisions, the newest wins.
+    RESULT is a result directory. A and B are ids of mentions or authors, as explain shows them. Every later
+    update applies the decision. Of several decisions, the newest wins.
 
     \b
     WHAT is one of
@@ -281,7 +281,7 @@ def decisions(result: Path, as_json: bool, **options: Any) -> None:
 @click.option(
     "--repair",
     is_flag=True,
-    help="Make files again that follow from others: authors.parquet, variants.csv, report.html.",
+    help="Rebuild files that can be derived from others: authors.parquet, variants.csv, report.html.",
 )
 def check(result: Path, repair: bool) -> None:
     """Verify a result directory: files, tables, ids, events, redirects and decisions.

@@ -1,4 +1,4 @@
-"""Update: new records for a result directory, whose author ids hold."""
+"""Update: new records for a result directory, whose author ids stay valid."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Proble
 
     note, copy = plan.note, plan.folder
     changes = find_id_changes(touched.before, touched.after, touched.renamed, plan, f"update {plan.mode}")
-    names = dict(sorted(plan.decided.names.items()))
+    names = dict(plan.decided.names)
     is_new = bool(plan.changes.leaving or len(plan.changes.rows)) or touched.is_changed or bool(state.reason)
     if is_new or names != note.named:
         time, number = datetime.now(UTC).isoformat(timespec="seconds"), note.update + 1
@@ -354,7 +354,7 @@ def _updated(
     if left := sum(one.kind == KNOWN for one in touched.conflicts):
         run.warnings.append(
             f"{counted(left, 'identifier')} would unite authors that the result has, which the mode assign leaves as "
-            f"they are ({CONFLICTS} names them); update --mode grow unites them."
+            f"they are ({CONFLICTS} names them); the next update --mode grow with papers of these names unites them."
         )
     return Updated(
         output=plan.place,

@@ -337,7 +337,9 @@ def _sentence(path: Path, error: sqlite3.Error, *, writing: bool) -> HomonymErro
     """An error of SQLite as one sentence about the file."""
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return OutputError(f"{path} is in use by another process since {BUSY_SECONDS:.0f} seconds; try again later.")
+        return OutputError(
+            f"{path} has been in use by another process for {BUSY_SECONDS:.0f} seconds; try again later."
+        )
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_FULL", "SQLITE_IOERR")):
         kind = OutputError if writing else InputError
         return kind(f"{path} cannot be {'written' if writing else 'read'}: {first_line(error)}; nothing was changed.")

@@ -19,7 +19,7 @@ def recompute_authors(result: Path, copy: Path) -> None:
     """Write the table of authors to a copy of the result; names are those that the last update has applied."""
     mentions = pq.read_table(result / MENTIONS)
     author = dict(zip(mentions["mention_id"].to_pylist(), mentions["author_id"].to_pylist(), strict=True))
-    names = {author[one]: name for one, name in sorted(read_note(result).named.items()) if one in author}
+    names = {author[one]: name for one, name in read_note(result).named.items() if one in author}
     write_table(copy / AUTHORS, AUTHOR_SUMMARIES, [])  # the names of co-authors are looked up there, if they are known
     with TemporaryDirectory(prefix="homonym-") as work:
         found = summaries_of(copy, mentions, load_settings(result).blocking, Path(work), names, {})

@@ -677,7 +677,7 @@ def _given_names(decided: Decided, shown: pa.Table) -> dict[str, str]:
     if not decided.names:
         return {}
     authors = authors_of_mentions(shown)
-    return {authors[one]: name for one, name in sorted(decided.names.items()) if one in authors}
+    return {authors[one]: name for one, name in decided.names.items() if one in authors}  # the newest is last
 
 
 def _kept_names(plan: UpdatePlan, authors: set[str]) -> dict[str, str]:

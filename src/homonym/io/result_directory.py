@@ -241,7 +241,7 @@ def _locked_marker(path: Path, *, shared: bool) -> int | None:
                 return None
             os.close(lock)
         time.sleep(0.01)
-    raise OutputError(f"{path} is in use by another process since {BUSY_SECONDS:.0f} seconds; try again later.")
+    raise OutputError(f"{path} has been in use by another process for {BUSY_SECONDS:.0f} seconds; try again later.")
 
 
 def _has_locked(lock: int, *, shared: bool) -> bool:

@@ -35,6 +35,10 @@ GROUP_WORD = re.compile(
     r"|universidade?|working party)\b",
     re.IGNORECASE,
 )
+# Words of groups that are also surnames: "Forrest Council" is a person, unless further words follow.
+_ALSO_SURNAMES = frozenset(
+    "bureau center centre college council office panel school study survey trial trust union".split()
+)
 _SMALL_WORDS = (" of ", " for ", " the ", " and ", " für ")
 _INITIAL = re.compile(r"(?:^|[\s.-])[^\W\d_]\.")
 _COUNTRY = ("U.S. ", "U.K. ", "U.N. ")
@@ -64,10 +68,15 @@ def is_group(name: str) -> bool:
     [True, True, True]
     >>> [is_group(name) for name in ("Doe, Jane", "W. H. Center", "In Ho Kim", "Nguyen The Anh", "ATLAS Team, The")]
     [False, False, False, False, False]
+    >>> [is_group(name) for name in ("Forrest Council", "National Research Council", "Cochrane Collaboration")]
+    [False, True, True]
     """
     if name.count(" ") > 1 and any(map(name.__contains__, _SMALL_WORDS)):
         return True
     if "," in name[:-1] or " " not in name or not GROUP_WORD.search(name):
+        return False
+    first, _, last = name.rstrip(" ,").partition(" ")
+    if first and last.lower() in _ALSO_SURNAMES:
         return False
     return name.startswith(_COUNTRY) or _INITIAL.search(name) is None
 

@@ -380,10 +380,10 @@ def _names(tags: Tags, notes: list[Note]) -> Iterator[tuple[str, str]]:
 def _is_marked(name: str) -> bool:
     """Whether a comma at the end of a name marks a group, as EndNote asks for.
 
-    >>> [_is_marked(name) for name in ("Ice Watch,", "Doe, Jane,", "Doe,")]
-    [True, False, False]
+    >>> [_is_marked(name) for name in ("Ice Watch,", "Doe, Jane,", "Doe,", "van Dijk,")]
+    [True, False, False, False]
     """
-    return _WORDS_AND_COMMA.fullmatch(name) is not None
+    return _WORDS_AND_COMMA.fullmatch(name) is not None and not name[0].islower()
 
 
 def _entries(text: str) -> list[str]:
