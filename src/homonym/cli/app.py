@@ -146,7 +146,7 @@ def explain(result: Path, what: str, other: str | None, as_json: bool, output: P
     type=click.Choice(["assign", "grow", "rebuild"]),
     default="assign",
     show_default=True,
-    help="Old authors never merge or split (assign), may merge (grow), or are found again and keep their ids (rebuild).",
+    help="Old authors never merge or split (assign), may merge (grow), or are found anew and keep their ids (rebuild).",
 )
 @click.option("--remove", multiple=True, metavar="ID", help="Take a document out; @FILE has one id per line.")
 @click.option(
