@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,6 +11,7 @@ import pytest
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.events import events
 from homonym.commands.explain import explain
+from homonym.commands.run import Resources
 from homonym.commands.update import update
 from homonym.corpus.decision_store import NewDecision, add_decisions, add_undo
 from homonym.corpus.ids import current_id
@@ -303,3 +305,23 @@ def _new_count(result: Path, feature: str) -> float:
     table = pq.read_table(result / "statistics.new.parquet")
     chosen = table.filter(pa.compute.equal(table["feature"], feature))
     return float(pa.compute.sum(chosen["count"]).as_py() or 0)
+
+
+def test_update_does_not_undo_another_one(result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second update has a work directory of its own, so its lock is another one."""
+    from homonym.commands import update as command
+
+    apply, file = command._apply, new_file(tmp_path, range(40, 45))
+
+    def late(*given: Any) -> Any:
+        monkeypatch.undo()
+        update(result, file)
+        return apply(*given)
+
+    monkeypatch.setattr(command, "_apply", late)
+    with pytest.raises(OutputError, match="was changed by another update meanwhile, so this one changed nothing"):
+        update(result, new_file(tmp_path, range(45, 50)), resources=Resources(work=tmp_path / "other"))
+    documents = {row["document_id"] for row in rows(result, "documents")}
+    assert {f"D{number:04}" for number in range(40, 45)} <= documents
+    assert not {f"D{number:04}" for number in range(45, 50)} & documents
+    require_consistent(result)

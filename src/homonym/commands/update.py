@@ -20,9 +20,12 @@ from homonym.io.result_directory import (
     PAIRS,
     REPORT,
     VARIANTS,
+    ResultState,
     changed_directory,
     is_result,
     recover_missing,
+    require_state,
+    result_state,
 )
 from homonym.records.model import Problems
 from homonym.records.reader import Columns
@@ -104,6 +107,7 @@ def update(
         raise SettingsError("keep_epoch: recalibrate and the mode rebuild begin an epoch; leave one of them out.")
     from homonym.settings import Settings, load_settings
 
+    state = result_state(folder)
     # Without the name of their file, which is in the directory that is changed.
     settings = Settings(**load_settings(folder).model_dump(exclude_unset=True))
     with files_of(inputs, format) as (paths, known_format):
@@ -113,8 +117,12 @@ def update(
             files=RunFiles.of(folder, directories=[folder], is_directory=True), needs_input=False,
         )  # fmt: skip
         with open_local_engine(run) as engine:
-            task = _Task(folder, mode, recalibrate, keep_epoch, resources)
-            return _update(run, engine, task, list(remove))
+            task = _Task(folder, mode, recalibrate, keep_epoch, resources, state)
+            try:
+                return _update(run, engine, task, list(remove))
+            except InputError:
+                require_state(folder, state)  # tables of two updates do not fit together
+                raise
 
 
 class _Task(NamedTuple):
@@ -125,6 +133,7 @@ class _Task(NamedTuple):
     recalibrate: bool
     keep_epoch: bool
     resources: Resources | None
+    state: ResultState
 
 
 def _require_living(folder: Path) -> None:
@@ -181,7 +190,7 @@ def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, probl
     folder, mode, note = task.folder, task.mode, read_note(task.folder)
     since = change_since_epoch(folder, note, changes)
     reason = _why_new_epoch(run, task, since)
-    with changed_directory(folder) as copy:
+    with changed_directory(folder, task.state) as copy:
         plan = UpdatePlan(
             folder, folder, copy, scratch, read_epoch(folder), note, Decided.read(folder), changes, mode,
             read_ids(folder), run.threads,

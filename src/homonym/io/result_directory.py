@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 from homonym.errors import OutputError
 from homonym.io.outputs import first_within, sync_directory, sync_file
@@ -170,8 +171,10 @@ def written_directory(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def changed_directory(path: Path) -> Iterator[Path]:
+def changed_directory(path: Path, state: ResultState | None = None) -> Iterator[Path]:
     """A copy of a result directory to change, which replaces the result if the block succeeds; else it is removed.
+
+    Fails if the result is no longer in the given state, so that an update never undoes another one.
 
     Files are hard links, so a file must be replaced and never changed in place. New files must be on the disk. Whoever
     looks at `path` sees either the old files or the new ones: both directories change their names in one step where the
@@ -185,6 +188,8 @@ def changed_directory(path: Path) -> Iterator[Path]:
             _link_files(target, folder)
             yield folder
             with locked_decisions(target):
+                if state is not None:
+                    require_state(path, state)
                 _link_others(target, folder)
                 sync_directory(folder)
                 _exchange(folder, target)
@@ -195,6 +200,32 @@ def changed_directory(path: Path) -> Iterator[Path]:
         raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was changed.") from error
     except OutputError as error:  # about a file in the temporary directory
         raise OutputError(str(error).replace(str(folder), str(path))) from error
+
+
+class ResultState(NamedTuple):
+    """What every update changes: the directory and the note of the last update."""
+
+    directory: int
+    note: bytes
+
+
+def result_state(path: Path) -> ResultState:
+    """The state of a result; its directory is 0 while it has no name, in the middle of a swap."""
+    target = _target(path)
+    try:
+        note = (target / CORPUS).read_bytes()
+    except OSError:  # not yet updated, or damaged
+        note = b""
+    try:
+        return ResultState(os.stat(target).st_ino, note)
+    except FileNotFoundError:
+        return ResultState(0, note)
+
+
+def require_state(path: Path, state: ResultState) -> None:
+    """Fail if a result was changed since it was in this state."""
+    if result_state(path) != state:
+        raise OutputError(f"{path} was changed by another update meanwhile, so this one changed nothing; run it again.")
 
 
 def _link_files(target: Path, folder: Path) -> None:
