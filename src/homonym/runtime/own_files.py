@@ -42,7 +42,7 @@ _DATABASE: Names = {
 _SPARK_TABLE: dict[str, Any] = {r"\.?(part-|_(SUCCESS|metadata|common_metadata|started|committed)).*": None}
 _SPARK_TABLE[r"_temporary|\w+=.*|\d+|task_.*|attempt_.*"] = _SPARK_TABLE
 _SPARK: Names = {
-    "found|read|merged|amended|blocks|given|vocabulary|with_background|encoded": _SPARK_TABLE,
+    "found|united|read|merged|amended|blocks|given|vocabulary|with_background|encoded": _SPARK_TABLE,
     "document_rows|author_numbers|document_numbers": _SPARK_TABLE,
     "duplicates": {r"\w+-\d+": _SPARK_TABLE},
     **_ENCODED,
