@@ -27,6 +27,9 @@ from tests.support.living import (
 )
 
 
+ORCID = "0000-0002-1825-0097"
+
+
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_result(tmp_path_factory.mktemp("first"), range(40))
@@ -221,6 +224,36 @@ def test_different_decision_splits_and_new_papers_do_not_put_it_back(result: Pat
     assert tables(result) == before
     assert events(result).rows[-1]["kind"] == "merged"
     require_consistent(result)
+
+
+@pytest.mark.parametrize("mode", ["assign", "rebuild"])
+def test_parts_of_a_divided_author_keep_their_ids_when_one_grows(tmp_path: Path, mode: str) -> None:
+    people = [document(number) for number in range(10, 30)]
+    pair = [document(number, 0) | {"authors": [{"name": "Ulm, Ada", "ids": {"orcid": ORCID}}]} for number in (1, 2)]
+    disambiguate(write_documents(tmp_path / "records.jsonl", [*people, *pair]), tmp_path / "result", SETTINGS)
+    result = tmp_path / "result"
+    before = tables(result)
+    number = decide(result, "different", "D0001#0", "D0002#0")
+    update(result)
+    shown = authors(result)
+    grown = next(one for one in ("D0001#0", "D0002#0") if shown[one] not in before_ids(result))
+    new = document(3, 0) | {"authors": pair[0]["authors"]}
+    decide(result, "same", "D0003#0", grown)
+    path = write_documents(tmp_path / "new.jsonl", [new])
+    update(result, path, mode=mode, keep_epoch=mode != "rebuild")  # type: ignore[arg-type]
+    after = authors(result)
+    assert {one: after[one] for one in ("D0001#0", "D0002#0")} == {one: shown[one] for one in ("D0001#0", "D0002#0")}
+    assert after["D0003#0"] == shown[grown]
+    require_consistent(result)
+    update(result, remove=["D0003"], keep_epoch=True)
+    undo(result, number)
+    update(result, keep_epoch=True)
+    if mode == "assign":
+        assert tables(result) == before
+
+
+def before_ids(result: Path) -> set[str]:
+    return {row["author_id"] for row in rows(result, "ids") if row["created"] == 0}
 
 
 def decide(result: Path, kind: str, a: str, b: str) -> int:

@@ -79,6 +79,11 @@ class TouchedBlocks:
     conflicts: list[ConstraintConflict] = field(default_factory=list)
 
     @property
+    def origin(self) -> dict[str, str]:
+        """The authors that the result has shown so far, by the mention ids that hold now."""
+        return {self.renamed.get(mention, mention): author for mention, author in self.before.items()}
+
+    @property
     def is_changed(self) -> bool:
         """Whether any row is another than before."""
         return not self.shown.cast(MENTION_ROWS).equals(self.former.cast(MENTION_ROWS))
@@ -130,7 +135,7 @@ def touched_blocks(plan: UpdatePlan) -> TouchedBlocks:
     clustered = pa.concat_tables([clustered, _without_clusters(further)]).sort_by(ORDER)
     lost = _lost_authors(leaving, touched.renamed, clustered)
     touched.base = _with_authors(plan, clustered, links, touched, lost)
-    touched.shown = show_decisions(plan, touched.base)
+    touched.shown = show_decisions(plan, touched)
     touched.after = authors_of_mentions(touched.shown)
     return touched
 
@@ -472,12 +477,13 @@ def mean_confidence(rows: pa.Table, authors: set[str]) -> pa.Table:
 # Step 3
 
 
-def show_decisions(plan: UpdatePlan, base: pa.Table) -> pa.Table:
+def show_decisions(plan: UpdatePlan, touched: TouchedBlocks) -> pa.Table:
     """The rows with the authors that decisions make of undecided ones."""
+    base = touched.base
     if not plan.decided.pairs and not plan.decided.wrong:
         return base
     before = base["author_id"].to_pylist()
-    ids = apply_decisions(base, _years(plan, base), plan.decided, _splitter(plan))
+    ids = apply_decisions(base, _years(plan, base), plan.decided, _splitter(plan), touched.origin)
     moved = {one for pair in zip(before, ids, strict=True) if pair[0] != pair[1] for one in pair}
     if not moved:
         return base
