@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from homonym.commands.check import check
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.events import events
 from homonym.commands.explain import explain
@@ -26,8 +27,7 @@ from tests.support.living import (
     write_documents,
 )
 
-
-ORCID = "0000-0002-1825-0097"
+ORCIDS = ("0000-0002-1825-0097", "0000-0002-1694-233X", "0000-0001-5109-3700")
 
 
 @pytest.fixture(scope="module")
@@ -229,7 +229,7 @@ def test_different_decision_splits_and_new_papers_do_not_put_it_back(result: Pat
 @pytest.mark.parametrize("mode", ["assign", "rebuild"])
 def test_parts_of_a_divided_author_keep_their_ids_when_one_grows(tmp_path: Path, mode: str) -> None:
     people = [document(number) for number in range(10, 30)]
-    pair = [document(number, 0) | {"authors": [{"name": "Ulm, Ada", "ids": {"orcid": ORCID}}]} for number in (1, 2)]
+    pair = [document(number, 0) | {"authors": [{"name": "Ulm, Ada", "ids": {"orcid": ORCIDS[0]}}]} for number in (1, 2)]
     disambiguate(write_documents(tmp_path / "records.jsonl", [*people, *pair]), tmp_path / "result", SETTINGS)
     result = tmp_path / "result"
     before = tables(result)
@@ -250,6 +250,36 @@ def test_parts_of_a_divided_author_keep_their_ids_when_one_grows(tmp_path: Path,
     update(result, keep_epoch=True)
     if mode == "assign":
         assert tables(result) == before
+
+
+def test_redirects_to_a_revived_id_lead_to_it_again(tmp_path: Path) -> None:
+    papers = [
+        document(number) | {"authors": [{"name": "Ulm, Ada", "ids": {"orcid": ORCIDS[min(number, 3) - 1]}}]}
+        for number in range(1, 7)
+    ]
+    others = [document(number) for number in range(10, 30)]
+    disambiguate(write_documents(tmp_path / "records.jsonl", [*others, *papers]), tmp_path / "result", SETTINGS)
+    result = tmp_path / "result"
+    before = authors(result)
+    a, b, c = (before[f"D000{number}#0"] for number in (1, 2, 3))
+    assert len({a, b, c}) == 3
+    decide(result, "same", "D0001#0", "D0002#0")
+    update(result)
+    first = authors(result)["D0001#0"]
+    gone = ({a, b} - {first}).pop()
+    number = decide(result, "same", "D0002#0", "D0003#0")
+    update(result)
+    assert current_id(result, gone) == current_id(result, first) == c
+    undo(result, number)
+    update(result)
+    assert current_id(result, gone) == first
+    assert current_id(result, c) == c
+    require_consistent(result)
+    assert check(result).problems == []
+    update(result, remove=["D0001", "D0002"], keep_epoch=True)
+    assert current_id(result, gone) is None
+    require_consistent(result)
+    assert check(result).problems == []
 
 
 def before_ids(result: Path) -> set[str]:

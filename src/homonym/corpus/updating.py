@@ -37,7 +37,7 @@ from homonym.corpus.decided import Decided, anchor_of, apply_decisions, complete
 from homonym.corpus.epoch import CorpusNote, add_counts, add_features
 from homonym.corpus.event_table import CREATED, MERGED, MOVED, RETIRED, REVIVED, SPLIT, Event
 from homonym.corpus.id_matching import match_authors, weights_of
-from homonym.corpus.ids import ACTIVE, mint
+from homonym.corpus.ids import ACTIVE, ends_of_redirects, mint, rows_of_ids
 from homonym.corpus.intake import DocumentChanges
 from homonym.corpus.table_changes import read_identifiers, replace_rows, summaries_of
 from homonym.corpus.uniting import (
@@ -547,7 +547,8 @@ def find_id_changes(
 ) -> IdChanges:
     """Compare the authors of mentions before and after; both are by mention id."""
     changes = IdChanges()
-    status = {row["author_id"]: row for row in _known_rows(plan.known_ids, {*after.values()} - {*before.values()})}
+    known = rows_of_ids(plan.known_ids, {*after.values()} - {*before.values()})
+    led_to = ends_of_redirects(plan.known_ids, {row["author_id"] for row in known if row["status"] != ACTIVE})
     origin = {renamed.get(mention, mention): author for mention, author in before.items()}
     sources: dict[str, Counter[str]] = defaultdict(Counter)
     targets: dict[str, Counter[str]] = defaultdict(Counter)
@@ -567,10 +568,10 @@ def find_id_changes(
 
     for author in sorted(new_ids - old_ids):
         former = _most(sources[author])
-        if author in status:
+        if author in led_to:
             changes.revived.append(author)
-            came_from[author] = status[author]["target"]
-            changes.events.append(Event(REVIVED, author, status[author]["target"], reason=why([author])))
+            came_from[author] = led_to[author]
+            changes.events.append(Event(REVIVED, author, led_to[author], reason=why([author])))
         elif former is None:
             changes.created[author] = None
             changes.events.append(Event(CREATED, author, reason=reason))
@@ -593,13 +594,6 @@ def find_id_changes(
             continue
         changes.events.append(Event(MOVED, author, old, mention, why([author, old])))
     return changes
-
-
-def _known_rows(known: pa.Table, ids: set[str]) -> list[dict[str, Any]]:
-    """The rows of ids that were given before and are not active."""
-    found = known.filter(pc.is_in(known["author_id"], pa.array(sorted(ids), pa.string())))
-    rows: list[dict[str, Any]] = [row for row in found.to_pylist() if row["status"] != ACTIVE]
-    return rows
 
 
 def _most(counts: Counter[str]) -> str | None:
