@@ -335,7 +335,10 @@ def _with_authors(
     """The rows with authors for all mentions; authors that did not change keep their rows. Writes the conflicts."""
     is_clustered = pc.is_valid(rows["cluster"]).to_numpy()
     plain = rows.select(MENTION_ROWS.names)
+    gone = touched.before.keys() - {*rows["mention_id"].to_pylist()}
     if not is_clustered.any():
+        if gone:
+            replace_conflicts(plan.folder / CONFLICTS, set(), gone, [])
         return mean_confidence(plain, lost) if lost else plain
     group = joined_clusters(rows["author_id"], rows["cluster"].to_pylist())
     computed = _computed(rows, pa.array(is_clustered))
@@ -350,9 +353,8 @@ def _with_authors(
     changed = {new for old, new in zip(before, ids, strict=True) if old != new}
     touched.conflicts += united.conflicts
     worked = rows.filter(pa.array(is_clustered))
-    replace_conflicts(
-        plan.folder / CONFLICTS, {*worked["block"].to_pylist()}, {*worked["mention_id"].to_pylist()}, touched.conflicts
-    )
+    replaced = {*worked["mention_id"].to_pylist()} | gone
+    replace_conflicts(plan.folder / CONFLICTS, {*worked["block"].to_pylist()}, replaced, touched.conflicts)
     is_changed = pa.array([one in changed for one in ids], pa.bool_())
     computed = _with_united(computed, united)
     for name in _COMPUTED:
