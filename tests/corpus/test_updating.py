@@ -282,6 +282,18 @@ def test_redirects_to_a_revived_id_lead_to_it_again(tmp_path: Path) -> None:
     assert check(result).problems == []
 
 
+def test_same_record_again_is_unchanged_if_it_cites_a_merged_document(tmp_path: Path) -> None:
+    work = document(1) | {"ids": {"doi": "10.1000/1"}}
+    citing = document(2) | {"references": ["D0001", "COPY", "elsewhere"]}
+    others = [document(number) for number in range(10, 30)]
+    records = [*others, work, work | {"id": "COPY"}, citing]
+    disambiguate(write_documents(tmp_path / "records.jsonl", records), tmp_path / "result", SETTINGS)
+    done = update(tmp_path / "result", write_documents(tmp_path / "new.jsonl", [citing]))
+    assert done.documents == {"added": 0, "changed": 0, "removed": 0, "unchanged": 1}
+    more = citing | {"references": ["D0001", "COPY", "elsewhere", "D0010"]}
+    assert update(tmp_path / "result", write_documents(tmp_path / "more.jsonl", [more])).documents["changed"] == 1
+
+
 def before_ids(result: Path) -> set[str]:
     return {row["author_id"] for row in rows(result, "ids") if row["created"] == 0}
 
