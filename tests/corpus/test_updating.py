@@ -116,6 +116,55 @@ def test_mention_at_another_position_keeps_its_author(result: Path, tmp_path: Pa
     require_consistent(result)
 
 
+@pytest.mark.parametrize("mode", ["assign", "rebuild"])
+def test_decisions_stay_with_mentions_at_other_positions(result: Path, tmp_path: Path, mode: str) -> None:
+    before = authors(result)
+    largest = max(sorted(set(before.values())), key=list(before.values()).count)
+    a, b = sorted(mention for mention, author in before.items() if author == largest)[:2]
+    number = int(a[1:5])
+    decide(result, "different", a, b)
+    add_decisions(
+        result,
+        [NewDecision(user="ann", kind="name", a=a, b="The Name", mention_a=a, mention_b="", reason="")],
+    )
+    changed = document(number)
+    changed["authors"] = [{"name": "Young, Zoe"}, *changed["authors"]]
+    update(result, write_documents(tmp_path / "new.jsonl", [changed]), mode=mode)  # type: ignore[arg-type]
+    moved = f"{a[:-1]}{int(a[-1]) + 1}"
+    for _ in range(2):
+        after = authors(result)
+        assert after[moved] != after[b]
+        assert {row["author_id"] for row in rows(result, "authors") if row["name"] == "The Name"} == {after[moved]}
+        require_consistent(result)
+        assert check(result).problems == []
+        update(result, mode=mode)  # type: ignore[arg-type]
+    # A decision that is made now is about the mention that has the id now.
+    decide(result, "same", f"{a[:5]}#0", moved)
+    update(result)
+    after = authors(result)
+    assert after[f"{a[:5]}#0"] == after[moved] != after[b]
+    # The mention is gone, and another one has its id.
+    changed["authors"] = changed["authors"][:1] + changed["authors"][2:] if a[-1] == "0" else changed["authors"][1:2]
+    update(result, write_documents(tmp_path / "less.jsonl", [changed]))
+    assert "The Name" not in {row["name"] for row in rows(result, "authors")}
+    require_consistent(result)
+
+
+def test_pairs_stay_with_mentions_at_other_positions(tmp_path: Path) -> None:
+    papers = [document(number, 0) | {"authors": [{"name": "Ulm, Ada"}]} for number in (1, 2)]
+    others = [document(number) for number in range(10, 30)]
+    (tmp_path / "pairs.csv").write_text("mention_a,mention_b,relation\nD0001#0,D0002#0,different\n")
+    records, result = write_documents(tmp_path / "records.jsonl", [*others, *papers]), tmp_path / "result"
+    disambiguate(records, result, SETTINGS, pairs=tmp_path / "pairs.csv")
+    papers[0]["authors"] = [{"name": "Young, Zoe"}, *papers[0]["authors"]]
+    new = write_documents(tmp_path / "new.jsonl", papers[:1])
+    for mode in ("assign", "rebuild"):
+        update(result, new, mode=mode)
+        after = authors(result)
+        assert after["D0001#1"] != after["D0002#0"]
+        require_consistent(result)
+
+
 def test_removed_documents_leave(result: Path) -> None:
     before = authors(result)
     done = update(result, remove=["D0003", "D0004"])

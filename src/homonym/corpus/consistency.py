@@ -26,6 +26,7 @@ from homonym.corpus.decision_store import integrity_problem
 from homonym.corpus.epoch import file_digest, read_note
 from homonym.corpus.event_table import EVENT_ROWS
 from homonym.corpus.ids import ID_ROWS
+from homonym.corpus.renamed_mentions import RENAMED_ROWS
 from homonym.errors import HomonymError, InputError, counted, first_line
 from homonym.io.result_directory import (
     AUTHORS,
@@ -42,6 +43,7 @@ from homonym.io.result_directory import (
     NAMES,
     NEW_FEATURES,
     PAIRS,
+    RENAMED,
     REPORT,
     SETTINGS,
     UNDECIDED,
@@ -66,6 +68,7 @@ _LAYOUTS = {
     DOCUMENTS: DOCUMENT_ROWS,
     IDS: ID_ROWS,
     EVENTS: EVENT_ROWS,
+    RENAMED: RENAMED_ROWS,
 }
 
 

@@ -43,9 +43,9 @@ class Decided:
     numbers: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, result: Path) -> Decided:
-        """Read the decisions of a result."""
-        rows = read_decisions(result)
+    def read(cls, result: Path, renames: Path | None = None) -> Decided:
+        """Read the decisions of a result; the table of renamed mentions may be that of another folder."""
+        rows = read_decisions(result, renames)
         state = decision_state(rows)
         numbers: dict[str, int] = {}
         for row in rows:
