@@ -123,6 +123,10 @@ def test_assign_leaves_two_authors_whom_an_orcid_would_unite_and_says_so(result:
         (row,) = [row for row in csv.DictReader(stream) if row["kind"] == "known authors"]
     assert "mode assign leaves as they are" in row["what"]
     assert any("grow" in text for text in found.warnings)
+    assert set(row["mentions"].split(";")) & {"D0050#0", "D0051#0"}
+    copy = Path(shutil.copytree(result, result.parent / "copy"))
+    update(copy, remove=["D0050", "D0051"], keep_epoch=True)
+    assert not (copy / "conflicts.csv").exists() or "D005" not in (copy / "conflicts.csv").read_text()
     after = add(result, paper(52, "Smith, Hugo", "0000-0001-5109-3700", 1), mode="grow")
     assert after["D0005#0"] == after["D0006#0"] == after["D0052#0"]
     assert not (result / "conflicts.csv").exists() or "known authors" not in (result / "conflicts.csv").read_text()

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from homonym.commands.check import check
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.events import events
 from homonym.commands.explain import explain
@@ -27,6 +28,8 @@ from tests.support.living import (
     tables,
     write_documents,
 )
+
+ORCIDS = ("0000-0002-1825-0097", "0000-0002-1694-233X", "0000-0001-5109-3700")
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +116,55 @@ def test_mention_at_another_position_keeps_its_author(result: Path, tmp_path: Pa
     assert after["D0007#1"] == before["D0007#0"]
     assert after["D0007#2"] == before["D0007#1"]
     require_consistent(result)
+
+
+@pytest.mark.parametrize("mode", ["assign", "rebuild"])
+def test_decisions_stay_with_mentions_at_other_positions(result: Path, tmp_path: Path, mode: str) -> None:
+    before = authors(result)
+    largest = max(sorted(set(before.values())), key=list(before.values()).count)
+    a, b = sorted(mention for mention, author in before.items() if author == largest)[:2]
+    number = int(a[1:5])
+    decide(result, "different", a, b)
+    add_decisions(
+        result,
+        [NewDecision(user="ann", kind="name", a=a, b="The Name", mention_a=a, mention_b="", reason="")],
+    )
+    changed = document(number)
+    changed["authors"] = [{"name": "Young, Zoe"}, *changed["authors"]]
+    update(result, write_documents(tmp_path / "new.jsonl", [changed]), mode=mode)  # type: ignore[arg-type]
+    moved = f"{a[:-1]}{int(a[-1]) + 1}"
+    for _ in range(2):
+        after = authors(result)
+        assert after[moved] != after[b]
+        assert {row["author_id"] for row in rows(result, "authors") if row["name"] == "The Name"} == {after[moved]}
+        require_consistent(result)
+        assert check(result).problems == []
+        update(result, mode=mode)  # type: ignore[arg-type]
+    # A decision that is made now is about the mention that has the id now.
+    decide(result, "same", f"{a[:5]}#0", moved)
+    update(result)
+    after = authors(result)
+    assert after[f"{a[:5]}#0"] == after[moved] != after[b]
+    # The mention is gone, and another one has its id.
+    changed["authors"] = changed["authors"][:1] + changed["authors"][2:] if a[-1] == "0" else changed["authors"][1:2]
+    update(result, write_documents(tmp_path / "less.jsonl", [changed]))
+    assert "The Name" not in {row["name"] for row in rows(result, "authors")}
+    require_consistent(result)
+
+
+def test_pairs_stay_with_mentions_at_other_positions(tmp_path: Path) -> None:
+    papers = [document(number, 0) | {"authors": [{"name": "Ulm, Ada"}]} for number in (1, 2)]
+    others = [document(number) for number in range(10, 30)]
+    (tmp_path / "pairs.csv").write_text("mention_a,mention_b,relation\nD0001#0,D0002#0,different\n")
+    records, result = write_documents(tmp_path / "records.jsonl", [*others, *papers]), tmp_path / "result"
+    disambiguate(records, result, SETTINGS, pairs=tmp_path / "pairs.csv")
+    papers[0]["authors"] = [{"name": "Young, Zoe"}, *papers[0]["authors"]]
+    new = write_documents(tmp_path / "new.jsonl", papers[:1])
+    for mode in ("assign", "rebuild"):
+        update(result, new, mode=mode)
+        after = authors(result)
+        assert after["D0001#1"] != after["D0002#0"]
+        require_consistent(result)
 
 
 def test_removed_documents_leave(result: Path) -> None:
@@ -223,6 +275,78 @@ def test_different_decision_splits_and_new_papers_do_not_put_it_back(result: Pat
     assert tables(result) == before
     assert events(result).rows[-1]["kind"] == "merged"
     require_consistent(result)
+
+
+@pytest.mark.parametrize("mode", ["assign", "rebuild"])
+def test_parts_of_a_divided_author_keep_their_ids_when_one_grows(tmp_path: Path, mode: str) -> None:
+    people = [document(number) for number in range(10, 30)]
+    pair = [document(number, 0) | {"authors": [{"name": "Ulm, Ada", "ids": {"orcid": ORCIDS[0]}}]} for number in (1, 2)]
+    disambiguate(write_documents(tmp_path / "records.jsonl", [*people, *pair]), tmp_path / "result", SETTINGS)
+    result = tmp_path / "result"
+    before = tables(result)
+    number = decide(result, "different", "D0001#0", "D0002#0")
+    update(result)
+    shown = authors(result)
+    grown = next(one for one in ("D0001#0", "D0002#0") if shown[one] not in before_ids(result))
+    new = document(3, 0) | {"authors": pair[0]["authors"]}
+    decide(result, "same", "D0003#0", grown)
+    path = write_documents(tmp_path / "new.jsonl", [new])
+    update(result, path, mode=mode, keep_epoch=mode != "rebuild")  # type: ignore[arg-type]
+    after = authors(result)
+    assert {one: after[one] for one in ("D0001#0", "D0002#0")} == {one: shown[one] for one in ("D0001#0", "D0002#0")}
+    assert after["D0003#0"] == shown[grown]
+    require_consistent(result)
+    update(result, remove=["D0003"], keep_epoch=True)
+    undo(result, number)
+    update(result, keep_epoch=True)
+    if mode == "assign":
+        assert tables(result) == before
+
+
+def test_redirects_to_a_revived_id_lead_to_it_again(tmp_path: Path) -> None:
+    papers = [
+        document(number) | {"authors": [{"name": "Ulm, Ada", "ids": {"orcid": ORCIDS[min(number, 3) - 1]}}]}
+        for number in range(1, 7)
+    ]
+    others = [document(number) for number in range(10, 30)]
+    disambiguate(write_documents(tmp_path / "records.jsonl", [*others, *papers]), tmp_path / "result", SETTINGS)
+    result = tmp_path / "result"
+    before = authors(result)
+    a, b, c = (before[f"D000{number}#0"] for number in (1, 2, 3))
+    assert len({a, b, c}) == 3
+    decide(result, "same", "D0001#0", "D0002#0")
+    update(result)
+    first = authors(result)["D0001#0"]
+    gone = ({a, b} - {first}).pop()
+    number = decide(result, "same", "D0002#0", "D0003#0")
+    update(result)
+    assert current_id(result, gone) == current_id(result, first) == c
+    undo(result, number)
+    update(result)
+    assert current_id(result, gone) == first
+    assert current_id(result, c) == c
+    require_consistent(result)
+    assert check(result).problems == []
+    update(result, remove=["D0001", "D0002"], keep_epoch=True)
+    assert current_id(result, gone) is None
+    require_consistent(result)
+    assert check(result).problems == []
+
+
+def test_same_record_again_is_unchanged_if_it_cites_a_merged_document(tmp_path: Path) -> None:
+    work = document(1) | {"ids": {"doi": "10.1000/1"}}
+    citing = document(2) | {"references": ["D0001", "COPY", "elsewhere"]}
+    others = [document(number) for number in range(10, 30)]
+    records = [*others, work, work | {"id": "COPY"}, citing]
+    disambiguate(write_documents(tmp_path / "records.jsonl", records), tmp_path / "result", SETTINGS)
+    done = update(tmp_path / "result", write_documents(tmp_path / "new.jsonl", [citing]))
+    assert done.documents == {"added": 0, "changed": 0, "removed": 0, "unchanged": 1}
+    more = citing | {"references": ["D0001", "COPY", "elsewhere", "D0010"]}
+    assert update(tmp_path / "result", write_documents(tmp_path / "more.jsonl", [more])).documents["changed"] == 1
+
+
+def before_ids(result: Path) -> set[str]:
+    return {row["author_id"] for row in rows(result, "ids") if row["created"] == 0}
 
 
 def decide(result: Path, kind: str, a: str, b: str) -> int:

@@ -96,6 +96,9 @@ def require_consistent(result: Path) -> None:
     if (result / "ids.parquet").exists():
         ids = {row["author_id"]: row for row in rows(result, "ids")}
         assert {one for one, row in ids.items() if row["status"] == "active"} == people.keys()
-        for row in ids.values():
-            if row["status"] == "redirect":
-                assert ids[row["target"]]["status"] == "active"
+        for first in ids.values():
+            row, seen = first, {first["author_id"]}
+            while row["status"] == "redirect":
+                row = ids[row["target"]]
+                assert row["author_id"] not in seen
+                seen.add(row["author_id"])

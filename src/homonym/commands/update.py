@@ -185,7 +185,7 @@ def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, probl
     from homonym.corpus.epoch import change_since_epoch, read_epoch, read_note
     from homonym.corpus.ids import read_ids
     from homonym.corpus.table_changes import replace_rows
-    from homonym.corpus.updating import UpdatePlan, touched_blocks
+    from homonym.corpus.updating import UpdatePlan, follow_renames, touched_blocks
 
     folder, mode, note = task.folder, task.mode, read_note(task.folder)
     since = change_since_epoch(folder, note, changes)
@@ -198,6 +198,7 @@ def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, probl
         if changes.leaving or len(changes.rows):
             with run.stages.stage("documents"):
                 replace_rows(folder, copy, DOCUMENTS, sorted(changes.leaving), changes.rows)
+            plan = follow_renames(plan)
         fresh = _run_all(run, plan, task.resources) if reason else None
         if fresh and mode == "rebuild":
             plan, touched = _rebuild(run, plan, fresh)

@@ -26,6 +26,7 @@ from homonym.corpus.decision_store import integrity_problem
 from homonym.corpus.epoch import file_digest, read_note
 from homonym.corpus.event_table import EVENT_ROWS
 from homonym.corpus.ids import ID_ROWS
+from homonym.corpus.renamed_mentions import RENAMED_ROWS
 from homonym.errors import HomonymError, InputError, counted, first_line
 from homonym.io.result_directory import (
     AUTHORS,
@@ -42,6 +43,7 @@ from homonym.io.result_directory import (
     NAMES,
     NEW_FEATURES,
     PAIRS,
+    RENAMED,
     REPORT,
     SETTINGS,
     UNDECIDED,
@@ -66,6 +68,7 @@ _LAYOUTS = {
     DOCUMENTS: DOCUMENT_ROWS,
     IDS: ID_ROWS,
     EVENTS: EVENT_ROWS,
+    RENAMED: RENAMED_ROWS,
 }
 
 
@@ -183,14 +186,14 @@ RULES = (
         _missing("target", "ids", "author_id FROM ids"),
     ),
     ConsistencyRule(
-        IDS, (IDS,), "has a redirect that does not lead to an author, from the id {}",
-        # Redirects lead to authors directly or in a few steps; a thousand are a cycle.
+        IDS, (IDS,), "has a redirect that does not lead to an author or a retired id, from the id {}",
+        # Redirects lead there directly or in a few steps; a thousand are a cycle.
         """WITH RECURSIVE chain(author_id, target, steps) AS (
              SELECT author_id, target, 0 FROM ids WHERE status = 'redirect' UNION ALL
              SELECT c.author_id, i.target, steps + 1 FROM chain c JOIN ids i ON i.author_id = c.target
              WHERE i.status = 'redirect' AND steps < 1000)
            SELECT count(DISTINCT c.author_id), min(c.author_id) FROM chain c LEFT JOIN ids i ON i.author_id = c.target
-           WHERE steps >= 1000 OR (i.status IS DISTINCT FROM 'redirect' AND i.status IS DISTINCT FROM 'active')""",
+           WHERE steps >= 1000 OR i.status IS NULL OR i.status NOT IN ('redirect', 'active', 'retired')""",
     ),
     ConsistencyRule(
         IDS, (IDS,), "says that an id was split off {}, which it does not have",

@@ -1,9 +1,11 @@
 """Applies the decisions of users to the authors of some blocks; they may be about mentions of different blocks.
 
-Authors without decisions are the *undecided* ones. The authors that a result shows follow from these and from the
-decisions in force, and from nothing else; so an undo restores them. Authors that `same` connects become one. If users
-call two mentions of it different, the mentions of that author are clustered again with these cannot-links and without a
-limit: each mention stays with one of the sides. The mentions of wrong records are alone.
+Authors without decisions are the *undecided* ones. The mentions of each author that a result shows follow from these
+and from the decisions in force, and from nothing else; so an undo restores them. Authors that `same` connects become
+one. If users call two mentions of it different, the mentions of that author are clustered again with these cannot-links
+and without a limit: each mention stays with one of the sides. The mentions of wrong records are alone.
+
+The parts of a divided author keep the ids under which the result showed them before, so that an id stays with a person.
 """
 
 from __future__ import annotations
@@ -41,9 +43,9 @@ class Decided:
     numbers: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, result: Path) -> Decided:
-        """Read the decisions of a result."""
-        rows = read_decisions(result)
+    def read(cls, result: Path, renames: Path | None = None) -> Decided:
+        """Read the decisions of a result; the table of renamed mentions may be that of another folder."""
+        rows = read_decisions(result, renames)
         state = decision_state(rows)
         numbers: dict[str, int] = {}
         for row in rows:
@@ -58,26 +60,41 @@ class Decided:
         return {mention for a, b, _ in self.pairs for mention in (a, b)}
 
 
-def apply_decisions(rows: pa.Table, year: Sequence[int | None], decided: Decided, split: Split) -> list[str]:
+def apply_decisions(
+    rows: pa.Table, year: Sequence[int | None], decided: Decided, split: Split, shown: Mapping[str, str] = {}
+) -> list[str]:
     """The author ids of rows, which are whole blocks with undecided authors, as decisions want them.
 
-    `year` is that of each row's document.
+    `year` is that of each row's document. `shown` are the authors that the result has shown so far, by mention id.
     """
     ids: list[str] = rows["author_id"].to_pylist()
     mention_ids = rows["mention_id"].to_pylist()
     place = {mention: number for number, mention in enumerate(mention_ids)}
     pairs = [(place[a], place[b], same) for a, b, same in decided.pairs if a in place and b in place]
     alone = [number for number, one in enumerate(rows["document_id"].to_pylist()) if one in decided.wrong]
-    block = rows["block"].to_pylist()
     if not pairs and not alone:
         return ids
-    taken, chosen = set(ids), _by_row(pairs)
+    chosen, part_of, usable = _by_row(pairs), dict[int, int](), dict[int, str | None]()
+    undecided = set(ids)
     for members in _concerned_authors(ids, pairs, alone):
         inside = sorted({pair for row in members for pair in chosen[row]})
         parts = _parts(rows, members, inside, {*alone}.intersection(members), mention_ids, split)
-        kept = match_authors([ids[one] for one in members], parts)
-        _name_parts(members, parts, kept, ids, block, mention_ids, year, taken)
+        first, own = 2 * len(part_of), {ids[row] for row in members}
+        part_of |= {row: first + part for row, part in zip(members, parts, strict=True)}
+        before = {row: shown.get(mention_ids[row]) for row in members}
+        usable |= {row: None if one in undecided and one not in own else one for row, one in before.items()}
+    kept = _kept_ids(ids, part_of, usable)
+    _name_parts(part_of, kept, ids, rows["block"].to_pylist(), mention_ids, year)
     return ids
+
+
+def _kept_ids(ids: Sequence[str], part_of: Mapping[int, int], usable: Mapping[int, str | None]) -> dict[int, str]:
+    """The id that each part keeps: the one it was shown under, else that of an undecided author, if it is free."""
+    parts = list(part_of.values())
+    kept = match_authors(list(usable.values()), parts)
+    used = {*kept.values()}
+    free = [None if part in kept or ids[row] in used else ids[row] for row, part in part_of.items()]
+    return kept | match_authors(free, parts)
 
 
 def _by_row(pairs: Iterable[Pair]) -> dict[int, list[Pair]]:
@@ -135,18 +152,17 @@ def _parts(
 
 
 def _name_parts(
-    members: Sequence[int],
-    parts: Sequence[int],
+    part_of: Mapping[int, int],
     kept: Mapping[int, str],
     ids: list[str],
     block: Sequence[str],
     mention_ids: Sequence[str],
     year: Sequence[int | None],
-    taken: set[str],
 ) -> None:
     """Give each part the id that it keeps, or a new one from its anchor."""
+    taken = {*ids, *kept.values()}
     rows_of: dict[int, list[int]] = defaultdict(list)
-    for row, part in zip(members, parts, strict=True):
+    for row, part in part_of.items():
         rows_of[part].append(row)
     for part, own in sorted(rows_of.items(), key=lambda item: min(mention_ids[row] for row in item[1])):
         name = kept.get(part)

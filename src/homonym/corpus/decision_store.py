@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 import orjson
 
+from homonym.corpus.renamed_mentions import MentionRenames
 from homonym.errors import HomonymError, InputError, OutputError, first_line
 from homonym.io.outputs import sync_directory
 from homonym.io.result_directory import BUSY_SECONDS, DECISIONS, locked_decisions
@@ -101,13 +102,25 @@ class NewDecision(NamedTuple):
 _COLUMNS = "number, time, user, kind, a, b, mention_a, mention_b, reason, undoes, members"
 
 
-def read_decisions(result: Path) -> list[Decision]:
-    """All rows of the file of a result, in the order of their numbers; none if there is no file."""
+def read_decisions(result: Path, renames: Path | None = None) -> list[Decision]:
+    """All rows of the file of a result, in the order of their numbers; none if there is no file.
+
+    Mentions have the ids that hold now. The table of renames is that of the result, or of another folder.
+    """
     path = result / DECISIONS
     if not os.path.lexists(path):
         return []
     with _opened(path, writing=False) as connection:
-        return _rows(connection, path)
+        rows = _rows(connection, path)
+    known = MentionRenames.read(renames or result)
+    return [_with_current_mentions(row, known) for row in rows] if known else rows
+
+
+def _with_current_mentions(row: Decision, renames: MentionRenames) -> Decision:
+    if row.kind == WRONG_RECORD:  # about a document
+        return row
+    a, b, *members = (renames.current(one, row.number) for one in (row.mention_a, row.mention_b, *row.members))
+    return row._replace(mention_a=a, mention_b=b, members=tuple(members))
 
 
 def _rows(connection: sqlite3.Connection, path: Path) -> list[Decision]:

@@ -105,11 +105,11 @@ def changed_ids(
 ) -> pa.Table:
     """The table of ids after an update. `created` maps new ids to the author they were split off, if any.
 
-    Redirects that led to an id which is redirected now lead to its target. An id that is `revived` is active again:
-    the decision that made it a redirect was undone.
+    Redirects that lead to an id which is gone now stay as they are: a chain may end in a retired id. An id that is
+    `revived` is active again, with all redirects to it: the decision that made it a redirect was undone.
     """
     gone, back = set(retired), set(revived)
-    rows = {row["author_id"]: row for row in _concerned(known, {*redirected, *gone, *back})}
+    rows = {row["author_id"]: row for row in rows_of_ids(known, {*redirected, *gone, *back})}
     for row in rows.values():
         own = row["author_id"]
         if own in redirected:
@@ -118,10 +118,6 @@ def changed_ids(
             row |= {"status": RETIRED, "target": None, "changed": update}
         elif own in back:
             row |= {"status": ACTIVE, "target": None, "changed": update}
-        elif row["target"] in redirected:
-            row |= {"target": redirected[row["target"]], "changed": update}
-        elif row["target"] in gone:
-            row |= {"status": RETIRED, "target": None, "changed": update}
     for own, origin in created.items():
         rows[own] = {
             "author_id": own, "status": ACTIVE, "target": None, "split_from": origin, "created": update,
@@ -133,12 +129,27 @@ def changed_ids(
     return pa.concat_tables([kept, pa.Table.from_pylist(list(rows.values()), schema=ID_ROWS)]).sort_by("author_id")
 
 
-def _concerned(known: pa.Table, changed: Collection[str]) -> list[dict[str, Any]]:
-    """The rows of some ids, and the redirects that lead to them."""
-    wanted = pa.array(sorted(changed), pa.string())
-    found = known.filter(pc.or_(pc.is_in(known["author_id"], wanted), pc.is_in(known["target"], wanted)))
+def rows_of_ids(known: pa.Table, ids: Collection[str]) -> list[dict[str, Any]]:
+    """The rows of some ids, of the whole table."""
+    found = known.filter(pc.is_in(known["author_id"], pa.array(sorted(ids), pa.string())))
     rows: list[dict[str, Any]] = found.to_pylist()
     return rows
+
+
+def ends_of_redirects(known: pa.Table, ids: Collection[str]) -> dict[str, str | None]:
+    """The active ids that some redirects lead to; None if a chain ends in a retired id."""
+    row, following = dict[str, dict[str, Any]](), set(ids)
+    while following:
+        found = rows_of_ids(known, following)
+        row |= {one["author_id"]: one for one in found}
+        following = {one["target"] for one in found if one["target"] is not None} - row.keys()
+    ends: dict[str, str | None] = {}
+    for one in ids:
+        end = one
+        while row[end]["status"] == REDIRECT:
+            end = row[end]["target"]
+        ends[one] = end if row[end]["status"] == ACTIVE else None
+    return ends
 
 
 def write_ids(folder: Path, ids: pa.Table) -> None:

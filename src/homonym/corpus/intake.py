@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from homonym.collection import counting
 from homonym.collection.document_merging import Copy, merge
-from homonym.collection.document_table import CHOSEN, document_rows
+from homonym.collection.document_table import CHOSEN, document_rows, new_references
 from homonym.collection.identity import title_digest
 from homonym.collection.layout import KEY_ROWS, part_file, part_files
 from homonym.collection.parts import Chunk, write_documents
@@ -252,10 +252,13 @@ def _write_known_ids(work: Path, first: int, new: Sequence[_Record], known: Sequ
 
 @dataclass
 class _Combined:
-    """Documents of the result after the update: rows of CHOSEN, and what happened."""
+    """Documents of the result after the update: rows of CHOSEN, and what happened.
+
+    `known` are the documents that new records are about, each with the number of these.
+    """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
-    changed: set[str] = field(default_factory=set)
+    known: dict[str, tuple[Document, int]] = field(default_factory=dict)
     unchanged: int = 0
     merged: int = 0
     bridges: int = 0
@@ -284,10 +287,11 @@ def _combine(
         else:
             _add(records, taken, found)
     _refer_to_current_ids(found.rows, renamed)
+    _leave_out_unchanged(found)
     rows = no_documents()
     if found.rows:
         rows = document_rows(pa.Table.from_pylist(found.rows, schema=CHOSEN)).sort_by("document_id")
-    return DocumentChanges(rows, frozenset(found.changed), removed, found.unchanged, found.merged, found.bridges)
+    return DocumentChanges(rows, frozenset(found.known), removed, found.unchanged, found.merged, found.bridges)
 
 
 def _change(old: _Known, records: Sequence[_Record], found: _Combined) -> None:
@@ -299,15 +303,31 @@ def _change(old: _Known, records: Sequence[_Record], found: _Combined) -> None:
         copies.append(Copy(before, "documents"))
     document = merge(copies).document if len(copies) > 1 else copies[0].document
     document.id = old.document_id
-    if _same_content(document, before):
-        found.unchanged += len(records)
-        return
-    found.changed.add(old.document_id)
+    found.known[old.document_id] = (before, len(records))
     found.rows.append(_row(document, old.document_id, {*old.record_ids, *again}))
 
 
-def _same_content(a: Document, b: Document) -> bool:
-    return document_line(a) == document_line(b)
+def _leave_out_unchanged(found: _Combined) -> None:
+    """Leave out known documents about which the new records say nothing new, with references by current ids."""
+    kept = []
+    for row in found.rows:
+        before, records = found.known.get(row["document_id"], (None, 0))
+        if before and document_line(before) in {row["text"], _with_current_references(row)}:
+            found.unchanged += records
+            del found.known[row["document_id"]]
+        else:
+            kept.append(row)
+    found.rows = kept
+
+
+def _with_current_references(row: Mapping[str, Any]) -> bytes:
+    """The line of a document with references by the ids of the result."""
+    document, _ = parse_document(row["text"])
+    pairs, new_ids = row["cited"] or [], defaultdict[str, list[str]](list)
+    for old, new in zip(pairs[::2], pairs[1::2], strict=True):
+        new_ids[old].append(new)
+    document.references = new_references(list(document.references), new_ids)
+    return document_line(document)
 
 
 def _add(records: Sequence[_Record], taken: set[str], found: _Combined) -> None:

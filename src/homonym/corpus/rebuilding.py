@@ -156,7 +156,7 @@ def carry_over(plan: UpdatePlan, fresh: Path) -> tuple[UpdatePlan, TouchedBlocks
     ids = pa.array(names, pa.string()).take(coded.indices)
     touched.base = new.set_column(new.column_names.index("author_id"), "author_id", ids)
     plan = replace(plan, result=fresh, epoch=read_epoch(fresh))
-    touched.shown = show_decisions(plan, touched.base)
+    touched.shown = show_decisions(plan, touched)
     _only_changed(touched, new, plan.decided.names)
     return plan, touched
 

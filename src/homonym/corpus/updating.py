@@ -31,14 +31,16 @@ from homonym.collection.block_reload import extract_records
 from homonym.collection.document_merging import author_places
 from homonym.constraints.across_blocks import UnitedAuthors, linking_kinds
 from homonym.constraints.conflicts import ConstraintConflict, replace_conflicts
-from homonym.constraints.evidence import UserPairs
+from homonym.constraints.evidence import UserPairs, write_user_pairs
 from homonym.corpus.assignment import ClusteredRows, Epoch, cluster_rows
 from homonym.corpus.decided import Decided, anchor_of, apply_decisions, complete_parts, consistent_parts
+from homonym.corpus.decision_store import read_decisions
 from homonym.corpus.epoch import CorpusNote, add_counts, add_features
 from homonym.corpus.event_table import CREATED, MERGED, MOVED, RETIRED, REVIVED, SPLIT, Event
 from homonym.corpus.id_matching import match_authors, weights_of
-from homonym.corpus.ids import ACTIVE, mint
+from homonym.corpus.ids import ACTIVE, ends_of_redirects, mint, rows_of_ids
 from homonym.corpus.intake import DocumentChanges
+from homonym.corpus.renamed_mentions import append_renames, gone_mention
 from homonym.corpus.table_changes import read_identifiers, replace_rows, summaries_of
 from homonym.corpus.uniting import (
     BlockLinks,
@@ -50,7 +52,7 @@ from homonym.corpus.uniting import (
     unite_groups,
 )
 from homonym.engines.base import DECIMALS
-from homonym.io.result_directory import AUTHORS, CONFLICTS, DOCUMENTS, MENTIONS, UNDECIDED
+from homonym.io.result_directory import AUTHORS, CONFLICTS, DOCUMENTS, MENTIONS, PAIRS, UNDECIDED
 from homonym.io.tables import look_up, write_table
 from homonym.records.model import Author
 from homonym.schema import AUTHORS as MENTION_ROWS
@@ -77,6 +79,11 @@ class TouchedBlocks:
     blocks: list[str] = field(default_factory=list)
     former: pa.Table = field(default_factory=MENTION_ROWS.empty_table)
     conflicts: list[ConstraintConflict] = field(default_factory=list)
+
+    @property
+    def origin(self) -> dict[str, str]:
+        """The authors that the result has shown so far, by the mention ids that hold now."""
+        return {self.renamed.get(mention, mention): author for mention, author in self.before.items()}
 
     @property
     def is_changed(self) -> bool:
@@ -130,7 +137,7 @@ def touched_blocks(plan: UpdatePlan) -> TouchedBlocks:
     clustered = pa.concat_tables([clustered, _without_clusters(further)]).sort_by(ORDER)
     lost = _lost_authors(leaving, touched.renamed, clustered)
     touched.base = _with_authors(plan, clustered, links, touched, lost)
-    touched.shown = show_decisions(plan, touched.base)
+    touched.shown = show_decisions(plan, touched)
     touched.after = authors_of_mentions(touched.shown)
     return touched
 
@@ -152,7 +159,11 @@ def _new_rows(plan: UpdatePlan) -> pa.Table:
     with TemporaryDirectory(dir=plan.work) as folder:
         part = extract_records(plan.changes.rows["record"], plan.epoch.settings, Path(folder))
     add_features(plan.folder, part["features"])
-    mentions = part["mentions"]
+    return _without_authors(part["mentions"])
+
+
+def _without_authors(mentions: pa.Table) -> pa.Table:
+    """Rows of the table of mentions for those of a part."""
     columns = {name: mentions[name] for name in ("mention_id", "document_id", "position", "name", "block")}
     missing = {name: pa.nulls(len(mentions), MENTION_ROWS.field(name).type) for name in MENTION_ROWS.names[5:]}
     return nullable_rows(pa.table(columns | missing).select(MENTION_ROWS.names))
@@ -202,6 +213,7 @@ def inherited_rows(new: pa.Table, leaving: pa.Table, changed: frozenset[str]) ->
         if row["document_id"] in changed:
             by_document[row["document_id"]].append(row)
     for document, mentions in by_document.items():
+        mentions.sort(key=_position)
         former = old.get(document, [])
         places = author_places(_people(mentions), _people(former)) if former else []
         for row, place in zip(mentions, places, strict=False):
@@ -210,7 +222,41 @@ def inherited_rows(new: pa.Table, leaving: pa.Table, changed: frozenset[str]) ->
                 row |= {name: before[name] for name in MENTION_ROWS.names[5:]}
                 if before["mention_id"] != row["mention_id"]:
                     renamed[before["mention_id"]] = row["mention_id"]
-    return pa.Table.from_pylist(rows, schema=_NULLABLE), renamed
+    return pa.Table.from_pylist(rows, schema=_NULLABLE), renamed | _gone_mentions(leaving, renamed)
+
+
+def _gone_mentions(leaving: pa.Table, renamed: Mapping[str, str]) -> dict[str, str]:
+    """Mentions whose id belongs to another mention now, and that have no other id: they are gone."""
+    taken = {*renamed.values()} - renamed.keys()
+    return {one: gone_mention(one) for one in leaving["mention_id"].to_pylist() if one in taken}
+
+
+def follow_renames(plan: UpdatePlan) -> UpdatePlan:
+    """The plan with decisions and pairs by the mention ids after the update; the result gets the renames."""
+    renamed = _renamed_mentions(plan)
+    if not renamed:
+        return plan
+    last = max((row.number for row in read_decisions(plan.place)), default=0)
+    append_renames(plan.folder, last, renamed)
+    pairs = plan.epoch.pairs
+    if pairs:
+        a, b = (tuple(renamed.get(one, one) for one in side) for side in (pairs.a, pairs.b))
+        pairs = UserPairs(a, b, pairs.same)
+        write_user_pairs(plan.folder / PAIRS, pairs)
+    return replace(plan, decided=Decided.read(plan.place, plan.folder), epoch=replace(plan.epoch, pairs=pairs))
+
+
+def _renamed_mentions(plan: UpdatePlan) -> dict[str, str]:
+    """The mentions of changed documents that have another id after the update."""
+    if not plan.changes.changed:
+        return {}
+    documents = sorted(plan.changes.changed)
+    records = plan.changes.rows.filter(pc.is_in(plan.changes.rows["document_id"], pa.array(documents, pa.string())))
+    with TemporaryDirectory(dir=plan.work) as folder:
+        part = extract_records(records["record"], plan.epoch.settings, Path(folder))
+    return inherited_rows(
+        _without_authors(part["mentions"]), _rows(plan, "document_id", documents), plan.changes.changed
+    )[1]
 
 
 def _by_document(rows: pa.Table) -> dict[str, list[dict[str, Any]]]:
@@ -218,8 +264,12 @@ def _by_document(rows: pa.Table) -> dict[str, list[dict[str, Any]]]:
     for row in rows.to_pylist():
         found[row["document_id"]].append(row)
     for mentions in found.values():
-        mentions.sort(key=lambda row: row["position"])
+        mentions.sort(key=_position)
     return found
+
+
+def _position(row: Mapping[str, Any]) -> int:
+    return int(row["position"])
 
 
 def _people(rows: Sequence[Mapping[str, Any]]) -> list[Author]:
@@ -330,7 +380,10 @@ def _with_authors(
     """The rows with authors for all mentions; authors that did not change keep their rows. Writes the conflicts."""
     is_clustered = pc.is_valid(rows["cluster"]).to_numpy()
     plain = rows.select(MENTION_ROWS.names)
+    gone = touched.before.keys() - {*rows["mention_id"].to_pylist()}
     if not is_clustered.any():
+        if gone:
+            replace_conflicts(plan.folder / CONFLICTS, set(), gone, [])
         return mean_confidence(plain, lost) if lost else plain
     group = joined_clusters(rows["author_id"], rows["cluster"].to_pylist())
     computed = _computed(rows, pa.array(is_clustered))
@@ -345,9 +398,8 @@ def _with_authors(
     changed = {new for old, new in zip(before, ids, strict=True) if old != new}
     touched.conflicts += united.conflicts
     worked = rows.filter(pa.array(is_clustered))
-    replace_conflicts(
-        plan.folder / CONFLICTS, {*worked["block"].to_pylist()}, {*worked["mention_id"].to_pylist()}, touched.conflicts
-    )
+    replaced = {*worked["mention_id"].to_pylist()} | gone
+    replace_conflicts(plan.folder / CONFLICTS, {*worked["block"].to_pylist()}, replaced, touched.conflicts)
     is_changed = pa.array([one in changed for one in ids], pa.bool_())
     computed = _with_united(computed, united)
     for name in _COMPUTED:
@@ -472,12 +524,13 @@ def mean_confidence(rows: pa.Table, authors: set[str]) -> pa.Table:
 # Step 3
 
 
-def show_decisions(plan: UpdatePlan, base: pa.Table) -> pa.Table:
+def show_decisions(plan: UpdatePlan, touched: TouchedBlocks) -> pa.Table:
     """The rows with the authors that decisions make of undecided ones."""
+    base = touched.base
     if not plan.decided.pairs and not plan.decided.wrong:
         return base
     before = base["author_id"].to_pylist()
-    ids = apply_decisions(base, _years(plan, base), plan.decided, _splitter(plan))
+    ids = apply_decisions(base, _years(plan, base), plan.decided, _splitter(plan), touched.origin)
     moved = {one for pair in zip(before, ids, strict=True) if pair[0] != pair[1] for one in pair}
     if not moved:
         return base
@@ -541,7 +594,8 @@ def find_id_changes(
 ) -> IdChanges:
     """Compare the authors of mentions before and after; both are by mention id."""
     changes = IdChanges()
-    status = {row["author_id"]: row for row in _known_rows(plan.known_ids, {*after.values()} - {*before.values()})}
+    known = rows_of_ids(plan.known_ids, {*after.values()} - {*before.values()})
+    led_to = ends_of_redirects(plan.known_ids, {row["author_id"] for row in known if row["status"] != ACTIVE})
     origin = {renamed.get(mention, mention): author for mention, author in before.items()}
     sources: dict[str, Counter[str]] = defaultdict(Counter)
     targets: dict[str, Counter[str]] = defaultdict(Counter)
@@ -561,10 +615,10 @@ def find_id_changes(
 
     for author in sorted(new_ids - old_ids):
         former = _most(sources[author])
-        if author in status:
+        if author in led_to:
             changes.revived.append(author)
-            came_from[author] = status[author]["target"]
-            changes.events.append(Event(REVIVED, author, status[author]["target"], reason=why([author])))
+            came_from[author] = led_to[author]
+            changes.events.append(Event(REVIVED, author, led_to[author], reason=why([author])))
         elif former is None:
             changes.created[author] = None
             changes.events.append(Event(CREATED, author, reason=reason))
@@ -587,13 +641,6 @@ def find_id_changes(
             continue
         changes.events.append(Event(MOVED, author, old, mention, why([author, old])))
     return changes
-
-
-def _known_rows(known: pa.Table, ids: set[str]) -> list[dict[str, Any]]:
-    """The rows of ids that were given before and are not active."""
-    found = known.filter(pc.is_in(known["author_id"], pa.array(sorted(ids), pa.string())))
-    rows: list[dict[str, Any]] = [row for row in found.to_pylist() if row["status"] != ACTIVE]
-    return rows
 
 
 def _most(counts: Counter[str]) -> str | None:

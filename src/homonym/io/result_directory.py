@@ -45,6 +45,8 @@ CONFIDENCE = "confidence.json"
 # the epoch's statistics lack, and authors as they are without the decisions of users.
 CORPUS, IDS, EVENTS, NEW_FEATURES = "corpus.json", "ids.parquet", "events.parquet", "statistics.new.parquet"
 UNDECIDED = "undecided.parquet"
+# Mentions that got another id, because their documents changed.
+RENAMED = "renamed.parquet"
 MARKER = "homonym-result"
 # Decisions of users are not among FILES, because a run that replaces a result must never remove them.
 DECISIONS = "decisions.sqlite"
@@ -54,7 +56,7 @@ BUSY_SECONDS = 30.0
 FILES = frozenset(
     {
         MENTIONS, AUTHORS, DOCUMENTS, SETTINGS, LOG, CONFLICTS, REPORT, FREQUENCIES, MASSES, NAMES, PAIRS, MARKER,
-        CONFIDENCE, VARIANTS, CORPUS, IDS, EVENTS, NEW_FEATURES, UNDECIDED,
+        CONFIDENCE, VARIANTS, CORPUS, IDS, EVENTS, NEW_FEATURES, UNDECIDED, RENAMED,
     }
 )  # fmt: skip
 """All names that homonym writes to a result directory."""
