@@ -345,6 +345,42 @@ def test_same_record_again_is_unchanged_if_it_cites_a_merged_document(tmp_path: 
     assert update(tmp_path / "result", write_documents(tmp_path / "more.jsonl", [more])).documents["changed"] == 1
 
 
+def reasons(result: Path) -> list[tuple[str, str]]:
+    return [(one["kind"], one["reason"]) for one in events(result)]
+
+
+def test_events_name_the_decision_or_undo_that_caused_them(tmp_path: Path) -> None:
+    papers = [
+        document(number) | {"authors": [{"name": "Ulm, Ada", "ids": {"orcid": ORCIDS[number // 3]}}]}
+        for number in range(1, 7)
+    ]
+    others = [document(number) for number in range(10, 30)]
+    disambiguate(write_documents(tmp_path / "records.jsonl", [*others, *papers]), tmp_path / "result", SETTINGS)
+    result = tmp_path / "result"
+    assert decide(result, "same", "D0001#0", "D0003#0") == 1
+    assert decide(result, "different", "D0001#0", "D0006#0") == 2
+    add_decisions(
+        result, [NewDecision(user="ann", kind="name", a="", b="N N", mention_a="D0003#0", mention_b="", reason="")]
+    )
+    update(result)
+    assert reasons(result) == [("merged", "decision 1")]
+    assert decide(result, "different", "D0004#0", "D0005#0") == 4
+    assert decide(result, "unsure", "D0004#0", "D0006#0") == 5
+    update(result)
+    assert reasons(result)[1:] == [("split", "decision 4")]
+    undo(result, 4)
+    update(result)
+    assert reasons(result)[2:] == [("merged", "decision 6")]
+    undo(result, 1)
+    update(result)
+    assert reasons(result)[3:] == [("revived", "decision 7")]
+    add_decisions(
+        result, [NewDecision(user="ann", kind="wrong-record", a="", b="", mention_a="D0003", mention_b="", reason="")]
+    )
+    update(result)
+    assert reasons(result)[4:] == [("split", "decision 8")]
+
+
 def before_ids(result: Path) -> set[str]:
     return {row["author_id"] for row in rows(result, "ids") if row["created"] == 0}
 

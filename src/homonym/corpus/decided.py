@@ -14,14 +14,15 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from homonym.clustering.arrays import connected_components
 from homonym.constraints.evidence import UserPairs
-from homonym.corpus.decision_state import decision_state
-from homonym.corpus.decision_store import read_decisions
+from homonym.corpus.decision_state import RELATIONS, DecisionState, decision_state
+from homonym.corpus.decision_store import DIFFERENT, SAME, WRONG_RECORD, Decision, read_decisions
 from homonym.corpus.id_matching import match_authors
 from homonym.corpus.ids import mint
 
@@ -32,27 +33,53 @@ Split = Callable[[pa.Table, UserPairs], Sequence[int]]
 """Clusters rows of one author again with must-links and cannot-links; returns the part of each row."""
 
 
+class Cause(NamedTuple):
+    """A decision or an undo by its number, and what it does to two mentions: it joins them, or separates them.
+
+    What a wrong record does is about all mentions of a document, which is `a`; then `b` is empty.
+    """
+
+    number: int
+    joins: bool
+    a: str
+    b: str = ""
+
+
+def _causes(rows: Iterable[Decision], state: DecisionState) -> tuple[Cause, ...]:
+    """What the decisions in force do, and what the undos of others do."""
+    active = {row.number for row in state.active}
+    found: list[Cause] = []
+    for row in rows:
+        if row.number not in active and row.number not in state.undone:
+            continue
+        number = row.number if row.number in active else state.undone[row.number].number
+        relation = RELATIONS.get(row.kind)
+        if relation in {SAME, DIFFERENT}:
+            joins = (relation == SAME) == (row.number in active)
+            others = dict.fromkeys((row.mention_b, *row.members))
+            found += [Cause(number, joins, row.mention_a, other) for other in others]
+        elif row.kind == WRONG_RECORD:
+            found.append(Cause(number, row.number not in active, row.mention_a))
+    return tuple(found)
+
+
 @dataclass(frozen=True)
 class Decided:
-    """All that the decisions in force say, by mention id, and the numbers of the decisions about each mention."""
+    """All that the decisions in force say, by mention id, and what decisions and undos may have caused."""
 
     pairs: tuple[tuple[str, str, bool], ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     wrong: frozenset[str] = frozenset()
     curated: frozenset[str] = frozenset()
-    numbers: Mapping[str, int] = field(default_factory=dict)
+    causes: tuple[Cause, ...] = ()
 
     @classmethod
     def read(cls, result: Path, renames: Path | None = None) -> Decided:
         """Read the decisions of a result; the table of renamed mentions may be that of another folder."""
         rows = read_decisions(result, renames)
         state = decision_state(rows)
-        numbers: dict[str, int] = {}
-        for row in rows:
-            for mention in (row.mention_a, row.mention_b, *row.members):
-                numbers[mention] = max(numbers.get(mention, 0), row.number)
         pairs = tuple((a, b, same) for (a, b), same in state.pairs.items())
-        return cls(pairs, state.names, frozenset(state.wrong_records), frozenset(state.curated), numbers)
+        return cls(pairs, state.names, frozenset(state.wrong_records), frozenset(state.curated), _causes(rows, state))
 
     @property
     def mentions(self) -> set[str]:

@@ -33,7 +33,7 @@ from homonym.constraints.across_blocks import UnitedAuthors, linking_kinds
 from homonym.constraints.conflicts import ConstraintConflict, replace_conflicts
 from homonym.constraints.evidence import UserPairs, write_user_pairs
 from homonym.corpus.assignment import ClusteredRows, Epoch, cluster_rows
-from homonym.corpus.decided import Decided, anchor_of, apply_decisions, complete_parts, consistent_parts
+from homonym.corpus.decided import Cause, Decided, anchor_of, apply_decisions, complete_parts, consistent_parts
 from homonym.corpus.decision_store import read_decisions
 from homonym.corpus.epoch import CorpusNote, add_counts, add_features
 from homonym.corpus.event_table import CREATED, MERGED, MOVED, RETIRED, REVIVED, SPLIT, Event
@@ -599,32 +599,25 @@ def find_id_changes(
     origin = {renamed.get(mention, mention): author for mention, author in before.items()}
     sources: dict[str, Counter[str]] = defaultdict(Counter)
     targets: dict[str, Counter[str]] = defaultdict(Counter)
-    mentions: dict[str, list[str]] = defaultdict(list)
     for mention, author in after.items():
-        mentions[author].append(mention)
         if (old := origin.get(mention)) is not None:
             sources[author][old] += 1
             targets[old][author] += 1
     old_ids, new_ids = {*before.values()}, {*after.values()}
     came_from: dict[str, str | None] = {}
-
-    def why(ids: Iterable[str]) -> str:
-        numbers = [plan.decided.numbers.get(one, 0) for author in ids for one in mentions.get(author, ())]
-        decision = max(numbers, default=0)
-        return f"decision {decision}" if decision else reason
-
+    why = _Reasons(plan.decided.causes, origin, after, reason)
     for author in sorted(new_ids - old_ids):
         former = _most(sources[author])
         if author in led_to:
             changes.revived.append(author)
             came_from[author] = led_to[author]
-            changes.events.append(Event(REVIVED, author, led_to[author], reason=why([author])))
+            changes.events.append(Event(REVIVED, author, led_to[author], reason=why.split(author)))
         elif former is None:
             changes.created[author] = None
             changes.events.append(Event(CREATED, author, reason=reason))
         else:
             changes.created[author] = came_from[author] = former
-            changes.events.append(Event(SPLIT, author, former, reason=why([author, former])))
+            changes.events.append(Event(SPLIT, author, former, reason=why.split(author)))
     for author in sorted(old_ids - new_ids):
         target = _most(targets[author])
         if target is None:
@@ -632,15 +625,72 @@ def find_id_changes(
             changes.events.append(Event(RETIRED, author, reason="its documents were removed"))
         else:
             changes.redirected[author] = target
-            changes.events.append(Event(MERGED, author, target, reason=why([target])))
+            changes.events.append(Event(MERGED, author, target, reason=why.merge(author, target)))
     for mention, author in sorted(after.items()):
         old = origin.get(mention)
         if old is None or old == author or changes.redirected.get(old) == author:
             continue
         if came_from.get(author) == old:
             continue
-        changes.events.append(Event(MOVED, author, old, mention, why([author, old])))
+        changes.events.append(Event(MOVED, author, old, mention, why.move(old, author)))
     return changes
+
+
+class _Reasons:
+    """The reasons of events: decisions and undos that joined or separated mentions in an update, else another reason.
+
+    `origin` and `after` are the authors of mentions before and after.
+    """
+
+    def __init__(
+        self, causes: Iterable[Cause], origin: Mapping[str, str], after: Mapping[str, str], reason: str
+    ) -> None:
+        self._other = reason
+        # A decision between both authors comes before one that links an author with a third one.
+        self._merges: dict[tuple[str, str], tuple[bool, int]] = {}
+        self._splits: dict[str, int] = {}
+        moved: dict[str, list[str]] = defaultdict(list)
+        for mention, author in after.items():
+            if origin.get(mention, author) != author:
+                moved[mention.rpartition("#")[0]].append(mention)
+        for cause in causes:
+            if not cause.b:
+                for mention in moved.get(cause.a, ()):
+                    self._add_document(cause, origin[mention], after[mention])
+            elif cause.a in after and cause.b in after:
+                olds, news = ({where.get(one) for one in (cause.a, cause.b)} for where in (origin, after))
+                self._add_pair(cause, olds, news)
+
+    def _add_document(self, cause: Cause, old: str, new: str) -> None:
+        if cause.joins:
+            self._merges[old, new] = max((True, cause.number), self._merges.get((old, new), (False, 0)))
+        else:
+            self._splits[new] = max(cause.number, self._splits.get(new, 0))
+
+    def _add_pair(self, cause: Cause, olds: set[str | None], news: set[str | None]) -> None:
+        """Note a pair that was of two authors and is of one now, or the reverse."""
+        if cause.joins and len(olds) > 1 and len(news) == 1:
+            for key in ((old, new) for old in olds if old for new in news if new):
+                self._merges[key] = max((key[1] in olds, cause.number), self._merges.get(key, (False, 0)))
+        elif not cause.joins and len(olds) == 1 and len(news) > 1:
+            for new in filter(None, news):
+                self._splits[new] = max(cause.number, self._splits.get(new, 0))
+
+    def merge(self, old: str, new: str) -> str:
+        """Why an author became part of another one."""
+        return self._sentence(self._merges.get((old, new), (False, 0))[1])
+
+    def split(self, new: str) -> str:
+        """Why an author was separated from another one."""
+        return self._sentence(self._splits.get(new, 0))
+
+    def move(self, old: str, new: str) -> str:
+        """Why a mention left an author for another one."""
+        merged = self._merges.get((old, new), (False, 0))[1]
+        return self._sentence(max(merged, self._splits.get(new, 0), self._splits.get(old, 0)))
+
+    def _sentence(self, number: int) -> str:
+        return f"decision {number}" if number else self._other
 
 
 def _most(counts: Counter[str]) -> str | None:
