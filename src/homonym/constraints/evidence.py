@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -35,6 +35,17 @@ class UserPairs:
     a: tuple[str, ...]
     b: tuple[str, ...]
     same: tuple[bool, ...]
+
+    def among(self, mention_ids: Iterable[str]) -> UserPairs:
+        """The pairs of which both mentions are among these.
+
+        >>> UserPairs(("m1", "m1"), ("m2", "m3"), (True, False)).among(["m1", "m3"])
+        UserPairs(a=('m1',), b=('m3',), same=(False,))
+        """
+        known = set(mention_ids)
+        chosen = [row for row in zip(self.a, self.b, self.same, strict=True) if row[0] in known and row[1] in known]
+        a, b, same = zip(*chosen, strict=True) if chosen else ((), (), ())
+        return UserPairs(a, b, same)
 
 
 # Mentions as homonym 0.6 and before named them if the record had no id: file, line, position. Ids such as `pmid:7` are

@@ -32,13 +32,12 @@ from homonym.settings import Settings
 class ClusteredRows:
     """Rows of the table of mentions, whole blocks in order, with their clusters.
 
-    `cluster[x]` is the position of the first row with the same author. `year` is that of the document. `counted` are
-    the features that the statistics lack, with #(f) that was used.
+    `cluster[x]` is the position of the first row with the same author. `counted` are the features that the statistics
+    lack, with #(f) that was used.
     """
 
     rows: pa.Table
     cluster: Integers
-    year: pa.Array
     constraint: pa.Array | None
     confidence: Floats | None
     author_confidence: Floats | None
@@ -76,7 +75,7 @@ def cluster_rows(
     """
     reloaded = reload_rows(folder, rows, epoch.settings, work, complete=False)
     encoded, settings = reloaded.encoded, epoch.settings
-    found = find_constraints(encoded, settings, _known_pairs(epoch.pairs, rows))
+    found = find_constraints(encoded, settings, epoch.pairs and epoch.pairs.among(rows["mention_id"].to_pylist()))
     old = author_codes(rows["author_id"], encoded.block_start)
     constraints = with_known_authors(encoded.block_start, found, old, separate=False)
     types = encoded.frequencies.types
@@ -111,7 +110,6 @@ def _clustered(
     return ClusteredRows(
         rows,
         first[inverse],
-        encoded.read(["year"], np.arange(len(rows)))["year"].combine_chunks(),
         found.column if found else None,
         confidence,
         None if confidence is None else author_confidence(start, clustering.label, confidence),
@@ -119,12 +117,3 @@ def _clustered(
         found,
         counted,
     )
-
-
-def _known_pairs(pairs: UserPairs | None, rows: pa.Table) -> UserPairs | None:
-    """The pairs of which both mentions are in these rows."""
-    if pairs is None:
-        return None
-    known = set(rows["mention_id"].to_pylist())
-    chosen = [one for one in zip(pairs.a, pairs.b, pairs.same, strict=True) if one[0] in known and one[1] in known]
-    return UserPairs(tuple(a for a, _, _ in chosen), tuple(b for _, b, _ in chosen), tuple(same for *_, same in chosen))

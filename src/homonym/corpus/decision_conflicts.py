@@ -25,7 +25,7 @@ from homonym.settings import LINKING_ONLY, Settings
 
 
 def said(row: Decision) -> str:
-    """A decision in words, with its user and day.
+    """A human-readable decision, with its user and day.
 
     >>> said(Decision(7, "2026-11-02T09:00:00Z", "ann", "same", "W1#0", "W2#0", "W1#0", "W2#0", ""))
     'decision 7 (ann, 2026-11-02): W1#0 same W2#0'

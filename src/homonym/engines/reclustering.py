@@ -119,10 +119,7 @@ def _pairs_among(result: Path, mention_ids: pa.ChunkedArray) -> UserPairs | None
     path = result / PAIRS
     if not path.exists():
         return None
-    pairs, known = read_user_pairs(path), set(mention_ids.to_pylist())
-    rows = zip(pairs.a, pairs.b, pairs.same, strict=True)
-    chosen = [row for row in rows if row[0] in known and row[1] in known]
-    return UserPairs(tuple(a for a, _, _ in chosen), tuple(b for _, b, _ in chosen), tuple(same for *_, same in chosen))
+    return read_user_pairs(path).among(mention_ids.to_pylist())
 
 
 def _same_partition(encoded: Encoded, clustering: Clustering, old: Integers) -> bool:
