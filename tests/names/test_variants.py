@@ -39,6 +39,8 @@ def name(text: str) -> Name:
         ("Li, Wei", "Liu, Wei", "surname"),
         ("Doe, Jane, Jr", "Roe, Jane, III", None),
         ("Plato", "Plata", None),
+        ("Doe, Li Na", "Roe, Lina", "surname"),
+        ("Doe, A Aa", "Roe, Aaa", "surname"),
     ],
 )
 def test_kind_of_two_names(one: str, other: str, kind: str | None) -> None:

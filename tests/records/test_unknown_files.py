@@ -92,7 +92,13 @@ def test_unknown_table_gets_the_advice_to_name_its_columns(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["# Read me\n\nThese are, as you see, ours.\n", "<html><p>a, b</p></html>", '{"a": 1, "b": 2}']
+    "text",
+    [
+        "# Read me\n\nThese are, as you see, ours.\n",
+        "<html><p>a, b</p></html>",
+        '{"a": 1, "b": 2}',
+        "PK\x12\x04\x14, ]\x1c\x17<\nx, y, z\n",
+    ],
 )
 def test_other_files_get_the_advice_to_export_them_or_make_a_table(text: str, tmp_path: Path) -> None:
     (tmp_path / "x").write_text(text)

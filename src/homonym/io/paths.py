@@ -27,7 +27,7 @@ def printable(path: str | Path) -> str:
     >>> printable("Müller/a b.csv"), printable("a\n\udcff.csv")
     ('Müller/a b.csv', 'a\\n\\xff.csv')
     """
-    return re.sub(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", lambda found: _escape(found[0]), str(path))
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", lambda found: _escape(found[0]), str(path))
 
 
 def _escape(character: str) -> str:

@@ -71,7 +71,8 @@ def _written(given: Given) -> list[str]:
 
 
 def _same_first_name(a: Given, b: Given) -> bool:
-    return len(a[0]) >= SHORTEST_GIVEN and (a[0] == b[0] or "".join(a) == "".join(b))
+    """Whether both begin with the same written name, or are equal without spaces: "Li Na" / "Lina"."""
+    return max(len(a[0]), len(b[0])) >= SHORTEST_GIVEN and (a[0] == b[0] or "".join(a) == "".join(b))
 
 
 def _is_part(a: str, b: str) -> bool:

@@ -126,4 +126,7 @@ def _header(source: Source) -> Header | None:
 
 
 def _may_be_columns(names: tuple[str, ...]) -> bool:
-    return len({*names}) == len(names) and all(0 < len(name) <= _LONGEST_COLUMN for name in names)
+    """Whether these can be names of columns. Control characters are a sign of a file that is not text."""
+    return len({*names}) == len(names) and all(
+        0 < len(name) <= _LONGEST_COLUMN and name.isprintable() for name in names
+    )
