@@ -238,7 +238,7 @@ def test_notes_invalid_lists_of_an_author_and_keeps_the_author(key: str) -> None
 
 
 def test_ignores_unknown_fields() -> None:
-    read, notes = document(doi="10.1/x", authors=[{"name": "Doe, J", "orcid": {}}], extra=[{}])
+    read, notes = document(pages="1-2", authors=[{"name": "Doe, J", "city": {}}], extra=[{}])
     assert (read.id, notes) == ("W1", [])
 
 

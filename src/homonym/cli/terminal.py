@@ -65,9 +65,13 @@ def show_problems(summary: Reported, console: Console | None = None) -> None:
     console = console or Console(stderr=True, soft_wrap=True, highlight=False)
     for warning in summary.warnings:
         console.print(f"warning: {warning}", markup=False)
-    for problem in summary.problems.first[:SHOWN_PROBLEMS]:
+    # Each reason once per file: thousands of records may have the same unknown key.
+    first = {(problem.file, problem.reason): problem for problem in reversed(summary.problems.first)}
+    shown = [problem for problem in summary.problems.first if problem is first[problem.file, problem.reason]]
+    shown = shown[:SHOWN_PROBLEMS]
+    for problem in shown:
         console.print(str(problem), markup=False)
-    if len(summary.problems) > SHOWN_PROBLEMS:
+    if len(summary.problems) > len(shown):
         console.print("…")
     counts = {lost: counted(count, lost) for lost, count in summary.problems.counts.items() if count}
     if any(problem.merged for problem in summary.problems.first):

@@ -45,6 +45,7 @@ from homonym.records.formats.documents import (
     document_line,
     parse_document,
     parse_mention,
+    stored_line,
 )
 from homonym.records.model import MAX_AUTHORS, Author, BrokenRecordError, Document, Loss, Problem
 from homonym.records.parsing.splitting import Raw, is_western
@@ -307,7 +308,7 @@ def _documents(chunk: Chunk, report: PartReport, *, strict: bool) -> Iterator[tu
             return
         if document:
             report.western += is_western(raw.text)
-            text = raw.text if form.name == "documents" else document_line(document)
+            text = stored_line(raw.text, document) if form.name == "documents" else document_line(document)
             yield PlacedDocument(sequence, raw.number, document), raw, text
 
 

@@ -25,6 +25,7 @@ from homonym.features.text import Integers
 from homonym.io.table_text import is_too_deep
 from homonym.records.fields import identifiers
 from homonym.records.fields.contributors import SUSPICIOUS, contributor_kind
+from homonym.records.fields.key_names import AUTHOR_KEYS, DOCUMENT_KEYS
 from homonym.records.model import FIRST_YEAR, LAST_YEAR, Author, Document
 from homonym.records.parsing.splitting import Raw
 
@@ -225,6 +226,8 @@ def _parse(raws: list[Raw]) -> pa.Table:
     )
     table.validate(full=True)
     _require(len(table) == len(raws) and "mention_id" not in table.column_names)
+    author_keys = [field.name for field in table.schema.field("authors").type.value_type]
+    _require(not DOCUMENT_KEYS.has_others(table.column_names) and not AUTHOR_KEYS.has_others(author_keys))
     _require(not any(_has_floats(field.type) for field in table.schema) or not _NOT_JSON.search(text))
     return table.combine_chunks()
 

@@ -191,6 +191,7 @@ _KINDS: dict[str, Callable[[str], str | None]] = {
     "pmid": number,
     "wos": web_of_science,
     "dimensions": dimensions,
+    "isni": isni,
 }
 # How messages call the kinds of identifiers.
 TITLES = {
@@ -210,6 +211,19 @@ def normalise(kind: str, value: object) -> str | None:
     text = str(value).strip()
     rule = _KINDS.get(kind) or _KINDS.get(re.sub(r"[-_\s]", "", kind).lower())
     return (rule(text) if rule else text) or None
+
+
+def kind_named(name: str) -> str:
+    """The kind of identifiers that a key or column is named after, given in lower case without separators.
+
+    >>> kind_named("orcidid"), kind_named("scopusauthorid"), kind_named("researcherid"), kind_named("city")
+    ('orcid', 'scopus', 'researcherid', 'city')
+    """
+    kinds = {*PERSON_KINDS, *DOCUMENT_KINDS}
+    for ending in ("", "authorid", "id"):
+        if name.endswith(ending) and (kind := name.removesuffix(ending)) in kinds:
+            return kind
+    return name
 
 
 def add(ids: dict[str, str], kind: str, text: str, notes: list[Note]) -> None:

@@ -19,6 +19,7 @@ from homonym.io.inputs import PARQUET, Source
 from homonym.io.table_text import json_object
 from homonym.records.fields import identifiers
 from homonym.records.fields.contributors import set_apart_contributors
+from homonym.records.fields.key_names import AUTHOR_KEYS, DOCUMENT_KEYS
 from homonym.records.model import (
     Author,
     BrokenRecordError,
@@ -63,6 +64,7 @@ def parse_document(line: bytes, context: object = None) -> Parsed:
     if "mention_id" in raw and "authors" not in raw:
         raise BrokenRecordError("this is a mention with bags, not a document (use homonym cluster)")
     notes: list[Note] = []
+    raw = DOCUMENT_KEYS.renamed(raw, notes)
     document = Document(
         id=identifier(raw, "id"),
         authors=_authors(raw.get("authors"), notes),
@@ -129,6 +131,7 @@ def _authors(entries: Any, notes: list[Note]) -> list[Author]:
         if not isinstance(name, str) or not name.strip():
             notes.append(("author", _NO_NAME.format(position)))
             continue
+        entry = AUTHOR_KEYS.renamed(entry, notes)
         authors.append(
             Author(
                 position=position,
@@ -283,6 +286,19 @@ def document_object(document: Document) -> dict[str, Any]:
 def document_line(document: Document) -> bytes:
     """A document as one line of JSON."""
     return orjson.dumps(document_object(document)) + b"\n"
+
+
+def stored_line(text: bytes, document: Document) -> bytes:
+    """The line that is stored of a document: as it was read, or written again if it has keys of other names.
+
+    >>> text = b'{"id": "a", "authors": [{"name": "Doe, J", "affiliation": "MIT"}]}'
+    >>> stored_line(text, parse_document(text)[0])
+    b'{"id":"a","authors":[{"name":"Doe, J","affiliations":["MIT"]}]}\\n'
+    """
+    raw = load_object(text)
+    entries = [entry for entry in raw.get("authors") or () if isinstance(entry, dict)]
+    is_own = not DOCUMENT_KEYS.has_others(raw) and not any(map(AUTHOR_KEYS.has_others, entries))
+    return text if is_own else document_line(document)
 
 
 def _author_object(author: Author) -> dict[str, Any]:

@@ -22,17 +22,18 @@ from homonym.io.inputs import COLUMNAR, HEAD_BYTES, TOO_LONG, InputLine, Source
 from homonym.io.table_text import TOO_DEEP, Header, is_too_deep, line_end, read_header
 from homonym.records.fields import identifiers
 from homonym.records.fields.contributors import note_contributor
+from homonym.records.fields.key_names import column_key
 from homonym.records.fields.people import folded, is_placeholder
 from homonym.records.formats import table_authors
 from homonym.records.formats.table_authors import FUSED, Values, separator_in
 from homonym.records.formats.table_columns import (
     SEPARATOR,
     are_documents,
-    column_key,
     fields_of,
     items_of,
     key_of,
     may_be_one_author,
+    misspelled_columns,
     text_of,
     texts_of,
 )
@@ -104,6 +105,7 @@ class TableLayout:
     text_separator: str | None  # between cells; None if rows come as objects
     list_separator: str | None  # between authors
     by_author: bool
+    misspelled: tuple[tuple[str, str], ...] = ()  # columns that are not read, and the fields they may mean
 
     @cached_property
     def header(self) -> Header:
@@ -169,7 +171,7 @@ def _open(source: Source, columns: Columns) -> Records:
 
         names = columnar_columns(source)
         table = _layout_of(names, None, columns, source.name, partial(columnar_rows, source))
-        wanted = [name for name in names if name in set(table.fields.values())]
+        wanted = [name for name in names if name in {*table.fields.values(), *dict(table.misspelled)}]
         return Records(_object_raws(columnar_rows(source, wanted), table), "record", table)
     header = _header(source, columns) or find_header(source, lambda names: True, lines=_HEADER_LINES)
     if header is None:
@@ -225,7 +227,8 @@ def _layout_of(
             list_separator = list_separator or separator_in(row.get(fields["authors"]) for row in sample)
             if list_separator is None and set(map(column_key, names)) >= _SPRINGER:
                 list_separator = FUSED
-    return TableLayout(fields, names, separator, list_separator, by_author="authors" not in fields)
+    wrong = tuple(misspelled_columns(names, fields).items())
+    return TableLayout(fields, names, separator, list_separator, "authors" not in fields, wrong)
 
 
 def _repeats(sample: list[dict[str, Any]], fields: dict[str, str]) -> bool:
@@ -353,7 +356,10 @@ def parse(text: bytes, table: TableLayout) -> Parsed | None:
 
 def _values(text: bytes, table: TableLayout, notes: list[Note]) -> list[Values]:
     if table.text_separator is None:
-        return [{field: row.get(name) for field, name in table.fields.items()} for row in _objects(text)]
+        objects = _objects(text)
+        for column, meant in table.misspelled:
+            _note_misspelled(column, meant, (row.get(column) for row in objects), notes)
+        return [{field: row.get(name) for field, name in table.fields.items()} for row in objects]
     header = table.header
     if table.by_author:
         rows = [row_cells(row, header) for row in _row_texts(text, header)]
@@ -361,7 +367,16 @@ def _values(text: bytes, table: TableLayout, notes: list[Note]) -> list[Values]:
         cells, shifted = usable_cells(text, header, table.checks, table.author_places)
         rows = [cells]
         notes += shifted
+    for column, meant in table.misspelled:
+        place = header.names.index(column)
+        _note_misspelled(column, meant, (cells[place] for cells in rows if not is_header(cells, header)), notes)
     return [_values_of(cells, table) for cells in rows if not is_header(cells, header)]
+
+
+def _note_misspelled(column: str, meant: str, cells: Iterable[Any], notes: list[Note]) -> None:
+    """Note a column that is not read, if a row has something in it."""
+    if any(cell not in (None, "", []) for cell in cells):
+        notes.append(("field", f"unknown column {column!r}, perhaps {meant}; name it with --columns {meant}={column}"))
 
 
 def _values_of(cells: list[str], table: TableLayout) -> Values:

@@ -9,6 +9,7 @@ from typing import Any
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address, address_and_emails, emails_in
 from homonym.records.fields.contributors import note_contributor
+from homonym.records.fields.key_names import column_key
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import SUFFIXES, AuthorIndex, folded, is_group, is_placeholder, surname_first
 from homonym.records.formats.table_columns import items_of, text_of, written_list
@@ -133,18 +134,17 @@ Values = Mapping[str, Any]
 _BRACKETED = re.compile(r"\[([^\[\]]*+)\]([^\[\]]*+)")
 _BEHIND_BRACKETS = re.compile(r"\)\s?;\s?(?=[^();]{2,100}+\()")
 
-_IDS = ("orcid", "researcherid", "scopus", "openalex")
+_IDS = ("orcid", "researcherid", "isni", "scopus", "openalex")
+# The keys of an author that is given as an object, as `column_key` writes them.
 _PERSON = {
-    "name": ("name", "full_name", "fullname", "display_name", "author_name", "raw_author_name"),
-    "family": ("family", "last", "last_name", "lastname", "surname", "family_name"),
-    "given": ("given", "first", "first_name", "firstname", "forename", "given_name", "given_names"),
+    "name": ("name", "fullname", "displayname", "authorname", "rawauthorname"),
+    "family": ("family", "last", "lastname", "surname", "familyname"),
+    "given": ("given", "first", "firstname", "forename", "givenname", "givennames"),
     "affiliations": ("affiliations", "affiliation", "institutions", "institution", "org", "orgs"),
     "emails": ("emails", "email"),
     "author": ("author", "label"),
     "block": ("block",),
-    "orcid": ("orcid", "ORCID"),
-    "researcherid": ("researcherid", "researcher_id"),
-    "scopus": ("scopus", "scopus_id"),
+    **{kind: (kind, f"{kind}id") for kind in _IDS},
     "ids": ("ids",),
 }
 
@@ -191,7 +191,8 @@ def _entries(cell: Any, separator: str | None, notes: list[Note]) -> list[Any]:
 
 def _person(entry: Mapping[str, Any]) -> dict[str, Any]:
     """An author given as an object, with our names of its fields."""
-    person = {field: next((entry[key] for key in keys if entry.get(key)), None) for field, keys in _PERSON.items()}
+    values = {column_key(key): value for key, value in entry.items() if value}
+    person = {field: next((values[key] for key in keys if key in values), None) for field, keys in _PERSON.items()}
     if isinstance(person["ids"], dict):
         person |= {kind: person["ids"].get(kind) or person.get(kind) for kind in _IDS}
     return person

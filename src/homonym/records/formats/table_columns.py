@@ -17,6 +17,7 @@ import orjson
 
 from homonym.errors import InputError, word_list
 from homonym.io.table_text import MAX_DEPTH, is_too_deep
+from homonym.records.fields.key_names import column_key, misspelled
 from homonym.records.fields.markup import plain_text
 
 # Key under which the user gives the separator between the names of one cell, next to the names of columns.
@@ -26,7 +27,6 @@ _WORK = frozenset({"title", "year", "doi", "pmid", "venue", "abstract"})
 _KEYS = ("id", "doi", "pmid")
 _ONE_AUTHOR = frozenset({"author", "creator", "autor", "auteur"})
 _ANY_NAME = frozenset({"name", "fullname"})
-_IGNORED = re.compile(r"[\W_]+")
 
 
 @cache
@@ -37,15 +37,6 @@ def usual_names() -> Mapping[str, tuple[str, ...]]:
     table = files("homonym.records.formats").joinpath("table_columns.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in table.splitlines()[1:])
     return {field: tuple(names.split()) for field, names in rows}
-
-
-def column_key(name: str) -> str:
-    """The letters and digits of the name of a column, in lower case.
-
-    >>> column_key("Publication Year"), column_key("Author(s)"), column_key("article_title")
-    ('publicationyear', 'authors', 'articletitle')
-    """
-    return _IGNORED.sub("", name).lower()
 
 
 def usual_fields(names: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
@@ -62,6 +53,27 @@ def usual_fields(names: Iterable[str], taken: Iterable[str] = ()) -> dict[str, s
         columns["keywordsplus"] = columns.pop("id", columns.get("keywordsplus", ""))
     found = {field: next(filter(None, map(columns.get, usual)), None) for field, usual in usual_names().items()}
     return {field: name for field, name in found.items() if name}
+
+
+# Usual names with fewer letters are too similar to the names of other columns.
+_SHORTEST_NAME = 5
+
+
+def misspelled_columns(names: Iterable[str], fields: Mapping[str, str]) -> dict[str, str]:
+    """Column to field for columns that are not read, but whose names look like that of a field that no column has.
+
+    >>> misspelled_columns(["Authors", "Afiliations", "Journl", "Pages"], {"authors": "Authors"})
+    {'Afiliations': 'affiliations', 'Journl': 'venue'}
+    """
+    others = {
+        name: field
+        for field, usual in usual_names().items()
+        if field not in fields
+        for name in (field, *usual)
+        if name == field or len(name) >= _SHORTEST_NAME
+    }
+    columns = (name for name in names if name not in fields.values())
+    return {name: others[wrong] for name in columns if (wrong := misspelled(column_key(name), others))}
 
 
 def are_documents(names: Iterable[str]) -> bool:
