@@ -72,3 +72,18 @@ def namesakes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]  # fmt: skip
     settings = Settings(kappa=1e9, constraints="identifiers", background="none")
     return make_result(tmp_path_factory.mktemp("namesakes"), documents, settings)
+
+
+@pytest.fixture(scope="session")
+def united(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A result with an author of two names that share an ORCID."""
+    authors = [
+        {"name": "Harrison, Hugo", "ids": {"orcid": ORCID}},
+        {"name": "Smith-Harrison, H", "ids": {"orcid": ORCID}},
+    ]
+    documents = [
+        {"id": f"u{number}", "title": f"topic{number}", "authors": [author, "Roe, R"]}
+        for number, author in enumerate(authors)
+    ]
+    settings = Settings(kappa=7, background="none")
+    return make_result(tmp_path_factory.mktemp("united"), documents, settings)

@@ -1,4 +1,4 @@
-"""Exported BibTeX, RIS, Web of Science and Scopus files, read by our own readers: same documents, same authors."""
+"""Exported files, read by our own readers: same documents, same authors, same contributors."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ from homonym.settings import Settings
 from tests.exports.conftest import make_result
 
 FILES = {"bibtex": "out.bib", "ris": "out.ris", "wos": "out.txt", "scopus": "out.csv"}
+# Tables and data sets: their names, and the formats that read them.
+TABLES = {"csv": "people.csv", "excel": "people.xlsx", "bibliometrix": "M.csv", "s2and": "data"}
+TABLE_FORMATS = {"csv": "table", "excel": "table", "bibliometrix": "wos-tab", "s2and": "s2and"}
+EVERY = FILES | TABLES
 
 
 def read_back(path: Path, to: str) -> dict[str, Document]:
@@ -73,16 +77,92 @@ def test_fields_come_back(to: str, tmp_path: Path, namesakes: Path, hostile_resu
             assert author.affiliations[1] == "MIT, Cambridge, USA"
 
 
-@pytest.mark.parametrize("to", FILES)
-def test_reading_back_with_ids_gives_the_same_authors(to: str, tmp_path: Path, namesakes: Path) -> None:
-    export(namesakes, to, tmp_path / FILES[to])
-    with Source(tmp_path / FILES[to]) as source:
-        found = detect_format(source)
-    assert found is not None
-    assert found.name == to
+def file_of(exported: Path, to: str) -> Path:
+    return exported / "papers.json" if to == "s2and" else exported
+
+
+@pytest.mark.parametrize("to", EVERY)
+@pytest.mark.parametrize("made", ["hostile_result", "namesakes", "united"])
+def test_reading_back_with_ids_gives_the_same_authors(
+    to: str, made: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    result = request.getfixturevalue(made)
+    export(result, to, tmp_path / EVERY[to])
+    file = file_of(tmp_path / EVERY[to], to)
+    form = TABLE_FORMATS.get(to, to)
+    if made != "hostile_result":  # which has a BibTeX entry in a title
+        with Source(file) as source:
+            found = detect_format(source)
+        assert found is not None
+        assert found.name == form
     settings = Settings(identifiers="homonym", constraints="identifiers", kappa=1e9, background="none")
-    disambiguate(tmp_path / FILES[to], tmp_path / "back", settings)
-    assert authors_of(tmp_path / "back") == authors_of(namesakes)
+    disambiguate(file, tmp_path / "back", settings, format=form)
+    assert partition(tmp_path / "back") == partition(result)
+    if made == "namesakes":
+        assert authors_of(tmp_path / "back") == authors_of(result)
+
+
+def partition(result: Path) -> set[frozenset[str]]:
+    """The mentions of each author."""
+    found: dict[str, set[str]] = {}
+    for mention, author in authors_of(result).items():
+        found.setdefault(author, set()).add(mention)
+    return set(map(frozenset, found.values()))
+
+
+CONTRIBUTORS = ["ALICE", "Anonymous", "Planck Collaboration", "Poe, Ed (Ed.)", "R&D {Group} of 50 % ~x~"]
+
+
+@pytest.fixture(scope="module")
+def with_groups(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A result with groups and an editor between and behind its authors."""
+    documents = [
+        {"id": "a", "title": "On x", "authors": ["Planck Collaboration", "Doe, Jane", "Poe, Ed (Ed.)", "Roe, R"],
+         "other_contributors": ["ALICE", "Anonymous", "R&D {Group} of 50 % ~x~"]},
+        {"id": "b", "title": "On y", "authors": ["Doe, Jane"]},
+    ]  # fmt: skip
+    return make_result(tmp_path_factory.mktemp("groups"), documents, Settings(kappa=7, background="none"))
+
+
+@pytest.mark.parametrize("to", [to for to in EVERY if to != "s2and"])
+def test_groups_and_editors_come_back(to: str, tmp_path: Path, with_groups: Path) -> None:
+    export(with_groups, to, tmp_path / EVERY[to])
+    found = read_back(tmp_path / EVERY[to], TABLE_FORMATS.get(to, to))
+    assert sorted(found["a"].other_contributors) == CONTRIBUTORS
+    assert found["b"].other_contributors == []
+    assert [author.position for author in found["a"].authors] == [1, 3]
+    assert {author.ids["homonym"] for author in found["a"].authors} <= set(authors_of(with_groups).values())
+
+
+@pytest.mark.parametrize(
+    ("to", "lines"),
+    [
+        ("bibtex", ["author = {Doe, Jane and Roe, R and {ALICE} and", "{Planck Collaboration}", "editor = {Poe, Ed}"]),
+        ("ris", ["AU  - Planck Collaboration,", "A2  - Poe, Ed"]),
+        ("wos", ["CA ALICE", "   Planck Collaboration", "BE Poe, Ed"]),
+        ("scopus", ['"Poe, Ed"']),
+        ("csv", ["Planck Collaboration"]),
+        ("bibliometrix", ["Planck Collaboration", '"Poe, Ed"']),
+        ("jsonld", ['{"@type":"Organization","name":"Planck Collaboration"}', '{"@type":"Person","name":"Poe, Ed"}']),
+    ],
+)
+def test_groups_and_editors_are_in_the_fields_of_other_tools(
+    to: str, lines: list[str], tmp_path: Path, with_groups: Path
+) -> None:
+    path = tmp_path / {**EVERY, "jsonld": "out.jsonld"}[to]
+    export(with_groups, to, path)
+    text = path.read_text()
+    for line in lines:
+        assert line in text
+
+
+def test_a_contributor_added_to_an_exported_file_is_kept(tmp_path: Path, with_groups: Path) -> None:
+    export(with_groups, "bibtex", tmp_path / "out.bib")
+    text = (tmp_path / "out.bib").read_text().replace("and {ALICE}", "and {ALICE} and {Ice Watch}", 1)
+    (tmp_path / "out.bib").write_text(text)
+    assert sorted(read_back(tmp_path / "out.bib", "bibtex")["a"].other_contributors) == sorted(
+        [*CONTRIBUTORS, "Ice Watch"]
+    )
 
 
 def test_exported_file_is_gold_for_its_result(tmp_path: Path, hostile_result: Path) -> None:

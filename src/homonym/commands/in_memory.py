@@ -290,7 +290,7 @@ def files_of(inputs: Data, format: str | None, columns: Columns | None = None) -
         yield inputs, format  # type: ignore[misc]
         return
     with _private_folder() as folder:
-        path, known_format = _write_data(inputs, folder, format, columns or {})
+        path, known_format = _write_data(inputs, folder, format)
         with _named("the data", path):
             yield path, known_format
 
@@ -304,7 +304,7 @@ def _named(name: str, path: Path) -> Iterator[Path]:
         raise type(error)(str(error).replace(str(path), name)) from error
 
 
-def _write_data(data: Any, folder: Path, format: str | None, columns: Columns) -> tuple[Path, str | None]:
+def _write_data(data: Any, folder: Path, format: str | None) -> tuple[Path, str | None]:
     if isinstance(data, ArrowStream):
         table = _arrow_table(data)
     elif _are_documents(data):
@@ -312,31 +312,7 @@ def _write_data(data: Any, folder: Path, format: str | None, columns: Columns) -
     else:
         table = _table_of_rows(data)
     is_own = {"document_id", "record"} <= set(table.column_names)
-    if not is_own:
-        table = _with_adjacent_rows(table, columns)
     return _write_table(table, folder / "table.parquet"), format or ("documents" if is_own else "table")
-
-
-def _with_adjacent_rows(table: pa.Table, columns: Columns) -> pa.Table:
-    """A table in which the rows of a document are adjacent, in their order, if rows may be single authors.
-
-    Of files this is required, because they are read row by row.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from homonym.records.formats.table_columns import fields_of, key_of, may_be_one_author
-
-    try:
-        fields = fields_of(tuple(table.column_names), columns, "the data")
-        key = key_of(fields)
-        if key is None or ("authors" in fields and not may_be_one_author(fields)):
-            return table
-        # The first row of each document decides its place, so that the order of the documents stays.
-        first = pc.index_in(table[fields[key]], pc.unique(table[fields[key]]))
-        return table.take(pc.sort_indices(first))
-    except (InputError, pa.ArrowException):  # which reading the table reports
-        return table
 
 
 def _are_documents(rows: Sequence[Mapping[str, Any]]) -> bool:

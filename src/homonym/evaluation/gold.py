@@ -24,6 +24,7 @@ from homonym.io.tables import OnBroken, TableReader, has_text, scalar_text, stri
 from homonym.records.fields.identifiers import bare_orcid
 from homonym.records.formats.documents import document_object
 from homonym.records.reader import detect_format, read_documents
+from homonym.records.unknown_files import own_result
 from homonym.schema import GOLD
 
 AUTHOR = "author"
@@ -87,6 +88,8 @@ class AnnotatedFile:
         form = detect_format(source)
         # The table of documents in a result directory is read like an export.
         is_export = form is not None and (form.name != "documents" or source.head.startswith(COLUMNAR))
+        if form is not None and form.name == "table" and own_result(source):  # mentions, as `export` writes them
+            is_export = False
         self.table = None if is_export else TableReader(source, "mention_id")
 
     @property

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from homonym.errors import counted
 from homonym.exports.plain_lines import distinct, one_line
+from homonym.exports.reference_files import editors_of, groups_of
 from homonym.exports.result_tables import ExportedDocument, ResultTables, as_json
 from homonym.io.outputs import open_atomic
 
@@ -78,6 +79,8 @@ def _article(found: ExportedDocument) -> dict[str, Any]:
         "abstract": one_line(document.abstract),
         "keywords": [text for keyword in document.keywords if (text := one_line(keyword))],
         "author": [{"@id": person_address(mention.person.author_id)} for mention in found.mentions],
+        "editor": [{"@type": "Person", "name": name} for name in editors_of(found)],
+        "contributor": [{"@type": "Organization", "name": name} for name in groups_of(found)],
     }
 
 

@@ -20,8 +20,10 @@ from homonym.exports.plain_lines import distinct, joined, one_line
 from homonym.exports.result_tables import ExportedDocument, ResultTables
 from homonym.io.outputs import open_atomic
 from homonym.records.fields import exported_ids
-from homonym.records.fields.exported_ids import encoded, written_author_ids
+from homonym.records.fields.contributors import contributor_kind, editor_name
+from homonym.records.fields.exported_ids import encoded, written_author_ids, written_contributors
 from homonym.records.fields.people import is_group, is_placeholder
+from homonym.records.formats import ris
 from homonym.records.formats.bibtex_people import authors_of
 
 _LINKS = {
@@ -120,6 +122,18 @@ READERS: dict[str, Callable[[str], bool]] = {
 }
 
 
+def groups_of(found: ExportedDocument) -> list[str]:
+    """The groups of a document, and names that only its source says are groups."""
+    kinds = ((name, contributor_kind(name)) for name in found.document.other_contributors)
+    return [one_line(name) for name, kind in kinds if kind in {"", "a group"}]
+
+
+def editors_of(found: ExportedDocument) -> list[str]:
+    """The names of the editors of a document."""
+    names = found.document.other_contributors
+    return [one_line(editor_name(name)) for name in names if contributor_kind(name) == "an editor"]
+
+
 def addresses_of(found: ExportedDocument) -> dict[str, list[str]]:
     """Address to the labels of its authors, in the order of the authors."""
     addresses: dict[str, list[str]] = {}
@@ -206,7 +220,8 @@ def _bibtex_entry(found: ExportedDocument, key: str, ids: WrittenIds) -> str:
 
 def _bibtex_fields(found: ExportedDocument, author_ids: WrittenIds) -> Iterator[tuple[str, str]]:
     document, ids = found.document, found.document.ids
-    yield "author", " and ".join(map(bibtex_label, labels_of(found)))
+    yield "author", " and ".join([*map(bibtex_label, labels_of(found)), *_corporate_authors(found)])
+    yield "editor", " and ".join(bibtex_label(latex(name)) for name in editors_of(found))
     yield "title", latex(document.title)
     yield "journal", latex(document.venue)
     yield "year", str(document.year or "")
@@ -232,6 +247,13 @@ def _bibtex_fields(found: ExportedDocument, author_ids: WrittenIds) -> Iterator[
     yield "cited-references", "\n    ".join(latex(name) for name in cited_authors(found))
     yield exported_ids.DOCUMENT_FIELD, latex(encoded(document.id))
     yield exported_ids.AUTHORS_FIELD, latex(author_ids.of(found))
+    yield exported_ids.CONTRIBUTORS_FIELD, latex(written_contributors(document.other_contributors))
+
+
+def _corporate_authors(found: ExportedDocument) -> list[str]:
+    """The groups in braces, unless readers would take one for a person."""
+    written = [f"{{{latex(name)}}}" for name in groups_of(found)]
+    return [name for name in written if not authors_of(name, [])[0]]
 
 
 def _ended(keywords: str) -> str:
@@ -250,6 +272,8 @@ def _ris_record(found: ExportedDocument, ids: WrittenIds) -> str:
 def _ris_fields(found: ExportedDocument, author_ids: WrittenIds) -> Iterator[tuple[str, str]]:
     document, ids = found.document, found.document.ids
     yield from (("AU", label) for label in labels_of(found))
+    yield from (("AU", name) for name in _ris_groups(found))
+    yield from (("A2", name) for name in editors_of(found))
     yield "TI", one_line(document.title)
     yield "T2", one_line(document.venue)
     yield "PY", str(document.year or "")
@@ -267,6 +291,14 @@ def _ris_fields(found: ExportedDocument, author_ids: WrittenIds) -> Iterator[tup
     yield "N1", f"{exported_ids.DOCUMENT_FIELD}: {encoded(document.id)}"
     if written := author_ids.of(found):
         yield "N1", f"{exported_ids.AUTHORS_FIELD}: {written}"
+    if contributors := written_contributors(document.other_contributors):
+        yield "N1", f"{exported_ids.CONTRIBUTORS_FIELD}: {contributors}"
+
+
+def _ris_groups(found: ExportedDocument) -> list[str]:
+    """The groups with a comma at the end, as EndNote asks for, unless readers would take one for a person."""
+    written = [f"{name.rstrip(' ,')}," for name in groups_of(found)]
+    return [name for name in written if not ris.authors_of([], {"AU": [name]}, [])]
 
 
 def _ris_addresses(found: ExportedDocument) -> Iterator[str]:
@@ -291,6 +323,8 @@ def _wos_fields(found: ExportedDocument, author_ids: WrittenIds) -> Iterator[tup
     document, ids = found.document, found.document.ids
     yield "AU", *map(short_name, labels_of(found))
     yield "AF", *labels_of(found)
+    yield "BE", *editors_of(found)
+    yield "CA", *(joined([name]) for name in groups_of(found))
     yield "TI", one_line(document.title)
     yield "SO", one_line(document.venue)
     yield "DE", joined(document.keywords)
@@ -307,6 +341,7 @@ def _wos_fields(found: ExportedDocument, author_ids: WrittenIds) -> Iterator[tup
     yield "UT", accession_number(found)
     yield exported_ids.WOS_AUTHORS, author_ids.of(found)
     yield exported_ids.WOS_DOCUMENT, encoded(document.id)
+    yield exported_ids.WOS_CONTRIBUTORS, written_contributors(document.other_contributors)
 
 
 # Scopus
@@ -314,7 +349,7 @@ def _wos_fields(found: ExportedDocument, author_ids: WrittenIds) -> Iterator[tup
 _SCOPUS = (
     "Authors", "Author full names", "Author(s) ID", "Title", "Year", "Source title", "DOI", "Link", "Affiliations",
     "Authors with affiliations", "Abstract", "Author Keywords", "References", "Correspondence Address", "PubMed ID",
-    "Document Type", "EID", "Homonym authors", "Homonym id",
+    "Editors", "Document Type", "EID", "Homonym authors", "Homonym id", "Homonym contributors",
 )  # fmt: skip
 
 
@@ -345,10 +380,12 @@ def _scopus_row(found: ExportedDocument, author_ids: WrittenIds) -> list[str]:
         "References": joined(document.referenced_authors),
         "Correspondence Address": "; ".join(_corresponding(found)),
         "PubMed ID": one_line(ids.get("pmid", "")),
+        "Editors": joined(editors_of(found)),
         "Document Type": "Article" if document.venue else "",
         "EID": one_line(ids.get("scopus", "")) or f"{exported_ids.PREFIX}{encoded(document.id)}",
         "Homonym authors": author_ids.of(found),
         "Homonym id": encoded(document.id),
+        "Homonym contributors": written_contributors(document.other_contributors),
     }
     return [values[column] for column in _SCOPUS]
 

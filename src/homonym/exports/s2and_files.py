@@ -13,6 +13,7 @@ from typing import Any
 
 from homonym.exports.result_tables import ExportedDocument, ResultTables, as_json
 from homonym.names.parse import parse_name
+from homonym.records.fields.exported_ids import S2AND_AUTHOR
 
 FILES = ("papers.json", "signatures.json", "clusters.json", "cluster_seeds.json")
 """The files of the data set."""
@@ -73,6 +74,7 @@ def _signatures(found: ExportedDocument) -> Iterator[tuple[str, dict[str, Any]]]
                     "given_block": mention.person.author_id.rpartition("/")[0],
                     "affiliations": entry.affiliations,
                     "email": next(iter(entry.emails), None),
+                    S2AND_AUTHOR: mention.person.author_id,
                 },
                 "sourced_author_source": _SOURCES[kind] if kind else None,
                 "sourced_author_ids": [entry.ids[kind]] if kind else [],

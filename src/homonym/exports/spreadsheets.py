@@ -21,30 +21,42 @@ from homonym.exports.reference_files import (
     accession_number,
     addresses_of,
     cited_authors,
+    editors_of,
     emails_of,
+    groups_of,
     identified,
     labels_of,
 )
 from homonym.exports.result_tables import ExportedDocument, ResultTables
 from homonym.io.outputs import atomic_path, open_atomic
 from homonym.io.table_text import protected
-from homonym.records.fields.exported_ids import written_author_ids
+from homonym.records.fields.exported_ids import (
+    BIBLIOMETRIX_AUTHORS,
+    WOS_CONTRIBUTORS,
+    WOS_DOCUMENT,
+    encoded,
+    written_author_ids,
+    written_contributors,
+)
 
 AUTHOR_COLUMNS = (
     "author_id", "label", "name", "variants", "mentions", "documents", "first_year", "last_year", "affiliations",
     "coauthors", "ids", "confidence",
 )  # fmt: skip
-PAPER_COLUMNS = ("document_id", "title", "year", "venue", "authors", "author_ids", "doi", "ids", "keywords", "abstract")
+PAPER_COLUMNS = (
+    "document_id", "title", "year", "venue", "authors", "author_ids", "other_contributors", "doi", "ids", "keywords",
+    "abstract", "homonym_authors",
+)  # fmt: skip
 MENTION_COLUMNS = (
     "author_id", "label", "name", "mention_id", "document_id", "position", "year", "title", "venue", "authors",
-    "affiliations", "orcid", "doi", "confidence",
+    "affiliations", "orcid", "doi", "confidence", "other_contributors",
 )  # fmt: skip
 # Widths of the columns of a workbook, in characters.
 COLUMN_WIDTHS = {
     "author_id": 28, "label": 24, "name": 24, "variants": 30, "affiliations": 40, "coauthors": 40, "document_id": 24,
     "mention_id": 26,
-    "title": 60, "venue": 30, "authors": 40, "author_ids": 40, "doi": 28, "orcid": 20, "ids": 30, "keywords": 30,
-    "abstract": 40,
+    "title": 60, "venue": 30, "authors": 40, "author_ids": 40, "homonym_authors": 20, "other_contributors": 30,
+    "doi": 28, "orcid": 20, "ids": 30, "keywords": 30, "abstract": 40,
 }  # fmt: skip
 OTHER_WIDTH = 12
 YEAR = MENTION_COLUMNS.index("year")
@@ -97,9 +109,14 @@ def paper_rows(documents: Iterable[ExportedDocument]) -> Iterator[Row]:
         yield (
             one_line(document.id), one_line(document.title), document.year, one_line(document.venue),
             "; ".join(labels_of(found)), "; ".join(mention.person.author_id for mention in found.mentions),
-            document.ids.get("doi", ""), joined(f"{kind}:{value}" for kind, value in document.ids.items()),
-            joined(document.keywords), one_line(document.abstract),
+            joined(document.other_contributors), document.ids.get("doi", ""),
+            joined(f"{kind}:{value}" for kind, value in document.ids.items()), joined(document.keywords),
+            one_line(document.abstract), _author_ids(found),
         )  # fmt: skip
+
+
+def _author_ids(found: ExportedDocument) -> str:
+    return written_author_ids({mention.entry.position: mention.person.author_id for mention in found.mentions})
 
 
 def people_rows(result: ResultTables, folder: Path) -> Iterator[Row]:
@@ -134,7 +151,7 @@ def _mention_rows(documents: Iterable[ExportedDocument]) -> Iterator[tuple[int, 
                 one_line(mention.person.author_id), mention.person.label, one_line(entry.name),
                 one_line(f"{document.id}#{entry.position}"), one_line(document.id), entry.position, document.year,
                 title, venue, everyone, joined(entry.affiliations), entry.ids.get("orcid", ""),
-                document.ids.get("doi", ""), mention.confidence,
+                document.ids.get("doi", ""), mention.confidence, joined(document.other_contributors),
             )  # fmt: skip
 
 
@@ -210,7 +227,7 @@ def _write_row(sheet: Any, place: int, columns: Sequence[str], row: Row, cut: Co
 
 BIBLIOMETRIX_COLUMNS = (
     "AU", "AF", "TI", "SO", "JI", "AB", "DE", "ID", "C1", "RP", "EM", "RI", "OI", "CR", "PY", "DI", "PM", "WC", "TC",
-    "UT", "DB", "SR", "SR_FULL", "AU_ID", "DOCUMENT_ID",
+    "UT", "DB", "SR", "SR_FULL", "CA", "BE", BIBLIOMETRIX_AUTHORS, "DOCUMENT_ID", WOS_DOCUMENT, WOS_CONTRIBUTORS,
 )  # fmt: skip
 
 
@@ -260,6 +277,10 @@ def _bibliometrix_values(found: ExportedDocument) -> dict[str, str]:
         "DI": one_line(ids.get("doi", "")),
         "PM": one_line(ids.get("pmid", "")),
         "UT": accession_number(found),
-        "AU_ID": written_author_ids({mention.entry.position: mention.person.author_id for mention in found.mentions}),
+        "CA": joined(groups_of(found), ";"),
+        "BE": joined(editors_of(found), ";"),
+        BIBLIOMETRIX_AUTHORS: _author_ids(found),
         "DOCUMENT_ID": one_line(document.id),
+        WOS_DOCUMENT: encoded(document.id),
+        WOS_CONTRIBUTORS: written_contributors(document.other_contributors),
     }

@@ -129,6 +129,15 @@ def protected(cell: str) -> str:
     return "'" + cell if re.match(FORMULA, cell) else cell
 
 
+def unprotected(cell: str) -> str:
+    """A cell without the apostrophe that `protected` has put before it.
+
+    >>> unprotected("'=1+1"), unprotected("''=1+1"), unprotected("'t Hooft")
+    ('=1+1', "'=1+1", "'t Hooft")
+    """
+    return re.sub(f"^'{FORMULA}", r"\1", cell) if cell[:1] == "'" else cell
+
+
 def csv_text(rows: Iterable[Iterable[object]], *, excel: bool = False) -> str:
     """Rows as CSV; with `excel` for spreadsheets: a byte order mark says that it is UTF-8, and no text is a formula."""
     text = io.StringIO("\ufeff" if excel else "")

@@ -868,3 +868,69 @@ def test_groups_do_not_shift_parallel_columns(read: Reads) -> None:
 def test_recognises_columns_in_other_languages(read: Reads) -> None:
     found = read(written([{"Autoren": "Ash, A; Oak, B", "Titel": "T", "Jahr": "2001"}], separator=";")).one
     assert (found.title, found.year, names_of(found)) == ("T", 2001, ["Ash, A", "Oak, B"])
+
+
+# Tables with one author per row, whose rows are in any order
+
+SCATTERED = [
+    {"paper_id": "a", "title": "On x", "author_name": "Doe, J", "affiliation": "MIT"},
+    {"paper_id": "b", "title": "On y", "author_name": "Doe, J", "affiliation": "MIT"},
+    {"paper_id": "", "title": "On z", "author_name": "Poe, E", "affiliation": ""},
+    {"paper_id": "b", "title": "On y", "author_name": "Li, X", "affiliation": ""},
+    {"paper_id": "a", "title": "On x", "author_name": "Roe, R", "affiliation": "ETH"},
+]
+
+
+def names_by_title(found: list[Document]) -> dict[str, list[str]]:
+    return {document.title: [author.name for author in document.authors] for document in found}
+
+
+def test_rows_of_a_document_need_not_be_adjacent(read: Reads) -> None:
+    found = names_by_title(read(written(SCATTERED)).documents)
+    assert found == {"On x": ["Doe, J", "Roe, R"], "On y": ["Doe, J", "Li, X"], "On z": ["Poe, E"]}
+
+
+def test_rows_of_binary_tables_need_not_be_adjacent(tmp_path: Path) -> None:
+    pq.write_table(pa.Table.from_pylist(SCATTERED), tmp_path / "t.parquet")
+    found = [one.document for one in read_documents(tmp_path / "t.parquet") if one.document]
+    assert names_by_title(found) == {"On x": ["Doe, J", "Roe, R"], "On y": ["Doe, J", "Li, X"], "On z": ["Poe, E"]}
+
+
+def test_scattered_rows_with_a_column_author_are_single_authors(read: Reads) -> None:
+    rows = [{"doi": row["paper_id"], "title": row["title"], "author": row["author_name"]} for row in SCATTERED]
+    rows = [{**row, "doi": f"10.1000/{row['doi']}"} for row in rows if row["doi"]]
+    found = names_by_title(read(written(rows)).documents)
+    assert found == {"On x": ["Doe, J", "Roe, R"], "On y": ["Doe, J", "Li, X"]}
+
+
+LISTS = [("a", "Doe, J; Roe, R"), ("b", "Li")]
+
+
+def test_repeated_documents_with_lists_are_copies(read: Reads) -> None:
+    rows = [
+        {"paper_id": key, "title": "On x", "author": names} for key, names in (("a", "Doe, J; Roe, R"), ("b", "Li"))
+    ]
+    found = read(written([*rows, rows[0]])).documents
+    assert [len(document.authors) for document in found] == [2, 1, 2]
+
+
+def test_rows_that_only_repeat_names_are_a_copy(read: Reads) -> None:
+    found = read(written([*SCATTERED, SCATTERED[2], SCATTERED[0], SCATTERED[4]])).documents
+    assert [names_of(document) for document in found if document.id == "a"] == [["Doe, J", "Roe, R"]] * 2
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.permutations(list(range(12))))
+def test_documents_do_not_depend_on_the_order_of_rows(
+    tmp_path_factory: pytest.TempPathFactory, order: list[int]
+) -> None:
+    rows = [
+        {"paper_id": f"p{number % 4}", "title": f"On {number % 4}", "author_name": f"Author{chr(65 + number)}, X"}
+        for number in range(12)
+    ]
+    path = tmp_path_factory.mktemp("rows") / "t.csv"
+    path.write_text(written([rows[number] for number in order]))
+    found = [one.document for one in read_documents(path) if one.document]
+    assert {document.id: {author.name for author in document.authors} for document in found} == {
+        f"p{number}": {f"Author{chr(65 + other)}, X" for other in range(number, 12, 4)} for number in range(4)
+    }

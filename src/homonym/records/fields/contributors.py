@@ -54,6 +54,19 @@ def contributor_kind(name: str) -> str:
     return "an editor" if _EDITOR.search(name) else ""
 
 
+def editor_name(name: str) -> str:
+    """The name of an editor without the word that says so.
+
+    >>> editor_name("Doe, Jane (Ed.)"), editor_name("Doe, J., Eds.")
+    ('Doe, Jane', 'Doe, J.')
+    """
+    found = _EDITOR.search(name)
+    if found is None:
+        return name
+    inside = found[0].rpartition(",")[0] if found[0][0] == "," else ""
+    return f"{name[: found.start()]}{inside}".strip(" ,")
+
+
 def note_contributor(name: str, notes: list[Note]) -> None:
     """Note an entry that the format does not return as an author; `set_apart_contributors` adds it to the document."""
     notes.append(("contributor", name))

@@ -8,24 +8,27 @@ some format are percent-encoded.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from urllib.parse import quote_plus, unquote_plus
 
+from homonym.records.fields.people import plain_letters
 from homonym.records.model import Document, Note
 
 KIND = "homonym"
 """The kind of identifier."""
 
-# Names of the fields: of BibTeX, of the Web of Science (tags), of Scopus (columns in lower case), of RIS (in notes).
-DOCUMENT_FIELD, AUTHORS_FIELD = "homonym-id", "homonym-authors"
-WOS_DOCUMENT, WOS_AUTHORS = "X2", "X1"
-SCOPUS_DOCUMENT, SCOPUS_AUTHORS = "homonym id", "homonym authors"
+# Names of the fields: of BibTeX, of the Web of Science (tags), of Scopus (columns in lower case), of RIS (in notes), of
+# the table of bibliometrix, which otherwise has the tags of the Web of Science, and of the signatures of S2AND.
+DOCUMENT_FIELD, AUTHORS_FIELD, CONTRIBUTORS_FIELD = "homonym-id", "homonym-authors", "homonym-contributors"
+WOS_DOCUMENT, WOS_AUTHORS, WOS_CONTRIBUTORS = "X2", "X1", "X3"
+BIBLIOMETRIX_AUTHORS, S2AND_AUTHOR = "AU_ID", "homonym_id"
+SCOPUS_DOCUMENT, SCOPUS_AUTHORS, SCOPUS_CONTRIBUTORS = "homonym id", "homonym authors", "homonym contributors"
 
 # What stands before the accession number of a document that has none in the database of the format.
 PREFIX = "HOMONYM:"
 
 _ALSO_ENCODED = str.maketrans({"_": "%5F", "~": "%7E", "-": "%2D"})
-_NOTE = re.compile(rf"(?:<p>)?\s*({DOCUMENT_FIELD}|{AUTHORS_FIELD}): *([^\s<]++(?: [^\s<]++)*+)")
+_NOTE = re.compile(rf"(?:<p>)?\s*({DOCUMENT_FIELD}|{AUTHORS_FIELD}|{CONTRIBUTORS_FIELD}): *([^\s<]++(?: [^\s<]++)*+)")
 
 
 def encoded(text: str) -> str:
@@ -44,6 +47,28 @@ def written_author_ids(ids: Mapping[int, str]) -> str:
     'DOE,+J/1;;ROE,+R/2'
     """
     return ";".join(encoded(ids.get(position, "")) for position in range(max(ids, default=-1) + 1))
+
+
+def written_contributors(names: Iterable[str]) -> str:
+    """The groups, editors and other entries that are no authors of a document as text.
+
+    >>> written_contributors(["Planck Collaboration", "Doe, Jane (Ed.)"])
+    'Planck+Collaboration;Doe,+Jane+%28Ed.%29'
+    """
+    return ";".join(map(encoded, names))
+
+
+def note_exported_contributors(contributors: str, notes: list[Note]) -> None:
+    """Note the contributors that an export wrote, in place of those that the format has noted itself.
+
+    >>> note_exported_contributors("Ice+Watch", notes := [("contributor", "ICE WATCH"), ("contributor", "WHO")]), notes
+    (None, [('contributor', 'Ice Watch'), ('contributor', 'WHO')])
+    """
+    names = [name for text in contributors.split(";") if (name := unquote_plus(text.strip(), errors="replace"))]
+    if names:
+        known = set(map(plain_letters, names))
+        others = [note for note in notes if note[0] != "contributor" or plain_letters(note[1]) not in known]
+        notes[:] = [*(("contributor", name) for name in names), *others]
 
 
 def add_exported_ids(document: Document, document_id: str, author_ids: str, notes: list[Note]) -> None:

@@ -69,15 +69,16 @@ def document(entry: Entry) -> Parsed:
         ids=ids,
         id_is_key="unique-id" in fields or "wos" in ids or key.startswith("DBLP:"),
     )
-    exported_ids.add_exported_ids(found, *_exported(fields), notes)
+    _add_exported(found, fields, notes)
     return found, notes
 
 
-def _exported(fields: Fields) -> tuple[str, str]:
-    """The ids that `homonym export` wrote."""
-    names = (exported_ids.DOCUMENT_FIELD, exported_ids.AUTHORS_FIELD)
-    document_id, author_ids = (latex_to_text(fields.get(name, "")) for name in names)
-    return document_id, author_ids
+def _add_exported(document: Document, fields: Fields, notes: list[Note]) -> None:
+    """Add the ids and contributors that `homonym export` wrote."""
+    names = (exported_ids.DOCUMENT_FIELD, exported_ids.AUTHORS_FIELD, exported_ids.CONTRIBUTORS_FIELD)
+    document_id, author_ids, contributors = (latex_to_text(fields.get(name, "")) for name in names)
+    exported_ids.add_exported_ids(document, document_id, author_ids, notes)
+    exported_ids.note_exported_contributors(contributors, notes)
 
 
 def _document_key(key: str, fields: Fields) -> str:

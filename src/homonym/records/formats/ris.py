@@ -18,7 +18,7 @@ from homonym.io.inputs import Source
 from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, add_shared_address, remove_repeats
 from homonym.records.fields.contributors import note_contributor
-from homonym.records.fields.exported_ids import AUTHORS_FIELD, DOCUMENT_FIELD
+from homonym.records.fields.exported_ids import AUTHORS_FIELD, CONTRIBUTORS_FIELD, DOCUMENT_FIELD
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import AuthorIndex, is_group, is_placeholder, scopus_cited_authors, surname_first
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
@@ -206,6 +206,7 @@ def _add_exported_ids(document: Document, tags: Tags, notes: list[Note]) -> None
     found = dict(filter(None, map(exported_ids.exported_note, tags.get("N1", ()))))
     document_id, author_ids = (found.get(name, "") for name in (DOCUMENT_FIELD, AUTHORS_FIELD))
     exported_ids.add_exported_ids(document, document_id, author_ids, notes)
+    exported_ids.note_exported_contributors(found.get(CONTRIBUTORS_FIELD, ""), notes)
 
 
 def _fields(lines: str) -> tuple[list[Field], bool]:

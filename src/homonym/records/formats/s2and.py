@@ -19,6 +19,8 @@ from homonym.errors import InputError
 from homonym.io.inputs import STANDARD_INPUT, Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import affiliations_and_emails
+from homonym.records.fields.exported_ids import KIND as HOMONYM
+from homonym.records.fields.exported_ids import S2AND_AUTHOR
 from homonym.records.fields.people import folded, is_placeholder
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import as_list, distinct, identifier, load_record, split_name, text_or_empty
@@ -176,7 +178,7 @@ def _signed(signatures: list[Any], names: dict[int, str], notes: list[Note]) -> 
     """The mentions, and their positions in the author list.
 
     Mentions are numbered in the order of the author list, several at one position in the order of the file, those
-    without a position last.
+    without a position last. Those that homonym has exported keep their positions.
     """
     placed: list[tuple[int, Author]] = []
     signed = set()
@@ -188,8 +190,10 @@ def _signed(signatures: list[Any], names: dict[int, str], notes: list[Note]) -> 
         if author := _author(signature, info, names.get(order, ""), notes):
             placed.append((order, author))
     placed.sort(key=itemgetter(0))
-    for position, (_, author) in enumerate(placed):
-        author.position = position
+    places = [place for place, _ in placed]
+    is_exported = len({*places}) == len(places) and all(HOMONYM in author.ids for _, author in placed)
+    for position, (place, author) in enumerate(placed):
+        author.position = place if is_exported else position
     return [author for _, author in placed], signed
 
 
@@ -206,7 +210,10 @@ def _author(signature: Any, info: Any, listed_name: str, notes: list[Note]) -> A
     if "@" in email and email not in emails:
         emails.insert(0, email)
     label, block = identifier(signature.get("cluster_id")) or None, identifier(info.get("block")) or None
-    return Author(0, name, affiliations, emails, label, block, _ids(signature, notes))
+    ids = _ids(signature, notes)
+    if own := identifier(info.get(S2AND_AUTHOR)):
+        ids[HOMONYM] = own
+    return Author(0, name, affiliations, emails, label, block, ids)
 
 
 def _name(info: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ from homonym.io.table_text import Header, read_header
 from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, emails_in, remove_repeats
 from homonym.records.fields.contributors import note_contributor
-from homonym.records.fields.exported_ids import SCOPUS_AUTHORS, SCOPUS_DOCUMENT
+from homonym.records.fields.exported_ids import SCOPUS_AUTHORS, SCOPUS_CONTRIBUTORS, SCOPUS_DOCUMENT
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import SUFFIXES, AuthorIndex, folded, is_placeholder, scopus_cited_authors
 from homonym.records.model import Author, Document, Note, Parsed, publication_year
@@ -60,6 +60,7 @@ _COLUMNS = (
     "authors", "author full names", "author(s) id", "title", "year", "source title", "doi", "link", "affiliations",
     "authors with affiliations", "abstract", "author keywords", "index keywords", "references",
     "correspondence address", "pubmed id", "eid", SCOPUS_DOCUMENT, SCOPUS_AUTHORS,
+    SCOPUS_CONTRIBUTORS,
 )  # fmt: skip
 
 Row = dict[str, str]
@@ -181,6 +182,7 @@ def parse(text: bytes, header: Header) -> Parsed | None:
         ids=ids,
     )
     exported_ids.add_exported_ids(document, row[SCOPUS_DOCUMENT], row[SCOPUS_AUTHORS], notes)
+    exported_ids.note_exported_contributors(row[SCOPUS_CONTRIBUTORS], notes)
     return document, notes
 
 

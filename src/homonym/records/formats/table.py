@@ -1,6 +1,6 @@
 """Tables with any columns: CSV, TSV, XLSX, Parquet and Arrow files, such as exports of Dimensions, Embase or Zotero.
 
-A row is a document with a list of its authors, or one author of a document; then the rows of one document are adjacent.
+A row is a document with a list of its authors, or one author of a document.
 Columns are recognised by their usual names, or named by the user (`--columns`); all fields of a document are taken.
 """
 
@@ -19,9 +19,11 @@ import orjson
 from homonym.errors import InputError
 from homonym.io import inputs
 from homonym.io.inputs import COLUMNAR, HEAD_BYTES, TOO_LONG, InputLine, Source
-from homonym.io.table_text import TOO_DEEP, Header, is_too_deep, line_end, read_header
+from homonym.io.table_text import TOO_DEEP, Header, is_too_deep, line_end, read_header, unprotected
 from homonym.records.fields import identifiers
 from homonym.records.fields.contributors import note_contributor
+from homonym.records.fields.exported_ids import KIND as HOMONYM
+from homonym.records.fields.exported_ids import add_exported_ids
 from homonym.records.fields.key_names import column_key
 from homonym.records.fields.people import folded, is_placeholder
 from homonym.records.formats import table_authors
@@ -38,8 +40,6 @@ from homonym.records.formats.table_columns import (
     texts_of,
 )
 from homonym.records.model import (
-    MAX_AUTHORS,
-    TOO_MANY_AUTHORS,
     Author,
     BrokenRecordError,
     Document,
@@ -57,6 +57,7 @@ from homonym.records.parsing.delimited import (
     rows_by_header,
     usable_cells,
 )
+from homonym.records.parsing.row_groups import RowNotation, rows_by_document
 from homonym.records.parsing.splitting import Raw, decoded
 from homonym.records.parsing.tagged_lines import LONGEST_HEADER
 from homonym.records.reader import Columns, Format, Records
@@ -232,9 +233,14 @@ def _layout_of(
 
 
 def _repeats(sample: list[dict[str, Any]], fields: dict[str, str]) -> bool:
-    """Whether adjacent rows belong to one document."""
+    """Whether rows of one document are adjacent, or there are several with different single names."""
     keys = [text_of(row.get(fields[key_of(fields) or ""])) for row in sample]
-    return any(key and key == following for key, following in pairwise(keys))
+    if any(key and key == following for key, following in pairwise(keys)):
+        return True
+    cells = [row.get(fields["authors"]) for row in sample]
+    if separator_in(cells) is not None or not all(isinstance(cell, str | None) for cell in cells):
+        return False
+    return len({pair for pair in zip(keys, cells, strict=True) if pair[0]}) > len({*keys} - {""})
 
 
 def _head_rows(source: Source, header: Header) -> Iterator[dict[str, Any]]:
@@ -251,70 +257,42 @@ def _head_rows(source: Source, header: Header) -> Iterator[dict[str, Any]]:
 
 def _grouped(raws: Iterable[Raw], table: TableLayout) -> Iterator[Raw]:
     """Join the rows of each document; broken rows are passed on by themselves."""
+
+    def name_of(text: bytes) -> str:
+        return table_authors.name_of(_values_of(row_cells(text, table.header), table))
+
+    return rows_by_document(_keyed(raws, table), RowNotation(b"\n", (b"", b""), name_of))
+
+
+def _keyed(raws: Iterable[Raw], table: TableLayout) -> Iterator[tuple[str, Raw]]:
+    """Each row of a table of text with the key of its document."""
     place = table.places[key_of(table.fields) or ""]
-    group = _Group()
-    previous = ""
     for raw in raws:
         try:
             cells = row_cells(raw.text, table.header)
         except BrokenRecordError as broken:
-            yield raw._replace(broken=raw.broken or str(broken))
+            yield "", raw._replace(broken=raw.broken or str(broken))
             continue
-        if raw.broken:
-            yield raw
-        elif not is_header(cells, table.header):
-            key = cells[place].strip()
-            if not key or key != previous:
-                yield from group.joined(b"\n")
-            group.add(raw)
-            previous = key
-    yield from group.joined(b"\n")
-
-
-class _Group:
-    """The rows of one document, up to the maximum size of a record and number of authors."""
-
-    def __init__(self) -> None:
-        self._rows: list[Raw] = []
-        self._size = self._number = 0
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def add(self, row: Raw) -> None:
-        self._size, self._number = self._size + len(row.text) + 1, self._number + 1
-        if (self._size <= inputs.MAX_RECORD_BYTES and self._number <= MAX_AUTHORS) or not self._rows:
-            self._rows.append(row)
-
-    def joined(self, separator: bytes, around: tuple[bytes, bytes] = (b"", b"")) -> Iterator[Raw]:
-        """The rows as one record, which is broken if there are too many; afterwards there are none."""
-        if self._rows:
-            broken = TOO_LONG if self._size > inputs.MAX_RECORD_BYTES else ""
-            broken = broken or (TOO_MANY_AUTHORS if self._number > MAX_AUTHORS else "")
-            text = around[0] + separator.join(row.text for row in self._rows) + around[1]
-            yield Raw(self._rows[0].number, text[: inputs.KEPT_BYTES] if broken else text, broken)
-        self._rows, self._size, self._number = [], 0, 0
+        if raw.broken or not is_header(cells, table.header):
+            yield cells[place].strip(), raw
 
 
 def _object_raws(found: Rows, table: TableLayout) -> Iterator[Raw]:
     """Rows of Parquet and Arrow files as JSON: one text per document, numbered by its first row."""
-    key = table.fields[key_of(table.fields) or "authors"] if table.by_author else ""
-    group, previous = _Group(), None
-    for number, row in enumerate(found, 1):
-        value = row.get(key) if isinstance(row, dict) and key else None
-        if value in (None, "") or value != previous:
-            yield from group.joined(b",", _LIST)
-        previous = value
-        raw = Raw(number, b"", row) if isinstance(row, str) else _dumped(number, row)
-        if raw.broken or not table.by_author:
-            yield raw
-        else:
-            group.add(raw)
-    yield from group.joined(b",", _LIST)
 
+    def name_of(text: bytes) -> str:
+        row = orjson.loads(text)
+        return table_authors.name_of({field: row.get(name) for field, name in table.fields.items()})
 
-# The brackets around a list in JSON.
-_LIST = (b"[", b"]")
+    rows = (
+        (row, Raw(number, b"", row) if isinstance(row, str) else _dumped(number, row))
+        for number, row in enumerate(found, 1)
+    )
+    if not table.by_author:
+        return (raw for _, raw in rows)
+    key = table.fields[key_of(table.fields) or "name"]
+    keyed = ((text_of(row.get(key)) if isinstance(row, dict) else "", raw) for row, raw in rows)
+    return rows_by_document(keyed, RowNotation(b",", (b"[", b"]"), name_of))
 
 
 def _dumped(number: int, row: dict[str, Any]) -> Raw:
@@ -383,7 +361,7 @@ def _values_of(cells: list[str], table: TableLayout) -> Values:
     values = {field: cells[place] for field, place in table.places.items()}
     for field, place in table.repeats:
         values[field] = values[field] if values[field].strip() else cells[place]
-    return values
+    return {field: unprotected(cell) for field, cell in values.items()} if HOMONYM in values else values
 
 
 def _row_texts(text: bytes, header: Header) -> list[bytes]:
@@ -404,13 +382,20 @@ def _objects(text: bytes) -> list[dict[str, Any]]:
 
 
 def _authors_of_rows(found: list[Values], notes: list[Note]) -> list[Author]:
-    """One author per row, in the order of positions if all rows have one, otherwise in the order of rows."""
+    """One author per row, in the order of positions if all rows have one, otherwise in the order of rows.
+
+    Tables that homonym has exported keep the positions themselves.
+    """
     require_few_authors(len(found))
     given = [text_of(row.get("position")) for row in found]
+    places = list(range(len(found)))
     if all(text.isdecimal() and len(text) < 10 for text in given):
-        found = [row for _, row in sorted(zip(map(int, given), found, strict=True), key=itemgetter(0))]
+        rows = sorted(zip(map(int, given), found, strict=True), key=itemgetter(0))
+        found = [row for _, row in rows]
+        if all(row.get(HOMONYM) for row in found) and len({*given}) == len(given):
+            places = [place for place, _ in rows]
     authors = []
-    for position, row in enumerate(found):
+    for position, row in zip(places, found, strict=True):
         name = table_authors.name_of(row)
         if not is_placeholder(name):
             authors.append(table_authors.author_of(position, name, row, notes))
@@ -426,8 +411,10 @@ def _document(values: Values, authors: list[Author], notes: list[Note]) -> Docum
     if "year" not in values and (found := _IN_SOURCE.search(venue)):
         venue, year = venue[: found.start()], found[1]
     cited, names = _cited(values.get("cited_references"))
+    is_exported = bool(values.get(HOMONYM) or values.get("homonym_authors"))
     document = Document(
-        id=text_of(values.get("id")).removeprefix(identifiers.OPENALEX_PREFIX),
+        # An id of homonym is not plain text in which entities and blanks could be changed.
+        id=str(values["id"]) if is_exported else text_of(values.get("id")).removeprefix(identifiers.OPENALEX_PREFIX),
         authors=authors,
         title=text_of(values.get("title")),
         abstract=text_of(values.get("abstract")),
@@ -440,6 +427,10 @@ def _document(values: Values, authors: list[Author], notes: list[Note]) -> Docum
         referenced_authors=_names(values.get("referenced_authors")) + names,
     )
     _add_ids(document, values, notes)
+    for name in _names(values.get("other_contributors")):
+        note_contributor(name, notes)
+    if is_exported:
+        add_exported_ids(document, "", text_of(values.get("homonym_authors")), notes)
     return document
 
 

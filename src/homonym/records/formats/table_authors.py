@@ -9,6 +9,7 @@ from typing import Any
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address, address_and_emails, emails_in
 from homonym.records.fields.contributors import note_contributor
+from homonym.records.fields.exported_ids import KIND as HOMONYM
 from homonym.records.fields.key_names import column_key
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import SUFFIXES, AuthorIndex, folded, is_group, is_placeholder, surname_first
@@ -216,6 +217,8 @@ def author_of(position: int, name: str, person: Values, notes: list[Note]) -> Au
     for kind in _IDS:
         if cell := person.get(kind):
             identifiers.add(author.ids, kind, text_of(cell), notes)
+    if cell := person.get(HOMONYM):
+        author.ids[HOMONYM] = str(cell).strip()
     return author
 
 

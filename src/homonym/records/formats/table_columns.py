@@ -17,6 +17,7 @@ import orjson
 
 from homonym.errors import InputError, word_list
 from homonym.io.table_text import MAX_DEPTH, is_too_deep
+from homonym.records.fields.exported_ids import KIND as HOMONYM
 from homonym.records.fields.key_names import column_key, misspelled
 from homonym.records.fields.markup import plain_text
 
@@ -39,6 +40,18 @@ def usual_names() -> Mapping[str, tuple[str, ...]]:
     return {field: tuple(names.split()) for field, names in rows}
 
 
+# Columns of the table of people that `homonym export` writes, and the field of each that has another name there.
+_EXPORTED = frozenset({"authorid", "label", "name", "mentionid", "documentid", "position"})
+_EXPORTED_FIELDS = {"id": "document_id", "name": "label", HOMONYM: "author_id"}
+
+
+def _exported_fields(columns: Mapping[str, str]) -> dict[str, str]:
+    """The fields of a table of people, given `column_key` to column: the label is the name that all mentions have."""
+    own = {field: columns[column_key(name)] for field, name in _EXPORTED_FIELDS.items()}
+    fields = ("position", "title", "year", "venue", "affiliations", "orcid", "doi", "other_contributors")
+    return own | {field: columns[key] for field in fields if (key := column_key(field)) in columns}
+
+
 def usual_fields(names: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
     """Field to column, for all columns that have a usual name and are not taken.
 
@@ -49,11 +62,16 @@ def usual_fields(names: Iterable[str], taken: Iterable[str] = ()) -> dict[str, s
     for name in names:
         if name not in taken:
             columns.setdefault(column_key(name), name)
+    if columns.keys() >= _EXPORTED:
+        return _exported_fields(columns)
     if {"au", "ti"} <= columns.keys():  # tags of the Web of Science, where ID means keywords
         columns["keywordsplus"] = columns.pop("id", columns.get("keywordsplus", ""))
     found = {field: next(filter(None, map(columns.get, usual)), None) for field, usual in usual_names().items()}
     return {field: name for field, name in found.items() if name}
 
+
+# Fields whose usual names are compared with unknown ones; those of others are too similar to "author_ids" and the like.
+_OF_DOCUMENTS = frozenset("title abstract year venue categories keywords authors affiliations emails".split())
 
 # Usual names with fewer letters are too similar to the names of other columns.
 _SHORTEST_NAME = 5
@@ -65,15 +83,16 @@ def misspelled_columns(names: Iterable[str], fields: Mapping[str, str]) -> dict[
     >>> misspelled_columns(["Authors", "Afiliations", "Journl", "Pages"], {"authors": "Authors"})
     {'Afiliations': 'affiliations', 'Journl': 'venue'}
     """
+    known = {name for usual in usual_names().values() for name in usual}
     others = {
         name: field
         for field, usual in usual_names().items()
         if field not in fields
-        for name in (field, *usual)
+        for name in (column_key(field), *(usual if field in _OF_DOCUMENTS else ()))
         if name == field or len(name) >= _SHORTEST_NAME
     }
-    columns = (name for name in names if name not in fields.values())
-    return {name: others[wrong] for name in columns if (wrong := misspelled(column_key(name), others))}
+    unknown = (name for name in names if name not in fields.values() and column_key(name) not in known)
+    return {name: others[wrong] for name in unknown if (wrong := misspelled(column_key(name), others))}
 
 
 def are_documents(names: Iterable[str]) -> bool:
@@ -85,7 +104,7 @@ def are_documents(names: Iterable[str]) -> bool:
     names = list(names)
     fields = usual_fields(names)
     if any(column_key(name) == "mentionid" for name in names):
-        return False
+        return HOMONYM in fields and "title" in fields
     work = _WORK & fields.keys()
     if "authors" in fields:
         return bool(work) or ("id" in fields and column_key(fields["authors"]) not in _ONE_AUTHOR)

@@ -16,7 +16,7 @@ from homonym.io.inputs import Source
 from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, add_emails, emails_in, remove_repeats
 from homonym.records.fields.contributors import note_contributor
-from homonym.records.fields.exported_ids import WOS_AUTHORS, WOS_DOCUMENT
+from homonym.records.fields.exported_ids import WOS_AUTHORS, WOS_CONTRIBUTORS, WOS_DOCUMENT
 from homonym.records.fields.markup import collapse_spaces, plain_text
 from homonym.records.fields.people import AuthorIndex, FullNameIndex, is_placeholder, wos_cited_authors
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
@@ -36,7 +36,9 @@ _ENTRIES = frozenset("AU AF BA BF CA GP C1 RP CR".split())
 _GROUP_TAGS = ("CA", "GP")
 
 # All fields that are read.
-WANTED = _ENTRIES | frozenset("TI SO AB DE ID EM RI OI WC SC PY EA DI PM UT".split()) | {WOS_DOCUMENT, WOS_AUTHORS}
+WANTED = _ENTRIES | frozenset("TI SO AB DE ID EM RI OI WC SC PY EA DI PM UT".split()) | {
+    WOS_DOCUMENT, WOS_AUTHORS, WOS_CONTRIBUTORS
+}  # fmt: skip
 
 # A record without any of these is unusable.
 _ESSENTIAL = frozenset({"AU", "AF", "TI", "UT"})
@@ -232,6 +234,7 @@ def document_of(fields: Fields, notes: list[Note], reference_separator: str = "\
         ids=_ids(fields, number, notes),
     )
     exported_ids.add_exported_ids(document, fields.get(WOS_DOCUMENT, ""), fields.get(WOS_AUTHORS, ""), notes)
+    exported_ids.note_exported_contributors(fields.get(WOS_CONTRIBUTORS, ""), notes)
     return document, notes
 
 

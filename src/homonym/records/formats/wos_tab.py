@@ -18,6 +18,7 @@ from typing import NamedTuple
 from homonym.errors import word_list
 from homonym.io.inputs import InputLine, Source
 from homonym.io.table_text import Header
+from homonym.records.fields.exported_ids import BIBLIOMETRIX_AUTHORS, WOS_AUTHORS, WOS_DOCUMENT
 from homonym.records.fields.markup import plain_text
 from homonym.records.formats.wos import WANTED, document_of
 from homonym.records.model import BrokenRecordError, Note, Parsed
@@ -80,7 +81,8 @@ def layout_of(line: str) -> Layout | None:
 
 
 def _layout_of_tags(cells: list[str], delimiter: str) -> Layout | None:
-    places = _places(cell if cell in WANTED else "" for cell in cells)
+    own = {BIBLIOMETRIX_AUTHORS: WOS_AUTHORS} if WOS_DOCUMENT in cells else {}  # a table of homonym export
+    places = _places(tag if (tag := own.get(cell, cell)) in WANTED else "" for cell in cells)
     if len(places) < _FEWEST:
         return None
     width = 1 + _last(places)
