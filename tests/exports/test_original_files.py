@@ -236,3 +236,26 @@ def test_refusals_are_one_sentence(tmp_path: Path) -> None:
         export(result, "wos", original, originals=[original])
     with pytest.raises(InputError, match="missing"):
         export(result, "wos", tmp_path / "x.txt", originals=[tmp_path / "missing.txt"])
+
+
+GROUPS = {
+    "wos": ("TI Graph", "CA Planck Collaboration\nTI Graph"),
+    "ris": ("AU  - Müller, Jörg", "AU  - Planck Collaboration\nAU  - Müller, Jörg\nA1  - Ice Watch,"),
+    "bibtex": ("{World Health Organization}", "{Ice Watch} and Planck Collaboration"),
+    "scopus": (
+        'Müller J.","Wang, Wei (57); Müller, Jörg (58)",57;58',
+        'Planck Collaboration; Müller J.","Wang, Wei (57); Planck Collaboration (60); Müller, Jörg (58)",57;60;58',
+    ),
+}
+
+
+@pytest.mark.parametrize("to", FILES)
+def test_groups_stay_in_rewritten_files(to: str, tmp_path: Path) -> None:
+    original, result = made(tmp_path, to, lambda text: text.replace(*GROUPS[to]).encode())
+    output, done = rewritten(result, to, original)
+    assert not done.warnings
+    before, after = ([one.document for one in read_documents(path) if one.document] for path in (original, output))
+    assert "Planck Collaboration" in before[0].other_contributors
+    assert [document.other_contributors for document in after] == [document.other_contributors for document in before]
+    assert [len(document.authors) for document in after] == [len(document.authors) for document in before]
+    assert all("homonym" in author.ids for document in after for author in document.authors)

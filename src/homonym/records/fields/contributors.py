@@ -72,6 +72,23 @@ def note_contributor(name: str, notes: list[Note]) -> None:
     notes.append(("contributor", name))
 
 
+def is_marked_person(author: Author) -> bool:
+    """Whether the source says that an entry is a person, by a label, a block or an identifier of a person."""
+    return author.label is not None or author.block is not None or not author.ids.keys() <= _GIVEN_TO_ALL
+
+
+def group_and_person(name: str) -> tuple[str, str]:
+    """What of a name is another contributor, and what is a person; mostly one of them is empty.
+
+    >>> group_and_person("Planck Collaboration: J. Doe"), group_and_person("Doe, J"), group_and_person("N/A")
+    (('Planck Collaboration', 'J. Doe'), ('', 'Doe, J'), ('N/A', ''))
+    """
+    group, colon, person = name.partition(":")
+    if colon and person.strip() and contributor_kind(group) == "a group" and not contributor_kind(person.strip()):
+        return group.strip(), person.strip()
+    return (name, "") if contributor_kind(name) else ("", name)
+
+
 def set_apart_contributors(document: Document, notes: list[Note]) -> None:
     """Move entries that are no authors from `authors` to `other_contributors`, each with a note.
 
@@ -82,17 +99,15 @@ def set_apart_contributors(document: Document, notes: list[Note]) -> None:
         _add_noted(document, notes)
     kept: list[Author] = []
     for author in document.authors:
-        if author.label is not None or author.block is not None or not author.ids.keys() <= _GIVEN_TO_ALL:
+        if is_marked_person(author):
             kept.append(author)
             continue
-        group, colon, person = author.name.partition(":")
-        if colon and person.strip() and contributor_kind(group) == "a group" and not contributor_kind(person.strip()):
-            _note(document, notes, group.strip(), "a group")
-            author.name = person.strip()
-        elif kind := contributor_kind(author.name):
-            _note(document, notes, author.name, kind)
-            continue
-        kept.append(author)
+        group, person = group_and_person(author.name)
+        if group:
+            _note(document, notes, group, contributor_kind(group))
+        if person:
+            author.name = person
+            kept.append(author)
     if len(kept) < len(document.authors):
         document.authors = kept
     if len(document.other_contributors) > 1:  # a group may be listed as an author and marked elsewhere, too

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote_plus, unquote_plus
 
+from homonym.records.fields.contributors import group_and_person, is_marked_person, note_contributor
 from homonym.records.fields.people import plain_letters
 from homonym.records.model import Document, Note
 
@@ -88,10 +89,19 @@ def add_exported_ids(document: Document, document_id: str, author_ids: str, note
         return
     ids = [unquote_plus(text.strip(), errors="replace") for text in author_ids.split(";")]
     places = [place for place, text in enumerate(ids) if text]
-    if len(places) != len(document.authors):
+    authors = document.authors
+    if len(places) != len(authors):  # groups that the format itself does not recognise have no ids
+        authors = [author for author in authors if is_marked_person(author) or group_and_person(author.name)[1]]
+    if len(places) != len(authors):
         notes.append(("field", f"{len(places)} ids of homonym for {len(document.authors)} authors"))
         return
-    for place, author in zip(places, document.authors, strict=True):
+    if authors is not document.authors:
+        kept = set(map(id, authors))
+        for author in document.authors:
+            if id(author) not in kept:
+                note_contributor(author.name, notes)
+        document.authors = authors
+    for place, author in zip(places, authors, strict=True):
         author.position = place
         author.ids[KIND] = ids[place]
 
