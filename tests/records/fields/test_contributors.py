@@ -25,6 +25,7 @@ from homonym.settings import Settings
 
 GROUPS = (
     "Planck Collaboration", "The ATLAS Collaboration", "Collaboration, LIGO Scientific", "World Health Organization",
+    "Department of Health, Education and Welfare", "Food and Drug Administration",
     "Alzheimer's Disease Neuroimaging Initiative", "ENCODE Project Consortium", "U.S. Geological Survey",
 )  # fmt: skip
 EDITORS = ("Doe, Jane (Ed.)", "Jane Doe (eds)", "Doe, Jane [editor]", "Doe, J., Ed.")
@@ -32,6 +33,7 @@ MISSING = ("Anonymous", "[Anonymous]", "N/A", "et al.", "No author listed", ":",
 PEOPLE = (
     "Doe, Jane", "Jane Doe", "Doe, Ed.", "Nguyen The Anh", "W. H. Center", "In Ho Kim", "Na, Li",
     "Peter Hirsch and Dagmar Kain", "Duke of Wellington, Arthur",
+    "Doe, Jane for the ATLAS Team", "Roe and Poe, Ann",
     "van der Berg, A.", "Groupe, Anne", "Anon, A", "Park, National", "LI Xiaoming", "王小明", "Doe, Jane (Janie)",
 )  # fmt: skip
 
@@ -277,3 +279,24 @@ def test_degrees_and_titles_are_no_initials() -> None:
         "JMD",
         "MA",
     ]
+
+
+# One author in the notation of each format that looks for groups itself.
+NOTATIONS = {
+    "documents": '{{"id": "a", "title": "On x", "authors": ["{}", "Roe, R"]}}\n',
+    "ris": "TY  - JOUR\nTI  - On x\nAU  - {}\nAU  - Roe, R\nER  - \n",
+    "bibtex": "@article{{a, title={{On x}}, author={{{} and Roe, R}}}}\n",
+    "table": 'id,title,authors\na,On x,"{}; Roe, R"\n',
+    "refer": "%0 Journal Article\n%T On x\n%A {}\n%A Roe, R\n",
+}
+
+
+@pytest.mark.parametrize("form", NOTATIONS)
+@pytest.mark.parametrize("name", [*GROUPS, *PEOPLE])
+def test_formats_agree_on_what_is_a_group(form: str, name: str, tmp_path: Path) -> None:
+    if form in {"bibtex", "ris", "refer"} and " and " in name:  # which separates names there
+        return
+    (tmp_path / "records").write_text(NOTATIONS[form].format(name))
+    (document,) = [one.document for one in read_documents(tmp_path / "records", form) if one.document]
+    assert bool(document.other_contributors) == (name in GROUPS)
+    assert len(document.authors) == 2 - (name in GROUPS)

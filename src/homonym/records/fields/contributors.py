@@ -47,9 +47,7 @@ def contributor_kind(name: str) -> str:
         return "no name"
     if folded(name) and is_placeholder(name):
         return "no name"
-    has_comma = "," in name.rstrip(" ,")  # then it is a surname with given names, unless a word is sure
-    is_named_group = not has_comma and is_group(name) and (" and " not in name or GROUP_WORD.search(name))
-    if is_named_group or _SURE_GROUP.search(name):
+    if is_group(name) or _SURE_GROUP.search(name):
         return "a group"
     return "an editor" if _EDITOR.search(name) else ""
 
@@ -105,7 +103,7 @@ def set_apart_contributors(document: Document, notes: list[Note]) -> None:
         group, person = group_and_person(author.name)
         if group:
             _note(document, notes, group, contributor_kind(group))
-        if person:
+        if person or not group:  # entries without any name are rejected later
             author.name = person
             kept.append(author)
     if len(kept) < len(document.authors):

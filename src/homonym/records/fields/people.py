@@ -39,7 +39,7 @@ GROUP_WORD = re.compile(
 _ALSO_SURNAMES = frozenset(
     "bureau center centre college council office panel school study survey trial trust union".split()
 )
-_SMALL_WORDS = (" of ", " for ", " the ", " and ", " für ")
+_SMALL_WORDS = (" of ", " for ", " the ", " für ")
 _INITIAL = re.compile(r"(?:^|[\s.-])[^\W\d_]\.")
 _COUNTRY = ("U.S. ", "U.K. ", "U.N. ")
 _INITIALS_FIRST = re.compile(r"((?:[^\W\d_]\.[ -]?){1,5}+)(\S.*)")
@@ -62,7 +62,9 @@ def is_placeholder(name: str) -> bool:
 
 
 def is_group(name: str) -> bool:
-    """Whether the words of a name show an organisation or a group; "Surname, Given" is always a person.
+    """Whether the words of a name show an organisation or a group.
+
+    "Surname, Given" is a person, unless the surname has words such as "Department of". "Ann Doe and Bo Roe" are people.
 
     >>> [is_group(name) for name in ("World Health Organization", "U.S. Geological Survey", "Bank of England,")]
     [True, True, True]
@@ -70,10 +72,20 @@ def is_group(name: str) -> bool:
     [False, False, False, False, False]
     >>> [is_group(name) for name in ("Forrest Council", "National Research Council", "Cochrane Collaboration")]
     [False, True, True]
+    >>> [is_group(name) for name in ("Department of Health, Wales", "Doe, Jane of Oz", "Food and Drug Administration")]
+    [True, False, True]
+    >>> [is_group(name) for name in ("Ann Doe and Bo Roe", "Roe and Poe, Ann", "Doe, J for the ATLAS Team")]
+    [False, False, False]
     """
-    if name.count(" ") > 1 and any(map(name.__contains__, _SMALL_WORDS)):
+    surname, comma, _ = name.rstrip(" ,").partition(",")
+    has_small_word = name.count(" ") > 1 and any(map(surname.__contains__, _SMALL_WORDS))
+    if comma:
+        return has_small_word and GROUP_WORD.search(surname) is not None
+    if has_small_word:
         return True
-    if "," in name[:-1] or " " not in name or not GROUP_WORD.search(name):
+    if name.count(" ") > 1 and " and " in name and not all(" " in part.strip() for part in name.split(" and ")):
+        return True
+    if " " not in name or not GROUP_WORD.search(name):
         return False
     first, _, last = name.rstrip(" ,").partition(" ")
     if first and last.lower() in _ALSO_SURNAMES:

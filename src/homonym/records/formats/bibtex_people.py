@@ -26,7 +26,6 @@ _SUFFIXES = SUFFIXES | {"jnr", "snr", "v", "4th"}
 _AND_OR_BRACE = re.compile(r"[{}]|(?:^| )and(?= |$)", re.IGNORECASE)
 _AND = re.compile(r" and(?= |\Z)", re.IGNORECASE)
 _USUAL = re.compile(r"[^\W\d_][^,;=<&{}]{0,80}, [^\W\d_][^,;=<&{}]{0,80}")
-_COLLABORATION = re.compile(r".*\b(?:collaboration|consortium|committee|investigators|study group|working group)", re.I)
 _INITIALS = re.compile(r"[^,]+, *(?:[^\W\d_a-z]\.[ -]?){1,4}")
 _FAMILY_IN_BRACES = re.compile(r"([^{},]+) \{([^{},]+)\}")
 _LABELLED = re.compile(r"\b(family|given|prefix|suffix) ?= ?(\{[^{}]*\}|[^,]*)", re.IGNORECASE)
@@ -104,7 +103,7 @@ def _person(piece: str) -> tuple[str, tuple[str, ...], Note | None]:
     name = plain_text(without_braces(name)).strip(" ,;")
     if not _LETTER.search(name) or len(name) > _LONGEST_NAME:
         return "", (), ("author", f"{name[:60]!r} is not a name")
-    if is_placeholder(name) or ("," not in name and (_COLLABORATION.match(name) or is_group(name))):
+    if is_placeholder(name) or is_group(name):
         return "", (), ("contributor", name)
     if ";" in name:
         first, *others = [part.strip() for part in name.split(";") if part.strip()]
