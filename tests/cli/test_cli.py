@@ -135,6 +135,9 @@ def test_demo_ends_with_the_path_of_its_report(tmp_path: Path) -> None:
     report = Path(done.stdout.strip().splitlines()[-1])
     assert report == tmp_path / "demo" / "report.html"
     assert "they say nothing about how well it does on real records" in report.read_text()
+    people = homonym_command("export", tmp_path / "demo" / "result", "--to", "csv", "-o", tmp_path / "people.csv")
+    assert people.returncode == 0, people.stderr
+    assert (tmp_path / "demo" / "result" / "report.html").is_file()
 
 
 @pytest.mark.parametrize(

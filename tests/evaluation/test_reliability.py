@@ -26,6 +26,7 @@ from homonym.commands.result import Summary
 from homonym.evaluation.assessment import Evaluation
 from homonym.evaluation.reliability import BINS, Bin, Reliability, measure_reliability
 from homonym.evaluation.rendering import reliability_lines
+from homonym.io.result_directory import MENTIONS
 from homonym.records.model import Problems
 from homonym.report.evaluation_page import render_page
 from homonym.report.figures import reliability_diagram
@@ -345,7 +346,7 @@ def test_confidence_of_a_generated_corpus_is_near_the_truth(shown: Demonstration
 
 
 def test_stated_shares_are_those_of_the_file(shown: Demonstration) -> None:
-    table, found = pq.read_table(shown.summary.output), shown.evaluation.confidence
+    table, found = pq.read_table(shown.summary.output / MENTIONS), shown.evaluation.confidence
     assert found is not None
     assert found.authors is not None
     assert shown.evaluation.mentions == table.num_rows  # all mentions of the corpus have labels

@@ -602,6 +602,8 @@ def generate(output: Path, quiet: bool, **parameters: Any) -> None:
 def demo(output: Path, mentions: int, seed: int, quiet: bool) -> None:
     """Generate a corpus, disambiguate it, and write a report that evaluates the result.
 
+    The result directory is DIR/result, with the page that a normal run writes.
+
     \b
     Example:
       homonym demo -o demo

@@ -7,13 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from homonym.commands.disambiguate import disambiguate
-from homonym.commands.result import Summary, settings_path
+from homonym.commands.result import Summary
+from homonym.io.result_directory import REPORT, SETTINGS
 from homonym.runtime.progress import Listener, Stages
 from homonym.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from homonym.evaluation.assessment import Evaluation
 
+
+# The result directory in the directory of the demo.
+RESULT = "result"
 
 # Homonyms are three times as common as in the Web of Science, to have enough names of each true size for a figure.
 AMBIGUITY = 3.0
@@ -31,7 +35,10 @@ class Demonstration:
 def demo(
     output: str | Path, *, mentions: int = 20_000, seed: int = 0, listener: Listener | None = None
 ) -> Demonstration:
-    """Generate a corpus, disambiguate it with default settings, evaluate it, and write DIR/report.html."""
+    """Generate a corpus, disambiguate it with default settings, evaluate it, and write DIR/report.html.
+
+    DIR/result is a result directory, as a run on real records makes it.
+    """
     from homonym.commands.evaluate import evaluate
     from homonym.commands.generate import generate
     from homonym.report.evaluation_page import write_report
@@ -43,19 +50,20 @@ def demo(
         documents = generate(directory, Corpus(mentions=mentions, seed=seed, ambiguity=AMBIGUITY), advance=advance)
     # Real people seldom share a rare full name, but the generator gives one to several people.
     settings = Settings(name_trust=0.0)
-    summary = disambiguate(documents, directory / "authors.parquet", settings, listener=listener)
+    summary = disambiguate(documents, directory / RESULT, settings, listener=listener)
     evaluation = evaluate(summary.output, documents, json=directory / "evaluation.json")
-    report = directory / "report.html"
+    report = directory / REPORT
     about = Section(
         "About this corpus",
         [
             "The documents are generated, and the likeness of people of one name was chosen so that the task is "
             "neither trivial nor hopeless. The figures show how the tool works and what it reports; they say nothing "
-            "about how well it does on real records."
+            "about how well it does on real records.",
+            f"A run without labels writes a result directory: here it is {RESULT}/, whose page is {RESULT}/{REPORT}.",
         ],
     )
     title = f"Demonstration: {summary.mentions:,} generated mentions of {summary.blocks:,} names"
     # These have the limit that was found; those it started with do not.
-    used = load_settings(settings_path(summary.output)).spelled_out()
+    used = load_settings(summary.output / SETTINGS).spelled_out()
     write_report(evaluation, report, title=title, settings=used, sections=[about])
     return Demonstration(summary, evaluation, report)
