@@ -31,7 +31,7 @@ from homonym.suggestions.name_variants import NameVariant, find_variants
 
 SETS = ("nsf2008", "openreview")
 SHARE = 0.1
-LIMITS = (0.5, 0.7, 0.9, 0.99)
+LIMITS = (0.3, 0.5, 0.7, 0.9)
 
 Documents = list[dict[str, Any]]
 

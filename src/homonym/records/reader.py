@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -27,7 +28,6 @@ from homonym.io.archives import sources_of
 from homonym.io.inputs import COLUMNAR, STANDARD_INPUT, Source, expand, require_files
 from homonym.io.outputs import Paths
 from homonym.records.fields.contributors import set_apart_contributors
-from homonym.records.fields.exported_ids import KIND as EXPORTED
 from homonym.records.fields.identifiers import content_id
 from homonym.records.model import BrokenRecordError, Document, Parsed, Problem, first_notes, require_few_authors
 from homonym.records.parsing.splitting import Raw
@@ -221,6 +221,10 @@ def companion_files(path: Path) -> list[Path]:
     return [file for file in (*found, *aminer.label_files(path)) if file]
 
 
+def _rise(positions: list[int]) -> bool:
+    return all(one < other for one, other in pairwise(positions))
+
+
 def parse_raw_record(raw: Raw, form: Format, context: Any, file: str, unit: Unit) -> Reading:
     """Parse one record. Everything wrong with it becomes a problem of this record only."""
     try:
@@ -237,8 +241,8 @@ def parse_raw_record(raw: Raw, form: Format, context: Any, file: str, unit: Unit
     if parsed is None:
         return Reading(raw, None, [])
     document, notes = parsed
-    # Our own format counts unusable authors as well, and so do the files that we export.
-    if form.name != "documents" and not (document.authors and EXPORTED in document.authors[0].ids):
+    # A position is a place in the list of the source: entries without a name leave a gap, as in our own format.
+    if not _rise([author.position for author in document.authors]):
         for position, author in enumerate(document.authors):
             author.position = position
     if not document.id:

@@ -795,3 +795,27 @@ def test_parsing_raises_only_broken_record_errors(name: str, data: st.DataObject
         assert all(author.name for author in document.authors) or name == "aminer"
         places = [author.position for author in document.authors]
         assert places == sorted(set(places))
+
+
+# One list with a nameless first author, in the notation of several formats.
+NAMELESS = {
+    "arxiv": '{"id": "2101.00001", "title": "On ice", "authors_parsed": [["", "", ""], ["Doe", "Jo", ""]]}',
+    "crossref": '{"DOI": "10.1000/x", "title": ["On ice"], '
+    '"author": [{"given": ""}, {"family": "Doe", "given": "Jo"}]}',
+    "openalex": '{"id": "https://openalex.org/W1", "title": "On ice", "authorships": [{"author": {}}, '
+    '{"author": {"display_name": "Jo Doe"}}]}',
+    "documents": '{"id": "a", "title": "On ice", "authors": [{}, {"name": "Doe, Jo"}]}',
+    "table": '{"id": "a", "title": "On ice", "authors": [{"name": ""}, {"name": "Doe, Jo"}]}',
+}
+
+
+@pytest.mark.parametrize("form", NAMELESS)
+def test_a_nameless_author_does_not_move_the_others(form: str, tmp_path: Path) -> None:
+    path = tmp_path / "records.json"
+    path.write_text(NAMELESS[form] + "\n")
+    if form == "table":
+        path = tmp_path / "t.csv"
+        cell = '[{"name": ""}, {"name": "Doe, Jo"}]'.replace('"', '""')
+        path.write_text(f'id,title,authors\na,On ice,"{cell}"\n')
+    (document,) = [one.document for one in read_documents(path, form) if one.document]
+    assert [author.position for author in document.authors if author.name] == [1]

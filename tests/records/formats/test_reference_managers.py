@@ -364,7 +364,7 @@ def test_zotero_in_every_shape(read: Read, form: str) -> None:
 def test_zotero_notes_what_cannot_be_used(read: Read) -> None:
     people: list[Any] = [{"creatorType": "author", "firstName": "", "lastName": ""}, PEOPLE[0], "Roe"]
     (document,), problems = read(json.dumps([item(creators=people, date="in press", title=7)]), "zotero")
-    assert [(author.position, author.name) for author in document.authors] == [(0, "Doe, Jo")]
+    assert [(author.position, author.name) for author in document.authors] == [(1, "Doe, Jo")]
     assert sorted(problems) == [
         "1: author: author 0 has no name",
         "1: author: author 2 has no name",
