@@ -306,9 +306,9 @@ def write_ordered_mentions(connection: duckdb.DuckDBPyConnection, path: Path) ->
 
 
 def write_identifiers(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Write the identifiers of all mentions, one of each kind; "Researcher-ID" and "researcherid" are one kind."""
+    """Write the identifiers of all mentions, one of each kind."""
     connection.execute(
-        f"""COPY (SELECT owner, lower(regexp_replace(kind, '[-_\\s]', '', 'g')) AS kind, min(id) AS id
+        f"""COPY (SELECT owner, kind, min(id) AS id
                   FROM identifiers WHERE {is_unique_owner("owner")} GROUP BY ALL ORDER BY owner, kind)
             TO '{sql_quoted(path)}' (FORMAT parquet, COMPRESSION lz4)"""
     )

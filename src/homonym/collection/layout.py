@@ -69,7 +69,7 @@ LOSSES = "losses.parquet"
 """The file of a work directory with the table LOSS_ROWS."""
 
 IDENTIFIER_ROWS = pa.schema([("owner", pa.int64()), ("kind", pa.string()), ("id", pa.string())])
-"""Identifiers of people, by mention."""
+"""Identifiers of people, by mention. Kinds are in normal form (settings.identifier_kind)."""
 
 PART_TABLES = {
     "features": FEATURES,

@@ -51,7 +51,7 @@ from homonym.records.parsing.splitting import Raw, is_western
 from homonym.records.reader import Unit, format_named, parse_raw_record
 from homonym.runtime.progress import Advance
 from homonym.schema import BAG, IDENTIFIERS, MENTIONS
-from homonym.settings import Settings
+from homonym.settings import Settings, identifier_kind
 
 # Rows of a Parquet file that become one part.
 BATCH_ROWS = 20_000
@@ -554,5 +554,5 @@ def _identifier_rows(ids: pa.ChunkedArray, owners: Integers, path: Path, row: in
                 raise InputError(
                     f"{path}, row {row + place + 1}: {value!r} is not a valid {title}; correct or remove it."
                 )
-            rows.append((owner, kind, valid))
+            rows.append((owner, identifier_kind(kind), valid))
     return rows

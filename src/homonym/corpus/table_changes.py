@@ -22,6 +22,7 @@ from homonym.records.formats.documents import parse_document
 from homonym.schema import AUTHOR_SUMMARIES
 from homonym.schema import AUTHORS as MENTION_ROWS
 from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
+from homonym.settings import identifier_kind
 
 # The order of the rows of each table: the first column decides which rows are replaced.
 _ORDER = {
@@ -169,8 +170,8 @@ def _of_author(ids: Mapping[str, str], emails: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     pairs = [*ids.items(), *([("email", min(map(plain_email, emails)))] if emails else [])]
     for kind, value in pairs:
-        plain = "".join(kind.replace("-", "").replace("_", "").split()).lower()
-        found[plain] = min(found.get(plain, value), value)
+        kind = identifier_kind(kind)
+        found[kind] = min(found.get(kind, value), value)
     return found
 
 

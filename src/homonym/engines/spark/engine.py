@@ -208,10 +208,10 @@ class SparkEngine:
         return replace(collection, data=replace(collection.data, pairs=by_block))
 
     def _has_identifier(self, kind: str) -> bool:
-        """Whether any mention has an identifier of this kind, which is written without signs and in lower case."""
+        """Whether any mention has an identifier of this kind."""
         from pyspark.sql import functions as f
 
-        texts = f.regexp_replace(f.lower(f.col("identifiers").cast("string")), r"[-_\s]", "")
+        texts = f.col("identifiers").cast("string")
         return bool(self._encoded.where(texts.contains(f'["{kind}",')).take(1))
 
     def sample(self, collection: Collection, settings: Settings) -> CalibrationSample:
