@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from homonym.clustering.union_find import UnionFind
 from homonym.constraints.conflicts import ConstraintConflict
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.must_link import DOCUMENT, NAME, PAIR, link_rank
@@ -269,7 +270,7 @@ def _of_one_name(mentions: Sequence[_Mention]) -> list[list[_Mention]]:
     words: dict[str, set[str]] = defaultdict(set)
     for block, name in sorted({(one.block, one.written_name) for one in mentions}):
         words[block] |= _words(name)
-    union = _UnionFind(words)
+    union = UnionFind[str]()
     for a, b in combinations(words, 2):
         if _share_word(words[a], words[b]):
             union.join(a, b)
@@ -318,23 +319,6 @@ def _incompatible(mentions: Sequence[_Mention]) -> MentionPair | None:
     return None
 
 
-class _UnionFind:
-    """Connected components of texts."""
-
-    def __init__(self, items: Iterable[str]) -> None:
-        self.parent = {item: item for item in items}
-
-    def find(self, item: str) -> str:
-        """The representative of the component of an item."""
-        while (parent := self.parent[item]) != item:
-            self.parent[item] = item = self.parent[parent]
-        return item
-
-    def join(self, a: str, b: str) -> None:
-        """Join the components of two items."""
-        self.parent[self.find(b)] = self.find(a)
-
-
 class _Components:
     """Authors that are united, kind by kind in the order of their rank; `of` is the component of each author."""
 
@@ -353,7 +337,7 @@ class _Components:
 
     def join(self, kind: str, links: Sequence[_Link]) -> None:
         """Join components by the links of a kind, except those that would have a conflict."""
-        union, first = _UnionFind(set(self.of.values())), dict[str, _Link]()
+        union, first = UnionFind[str](), dict[str, _Link]()
         for link in links:
             start, *others = link.authors
             for other in others:
@@ -367,7 +351,7 @@ class _Components:
                 name = min(author for part in parts.values() for author in part)
                 self.of.update((author, name) for part in parts.values() for author in part)
 
-    def _members(self, union: _UnionFind, wanted: set[str]) -> dict[str, dict[str, list[str]]]:
+    def _members(self, union: UnionFind[str], wanted: set[str]) -> dict[str, dict[str, list[str]]]:
         """The authors of joined components, by component before."""
         found: dict[str, dict[str, list[str]]] = {one: defaultdict(list) for one in wanted}
         for author, before in self.of.items():

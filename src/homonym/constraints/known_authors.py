@@ -18,6 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Constraints, Integers, connected_components, starts
+from homonym.clustering.union_find import UnionFind
 from homonym.constraints.cannot_link import build_constraints
 from homonym.constraints.evidence import MentionEvidence
 from homonym.constraints.found_constraints import FoundConstraints
@@ -154,12 +155,11 @@ class _Clashes:
         bounds = np.searchsorted(group[order], np.arange(len(group) + 1))
         self.order, self.bounds = order, bounds
         self.members: dict[int, list[int]] = {}
-        self.root: dict[int, int] = {}
+        self.union = UnionFind[int]()
 
     def of(self, group: int) -> list[int]:
         """The mentions of a group, and of those that were joined with it."""
-        while group in self.root:
-            group = self.root[group]
+        group = self.union.find(group)
         if group not in self.members:
             self.members[group] = self.order[self.bounds[group] : self.bounds[group + 1]].tolist()
         return self.members[group]
@@ -184,12 +184,9 @@ class _Clashes:
 
     def join(self, a: int, b: int) -> None:
         """Make one group of two."""
-        while a in self.root:
-            a = self.root[a]
-        while b in self.root:
-            b = self.root[b]
-        self.members[a] = self.of(a) + self.of(b)
-        self.root[b] = a
+        members = self.of(a) + self.of(b)
+        self.union.join(a, b)
+        self.members[self.union.find(a)] = members
 
 
 def _separate_old(constraints: Constraints, old: Integers, block_start: Integers) -> Constraints:

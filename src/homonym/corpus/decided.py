@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from homonym.clustering.arrays import connected_components
+from homonym.clustering.union_find import UnionFind
 from homonym.constraints.evidence import UserPairs
 from homonym.corpus.decision_state import RELATIONS, DecisionState, decision_state
 from homonym.corpus.decision_store import DIFFERENT, SAME, WRONG_RECORD, Decision, read_decisions
@@ -220,7 +221,7 @@ def consistent_parts(parts: Sequence[int], pairs: Iterable[Pair]) -> list[int]:
     same = [(a, b) for a, b, is_same in every if is_same]
     left, right = (np.array([pair[side] for pair in same], np.int64) for side in (0, 1))
     unit = connected_components(len(parts), left, right).tolist()
-    head = {one: one for one in unit}
+    union = UnionFind[int]()
     forbidden: dict[int, set[int]] = defaultdict(set)
     for a, b, is_same in every:
         if not is_same:
@@ -228,25 +229,19 @@ def consistent_parts(parts: Sequence[int], pairs: Iterable[Pair]) -> list[int]:
             forbidden[unit[b]].add(unit[a])
     first: dict[int, list[int]] = defaultdict(list)
     for row, part in enumerate(parts):
-        own = _head(head, unit[row])
+        own = union.find(unit[row])
         for other in first[part]:
-            target = _head(head, other)
+            target = union.find(other)
             if own == target:
                 break
-            if target not in {_head(head, one) for one in forbidden[own]}:
-                head[own] = target
+            if target not in set(map(union.find, forbidden[own])):
+                union.join(target, own)
                 forbidden[target] |= forbidden[own]
                 break
         else:
             first[part].append(own)
     number: dict[int, int] = {}
-    return [number.setdefault(_head(head, one), len(number)) for one in unit]
-
-
-def _head(head: dict[int, int], one: int) -> int:
-    while head[one] != one:
-        one = head[one]
-    return one
+    return [number.setdefault(union.find(one), len(number)) for one in unit]
 
 
 def complete_parts(parts: Sequence[int], apart: Iterable[tuple[int, int]]) -> list[int]:

@@ -17,6 +17,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
+from homonym.clustering.union_find import UnionFind
 from homonym.constraints.evidence import UserPairs
 from homonym.corpus.decision_store import (
     DIFFERENT,
@@ -154,7 +155,7 @@ class _Statements:
         self._decided: dict[int, Decision] = {}
         self._pairs: dict[int, bool] = {}
         self._leaving = _mentions_leaving(of_mentions)
-        self._parent = list(range(len(self._mentions)))
+        self._union = UnionFind[int]()
         # For each component the components it is apart from, each with the decision that says so.
         self._apart: dict[int, dict[int, Decision]] = {}
         # The must-links as rooted trees, one for each component: the next mention on the way to the root.
@@ -180,7 +181,7 @@ class _Statements:
         """The newer decisions that together exclude a statement: what separates both mentions comes first."""
         if relation == UNSURE:
             return ()
-        x, y = self._root(a), self._root(b)
+        x, y = self._union.find(a), self._union.find(b)
         if relation == SAME and (apart := self._apart.get(x, _NOTHING_APART).get(y)):
             return (apart, *self._links(a, b, apart))
         return tuple(self._path(a, b)) if relation == DIFFERENT and x == y else ()
@@ -201,24 +202,17 @@ class _Statements:
 
     def _is_open(self, a: int, b: int) -> bool:
         """Whether no newer decision says something else about a mention and another one of the author it left."""
-        return a != b and self._pair(a, b) not in self._decided and self._root(a) != self._root(b)
-
-    def _root(self, mention: int) -> int:
-        parent = self._parent
-        while (above := parent[mention]) != mention:
-            parent[mention] = parent[above]
-            mention = above
-        return mention
+        return a != b and self._pair(a, b) not in self._decided and self._union.find(a) != self._union.find(b)
 
     def _join(self, a: int, b: int, row: Decision) -> None:
         self._pairs[self._pair(a, b)] = True
-        x, y = self._root(a), self._root(b)
+        x, y = self._union.find(a), self._union.find(b)
         if x == y:
             return
         if self._weight(x) < self._weight(y):
             a, b, x, y = b, a, y, x
         self._hang(b, a, row)
-        self._parent[y] = x
+        self._union.join(x, y)
         self._size[x] += self._size[y]
         for other, why in self._apart.pop(y, {}).items():
             del self._apart[other][y]
@@ -238,7 +232,7 @@ class _Statements:
 
     def _separate(self, a: int, b: int, row: Decision) -> None:
         self._pairs[self._pair(a, b)] = False
-        self._keep_apart(self._root(a), self._root(b), row)
+        self._keep_apart(self._union.find(a), self._union.find(b), row)
 
     def _keep_apart(self, x: int, y: int, row: Decision) -> None:
         self._apart.setdefault(x, {}).setdefault(y, row)
@@ -247,7 +241,7 @@ class _Statements:
     def _links(self, a: int, b: int, apart: Decision) -> Iterator[Decision]:
         """The must-links that connect two mentions with the mentions that a decision keeps apart."""
         ends = self.numbers(apart)
-        if self._root(a) != self._root(ends[0]):
+        if self._union.find(a) != self._union.find(ends[0]):
             ends = ends[::-1]
         for mention, end in zip((a, b), ends, strict=True):
             yield from self._path(mention, end)
@@ -258,7 +252,7 @@ class _Statements:
         while ways[0] and ways[1] and ways[0][-1] == ways[1][-1]:  # both ways end alike, from where they meet
             for way in ways:
                 way.pop()
-        if self._root(a) == self._root(b):
+        if self._union.find(a) == self._union.find(b):
             yield from (row for way in ways for row in way)
 
     def _way(self, mention: int) -> Iterator[Decision]:
