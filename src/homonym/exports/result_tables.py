@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from homonym.errors import InputError, counted, first_line
 from homonym.exports.labels import unique_labels
 from homonym.io.paths import plain_path
-from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS, is_result
+from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS, require_result
 from homonym.records.formats.documents import parse_document
 from homonym.records.model import Author, BrokenRecordError, Document
 from homonym.schema import AUTHOR_SUMMARIES
@@ -74,11 +74,6 @@ class ResultTables:
 
     folder: Path
     warnings: list[str] = field(default_factory=list)
-
-    @property
-    def has_documents(self) -> bool:
-        """Whether the result has a table of documents; that of `cluster` has none."""
-        return (self.folder / DOCUMENTS).is_file()
 
     @cached_property
     def authors(self) -> pa.Table:
@@ -243,26 +238,9 @@ class MentionsByDocument:
         return slice(*self._ranges.get(document_id, (0, 0)))
 
 
-def open_result(path: str | Path, *, needs_documents: bool) -> ResultTables:
-    """The tables of a result directory; fails if it is none, or has no documents though they are needed."""
-    folder = Path(path)
-    if not folder.exists():
-        raise InputError(f"{path} does not exist; name a result directory, as made by: homonym disambiguate IN -o DIR/")
-    if not is_result(folder):
-        raise InputError(
-            f"{path} is not a result directory of homonym; make one with: homonym disambiguate IN -o DIR/ "
-            "(a name without suffix)."
-        )
-    for name in (MENTIONS, AUTHORS):
-        if not (folder / name).is_file():
-            raise InputError(f"{path} has no {name}; run homonym disambiguate again.")
-    tables = ResultTables(folder)
-    if needs_documents and not tables.has_documents:
-        raise InputError(
-            f"{path} has no {DOCUMENTS}: it was made by homonym cluster, from mentions without their documents. Only "
-            "homonym disambiguate makes a result that can be exported so."
-        )
-    return tables
+def open_result(path: str | Path) -> ResultTables:
+    """The tables of a result directory; fails if it is none, or has no documents."""
+    return ResultTables(require_result(path, MENTIONS, AUTHORS, DOCUMENTS))
 
 
 def as_json(value: Any) -> bytes:

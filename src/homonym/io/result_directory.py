@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from homonym.errors import OutputError
+from homonym.errors import InputError, OutputError
 from homonym.io.outputs import first_within, sync_directory, sync_file
 from homonym.io.special_files import is_special
 
@@ -85,6 +85,23 @@ def is_result(path: Path) -> bool:
         return stat.S_ISREG(os.fstat(opened).st_mode) and os.read(opened, len(MAGIC)) == MAGIC
     finally:
         os.close(opened)
+
+
+def require_result(path: str | Path, *files: str) -> Path:
+    """The path of a result directory; fails if it is none, or lacks one of these files."""
+    folder = Path(path)
+    if not os.path.lexists(folder):
+        raise InputError(f"{path} does not exist; name a result directory, as made by: homonym disambiguate IN -o DIR/")
+    if not is_result(folder):
+        raise InputError(
+            f"{path} is not a result directory of homonym; make one with: homonym disambiguate IN -o DIR/ "
+            "(a name without suffix)."
+        )
+    for name in files:
+        if not os.path.isfile(folder / name):
+            reason = ": results of homonym cluster have no documents" if name == DOCUMENTS else ""
+            raise InputError(f"{path} has no {name}{reason}; make the result with homonym disambiguate.")
+    return folder
 
 
 def file_of(path: Path, name: str) -> Path:
