@@ -174,7 +174,7 @@ class MergeLoss(NamedTuple):
 
 
 def write_merged(copies: pa.Table, settings: Settings, work: Path, *, convert: bool) -> list[MergeLoss]:
-    """Merge the copies of whole documents, of schema COPIES, and write the merged documents as one part."""
+    """Merge the copies of whole documents (see `duplicates.copies`), and write the merged documents as one part."""
     placed, losses = _merge_copies(copies)
     part, records = placed[0].sequence, record_columns(placed)
     texts = _document_table(records.sequence, [document_line(document) for _, _, document in placed])

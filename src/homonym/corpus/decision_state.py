@@ -14,11 +14,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from pathlib import Path
 from typing import NamedTuple
 
 from homonym.clustering.union_find import UnionFind
-from homonym.constraints.evidence import UserPairs
 from homonym.corpus.decision_store import (
     DIFFERENT,
     IS,
@@ -29,7 +27,6 @@ from homonym.corpus.decision_store import (
     UNSURE,
     WRONG_RECORD,
     Decision,
-    read_decisions,
     undone_rows,
 )
 
@@ -76,24 +73,6 @@ class DecisionState:
         """The mentions that decisions in force are about; those of wrong records are not among them."""
         rows = (row for row in self.active if row.kind != WRONG_RECORD)
         return {mention for row in rows for mention in (row.mention_a, row.mention_b) if mention}
-
-
-def read_state(result: Path) -> DecisionState:
-    """What holds of the decisions about a result; nothing if it has no file of decisions."""
-    return decision_state(read_decisions(result))
-
-
-def active_decisions(result: Path) -> list[Decision]:
-    """The decisions in force, in the order of their numbers."""
-    return read_state(result).active
-
-
-def decision_pairs(result: Path) -> UserPairs | None:
-    """The must-link and cannot-link pairs of the decisions in force, in the order of mention ids; None if none."""
-    rows = sorted(read_state(result).pairs.items())
-    if not rows:
-        return None
-    return UserPairs(tuple(a for (a, _), _ in rows), tuple(b for (_, b), _ in rows), tuple(same for _, same in rows))
 
 
 def decision_state(rows: Iterable[Decision]) -> DecisionState:

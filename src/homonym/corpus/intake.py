@@ -112,7 +112,7 @@ def find_changes(
     new = _new_records(connection, work)
     if not new:
         return DocumentChanges(no_documents(), removed=removed)
-    scan = _scan(result, new, _cited(connection, work))
+    scan = _scan(result, new, _cited(connection))
     known = [one for one in scan.candidates if one.document_id not in removed]
     groups = _groups(connection, work, settings, new, known)
     return _combine(new, known, groups, scan.renamed, removed)
@@ -169,7 +169,7 @@ def _new_records(connection: duckdb.DuckDBPyConnection, work: Path) -> list[_Rec
     return [_Record(*row) for row in rows]
 
 
-def _cited(connection: duckdb.DuckDBPyConnection, work: Path) -> set[str]:
+def _cited(connection: duckdb.DuckDBPyConnection) -> set[str]:
     """The ids of all documents that the new records refer to."""
     return {row[0] for row in connection.execute('SELECT DISTINCT id FROM "references"').fetchall()}
 

@@ -42,10 +42,10 @@ def replace_rows(result: Path, folder: Path, name: str, leaving: Sequence[str], 
     schema, order, row_group = _ORDER[name]
     gone = pa.array(sorted({*leaving, *pc.unique(rows[order[0]]).to_pylist()}), pa.string())
     added = rows.select(schema.names).cast(schema).sort_by([(one, "ascending") for one in order])
-    write_table(folder / name, schema, _merged(result / name, order, gone, added, row_group), row_group=row_group)
+    write_table(folder / name, schema, _merged(result / name, order, gone, added), row_group=row_group)
 
 
-def _merged(path: Path, order: Sequence[str], gone: pa.Array, added: pa.Table, rows: int) -> Iterator[pa.Table]:
+def _merged(path: Path, order: Sequence[str], gone: pa.Array, added: pa.Table) -> Iterator[pa.Table]:
     """The rows of a file that stay, merged with further rows; both are in order."""
     keys = [key.encode() for key in added[order[0]].to_pylist()]
     done = 0

@@ -727,7 +727,7 @@ def write_undecided(folder: Path, base: pa.Table, shown: pa.Table) -> None:
 
 def write_changed_authors(plan: UpdatePlan, former: pa.Table, shown: pa.Table) -> int:
     """Write the table of authors with the rows of changed authors, and of those on whose documents they are."""
-    changed = _changed_ids(former, shown) | _named_ids(plan, former, shown)
+    changed = _changed_ids(former, shown) | _named_ids(plan, shown)
     gone = {*former["author_id"].to_pylist()} - {*shown["author_id"].to_pylist()}
     if not changed and not gone:
         return 0
@@ -763,7 +763,7 @@ def _row_sets(rows: pa.Table) -> dict[str, list[tuple[Any, ...]]]:
     return found
 
 
-def _named_ids(plan: UpdatePlan, former: pa.Table, shown: pa.Table) -> set[str]:
+def _named_ids(plan: UpdatePlan, shown: pa.Table) -> set[str]:
     """The authors whose names users gave, or took back."""
     wanted = pa.array(sorted({*plan.decided.names, *plan.note.named}), pa.string())
     return set(shown.filter(pc.is_in(shown["mention_id"], wanted))["author_id"].to_pylist()) if len(wanted) else set()

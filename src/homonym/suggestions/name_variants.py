@@ -53,24 +53,17 @@ class VariantSearch(NamedTuple):
     rare: int
 
 
-def write_variants(
-    result: Path, path: Path, *, threads: int | None = None, memory: int | None = None, excel: bool = False
-) -> VariantSearch:
+def write_variants(result: Path, path: Path, *, threads: int | None = None, memory: int | None = None) -> VariantSearch:
     """Write the list of a result directory that has documents. No pairs, no file."""
     found = search_variants(result, threads=threads, memory=memory)
     if found.listed:
         rows = [COLUMNS, *((*one[:5], f"{one.score:.{_DIGITS}f}", one.evidence) for one in found.listed)]
-        write_atomic(path, csv_text(rows, excel=excel))
+        write_atomic(path, csv_text(rows))
     return found
 
 
-def find_variants(result: Path, *, threads: int | None = None, memory: int | None = None) -> list[NameVariant]:
-    """The pairs of authors of a result that may be one person, the most probable first."""
-    return search_variants(result, threads=threads, memory=memory).listed
-
-
 def search_variants(result: Path, *, threads: int | None = None, memory: int | None = None) -> VariantSearch:
-    """The pairs of authors of a result that may be one person, and how they were found."""
+    """The pairs of authors of a result that may be one person, the most probable first, and how they were found."""
     with plain_path(result) as folder, result_database(threads, memory) as connection:
         authors = read_authors(connection, folder)
         index, people = read_name_index(connection, authors.count)

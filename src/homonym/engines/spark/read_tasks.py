@@ -200,7 +200,7 @@ def _part(
 
 
 def merge_copies(batches: Batches, settings: Settings) -> Batches:
-    """Make parts of merged documents, from rows of schema COPIES in order.
+    """Make parts of merged documents, from the rows of `duplicates.copies` in order.
 
     What was lost becomes problems; `start` is the sequence of the merged document.
     """
