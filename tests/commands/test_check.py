@@ -20,8 +20,6 @@ from homonym.commands.disambiguate import disambiguate
 from homonym.commands.extract import extract
 from homonym.commands.update import update
 from homonym.corpus.epoch import file_digest
-from homonym.corpus.event_table import EVENT_ROWS
-from homonym.corpus.ids import ID_ROWS
 from homonym.errors import InputError
 from homonym.io.result_directory import (
     AUTHORS,
@@ -35,6 +33,7 @@ from homonym.io.result_directory import (
     REPORT,
     SETTINGS,
 )
+from homonym.schema import EVENT_ROWS, ID_ROWS
 from homonym.settings import Settings
 from tests.commands.test_explain import FILLERS, PAPERS
 from tests.commands.test_result_directory import write

@@ -28,6 +28,7 @@ import numpy as np
 import pyarrow as pa
 
 from homonym.clustering.union_find import UnionFind
+from homonym.collection.layout import PLACED_IDENTIFIERS
 from homonym.constraints.conflicts import ConstraintConflict
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.must_link import DOCUMENT, NAME, PAIR, link_rank
@@ -55,8 +56,6 @@ CANDIDATE_ROWS = pa.schema(
      ("block", pa.string()), ("year", pa.int32()), ("author_id", pa.string()), ("constraint", pa.string()),
      ("confidence", pa.float64())]
 )  # fmt: skip
-#: Their identifiers of kinds that link across blocks.
-CANDIDATE_IDS = pa.schema([("place", pa.int64()), ("kind", pa.string()), ("id", pa.string())])
 #: What changes: the new values of all mentions of united authors.
 UNITED_ROWS = pa.schema(
     [("place", pa.int64()), ("author_id", pa.string()), ("constraint", pa.string()),
@@ -132,7 +131,7 @@ def unite_authors(
     trusted: Sequence[str] = PERSON_ASSIGNED,
     known: Set[str] = frozenset(),
 ) -> UnitedAuthors:
-    """Unite authors of different blocks; `rows` and `ids` have the schemas CANDIDATE_ROWS and CANDIDATE_IDS.
+    """Unite authors of different blocks; `rows` and `ids` have the schemas CANDIDATE_ROWS and PLACED_IDENTIFIERS.
 
     `trusted` has the kinds of identifiers in the order in which the column `constraint` lists them. Of the authors in
     `known`, no two are united. In an update, authors may have mentions of several blocks already.
@@ -162,7 +161,7 @@ def _by_identifier(mentions: Sequence[_Mention], ids: pa.Table) -> dict[tuple[st
     """The mentions that have each identifier."""
     at = {one.place: one for one in mentions}
     found: dict[tuple[str, str], list[_Mention]] = defaultdict(list)
-    for place, kind, identifier in zip(*ids.select(CANDIDATE_IDS.names).to_pydict().values(), strict=True):
+    for place, kind, identifier in zip(*ids.select(PLACED_IDENTIFIERS.names).to_pydict().values(), strict=True):
         found[kind, identifier].append(at[place])
     for mentions_having in found.values():
         mentions_having.sort(key=lambda one: one.place)

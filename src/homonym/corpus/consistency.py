@@ -11,6 +11,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,9 +25,6 @@ from homonym.collection.statistics import sql_files
 from homonym.constraints.evidence import read_user_pairs
 from homonym.corpus.decision_store import integrity_problem
 from homonym.corpus.epoch import file_digest, read_note
-from homonym.corpus.event_table import EVENT_ROWS
-from homonym.corpus.ids import ID_ROWS
-from homonym.corpus.renamed_mentions import RENAMED_ROWS
 from homonym.errors import HomonymError, InputError, counted, first_line
 from homonym.io.result_directory import (
     AUTHORS,
@@ -50,7 +48,7 @@ from homonym.io.result_directory import (
     VARIANTS,
 )
 from homonym.io.tables import columnar_batches, look_up
-from homonym.schema import AUTHOR_SUMMARIES
+from homonym.schema import AUTHOR_SUMMARIES, EVENT_ROWS, ID_ROWS, RENAMED_ROWS
 from homonym.schema import AUTHORS as MENTION_ROWS
 from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
 from homonym.settings import load_settings
@@ -225,7 +223,7 @@ RULES = (
 
 def find_inconsistencies(result: Path) -> list[Inconsistency]:
     """All that is wrong with a result directory."""
-    found = [*_small_files(result), *_tables(result)]
+    found = list(_broken_files(result))
     broken = {one.file for one in found}
     with tempfile.TemporaryDirectory(prefix="homonym-") as work:
         found += _violated_rules(result, broken, Path(work))
@@ -236,8 +234,8 @@ def find_inconsistencies(result: Path) -> list[Inconsistency]:
     return list(dict.fromkeys(found))
 
 
-def _small_files(result: Path) -> Iterator[Inconsistency]:
-    """Files that are missing or cannot be read, other than tables."""
+def _broken_files(result: Path) -> Iterator[Inconsistency]:
+    """Files that are missing, have another layout, or cannot be read to the end."""
     readers: dict[str, Callable[[Path], object]] = {
         CORPUS: lambda path: read_note(path.parent),
         SETTINGS: load_settings,
@@ -247,9 +245,14 @@ def _small_files(result: Path) -> Iterator[Inconsistency]:
         PAIRS: read_user_pairs,
         REPORT: _read_page,
         VARIANTS: _read_variants,
+        **{name: partial(_read_rows, layout=layout) for name, layout in _LAYOUTS.items()},
+        **dict.fromkeys((FREQUENCIES, NAMES, NEW_FEATURES, UNDECIDED), _read_rows),
     }
-    has_documents = (result / DOCUMENTS).exists() or (result / FREQUENCIES).exists()
-    required = {SETTINGS, LOG, REPORT, *([MASSES] if has_documents else [])}
+    required = {SETTINGS, LOG, REPORT, MENTIONS, AUTHORS}
+    if (result / DOCUMENTS).exists() or (result / FREQUENCIES).exists():
+        required |= {MASSES, DOCUMENTS, FREQUENCIES, NAMES}
+    if (result / CORPUS).exists():
+        required |= {IDS, EVENTS}
     for name, read in readers.items():
         path = result / name
         if not os.path.lexists(path):
@@ -258,8 +261,14 @@ def _small_files(result: Path) -> Iterator[Inconsistency]:
             continue
         try:
             read(path)
-        except (HomonymError, OSError, ValueError) as error:
+        except _WrongLayoutError:
+            yield Inconsistency(name, "it has other columns than such a table")
+        except (HomonymError, OSError, pa.ArrowException, ValueError) as error:
             yield Inconsistency(name, f"it cannot be read ({first_line(error)})")
+
+
+class _WrongLayoutError(Exception):
+    """A table has other columns than it should have."""
 
 
 def _read_json(path: Path) -> None:
@@ -289,30 +298,13 @@ def _read_page(path: Path) -> None:
         raise ValueError("not a whole page")
 
 
-def _tables(result: Path) -> Iterator[Inconsistency]:
-    """Tables that are missing, have another layout, or cannot be read to the end."""
-    has_documents = (result / DOCUMENTS).exists() or (result / FREQUENCIES).exists()
-    required = {MENTIONS, AUTHORS, *([DOCUMENTS, FREQUENCIES, NAMES] if has_documents else [])}
-    required |= {IDS, EVENTS} if (result / CORPUS).exists() else set()
-    for name in (*_LAYOUTS, FREQUENCIES, NAMES, NEW_FEATURES, UNDECIDED):
-        path = result / name
-        if not os.path.lexists(path):
-            if name in required:
-                yield Inconsistency(name, "it is missing")
-        elif problem := _table_problem(path, _LAYOUTS.get(name)):
-            yield Inconsistency(name, problem)
-
-
-def _table_problem(path: Path, layout: pa.Schema | None) -> str | None:
-    try:
-        schema = pq.read_schema(path)
-        if layout is not None and not schema.equals(layout):
-            return "it has other columns than such a table"
-        for _ in columnar_batches(str(path), schema.names, _BATCH_ROWS):
-            pass
-    except (HomonymError, OSError, pa.ArrowException, ValueError) as error:
-        return f"it cannot be read ({first_line(error)})"
-    return None
+def _read_rows(path: Path, layout: pa.Schema | None = None) -> None:
+    """Read a table to the end; fails if it has another layout than given."""
+    schema = pq.read_schema(path)
+    if layout is not None and not schema.equals(layout):
+        raise _WrongLayoutError
+    for _ in columnar_batches(str(path), schema.names, _BATCH_ROWS):
+        pass
 
 
 def _wrong_digests(result: Path) -> Iterator[Inconsistency]:

@@ -18,24 +18,9 @@ from homonym.collection.author_ids import DIGITS, anchor_digest
 from homonym.errors import InputError, first_line
 from homonym.io.result_directory import AUTHORS, IDS
 from homonym.io.tables import look_up, write_table
+from homonym.schema import ID_ROWS
 
 ACTIVE, REDIRECT, RETIRED = "active", "redirect", "retired"
-
-ID_ROWS = pa.schema(
-    [
-        pa.field("author_id", pa.string(), nullable=False),
-        pa.field("status", pa.string(), nullable=False),
-        pa.field("target", pa.string()),
-        pa.field("split_from", pa.string()),
-        pa.field("created", pa.int32(), nullable=False),
-        pa.field("changed", pa.int32(), nullable=False),
-    ]
-)
-"""All ids, ordered by author_id. `status` is active, redirect or retired; `target` is where a redirect leads.
-
-`split_from` is the author that a new one was split off. `created` and `changed` are numbers of updates; 0 is the run
-that wrote the result.
-"""
 
 
 def read_ids(result: Path) -> pa.Table:

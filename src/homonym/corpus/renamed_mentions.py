@@ -11,24 +11,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from homonym.errors import InputError, first_line
 from homonym.io.result_directory import RENAMED
-from homonym.io.tables import write_table
-
-RENAMED_ROWS = pa.schema(
-    [
-        pa.field("number", pa.int64(), nullable=False),
-        pa.field("decision", pa.int64(), nullable=False),
-        pa.field("former_id", pa.string(), nullable=False),
-        pa.field("mention_id", pa.string(), nullable=False),
-    ]
-)
-"""All renames in order. Those of one update have the same `number` and happen at once.
-
-`decision` is the number of the last decision before. The `mention_id` of a mention that is gone is no mention.
-"""
+from homonym.io.tables import read_or_empty, write_table
+from homonym.schema import RENAMED_ROWS
 
 _GONE = " (gone"
 
@@ -43,13 +29,7 @@ def gone_mention(mention: str) -> str:
 
 
 def _read(result: Path) -> pa.Table:
-    path = result / RENAMED
-    if not path.exists():
-        return RENAMED_ROWS.empty_table()
-    try:
-        return pq.read_table(path, schema=RENAMED_ROWS)
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
+    return read_or_empty(result / RENAMED, RENAMED_ROWS)
 
 
 def append_renames(folder: Path, decision: int, renamed: Mapping[str, str]) -> None:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from homonym.collection import counting
 from homonym.collection.author_summaries import NAMED_FACTS, completeness, load_facts, summarise_authors, summary_tables
 from homonym.collection.document_table import ROW_GROUP as DOCUMENTS_AT_ONCE
+from homonym.collection.layout import PLACED_IDENTIFIERS
 from homonym.errors import InputError, first_line
 from homonym.features.blocking import blocked_names
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS
@@ -151,7 +152,7 @@ def _identifier_rows(folder: Path, rows: pa.Table, known: Mapping[str, Mapping[s
         for place, mention in enumerate(mention_ids)
         for kind, value in sorted(ids.get(mention, {}).items())
     ]
-    schema = pa.schema([("place", pa.int64()), ("kind", pa.string()), ("id", pa.string())])
+    schema = PLACED_IDENTIFIERS
     return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in found], schema=schema)
 
 

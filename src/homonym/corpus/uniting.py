@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homonym.clustering.arrays import Integers, connected_components
-from homonym.constraints.across_blocks import CANDIDATE_IDS, CANDIDATE_ROWS, UnitedAuthors, unite_authors
+from homonym.collection.layout import PLACED_IDENTIFIERS
+from homonym.constraints.across_blocks import CANDIDATE_ROWS, UnitedAuthors, unite_authors
 from homonym.constraints.evidence import UserPairs
 from homonym.errors import InputError, first_line
 from homonym.io.result_directory import AUTHORS, MENTIONS
@@ -143,5 +144,5 @@ def unite_groups(found: Candidates, pairs: UserPairs | None, trusted: Sequence[s
         if kind in found.kinds
     ]
     places, kinds, values = zip(*ids, strict=True) if ids else ((), (), ())
-    identifiers = pa.table([list(places), list(kinds), list(values)], schema=CANDIDATE_IDS)
+    identifiers = pa.table([list(places), list(kinds), list(values)], schema=PLACED_IDENTIFIERS)
     return unite_authors(table, identifiers, pairs, trusted, {str(one) for one in found.known})
