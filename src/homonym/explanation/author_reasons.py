@@ -13,7 +13,7 @@ from homonym.engines.reclustering import recluster
 from homonym.errors import counted
 from homonym.explanation.answers import BlockExplainer
 from homonym.explanation.explained import ComparedClusters, ExplainedMention, Explanation
-from homonym.explanation.wording import one_line, part_text
+from homonym.explanation.wording import part_text, readable_text
 from homonym.io.result_directory import MENTIONS, SETTINGS
 from homonym.io.tables import look_up
 from homonym.settings import load_settings
@@ -105,5 +105,5 @@ def _papers(mentions: Sequence[ExplainedMention]) -> str:
 
 def _isolated(text: str, length: int = LONGEST_TEXT) -> str:
     """A text of the data, cut, between marks (FSI, PDI) that keep its direction from the sentence around it."""
-    plain = one_line(text)
+    plain = readable_text(text)
     return f"\u2068{plain if len(plain) <= length else f'{plain[: length - 1].rstrip()}…'}\u2069"
