@@ -23,7 +23,8 @@ from types import ModuleType
 from typing import NamedTuple
 
 from homonym.errors import InputError, OutputError
-from homonym.io.outputs import first_within, sync_directory, sync_file
+from homonym.io.folders import take_place
+from homonym.io.outputs import first_within, require_writable_parent, sync_directory, sync_file
 from homonym.io.special_files import is_special
 
 try:
@@ -124,10 +125,7 @@ def require_result_place(path: Path) -> None:
         raise OutputError(
             f"{path} exists and is not a directory; name a new directory, or a table with a suffix such as .csv."
         )
-    if not os.path.isdir(target.parent):
-        raise OutputError(f"{path} cannot be written: {target.parent} does not exist; create the directory first.")
-    if not os.access(target.parent, os.W_OK):
-        raise OutputError(f"{path} cannot be written: no permission to write in {target.parent}.")
+    require_writable_parent(path, target)
     if os.path.isdir(target):
         _require_replaceable(target, path)
 
@@ -327,12 +325,7 @@ def _exchange(folder: Path, target: Path) -> None:
     if _exchanged(folder, target):
         return
     former = target.with_name(folder.name.replace(".partial.", ".former.", 1))
-    os.rename(target, former)
-    try:
-        os.rename(folder, target)
-    except BaseException:
-        os.rename(former, target)
-        raise
+    take_place(folder, target, former)
     os.rename(former, folder)
 
 
@@ -376,13 +369,7 @@ def _publish(folder: Path, target: Path, shown: Path) -> None:
     _require_replaceable(target, shown)  # again, because it may have changed during the run
     former = target.with_name(folder.name.replace(".partial.", ".former.", 1))
     with locked_decisions(target):
-        try:
-            os.rename(target, former)
-            os.rename(folder, target)
-        except BaseException:
-            if os.path.isdir(former) and not os.path.lexists(target):
-                os.rename(former, target)
-            raise
+        take_place(folder, target, former)
         sync_directory(target.parent)
         _retire(former, target)
 
