@@ -1,11 +1,11 @@
-"""Authors that are known already: they enter a clustering as must-link groups.
+"""Known authors, which enter a clustering as must-link groups.
 
-A must-link of the evidence is left out where it would join a known author with a mention that is on one of its
-documents, has another identifier of one kind, or is called different by the user. If known authors are to stay
-separate, a must-link is also left out where it would join two of them, and there are cannot-links between them.
+A must-link from the evidence is left out if it would join a known author with a mention that is on one of its
+documents, has a different identifier of the same kind, or is called different by the user. If known authors must stay
+separate, a must-link is also left out if it would join two of them, and there are cannot-links between them.
 
-These would spread new mentions of one person over all known authors that are fragments of this person. So `update` lets
-known authors merge, and divides clusters with several of them afterwards (`without_merges`).
+Such cannot-links would spread new mentions of one person over all known authors that are fragments of this person. So
+`update` lets known authors merge, and afterwards divides clusters that contain several of them (`without_merges`).
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def with_known_authors(
 def without_merges(
     label: NDArray[np.int32], block_start: Integers, found: FoundConstraints | None, old: Integers
 ) -> NDArray[np.int32]:
-    """The labels of a clustering with known authors, changed so that these do not merge.
+    """The labels of a clustering with known authors, changed so that known authors do not merge.
 
-    Each one of a cluster with several keeps its mentions, and gets the new ones that must-links join with it.
-    All other new mentions of the cluster join the author with most mentions, of equal ones the first.
+    In a cluster with several known authors, each keeps its mentions and gets the new ones that must-links join with it.
+    All other new mentions of the cluster join the author with most mentions, in case of a tie the first.
     """
     group = _first_of_author(old)
     if found is not None:
@@ -77,7 +77,7 @@ def without_merges(
 
 
 def _authors_without_merges(cluster: Integers, old: Integers, group: Integers) -> Integers:
-    """The first mention of each one's author; clusters and groups are numbers of mentions, and inside of a block.
+    """For each mention, the first mention of its author; clusters and groups are numbers of mentions inside a block.
 
     >>> cluster, old, group = np.zeros(6, np.int64), np.array([0, 1, -1, 1, -1, 2]), np.array([0, 1, 0, 1, 4, 5])
     >>> _authors_without_merges(cluster, old, group).tolist()
@@ -117,7 +117,7 @@ def _first_of_author(old: Integers) -> Integers:
 def _join_must_links(
     evidence: MentionEvidence, linked: Integers, group: Integers, old: Integers, *, separate: bool
 ) -> Integers:
-    """Join old authors and new mentions that must-links connect, as far as no cannot-link but a name forbids it.
+    """Join old authors and new mentions that must-links connect, unless a cannot-link other than a name forbids it.
 
     The groups of a component are joined one after another: first the largest old author, then the other groups by
     their first mention.
@@ -192,8 +192,8 @@ class _Clashes:
 def _separate_old(constraints: Constraints, old: Integers, block_start: Integers) -> Constraints:
     """Add cannot-links between all old authors of each block.
 
-    One mention of each old author gets a profile of its own kind: that of its block and its former profile. All such
-    profiles of a block exclude each other, and each one itself: two authors may have the same.
+    One mention of each old author gets a special profile, defined by its block and its former profile. All special
+    profiles of a block exclude each other, and each also excludes itself, because two authors may have the same one.
     """
     block = np.repeat(np.arange(len(block_start) - 1), np.diff(block_start))
     known = np.flatnonzero(old >= 0)

@@ -16,7 +16,7 @@ CREATED, MERGED, SPLIT, MOVED, RETIRED, REVIVED = "created", "merged", "split", 
 
 
 class Event(NamedTuple):
-    """Something that happened to an author, before it has a number and a time."""
+    """An event of an author that has no number and time yet."""
 
     kind: str
     author_id: str
@@ -31,7 +31,7 @@ def read_events(result: Path) -> pa.Table:
 
 
 def append_events(result: Path, folder: Path, events: Sequence[Event], time: str, update: int, epoch: int) -> None:
-    """Write the events of a result with further ones to a folder."""
+    """Write the events of a result, followed by new ones, to a folder."""
     known = read_events(result)
     first = len(known) + 1
     rows = [

@@ -1,8 +1,8 @@
 """Carries author ids over from one clustering to another: old and new authors are matched by maximum overlap.
 
-Authors that have mentions in common form connected components. In each, ids are given to new authors so that the number
-of mentions that keep their id is highest (linear assignment); of equal solutions, the one with the smaller symmetric
-difference between old and new authors, then the one that keeps older ids. Curated mentions weigh more than all others.
+Authors that have mentions in common form connected components. In each component, new authors get ids such that as many
+mentions as possible keep their id (linear assignment). Ties are decided by the smaller symmetric difference between old
+and new authors, then by the older ids. A curated mention weighs as much as many others.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from homonym.clustering.union_find import UnionFind
 
 # A curated mention weighs as much as this many others.
 CURATED = 1000
-# Largest difference and number of ids that ties are decided by; above, ties are decided by order.
+# Largest difference, and largest rank of an id by age, that ties are decided by; larger ones count as equal.
 _TIES = 1 << 10
 
 
 def match_authors(
     old: Sequence[str | None], new: Sequence[int], *, weight: Sequence[int] | None = None, age: Mapping[str, int] = {}
 ) -> dict[int, str]:
-    """The old id that each new author keeps; new authors without one are left out.
+    """The old id that each new author keeps; new authors that keep none are left out.
 
     Mention x had the author `old[x]`, None if it is new, and has the author `new[x]`. `age` is the number of the update
     in which an id was given.

@@ -1,8 +1,8 @@
-"""Mentions that got another id: an append-only table, by which decisions are about the same mentions as before.
+"""Mentions that got another id: an append-only table that lets decisions follow their mentions.
 
-The id of a mention has its position on the document. If a document comes again with another author in front, the ids of
-its mentions are others, and an id may be that of another mention. Decisions name mentions by the ids that held when
-they were made, so each rename has the number of the last decision before it.
+The id of a mention contains its position on the document. If a document comes again with an additional first author,
+its mentions get new ids, and an old id may now belong to another mention. Decisions store the mention ids of their
+time, so each rename has the number of the last decision before it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class MentionRenames:
         return bool(self._steps)
 
     def current(self, mention: str, decision: int) -> str:
-        """The id that a mention has now, which had this id when a decision was made.
+        """The current id of the mention that had this id when a decision was made.
 
         >>> renames = MentionRenames([(1, {"W1#0": "W1#1"}), (5, {"W1#1": "W1#2"})])
         >>> renames.current("W1#0", 1), renames.current("W1#0", 2), renames.current("W1#1", 2)

@@ -78,11 +78,11 @@ def summaries_of(
     known: Mapping[str, str | None],
     identifiers: Mapping[str, Mapping[str, str]] = {},
 ) -> pa.Table:
-    """The rows of the table of authors for some authors, of which all mentions are given.
+    """The rows of the table of authors for some authors; `rows` has all their mentions.
 
-    `folder` has the tables of mentions and documents as they will be. `names` are names that users gave to authors, and
-    `known` the names of other authors; the rest is looked up in the table of authors. `identifiers` are
-    those of mentions, by kind; those of other mentions are read from their documents.
+    `folder` has the new tables of mentions and documents. `names` has the names that users gave to authors, and `known`
+    the names of other authors; further names are looked up in the table of authors. `identifiers` has the identifiers
+    of some mentions by kind; those of other mentions are read from their documents.
     """
     if not len(rows):
         return AUTHOR_SUMMARIES.empty_table()
@@ -114,7 +114,7 @@ _READ = ["document_id", "year", "authors.list.element.position", "authors.list.e
 
 
 def _facts(rows: pa.Table, partners: pa.Table, numbers: pa.Array, documents: pa.Table, blocking: str) -> pa.Table:
-    """What the queries need of each mention; of other authors on the same documents only who is on which."""
+    """What the queries need of each mention. Rows of co-authors have only the author and the document."""
     cache = blocked_names(blocking)
     year = dict(zip(documents["document_id"].to_pylist(), documents["year"].to_pylist(), strict=True))
     parsed = [found.encoded if (found := cache[name]) else None for name in rows["name"].to_pylist()]

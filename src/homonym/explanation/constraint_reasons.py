@@ -1,4 +1,4 @@
-"""The constraints between two clusters, as sentences with the names, titles and identifiers that they rest on."""
+"""The constraints between two clusters, as sentences with the names, titles and identifiers that cause them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ConstraintReasons:
     begin: int = 0
 
     def barriers(self, C: Sequence[int], D: Sequence[int]) -> tuple[str, ...]:
-        """Why no mention of C and D can be one author: one sentence for each kind of cannot-link."""
+        """Why C and D cannot be one author: one sentence for each kind of cannot-link."""
         return tuple(self._barrier(*one) for one in self._cannot_links(C, D))
 
     def links(self, C: Sequence[int], D: Sequence[int]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Explanations as text that people can read, with titles, years and names."""
+"""Explanations as human-readable text, with titles, years and names."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _BIDI = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def readable_text(text: str) -> str:
-    r"""Text from the data as people can read it: without control characters, and without effect on the text around it.
+    r"""Text from the data in a safe form: without control characters, and without effect on the text around it.
 
     >>> readable_text("a\x1b[1m\u202eb")
     'a\\x1b[1mb'
@@ -63,7 +63,7 @@ def type_text(kind: str, number: int = 1) -> str:
 
 
 def feature_text(kind: str, feature: str) -> str:
-    """A feature as people write it.
+    """A feature as human-readable text.
 
     >>> feature_text("co", "SMITH|ANNA"), feature_text("aff", "institution: bonn univ"), feature_text("key", "wine")
     ('co-author SMITH, ANNA (full name)', 'institution bonn univ', 'keyword wine')
@@ -230,8 +230,8 @@ def _merges(found: Explanation) -> Iterator[str]:
 def merge_lines(author: ExplainedAuthor, merges: Sequence[TreeMerge]) -> list[str]:
     """The merges of an author in order: a first paper, then each paper or group that joined it, with its score.
 
-    The larger side of a merge goes on, and the smaller one is added to it. So groups inside of groups have at most half
-    the mentions each, and n mentions are indented at most log₂ n times.
+    The smaller side of a merge is shown as added to the larger one. So a nested group has at most half of the mentions
+    of the group around it, and n mentions are indented at most log₂ n times.
     """
     mentions = {mention.mention_id: mention for mention in author.mentions}
     by_number = {merge.number: merge for merge in merges}

@@ -1,7 +1,7 @@
 """Reads a result directory for export: authors with their labels, and documents with the authors of their mentions.
 
-The documents, which have most of the bytes, are read in batches. In memory are the names of the authors and
-three numbers per mention.
+Documents are read in batches, because they have most of the bytes. The names of the authors and three numbers per
+mention are kept in memory.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class KnownDocument(NamedTuple):
 
 @dataclass
 class ResultTables:
-    """The tables of a result; `warnings` gets what could not be exported."""
+    """The tables of a result; `warnings` lists what could not be exported."""
 
     folder: Path
     warnings: list[str] = field(default_factory=list)
@@ -112,7 +112,7 @@ class ResultTables:
         return table.sort_by([("document_id", "ascending"), ("position", "ascending")])
 
     def author_rows(self) -> Iterator[dict[str, Any]]:
-        """All that authors.parquet says about each author."""
+        """The complete rows of authors.parquet."""
         for batch in self._batches(AUTHORS, AUTHOR_SUMMARIES.names, BATCH_DOCUMENTS):
             yield from batch.to_pylist()
 
@@ -152,7 +152,7 @@ class ResultTables:
         return ExportedDocument(document, mentions)
 
     def documents_of_records(self, record_ids: set[str]) -> dict[str, list[KnownDocument]]:
-        """By record id the documents that were made of records with it; records of other ids are left out."""
+        """The documents that were made from records with these ids, by record id."""
         found: dict[str, list[KnownDocument]] = {}
         columns = ["document_id", "title", "authors", "record_ids"]
         for batch in self._batches(DOCUMENTS, columns, BATCH_DOCUMENTS):
@@ -164,7 +164,7 @@ class ResultTables:
         return found
 
     def authors_of(self, document_id: str) -> dict[int, int]:
-        """Position to number of the author of each mention of a document."""
+        """The number of the author of each mention of a document, by position."""
         return self._mentions_by_document.of(document_id)
 
     def person(self, number: int) -> Person:
@@ -224,12 +224,12 @@ class MentionsByDocument:
         self._confidence = mentions["confidence"].fill_null(np.nan).to_numpy()
 
     def of(self, document_id: str) -> dict[int, int]:
-        """Position to number of the author; empty for a document without mentions."""
+        """The number of the author by position; empty for a document without mentions."""
         mentions = self._mentions(document_id)
         return dict(zip(self._position[mentions].tolist(), self._author[mentions].tolist(), strict=True))
 
     def confidences(self, document_id: str) -> dict[int, float | None]:
-        """Position to confidence, None where it is unknown."""
+        """The confidence by position; None where it is unknown."""
         mentions = self._mentions(document_id)
         values = (None if value != value else value for value in self._confidence[mentions].tolist())  # NaN
         return dict(zip(self._position[mentions].tolist(), values, strict=True))
