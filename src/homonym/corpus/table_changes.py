@@ -96,17 +96,8 @@ def summaries_of(
     missing = [one for one in others.to_pylist() if one not in known]
     found = look_up(folder / AUTHORS, "author_id", pa.array(missing, pa.string()), ["author_id", "name"])
     shown = {**known, **dict(zip(*found.to_pydict().values(), strict=True)), **names}
-    return _summarise(
-        facts,
-        _identifier_rows(folder, rows, identifiers),
-        documents,
-        numbers,
-        own,
-        shown,
-        set(others.to_pylist()),
-        work,
-        names,
-    )
+    fixed = {one: shown.get(one) for one in (*others.to_pylist(), *names)}
+    return _summarise(facts, _identifier_rows(folder, rows, identifiers), documents, numbers, own, fixed, work)
 
 
 _READ = ["document_id", "year", "authors.list.element.position", "authors.list.element.name",
@@ -182,11 +173,10 @@ def _summarise(
     documents: pa.Table,
     numbers: pa.Array,
     own: pa.Array,
-    shown: Mapping[str, str | None],
-    others: set[str],
+    names: Mapping[str, str | None],
     work: Path,
-    names: Mapping[str, str],
 ) -> pa.Table:
+    """The summaries of the authors `own`; `numbers` has all authors, and `names` the names that are known."""
     path = work / "some_documents.parquet"
     pq.write_table(documents.select(["document_id", "authors"]), path)
     connection = counting.connect(work, _MEMORY, 1, in_memory=True)
@@ -195,7 +185,7 @@ def _summarise(
         every = numbers.to_pylist()
         connection.register("author_numbers", pa.table({"author": np.arange(len(every)), "author_id": numbers}))
         summarise_authors(counting.Queries(connection))
-        fixed = [(number, shown.get(one)) for number, one in enumerate(every) if one in others or one in names]
+        fixed = [(number, names[one]) for number, one in enumerate(every) if one in names]
         schema = pa.schema([("author", pa.int64()), ("name", pa.string())])
         given = pa.table([list(column) for column in zip(*fixed, strict=True)] or [[], []], schema=schema)
         connection.register("given_names", given)
