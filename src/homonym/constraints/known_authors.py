@@ -1,11 +1,11 @@
 """Known authors, which enter a clustering as must-link groups.
 
-A must-link from the evidence is left out if it would join a known author with a mention that is on one of its
-documents, has a different identifier of the same kind, or is called different by the user. If known authors must stay
-separate, a must-link is also left out if it would join two of them, and there are cannot-links between them.
+A must-link of the evidence is left out where it would join a known author with a mention that is on one of its
+documents, has another identifier of one kind, or is called different by the user. If known authors are to stay
+separate, a must-link is also left out where it would join two of them, and there are cannot-links between them.
 
-Such cannot-links would spread new mentions of one person over all known authors that are fragments of this person. So
-`update` lets known authors merge, and afterwards divides clusters that contain several of them (`without_merges`).
+These would spread new mentions of one person over all known authors that are fragments of this person. So `update` lets
+known authors merge, and divides clusters with several of them afterwards (`without_merges`).
 """
 
 from __future__ import annotations
@@ -192,8 +192,8 @@ class _Clashes:
 def _separate_old(constraints: Constraints, old: Integers, block_start: Integers) -> Constraints:
     """Add cannot-links between all old authors of each block.
 
-    One mention of each old author gets a special profile, defined by its block and its former profile. All special
-    profiles of a block exclude each other, and each also excludes itself, because two authors may have the same one.
+    One mention of each old author gets a profile of its own kind: that of its block and its former profile. All such
+    profiles of a block exclude each other, and each one itself: two authors may have the same.
     """
     block = np.repeat(np.arange(len(block_start) - 1), np.diff(block_start))
     known = np.flatnonzero(old >= 0)

@@ -67,7 +67,7 @@ def _causes(rows: Iterable[Decision], state: DecisionState) -> tuple[Cause, ...]
 
 @dataclass(frozen=True)
 class Decided:
-    """The meaning of the decisions in force, by mention id, and the possible effects of decisions and undos."""
+    """All that the decisions in force say, by mention id, and what decisions and undos may have caused."""
 
     pairs: tuple[tuple[str, str, bool], ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
@@ -94,7 +94,7 @@ def apply_decisions(
 ) -> list[str]:
     """The author ids of rows after decisions; the rows are whole blocks with undecided authors.
 
-    `year` is the year of each row's document. `shown` has the authors that the result has shown so far, by mention id.
+    `year` is that of each row's document. `shown` are the authors that the result has shown so far, by mention id.
     """
     ids: list[str] = rows["author_id"].to_pylist()
     mention_ids = rows["mention_id"].to_pylist()

@@ -88,7 +88,7 @@ def given_settings(result: Path) -> Settings:
 
 
 def take_files(fresh: Path, folder: Path) -> None:
-    """Replace the files of a copy of a result by those of a new run; other files stay."""
+    """Let a copy of a result have the files of a new run, except those that the run does not know."""
     for name in (NEW_FEATURES, UNDECIDED, CONFLICTS, VARIANTS, CONFIDENCE):
         (folder / name).unlink(missing_ok=True)
     _keep_record_ids(folder, fresh)
@@ -98,7 +98,7 @@ def take_files(fresh: Path, folder: Path) -> None:
 
 
 def take_epoch(fresh: Path, folder: Path) -> None:
-    """Copy what a new run has counted and calibrated, but not its authors, to a copy of a result."""
+    """Let a copy of a result have what a new run has counted and calibrated, and none of its authors."""
     for name in (NEW_FEATURES, CONFIDENCE):
         (folder / name).unlink(missing_ok=True)
     for name in (FREQUENCIES, MASSES, NAMES, SETTINGS, LOG, CONFIDENCE):

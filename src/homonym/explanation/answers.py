@@ -1,4 +1,4 @@
-"""Answers about one block of a result, which was clustered again: about its name, an author, or two mentions."""
+"""Answers about one block of a result that was clustered again: about its name, one of its authors, two mentions."""
 
 from __future__ import annotations
 
