@@ -67,7 +67,7 @@ def evidence_against(result: Path, settings: Settings, kind: str, a: DecisionTar
         found.append(f"both are on document {a.document}")
     if relation in {SAME, DIFFERENT} and settings.trusted:
         found += _identifiers_against(settings, relation, *_identifiers(result, (a, b)))
-    return [f"{text}; the decision holds anyway." for text in found]
+    return [f"{text}; the decision holds nevertheless." for text in found]
 
 
 def _exclude_each_other(a: str | None, b: str | None) -> bool:
