@@ -227,7 +227,7 @@ STALE = "author_a,name_a,author_b,name_b,kind,score,evidence\nA/000000000000,A,B
 
 def test_update_makes_the_list_of_name_variants_again(result: Path) -> None:
     (result / "variants.csv").write_text(STALE)
-    assert "variants.csv: it cannot be read ('A/000000000000' is no author" in check(result).problems[0]
+    assert "variants.csv: it cannot be read ('A/000000000000' is not an author" in check(result).problems[0]
     add(result, paper(50, "Harrison, Hugo"))
     assert not (result / "variants.csv").exists(), "this small collection has no such list"
 
