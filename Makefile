@@ -37,7 +37,7 @@ check: $(TOOLS)  ## ruff, mypy --strict, import-linter
 test: check  ## all checks and all tests, on all cores; this is what CI runs
 	$(PYTEST) --hypothesis-profile full
 
-thorough: check  ## like test, with three times as many examples of the property tests; run it after changes of the kernel
+thorough: check  ## like test, with five times as many examples of the property tests; run it after changes of the kernel
 	$(PYTEST) --hypothesis-profile thorough
 
 quick: $(TOOLS)  ## all tests except slow ones, with few Hypothesis examples: about four minutes
