@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_sync() -> Iterator[None]:
-    """Do not wait for the disk: a run of a test syncs dozens of small files. Tests of power failures start processes."""
+    """Do not wait for the disk: a run syncs dozens of small files. Tests of power failures start processes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda file: None)
         yield

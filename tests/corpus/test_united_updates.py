@@ -20,6 +20,8 @@ from homonym.commands.update import update
 from homonym.corpus.ids import current_id
 from tests.support.living import SETTINGS, authors, document, require_consistent, rows, tables, write_documents
 
+pytestmark = pytest.mark.slow
+
 ORCID, OTHER = "0000-0002-1825-0097", "0000-0002-1694-233X"
 
 
