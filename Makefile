@@ -9,6 +9,9 @@ TOOLS := $(VENV)/.tools
 # Tests of one file share fixtures, so they run in one process; conftest.py puts the longest files first.
 PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
+# Some machines tell Python to write no bytecode. Each of the many processes of a test run would compile all modules.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test thorough quick check format bench accuracy mutants docs clean
 
