@@ -284,7 +284,8 @@ def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Proble
     changes = find_id_changes(touched.before, touched.after, touched.renamed, plan, f"update {plan.mode}")
     names = dict(plan.decided.names)
     is_new = bool(plan.changes.leaving or len(plan.changes.rows)) or touched.is_changed or bool(state.reason)
-    if is_new or names != note.named:
+    is_new |= names != note.named or (note.update == 0 and plan.decided.last > 0)
+    if is_new:
         time, number = datetime.now(UTC).isoformat(timespec="seconds"), note.update + 1
         epoch = note.epoch + bool(state.reason)
         with run.stages.stage("write"):
@@ -300,6 +301,8 @@ def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Proble
         with run.stages.stage("report"):
             _write_page(run, copy, f"update {number} ({plan.mode}), {time[:10]}")
         note = _write_note(plan, replace(note, epoch=epoch, update=number, time=time, named=names), state)
+    elif plan.decided.last != note.decisions:
+        note = _write_note(plan, note, state)  # so that it is known which decisions have been applied
     return replace(_updated(run, plan, note, touched, changes, problems), new_epoch=state.reason)
 
 
@@ -312,7 +315,7 @@ def _write_note(plan: UpdatePlan, note: CorpusNote, state: _EpochState) -> Corpu
     mentions, changed = state.since.mentions, state.since.changed
     if state.reason:
         mentions, changed = pq.read_metadata(plan.folder / MENTIONS).num_rows, 0
-    note = replace(note, mentions=mentions, changed=changed)
+    note = replace(note, mentions=mentions, changed=changed, decisions=plan.decided.last)
     write_note(plan.place, plan.folder, note)
     return note
 

@@ -77,7 +77,7 @@ def cluster_rows(
     encoded, settings = reloaded.encoded, epoch.settings
     found = find_constraints(encoded, settings, epoch.pairs and epoch.pairs.among(rows["mention_id"].to_pylist()))
     old = author_codes(rows["author_id"], encoded.block_start)
-    constraints = with_known_authors(encoded.block_start, found, old, separate=False)
+    constraints = with_known_authors(encoded.block_start, found, old)
     types = encoded.frequencies.types
     used = np.array(settings.weights_for(types)) > 0
     clustering = cluster(

@@ -65,13 +65,17 @@ def _causes(rows: Iterable[Decision], state: DecisionState) -> tuple[Cause, ...]
 
 @dataclass(frozen=True)
 class Decided:
-    """All that the decisions in force say, by mention id, and what decisions and undos may have caused."""
+    """All that the decisions in force say, by mention id, and what decisions and undos may have caused.
+
+    `last` is the number of the last row that was read, an undo included.
+    """
 
     pairs: tuple[tuple[str, str, bool], ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     wrong: frozenset[str] = frozenset()
     curated: frozenset[str] = frozenset()
     causes: tuple[Cause, ...] = ()
+    last: int = 0
 
     @classmethod
     def read(cls, result: Path, renames: Path | None = None) -> Decided:
@@ -79,7 +83,10 @@ class Decided:
         rows = read_decisions(result, renames)
         state = decision_state(rows)
         pairs = tuple((a, b, same) for (a, b), same in state.pairs.items())
-        return cls(pairs, state.names, frozenset(state.wrong_records), frozenset(state.curated), _causes(rows, state))
+        return cls(
+            pairs, state.names, frozenset(state.wrong_records), frozenset(state.curated), _causes(rows, state),
+            rows[-1].number if rows else 0,
+        )  # fmt: skip
 
     @property
     def mentions(self) -> set[str]:
