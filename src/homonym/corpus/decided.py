@@ -11,7 +11,7 @@ The parts of a divided author keep the ids under which the result showed them be
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from homonym.constraints.evidence import UserPairs
 from homonym.corpus.decision_state import RELATIONS, DecisionState, decision_state
 from homonym.corpus.decision_store import DIFFERENT, SAME, WRONG_RECORD, Decision, read_decisions
 from homonym.corpus.id_matching import match_authors
-from homonym.corpus.ids import mint
+from homonym.corpus.ids import NO_IDS, GivenIds
 
 Pair = tuple[int, int, bool]
 """Two rows, and whether they are one author."""
@@ -95,11 +95,17 @@ class Decided:
 
 
 def apply_decisions(
-    rows: pa.Table, year: Sequence[int | None], decided: Decided, split: Split, shown: Mapping[str, str] = {}
+    rows: pa.Table,
+    year: Sequence[int | None],
+    decided: Decided,
+    split: Split,
+    shown: Mapping[str, str] = {},
+    given: GivenIds = NO_IDS,
 ) -> list[str]:
     """The author ids of rows, which are whole blocks with undecided authors, as decisions want them.
 
-    `year` is that of each row's document. `shown` are the authors that the result has shown so far, by mention id.
+    `year` is that of each row's document. `shown` are the authors that the result has shown so far, by mention id, and
+    `given` all ids that it has ever given in these blocks.
     """
     ids: list[str] = rows["author_id"].to_pylist()
     mention_ids = rows["mention_id"].to_pylist()
@@ -118,7 +124,8 @@ def apply_decisions(
         before = {row: shown.get(mention_ids[row]) for row in members}
         usable |= {row: None if one in undecided and one not in own else one for row, one in before.items()}
     kept = _kept_ids(ids, part_of, usable)
-    _name_parts(part_of, kept, ids, rows["block"].to_pylist(), mention_ids, year)
+    sources = {row: {ids[row], shown.get(mention_ids[row], ids[row])} for row in part_of}
+    _name_parts(part_of, kept, ids, rows["block"].to_pylist(), mention_ids, year, given, sources)
     return ids
 
 
@@ -192,8 +199,10 @@ def _name_parts(
     block: Sequence[str],
     mention_ids: Sequence[str],
     year: Sequence[int | None],
+    given: GivenIds,
+    sources: Mapping[int, Set[str]],
 ) -> None:
-    """Give each part the id that it keeps, or a new one from its anchor."""
+    """Give each part the id that it keeps, or a new one from its anchor; `sources` are the authors that rows had."""
     taken = {*ids, *kept.values()}
     rows_of: dict[int, list[int]] = defaultdict(list)
     for row, part in part_of.items():
@@ -202,7 +211,7 @@ def _name_parts(
         name = kept.get(part)
         if name is None:
             anchor = anchor_of(own, mention_ids, year)
-            name = mint(block[anchor], mention_ids[anchor], taken)
+            name = given.mint(block[anchor], mention_ids[anchor], sources[anchor], taken)
             taken.add(name)
         for row in own:
             ids[row] = name

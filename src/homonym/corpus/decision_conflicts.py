@@ -20,6 +20,7 @@ from homonym.io.result_directory import AUTHORS, DOCUMENTS
 from homonym.io.tables import look_up
 from homonym.names.compatibility import compatible
 from homonym.names.parse import parse_name
+from homonym.records.fields.affiliations import plain_email
 from homonym.records.formats.documents import parse_document
 from homonym.settings import LINKING_ONLY, Settings
 
@@ -108,4 +109,5 @@ def _of_mention(result: Path, mention: DecisionTarget) -> dict[str, set[str]]:
             if f"{mention.document}#{author.position}" == mention.mention:
                 for kind, value in author.ids.items():
                     found[kind].add(value)
+                found["email"].update(map(plain_email, author.emails))
     return found

@@ -65,6 +65,10 @@ class DecisionState:
         """The names that users gave to authors, by the anchor mention of the author at the time of the decision."""
         return {row.mention_a: row.b for row in self.active if row.kind == NAME}
 
+    def are_apart(self, a: str, b: str) -> bool:
+        """Whether a decision in force calls two mentions different."""
+        return self.pairs.get((a, b) if a < b else (b, a)) is False
+
     @property
     def wrong_records(self) -> set[str]:
         """The ids of the documents that users called wrong."""

@@ -127,11 +127,19 @@ def _without(mention: DecisionTarget, author: DecisionTarget) -> tuple[DecisionT
     return (author if author.mention in others else author._replace(mention=others[0])), others
 
 
-def _name(text: str) -> str:
+def display_name(text: str) -> str:
+    """A name that can be shown, with single blanks; a ValueError says what is wrong with it."""
     name = " ".join(text.split())
     if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise InputError(f"a name has 1 to {MAX_NAME} printable characters; got {text[:50]!r}.")
+        raise ValueError(f"a name has 1 to {MAX_NAME} printable characters; got {text[:50]!r}")
     return name
+
+
+def _name(text: str) -> str:
+    try:
+        return display_name(text)
+    except ValueError as error:
+        raise InputError(f"{error}.") from None
 
 
 def _wrong_record(result: Path, a: str, b: str | None, reason: str, user: str) -> NewDecision:

@@ -38,7 +38,7 @@ from homonym.corpus.decision_store import read_decisions
 from homonym.corpus.epoch import CorpusNote, add_counts, add_features
 from homonym.corpus.event_table import CREATED, MERGED, MOVED, RETIRED, REVIVED, SPLIT, Event
 from homonym.corpus.id_matching import match_authors, weights_of
-from homonym.corpus.ids import ACTIVE, ends_of_redirects, mint, rows_of_ids
+from homonym.corpus.ids import ACTIVE, GivenIds, ends_of_redirects, ids_of_blocks, mint, rows_of_ids
 from homonym.corpus.intake import DocumentChanges
 from homonym.corpus.renamed_mentions import append_renames, gone_mention
 from homonym.corpus.table_changes import read_identifiers, replace_rows, summaries_of
@@ -368,12 +368,6 @@ def _batches(rows: pa.Table) -> Iterator[pa.Table]:
         first = last
 
 
-def _ids_of_blocks(ids: pa.Table, blocks: pa.Array) -> set[str]:
-    """All ids that were ever given in some blocks."""
-    block = pc.replace_substring_regex(ids["author_id"], r"/[0-9a-f]+$", "")
-    return set(ids["author_id"].filter(pc.is_in(block, blocks)).to_pylist())
-
-
 def _with_authors(
     plan: UpdatePlan, rows: pa.Table, links: BlockLinks, touched: TouchedBlocks, lost: set[str]
 ) -> pa.Table:
@@ -480,7 +474,7 @@ def _ids_of_groups(plan: UpdatePlan, rows: pa.Table, group: Integers, chosen: ND
         members[one].append(place)
     fresh = [place for one, places in members.items() if one not in kept for place in places]
     year = _years(plan, own, fresh)
-    taken = _ids_of_blocks(plan.known_ids, pc.unique(own["block"]))
+    taken = {*ids_of_blocks(plan.known_ids, pc.unique(own["block"]))["author_id"].to_pylist()}
     for one, places in members.items():
         if one not in kept:
             anchor = anchor_of(places, mention_ids, year)
@@ -530,7 +524,8 @@ def show_decisions(plan: UpdatePlan, touched: TouchedBlocks) -> pa.Table:
     if not plan.decided.pairs and not plan.decided.wrong:
         return base
     before = base["author_id"].to_pylist()
-    ids = apply_decisions(base, _years(plan, base), plan.decided, _splitter(plan), touched.origin)
+    given = GivenIds.of_blocks(plan.known_ids, pc.unique(base["block"]))
+    ids = apply_decisions(base, _years(plan, base), plan.decided, _splitter(plan), touched.origin, given)
     moved = {one for pair in zip(before, ids, strict=True) if pair[0] != pair[1] for one in pair}
     if not moved:
         return base

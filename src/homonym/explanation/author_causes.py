@@ -152,10 +152,7 @@ class AuthorCauses:
             C, D = D, C
         if row.mention_a not in C:
             return False
-        return any(self._is_apart(row.mention_a, one) for one in others & D)
-
-    def _is_apart(self, a: str, b: str) -> bool:
-        return self.decisions.state.pairs.get((a, b) if a < b else (b, a)) is False
+        return any(self.decisions.state.are_apart(row.mention_a, one) for one in others & D)
 
     @cached_property
     def _wrong(self) -> dict[str, Decision]:
