@@ -227,3 +227,84 @@ def test_combined_decisions_hold_and_undo_restores_every_byte(result: Path, mode
         sound(result)
     assert authors(result) == found
     assert tables(result) == before
+
+
+def test_is_moves_the_mention_and_not_its_author(result: Path) -> None:
+    before, found = tables(result), authors(result)
+    mention, *others = members(result)
+    stranger = next(one for one, author in sorted(found.items()) if author != found[mention])
+    after = decided(result, "is", mention, found[stranger])
+    assert after == found | {mention: found[stranger]}
+    assert [(one["kind"], one["mention_id"]) for one in events(result)] == [("moved", mention)]
+    again = decided(result, "is", others[0], found[stranger])
+    assert again == after | {others[0]: found[stranger]}, "both have left the author"
+    for number in (2, 1):
+        decisions(result, undo=number, user="ann", reason="mistake")
+    update(result)
+    assert tables(result) == before
+
+
+def test_two_mentions_move_to_two_authors_that_stay_two(result: Path) -> None:
+    found = authors(result)
+    a, b, *_ = members(result)
+    others = [one for one in dict.fromkeys(found[mention] for mention in sorted(found)) if one != found[a]]
+    decide(result, "is", a, others[0], reason="known", user="ann")
+    after = decided(result, "is", b, others[1])
+    assert after == found | {a: others[0], b: others[1]}
+
+
+def test_mention_that_is_not_the_author_leaves_the_id(tmp_path: Path) -> None:
+    papers = [document(1, 0), document(2, 0), *(document(number, 3) for number in range(10, 20))]
+    result = disambiguate(write_documents(tmp_path / "in.jsonl", papers), tmp_path / "result", SETTINGS).output
+    author = authors(result)["D0001#0"]
+    for number, (leaving, staying) in enumerate((("D0001#0", "D0002#0"), ("D0002#0", "D0001#0"))):
+        after = decided(result, "is-not", leaving, author)
+        assert after[staying] == author != after[leaving]
+        again = decided(result, "is", leaving, author)
+        assert again[leaving] == again[staying] == author
+        decisions(result, undo=2 + 4 * number, user="ann", reason="mistake")
+        decisions(result, undo=1 + 4 * number, user="ann", reason="mistake")
+        update(result)
+        assert sound(result)[leaving] == author
+    decided(result, "is-not", "D0001#0", author)
+    with pytest.raises(InputError, match=r"D0002#0 is the only mention of .*; there is nothing to decide"):
+        decide(result, "is", "D0002#0", author, reason="known")
+
+
+def test_wrong_record_leaves_the_id_and_a_newer_decision_takes_a_mention_back(result: Path) -> None:
+    found = authors(result)
+    mention, *_ = members(result)
+    record = mention.partition("#")[0]
+    after = decided(result, "wrong-record", record)
+    assert found[mention] in after.values()
+    assert after[mention] != found[mention]
+    done = decide(result, "is", mention, found[mention], reason="known", user="ann")
+    assert done.warnings[-1].startswith("it holds against decision 1 (ann, ")
+    update(result)
+    again = sound(result)
+    assert again == after | {mention: found[mention]}, "the other mentions of the record stay alone, with their ids"
+    done = decide(result, "wrong-record", record, reason="known", user="bob")
+    assert any(text.startswith("it overrules decision 2 (ann, ") for text in done.warnings)
+    update(result)
+    assert authors(result)[mention] != found[mention]
+
+
+def test_authors_that_same_joins_are_not_divided_otherwise(result: Path) -> None:
+    """A decision that divides one author does not regroup the mentions of another one that it is joined with."""
+    found = authors(result)
+    mention, other, *_ = members(result)
+    stranger = next(one for one, author in sorted(found.items()) if author != found[mention])
+    decide(result, "different", mention, other, reason="known", user="ann")
+    after = decided(result, "same", other, stranger)
+    assert {after[one] for one, author in found.items() if author == found[stranger]} == {after[stranger]}
+    assert after[mention] != after[other] == after[stranger]
+
+
+def test_author_with_two_mentions_on_one_document_can_be_divided(tmp_path: Path) -> None:
+    papers = [document(number, 0) for number in range(6)]
+    papers[2]["authors"].append({"name": "Doe, Jack"})
+    result = disambiguate(write_documents(tmp_path / "in.jsonl", papers), tmp_path / "result", SETTINGS).output
+    found = authors(result)
+    assert found["D0001#0"] == found["D0002#0"] != found["D0002#2"]
+    after = decided(result, "different", "D0001#0", "D0002#0")
+    assert after["D0001#0"] != after["D0002#0"]

@@ -27,7 +27,7 @@ COLUMNS = ("mention_a", "mention_b", "relation")
 SAME, DIFFERENT = "same", "different"
 # What an exported table of decisions also has, and what says nothing about pairs.
 NO_RELATION = ("unsure", "name", "wrong-record")
-# The column of an exported table with all mentions of an author that mention_a is not, as a list in JSON.
+# The column of an exported table with the mentions of an author that mention_a is not or has left, as a list in JSON.
 MEMBERS = "members"
 
 
@@ -59,7 +59,7 @@ _NAMED_BY_LINE = re.compile(rf"(?!(?i:h|{'|'.join(DOCUMENT_KINDS)}):).+:\d+#\d+"
 def read_user_pairs(path: Path) -> UserPairs:
     """Read a table of pairs in any format that `io.tables` reads, or an exported table of decisions.
 
-    A mention that is not an author, by a decision, is different from all mentions that the table has of the author.
+    The column of members has mentions that the first mention is different from: those of the author that it is not.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -76,13 +76,13 @@ def read_user_pairs(path: Path) -> UserPairs:
 
 
 def _pairs(table: TableReader, number: int, row: tuple[str | None, ...]) -> Iterator[tuple[str, str, bool]]:
-    """The statements of a row: one, or as many as an author has mentions."""
+    """The statements of a row: that about both mentions, and one for each member."""
     pair = _pair(table, number, row[: len(COLUMNS)])
     if pair is None:
         return
     yield pair
-    a, first, same = pair
-    if not same and len(row) > len(COLUMNS):
+    a, first, _ = pair
+    if len(row) > len(COLUMNS):
         try:
             others = mention_list(row[-1] or "")
         except ValueError as error:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from homonym.constraints.evidence import DIFFERENT, SAME
-from homonym.corpus.decision_state import RELATIONS, DecisionState, Overruled
-from homonym.corpus.decision_store import Decision
+from homonym.corpus.decision_state import RELATIONS, DecisionState, Overruled, document_of
+from homonym.corpus.decision_store import WRONG_RECORD, Decision
 from homonym.corpus.decision_targets import DecisionTarget
 from homonym.errors import word_list
 from homonym.io.result_directory import AUTHORS, DOCUMENTS
@@ -50,6 +50,12 @@ def changes_by(number: int, before: DecisionState, after: DecisionState) -> Iter
             yield f"it replaces {said(row)}."
         elif row.number in after.overruled:
             yield f"it overrules {said(row)}."
+    new = next((row for row in after.active if row.number == number), None)
+    if new and RELATIONS.get(new.kind) == SAME:
+        documents = {document_of(new.mention_a), document_of(new.mention_b)}
+        for row in after.active:
+            if row.kind == WRONG_RECORD and row.mention_a in documents:
+                yield f"it holds against {said(row)}."
 
 
 def _says_the_same(row: Decision, newer: Decision) -> bool:

@@ -104,7 +104,7 @@ def _decision(cells: dict[str, str], user: str, reason: str) -> NewDecision | No
         mention_b=b if kind in RELATIONS else "",
         reason=cells["reason"] or reason,
         user=cells["user"] or user,
-        members=mention_list(cells[MEMBERS]) if kind == IS_NOT else (),
+        members=mention_list(cells[MEMBERS]) if kind in {IS, IS_NOT} else (),
         time=time or None,
     )
 

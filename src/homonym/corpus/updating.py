@@ -14,7 +14,7 @@ the same authors, or of authors with the same identifiers; all other rows are co
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,7 +33,16 @@ from homonym.constraints.across_blocks import UnitedAuthors, linking_kinds
 from homonym.constraints.conflicts import ConstraintConflict, replace_conflicts
 from homonym.constraints.evidence import UserPairs, write_user_pairs
 from homonym.corpus.assignment import ClusteredRows, Epoch, cluster_rows
-from homonym.corpus.decided import Cause, Decided, anchor_of, apply_decisions, complete_parts, consistent_parts
+from homonym.corpus.decided import (
+    Cause,
+    Decided,
+    Pair,
+    Split,
+    anchor_of,
+    apply_decisions,
+    complete_parts,
+    consistent_parts,
+)
 from homonym.corpus.decision_store import read_decisions
 from homonym.corpus.epoch import CorpusNote, add_counts, add_features
 from homonym.corpus.event_table import CREATED, MERGED, MOVED, RETIRED, REVIVED, SPLIT, Event
@@ -548,26 +557,55 @@ def _with_decided_constraints(rows: pa.Table, decided: Decided) -> pa.Table:
     return rows.set_column(rows.column_names.index("constraint"), "constraint", pa.array(column, pa.string()))
 
 
-def _splitter(plan: UpdatePlan) -> Callable[[pa.Table, UserPairs], list[int]]:
-    """The function that clusters the mentions of one author again, without a limit."""
+def _splitter(plan: UpdatePlan) -> Split:
+    """The function that clusters the mentions of authors again, each author for itself and without a limit."""
     settings = plan.epoch.settings
     free = settings.changed(alpha=0.0, beta=0.0, kappa=0.0, chance_limit=0.0)
     epoch = replace(plan.epoch, settings=free, confidence=None)
 
-    def split(rows: pa.Table, pairs: UserPairs) -> list[int]:
-        rows = rows.sort_by(ORDER)
-        place = rows.column_names.index("author_id")
-        rows = nullable_rows(rows.set_column(place, "author_id", pa.nulls(len(rows), pa.string())))
-        with TemporaryDirectory(dir=plan.work) as folder:
-            found = cluster_rows(
-                plan.folder, rows, replace(epoch, pairs=pairs), Path(folder), separate=False, threads=plan.threads
-            )
-        mention = {one: number for number, one in enumerate(rows["mention_id"].to_pylist())}
-        stated = [(mention[a], mention[b], same) for a, b, same in zip(pairs.a, pairs.b, pairs.same, strict=True)]
-        parts = consistent_parts(found.cluster.tolist(), stated)
-        return complete_parts(parts, [(a, b) for a, b, same in stated if not same])
+    def split(rows: pa.Table, author: Sequence[int], pairs: UserPairs) -> list[int]:
+        mention_ids = rows["mention_id"].to_pylist()
+        cluster = _clusters_of_authors(plan, rows, author, replace(epoch, pairs=pairs))
+        place = {one: number for number, one in enumerate(mention_ids)}
+        stated: dict[int, list[Pair]] = defaultdict(list)
+        for a, b, same in zip(pairs.a, pairs.b, pairs.same, strict=True):
+            stated[author[place[a]]].append((place[a], place[b], same))
+        return _parts_of_authors(cluster, author, stated)
 
     return split
+
+
+def _clusters_of_authors(plan: UpdatePlan, rows: pa.Table, author: Sequence[int], epoch: Epoch) -> list[int]:
+    """The cluster of each row, where each author is as a collection of its own."""
+    place = rows.column_names.index("author_id")
+    rows = nullable_rows(rows.set_column(place, "author_id", pa.nulls(len(rows), pa.string())))
+    blocks = [f"{one:09d} {block}" for one, block in zip(author, rows["block"].to_pylist(), strict=True)]
+    rows = rows.set_column(rows.column_names.index("block"), "block", pa.array(blocks, pa.string()))
+    found: dict[str, int] = {}
+    for batch in _batches(rows.sort_by(ORDER)):
+        with TemporaryDirectory(dir=plan.work) as folder:
+            clustered = cluster_rows(
+                plan.folder, batch, epoch, Path(folder), separate=False, threads=plan.threads, whole_blocks=False
+            )
+        numbers = (clustered.cluster + len(found)).tolist()
+        found |= dict(zip(batch["mention_id"].to_pylist(), numbers, strict=True))
+    return [found[one] for one in rows["mention_id"].to_pylist()]
+
+
+def _parts_of_authors(cluster: Sequence[int], author: Sequence[int], stated: Mapping[int, Sequence[Pair]]) -> list[int]:
+    """The part of each row: clusters with all must-links and cannot-links of their author, as large as possible."""
+    places: dict[int, list[int]] = defaultdict(list)
+    for row, one in enumerate(author):
+        places[one].append(row)
+    parts = [0] * len(cluster)
+    for one, own in places.items():
+        here = {row: number for number, row in enumerate(own)}
+        pairs = [(here[a], here[b], same) for a, b, same in stated[one]]
+        found = consistent_parts([cluster[row] for row in own], pairs)
+        found = complete_parts(found, [(a, b) for a, b, same in pairs if not same])
+        for row, part in zip(own, found, strict=True):
+            parts[row] = own[0] + part
+    return parts
 
 
 # Step 4

@@ -20,7 +20,7 @@ from homonym.collection.block_reload import rows_of_blocks
 from homonym.constraints.must_link import PAIR
 from homonym.corpus.applied_decisions import AppliedDecisions
 from homonym.corpus.decision_conflicts import said
-from homonym.corpus.decision_state import RELATIONS
+from homonym.corpus.decision_state import RELATIONS, document_of
 from homonym.corpus.decision_store import DIFFERENT, SAME, UNDO, UNSURE, WRONG_RECORD, Decision
 from homonym.errors import InputError, counted, first_line, word_list
 from homonym.explanation.explained import ExplainedMention
@@ -142,8 +142,10 @@ class AuthorCauses:
 
     def barriers(self, C: Sequence[str], D: Sequence[str]) -> tuple[str, ...]:
         """The decisions that keep mentions of C and D apart: one sentence for each."""
-        found = [row for row in self._of_kind(DIFFERENT) if self._separates(row, {*C}, {*D})]
-        found += [self._wrong[one] for one in sorted({_document(mention) for mention in (*C, *D)} & self._wrong.keys())]
+        ours, theirs, state = {*C}, {*D}, self.decisions.state
+        found = [row for row in (*self._of_kind(DIFFERENT), *self._of_kind(SAME)) if self._separates(row, ours, theirs)]
+        alone = {document for one in (*C, *D) if state.is_alone(one, document := document_of(one))}
+        found += [self._wrong[one] for one in sorted(alone)]
         return tuple(map(decided, found[:LISTED_DECISIONS]))
 
     def _separates(self, row: Decision, C: set[str], D: set[str]) -> bool:
@@ -220,7 +222,7 @@ class AuthorCauses:
     def about(self, mentions: Iterable[str]) -> tuple[str, ...]:
         """Sentences about all decisions that concern some mentions, applied and not yet applied."""
         wanted = {*mentions}
-        wanted |= {_document(one) for one in wanted}
+        wanted |= {document_of(one) for one in wanted}
         applied = [row for row in self.decisions.state.active if row.kind != UNSURE and _is_about(row, wanted)]
         found = [decided(row) for row in applied[-LISTED_DECISIONS:]]
         if len(applied) > LISTED_DECISIONS:
@@ -270,10 +272,6 @@ def _way_back(way: Mapping[str, tuple[str, Decision] | None], here: str) -> Iter
     while (step := way[here]) is not None:
         here, row = step
         yield row
-
-
-def _document(mention: str) -> str:
-    return mention.rpartition("#")[0]
 
 
 def _undecided(result: Path, mentions: Iterable[str]) -> dict[str, str]:
