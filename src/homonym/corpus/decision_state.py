@@ -151,7 +151,7 @@ def _weigh(
     # The same statement once more replaces the older one, unless that has more mentions.
     if newer is not row and not (row.members and relation == RELATIONS[newer.kind]):
         state.replaced[row.number] = newer
-    elif relation == SAME and (wrong := _wrong_record(row, singles)):
+    elif singles and relation == SAME and (wrong := _wrong_record(row, singles)):
         state.overruled[row.number] = Overruled(row, (wrong,))
     elif by := statements.contradiction(relation, a, b):
         state.overruled[row.number] = Overruled(row, by)

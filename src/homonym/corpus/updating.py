@@ -43,6 +43,7 @@ from homonym.corpus.decided import (
     complete_parts,
     consistent_parts,
 )
+from homonym.corpus.decision_state import document_of
 from homonym.corpus.decision_store import read_decisions
 from homonym.corpus.epoch import CorpusNote, add_counts, add_features
 from homonym.corpus.event_table import CREATED, MERGED, MOVED, RETIRED, REVIVED, SPLIT, Event
@@ -291,7 +292,7 @@ def _decided_blocks(plan: UpdatePlan, new: pa.Table) -> set[str]:
     if (plan.result / UNDECIDED).exists():
         found.update(pq.read_table(plan.result / UNDECIDED, columns=["block"])["block"].to_pylist())
     for column, values in (
-        ("mention_id", {*plan.decided.mentions, *plan.decided.names, *plan.note.named}),
+        ("mention_id", {*_disputed(plan), *plan.decided.names, *plan.note.named}),
         ("document_id", plan.decided.wrong),
     ):
         if values:
@@ -299,6 +300,25 @@ def _decided_blocks(plan: UpdatePlan, new: pa.Table) -> set[str]:
             rows = look_up(plan.result / MENTIONS, column, wanted, [column, "block"])
             found.update(rows["block"].to_pylist())
             found.update(new.filter(pc.is_in(new[column], wanted))["block"].to_pylist())
+    return found
+
+
+def _disputed(plan: UpdatePlan) -> set[str]:
+    """The mentions of pairs that say something else than the table of mentions, or have a mention that it lacks.
+
+    Where decisions make other authors of undecided ones, the table of undecided rows has the blocks.
+    """
+    decided = plan.decided
+    if not decided.pairs:
+        return set()
+    wanted = pa.array(sorted(decided.mentions), pa.string())
+    author = authors_of_mentions(look_up(plan.result / MENTIONS, "mention_id", wanted, ["mention_id", "author_id"]))
+    leaving = {one for one in wanted.to_pylist() if document_of(one) in plan.changes.leaving}
+    found = set[str]()
+    for a, b, same in decided.pairs:
+        if a in author and b in author and not leaving & {a, b} and (author[a] == author[b]) == same:
+            continue
+        found |= {a, b}
     return found
 
 
@@ -539,20 +559,22 @@ def show_decisions(plan: UpdatePlan, touched: TouchedBlocks) -> pa.Table:
     if not moved:
         return base
     rows = base.set_column(base.column_names.index("author_id"), "author_id", pa.array(ids, pa.string()))
-    return mean_confidence(_with_decided_constraints(rows, plan.decided), moved)
+    return mean_confidence(_with_decided_constraints(rows, plan.decided, moved), moved)
 
 
-def _with_decided_constraints(rows: pa.Table, decided: Decided) -> pa.Table:
-    """The column of constraints with the user's pairs."""
+def _with_decided_constraints(rows: pa.Table, decided: Decided, authors: set[str]) -> pa.Table:
+    """The rows with the pairs of decisions in the column of constraints, for mentions of these authors."""
     kinds: dict[str, set[str]] = defaultdict(set)
     for a, b, same in decided.pairs:
         for mention in (a, b):
             kinds[mention].add("same:pair" if same else "not:pair")
     column = [
         ";".join(dict.fromkeys([*(text.split(";") if text else []), *sorted(kinds[mention], reverse=True)])) or None
-        if mention in kinds
+        if mention in kinds and author in authors
         else text
-        for mention, text in zip(rows["mention_id"].to_pylist(), rows["constraint"].to_pylist(), strict=True)
+        for mention, author, text in zip(
+            *(rows[name].to_pylist() for name in ("mention_id", "author_id", "constraint")), strict=True
+        )
     ]
     return rows.set_column(rows.column_names.index("constraint"), "constraint", pa.array(column, pa.string()))
 
