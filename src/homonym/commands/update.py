@@ -216,7 +216,8 @@ def _why_new_epoch(run: Run, task: _Task, since: EpochChange) -> str | None:
     """
     from homonym.corpus.rebuilding import statistics_from_elsewhere
 
-    changed = f"{since.changed:,} mentions came, left or changed, {since.share:.0%} of the {since.mentions:,} before"
+    mentions = counted(since.changed, "mention")
+    changed = f"{mentions} came, left or changed, {since.share:.0%} of the {since.mentions:,} before"
     if task.mode == "rebuild":
         return "rebuild"
     if task.recalibrate:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from urllib.parse import quote_plus, unquote_plus
 
+from homonym.errors import counted
 from homonym.records.model import Document, Note
 
 KIND = "homonym"
@@ -64,7 +65,9 @@ def add_exported_ids(document: Document, document_id: str, author_ids: str, note
     ids = [unquote_plus(text.strip(), errors="replace") for text in author_ids.split(";")]
     places = [place for place, text in enumerate(ids) if text]
     if len(places) != len(document.authors):
-        notes.append(("field", f"{len(places)} ids of homonym for {len(document.authors)} authors"))
+        notes.append(
+            ("field", f"{counted(len(places), 'id')} of homonym for {counted(len(document.authors), 'author')}")
+        )
         return
     for place, author in zip(places, document.authors, strict=True):
         author.position = place
