@@ -148,3 +148,18 @@ def test_page_of_a_result_with_decisions_cites_them(result: Path, tmp_path: Path
     cited = decided(result, "different", "D0001#0", "D0003#0")
     write_run_page(result, tmp_path / "page.html")
     assert cited in (tmp_path / "page.html").read_text()
+
+
+def test_decision_under_another_name_is_the_cause(tmp_path: Path) -> None:
+    other = "0000-0001-5109-3700"
+    papers = [paper(1, 0, ids={"orcid": ORCID}), paper(2, 0, ids={"orcid": ORCID}), paper(3, 0, name="Doe-Smith, J")]
+    papers += [paper(4, 0, name="Doe-Smith, J", ids={"orcid": ORCID}), paper(5, 3, ids={"orcid": other})]
+    papers += [paper(number, 3) for number in range(10, 30)]
+    made = disambiguate(write_documents(tmp_path / "in.jsonl", papers), tmp_path / "result", SETTINGS).output
+    found = authors(made)
+    assert found["D0001#0"] == found["D0002#0"] == found["D0003#0"] == found["D0004#0"]
+    cited = decided(made, "is-not", "D0002#0", found["D0001#0"])
+    for one in ("D0001#0", "D0003#0", "D0004#0"):
+        answer = explain(made, "D0002#0", one)
+        assert answer.together is False
+        assert cited in answer.answer

@@ -93,7 +93,7 @@ class AuthorCauses:
 
     def links(self, C: Sequence[str], D: Sequence[str]) -> tuple[str, ...]:
         """Why mentions of C and D are one author, though the clustering has them apart."""
-        ours, theirs = ({self.undecided_author(one) for one in side} for side in (C, D))
+        ours, theirs = self._undecided_authors(C), self._undecided_authors(D)
         if not ours.isdisjoint(theirs):
             return (self._joined_before(min(ours & theirs)),)
         found = self._decisions_between(ours, theirs, self.author[C[0]])
@@ -132,21 +132,34 @@ class AuthorCauses:
 
     @cached_property
     def _by_relation(self) -> dict[str, list[Decision]]:
-        """The decisions in force by what they say, the newest first."""
+        """The decisions in force about these authors by what they say, the newest first."""
         found: dict[str, list[Decision]] = defaultdict(list)
         for row in reversed(self.decisions.state.active):
-            found[RELATIONS.get(row.kind, row.kind)].append(row)
+            if row.kind == WRONG_RECORD or row.mention_a in self.author or row.mention_b in self.author:
+                found[RELATIONS.get(row.kind, row.kind)].append(row)
         return found
 
     # Apart
 
     def barriers(self, C: Sequence[str], D: Sequence[str]) -> tuple[str, ...]:
-        """The decisions that keep mentions of C and D apart: one sentence for each."""
-        ours, theirs, state = {*C}, {*D}, self.decisions.state
+        """The decisions that keep C and D apart, which may be about mentions of their authors under other names."""
+        state, authors = self.decisions.state, [self.author.get(side[0]) for side in (C, D)]
+        ours, theirs = (
+            {
+                *side,
+                *(one.mention_id for one in (self.united.get(author or "", ()) if authors[0] != authors[1] else ())),
+            }
+            for side, author in zip((C, D), authors, strict=True)
+        )
         found = [row for row in (*self._of_kind(DIFFERENT), *self._of_kind(SAME)) if self._separates(row, ours, theirs)]
         alone = {document for one in (*C, *D) if state.is_alone(one, document := document_of(one))}
         found += [self._wrong[one] for one in sorted(alone)]
+        if not found and authors[0] != authors[1] and self._undecided_authors(C) & self._undecided_authors(D):
+            return ("Decisions of users keep them apart.",)
         return tuple(map(decided, found[:LISTED_DECISIONS]))
+
+    def _undecided_authors(self, mentions: Iterable[str]) -> set[str]:
+        return {self.undecided_author(one) for one in mentions if one in self.author}
 
     def _separates(self, row: Decision, C: set[str], D: set[str]) -> bool:
         others = {row.mention_b, *row.members}
@@ -179,9 +192,7 @@ class AuthorCauses:
         others = self._elsewhere(author, block)
         names = "; ".join(sorted({one.block for one in others}))
         text = f"{counted(len(others), 'more mention')} of this author ({names})"
-        ours, theirs = (
-            {self.undecided_author(one) for one in side} for side in (mentions, (one.mention_id for one in others))
-        )
+        ours, theirs = self._undecided_authors(mentions), self._undecided_authors(one.mention_id for one in others)
         if ours.isdisjoint(theirs) and (found := self._decisions_between(ours, theirs, author)):
             return f"{text}: united by {'; '.join(map(_cited, found[:LISTED_DECISIONS]))}, not by a score."
         more = [*self._joining(author)] if theirs - ours else []
@@ -204,7 +215,7 @@ class AuthorCauses:
 
     def why_one_author(self, C: Sequence[str], D: Sequence[str]) -> tuple[str, ...]:
         """Why mentions of different names are one author."""
-        ours, theirs = ({self.undecided_author(one) for one in side} for side in (C, D))
+        ours, theirs = self._undecided_authors(C), self._undecided_authors(D)
         if ours.isdisjoint(theirs):
             found = self._decisions_between(ours, theirs, self.author[C[0]])
             return (*map(decided, found[:LISTED_DECISIONS]), "Without decisions they are two authors.")
@@ -212,7 +223,7 @@ class AuthorCauses:
 
     def why_two_authors(self, C: Sequence[str], D: Sequence[str]) -> tuple[str, ...]:
         """The decisions that keep authors of different names apart; none if nothing else unites them."""
-        ours, theirs = ({self.undecided_author(one) for one in side} for side in (C, D))
+        ours, theirs = self._undecided_authors(C), self._undecided_authors(D)
         found = self.barriers(C, D)
         does = "one author" if not ours.isdisjoint(theirs) else "two authors, too"
         return (*found, f"Without decisions they are {does}.") if found else ()
