@@ -20,6 +20,7 @@ from homonym.commands.check import check
 from homonym.commands.decide import decide
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.events import events
+from homonym.commands.explain import explain
 from homonym.commands.update import update
 from homonym.corpus.decision_store import add_undo
 from homonym.corpus.ids import current_id
@@ -136,6 +137,20 @@ class LivingCorpus(RuleBasedStateMachine):
             self._update([])
 
     @rule(data=st.data())
+    def decide_is(self, data: st.DataObject) -> None:
+        mentions, found = self.mentions(data), authors(self.result)
+        if not mentions:
+            return
+        mention, other = (data.draw(st.sampled_from(some)) for some in (mentions, sorted(found)))
+        concerned = [
+            one for one, author in found.items() if author in {found[mention], found[other]} and one != mention
+        ]
+        if found[mention] != found[other] and not self.decided() & {int(one[1:5]) for one in concerned}:
+            done = decide(self.result, "is", mention, found[other], reason="known", user="ann")
+            self.pairs[done.decision.number] = [(mention, one, found[one] == found[other]) for one in concerned]
+            self._update([])
+
+    @rule(data=st.data())
     def decide_name(self, data: st.DataObject) -> None:
         if mentions := self.mentions(data):
             mention = data.draw(st.sampled_from(mentions))
@@ -176,6 +191,24 @@ class LivingCorpus(RuleBasedStateMachine):
         for mention, _ in self.names.values():
             names = {name for other, name in self.names.values() if after[other] == after[mention]}
             assert shown[after[mention]] in names
+
+    @rule(data=st.data())
+    def explain_says_what_the_tables_have(self, data: st.DataObject) -> None:
+        after = authors(self.result)
+        a, b = data.draw(st.lists(st.sampled_from(sorted(after)), min_size=2, max_size=2, unique=True))
+        block = {row["mention_id"]: row["block"] for row in rows(self.result, "mentions")}
+        if block[a] != block[b] and after[a] != after[b]:
+            return  # explained only if decisions keep them apart
+        found = explain(self.result, a, b)
+        assert found.together == (after[a] == after[b])
+        assert found.answer.startswith("They are one author" if found.together else "They are two authors")
+        shown = explain(self.result, a)
+        (author,) = shown.authors
+        mentions = {one.mention_id for one in (*author.mentions, *author.elsewhere)}
+        assert mentions == {one for one, other in after.items() if other == after[a]}
+        name = explain(self.result, shown.block)
+        for one in name.authors:
+            assert {after[mention.mention_id] for mention in (*one.mentions, *one.elsewhere)} == {one.author_id}
 
     @invariant()
     def ids_are_never_lost_nor_given_to_others(self) -> None:

@@ -220,6 +220,9 @@ def events(result: Path, since: str | None, as_json: bool) -> None:
             click.echo(orjson.dumps(row).decode())
     elif len(found):
         click.echo(str(found))
+    if not len(found):
+        so_far = "since then" if since and found.updates else "so far" if found.updates else "yet: it was never updated"
+        click.echo(f"{result} has no events {so_far}.", err=True)
 
 
 @cli.command()

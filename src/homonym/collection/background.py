@@ -30,6 +30,7 @@ import numpy as np
 import pyarrow as pa
 
 from homonym.clustering.arrays import Floats, Frequencies
+from homonym.errors import counted
 from homonym.names.parse import lines_of
 
 # Mentions of other names from which on a collection needs no background. The labelled sets have 11,500 and more.
@@ -72,7 +73,7 @@ class BackgroundUse(NamedTuple):
     def describe(self) -> str:
         """One sentence on what the result rests on."""
         others = round((1 - self.share) * ENOUGH_OTHERS)
-        few = f"only {others:,} mentions are on" if others else "there are no"
+        few = f"only {counted(others, 'mention')} {'is' if others == 1 else 'are'} on" if others else "there are no"
         return (
             f"{few} documents without the most frequent name, so frequencies include {self.mentions:,} background "
             "mentions, with the words and names of US research grants of 2008, and calibration leans on the defaults "

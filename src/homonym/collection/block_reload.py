@@ -60,10 +60,11 @@ def reload_blocks(result: Path, blocks: Iterable[str], settings: Settings, folde
 
 
 def reload_rows(
-    result: Path, rows: pa.Table, settings: Settings, folder: Path, *, complete: bool = True
+    result: Path, rows: pa.Table, settings: Settings, folder: Path, *, complete: bool = True, whole_blocks: bool = True
 ) -> ReloadedBlocks:
     """Encode the blocks of these rows, which are all rows of their blocks, in the order of the table of mentions.
 
+    Unless they are `whole_blocks`, any rows with any blocks are encoded, in their order.
     Unless the statistics are `complete`, features that they lack get the number of their occurrences in the documents
     of these rows, and are returned with it.
     """
@@ -72,7 +73,10 @@ def reload_rows(
     documents = look_up(result / DOCUMENTS, "document_id", chosen, ["document_id", "title", "year", "venue", "record"])
     documents = documents.sort_by("document_id")
     part = extract_records(documents["record"], settings, folder)
-    mentions = _in_order_of_result(part["mentions"], pc.unique(rows["block"]))
+    if whole_blocks:
+        mentions = _in_order_of_result(part["mentions"], pc.unique(rows["block"]))
+    else:
+        mentions = _with_blocks(part["mentions"], rows)
     if not mentions["mention_id"].equals(rows["mention_id"]):
         raise changed(result, "the mentions in its documents are others than those in its table of mentions")
     bags = _OwnedFeatures.of(part, mentions, statistics).with_references(part, result, settings, statistics)
@@ -122,6 +126,15 @@ def _in_order_of_result(mentions: pa.Table, blocks: pa.Array) -> pa.Table:
     chosen = mentions.filter(pc.is_in(mentions["block"], blocks))
     order = [("block", "ascending"), ("document_id", "ascending"), ("position", "ascending")]
     return chosen.sort_by(order).combine_chunks()
+
+
+def _with_blocks(mentions: pa.Table, rows: pa.Table) -> pa.Table:
+    """The mentions of some rows in their order, with the blocks of the rows."""
+    place = pc.index_in(rows["mention_id"], mentions["mention_id"].combine_chunks())
+    found = mentions.take(place.drop_null())
+    if len(found) < len(rows):
+        return found  # which the caller refuses
+    return found.set_column(found.column_names.index("block"), "block", rows["block"]).combine_chunks()
 
 
 @dataclass(frozen=True, eq=False)

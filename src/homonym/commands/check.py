@@ -9,6 +9,7 @@ from pathlib import Path
 from homonym.io.result_directory import (
     AUTHORS,
     CORPUS,
+    DECISIONS,
     DOCUMENTS,
     LOG,
     MENTIONS,
@@ -53,6 +54,7 @@ def check(result: str | Path, *, repair: bool = False) -> CheckedResult:
 
 def _repair(folder: Path, wrong: set[str]) -> list[str]:
     """Make files again that follow from sound ones; returns their names. Updates have to wait meanwhile."""
+    from homonym.corpus.applied_decisions import authors_apart
     from homonym.corpus.epoch import read_note, write_note
     from homonym.corpus.recomputing import recompute_authors
     from homonym.report.run_page import write_run_page
@@ -68,7 +70,8 @@ def _repair(folder: Path, wrong: set[str]) -> list[str]:
         if not wrong & {MENTIONS, DOCUMENTS, SETTINGS, LOG} and AUTHORS not in wrong.difference(names):
             if VARIANTS in wrong and (folder / DOCUMENTS).exists():
                 (copy / VARIANTS).unlink(missing_ok=True)
-                write_variants(copy, copy / VARIANTS)
+                apart = authors_apart(folder, copy) if DECISIONS not in wrong else set()
+                write_variants(copy, copy / VARIANTS, apart=apart)
                 names.append(VARIANTS)
             write_run_page(copy, copy / REPORT)
             names.append(REPORT)

@@ -21,7 +21,7 @@ class DecisionList:
     """All decisions about a result in their order, and what holds of them.
 
     `imported` is the number of decisions that were added from a table, `known` that of rows which were decided so
-    already.
+    already. `pending` are the numbers of rows that the last update does not know, or knew with another status.
     """
 
     rows: list[Decision]
@@ -29,6 +29,7 @@ class DecisionList:
     imported: int | None = None
     known: int = 0
     warnings: list[str] = field(default_factory=list)
+    pending: frozenset[int] = frozenset()
 
     def status(self, row: Decision) -> str:
         """Whether a decision is in force, or which other one is the reason that it is not."""
@@ -42,8 +43,14 @@ class DecisionList:
         return "in force"
 
     def to_json(self) -> list[dict[str, Any]]:
-        """All decisions as JSON values, with their status."""
-        return [{**row._asdict(), "members": list(row.members), "status": self.status(row)} for row in self.rows]
+        """All decisions as JSON values, with their status, and whether the tables of the result show it."""
+        return [
+            {
+                **row._asdict(), "members": list(row.members), "status": self.status(row),
+                "applied": row.number not in self.pending,
+            }
+            for row in self.rows
+        ]  # fmt: skip
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -56,9 +63,11 @@ class DecisionList:
             yield f"{counted(self.imported, 'decision')} imported{known}"
         for row in self.rows:
             what = f"undo {row.undoes}" if row.undoes is not None else " ".join(filter(None, (row.a, row.kind, row.b)))
-            cells = (str(row.number), row.time, row.user, self.status(row), what, row.reason)
-            yield "\t".join(map(printable, cells))
+            status = self.status(row) + (", not yet applied" if row.number in self.pending else "")
+            yield "\t".join(map(printable, (str(row.number), row.time, row.user, status, what, row.reason)))
         yield f"{counted(len(self.state.active), 'decision')} in force, of {counted(len(self.rows), 'row')}"
+        if self.pending:
+            yield f"{counted(len(self.pending), 'row')} not yet applied; homonym update RESULT does that"
 
 
 def decisions(
@@ -76,6 +85,7 @@ def decisions(
     decisions that were exported, or pairs as for `disambiguate(pairs=…)`. `export` is the file to write the decisions
     in force to (.csv). `user` and `reason` are those of the undo, and of imported rows that have none.
     """
+    from homonym.corpus.applied_decisions import pending_rows
     from homonym.corpus.decision_conflicts import overruled_sentence
     from homonym.corpus.decision_state import decision_state
     from homonym.corpus.decision_store import add_decisions, add_undo, read_decisions
@@ -95,8 +105,9 @@ def decisions(
     rows = read_decisions(folder)
     state = decision_state(rows)
     if output:
-        export_decisions(output, state.active)
-    return DecisionList(rows, state, imported, known, [overruled_sentence(one) for one in state.overruled.values()])
+        export_decisions(output, state)
+    warnings = [overruled_sentence(one) for one in state.overruled.values()]
+    return DecisionList(rows, state, imported, known, warnings, pending_rows(folder, rows, state))
 
 
 def _export_path(export: str | Path | None, folder: Path, table: str | Path | None) -> Path | None:

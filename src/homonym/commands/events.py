@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from homonym.errors import SettingsError
 from homonym.io.result_directory import require_result
@@ -22,16 +22,26 @@ _SENTENCES = {
 
 
 @dataclass(frozen=True)
-class Events:
-    """The events of a result, in order: a sequence of dictionaries with the columns of the table of events."""
+class Events(Sequence[dict[str, Any]]):
+    """The events of a result, in order: a sequence of dictionaries with the columns of the table of events.
 
-    rows: Sequence[dict[str, Any]]
+    `updates` is the number of the last update; 0 if there was none.
+    """
+
+    rows: list[dict[str, Any]]
+    updates: int = 0
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self.rows)
+    @overload
+    def __getitem__(self, place: int) -> dict[str, Any]: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[dict[str, Any]]: ...
+
+    def __getitem__(self, place: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        return self.rows[place]
 
     def __str__(self) -> str:
         """One line for each event."""
@@ -45,13 +55,15 @@ def events(result: str | Path, *, since: str | date | None = None) -> Events:
 
     There are none before the first update.
     """
+    from homonym.corpus.epoch import read_note
     from homonym.corpus.event_table import read_events
 
-    rows = read_events(require_result(result)).to_pylist()
+    folder = require_result(result)
+    rows = read_events(folder).to_pylist()
     if since is not None:
         first = _moment(since)
         rows = [row for row in rows if row["time"] >= first]
-    return Events(rows)
+    return Events(rows, read_note(folder).update)
 
 
 def _moment(since: str | date) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,14 +14,12 @@ from homonym.errors import InputError, OutputError, counted, require_type
 from homonym.io.outputs import require_writable, write_atomic
 from homonym.io.paths import plain_path
 from homonym.io.result_directory import (
-    AUTHORS,
     DOCUMENTS,
     MENTIONS,
     REPORT,
     require_no_file_of_result,
     require_result,
 )
-from homonym.records.fields.identifiers import PERSON_ASSIGNED
 from homonym.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -89,6 +88,7 @@ class _Subject:
 def _answer(folder: Path, settings: Settings, what: str, other: str | None) -> Explanation:
     from homonym.engines.reclustering import recluster
     from homonym.explanation.answers import BlockExplainer
+    from homonym.explanation.author_causes import AuthorCauses
     from homonym.explanation.author_reasons import with_reasons
 
     subject = _find(folder, settings, what)
@@ -96,71 +96,39 @@ def _answer(folder: Path, settings: Settings, what: str, other: str | None) -> E
     if rival:
         subject = _one_author(folder, subject, what)
         if rival.block != subject.block:
-            names = f"{what} is of the name {subject.block} and {other} of the name {rival.block}"
-            if _author_of(folder, subject) == _author_of(folder, rival):
-                return _united(_answer(folder, settings, subject.mention_ids[0], None), names)
-            raise InputError(
-                f"{names}: only mentions of one name are compared, so they are two authors; an identifier of the "
-                "person, your pairs (--pairs) or a decision would unite them, and coarser blocks (--blocking) bring "
-                "names together."
-            )
+            return _across_names(folder, settings, subject, rival, f"{what} is of the name {subject.block} and {other}")
     with tempfile.TemporaryDirectory(prefix="homonym-") as work:
         (block,) = recluster(folder, [subject.block], settings, Path(work))
-        explainer = BlockExplainer(block)
-        place = {mention.mention_id: x for x, mention in enumerate(explainer.mentions)}
-        members = [place[one] for one in subject.mention_ids]
+        explainer = BlockExplainer(block, AuthorCauses.read(folder, [subject.block]))
+        members = [explainer.place[one] for one in subject.mention_ids]
         if rival:
-            return explainer.about_pair(members, [place[one] for one in rival.mention_ids])
+            return explainer.about_pair(members, [explainer.place[one] for one in rival.mention_ids])
         if subject.is_name:
             return with_reasons(explainer.about_name(members), explainer)
-        label = int(explainer.label[members[0]])
-        found = explainer.about_author(label, members[0] if subject.mention else None)
-        return replace(found, notes=(*found.notes, *_other_names(folder, found)))
+        return explainer.about_author(int(explainer.label[members[0]]), members[0] if subject.mention else None)
 
 
-def _united(about: Explanation, names: str) -> Explanation:
-    """The answer about two mentions of one author that are of different names; `about` is that about the first."""
-    *notes, why = about.notes
-    return replace(about, kind="pair", together=True, answer=f"They are one author: {names}. {why}", notes=tuple(notes))
+def _across_names(folder: Path, settings: Settings, subject: _Subject, rival: _Subject, what: str) -> Explanation:
+    """The answer about two mentions or authors of different names, which no score compares."""
+    from homonym.explanation.author_causes import AuthorCauses
 
-
-def _author_of(folder: Path, subject: _Subject) -> str:
-    """The author of a mention or of an author."""
-    import pyarrow as pa
-
-    from homonym.io.tables import look_up
-
-    rows = look_up(folder / MENTIONS, "mention_id", pa.array(subject.mention_ids[:1]), ["author_id"])
-    author_id: str = rows["author_id"][0].as_py()
-    return author_id
-
-
-def _other_names(folder: Path, found: Explanation) -> list[str]:
-    """A sentence about the mentions of an author that are not in the cluster that was explained."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from homonym.constraints.must_link import PAIR
-    from homonym.io.tables import look_up
-
-    (author,) = found.authors
-    rows = look_up(folder / AUTHORS, "author_id", pa.array([author.author_id]), ["author_id", "mentions", "ids"])
-    if not len(rows) or rows["mentions"][0].as_py() == len(author.mentions):
-        return []
-    mentions = look_up(
-        folder / MENTIONS, "author_id", pa.array([author.author_id]), ["mention_id", "block", "constraint"]
-    )
-    explained = pa.array([one.mention_id for one in author.mentions])
-    others = mentions.filter(pc.invert(pc.is_in(mentions["mention_id"], explained)))
-    names = sorted(set(others["block"].to_pylist()))
-    linked = {word for text in mentions["constraint"].to_pylist() if text for word in text.split(";")}
-    kinds = {row["kind"]: row["id"] for row in rows["ids"][0].as_py() if row["kind"] in PERSON_ASSIGNED}
-    reasons = [f"the {kind} {value}" for kind, value in sorted(kinds.items()) if f"same:{kind}" in linked]
-    reasons += ["your pairs or decisions"] if f"same:{PAIR}" in linked else []
-    by = " and ".join(reasons) or "a document that has left the result"
-    return [
-        f"{counted(len(others), 'more mention')} of this author ({_listed(names)}): united by {by}, not by a score."
-    ]
+    names = f"{what} of the name {rival.block}"
+    causes = AuthorCauses.read(folder, [subject.block, rival.block])
+    authors = [causes.author[one.mention_ids[0]] for one in (subject, rival)]
+    if authors[0] == authors[1]:
+        why, together = causes.why_one_author(subject.mention_ids, rival.mention_ids), True
+    else:
+        sides = [[one for one, author in causes.author.items() if author == chosen] for chosen in authors]
+        why, together = causes.why_two_authors(*sides), False
+    if not why:
+        raise InputError(
+            f"{names}: only mentions of one name are compared, so they are two authors; an identifier of the "
+            "person, your pairs (--pairs) or a decision would unite them, and coarser blocks (--blocking) bring "
+            "names together."
+        )
+    about = _answer(folder, settings, subject.mention_ids[0], None)
+    number = "one author" if together else "two authors"
+    return replace(about, kind="pair", together=together, answer=f"They are {number}: {names}. {' '.join(why)}")
 
 
 def _find(folder: Path, settings: Settings, what: str) -> _Subject:
@@ -191,7 +159,7 @@ def _find(folder: Path, settings: Settings, what: str) -> _Subject:
 
 
 def _find_author(folder: Path, text: str) -> _Subject | None:
-    """The mentions of an author that are of the name of its id, or of another name; a redirect is followed."""
+    """The mentions of an author in the block that has most of them; a redirect is followed."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -202,8 +170,8 @@ def _find_author(folder: Path, text: str) -> _Subject | None:
     rows = look_up(folder / MENTIONS, "author_id", pa.array([author], pa.string()), ["mention_id", "block"])
     if not len(rows):
         return None
-    blocks, own = rows["block"].to_pylist(), text.rpartition("/")[0]
-    block = own if own in blocks else blocks[0]
+    counts, own = Counter(rows["block"].to_pylist()), text.rpartition("/")[0]
+    block = max(counts, key=lambda one: (counts[one], one == own))
     chosen = rows.filter(pc.equal(rows["block"], block))
     return _Subject(block, chosen["mention_id"].to_pylist(), author=author)
 

@@ -50,9 +50,9 @@ class Updated:
     """What an update did.
 
     `documents` counts documents that were added, changed, removed and came again unchanged; `mentions` counts those
-    added and removed, and old ones whose author id changed; `events` has the number of events of each kind. `update` is
-    the number of the update; if nothing has changed, that of the one before. `new_epoch` says why an epoch began with
-    this update, if one did.
+    added and removed, and old ones that got another id of their own or another author; `events` has the number of
+    events of each kind. `update` is the number of the update; if nothing has changed, that of the one before.
+    `new_epoch` says why an epoch began with this update, if one did.
     """
 
     output: Path
@@ -192,7 +192,7 @@ def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, probl
         if fresh and mode == "rebuild":
             plan, touched = _rebuild(run, plan, fresh)
         else:
-            plan = _begin_epoch(plan, fresh) if fresh else plan
+            plan = _begin_epoch(run, plan, fresh) if fresh else plan
             with run.stages.stage("cluster"):
                 touched = touched_blocks(plan)
         return _finish(run, plan, touched, problems, _EpochState(since, reason))
@@ -205,7 +205,8 @@ def _why_new_epoch(run: Run, task: _Task, since: EpochChange) -> str | None:
     """
     from homonym.corpus.rebuilding import statistics_from_elsewhere
 
-    changed = f"{since.changed:,} mentions came, left or changed, {since.share:.0%} of the {since.mentions:,} before"
+    mentions = counted(since.changed, "mention")
+    changed = f"{mentions} came, left or changed, {since.share:.0%} of the {since.mentions:,} before"
     if task.mode == "rebuild":
         return "rebuild"
     if task.recalibrate:
@@ -235,6 +236,8 @@ def _run_all(run: Run, plan: UpdatePlan, resources: Resources | None) -> Path:
         listener=run.log.stages.listener,
     )  # fmt: skip
     run.warnings.extend(summary.warnings)
+    for name, seconds in summary.seconds.items():
+        run.stages.seconds[name] = run.stages.seconds.get(name, 0.0) + seconds
     return fresh
 
 
@@ -243,16 +246,16 @@ def _rebuild(run: Run, plan: UpdatePlan, fresh: Path) -> tuple[UpdatePlan, Touch
     from homonym.corpus.rebuilding import carry_over, take_files
 
     with run.stages.stage("match"):
-        take_files(fresh, plan.folder)
+        take_files(fresh, plan.folder, run.log.inputs)
         return carry_over(plan, fresh)
 
 
-def _begin_epoch(plan: UpdatePlan, fresh: Path) -> UpdatePlan:
+def _begin_epoch(run: Run, plan: UpdatePlan, fresh: Path) -> UpdatePlan:
     """Let the result have the frequencies and the calibration of a new run."""
     from homonym.corpus.epoch import read_epoch
     from homonym.corpus.rebuilding import take_epoch
 
-    take_epoch(fresh, plan.folder)
+    take_epoch(fresh, plan.folder, run.log.inputs)
     return replace(plan, epoch=read_epoch(plan.folder))
 
 
@@ -273,7 +276,8 @@ def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Proble
     changes = find_id_changes(touched.before, touched.after, touched.renamed, plan, f"update {plan.mode}")
     names = dict(plan.decided.names)
     is_new = bool(plan.changes.leaving or len(plan.changes.rows)) or touched.is_changed or bool(state.reason)
-    if is_new or names != note.named:
+    is_new |= names != note.named or (note.update == 0 and plan.decided.last > 0)
+    if is_new:
         time, number = datetime.now(UTC).isoformat(timespec="seconds"), note.update + 1
         epoch = note.epoch + bool(state.reason)
         with run.stages.stage("write"):
@@ -285,10 +289,12 @@ def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Proble
             write_ids(copy, ids)
             append_events(plan.place, copy, changes.events, time, number, epoch)
         with run.stages.stage("variants"):
-            _write_variants(run, copy, always=plan.mode == "rebuild")
+            _write_variants(run, plan)
         with run.stages.stage("report"):
             _write_page(run, copy, f"update {number} ({plan.mode}), {time[:10]}")
         note = _write_note(plan, replace(note, epoch=epoch, update=number, time=time, named=names), state)
+    elif plan.decided.last != note.decisions:
+        note = _write_note(plan, note, state)  # so that it is known which decisions have been applied
     return replace(_updated(run, plan, note, touched, changes, problems), new_epoch=state.reason)
 
 
@@ -301,22 +307,25 @@ def _write_note(plan: UpdatePlan, note: CorpusNote, state: _EpochState) -> Corpu
     mentions, changed = state.since.mentions, state.since.changed
     if state.reason:
         mentions, changed = pq.read_metadata(plan.folder / MENTIONS).num_rows, 0
-    note = replace(note, mentions=mentions, changed=changed)
+    note = replace(note, mentions=mentions, changed=changed, decisions=plan.decided.last)
     write_note(plan.place, plan.folder, note)
     return note
 
 
-def _write_variants(run: Run, copy: Path, *, always: bool) -> None:
+def _write_variants(run: Run, plan: UpdatePlan) -> None:
     """Write the list of possible name variants again; that of a large result is removed, with a warning."""
     import pyarrow.parquet as pq
 
+    from homonym.corpus.applied_decisions import authors_apart
     from homonym.suggestions.name_variants import write_variants
 
+    copy = plan.folder
     path = copy / VARIANTS
     had_list = path.exists()
     path.unlink(missing_ok=True)
-    if always or pq.read_metadata(copy / MENTIONS).num_rows <= PAGE_MENTIONS:
-        write_variants(copy, path, threads=run.threads, memory=run.memory // 2)
+    if plan.mode == "rebuild" or pq.read_metadata(copy / MENTIONS).num_rows <= PAGE_MENTIONS:
+        apart = authors_apart(plan.place, copy)
+        write_variants(copy, path, threads=run.threads, memory=run.memory // 2, apart=apart)
     elif had_list:
         run.warnings.append(
             f"{VARIANTS} was removed: its authors may have changed, and it is made again for results of up to "
@@ -343,8 +352,7 @@ def _updated(
 ) -> Updated:
     from homonym.constraints.across_blocks import KNOWN
 
-    documents, after = plan.changes, touched.after
-    kept = {mention: author for mention, author in touched.before.items() if mention in after}
+    documents, before, after = plan.changes, touched.origin, touched.after
     if documents.bridges:
         run.warnings.append(
             f"{counted(documents.bridges, 'new record')} would make one document of several that the result has; "
@@ -367,9 +375,10 @@ def _updated(
             "unchanged": documents.unchanged,
         },
         mentions={
-            "added": len(after.keys() - touched.before.keys()),
-            "removed": len(touched.before.keys() - after.keys()),
-            "other author": sum(after[mention] != author for mention, author in kept.items()),
+            "added": len(after.keys() - before.keys()),
+            "removed": len(before.keys() - after.keys()),
+            "renamed": sum(new in after for new in touched.renamed.values()),
+            "other author": sum(after[one] != author for one, author in before.items() if one in after),
         },
         events=dict(sorted(Counter(event.kind for event in changes.events).items())),
         problems=problems,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -26,6 +27,8 @@ COLUMNS = ("mention_a", "mention_b", "relation")
 SAME, DIFFERENT = "same", "different"
 # Other kinds of decisions in exported tables; they say nothing about pairs.
 NO_RELATION = ("unsure", "name", "wrong-record")
+# The column of an exported table with the mentions of an author that mention_a is not or has left, as a list in JSON.
+MEMBERS = "members"
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,9 @@ _NAMED_BY_LINE = re.compile(rf"(?!(?i:h|{'|'.join(DOCUMENT_KINDS)}):).+:\d+#\d+"
 
 
 def read_user_pairs(path: Path) -> UserPairs:
-    """Read a table of pairs in any format that `io.tables` reads.
+    """Read a table of pairs in any format that `io.tables` reads, or an exported table of decisions.
+
+    The column of members has mentions that the first mention is different from: those of the author that it is not.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -64,9 +69,40 @@ def read_user_pairs(path: Path) -> UserPairs:
     """
     with open_table(path, COLUMNS[0]) as table:
         table.require(COLUMNS)
-        rows = (row for batch in table.batches(COLUMNS) for row in zip(*batch.to_pydict().values(), strict=True))
-        found = [pair for number, row in enumerate(rows) if (pair := _pair(table, number, row)) is not None]
+        columns = [*COLUMNS, *([MEMBERS] if MEMBERS in table.columns else [])]
+        rows = (row for batch in table.batches(columns) for row in zip(*batch.to_pydict().values(), strict=True))
+        found = [pair for number, row in enumerate(rows) for pair in _pairs(table, number, row)]
     return UserPairs(tuple(a for a, _, _ in found), tuple(b for _, b, _ in found), tuple(same for *_, same in found))
+
+
+def _pairs(table: TableReader, number: int, row: tuple[str | None, ...]) -> Iterator[tuple[str, str, bool]]:
+    """The statements of a row: that about both mentions, and one for each member."""
+    pair = _pair(table, number, row[: len(COLUMNS)])
+    if pair is None:
+        return
+    yield pair
+    a, first, _ = pair
+    if len(row) > len(COLUMNS):
+        try:
+            others = mention_list(row[-1] or "")
+        except ValueError as error:
+            raise InputError(f"{table.place(number)}: {error}.") from None
+        yield from ((a, other, False) for other in dict.fromkeys(others) if other not in {a, first})
+
+
+def mention_list(text: str) -> tuple[str, ...]:
+    """A list of mention ids, which is JSON; a ValueError says what is wrong with it.
+
+    >>> mention_list('["W1#0"]'), mention_list("")
+    (('W1#0',), ())
+    """
+    try:
+        found = orjson.loads(text) if text.strip() else []
+    except orjson.JSONDecodeError as error:
+        raise ValueError(f"{MEMBERS} is not a list in JSON ({error.msg})") from None
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise ValueError(f"{MEMBERS} is not a list of mention ids")
+    return tuple(found)
 
 
 def _pair(table: TableReader, number: int, row: tuple[str | None, ...]) -> tuple[str, str, bool] | None:

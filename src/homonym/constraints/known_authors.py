@@ -1,23 +1,22 @@
 """Known authors, which enter a clustering as must-link groups.
 
 A must-link of the evidence is left out where it would join a known author with a mention that is on one of its
-documents, has another identifier of one kind, or is called different by the user. If known authors are to stay
-separate, a must-link is also left out where it would join two of them, and there are cannot-links between them.
+documents, has another identifier of one kind, or is called different by the user.
 
-These would spread new mentions of one person over all known authors that are fragments of this person. So `update` lets
-known authors merge, and divides clusters with several of them afterwards (`without_merges`).
+Known authors may merge. If they are to stay separate, clusters with several of them are divided afterwards
+(`without_merges`): cannot-links between them would spread new mentions of one person over all known authors that are
+fragments of this person.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from homonym.clustering.arrays import Constraints, Integers, connected_components, starts
+from homonym.clustering.arrays import Constraints, Integers, connected_components
 from homonym.clustering.union_find import UnionFind
 from homonym.constraints.cannot_link import build_constraints
 from homonym.constraints.evidence import MentionEvidence
@@ -39,26 +38,19 @@ def author_codes(author_id: pa.ChunkedArray, block_start: Integers) -> Integers:
     return codes
 
 
-def with_known_authors(
-    block_start: Integers, found: FoundConstraints | None, old: Integers, *, separate: bool
-) -> Constraints | None:
+def with_known_authors(block_start: Integers, found: FoundConstraints | None, old: Integers) -> Constraints | None:
     """The constraints of a run, with known authors as must-link groups.
 
-    `old` is the number of the author of each mention, −1 if it has none. With `separate`, known authors do not merge.
+    `old` is the number of the author of each mention, −1 if it has none.
     """
     group = _first_of_author(old)
     blocks = len(block_start) - 1
     if found is None:
         nothing = np.zeros(len(old), np.int32)
         inside = (group - _first_of_block(block_start)).astype(np.int32)
-        constraints = Constraints(inside, nothing, np.zeros(2, np.int64), np.zeros(0, np.int32))
-    else:
-        group = _join_must_links(found.evidence, found.must_links.representative, group, old, separate=separate)
-        built = build_constraints(found.evidence, group, found.has_cannot_links, (0, blocks))
-        if built is None:
-            return None
-        constraints = built
-    return _separate_old(constraints, old, block_start) if separate else constraints
+        return Constraints(inside, nothing, np.zeros(2, np.int64), np.zeros(0, np.int32))
+    group = _join_must_links(found.evidence, found.must_links.representative, group, old, separate=False)
+    return build_constraints(found.evidence, group, found.has_cannot_links, (0, blocks))
 
 
 def without_merges(
@@ -187,38 +179,3 @@ class _Clashes:
         members = self.of(a) + self.of(b)
         self.union.join(a, b)
         self.members[self.union.find(a)] = members
-
-
-def _separate_old(constraints: Constraints, old: Integers, block_start: Integers) -> Constraints:
-    """Add cannot-links between all old authors of each block.
-
-    One mention of each old author gets a profile of its own kind: that of its block and its former profile. All such
-    profiles of a block exclude each other, and each one itself: two authors may have the same.
-    """
-    block = np.repeat(np.arange(len(block_start) - 1), np.diff(block_start))
-    known = np.flatnonzero(old >= 0)
-    _, place = np.unique(old[known], return_index=True)
-    holders = known[place]
-    if not len(holders):
-        return constraints
-    kinds, kind = np.unique(np.stack([block[holders], constraints.profile[holders]]), axis=1, return_inverse=True)
-    profiles = len(constraints.cannot_link_start) - 1
-    profile = constraints.profile.copy()
-    profile[holders] = (profiles + kind.ravel()).astype(np.int32)
-    new = np.arange(profiles, profiles + kinds.shape[1])
-    first_rows = np.repeat(np.arange(profiles), np.diff(constraints.cannot_link_start))
-    rows: list[NDArray[np.integer[Any]]] = [first_rows]
-    columns: list[NDArray[np.integer[Any]]] = [constraints.cannot_link]
-    for number, former in zip(new.tolist(), kinds[1].tolist(), strict=True):
-        first, last = constraints.cannot_link_start[[former, former + 1]]
-        partners = constraints.cannot_link[first:last]
-        rows += [np.full(len(partners), number), partners]
-        columns += [partners, np.full(len(partners), number)]
-    for here in np.split(new, np.flatnonzero(np.diff(kinds[0])) + 1):
-        rows.append(np.repeat(here, len(here)))
-        columns.append(np.tile(here, len(here)))
-    row, column = (np.concatenate(part).astype(np.int64) for part in (rows, columns))
-    total = profiles + len(new)
-    pairs = np.unique(row * total + column)
-    start = starts(np.bincount(pairs // total, minlength=total))
-    return Constraints(constraints.group, profile, start, (pairs % total).astype(np.int32))

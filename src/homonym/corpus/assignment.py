@@ -67,18 +67,25 @@ class Epoch:
 
 
 def cluster_rows(
-    folder: Path, rows: pa.Table, epoch: Epoch, work: Path, *, separate: bool, threads: int = 1
+    folder: Path,
+    rows: pa.Table,
+    epoch: Epoch,
+    work: Path,
+    *,
+    separate: bool,
+    threads: int = 1,
+    whole_blocks: bool = True,
 ) -> ClusteredRows:
     """Cluster whole blocks; `rows` has the columns of schema.AUTHORS; new rows have no author_id.
 
     `folder` has the documents and statistics; files go to the empty directory `work`. With `separate`, old authors do
-    not merge.
+    not merge. Unless they are `whole_blocks`, the blocks of the rows are any groups of mentions.
     """
-    reloaded = reload_rows(folder, rows, epoch.settings, work, complete=False)
+    reloaded = reload_rows(folder, rows, epoch.settings, work, complete=False, whole_blocks=whole_blocks)
     encoded, settings = reloaded.encoded, epoch.settings
     found = find_constraints(encoded, settings, epoch.pairs and epoch.pairs.among(rows["mention_id"].to_pylist()))
     old = author_codes(rows["author_id"], encoded.block_start)
-    constraints = with_known_authors(encoded.block_start, found, old, separate=False)
+    constraints = with_known_authors(encoded.block_start, found, old)
     types = encoded.frequencies.types
     used = np.array(settings.weights_for(types)) > 0
     clustering = cluster(

@@ -2,18 +2,20 @@
 
 The *undecided* authors are those that the method finds without decisions. The authors that a result shows depend only
 on the undecided authors and on the decisions in force, so an undo restores them. Authors that `same` connects become
-one. If users call two mentions of an author different, the mentions of that author are clustered again with these
-cannot-links and without a limit: each mention stays with one of the sides. Each mention of a wrong record becomes an
-author of its own.
+one, as far as this joins no two mentions that are called different; the largest authors come first. An author that
+cannot stay whole is divided: its mentions are clustered again with cannot-links and without a limit, so that each goes
+to one of the sides. Each mention of a wrong record becomes an author of its own.
 
 The parts of a divided author keep the ids under which the result showed them before, so that an id stays with a person.
+A mention that is not the author, or left it, and one of a wrong record do not take the id with them.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,13 +28,16 @@ from homonym.constraints.evidence import UserPairs
 from homonym.corpus.decision_state import RELATIONS, DecisionState, decision_state
 from homonym.corpus.decision_store import DIFFERENT, SAME, WRONG_RECORD, Decision, read_decisions
 from homonym.corpus.id_matching import match_authors
-from homonym.corpus.ids import mint
+from homonym.corpus.ids import NO_IDS, GivenIds
 
 Pair = tuple[int, int, bool]
 """Two rows, and whether they are one author."""
 
-Split = Callable[[pa.Table, UserPairs], Sequence[int]]
-"""Clusters rows of one author again with must-links and cannot-links; returns the part of each row."""
+Split = Callable[[pa.Table, Sequence[int], UserPairs], Sequence[int]]
+"""Clusters rows of some authors again with must-links and cannot-links, each author for itself.
+
+Takes the rows, the number of the author of each row, and the pairs; returns the part of each row.
+"""
 
 
 class Cause(NamedTuple):
@@ -57,9 +62,10 @@ def _causes(rows: Iterable[Decision], state: DecisionState) -> tuple[Cause, ...]
         number = row.number if row.number in active else state.undone[row.number].number
         relation = RELATIONS.get(row.kind)
         if relation in {SAME, DIFFERENT}:
-            joins = (relation == SAME) == (row.number in active)
-            others = dict.fromkeys((row.mention_b, *row.members))
-            found += [Cause(number, joins, row.mention_a, other) for other in others]
+            holds = row.number in active
+            found.append(Cause(number, (relation == SAME) == holds, row.mention_a, row.mention_b))
+            others = dict.fromkeys(one for one in row.members if one != row.mention_b)
+            found += [Cause(number, not holds, row.mention_a, other) for other in others]
         elif row.kind == WRONG_RECORD:
             found.append(Cause(number, row.number not in active, row.mention_a))
     return tuple(found)
@@ -67,13 +73,19 @@ def _causes(rows: Iterable[Decision], state: DecisionState) -> tuple[Cause, ...]
 
 @dataclass(frozen=True)
 class Decided:
-    """All that the decisions in force say, by mention id, and what decisions and undos may have caused."""
+    """All that the decisions in force say, by mention id, and what decisions and undos may have caused.
+
+    `last` is the number of the last row that was read, an undo included. `left` has the mentions that are not an author
+    or left it, each with the mentions of that author.
+    """
 
     pairs: tuple[tuple[str, str, bool], ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     wrong: frozenset[str] = frozenset()
     curated: frozenset[str] = frozenset()
     causes: tuple[Cause, ...] = ()
+    last: int = 0
+    left: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, result: Path, renames: Path | None = None) -> Decided:
@@ -81,7 +93,10 @@ class Decided:
         rows = read_decisions(result, renames)
         state = decision_state(rows)
         pairs = tuple((a, b, same) for (a, b), same in state.pairs.items())
-        return cls(pairs, state.names, frozenset(state.wrong_records), frozenset(state.curated), _causes(rows, state))
+        return cls(
+            pairs, state.names, frozenset(state.wrong_records), frozenset(state.curated), _causes(rows, state),
+            rows[-1].number if rows else 0, {row.mention_a: row.members for row in state.active if row.members},
+        )  # fmt: skip
 
     @property
     def mentions(self) -> set[str]:
@@ -90,49 +105,68 @@ class Decided:
 
 
 def apply_decisions(
-    rows: pa.Table, year: Sequence[int | None], decided: Decided, split: Split, shown: Mapping[str, str] = {}
+    rows: pa.Table,
+    year: Sequence[int | None],
+    decided: Decided,
+    split: Split,
+    shown: Mapping[str, str] = {},
+    given: GivenIds = NO_IDS,
 ) -> list[str]:
     """The author ids of rows after decisions; the rows are whole blocks with undecided authors.
 
-    `year` is that of each row's document. `shown` are the authors that the result has shown so far, by mention id.
+    `year` is that of each row's document. `shown` are the authors that the result has shown so far, by mention id, and
+    `given` all ids that it has ever given in these blocks.
     """
     ids: list[str] = rows["author_id"].to_pylist()
     mention_ids = rows["mention_id"].to_pylist()
     place = {mention: number for number, mention in enumerate(mention_ids)}
     pairs = [(place[a], place[b], same) for a, b, same in decided.pairs if a in place and b in place]
-    alone = [number for number, one in enumerate(rows["document_id"].to_pylist()) if one in decided.wrong]
+    linked = {row for a, b, same in pairs if same for row in (a, b)}
+    documents = rows["document_id"].to_pylist()
+    alone = [row for row, one in enumerate(documents) if one in decided.wrong and row not in linked]
     if not pairs and not alone:
         return ids
-    chosen, part_of, usable = _by_row(pairs), dict[int, int](), dict[int, str | None]()
-    undecided = set(ids)
-    for members in _concerned_authors(ids, pairs, alone):
-        inside = sorted({pair for row in members for pair in chosen[row]})
-        parts = _parts(rows, members, inside, {*alone}.intersection(members), mention_ids, split)
-        first, own = 2 * len(part_of), {ids[row] for row in members}
-        part_of |= {row: first + part for row, part in zip(members, parts, strict=True)}
-        before = {row: shown.get(mention_ids[row]) for row in members}
+    groups = _concerned_authors(ids, pairs, alone)
+    part_of = _parts(rows, ids, [row for group in groups for row in group], pairs, {*alone}, mention_ids, split)
+    undecided, usable = set(ids), dict[int, str | None]()
+    for group in groups:
+        own, before = {ids[row] for row in group}, {row: shown.get(mention_ids[row]) for row in group}
         usable |= {row: None if one in undecided and one not in own else one for row, one in before.items()}
+    for row in _without_ids(usable, part_of, decided.left, place, mention_ids, alone):
+        usable[row] = None
     kept = _kept_ids(ids, part_of, usable)
-    _name_parts(part_of, kept, ids, rows["block"].to_pylist(), mention_ids, year)
+    sources = {row: {ids[row], shown.get(mention_ids[row], ids[row])} for row in part_of}
+    _name_parts(part_of, kept, ids, rows["block"].to_pylist(), mention_ids, year, given, sources)
     return ids
+
+
+def _without_ids(
+    usable: Mapping[int, str | None],
+    part_of: Mapping[int, int],
+    left: Mapping[str, Sequence[str]],
+    place: Mapping[str, int],
+    mention_ids: Sequence[str],
+    alone: Sequence[int],
+) -> Iterator[int]:
+    """The rows that left an author, or are of wrong records, while others of the author stay: these have its id."""
+    wrong = {*alone}
+    staying = {one for row, one in usable.items() if row not in wrong}
+    for row in alone:
+        if usable[row] in staying:
+            yield row
+    for row, one in usable.items():
+        others = (place[other] for other in left.get(mention_ids[row], ()) if other in place)
+        if any(usable.get(other) == one and part_of[other] != part_of[row] for other in others):
+            yield row
 
 
 def _kept_ids(ids: Sequence[str], part_of: Mapping[int, int], usable: Mapping[int, str | None]) -> dict[int, str]:
     """The id that each part keeps: the one it was shown under, else that of an undecided author, if it is free."""
     parts = list(part_of.values())
-    kept = match_authors(list(usable.values()), parts)
+    kept = match_authors([usable[row] for row in part_of], parts)
     used = {*kept.values()}
     free = [None if part in kept or ids[row] in used else ids[row] for row, part in part_of.items()]
     return kept | match_authors(free, parts)
-
-
-def _by_row(pairs: Iterable[Pair]) -> dict[int, list[Pair]]:
-    """The pairs that contain each row."""
-    found: dict[int, list[Pair]] = defaultdict(list)
-    for pair in pairs:
-        found[pair[0]].append(pair)
-        found[pair[1]].append(pair)
-    return found
 
 
 def _concerned_authors(ids: Sequence[str], pairs: Sequence[Pair], alone: Iterable[int]) -> list[list[int]]:
@@ -156,28 +190,122 @@ def _concerned_authors(ids: Sequence[str], pairs: Sequence[Pair], alone: Iterabl
 
 def _parts(
     rows: pa.Table,
+    ids: Sequence[str],
     members: Sequence[int],
     pairs: Sequence[Pair],
-    alone: set[int],
+    alone: Set[int],
     mention_ids: Sequence[str],
     split: Split,
-) -> list[int]:
-    """The part of each row of connected authors, by number; each row of a wrong record is a part of its own."""
-    here = {row: number for number, row in enumerate(members)}
-    inside = [(a, b, same) for a, b, same in pairs if a in here and b in here and not {a, b} & alone]
-    parts = [0] * len(members)
-    if any(not same for *_, same in inside):
-        chosen = UserPairs(
-            tuple(mention_ids[a] for a, _, _ in inside),
-            tuple(mention_ids[b] for _, b, _ in inside),
-            tuple(same for *_, same in inside),
-        )
-        kept = [row for row in members if row not in alone]
-        for row, part in zip(kept, split(rows.take(pa.array(kept)), chosen), strict=True):
-            parts[here[row]] = part
-    for number, row in enumerate(sorted(alone), len(members)):
-        parts[here[row]] = number
-    return parts
+) -> dict[int, int]:
+    """The part of each row of some authors, by number; wrong records are alone."""
+    kept = [row for row in sorted(members) if row not in alone]
+    here = {row: number for number, row in enumerate(kept)}
+    units = _Units([(here[a], here[b], same) for a, b, same in pairs if a in here and b in here])
+    divided = [one for one in _by_size([ids[row] for row in kept]) if not units.join_all(one)]
+    if divided:
+        _keep_joined_authors_apart(units, divided, [ids[row] for row in kept])
+        chosen = [kept[number] for author in divided for number in author]
+        author_of = [number for number, author in enumerate(divided) for _ in author]
+        stated = [pair for author in divided for pair in units.pairs_among(author)]
+        names = [(mention_ids[kept[a]], mention_ids[kept[b]], same) for a, b, same in stated]
+        a, b, same = zip(*names, strict=True)
+        found = split(rows.take(pa.array(chosen)), author_of, UserPairs(a, b, same))
+        units.join_parts([here[row] for row in chosen], found)
+    part_of = {row: units.root(number) for row, number in here.items()}
+    return part_of | {row: len(kept) + number for number, row in enumerate(sorted(alone))}
+
+
+def _keep_joined_authors_apart(units: _Units, divided: Sequence[Sequence[int]], authors: Sequence[str]) -> None:
+    """Add cannot-links between units of a divided author that have mentions of other authors.
+
+    No decision joins these others, so the division of an author must not do it either.
+    """
+    found: dict[int, set[str]] = defaultdict(set)
+    for place, author in enumerate(authors):
+        found[units.root(place)].add(author)
+    for some in divided:
+        joined = sorted({root for one in some if len(found[root := units.root(one)]) > 1})
+        for a, b in combinations(joined, 2):
+            units.separate(a, b)
+
+
+def _by_size(authors: Sequence[str]) -> list[list[int]]:
+    """The places of each author, the largest author first, of equal ones the first."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, author in enumerate(authors):
+        places[author].append(place)
+    return sorted(places.values(), key=lambda some: (-len(some), some[0]))
+
+
+class _Units:
+    """Mentions that are together, with cannot-links between such units; mentions are numbers."""
+
+    def __init__(self, pairs: Iterable[Pair]) -> None:
+        self._union = UnionFind[int]()
+        self._apart: dict[int, set[int]] = defaultdict(set)
+        different = []
+        for a, b, same in pairs:
+            if same:
+                self.join(a, b)
+            else:
+                different.append((a, b))
+        for a, b in different:
+            self.separate(a, b)
+
+    def separate(self, a: int, b: int) -> None:
+        """Add a cannot-link between the units of two mentions."""
+        x, y = self.root(a), self.root(b)
+        self._apart[x].add(y)
+        self._apart[y].add(x)
+
+    def root(self, one: int) -> int:
+        """The mention that represents the unit of another."""
+        return self._union.find(one)
+
+    def join(self, a: int, b: int) -> None:
+        """Make one unit of two."""
+        x, y = self.root(a), self.root(b)
+        if x == y:
+            return
+        if len(self._apart.get(x, ())) < len(self._apart.get(y, ())):
+            x, y = y, x
+        self._union.join(x, y)
+        for other in self._apart.pop(y, ()):
+            self._apart[other].discard(y)
+            self._apart[other].add(x)
+            self._apart[x].add(other)
+
+    def are_apart(self, a: int, b: int) -> bool:
+        """Whether a cannot-link is between the units of two mentions."""
+        return self.root(b) in self._apart.get(self.root(a), ())
+
+    def join_all(self, some: Sequence[int]) -> bool:
+        """Make one unit of some mentions, unless a cannot-link forbids it; whether it did."""
+        roots = {self.root(one) for one in some}
+        if any(not roots.isdisjoint(self._apart.get(one, ())) for one in roots):
+            return False
+        for one in some:
+            self.join(some[0], one)
+        return True
+
+    def join_parts(self, some: Sequence[int], parts: Sequence[int]) -> None:
+        """Join mentions of the same part; one that a cannot-link keeps from the first goes with a later one."""
+        first: dict[int, list[int]] = defaultdict(list)
+        for one, part in zip(some, parts, strict=True):
+            partner = next((other for other in first[part] if not self.are_apart(one, other)), None)
+            if partner is None:
+                first[part].append(one)
+            else:
+                self.join(partner, one)
+
+    def pairs_among(self, some: Sequence[int]) -> Iterator[Pair]:
+        """What units and cannot-links say about some mentions."""
+        first: dict[int, int] = {}
+        for one in some:
+            if (head := first.setdefault(self.root(one), one)) != one:
+                yield head, one, True
+        for unit, one in first.items():
+            yield from ((one, first[other], False) for other in sorted(self._apart.get(unit, ())) if other in first)
 
 
 def _name_parts(
@@ -187,8 +315,10 @@ def _name_parts(
     block: Sequence[str],
     mention_ids: Sequence[str],
     year: Sequence[int | None],
+    given: GivenIds,
+    sources: Mapping[int, Set[str]],
 ) -> None:
-    """Give each part the id that it keeps, or a new one from its anchor."""
+    """Give each part the id that it keeps, or a new one from its anchor; `sources` are the authors that rows had."""
     taken = {*ids, *kept.values()}
     rows_of: dict[int, list[int]] = defaultdict(list)
     for row, part in part_of.items():
@@ -197,7 +327,7 @@ def _name_parts(
         name = kept.get(part)
         if name is None:
             anchor = anchor_of(own, mention_ids, year)
-            name = mint(block[anchor], mention_ids[anchor], taken)
+            name = given.mint(block[anchor], mention_ids[anchor], sources[anchor], taken)
             taken.add(name)
         for row in own:
             ids[row] = name
@@ -218,31 +348,10 @@ def consistent_parts(parts: Sequence[int], pairs: Iterable[Pair]) -> list[int]:
     >>> consistent_parts([0, 0, 1, 1], [(0, 2, True), (1, 3, False)])
     [0, 0, 0, 1]
     """
-    every = list(pairs)
-    same = [(a, b) for a, b, is_same in every if is_same]
-    left, right = (np.array([pair[side] for pair in same], np.int64) for side in (0, 1))
-    unit = connected_components(len(parts), left, right).tolist()
-    union = UnionFind[int]()
-    forbidden: dict[int, set[int]] = defaultdict(set)
-    for a, b, is_same in every:
-        if not is_same:
-            forbidden[unit[a]].add(unit[b])
-            forbidden[unit[b]].add(unit[a])
-    first: dict[int, list[int]] = defaultdict(list)
-    for row, part in enumerate(parts):
-        own = union.find(unit[row])
-        for other in first[part]:
-            target = union.find(other)
-            if own == target:
-                break
-            if target not in set(map(union.find, forbidden[own])):
-                union.join(target, own)
-                forbidden[target] |= forbidden[own]
-                break
-        else:
-            first[part].append(own)
+    units = _Units(pairs)
+    units.join_parts(range(len(parts)), parts)
     number: dict[int, int] = {}
-    return [number.setdefault(union.find(one), len(number)) for one in unit]
+    return [number.setdefault(units.root(row), len(number)) for row in range(len(parts))]
 
 
 def complete_parts(parts: Sequence[int], apart: Iterable[tuple[int, int]]) -> list[int]:

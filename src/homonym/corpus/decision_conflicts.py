@@ -12,14 +12,15 @@ from pathlib import Path
 import pyarrow as pa
 
 from homonym.constraints.evidence import DIFFERENT, SAME
-from homonym.corpus.decision_state import RELATIONS, DecisionState, Overruled
-from homonym.corpus.decision_store import Decision
+from homonym.corpus.decision_state import RELATIONS, DecisionState, Overruled, document_of
+from homonym.corpus.decision_store import WRONG_RECORD, Decision
 from homonym.corpus.decision_targets import DecisionTarget
 from homonym.errors import word_list
 from homonym.io.result_directory import AUTHORS, DOCUMENTS
 from homonym.io.tables import look_up
 from homonym.names.compatibility import compatible
 from homonym.names.parse import parse_name
+from homonym.records.fields.affiliations import plain_email
 from homonym.records.formats.documents import parse_document
 from homonym.settings import LINKING_ONLY, Settings
 
@@ -49,6 +50,12 @@ def changes_by(number: int, before: DecisionState, after: DecisionState) -> Iter
             yield f"it replaces {said(row)}."
         elif row.number in after.overruled:
             yield f"it overrules {said(row)}."
+    new = next((row for row in after.active if row.number == number), None)
+    if new and RELATIONS.get(new.kind) == SAME:
+        documents = {document_of(new.mention_a), document_of(new.mention_b)}
+        for row in after.active:
+            if row.kind == WRONG_RECORD and row.mention_a in documents:
+                yield f"it holds against {said(row)}."
 
 
 def _says_the_same(row: Decision, newer: Decision) -> bool:
@@ -108,4 +115,5 @@ def _of_mention(result: Path, mention: DecisionTarget) -> dict[str, set[str]]:
             if f"{mention.document}#{author.position}" == mention.mention:
                 for kind, value in author.ids.items():
                     found[kind].add(value)
+                found["email"].update(map(plain_email, author.emails))
     return found

@@ -4,15 +4,19 @@ Decisions are read from the newest to the oldest. A decision is in force unless 
 pair replaces it, or it contradicts newer ones: a new `different a c` overrules the older of `same a b` and `same b c`.
 So the decisions in force never contradict each other, and the newest decision always holds.
 
-`is M X` is a must-link of the mention with the anchor of the author, `is-not M X` a cannot-link with all mentions that
-the author had at the time of the decision, so that M leaves the author and not a part of the author with it.
+`is-not M X` is a cannot-link of the mention with all mentions that the author had at the time of the decision, so that
+M leaves the author and not a part of the author with it. `is M X` is a must-link of the mention with the anchor of the
+author, and a cannot-link with the other mentions of the author that M had, so that M comes alone.
+
+The mentions of a wrong record are alone. A newer `same` or `is` takes its mention out of this; older ones do not.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -63,10 +67,23 @@ class DecisionState:
         """The names that users gave to authors, by the anchor mention of the author at the time of the decision."""
         return {row.mention_a: row.b for row in self.active if row.kind == NAME}
 
-    @property
+    def are_apart(self, a: str, b: str) -> bool:
+        """Whether a decision in force calls two mentions different."""
+        return self.pairs.get((a, b) if a < b else (b, a)) is False
+
+    @cached_property
     def wrong_records(self) -> set[str]:
         """The ids of the documents that users called wrong."""
         return {row.mention_a for row in self.active if row.kind == WRONG_RECORD}
+
+    @cached_property
+    def linked(self) -> set[str]:
+        """The mentions that must be together with others."""
+        return {mention for pair, same in self.pairs.items() if same for mention in pair}
+
+    def is_alone(self, mention: str, document: str) -> bool:
+        """Whether a mention is alone, because its record is wrong and no newer decision is about it."""
+        return document in self.wrong_records and mention not in self.linked
 
     @property
     def curated(self) -> set[str]:
@@ -95,7 +112,7 @@ def decision_state(rows: Iterable[Decision]) -> DecisionState:
     singles: dict[tuple[str, str], Decision] = {}
     for row in newest_first:
         if row.kind in RELATIONS:
-            _weigh(row, statements, state)
+            _weigh(row, statements, state, singles)
         elif (newer := singles.setdefault((row.kind, row.mention_a), row)) is row:
             state.active.append(row)
         else:
@@ -105,18 +122,37 @@ def decision_state(rows: Iterable[Decision]) -> DecisionState:
     return state
 
 
-def _weigh(row: Decision, statements: _Statements, state: DecisionState) -> None:
-    """Decide whether a decision is in force, given the newer ones."""
+def _weigh(
+    row: Decision, statements: _Statements, state: DecisionState, singles: Mapping[tuple[str, str], Decision]
+) -> None:
+    """Decide whether a decision is in force, given the newer ones; `singles` are those by kind and document."""
     relation, a, b = RELATIONS[row.kind], *statements.numbers(row)
     newer = statements.newer(a, b, row)
     # A repeated statement replaces the older one, unless the older one is about more mentions.
     if newer is not row and not (row.members and relation == RELATIONS[newer.kind]):
         state.replaced[row.number] = newer
+    elif singles and relation == SAME and (wrong := _wrong_record(row, singles)):
+        state.overruled[row.number] = Overruled(row, (wrong,))
     elif by := statements.contradiction(relation, a, b):
         state.overruled[row.number] = Overruled(row, by)
     else:
         statements.add(relation, a, b, row)
         state.active.append(row)
+
+
+def _wrong_record(row: Decision, singles: Mapping[tuple[str, str], Decision]) -> Decision | None:
+    """The newer decision that calls the record of one of both mentions wrong."""
+    documents = (document_of(one) for one in (row.mention_a, row.mention_b))
+    return next((found for one in documents if (found := singles.get((WRONG_RECORD, one)))), None)
+
+
+def document_of(mention: str) -> str:
+    """The document of a mention.
+
+    >>> document_of("pmid:7#0")
+    'pmid:7'
+    """
+    return mention.rpartition("#")[0]
 
 
 class _Statements:
@@ -134,6 +170,7 @@ class _Statements:
         self._decided: dict[int, Decision] = {}
         self._pairs: dict[int, bool] = {}
         self._leaving = _mentions_leaving(of_mentions)
+        self._moving = {row.mention_a for row in of_mentions if row.kind in {IS, IS_NOT}}
         self._union = UnionFind[int]()
         # For each component, the components that a cannot-link separates from it, each with its decision.
         self._apart: dict[int, dict[int, Decision]] = {}
@@ -169,6 +206,9 @@ class _Statements:
         """Add a decision that contradicts nothing."""
         if relation == SAME:
             self._join(a, b, row)
+            for member in row.members:
+                if member not in self._moving and self._is_open(a, number := self._number[member]):
+                    self._separate(a, number, row)
         elif relation == DIFFERENT:
             self._separate(a, b, row)
             leaving = self._leaving.get(row.mention_b, set())

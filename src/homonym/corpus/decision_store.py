@@ -68,7 +68,8 @@ class Decision(NamedTuple):
 
     `a` and `b` are what the user gave. `mention_a` and `mention_b` are the mentions that the decision rests on: the
     mention itself, or the anchor of the author at the time of the decision. A name has its text in `b`; a wrong record
-    has the document id in `mention_a`. `members` has all mentions of the author in an is-not.
+    has the document id in `mention_a`. `members` has all mentions of the author in an is-not, and of the author that a
+    mention leaves in an is.
     `undoes` is the number of the row that an undo takes back.
     """
 

@@ -13,27 +13,32 @@ from pathlib import Path
 import orjson
 
 from homonym.constraints.evidence import COLUMNS as PAIR_COLUMNS
-from homonym.corpus.decision_state import RELATIONS
+from homonym.constraints.evidence import MEMBERS, mention_list
+from homonym.corpus.decision_state import RELATIONS, DecisionState
 from homonym.corpus.decision_store import IS, IS_NOT, KINDS, NAME, WRONG_RECORD, Decision, NewDecision
-from homonym.corpus.decision_targets import unknown_documents, unknown_mentions
+from homonym.corpus.decision_targets import display_name, unknown_documents, unknown_mentions
 from homonym.errors import InputError, counted
 from homonym.io.outputs import write_atomic
 from homonym.io.table_text import csv_text
 from homonym.io.tables import TableReader, open_table
 
-MORE_COLUMNS = ("kind", "a", "b", "user", "time", "reason", "members")
+MORE_COLUMNS = ("kind", "a", "b", "user", "time", "reason", MEMBERS)
 COLUMNS = (*PAIR_COLUMNS, *MORE_COLUMNS)
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
-def export_decisions(path: Path, rows: Sequence[Decision]) -> None:
-    """Write decisions as CSV, safe for spreadsheets."""
-    write_atomic(path, csv_text([COLUMNS, *map(_cells, rows)], excel=True))
+def export_decisions(path: Path, state: DecisionState) -> None:
+    """Write the decisions in force as CSV, safe for spreadsheets.
+
+    Of the mentions of an author that a mention is not, those are left out that newer decisions say otherwise about.
+    """
+    write_atomic(path, csv_text([COLUMNS, *(_cells(row, state) for row in state.active)], excel=True))
 
 
-def _cells(row: Decision) -> tuple[str, ...]:
-    members = orjson.dumps(row.members).decode() if row.members else ""
+def _cells(row: Decision, state: DecisionState) -> tuple[str, ...]:
+    apart = [one for one in row.members if state.are_apart(row.mention_a, one)]
+    members = orjson.dumps(apart).decode() if apart else ""
     relation = RELATIONS.get(row.kind, row.kind)
     return (
         row.mention_a, row.mention_b, relation, row.kind, row.a, row.b, row.user, row.time, row.reason, members,
@@ -87,30 +92,21 @@ def _decision(cells: dict[str, str], user: str, reason: str) -> NewDecision | No
         raise ValueError(f"{a} cannot be different from itself; correct or remove the row")
     if kind == NAME and not cells["b"].strip():
         raise ValueError("a name is missing; write it into the column b")
+    name = display_name(cells["b"]) if kind == NAME else cells["b"]
     time = cells["time"].strip()
     if time and not _TIME.fullmatch(time):
         raise ValueError(f"the time is {time!r}; write it as 2026-11-17T10:30:00Z, or leave it empty")
     return NewDecision(
         kind=kind,
         a=cells["a"] or a,
-        b=cells["b"] or b,
+        b=name or b,
         mention_a=a,
         mention_b=b if kind in RELATIONS else "",
         reason=cells["reason"] or reason,
         user=cells["user"] or user,
-        members=_members(cells["members"]) if kind == IS_NOT else (),
+        members=mention_list(cells[MEMBERS]) if kind in {IS, IS_NOT} else (),
         time=time or None,
     )
-
-
-def _members(text: str) -> tuple[str, ...]:
-    try:
-        found = orjson.loads(text) if text.strip() else []
-    except orjson.JSONDecodeError as error:
-        raise ValueError(f"members is not a list in JSON ({error.msg})") from None
-    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-        raise ValueError("members is not a list of mention ids")
-    return tuple(found)
 
 
 def _require_known(table: TableReader, result: Path, found: Sequence[tuple[int, NewDecision]]) -> None:

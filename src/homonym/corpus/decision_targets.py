@@ -104,8 +104,10 @@ def new_decision(
     if kind in {IS, IS_NOT} and (first.is_author or not second.is_author):
         raise InputError(f"{kind} needs a mention and an author: {_usage(kind)}; same and different take any two.")
     members: tuple[str, ...] = ()
-    if kind == IS_NOT:
-        second, members = _without(first, second)
+    if kind == IS_NOT or (kind == IS and first.mention in second.members):
+        second, members = _without(first, second, kind)
+    elif kind == IS:
+        members = _others(result, first)
     if first.mention == second.mention:
         raise InputError(f"{a} and {b} are the same mention, {first.mention}; name two mentions or authors.")
     return NewDecision(kind, a, b, first.mention, second.mention, reason, user, members), (first, second)
@@ -119,19 +121,38 @@ def _usage(kind: str) -> str:
     }.get(kind, f"{kind} A B, each a mention or an author")
 
 
-def _without(mention: DecisionTarget, author: DecisionTarget) -> tuple[DecisionTarget, tuple[str, ...]]:
-    """The author without one of its mentions; if that was the anchor, another mention represents the author."""
+def _without(mention: DecisionTarget, author: DecisionTarget, kind: str) -> tuple[DecisionTarget, tuple[str, ...]]:
+    """The author without one of its mentions, and the mentions to keep that one apart from.
+
+    If it was the anchor, another mention represents the author.
+    """
     others = tuple(one for one in author.members if one != mention.mention)
     if not others:
-        raise InputError(f"{mention.mention} is the only mention of {author.author_id}; there is nothing to separate.")
-    return (author if author.mention in others else author._replace(mention=others[0])), others
+        what = "separate" if kind == IS_NOT else "decide"
+        raise InputError(f"{mention.mention} is the only mention of {author.author_id}; there is nothing to {what}.")
+    second = author if author.mention in others else author._replace(mention=others[0])
+    return second, others if kind == IS_NOT else ()
+
+
+def _others(result: Path, mention: DecisionTarget) -> tuple[str, ...]:
+    """The other mentions of the author that a mention has, in order."""
+    rows = look_up(result / MENTIONS, "author_id", pa.array([mention.author_id], pa.string()), ["mention_id"])
+    return tuple(sorted({*rows["mention_id"].to_pylist()} - {mention.mention}))
+
+
+def display_name(text: str) -> str:
+    """A name that can be shown, with single blanks; a ValueError says what is wrong with it."""
+    name = " ".join(text.split())
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise ValueError(f"a name has 1 to {MAX_NAME} printable characters; got {text[:50]!r}")
+    return name
 
 
 def _name(text: str) -> str:
-    name = " ".join(text.split())
-    if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise InputError(f"a name has 1 to {MAX_NAME} printable characters; got {text[:50]!r}.")
-    return name
+    try:
+        return display_name(text)
+    except ValueError as error:
+        raise InputError(f"{error}.") from None
 
 
 def _wrong_record(result: Path, a: str, b: str | None, reason: str, user: str) -> NewDecision:

@@ -60,7 +60,8 @@ class CorpusNote:
     """The note of the last update: its number, time and epoch, names given by users (by mention), and all digests.
 
     `mentions` is the number of mentions when the epoch began, 0 if it is unknown; `changed` is the number of mentions
-    that have come, left or changed with their documents since then.
+    that have come, left or changed with their documents since then. `decisions` is the number of the last decision that
+    the update has applied, None if it is unknown.
     """
 
     epoch: int = 1
@@ -70,6 +71,7 @@ class CorpusNote:
     files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     mentions: int = 0
     changed: int = 0
+    decisions: int | None = 0
 
 
 def read_note(result: Path) -> CorpusNote:
@@ -80,6 +82,7 @@ def read_note(result: Path) -> CorpusNote:
         return CorpusNote(
             int(found["epoch"]), int(found["update"]), str(found["time"]), dict(found["named"]), dict(found["files"]),
             int(found.get("mentions", 0)), int(found.get("changed", 0)),
+            int(found["decisions"]) if "decisions" in found else None,
         )  # fmt: skip
     except FileNotFoundError:
         return CorpusNote()
@@ -98,7 +101,7 @@ def write_note(result: Path, folder: Path, note: CorpusNote) -> None:
         files[name] = dict(known[name]) if same else file_digest(folder / name)
     values = {
         "epoch": note.epoch, "update": note.update, "time": note.time, "mentions": note.mentions,
-        "changed": note.changed, "named": dict(note.named), "files": files,
+        "changed": note.changed, "decisions": note.decisions or 0, "named": dict(note.named), "files": files,
     }  # fmt: skip
     write_json(folder / CORPUS, values)
 

@@ -7,7 +7,9 @@ or is retired.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Container, Iterable, Mapping, Set
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +63,56 @@ def current_id(result: Path, author_id: str) -> str | None:
     raise InputError(f"{path}: the redirects of {author_id} lead back to it; make the result again.")
 
 
-def mint(block: str, anchor: str, taken: Collection[str]) -> str:
+def ids_of_blocks(known: pa.Table, blocks: pa.Array) -> pa.Table:
+    """The rows of all ids that were ever given in some blocks."""
+    block = pc.replace_substring_regex(known["author_id"], r"/[0-9a-f]+$", "")
+    return known.filter(pc.is_in(block, blocks))
+
+
+@dataclass(frozen=True)
+class GivenIds:
+    """The ids that were ever given in some blocks, and for those that are redirects, the author they lead to.
+
+    The part of an author that a decision separates may get an id again that is a redirect to this very author: it was
+    made from the same mention. Any other id is never given again.
+    """
+
+    ids: Set[str] = frozenset()
+    leading_to: Mapping[str, Set[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of_blocks(cls, known: pa.Table, blocks: pa.Array) -> GivenIds:
+        """The ids of some blocks, of the table of all ids."""
+        rows = ids_of_blocks(known, blocks)
+        redirects = rows.filter(pc.equal(rows["status"], REDIRECT))["author_id"].to_pylist()
+        leading_to: dict[str, set[str]] = defaultdict(set)
+        for one, end in ends_of_redirects(known, redirects).items():
+            if end is not None:
+                leading_to[end].add(one)
+        return cls({*rows["author_id"].to_pylist()}, leading_to)
+
+    def mint(self, block: str, anchor: str, sources: Iterable[str], taken: Set[str]) -> str:
+        """An id for a part of some authors, which is none of those that others have or had."""
+        revivable = set[str]().union(*(self.leading_to.get(one, ()) for one in sources))
+        return mint(block, anchor, _Taken(taken, self.ids, revivable - taken))
+
+
+NO_IDS = GivenIds()
+
+
+@dataclass(frozen=True)
+class _Taken:
+    """Ids that cannot be given: those in use, and all that were given before, except some."""
+
+    now: Set[str]
+    before: Set[str]
+    free: Set[str]
+
+    def __contains__(self, one: object) -> bool:
+        return one in self.now or (one in self.before and one not in self.free)
+
+
+def mint(block: str, anchor: str, taken: Container[str]) -> str:
     """A new id for an author with this anchor mention.
 
     It consists of the block and the first digits of the anchor's digest, as in a run; of all digits if that id was

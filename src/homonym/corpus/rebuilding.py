@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from homonym.corpus.updating import (
     without_decisions,
 )
 from homonym.errors import InputError, first_line
-from homonym.io.outputs import open_atomic
+from homonym.io.outputs import open_atomic, write_json
 from homonym.io.result_directory import (
     CONFIDENCE,
     CONFLICTS,
@@ -87,8 +87,12 @@ def given_settings(result: Path) -> Settings:
     return Settings(**values)
 
 
-def take_files(fresh: Path, folder: Path) -> None:
-    """Let a copy of a result have the files of a new run, except those that the run does not know."""
+def take_files(fresh: Path, folder: Path, inputs: Sequence[Mapping[str, Any]]) -> None:
+    """Let a copy of a result have the files of a new run, except those that the run does not know.
+
+    `inputs` are the input files of the update, as a log has them.
+    """
+    _keep_files_in_log(fresh, folder, inputs)
     for name in (NEW_FEATURES, UNDECIDED, CONFLICTS, VARIANTS, CONFIDENCE):
         (folder / name).unlink(missing_ok=True)
     _keep_record_ids(folder, fresh)
@@ -97,13 +101,34 @@ def take_files(fresh: Path, folder: Path) -> None:
             _take_file(fresh, folder, name)
 
 
-def take_epoch(fresh: Path, folder: Path) -> None:
-    """Let a copy of a result have what a new run has counted and calibrated, and none of its authors."""
+def take_epoch(fresh: Path, folder: Path, inputs: Sequence[Mapping[str, Any]]) -> None:
+    """Let a copy of a result have what a new run has counted and calibrated, and none of its authors.
+
+    `inputs` are the input files of the update, as a log has them.
+    """
+    _keep_files_in_log(fresh, folder, inputs)
     for name in (NEW_FEATURES, CONFIDENCE):
         (folder / name).unlink(missing_ok=True)
     for name in (FREQUENCIES, MASSES, NAMES, SETTINGS, LOG, CONFIDENCE):
         if (fresh / name).exists():
             _take_file(fresh, folder, name)
+
+
+def _keep_files_in_log(fresh: Path, folder: Path, inputs: Sequence[Mapping[str, Any]]) -> None:
+    """Let the log of a new run name the files of users: those of the result before, and those of the update.
+
+    The run itself has read a temporary file.
+    """
+    log = orjson.loads((fresh / LOG).read_bytes())
+    try:
+        known = orjson.loads((folder / LOG).read_bytes())
+        before, outputs, formats = known["inputs"], known["outputs"], known["summary"]["formats"]
+    except (OSError, ValueError, KeyError, TypeError):  # a result of an earlier version, or without its log
+        before, outputs, formats = [], [], {}
+    files = {str(one["file"]): one for one in (*before, *inputs)}
+    log |= {"inputs": list(files.values()), "outputs": outputs}
+    log["summary"] |= {"formats": formats}
+    write_json(fresh / LOG, log)
 
 
 def _take_file(fresh: Path, folder: Path, name: str) -> None:

@@ -14,7 +14,7 @@ same authors, or of authors with the same identifiers. All other rows are copied
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,12 +33,22 @@ from homonym.constraints.across_blocks import UnitedAuthors, linking_kinds
 from homonym.constraints.conflicts import ConstraintConflict, replace_conflicts
 from homonym.constraints.evidence import UserPairs, write_user_pairs
 from homonym.corpus.assignment import ClusteredRows, Epoch, cluster_rows
-from homonym.corpus.decided import Cause, Decided, anchor_of, apply_decisions, complete_parts, consistent_parts
+from homonym.corpus.decided import (
+    Cause,
+    Decided,
+    Pair,
+    Split,
+    anchor_of,
+    apply_decisions,
+    complete_parts,
+    consistent_parts,
+)
+from homonym.corpus.decision_state import document_of
 from homonym.corpus.decision_store import read_decisions
 from homonym.corpus.epoch import CorpusNote, add_counts, add_features
 from homonym.corpus.event_table import CREATED, MERGED, MOVED, RETIRED, REVIVED, SPLIT, Event
 from homonym.corpus.id_matching import match_authors, weights_of
-from homonym.corpus.ids import ACTIVE, ends_of_redirects, mint, rows_of_ids
+from homonym.corpus.ids import ACTIVE, GivenIds, ends_of_redirects, ids_of_blocks, mint, rows_of_ids
 from homonym.corpus.intake import DocumentChanges
 from homonym.corpus.renamed_mentions import append_renames, gone_mention
 from homonym.corpus.table_changes import read_identifiers, replace_rows, summaries_of
@@ -282,7 +292,7 @@ def _decided_blocks(plan: UpdatePlan, new: pa.Table) -> set[str]:
     if (plan.result / UNDECIDED).exists():
         found.update(pq.read_table(plan.result / UNDECIDED, columns=["block"])["block"].to_pylist())
     for column, values in (
-        ("mention_id", {*plan.decided.mentions, *plan.decided.names, *plan.note.named}),
+        ("mention_id", {*_disputed(plan), *plan.decided.names, *plan.note.named}),
         ("document_id", plan.decided.wrong),
     ):
         if values:
@@ -290,6 +300,25 @@ def _decided_blocks(plan: UpdatePlan, new: pa.Table) -> set[str]:
             rows = look_up(plan.result / MENTIONS, column, wanted, [column, "block"])
             found.update(rows["block"].to_pylist())
             found.update(new.filter(pc.is_in(new[column], wanted))["block"].to_pylist())
+    return found
+
+
+def _disputed(plan: UpdatePlan) -> set[str]:
+    """The mentions of pairs that say something else than the table of mentions, or have a mention that it lacks.
+
+    Where decisions make other authors of undecided ones, the table of undecided rows has the blocks.
+    """
+    decided = plan.decided
+    if not decided.pairs:
+        return set()
+    wanted = pa.array(sorted(decided.mentions), pa.string())
+    author = authors_of_mentions(look_up(plan.result / MENTIONS, "mention_id", wanted, ["mention_id", "author_id"]))
+    leaving = {one for one in wanted.to_pylist() if document_of(one) in plan.changes.leaving}
+    found = set[str]()
+    for a, b, same in decided.pairs:
+        if a in author and b in author and not leaving & {a, b} and (author[a] == author[b]) == same:
+            continue
+        found |= {a, b}
     return found
 
 
@@ -366,12 +395,6 @@ def _batches(rows: pa.Table) -> Iterator[pa.Table]:
         last = int(begins[max(full, following)])
         yield rows.slice(first, last - first).combine_chunks()
         first = last
-
-
-def _ids_of_blocks(ids: pa.Table, blocks: pa.Array) -> set[str]:
-    """All ids that were ever given in some blocks."""
-    block = pc.replace_substring_regex(ids["author_id"], r"/[0-9a-f]+$", "")
-    return set(ids["author_id"].filter(pc.is_in(block, blocks)).to_pylist())
 
 
 def _with_authors(
@@ -480,7 +503,7 @@ def _ids_of_groups(plan: UpdatePlan, rows: pa.Table, group: Integers, chosen: ND
         members[one].append(place)
     fresh = [place for one, places in members.items() if one not in kept for place in places]
     year = _years(plan, own, fresh)
-    taken = _ids_of_blocks(plan.known_ids, pc.unique(own["block"]))
+    taken = {*ids_of_blocks(plan.known_ids, pc.unique(own["block"]))["author_id"].to_pylist()}
     for one, places in members.items():
         if one not in kept:
             anchor = anchor_of(places, mention_ids, year)
@@ -530,49 +553,81 @@ def show_decisions(plan: UpdatePlan, touched: TouchedBlocks) -> pa.Table:
     if not plan.decided.pairs and not plan.decided.wrong:
         return base
     before = base["author_id"].to_pylist()
-    ids = apply_decisions(base, _years(plan, base), plan.decided, _splitter(plan), touched.origin)
+    given = GivenIds.of_blocks(plan.known_ids, pc.unique(base["block"]))
+    ids = apply_decisions(base, _years(plan, base), plan.decided, _splitter(plan), touched.origin, given)
     moved = {one for pair in zip(before, ids, strict=True) if pair[0] != pair[1] for one in pair}
     if not moved:
         return base
     rows = base.set_column(base.column_names.index("author_id"), "author_id", pa.array(ids, pa.string()))
-    return mean_confidence(_with_decided_constraints(rows, plan.decided), moved)
+    return mean_confidence(_with_decided_constraints(rows, plan.decided, moved), moved)
 
 
-def _with_decided_constraints(rows: pa.Table, decided: Decided) -> pa.Table:
-    """The column of constraints with the user's pairs."""
+def _with_decided_constraints(rows: pa.Table, decided: Decided, authors: set[str]) -> pa.Table:
+    """The rows with the pairs of decisions in the column of constraints, for mentions of these authors."""
     kinds: dict[str, set[str]] = defaultdict(set)
     for a, b, same in decided.pairs:
         for mention in (a, b):
             kinds[mention].add("same:pair" if same else "not:pair")
     column = [
         ";".join(dict.fromkeys([*(text.split(";") if text else []), *sorted(kinds[mention], reverse=True)])) or None
-        if mention in kinds
+        if mention in kinds and author in authors
         else text
-        for mention, text in zip(rows["mention_id"].to_pylist(), rows["constraint"].to_pylist(), strict=True)
+        for mention, author, text in zip(
+            *(rows[name].to_pylist() for name in ("mention_id", "author_id", "constraint")), strict=True
+        )
     ]
     return rows.set_column(rows.column_names.index("constraint"), "constraint", pa.array(column, pa.string()))
 
 
-def _splitter(plan: UpdatePlan) -> Callable[[pa.Table, UserPairs], list[int]]:
-    """The function that clusters the mentions of one author again, without a limit."""
+def _splitter(plan: UpdatePlan) -> Split:
+    """The function that clusters the mentions of authors again, each author for itself and without a limit."""
     settings = plan.epoch.settings
     free = settings.changed(alpha=0.0, beta=0.0, kappa=0.0, chance_limit=0.0)
     epoch = replace(plan.epoch, settings=free, confidence=None)
 
-    def split(rows: pa.Table, pairs: UserPairs) -> list[int]:
-        rows = rows.sort_by(ORDER)
-        place = rows.column_names.index("author_id")
-        rows = nullable_rows(rows.set_column(place, "author_id", pa.nulls(len(rows), pa.string())))
-        with TemporaryDirectory(dir=plan.work) as folder:
-            found = cluster_rows(
-                plan.folder, rows, replace(epoch, pairs=pairs), Path(folder), separate=False, threads=plan.threads
-            )
-        mention = {one: number for number, one in enumerate(rows["mention_id"].to_pylist())}
-        stated = [(mention[a], mention[b], same) for a, b, same in zip(pairs.a, pairs.b, pairs.same, strict=True)]
-        parts = consistent_parts(found.cluster.tolist(), stated)
-        return complete_parts(parts, [(a, b) for a, b, same in stated if not same])
+    def split(rows: pa.Table, author: Sequence[int], pairs: UserPairs) -> list[int]:
+        mention_ids = rows["mention_id"].to_pylist()
+        cluster = _clusters_of_authors(plan, rows, author, replace(epoch, pairs=pairs))
+        place = {one: number for number, one in enumerate(mention_ids)}
+        stated: dict[int, list[Pair]] = defaultdict(list)
+        for a, b, same in zip(pairs.a, pairs.b, pairs.same, strict=True):
+            stated[author[place[a]]].append((place[a], place[b], same))
+        return _parts_of_authors(cluster, author, stated)
 
     return split
+
+
+def _clusters_of_authors(plan: UpdatePlan, rows: pa.Table, author: Sequence[int], epoch: Epoch) -> list[int]:
+    """The cluster of each row, where each author is as a collection of its own."""
+    place = rows.column_names.index("author_id")
+    rows = nullable_rows(rows.set_column(place, "author_id", pa.nulls(len(rows), pa.string())))
+    blocks = [f"{one:09d} {block}" for one, block in zip(author, rows["block"].to_pylist(), strict=True)]
+    rows = rows.set_column(rows.column_names.index("block"), "block", pa.array(blocks, pa.string()))
+    found: dict[str, int] = {}
+    for batch in _batches(rows.sort_by(ORDER)):
+        with TemporaryDirectory(dir=plan.work) as folder:
+            clustered = cluster_rows(
+                plan.folder, batch, epoch, Path(folder), separate=False, threads=plan.threads, whole_blocks=False
+            )
+        numbers = (clustered.cluster + len(found)).tolist()
+        found |= dict(zip(batch["mention_id"].to_pylist(), numbers, strict=True))
+    return [found[one] for one in rows["mention_id"].to_pylist()]
+
+
+def _parts_of_authors(cluster: Sequence[int], author: Sequence[int], stated: Mapping[int, Sequence[Pair]]) -> list[int]:
+    """The part of each row: clusters with all must-links and cannot-links of their author, as large as possible."""
+    places: dict[int, list[int]] = defaultdict(list)
+    for row, one in enumerate(author):
+        places[one].append(row)
+    parts = [0] * len(cluster)
+    for one, own in places.items():
+        here = {row: number for number, row in enumerate(own)}
+        pairs = [(here[a], here[b], same) for a, b, same in stated[one]]
+        found = consistent_parts([cluster[row] for row in own], pairs)
+        found = complete_parts(found, [(a, b) for a, b, same in pairs if not same])
+        for row, part in zip(own, found, strict=True):
+            parts[row] = own[0] + part
+    return parts
 
 
 # Step 4

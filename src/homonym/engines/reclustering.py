@@ -12,13 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from homonym.clustering.agglomerative import Clustering, cluster
-from homonym.clustering.arrays import Bags, Constraints, Frequencies, Integers, NamePrior
+from homonym.clustering.arrays import Bags, Constraints, Frequencies, NamePrior
 from homonym.collection.author_ids import author_ids
 from homonym.collection.block_reload import ReloadedBlocks, changed, reload_blocks
 from homonym.collection.encoded import Encoded
 from homonym.constraints.evidence import UserPairs, read_user_pairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
-from homonym.constraints.known_authors import author_codes, with_known_authors
 from homonym.constraints.name_prior import FullNames
 from homonym.io.result_directory import AUTHORS, CORPUS, PAIRS
 from homonym.io.tables import look_up
@@ -90,9 +89,10 @@ class ReclusteredBlock:
 
 
 def recluster(result: Path, blocks: Iterable[str], settings: Settings, folder: Path) -> ReclusteredBlocks:
-    """Cluster some blocks of a result again; fails if the authors are not those of the result.
+    """Cluster some blocks of a result again; fails if the authors are not those of a result that was never updated.
 
-    Authors with mentions of several blocks (see constraints/across_blocks.py) are one cluster in each of them.
+    Authors with mentions of several blocks (see constraints/across_blocks.py) are one cluster in each of them. The
+    authors of updates and decisions follow from more than this clustering, so they may be others.
     """
     reloaded = reload_blocks(result, blocks, settings, folder)
     encoded = reloaded.encoded
@@ -104,13 +104,8 @@ def recluster(result: Path, blocks: Iterable[str], settings: Settings, folder: P
     bags = encoded.gather(0, number, used)
     giant = encoded.giant_blocks()
     clustering = cluster(bags, encoded.frequencies, settings, constraints=constraints, names=names, giant=giant)
-    old = author_codes(reloaded.rows["author_id"], encoded.block_start)
     if not (result / CORPUS).exists():
         _require_same_authors(result, encoded, clustering, reloaded.rows)
-    elif not _same_partition(encoded, clustering, old):
-        # Authors that updates and decisions have made follow from what was known at the time of each.
-        constraints = with_known_authors(encoded.block_start, found, old, separate=True)
-        clustering = cluster(bags, encoded.frequencies, settings, constraints=constraints, names=names, giant=giant)
     return ReclusteredBlocks(reloaded, settings, bags, found, constraints, names, clustering)
 
 
@@ -120,14 +115,6 @@ def _pairs_among(result: Path, mention_ids: pa.ChunkedArray) -> UserPairs | None
     if not path.exists():
         return None
     return read_user_pairs(path).among(mention_ids.to_pylist())
-
-
-def _same_partition(encoded: Encoded, clustering: Clustering, old: Integers) -> bool:
-    """Whether mentions have the same cluster if and only if they have the same author."""
-    start = encoded.block_start
-    cluster_of = np.repeat(start[:-1], np.diff(start)) + clustering.label
-    pairs = np.unique(np.stack([cluster_of, old]), axis=1)
-    return bool(len(np.unique(cluster_of)) == len(np.unique(old)) == pairs.shape[1])
 
 
 def _require_same_authors(result: Path, encoded: Encoded, clustering: Clustering, rows: pa.Table) -> None:

@@ -1,11 +1,16 @@
-"""Answers about one block of a result that was clustered again: about its name, one of its authors, two mentions."""
+"""Answers about one block of a result that was clustered again: about its name, one of its authors, two mentions.
+
+All answers are about the authors that the result shows. Where the clustering alone gives others, an answer says so, and
+what made the difference: decisions of users, updates, or mentions under other names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
+from math import isnan
 
 import numpy as np
 
@@ -13,6 +18,7 @@ from homonym.clustering.arrays import Integers
 from homonym.clustering.reference import exceeds
 from homonym.engines.reclustering import ReclusteredBlock
 from homonym.errors import counted
+from homonym.explanation.author_causes import AuthorCauses
 from homonym.explanation.constraint_reasons import ConstraintReasons
 from homonym.explanation.explained import (
     ComparedClusters,
@@ -38,6 +44,7 @@ class BlockExplainer:
     """Answers about one block."""
 
     block: ReclusteredBlock
+    causes: AuthorCauses = field(default_factory=AuthorCauses)
 
     @cached_property
     def scores(self) -> BlockScores:
@@ -47,8 +54,9 @@ class BlockExplainer:
 
     @cached_property
     def tree(self) -> MergeTree:
-        """The merges of the block."""
-        return MergeTree.of(self.block.clustering)
+        """The merges of the block, as far as they are inside of its authors, and what joins the rest of these."""
+        found = MergeTree.of(self.block.clustering)
+        return found if self.is_clustered else found.of_authors(self.label.tolist())
 
     @cached_property
     def mentions(self) -> list[ExplainedMention]:
@@ -62,6 +70,11 @@ class BlockExplainer:
         ]
 
     @cached_property
+    def place(self) -> dict[str, int]:
+        """The place of each mention in the block."""
+        return {mention.mention_id: x for x, mention in enumerate(self.mentions)}
+
+    @cached_property
     def author_id(self) -> list[str]:
         """The author of each mention."""
         ids: list[str] = self.block.rows["author_id"].to_pylist()
@@ -69,8 +82,14 @@ class BlockExplainer:
 
     @cached_property
     def label(self) -> Integers:
-        """The cluster of each mention."""
-        return self.block.clustering.label.astype(np.int64)
+        """The number of each mention's author in the block."""
+        number: dict[str, int] = {}
+        return np.array([number.setdefault(one, len(number)) for one in self.author_id], np.int64)
+
+    @cached_property
+    def is_clustered(self) -> bool:
+        """Whether the authors of the result are what the clustering alone gives."""
+        return bool((self.label == self.block.clustering.label).all())
 
     @cached_property
     def reasons(self) -> ConstraintReasons:
@@ -108,15 +127,20 @@ class BlockExplainer:
         """
         members, others = self._members(label), self._runners_up(label)
         author, notes = self._author(label), [self._shortfall(other) for other in others]
+        notes += [one for one in self.decisions_about(label) if one not in " ".join(notes)]
+        if author.elsewhere:
+            notes.append(self.causes.why_elsewhere(author.author_id, self.name, self._mention_ids(members)))
         node = self.tree.root[members[0]] if mention is None else self.tree.parent.get(mention)
         merge = self.tree.merge_at(node) if node is not None else None
         if merge is None:
-            answer = f"{author.name} has this mention only: it was not merged with any other."
+            only = "only one mention under this name" if author.elsewhere else "this mention only"
+            answer = f"{author.name} has {only}: it was not merged with any other."
             return self._explanation("author", answer, [label], others=others, notes=notes)
         compared = self._merged(merge)
         what = "The last merge" if mention is None else "The merge that brought this mention here"
         notes = [*self._weakest(label), *notes] if mention is None else notes
-        answer = f"{author.name} has {counted(len(members), 'mention')}. {what} {self._verdict(compared)}"
+        under = " under this name" if author.elsewhere else ""
+        answer = f"{author.name} has {counted(len(members), 'mention')}{under}. {what} {self._verdict(compared)}"
         return self._explanation("author", answer, [label], merge=compared, others=others, notes=notes)
 
     def about_pair(self, xs: Sequence[int], ys: Sequence[int]) -> Explanation:
@@ -127,7 +151,7 @@ class BlockExplainer:
             return self._together(label, xs, ys, direct)
         compared = self._compare(self._members(label), self._members(other))
         answer = f"They are two authors. {self._why_apart(compared)}"
-        notes = self._better_partners(xs[0], ys[0], direct) if direct else []
+        notes = self._better_partners(xs[0], ys[0], direct) if direct and not compared.barriers else []
         return self._explanation("pair", answer, [label, other], merge=compared, direct=direct, notes=notes)
 
     def _together(
@@ -144,10 +168,15 @@ class BlockExplainer:
         answer = f"They are one author. The merge that joined them {self._verdict(compared)}"
         return self._explanation("pair", answer, [label], merge=compared, direct=direct)
 
+    def decisions_about(self, label: int) -> tuple[str, ...]:
+        """The decisions of users about mentions of an author, one sentence for each."""
+        elsewhere = self.causes.mentions_elsewhere(self.author_id[self._members(label)[0]], self.name)
+        return self.causes.about([*self._mention_ids(self._members(label)), *(one.mention_id for one in elsewhere)])
+
     def weakest_link(self, label: int) -> ComparedClusters | None:
         """The merge of an author with the lowest score; if there are only must-links, the last one."""
         merges = self._merges(label)
-        lowest = min(merges, key=lambda merge: merge.score, default=None)
+        lowest = min(merges, key=self._score, default=None)
         return self._merged(merges[-1] if lowest and lowest.is_must_link else lowest) if lowest else None
 
     def near_author(self, label: int, share: float) -> OtherAuthor | None:
@@ -204,7 +233,10 @@ class BlockExplainer:
         members = [self.mentions[x] for x in self._members(label)]
         forms = sorted({mention.name for mention in members}, key=lambda name: (-len(name), name))
         ordered = sorted(members, key=lambda mention: (mention.year is None, mention.year or 0, mention.mention_id))
-        return ExplainedAuthor(self.author_id[self._members(label)[0]], forms[0], tuple(ordered))
+        author_id = self.author_id[self._members(label)[0]]
+        elsewhere = self.causes.mentions_elsewhere(author_id, self.name)
+        given = self.causes.given_name(one.mention_id for one in (*members, *elsewhere))
+        return ExplainedAuthor(author_id, given or forms[0], tuple(ordered), elsewhere=elsewhere)
 
     def _tree_merges(self, clusters: Sequence[int]) -> tuple[TreeMerge, ...]:
         author_of = {label: self.author_id[self._members(label)[0]] for label in clusters}
@@ -221,16 +253,20 @@ class BlockExplainer:
             self.mentions[node].mention_id if node < mentions else node - mentions for node in (merge.left, merge.right)
         )
         if merge.is_must_link:
-            return TreeMerge(number, left, right, None, None, None, author_id)
-        share = _ratio(merge.score, self.scores.limit)
-        return TreeMerge(number, left, right, merge.round, merge.score, share, author_id)
+            return TreeMerge(number, left, right, None, None, None, author_id, merge.is_clustered)
+        score = self._score(merge)
+        return TreeMerge(number, left, right, merge.round, score, _ratio(score, self.scores.limit), author_id)
+
+    def _score(self, merge: Merge) -> float:
+        """The score of a merge; of one that lacks mentions which are of another author now, that without them."""
+        return self.tree.compared(merge, self.scores)[2].score if isnan(merge.score) else merge.score
 
     def _runners_up(self, label: int) -> list[OtherAuthor]:
         """The best partner of an author, and if a constraint excludes it, the best one that none excludes."""
         members, found = self._members(label), list[OtherAuthor]()
         for other in islice(self.scores.best_partners(members, self.label).tolist(), SEARCHED_AUTHORS):
             theirs = self._members(other)
-            is_excluded = bool(self.reasons.barriers(members, theirs))
+            is_excluded = bool(self._barriers(members, theirs))
             if not found or not is_excluded:
                 found.append(OtherAuthor(self._author(other), self._compare(members, theirs)))
             if not is_excluded:
@@ -241,14 +277,40 @@ class BlockExplainer:
 
     def _compare(self, C: Cluster, D: Cluster) -> ComparedClusters:
         """Compare two clusters that were not merged, in the direction with the higher score."""
-        found = self._compared(*self.scores.better(C, D), barriers=self.reasons.barriers(C, D))
+        found = self._compared(*self.scores.better(C, D), barriers=self._barriers(C, D))
         return replace(found, unused=self.reasons.unused(C, D))
+
+    def _barriers(self, C: Cluster, D: Cluster) -> tuple[str, ...]:
+        """Why no mention of C and D can be one author: decisions first, with what the clustering alone does."""
+        decisions = self.causes.barriers(self._mention_ids(C), self._mention_ids(D))
+        if decisions:
+            does = "makes them one author" if self._are_clustered(C, D) else "keeps them apart, too"
+            decisions = (*decisions, f"The clustering alone {does}.")
+        return (*decisions, *self.reasons.barriers(C, D))
+
+    def _are_clustered(self, C: Cluster, D: Cluster) -> bool:
+        """Whether the clustering alone has a mention of C and one of D in one cluster."""
+        label = self.block.clustering.label
+        return bool(np.isin(label[list(C)], label[list(D)]).any())
+
+    def _mention_ids(self, members: Cluster) -> list[str]:
+        return [self.mentions[x].mention_id for x in members]
 
     def _merged(self, merge: Merge) -> ComparedClusters:
         C, D, parts = self.tree.compared(merge, self.scores)
+        if not merge.is_clustered:
+            return self._compared(C, D, parts, links=self._added_links(C, D, parts), round=0)
         if merge.is_must_link:
             return self._compared(C, D, parts, links=self.reasons.links(C, D), round=0)
         return self._compared(C, D, parts, round=merge.round, needed=self._needed(parts))
+
+    def _added_links(self, C: Cluster, D: Cluster, parts: ScoreParts) -> tuple[str, ...]:
+        """Why C and D are one author, though the clustering keeps them apart, and why it does."""
+        against = self.reasons.barriers(C, D)
+        share = multiple(_ratio(parts.score, parts.threshold))
+        alone = " ".join(against) if against else f"Their score is {share}."
+        links = self.causes.links(self._mention_ids(C), self._mention_ids(D))
+        return (*links, f"The clustering alone keeps them apart. {alone}")
 
     def _compared(
         self,
@@ -331,6 +393,8 @@ class BlockExplainer:
         return "no evidence: the smoothing alone exceeds the limit"
 
     def _verdict(self, compared: ComparedClusters) -> str:
+        if compared.links and self._is_added(compared):
+            return f"was not made by the clustering. {' '.join(compared.links)}"
         if compared.links:
             return f"was demanded by a must-link. {' '.join(compared.links)}"
         return f"had a score of {multiple(compared.share, compared.limit_name)}."
@@ -343,9 +407,25 @@ class BlockExplainer:
         reached = f"Their score is {multiple(compared.share, compared.limit_name)}"
         if compared.barriers:
             return f"{' '.join(compared.barriers)} {reached}, but a constraint takes precedence."
+        if compared.share > 1 and not self.is_clustered:
+            return f"{reached}. {self._why_not_merged(compared)}"
         if exceeds(compared.score, compared.limit):
             return f"{reached}. It exceeds the limit of the name, but clusters of this size must share more."
         return f"{reached}, so {multiple(1 - compared.share, compared.limit_name)} is missing."
+
+    def _is_added(self, compared: ComparedClusters) -> bool:
+        """Whether two clusters are one author, but not by the clustering."""
+        C, D = ([self.place[one] for one in side] for side in (compared.left, compared.right))
+        return not self._are_clustered(C, D)
+
+    def _why_not_merged(self, compared: ComparedClusters) -> str:
+        """Why two authors of a result that grew are apart, though their score exceeds the limits."""
+        if self._is_added(compared):
+            return "It exceeds the limit, but the clustering never compared them with the mentions that they have now."
+        return (
+            "The clustering alone makes them one author, but updates keep the authors that were found with fewer "
+            "papers; homonym update --mode rebuild clusters them afresh."
+        )
 
     def _shortfall(self, other: OtherAuthor) -> str:
         author = f"{other.author.name} ({other.author.author_id}, {counted(len(other.author.mentions), 'mention')})"
@@ -354,11 +434,11 @@ class BlockExplainer:
     def _weakest(self, label: int) -> list[str]:
         """The merge of an author with the lowest score, if that is not the last one."""
         chosen = [merge for merge in self._merges(label) if not merge.is_must_link]
-        lowest = min(chosen, key=lambda merge: merge.score, default=None)
+        lowest = min(chosen, key=self._score, default=None)
         if lowest is None or lowest is chosen[-1]:
             return []
         sides = (short_mention(self.mentions[self.tree.members(node)[0]]) for node in (lowest.left, lowest.right))
-        share = multiple(_ratio(lowest.score, self.scores.limit))
+        share = multiple(_ratio(self._score(lowest), self.scores.limit))
         return [f"The merge with the lowest score ({share}) joined {' and '.join(sides)}."]
 
     def _merges(self, label: int) -> list[Merge]:
@@ -384,7 +464,7 @@ class BlockExplainer:
             merge = self.tree.merges[node - self.tree.mentions]
             partner = self.tree.members(merge.right if mention in self.tree.members(merge.left) else merge.left)
             if not merge.is_must_link:
-                share = multiple(_ratio(merge.score, self.scores.limit))
+                share = multiple(_ratio(self._score(merge), self.scores.limit))
                 first = short_mention(self.mentions[partner[0]])
                 notes.append(f"{short_mention(self.mentions[mention])} was first merged with {first} ({share}).")
         return notes

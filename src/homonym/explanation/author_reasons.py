@@ -12,6 +12,7 @@ import pyarrow as pa
 from homonym.engines.reclustering import recluster
 from homonym.errors import counted
 from homonym.explanation.answers import BlockExplainer
+from homonym.explanation.author_causes import AuthorCauses
 from homonym.explanation.explained import ComparedClusters, ExplainedMention, Explanation
 from homonym.explanation.wording import part_text, readable_text
 from homonym.io.result_directory import MENTIONS, SETTINGS
@@ -37,9 +38,11 @@ def author_reasons(result: Path, authors: Mapping[str, Sequence[str]]) -> dict[s
     if not present:
         return {}
     found: dict[str, list[str]] = {}
+    order = sorted(present, key=str.encode)
+    causes = AuthorCauses.read(result, order)
     with tempfile.TemporaryDirectory(prefix="homonym-") as work:
-        for block in recluster(result, sorted(present, key=str.encode), load_settings(result / SETTINGS), Path(work)):
-            explainer = BlockExplainer(block)
+        for block in recluster(result, order, load_settings(result / SETTINGS), Path(work)):
+            explainer = BlockExplainer(block, causes)
             label = dict(zip(explainer.author_id, explainer.label.tolist(), strict=True))
             for author_id in filter(label.__contains__, authors[explainer.name]):
                 if sentences := [*_sentences(explainer, label[author_id], NEAR)]:
@@ -69,12 +72,13 @@ def _sentences(explainer: BlockExplainer, label: int, near: float) -> Iterator[s
             f"The next author is {_isolated(author.name)} ({papers}, {_isolated(author.author_id)}), with "
             f"{_share_text(compared.share)}."
         )
+    yield from (_isolated(one, 4 * LONGEST_TEXT) for one in explainer.decisions_about(label))
 
 
 def _evidence(compared: ComparedClusters) -> str:
     """What decided that two groups of papers are one author."""
     if compared.links:
-        return " ".join(_isolated(link, 2 * LONGEST_TEXT) for link in compared.links).rstrip(".")
+        return "; ".join(_isolated(link.rstrip("."), 2 * LONGEST_TEXT) for link in compared.links)
     features = sorted((part for part in compared.parts if part.kind == "feature"), key=lambda part: -part.value)
     named = [_isolated(part_text(part)) for part in features[:NAMED_FEATURES]]
     more = [f"{len(features) - len(named):,} more"] if len(features) > len(named) else []

@@ -25,12 +25,16 @@ class ExplainedMention:
 
 @dataclass(frozen=True)
 class ExplainedAuthor:
-    """An author with its mentions, by year. `reasons` are sentences about it, if the question is about its name."""
+    """An author with its mentions, by year. `reasons` are sentences about it, if the question is about its name.
+
+    `elsewhere` are its mentions under other names, which are no part of the tree.
+    """
 
     author_id: str
     name: str
     mentions: tuple[ExplainedMention, ...]
     reasons: tuple[str, ...] = ()
+    elsewhere: tuple[ExplainedMention, ...] = ()
 
     @property
     def years(self) -> str:
@@ -97,7 +101,8 @@ class OtherAuthor:
 class TreeMerge:
     """A merge in the tree: each side is a mention id or the number of an earlier merge.
 
-    `score` and `share`, the score in multiples of the limit, are None for must-links.
+    `score` and `share`, the score in multiples of the limit, are None for must-links. `is_clustered` is false if it is
+    not the clustering that made the merge, but a decision, an update, or an identifier under another name.
     """
 
     number: int
@@ -107,6 +112,7 @@ class TreeMerge:
     score: float | None
     share: float | None
     author_id: str
+    is_clustered: bool = True
 
 
 @dataclass(frozen=True)

@@ -152,8 +152,14 @@ def _head(found: Explanation) -> list[str]:
 
 
 def _author(author: ExplainedAuthor) -> str:
+    return readable_text(author_heading(author))
+
+
+def author_heading(author: ExplainedAuthor) -> str:
+    """An author with its id, its mentions under the name in question, and those under other names."""
     years = f", {author.years}" if author.years else ""
-    return readable_text(f"{author.name} ({author.author_id}): {counted(len(author.mentions), 'mention')}{years}")
+    more = f"; {counted(len(author.elsewhere), 'more mention')} under other names" if author.elsewhere else ""
+    return f"{author.name} ({author.author_id}): {counted(len(author.mentions), 'mention')}{years}{more}"
 
 
 def _comparison(found: Explanation, compared: ComparedClusters) -> Iterator[str]:
@@ -225,6 +231,10 @@ def _merges(found: Explanation) -> Iterator[str]:
         if len(lines) > left:
             yield f"  … {len(lines) - left:,} more lines; --json has all merges."
         left -= len(lines)
+        yield from (f"  {'+ other name':<13}{short_mention(one)}" for one in author.elsewhere[: max(left, 1)])
+        if len(author.elsewhere) > max(left, 1):
+            yield f"  … {len(author.elsewhere) - max(left, 1):,} more under other names; --json has all of them."
+        left -= len(author.elsewhere)
 
 
 def merge_lines(author: ExplainedAuthor, merges: Sequence[TreeMerge]) -> list[str]:
@@ -266,7 +276,9 @@ def _score_text(merge: TreeMerge | None) -> str:
     """The score of a merge in a column of its own; the first mention has none."""
     if merge is None:
         return " " * 13
-    return f"+ {'must-link' if merge.share is None else f'{_number(merge.share)} ×':<11}"
+    if merge.share is None:
+        return f"+ {'must-link' if merge.is_clustered else 'joined':<11}"
+    return f"+ {f'{_number(merge.share)} ×':<11}"
 
 
 def tree_sizes(merges: Sequence[TreeMerge]) -> Mapping[str | int, int]:

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from homonym.errors import InputError, OutputError, SettingsError, first_line
+from homonym.errors import InputError, OutputError, SettingsError, counted, first_line
 from homonym.io.arrow_messages import read_layout
 from homonym.io.inputs import (
     COLUMNAR,
@@ -370,7 +370,8 @@ def _readable_batches(path: str, columns: Sequence[str]) -> Iterator[pa.RecordBa
             except _FAILURES as error:
                 lost, reason = max(1, (expected or 0) - read), f"{place} cannot be read ({first_line(error)})"
             if lost > 0:  # a damaged file may claim any number of rows, but a row takes about a byte at least
-                yield repeat(f"{reason}; {lost:,} rows are lost", min(lost, os.path.getsize(path)))
+                gone = f"{counted(lost, 'row')} {'is' if lost == 1 else 'are'} lost"
+                yield repeat(f"{reason}; {gone}", min(lost, os.path.getsize(path)))
 
 
 def _row_group(file: pq.ParquetFile, number: int, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from homonym.errors import counted
 from homonym.explanation.explained import ComparedClusters, ExplainedAuthor, Explanation
-from homonym.explanation.wording import grouped_parts, multiple, part_text, readable_text, type_text
+from homonym.explanation.wording import author_heading, grouped_parts, multiple, part_text, readable_text, type_text
 from homonym.report.explanation_figures import dendrogram, dendrogram_of, verdict_title, waterfall
 from homonym.report.figures import Picture
 from homonym.report.page import PageFigure, Table, render_template
@@ -67,8 +67,7 @@ def _tree(found: Explanation) -> PageFigure:
 
 
 def _heading(author: ExplainedAuthor) -> str:
-    years = f", {author.years}" if author.years else ""
-    return readable_text(f"{author.name} ({author.author_id}): {counted(len(author.mentions), 'mention')}{years}")
+    return readable_text(author_heading(author))
 
 
 def _comparison(found: Explanation, heading: str, compared: ComparedClusters) -> dict[str, object]:
@@ -102,6 +101,7 @@ def _rows(compared: ComparedClusters) -> Sequence[Sequence[str]]:
 
 
 def _papers(author: ExplainedAuthor) -> Table:
+    mentions = (*author.mentions, *author.elsewhere)
     rows = [
         (
             readable_text(mention.title or "(no title)"),
@@ -110,8 +110,8 @@ def _papers(author: ExplainedAuthor) -> Table:
             readable_text(mention.name),
             readable_text(mention.mention_id),
         )
-        for mention in author.mentions[:SHOWN_PAPERS]
+        for mention in mentions[:SHOWN_PAPERS]
     ]
-    if len(author.mentions) > SHOWN_PAPERS:
-        rows.append((f"{len(author.mentions) - SHOWN_PAPERS:,} more", "", "", "", ""))
+    if len(mentions) > SHOWN_PAPERS:
+        rows.append((f"{len(mentions) - SHOWN_PAPERS:,} more", "", "", "", ""))
     return Table(("title", "year", "venue", "written as", "mention"), rows)

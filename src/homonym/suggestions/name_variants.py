@@ -5,6 +5,7 @@ A pair is listed if its probability is at least MIN_SCORE. A sentence of evidenc
 
 from __future__ import annotations
 
+from collections.abc import Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,16 +55,28 @@ class VariantSearch(NamedTuple):
     rare: int
 
 
-def write_variants(result: Path, path: Path, *, threads: int | None = None, memory: int | None = None) -> VariantSearch:
-    """Write the list for a result directory that has documents. Without pairs, no file is written."""
-    found = search_variants(result, threads=threads, memory=memory)
+def write_variants(
+    result: Path,
+    path: Path,
+    *,
+    threads: int | None = None,
+    memory: int | None = None,
+    apart: Set[frozenset[str]] = frozenset(),
+) -> VariantSearch:
+    """Write the list for a result directory that has documents. Without pairs, no file is written.
+
+    `apart` are pairs of authors that users have called different; these are not listed.
+    """
+    found = search_variants(result, threads=threads, memory=memory, apart=apart)
     if found.listed:
         rows = [COLUMNS, *((*one[:5], f"{one.score:.{_DIGITS}f}", one.evidence) for one in found.listed)]
         write_atomic(path, csv_text(rows))
     return found
 
 
-def search_variants(result: Path, *, threads: int | None = None, memory: int | None = None) -> VariantSearch:
+def search_variants(
+    result: Path, *, threads: int | None = None, memory: int | None = None, apart: Set[frozenset[str]] = frozenset()
+) -> VariantSearch:
     """The pairs of authors of a result that may be one person, the most probable first, and how they were found."""
     with plain_path(result) as folder, result_database(threads, memory) as connection:
         authors = read_authors(connection, folder)
@@ -78,11 +91,12 @@ def search_variants(result: Path, *, threads: int | None = None, memory: int | N
         return VariantSearch([], candidates.compared, candidates.rare)
     score = score.round(_DIGITS)
     order = np.lexsort((candidates.pairs[:, 1], candidates.pairs[:, 0], -score))
-    chosen = order[score[order] >= MIN_SCORE][:MAX_LISTED]
+    chosen = order[score[order] >= MIN_SCORE][: MAX_LISTED + len(apart)]
     listed = [
         _variant(authors, a, b, candidates.kind[at], float(score[at]))
         for at, (a, b) in zip(chosen.tolist(), candidates.pairs[chosen].tolist(), strict=True)
-    ]
+        if not apart or frozenset((authors.author_id[a], authors.author_id[b])) not in apart
+    ][:MAX_LISTED]
     return VariantSearch(listed, candidates.compared, candidates.rare)
 
 

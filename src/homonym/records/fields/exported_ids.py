@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote_plus, unquote_plus
 
+from homonym.errors import counted
 from homonym.records.fields.contributors import group_and_person, is_marked_person, note_contributor
 from homonym.records.fields.people import plain_letters
 from homonym.records.model import Document, Note
@@ -93,7 +94,9 @@ def add_exported_ids(document: Document, document_id: str, author_ids: str, note
     if len(places) != len(authors):  # groups that the format itself does not recognise have no ids
         authors = [author for author in authors if is_marked_person(author) or group_and_person(author.name)[1]]
     if len(places) != len(authors):
-        notes.append(("field", f"{len(places)} ids of homonym for {len(document.authors)} authors"))
+        notes.append(
+            ("field", f"{counted(len(places), 'id')} of homonym for {counted(len(document.authors), 'author')}")
+        )
         return
     if authors is not document.authors:
         kept = set(map(id, authors))

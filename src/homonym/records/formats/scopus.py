@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 
-from homonym.errors import InputError
+from homonym.errors import InputError, counted
 from homonym.io.inputs import Source
 from homonym.io.table_text import Header, read_header
 from homonym.records.fields import exported_ids, identifiers
@@ -228,7 +228,7 @@ def _numbers(cell: str, in_names: list[str], notes: list[Note]) -> list[str]:
     if len(numbers) == len(in_names):
         return [number or other for number, other in zip(in_names, numbers, strict=True)]
     if numbers != [""]:
-        notes.append(("field", f"{len(numbers)} author ids for {len(in_names)} authors"))
+        notes.append(("field", f"{counted(len(numbers), 'author id')} for {counted(len(in_names), 'author')}"))
     return in_names
 
 

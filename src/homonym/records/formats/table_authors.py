@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from homonym.errors import counted
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address, address_and_emails, emails_in
 from homonym.records.fields.contributors import note_contributor
@@ -304,7 +305,7 @@ def _assigned(authors: list[Author], items: list[Any], field: str, notes: list[N
         return [(authors[0], item) for item in (items if field in {"affiliations", "emails"} else items[:1])]
     if len(items) == 1 and field == "affiliations":
         return [(author, items[0]) for author in authors]
-    notes.append(("field", f"{len(items)} values in {field} for {len(authors)} authors"))
+    notes.append(("field", f"{counted(len(items), 'value')} in {field} for {counted(len(authors), 'author')}"))
     return []
 
 

@@ -1,0 +1,65 @@
+"""Which decisions the tables of a result show: those that the last update has applied, and those made since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from homonym.corpus.decision_state import DecisionState, decision_state
+from homonym.corpus.decision_store import Decision, read_decisions
+from homonym.corpus.epoch import CorpusNote, read_note
+from homonym.io.result_directory import MENTIONS
+from homonym.io.tables import look_up
+
+
+@dataclass(frozen=True)
+class AppliedDecisions:
+    """What held of the decisions when the last update applied them, and the rows that came since, undos included."""
+
+    state: DecisionState = field(default_factory=DecisionState)
+    pending: Sequence[Decision] = ()
+
+    @classmethod
+    def read(cls, result: Path) -> AppliedDecisions:
+        """The decisions about a result; before its first update, none is applied."""
+        rows = read_decisions(result)
+        last = last_applied(rows, read_note(result)) if rows else 0
+        return cls(
+            decision_state(row for row in rows if row.number <= last), [row for row in rows if row.number > last]
+        )
+
+
+def last_applied(rows: Sequence[Decision], note: CorpusNote) -> int:
+    """The number of the last decision that an update has applied.
+
+    Notes of earlier versions do not have it: there, it is the last decision that is older than the update.
+    """
+    if note.decisions is not None:
+        return note.decisions
+    return max((row.number for row in rows if row.time[:19] <= note.time[:19]), default=0)
+
+
+def pending_rows(result: Path, rows: Sequence[Decision], state: DecisionState) -> frozenset[int]:
+    """The numbers of decisions that are in force now and were not in force for the last update, or the reverse.
+
+    A new undo is among them, if it takes something back that the update has applied.
+    """
+    last = last_applied(rows, read_note(result)) if rows else 0
+    before = {row.number for row in decision_state(row for row in rows if row.number <= last).active}
+    changed = before ^ {row.number for row in state.active}
+    undos = {row.number for row in rows if row.number > last and row.undoes in changed}
+    return frozenset(changed | undos)
+
+
+def authors_apart(result: Path, tables: Path) -> set[frozenset[str]]:
+    """Pairs of authors that decisions about a result call different; `tables` is the folder with its mentions."""
+    pairs = [pair for pair, same in decision_state(read_decisions(result, tables)).pairs.items() if not same]
+    if not pairs:
+        return set()
+    wanted = pa.array(sorted({one for pair in pairs for one in pair}), pa.string())
+    rows = look_up(tables / MENTIONS, "mention_id", wanted, ["mention_id", "author_id"]).to_pydict()
+    author = dict(zip(rows["mention_id"], rows["author_id"], strict=True))
+    return {frozenset((author[a], author[b])) for a, b in pairs if a in author and b in author}
