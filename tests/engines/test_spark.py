@@ -21,18 +21,22 @@ import pyarrow.parquet as pq
 import pytest
 
 from homonym.clustering.agglomerative import GIANT_BLOCK
+from homonym.commands.check import check
 from homonym.commands.cluster import cluster
+from homonym.commands.decide import decide
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.extract import extract
 from homonym.commands.generate import generate
 from homonym.commands.result import Summary, conflicts_path, settings_path
 from homonym.commands.run import Resources
+from homonym.commands.update import update
 from homonym.engines.local import LocalEngine
 from homonym.engines.spark.engine import SparkEngine
 from homonym.errors import InputError, OutputError, SettingsError
 from homonym.io.result_directory import DOCUMENTS, LOG
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus
+from tests.support.living import SETTINGS, document, tables, write_documents
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -465,3 +469,18 @@ def test_workers_without_homonym_get_its_source(tmp_path: Path) -> None:
         assert answer == "[{'type': 'a', 'feature': 'x', 'count': 1.5}]"
         assert Path(file).is_relative_to(tmp_path)
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@needs_spark
+def test_rebuild_of_a_spark_result_is_that_of_a_local_one(session: SparkSession, tmp_path: Path) -> None:
+    old = write_documents(tmp_path / "old.jsonl", map(document, range(20)))
+    new = write_documents(tmp_path / "new.jsonl", map(document, range(20, 26)))
+    made = {}
+    for name, resources in (("local", None), ("spark", SPARK)):
+        result = disambiguate(old, tmp_path / name, SETTINGS, resources=resources).output
+        decide(result, "different", "D0000#0", "D0001#0", reason="known", user="ann")
+        made[name] = update(result, new, mode="rebuild", resources=resources)
+        assert check(result).problems == []
+    assert made["local"].events == made["spark"].events
+    names = ("mentions", "authors", "documents", "ids")
+    assert tables(tmp_path / "local", names) == tables(tmp_path / "spark", names)
