@@ -272,7 +272,7 @@ def aligned_memory(size: int) -> Floats:
 class ReusedMemory:
     """Memory of one call after another. New memory for each call took a tenth of the time of large blocks.
 
-    Calls must not overlap. An array of more than `most` numbers is a new one.
+    Calls must not overlap. An array of more than `most` numbers is not kept.
     """
 
     def __init__(self, most: int) -> None:
@@ -280,11 +280,11 @@ class ReusedMemory:
 
     def take(self, size: int) -> Floats:
         """An array that is not initialised; it overwrites the one before."""
-        if size > self._most:
-            return aligned_memory(size)
         if size > len(self._kept):
             self._kept = np.empty(0)  # released before the new memory is allocated
-            self._kept = aligned_memory(size)
+            memory = aligned_memory(size)
+            self._kept = memory if size <= self._most else self._kept
+            return memory
         return self._kept[:size]
 
 

@@ -739,9 +739,9 @@ class _Clusterer:
         )
 
     def _thread_memory(self) -> ReusedMemory:
-        """The memory that this thread uses again, no more than half of its share of what large blocks may need."""
+        """The memory that this thread uses again, no more than its share of what large blocks may need."""
         if not hasattr(self.local, "memory"):
-            self.local.memory = ReusedMemory(self.room // (2 * self.engine.threads) // 8)
+            self.local.memory = ReusedMemory(self.room // self.engine.threads // 8)
         found: ReusedMemory = self.local.memory
         return found
 
