@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from homonym.clustering import compiling, reference
 from homonym.clustering.agglomerative import Clustering, cluster, round_table
-from homonym.clustering.arrays import Bags, Frequencies, NamePrior
+from homonym.clustering.arrays import CACHE_LINE, Bags, Frequencies, NamePrior, ReusedMemory
 from homonym.clustering.dense import blocks as dense_blocks
 from homonym.settings import Settings
 from tests.support.profiles import examples
@@ -73,6 +73,30 @@ def assert_same_as_reference(collection: list[list[Mention]], run: Settings, rar
 @given(collection=blocks, run=parameters(), rare=st.sampled_from([0, 1, 50]))
 def test_kernel_equals_reference(collection: list[list[Mention]], run: Settings, rare: int) -> None:
     assert_same_as_reference(collection, run, rare)
+
+
+@settings(max_examples=examples(300))
+@given(
+    collection=blocks, run=parameters(), most=st.sampled_from([0, 100, 10_000]), content=st.sampled_from([7.0, np.nan])
+)
+def test_memory_that_is_used_again_changes_no_bit(
+    collection: list[list[Mention]], run: Settings, most: int, content: float
+) -> None:
+    frequencies, memory = counted(collection, 1), ReusedMemory(most)
+    memory.take(most)[:] = content  # as another block would leave it
+    new = cluster(flat(collection), frequencies, run, margins=True)
+    again = cluster(flat(collection), frequencies, run, margins=True, memory=memory)
+    for name in ("label", "rounds", "merge_round", "merge_score", "own", "other"):
+        assert getattr(new, name).tobytes() == getattr(again, name).tobytes()
+
+
+def test_memory_is_kept_up_to_its_maximum() -> None:
+    memory = ReusedMemory(1000)
+    first = memory.take(1000)
+    assert first.ctypes.data % CACHE_LINE == 0
+    assert np.shares_memory(first, memory.take(500))
+    large = memory.take(1001)
+    assert not np.shares_memory(large, memory.take(1001))
 
 
 @pytest.mark.parametrize("variant", ["prob", "max"])

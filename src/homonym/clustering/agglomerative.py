@@ -26,6 +26,7 @@ from homonym.clustering.arrays import (
     Merges,
     Model,
     NamePrior,
+    ReusedMemory,
     SharedDocuments,
     no_constraints,
     no_documents,
@@ -104,6 +105,7 @@ def cluster(
     threads: int = 1,
     advance: Callable[[int], None] | None = None,
     store: RoundStore | None = None,
+    memory: ReusedMemory | None = None,
 ) -> Clustering:
     """Cluster all blocks; with `hypothetical`, merging continues after convergence until no pair may be joined.
 
@@ -113,7 +115,7 @@ def cluster(
     have only what belongs to the mention itself, and no block is giant. Which blocks are `giant` follows from
     `are_giant`, by default from their sizes; they are clustered by several threads, and `advance` is called with the
     number of merges of each of their rounds. A `store` keeps snapshots of the rounds of a giant block, the only one.
-    Blocks that are `skipped` stay singletons without margins.
+    Blocks that are `skipped` stay singletons without margins. The pairs of dense blocks are in `memory`, if given.
     """
     from homonym.clustering.dense.blocks import ChosenBlocks, cluster_blocks, new_scratch
 
@@ -133,9 +135,10 @@ def cluster(
     if dense.any():
         given = constraints or no_constraints()
         chosen = ChosenBlocks(np.flatnonzero(dense), constrained, limit)
+        profiles = len(given.cannot_link_start) - 1
         scratch = new_scratch(
-            inputs, chosen.number, len(frequencies.types), len(given.cannot_link_start) - 1, margins=margins
-        )
+            inputs, chosen.number, len(frequencies.types), profiles, margins=margins, memory=memory
+        )  # fmt: skip
         cluster_blocks(inputs, model, given, chosen, hypothetical, 0.0, scratch, output, np.zeros(0, np.int64))
     if store and giant.sum() > 1:
         raise ValueError("a store keeps the rounds of one giant block")
@@ -305,7 +308,7 @@ def _cooccurrence(inputs: KernelInput, begin: int, end: int) -> Cooccurrence:
 
     start = inputs.block_start[begin : end + 1]
     pairs = int(pairs_of(np.diff(start)).sum())
-    found = new_cooccurrence(int(start[-1] - start[0]), len(inputs.type_start) - 1, pairs)
+    found = new_cooccurrence(int(start[-1] - start[0]), np.empty((pairs + 1, len(inputs.type_start) - 1)))
     scratch = new_feature_scratch(int(np.diff(inputs.bag_start[start]).max(initial=1)))
     fill_pair_scores(begin, end, inputs, scratch, found)
     return found

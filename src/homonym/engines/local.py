@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from homonym.calibration.confidence import Confidence
 from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, needed_bytes
-from homonym.clustering.arrays import Bags, Floats, Integers, starts
+from homonym.clustering.arrays import Bags, Floats, Integers, ReusedMemory, aligned_memory, starts
 from homonym.clustering.shared_documents import pair_documents, share_documents, table_bytes
 from homonym.collection import counting
 from homonym.collection.author_summaries import load_facts, write_author_summaries
@@ -679,6 +679,8 @@ class _Clusterer:
         self.skipped = np.zeros(len(self.giant), np.bool_)
         for batch in self.sharing.batches:
             self.skipped[batch.blocks] = True
+        self.room = min(engine.memory // 4, LARGE_BLOCKS)
+        self.local = threading.local()
         self.progress = _SharedProgress()
         self.damaged: list[str] = []
 
@@ -712,8 +714,7 @@ class _Clusterer:
             needed = dense_bytes(largest(item), len(self.used))
             return needed if needed >= LARGE_BLOCK else 0
 
-        room = min(self.engine.memory // 4, LARGE_BLOCKS)
-        for item, clustering in map_as_completed(function, items, self.engine.threads, size, room):
+        for item, clustering in map_as_completed(function, items, self.engine.threads, size, self.room):
             self.engine.stages.note("cluster", batches=1)
             yield item, clustering
 
@@ -734,13 +735,21 @@ class _Clusterer:
             threads=self.engine.threads,
             advance=partial(self.progress.within, batch.first),
             store=RoundCheckpoint(manifest, batch.first) if self.giant[blocks].any() else None,
+            memory=self._thread_memory(),
         )
+
+    def _thread_memory(self) -> ReusedMemory:
+        """The memory that this thread uses again, no more than its share of what large blocks may need."""
+        if not hasattr(self.local, "memory"):
+            self.local.memory = ReusedMemory(self.room // self.engine.threads // 8)
+        found: ReusedMemory = self.local.memory
+        return found
 
     def _table_memory(self) -> Floats:
         """Memory for the largest table of all batches."""
         types = int(self.sharing.types.sum())
         largest = max((table_bytes(len(batch.documents), types) for batch in self.sharing.batches), default=0)
-        return np.empty(largest // 8)
+        return aligned_memory(largest // 8)
 
     def _cluster_shared(self, batch: SharedBatch, memory: Floats) -> Iterator[tuple[Integers, Clustering]]:
         """Compute the table of a batch and cluster its blocks."""
@@ -762,6 +771,7 @@ class _Clusterer:
                 hypothetical=self.trace,
                 margins=self.margins,
                 shared=share_documents(table, block_start, document, *own_names),
+                memory=self._thread_memory(),
             )
 
         parts = parts_of(batch.blocks, sizes[batch.blocks], ALONE_PAIRS)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.arrays import Integers, KernelInput, Margins, Merges
+from homonym.clustering.arrays import Integers, KernelInput, Margins, Merges, ReusedMemory
 from homonym.clustering.compiling import compiled, inlined, internal
 from homonym.clustering.dense.cooccurrence import (
     Cooccurrence,
@@ -59,22 +59,31 @@ class Scratch(NamedTuple):
 
 
 def new_scratch(
-    inputs: KernelInput, chosen: Integers, types: int, profiles: int = 0, *, margins: bool = False
+    inputs: KernelInput,
+    chosen: Integers,
+    types: int,
+    profiles: int = 0,
+    *,
+    margins: bool = False,
+    memory: ReusedMemory | None = None,
 ) -> Scratch:
     """Allocate the arrays that the chosen blocks share; those for cannot-links only if there are profiles.
 
     By numpy and not in compiled code, because numpy asks for huge pages: blocks of thousands of mentions touch the
-    memory of all pairs in no order.
+    memory of all pairs in no order. What pairs need is taken from `memory`, if given.
     """
     first, last = inputs.block_start[chosen], inputs.block_start[chosen + 1]
     largest = int((last - first).max(initial=1))
     triangle = largest * (largest - 1) // 2
+    S, square = (triangle + 1) * types, largest * largest
+    taken = (memory or ReusedMemory(0)).take(2 * S + 2 * square)
+    S_of_mentions, S_of_clusters, row, column = np.split(taken, [S, 2 * S, 2 * S + square])
     return Scratch(
         features=new_feature_scratch(int((inputs.bag_start[last] - inputs.bag_start[first]).max(initial=1))),
-        mentions=new_cooccurrence(largest, types),
-        S=np.empty((triangle + 1, types)),
+        mentions=new_cooccurrence(largest, S_of_mentions.reshape(triangle + 1, types)),
+        S=S_of_clusters.reshape(triangle + 1, types),
         sums=new_sums(largest, types),
-        scores=new_scores(largest),
+        scores=new_scores(row.reshape(largest, largest), column.reshape(largest, largest)),
         partition=Partition(
             np.empty(largest, np.int64), np.empty(largest, np.uint8),
             np.empty(largest, np.int64), np.empty(largest, np.int64),

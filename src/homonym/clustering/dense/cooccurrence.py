@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from homonym.clustering.arrays import Floats
 from homonym.clustering.compiling import compiled, inlined, internal
 from homonym.clustering.dense.exact_sums import exact_sum, replace_own_names
 from homonym.clustering.reference import TIE
@@ -25,7 +26,8 @@ class FeatureScratch(NamedTuple):
 
     `slots` is a hash table with open addressing from feature ids to local numbers; `key` leads back. `local[k]` is the
     local number of the feature of occurrence k, `inverse[f]` is 1/#(f). The occurrences of a feature so far are those
-    from `begin[f]` up to `end[f]`, with their mention (`holder`) and count (`amount`).
+    from `begin[f]` up to `end[f]`, with their mention (`holder`) and count (`amount`). What is used as an index has no
+    sign: numba would check for each access whether the index is negative and counts from the end.
     """
 
     slots: Any
@@ -45,12 +47,12 @@ def new_feature_scratch(occurrences: int) -> FeatureScratch:
         table *= 2
     return FeatureScratch(
         slots=np.empty(table, np.int32),
-        local=np.empty(occurrences, np.int32),
+        local=np.empty(occurrences, np.uint32),
         key=np.empty(occurrences, np.int32),
         inverse=np.empty(occurrences, np.float64),
         begin=np.empty(occurrences, np.int32),
         end=np.empty(occurrences, np.int32),
-        holder=np.empty(occurrences, np.int32),
+        holder=np.empty(occurrences, np.uint32),
         amount=np.empty(occurrences, np.float64),
     )
 
@@ -96,10 +98,9 @@ class Cooccurrence(NamedTuple):
     n: Any
 
 
-def new_cooccurrence(mentions: int, types: int, pairs: int | None = None) -> Cooccurrence:
-    """Allocate what a block of at most this many mentions needs, or some blocks with this many mentions and pairs."""
-    pairs = mentions * (mentions - 1) // 2 if pairs is None else pairs
-    return Cooccurrence(np.empty((pairs + 1, types)), np.empty((mentions, types)), np.empty((mentions, types)))
+def new_cooccurrence(mentions: int, S: Floats) -> Cooccurrence:
+    """Allocate what some mentions need, given the memory of their pairs."""
+    return Cooccurrence(S, np.empty((mentions, S.shape[1])), np.empty((mentions, S.shape[1])))
 
 
 @internal
@@ -163,7 +164,7 @@ def _look_up_documents(x, first, inputs, row, own, n):
         n[exact] -= in_document[k] - in_mention[k]
     for y in range(x + 1):
         e = document[first + y]
-        at = d * (d + 1) // 2 + e if e <= d else e * (e + 1) // 2 + d
+        at = np.uint64(d * (d + 1) // 2 + e if e <= d else e * (e + 1) // 2 + d)
         for column in range(kind.size):
             shared = table[at, column]
             if kind[column] == exact:

@@ -39,7 +39,7 @@ def index_documents(inputs, scratch):
         start[scratch.local[k] + 1] += 1
     start = np.cumsum(start)
     place = start[:-1].copy()
-    document, amount = np.empty(occurrences, np.int32), np.empty(occurrences)
+    document, amount = np.empty(occurrences, np.uint32), np.empty(occurrences)
     position = np.empty(occurrences, np.int64)
     for d in range(bag_start.size - 1):
         for k in range(bag_start[d], bag_start[d + 1]):

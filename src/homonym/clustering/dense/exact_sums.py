@@ -27,7 +27,8 @@ def replace_own_names(high, low, i, end_i, j, end_j, feature, in_document, in_me
             of_mentions = in_mention[i] * in_mention[j] * inverse[i]
             if of_documents != of_mentions:
                 high, low = exact_sum(high, low, -of_documents)
-                high, low = exact_sum(high, low, of_mentions)
+                if of_mentions > 0.0:
+                    high, low = exact_sum(high, low, of_mentions)
             i, j = i + 1, j + 1
         elif feature[i] < feature[j]:
             i += 1

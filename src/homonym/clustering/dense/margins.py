@@ -97,17 +97,18 @@ def _fill_shared(start, K, label, S, use_max, shared):
             for t in range(types):
                 shared[d, i, t] = 0.0
     for y in range(label.size):
-        d = label[y]
-        for x in range(start, end):
+        D = np.uint32(label[y])
+        for i in range(end - start):
+            x = start + i
             if x == y:
                 continue
-            at = x * (x - 1) // 2 + y if y < x else y * (y - 1) // 2 + x
+            at = np.uint64(x * (x - 1) // 2 + y if y < x else y * (y - 1) // 2 + x)
             if use_max:
                 for t in range(types):
-                    shared[d, x - start, t] = max(shared[d, x - start, t], S[at, t])
+                    shared[D, i, t] = max(shared[D, i, t], S[at, t])
             else:
                 for t in range(types):
-                    shared[d, x - start, t] += S[at, t]
+                    shared[D, i, t] += S[at, t]
 
 
 @internal

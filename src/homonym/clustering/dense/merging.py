@@ -281,10 +281,11 @@ def _absorb(a, b, alive, S, sums, use_max):
     n, size, types, before_a, before_b = sums.n, sums.size, S.shape[1], a * (a - 1) // 2, b * (b - 1) // 2
     size_b, size[b] = size[b], 0.0  # clusters of size 0 have been absorbed
     for k in alive:
-        if k == a or size[k] == 0.0:
+        if k < 0 or k == a or size[k] == 0.0:
             continue
         before_k = k * (k - 1) // 2
         to, source = before_a + k if k < a else before_k + a, before_b + k if k < b else before_k + b
+        to, source = np.uint64(to), np.uint64(source)
         for t in range(types):
             if use_max:
                 S[to, t] = max(S[to, t], S[source, t])

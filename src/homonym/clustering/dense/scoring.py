@@ -1,6 +1,9 @@
 """The scores of all pairs of clusters of one block, given S and n, and the best ones of each cluster.
 
 Scores are kept from round to round: a merge changes only those of the new cluster.
+
+Loops over clusters check that their numbers are not negative, though none is, and positions of pairs have no sign:
+then numba need not check for each access to an array whether the index counts from the end.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.arrays import Model
+from homonym.clustering.arrays import Floats, Model
 from homonym.clustering.compiling import compiled, inlined, internal
 from homonym.clustering.reference import ROUNDING, TIE
 
@@ -66,12 +69,9 @@ def _new_highest(places: int) -> HighestValues:
     return HighestValues(np.empty(places), np.empty(places, np.int64), np.empty(places))
 
 
-def new_scores(places: int) -> PairScores:
-    """Allocate the scores of the pairs of some clusters."""
-    return PairScores(
-        np.empty((places, places)), np.empty((places, places)),
-        _new_highest(places), _new_highest(places), _new_highest(places),
-    )  # fmt: skip
+def new_scores(row: Floats, column: Floats) -> PairScores:
+    """Allocate what the scores of some clusters need, given the memory of their pairs."""
+    return PairScores(row, column, *(_new_highest(len(row)) for _ in range(3)))
 
 
 class Names(NamedTuple):
@@ -245,14 +245,14 @@ def _score_changed(alive, changed, S, sums, model, names, named, linked, scores)
     constrained, use_max, types = linked.size > 0, model.use_max, S.shape[1]
     pairs, f, chance_c, chance_d = 1.0, 1.0, 0.0, 0.0
     for c in alive:
-        if not changed[c]:
+        if c < 0 or not changed[c]:
             continue
         size_c, smooth_c, w_c, level_c, reach_c = size[c], smooth[c], w[c], level[c], reach[c]
         before_c, row_c, column_c = c * (c - 1) // 2, row[c], column[c]
         for d in alive:
-            if d == c or (changed[d] and d > c):
+            if d < 0 or d == c or (changed[d] and d > c):
                 continue
-            at = before_c + d if d < c else d * (d - 1) // 2 + c
+            at = np.uint64(before_c + d if d < c else d * (d - 1) // 2 + c)
             if not use_max:
                 pairs = size_c * size[d]
             c_given_d, d_given_c = pairs * smooth[d], pairs * smooth_c
@@ -299,11 +299,11 @@ def _find_bests(alive, score, bests):
     """Find the best values that are not known."""
     best, other, second = bests
     for c in alive:
-        if other[c] >= 0:
+        if c < 0 or other[c] >= 0:
             continue
         highest, runner_up, found, row = -np.inf, -np.inf, c, score[c]
         for d in alive:
-            if d == c:
+            if d < 0 or d == c:
                 continue
             value = row[d]
             if value > highest:
