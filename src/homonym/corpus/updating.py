@@ -156,8 +156,7 @@ def _new_rows(plan: UpdatePlan) -> pa.Table:
     """The rows of the mentions of new and changed documents; they have no author yet."""
     if not len(plan.changes.rows):
         return nullable_rows(MENTION_ROWS.empty_table())
-    with TemporaryDirectory(dir=plan.work) as folder:
-        part = extract_records(plan.changes.rows["record"], plan.epoch.settings, Path(folder))
+    part = extract_records(plan.changes.rows["record"], plan.epoch.settings)
     add_features(plan.folder, part["features"])
     return _without_authors(part["mentions"])
 
@@ -252,8 +251,7 @@ def _renamed_mentions(plan: UpdatePlan) -> dict[str, str]:
         return {}
     documents = sorted(plan.changes.changed)
     records = plan.changes.rows.filter(pc.is_in(plan.changes.rows["document_id"], pa.array(documents, pa.string())))
-    with TemporaryDirectory(dir=plan.work) as folder:
-        part = extract_records(records["record"], plan.epoch.settings, Path(folder))
+    part = extract_records(records["record"], plan.epoch.settings)
     return inherited_rows(
         _without_authors(part["mentions"]), _rows(plan, "document_id", documents), plan.changes.changed
     )[1]
