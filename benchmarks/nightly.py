@@ -24,6 +24,8 @@ from typing import NamedTuple
 
 import orjson
 
+# What `make bench` simulates: two months.
+MENTIONS, NIGHTS, DOCUMENTS = 100_000, 60, 100
 SEED = 11
 COMMAND = [sys.executable, "-m", "homonym"]
 # Mean number of authors of a generated document.
@@ -41,8 +43,13 @@ class Night(NamedTuple):
     begins_epoch: bool
 
 
-def run(mentions: int, nights: int, documents: int, folder: Path) -> tuple[float, list[Night]]:
+def simulate(mentions: int, nights: int, documents: int) -> tuple[float, list[Night]]:
     """CPU seconds of the first run, and all nights."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _simulate(mentions, nights, documents, Path(folder))
+
+
+def _simulate(mentions: int, nights: int, documents: int, folder: Path) -> tuple[float, list[Night]]:
     parts = _parts(mentions, nights, documents, folder)
     (folder / "first.jsonl").write_bytes(b"".join(parts[0]))
     first, _ = _measured("disambiguate", "first.jsonl", "-o", "result", "-q", folder=folder)
@@ -124,8 +131,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=20, help="new documents in each update")
     parser.add_argument("--csv", type=Path, help="a file for one row per night")
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        first, nights = run(chosen.mentions, chosen.nights, chosen.documents, Path(folder))
+    first, nights = simulate(chosen.mentions, chosen.nights, chosen.documents)
     if chosen.csv:
         with chosen.csv.open("w", newline="") as stream:
             csv.writer(stream).writerows([Night._fields, *nights])

@@ -318,6 +318,8 @@ def _with_clusters(plan: UpdatePlan, base: pa.Table, conflicts: list[ConstraintC
         computed = {"cluster": pa.array(found.cluster.astype(np.int64) + first)}
         done.append(_with_columns(rows, computed | {new: found.column(name) for name, new in _COMPUTED.items()}))
         first += len(rows)
+        del found  # its bags are large, and so is what Arrow keeps of the memory for documents
+        pa.default_memory_pool().release_unused()
     return pa.concat_tables(done).sort_by(ORDER)
 
 

@@ -690,7 +690,7 @@ def rechunked(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
 
 
 # Row groups of a Parquet file that are read at once to look up rows.
-LOOKED_UP_GROUPS = 32
+LOOKED_UP_GROUPS = 8
 
 
 def look_up(path: Path, column: str, values: pa.Array | pa.ChunkedArray, columns: list[str] | None = None) -> pa.Table:
