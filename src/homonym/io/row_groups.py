@@ -65,7 +65,7 @@ def splice_row_groups(source: Path, target: Path, groups: Iterable[int | pa.Tabl
         output.write(footer + len(footer).to_bytes(4, "little") + MAGIC)
 
 
-class _Group(NamedTuple):
+class _RowGroup(NamedTuple):
     """A row group: its description, the number of its rows, and where its bytes are."""
 
     text: bytes
@@ -78,7 +78,7 @@ class _Footer(NamedTuple):
     """The footer of a file: its schema, its row groups, and the bytes before and after rows and groups."""
 
     schema: bytes
-    groups: list[_Group]
+    groups: list[_RowGroup]
     before: bytes
     after: bytes
 
@@ -107,7 +107,7 @@ class _Footer(NamedTuple):
             raise UnusualLayoutError
         return cls(text[schema.begin : schema.end], found, text[: rows.header], text[groups.end :])
 
-    def with_groups(self, groups: list[_Group]) -> bytes:
+    def with_groups(self, groups: list[_RowGroup]) -> bytes:
         """The bytes of a footer with other row groups."""
         rows = bytes([0x10 | 6]) + _signed(sum(group.rows for group in groups))
         size = len(groups)
@@ -117,7 +117,7 @@ class _Footer(NamedTuple):
         return self.before + rows + head + b"".join(group.text for group in groups) + self.after
 
 
-def _group(text: bytes) -> _Group:
+def _group(text: bytes) -> _RowGroup:
     numbers = {}
     for field in _fields(text, 0):
         if field.kind in _INTEGERS:
@@ -125,7 +125,7 @@ def _group(text: bytes) -> _Group:
         elif field.number == _COLUMNS:
             for begin, _ in _elements(text, field.begin):
                 _require_no_index(text, begin)
-    return _Group(text, numbers[_GROUP_ROWS], numbers[_GROUP_PLACE], numbers[_GROUP_SIZE])
+    return _RowGroup(text, numbers[_GROUP_ROWS], numbers[_GROUP_PLACE], numbers[_GROUP_SIZE])
 
 
 def _require_no_index(text: bytes, begin: int) -> None:
@@ -134,7 +134,7 @@ def _require_no_index(text: bytes, begin: int) -> None:
         raise UnusualLayoutError
 
 
-def _write_group(output: IO[bytes], table: pa.Table, writing: Writing, schema: bytes) -> _Group:
+def _write_group(output: IO[bytes], table: pa.Table, writing: Writing, schema: bytes) -> _RowGroup:
     """Write the bytes of a new row group; its description is as in a file of its own."""
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(sink, writing.schema, **writing.options) as writer:
@@ -170,7 +170,7 @@ _PLACES: _Places = {
 }
 
 
-def _moved(group: _Group, distance: int) -> _Group:
+def _moved(group: _RowGroup, distance: int) -> _RowGroup:
     """The same row group at another place of a file."""
     if not distance:
         return group
