@@ -9,6 +9,9 @@ TOOLS := $(VENV)/.tools
 # Tests of one file share fixtures, so they run in one process; conftest.py puts the longest files first.
 PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
+# Some machines tell Python to write no bytecode. Each of the many processes of a test run would compile all modules.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test thorough quick check format bench accuracy mutants docs clean
 
@@ -37,7 +40,7 @@ check: $(TOOLS)  ## ruff, mypy --strict, import-linter
 test: check  ## all checks and all tests, on all cores; this is what CI runs
 	$(PYTEST) --hypothesis-profile full
 
-thorough: check  ## like test, with three times as many examples of the property tests; run it after changes of the kernel
+thorough: check  ## like test, with five times as many examples of the property tests; run it after changes of the kernel
 	$(PYTEST) --hypothesis-profile thorough
 
 quick: $(TOOLS)  ## all tests except slow ones, with few Hypothesis examples: about four minutes

@@ -27,7 +27,7 @@ from benchmarks.accuracy import DATA
 from homonym.commands.disambiguate import disambiguate
 from homonym.features.blocking import SCHEMES
 from homonym.names.parse import parse_name
-from homonym.suggestions.name_variants import NameVariant, find_variants
+from homonym.suggestions.name_variants import NameVariant, search_variants
 
 SETS = ("nsf2008", "openreview")
 SHARE = 0.1
@@ -113,7 +113,7 @@ def measure(name: str, data: Path) -> None:
         done = disambiguate(source, result)
         print(f"{name}: {done.mentions:,} mentions, {len(renamed):,} people renamed, seconds of stages {done.seconds}")
         person = people_of(result, documents)
-        listed = find_variants(result)
+        listed = search_variants(result).listed
     for limit in LIMITS:
         _print(limit, [one for one in listed if one.score >= limit], person, renamed)
 

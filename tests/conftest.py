@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -26,6 +27,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     long_files = {item.path: rank for rank, mark in reversed(list(enumerate(LONG))) for item in items
                   if item.get_closest_marker(mark)}  # fmt: skip
     items.sort(key=lambda item: long_files.get(item.path, len(LONG)))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_sync() -> Iterator[None]:
+    """Do not wait for the disk: a run syncs dozens of small files. Tests of power failures start processes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: None)
+        yield
 
 
 @pytest.fixture(scope="session")

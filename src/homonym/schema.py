@@ -1,4 +1,4 @@
-"""The layout of every table, defined once.
+"""The layout of every table that users get, defined once. Tables of the work directory are in collection/layout.py.
 
 Column names are a contract: scripts of users read these tables.
 """
@@ -115,6 +115,61 @@ NAME_COUNTS = pa.schema(
 
 The row of the kind `all` has an empty name, and the number of all full names. In small collections, the names of the
 background are included (see collection/background.py).
+"""
+
+ID_ROWS = pa.schema(
+    [
+        pa.field("author_id", pa.string(), nullable=False),
+        pa.field("status", pa.string(), nullable=False),
+        pa.field("target", pa.string()),
+        pa.field("split_from", pa.string()),
+        pa.field("created", pa.int32(), nullable=False),
+        pa.field("changed", pa.int32(), nullable=False),
+    ]
+)
+"""Every author id that was ever given, in the order of author_id: ids.parquet of an updated result.
+
+`status` is active, redirect or retired; `target` is where a redirect leads. `split_from` is the author that a new one
+was split off. `created` and `changed` are numbers of updates; 0 is the run that wrote the result.
+"""
+
+EVENT_ROWS = pa.schema(
+    [
+        pa.field("number", pa.int64(), nullable=False),
+        pa.field("time", pa.string(), nullable=False),
+        pa.field("update", pa.int32(), nullable=False),
+        pa.field("epoch", pa.int32(), nullable=False),
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("author_id", pa.string(), nullable=False),
+        pa.field("other_id", pa.string()),
+        pa.field("mention_id", pa.string()),
+        pa.field("reason", pa.string(), nullable=False),
+    ]
+)
+"""What happened to authors, in order: events.parquet of an updated result.
+
+`time` is UTC, `update` the number of the update. The kinds are:
+
+- created: a new author;
+- merged: `author_id` is now a redirect to `other_id`;
+- split: `author_id` is new, and its mentions were those of `other_id`;
+- moved: the mention `mention_id` left `other_id` for `author_id`, and no other event says so;
+- retired: `author_id` has no mentions any more;
+- revived: `author_id` was a redirect to `other_id`, and is an author again, because a decision was undone.
+"""
+
+RENAMED_ROWS = pa.schema(
+    [
+        pa.field("number", pa.int64(), nullable=False),
+        pa.field("decision", pa.int64(), nullable=False),
+        pa.field("former_id", pa.string(), nullable=False),
+        pa.field("mention_id", pa.string(), nullable=False),
+    ]
+)
+"""Mentions that got another id, in order: renamed.parquet of an updated result.
+
+Renames of one update have the same `number` and happen at once. `decision` is the number of the last decision before.
+The `mention_id` of a mention that is gone is no mention.
 """
 
 GOLD = pa.schema(

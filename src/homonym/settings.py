@@ -10,6 +10,7 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -146,6 +147,17 @@ CONSTRAINTS = ("names", "identifiers", "documents")
 LINKING_ONLY = ("email",)
 #: Maximum number of trusted identifier kinds: each takes two bits of a 64-bit column.
 MAX_IDENTIFIERS = 25
+
+
+@lru_cache(maxsize=1024)
+def identifier_kind(name: str) -> str:
+    """The normal form of a kind of identifiers: no hyphens, underscores and spaces, lower case.
+
+    >>> identifier_kind("Researcher-ID"), identifier_kind("researcher_id"), identifier_kind("ORCID iD")
+    ('researcherid', 'researcherid', 'orcidid')
+    """
+    return re.sub(r"[-_\s]", "", name).lower()
+
 
 #: Groups of settings: those of extraction are part of the cache keys of checkpoints (engines/local_checkpoints.py), and
 #: all groups define which options a command has.
@@ -329,8 +341,7 @@ class Settings(BaseModel):
     @field_validator("identifiers")
     @classmethod
     def _identifiers_are_kinds(cls, identifiers: str) -> str:
-        # "Researcher-ID" and "researcherid" are the same kind, as in records.
-        kinds = list(dict.fromkeys(re.sub(r"[-_\s]", "", kind).lower() for kind in identifiers.split(",")))
+        kinds = list(dict.fromkeys(map(identifier_kind, identifiers.split(","))))
         if "" in kinds:
             raise ValueError(f"expected identifier kinds, such as orcid,isni, got {identifiers!r}")
         for kind in kinds:

@@ -213,7 +213,7 @@ def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("large")
-    assert homonym_command("generate", "-o", directory, "--mentions", 150_000, "-q").returncode == 0
+    assert homonym_command("generate", "-o", directory, "--mentions", 80_000, "-q").returncode == 0
     plain = directory / "documents.jsonl"
     plain.write_bytes(gzip.decompress((directory / "documents.jsonl.gz").read_bytes()))
     return plain

@@ -295,13 +295,13 @@ def random_names(mentions: int, seed: int) -> NamePrior:
 def test_equals_dense_kernel_on_medium_blocks_in_every_variant(
     variant: str, joint: bool, gamma: float, bound: bool
 ) -> None:
-    bags, frequencies = zipf_block(350, 5)
-    constraints = random_constraints(350, 6) if bound else None
+    bags, frequencies = zipf_block(150, 5)
+    constraints = random_constraints(150, 6) if bound else None
     scope = "within" if joint == bound else "overall"
     for alpha in (0.0, 2e-4 if joint else 0.02, 0.9):
         run = Settings(variant=variant, joint=joint, gamma=gamma, scope=scope, alpha=alpha)
         limited = [run] if variant == "max" or joint else [run, run.changed(chance_limit=0.5)]
-        for hypothetical, names, case in product((False, True), (None, random_names(350, 8)), limited):
+        for hypothetical, names, case in product((False, True), (None, random_names(150, 8)), limited):
             options: dict[str, Any] = {"constraints": constraints, "names": names, "hypothetical": hypothetical}
             dense = clustered(bags, frequencies, case, **options)
             with every_block_is_giant():
@@ -312,7 +312,7 @@ def test_equals_dense_kernel_on_medium_blocks_in_every_variant(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "mentions", "seed", "alpha"),
-    [("prob", 700, 1, 0.07), ("prob", 2000, 2, 0.07), ("max", 700, 1, 0.02), ("max", 2000, 2, 0.02)],
+    [("prob", 700, 1, 0.07), ("prob", 1200, 2, 0.07), ("max", 700, 1, 0.02), ("max", 1200, 2, 0.02)],
 )
 def test_equals_dense_kernel_on_larger_blocks(variant: str, mentions: int, seed: int, alpha: float) -> None:
     bags, frequencies = zipf_block(mentions, seed)

@@ -20,8 +20,6 @@ from homonym.commands.disambiguate import disambiguate
 from homonym.commands.extract import extract
 from homonym.commands.update import update
 from homonym.corpus.epoch import file_digest
-from homonym.corpus.event_table import EVENT_ROWS
-from homonym.corpus.ids import ID_ROWS
 from homonym.errors import InputError
 from homonym.io.result_directory import (
     AUTHORS,
@@ -35,6 +33,7 @@ from homonym.io.result_directory import (
     REPORT,
     SETTINGS,
 )
+from homonym.schema import EVENT_ROWS, ID_ROWS
 from homonym.settings import Settings
 from tests.commands.test_explain import FILLERS, PAPERS
 from tests.commands.test_result_directory import write
@@ -100,9 +99,9 @@ def test_missing_and_cut_files(name: str, result: Path) -> None:
         (AUTHORS, lambda rows: rows.append(dict(rows[0])), "several rows for the author"),
         (AUTHORS, lambda rows: rows.pop(0), "authors.parquet: it lacks the author"),
         (AUTHORS, lambda rows: rows.append(rows[0] | {"author_id": "ZOE, Z/000000000000"}), "who has no mention"),
-        (AUTHORS, lambda rows: rows[0].update(mentions=9), "other numbers of mentions or documents"),
-        (AUTHORS, lambda rows: rows[0].update(first_year=1066), "other years than the documents"),
-        (AUTHORS, lambda rows: rows[0].update(variants=[]), "other names than the mentions"),
+        (AUTHORS, lambda rows: rows[0].update(mentions=9), "the wrong number of mentions or documents"),
+        (AUTHORS, lambda rows: rows[0].update(first_year=1066), "the wrong years for the author"),
+        (AUTHORS, lambda rows: rows[0].update(variants=[]), "the wrong names for the author"),
     ],
 )
 def test_tables_that_disagree(name: str, how: Callable[[Any], object], message: str, result: Path) -> None:
@@ -114,7 +113,7 @@ def test_tables_that_disagree(name: str, how: Callable[[Any], object], message: 
 
 def test_other_columns(result: Path) -> None:
     pq.write_table(pq.read_table(result / AUTHORS).drop_columns(["name"]), result / AUTHORS)
-    assert "it has other columns" in only_problem(result)
+    assert "its columns are not" in only_problem(result)
 
 
 def living(result: Path) -> None:
@@ -155,10 +154,10 @@ def note_digests(result: Path) -> None:
     ("name", "how", "message"),
     [
         (IDS, lambda rows: rows.append(dict(rows[0])), "several rows for the id"),
-        (IDS, lambda rows: rows.pop(0), "does not have the author"),
-        (IDS, lambda rows: rows[-1].update(status="active"), "as active, but it has no mention"),
+        (IDS, lambda rows: rows.pop(0), "does not list the author"),
+        (IDS, lambda rows: rows[-1].update(status="active"), "as active, but no mention has it"),
         (IDS, lambda rows: rows[-2].update(target="NO, N/000000000000"), "redirects to the id 'NO, N/000000000000'"),
-        (IDS, lambda rows: rows[-2].update(target="OLD, A/000000000000"), "does not lead to an author"),
+        (IDS, lambda rows: rows[-2].update(target="OLD, A/000000000000"), "leads neither to an author"),
         (IDS, lambda rows: rows[-2].update(target=None), "unknown status or a wrong target"),
         (IDS, lambda rows: rows[0].update(split_from="NO, N/000000000000"), "split off 'NO, N/000000000000'"),
         (IDS, lambda rows: rows[0].update(created=1), "has no event for the new id"),

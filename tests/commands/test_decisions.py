@@ -19,7 +19,7 @@ from homonym.commands.decisions import decisions
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.extract import extract
 from homonym.constraints.evidence import read_user_pairs
-from homonym.corpus.decision_state import decision_pairs
+from homonym.corpus.decision_state import decision_state
 from homonym.corpus.decision_store import NewDecision, add_decisions, read_decisions
 from homonym.errors import HomonymError, InputError
 from homonym.io.result_directory import DECISIONS, MENTIONS
@@ -52,9 +52,7 @@ def test_decision_between_mentions(result: Path) -> None:
     found = decide(result, "different", "d1#0", "d2#0", reason="two people", user="ann")
     assert found.decision.number == 1
     assert (found.decision.user, found.decision.reason) == ("ann", "two people")
-    pairs = decision_pairs(result)
-    assert pairs is not None
-    assert (pairs.a, pairs.b, pairs.same) == (("d1#0",), ("d2#0",), (False,))
+    assert decision_state(read_decisions(result)).pairs == {("d1#0", "d2#0"): False}
 
 
 def test_author_is_represented_by_its_anchor(result: Path) -> None:
@@ -142,7 +140,7 @@ def test_undo_and_status(result: Path) -> None:
     decide(result, "same", "d1#0", "d2#0", reason="x")
     listed = decisions(result, undo=1, user="bob", reason="mistake")
     assert [listed.status(row) for row in listed.rows] == ["undone by 2", "in force"]
-    assert decision_pairs(result) is None
+    assert decision_state(read_decisions(result)).pairs == {}
     assert "0 decisions in force, of 2 rows" in str(listed)
 
 

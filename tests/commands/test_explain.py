@@ -237,7 +237,7 @@ def test_refuses_other_results(result: Path, tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", PAPERS)
     extract(source, tmp_path / "m.jsonl")
     bags = cluster(tmp_path / "m.jsonl", tmp_path / "bags", Settings(kappa=7)).output
-    with pytest.raises(InputError, match=r"has no documents.parquet, as results of homonym cluster"):
+    with pytest.raises(InputError, match=r"has no documents.parquet: results of homonym cluster have no documents"):
         explain(bags, "Wang, Wei")
     with pytest.raises(OutputError, match=r"is written as .svg or .html"):
         explain(result, "Wang, Wei", output=tmp_path / "why.png")

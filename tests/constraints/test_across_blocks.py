@@ -18,11 +18,12 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from homonym.collection.layout import PLACED_IDENTIFIERS
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.evaluate import evaluate
 from homonym.commands.explain import explain
 from homonym.commands.run import Resources
-from homonym.constraints.across_blocks import CANDIDATE_IDS, CANDIDATE_ROWS, MAX_BLOCKS, UnitedAuthors, unite_authors
+from homonym.constraints.across_blocks import CANDIDATE_ROWS, MAX_BLOCKS, UnitedAuthors, unite_authors
 from homonym.constraints.evidence import UserPairs
 from homonym.engines.reclustering import recluster
 from homonym.io.result_directory import AUTHORS, CONFLICTS, DOCUMENTS, MENTIONS
@@ -54,7 +55,7 @@ def united(rows: list[Row], pairs: UserPairs | None = None) -> tuple[list[str], 
     ids = [(place, kind, value) for place, row in enumerate(rows) for kind, value in row["ids"].items()]
     found = unite_authors(
         table,
-        pa.table([*zip(*ids, strict=True)], schema=CANDIDATE_IDS) if ids else CANDIDATE_IDS.empty_table(),
+        pa.table([*zip(*ids, strict=True)], schema=PLACED_IDENTIFIERS) if ids else PLACED_IDENTIFIERS.empty_table(),
         pairs,
     )
     new = dict(zip(found.rows["place"].to_pylist(), found.rows["author_id"].to_pylist(), strict=True))

@@ -8,14 +8,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from homonym.corpus.decision_state import (
-    RELATIONS,
-    active_decisions,
-    decision_pairs,
-    decision_state,
-    read_state,
-)
-from homonym.corpus.decision_store import Decision, NewDecision, add_decisions, add_undo
+from homonym.corpus.decision_state import RELATIONS, DecisionState, decision_state
+from homonym.corpus.decision_store import Decision, NewDecision, add_decisions, add_undo, read_decisions
 from tests.support.profiles import examples
 
 MENTIONS = [f"W{number}#0" for number in range(6)]
@@ -156,24 +150,21 @@ def new(kind: str, a: str, b: str, user: str = "ann") -> NewDecision:
 
 
 def test_absent_file_means_no_decisions(tmp_path: Path) -> None:
-    assert active_decisions(tmp_path) == []
-    assert decision_pairs(tmp_path) is None
+    assert decision_state(read_decisions(tmp_path)) == DecisionState()
     assert list(tmp_path.iterdir()) == []
 
 
 def test_names_records_and_curated_mentions(tmp_path: Path) -> None:
     decisions = [new("name", "x", "Old"), new("name", "x", "New"), new("wrong-record", "W9", ""), new("is", "m", "x")]
     add_decisions(tmp_path, decisions)
-    found = read_state(tmp_path)
+    found = decision_state(read_decisions(tmp_path))
     assert found.names == {"x": "New"}
     assert found.wrong_records == {"W9"}
     assert found.curated == {"x", "m"}
     add_undo(tmp_path, 2, user="bob", reason="")
-    assert read_state(tmp_path).names == {"x": "Old"}
+    assert decision_state(read_decisions(tmp_path)).names == {"x": "Old"}
 
 
-def test_pairs_are_in_the_order_of_mention_ids(tmp_path: Path) -> None:
+def test_the_smaller_id_of_a_pair_is_first(tmp_path: Path) -> None:
     add_decisions(tmp_path, [new("same", "z", "y"), new("different", "b", "a")])
-    found = decision_pairs(tmp_path)
-    assert found is not None
-    assert (found.a, found.b, found.same) == (("a", "y"), ("b", "z"), (False, True))
+    assert decision_state(read_decisions(tmp_path)).pairs == {("y", "z"): True, ("a", "b"): False}

@@ -17,6 +17,8 @@ from homonym.errors import SettingsError
 from homonym.settings import Settings
 from tests.support.living import SETTINGS, authors, document, make_result, require_consistent, tables, write_documents
 
+pytestmark = pytest.mark.slow
+
 FIRST = 40
 # The largest number of new documents within an epoch; all documents have two mentions.
 WITHIN = int(FIRST * LARGEST_CHANGE)

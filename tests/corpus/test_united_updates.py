@@ -20,6 +20,8 @@ from homonym.commands.update import update
 from homonym.corpus.ids import current_id
 from tests.support.living import SETTINGS, authors, document, require_consistent, rows, tables, write_documents
 
+pytestmark = pytest.mark.slow
+
 ORCID, OTHER = "0000-0002-1825-0097", "0000-0002-1694-233X"
 
 
@@ -227,7 +229,7 @@ STALE = "author_a,name_a,author_b,name_b,kind,score,evidence\nA/000000000000,A,B
 
 def test_update_makes_the_list_of_name_variants_again(result: Path) -> None:
     (result / "variants.csv").write_text(STALE)
-    assert "variants.csv: it cannot be read ('A/000000000000' is no author" in check(result).problems[0]
+    assert "variants.csv: it cannot be read ('A/000000000000' is not an author" in check(result).problems[0]
     add(result, paper(50, "Harrison, Hugo"))
     assert not (result / "variants.csv").exists(), "this small collection has no such list"
 

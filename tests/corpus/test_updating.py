@@ -29,6 +29,8 @@ from tests.support.living import (
     write_documents,
 )
 
+pytestmark = pytest.mark.slow
+
 ORCIDS = ("0000-0002-1825-0097", "0000-0002-1694-233X", "0000-0001-5109-3700")
 
 

@@ -20,6 +20,8 @@ from homonym.settings import Settings, load_settings
 from homonym.synthetic.corpus import Corpus
 from tests.commands.test_result_directory import RECORDS, write
 
+pytestmark = pytest.mark.slow
+
 SMALL = Corpus(mentions=1500, ambiguity=8.0, seed=3)
 LIMIT = Settings(kappa=7)
 

@@ -28,7 +28,7 @@ from homonym.experiments.baselines import (
     Tanimoto,
     TfIdf,
     all_baselines,
-    connected_components,
+    linked_by_features,
     rounded,
 )
 from homonym.measures.methods import LabelledNames
@@ -168,8 +168,8 @@ def test_long_chains_in_any_order_are_one_component() -> None:
     place = np.random.default_rng(3).permutation(size)
     holder = np.concatenate([place[:-1], place[1:]])
     feature = np.tile(np.arange(size - 1), 2)
-    assert (connected_components(np.zeros(size, np.int64), holder, feature) == 0).all()
-    assert connected_components(np.arange(size), holder, feature).tolist() == list(range(size))
+    assert (linked_by_features(np.zeros(size, np.int64), holder, feature) == 0).all()
+    assert linked_by_features(np.arange(size), holder, feature).tolist() == list(range(size))
 
 
 @settings(max_examples=examples(200))

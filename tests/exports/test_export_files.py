@@ -106,7 +106,7 @@ def test_thesaurus_has_two_columns_and_no_chains(exported: dict[str, Path], host
     pairs = [tuple(line.split("\t")) for line in lines]
     assert all(len(pair) == 2 for pair in pairs)
     assert len({label for label, _ in pairs}) == len(pairs)
-    labels = {label.lower(): label for label in open_result(hostile_result, needs_documents=True).labels}
+    labels = {label.lower(): label for label in open_result(hostile_result).labels}
     for label, replacement in pairs:
         assert label == label.lower()
         assert labels[replacement.lower()] == replacement
@@ -115,7 +115,7 @@ def test_thesaurus_has_two_columns_and_no_chains(exported: dict[str, Path], host
 
 def test_thesaurus_covers_the_names_of_exported_files(namesakes: Path, tmp_path: Path) -> None:
     done = export(namesakes, "vosviewer", tmp_path / "t.txt")
-    assert "left out, because several authors write their names so" in done.warnings[0]
+    assert "left out, because several authors share them" in done.warnings[0]
     table = dict(line.split("\t") for line in (tmp_path / "t.txt").read_text().splitlines()[1:])
     export(namesakes, "wos", tmp_path / "w.txt")
     short = [line[3:] for line in (tmp_path / "w.txt").read_text().splitlines() if line.startswith("AU ")]
@@ -192,7 +192,7 @@ def test_excel_without_its_library_says_how_to_install(
 
 def test_bibliometrix_table_separates_authors_by_semicolons(exported: dict[str, Path], hostile_result: Path) -> None:
     rows = rows_of(exported["bibliometrix"])
-    documents = list(open_result(hostile_result, needs_documents=True).documents())
+    documents = list(open_result(hostile_result).documents())
     assert [len(row["AU"].split(";")) if row["AU"] else 0 for row in rows] == [len(d.mentions) for d in documents]
     assert all("," not in row["AU"] and row["AU"] == row["AU"].upper() for row in rows)
     assert len({row["SR"] for row in rows}) == len({row["UT"] for row in rows}) == len(rows)
@@ -308,7 +308,7 @@ def test_rejects_what_is_no_result(tmp_path: Path, hostile_result: Path) -> None
 def test_rejects_result_without_documents(tmp_path: Path, hostile_result: Path) -> None:
     extract(hostile_result, tmp_path / "mentions.jsonl")
     cluster(tmp_path / "mentions.jsonl", tmp_path / "result", Settings(kappa=7, background="none"))
-    with pytest.raises(InputError, match="it was made by homonym cluster"):
+    with pytest.raises(InputError, match="results of homonym cluster have no documents"):
         export(tmp_path / "result", "wos", tmp_path / "x.txt")
 
 

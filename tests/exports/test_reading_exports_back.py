@@ -40,7 +40,7 @@ def test_documents_and_author_ids_come_back(to: str, made: str, tmp_path: Path, 
     result = request.getfixturevalue(made)
     export(result, to, tmp_path / FILES[to])
     found = read_back(tmp_path / FILES[to], to)
-    wanted = {document.document.id: document for document in open_result(result, needs_documents=True).documents()}
+    wanted = {document.document.id: document for document in open_result(result).documents()}
     assert found.keys() == wanted.keys()
     for document_id, document in found.items():
         mentions = wanted[document_id].mentions
@@ -55,7 +55,7 @@ def test_documents_and_author_ids_come_back(to: str, made: str, tmp_path: Path, 
 def test_fields_come_back(to: str, tmp_path: Path, namesakes: Path, hostile_result: Path) -> None:
     export(hostile_result, to, tmp_path / FILES[to])
     found = read_back(tmp_path / FILES[to], to)
-    for exported in open_result(hostile_result, needs_documents=True).documents():
+    for exported in open_result(hostile_result).documents():
         original, document = exported.document, found[exported.document.id]
         if any(mark in original.title for mark in "<{~"):  # markup, unbalanced braces, and LaTeX's blank
             continue

@@ -15,6 +15,8 @@ from homonym import Resources, convert, disambiguate, extract, inspect
 from homonym.collection import counting, duplicates
 from homonym.engines import local
 
+pytestmark = pytest.mark.slow
+
 ONE = Resources(threads=1)
 TITLE = "A long history of silver coins in the Roman empire"
 

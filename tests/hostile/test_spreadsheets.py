@@ -97,9 +97,10 @@ def test_conflicts_are_protected_too() -> None:
     assert csv_text([("kind", "=x"), (1, -2)], excel=True) == "\ufeffkind,'=x\n1,-2\n"
 
 
-def test_excel_needs_csv(records: Path) -> None:
+@pytest.mark.parametrize("name", ["out.parquet", "out", "out.csv/"])
+def test_excel_needs_csv(name: str, records: Path) -> None:
     with pytest.raises(SettingsError, match=r"--excel is about CSV.*\.csv"):
-        disambiguate(records, records.with_name("out.parquet"), SETTINGS, excel=True)
+        disambiguate(records, f"{records.parent}/{name}", SETTINGS, excel=True)
 
 
 def test_command_line_has_the_option(records: Path) -> None:

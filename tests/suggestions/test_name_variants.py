@@ -18,7 +18,7 @@ from homonym.commands.run import Resources
 from homonym.io.result_directory import REPORT, VARIANTS
 from homonym.suggestions import variant_candidates
 from homonym.suggestions.author_bags import MAX_RARE, AuthorBags, Memberships
-from homonym.suggestions.name_variants import COLUMNS, MIN_SCORE, find_variants, search_variants
+from homonym.suggestions.name_variants import COLUMNS, MIN_SCORE, search_variants
 from homonym.suggestions.variant_model import VariantModel
 
 SURNAMES = [
@@ -86,7 +86,7 @@ def result(tmp_path_factory: pytest.TempPathFactory, renamed: dict[int, str]) ->
 
 def test_finds_people_with_two_names(result: Path, renamed: dict[int, str]) -> None:
     people = _people(random.Random(1))
-    found = {frozenset((one.name_a, one.name_b)): one for one in find_variants(result)}
+    found = {frozenset((one.name_a, one.name_b)): one for one in search_variants(result).listed}
     expected = [frozenset((people[number], text)) for number, text in renamed.items()]
     assert sum(pair in found for pair in expected) >= 3
     assert len(found) <= 2 * len(expected)
@@ -100,7 +100,7 @@ def test_list_is_a_file_of_the_result_and_on_its_page(result: Path) -> None:
     with (result / VARIANTS).open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
     assert tuple(rows[0]) == COLUMNS
-    assert [row[0] for row in rows[1:]] == [one.author_a for one in find_variants(result)]
+    assert [row[0] for row in rows[1:]] == [one.author_a for one in search_variants(result).listed]
     scores = [float(row[5]) for row in rows[1:]]
     assert scores == sorted(scores, reverse=True)
     assert "Possible name variants" in (result / REPORT).read_text(encoding="utf-8")
@@ -110,7 +110,7 @@ def test_authors_are_not_merged(result: Path) -> None:
     import pyarrow.parquet as pq
 
     authors = set(pq.read_table(result / "authors.parquet")["author_id"].to_pylist())
-    listed = {author for one in find_variants(result) for author in (one.author_a, one.author_b)}
+    listed = {author for one in search_variants(result).listed for author in (one.author_a, one.author_b)}
     assert listed <= authors
 
 
@@ -124,8 +124,8 @@ def test_order_of_input_and_threads_do_not_matter(result: Path, renamed: dict[in
 def test_documents_without_authors_do_not_matter(result: Path, renamed: dict[int, str], tmp_path: Path) -> None:
     nobody = {"id": "N", "title": "Aaaa Zzzz", "venue": "Aaaa", "year": 2001, "authors": ["Aaaa Study Group"]}
     disambiguate(_write(tmp_path / "more.jsonl", [*_documents(renamed), nobody]), tmp_path / "more")
-    expected = {(one.author_a, one.author_b) for one in find_variants(result)}
-    assert {(one.author_a, one.author_b) for one in find_variants(tmp_path / "more")} == expected
+    expected = {(one.author_a, one.author_b) for one in search_variants(result).listed}
+    assert {(one.author_a, one.author_b) for one in search_variants(tmp_path / "more").listed} == expected
 
 
 def test_limited_work_compares_fewer_pairs_and_says_so(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +163,7 @@ def test_no_list_without_examples(tmp_path: Path) -> None:
     documents = [{"id": "D1", "title": "Alone", "year": 2001, "authors": [{"name": "Doe, Jane"}]}]
     disambiguate(_write(tmp_path / "one.jsonl", documents), tmp_path / "result")
     assert not (tmp_path / "result" / VARIANTS).exists()
-    assert find_variants(tmp_path / "result") == []
+    assert search_variants(tmp_path / "result").listed == []
 
 
 def test_no_list_without_documents(tmp_path: Path, renamed: dict[int, str]) -> None:
@@ -200,7 +200,7 @@ def test_hostile_names_and_titles_are_text(tmp_path: Path, renamed: dict[int, st
         document["year"] = None if number % 9 == 0 else document["year"]
         document["venue"] = "" if number % 5 == 0 else "'\"; -- \x00"
     disambiguate(_write(tmp_path / "documents.jsonl", documents), tmp_path / "result")
-    assert all(one.author_a < one.author_b for one in find_variants(tmp_path / "result"))
+    assert all(one.author_a < one.author_b for one in search_variants(tmp_path / "result").listed)
 
 
 def _bags(rows: list[dict[int, float]]) -> AuthorBags:

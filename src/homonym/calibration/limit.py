@@ -86,14 +86,12 @@ class CalibratedLimit:
         return settings.changed(chance_limit=self.chance_limit, name_trust=self.name_trust)
 
 
-def blocks_for_calibration(
-    sizes: Integers, occurrences: Callable[[Integers], Integers], seeds: int = SEEDS
-) -> BlockSample:
+def blocks_for_calibration(sizes: Integers, occurrences: Callable[[Integers], Integers]) -> BlockSample:
     """The blocks that a `LimitCalibrator` needs, of all blocks with these sizes; `loaded` are only these.
 
     `occurrences` returns the number of occurrences of features in some blocks.
     """
-    people, clustered, share = choose_blocks(sizes, occurrences, np.random.default_rng(seeds))
+    people, clustered, share = choose_blocks(sizes, occurrences, np.random.default_rng(SEEDS))
     return BlockSample(sizes, np.union1d(people, clustered), people, clustered, share)
 
 

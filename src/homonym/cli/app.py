@@ -146,15 +146,15 @@ def explain(result: Path, what: str, other: str | None, as_json: bool, output: P
     type=click.Choice(["assign", "grow", "rebuild"]),
     default="assign",
     show_default=True,
-    help="Old authors never merge or split (assign), may merge (grow), or are found anew and keep their ids (rebuild).",
+    help="Old authors never change (assign), may merge (grow), or are clustered again and keep their ids (rebuild).",
 )
-@click.option("--remove", multiple=True, metavar="ID", help="Take a document out; @FILE has one id per line.")
+@click.option("--remove", multiple=True, metavar="ID", help="Remove a document; @FILE has one id per line.")
 @click.option(
     "--recalibrate",
     is_flag=True,
-    help="Count frequencies and find the limit anew, as is done when a tenth of all mentions has come or left.",
+    help="Count frequencies and calibrate the limit again; automatic after a tenth of all mentions has changed.",
 )
-@click.option("--keep-epoch", is_flag=True, help="Keep frequencies and limit, however much has changed since.")
+@click.option("--keep-epoch", is_flag=True, help="Keep frequencies and limit, however much has changed.")
 @reading_options
 @engine_options
 @run_options
@@ -162,7 +162,7 @@ def update(result: Path, inputs: tuple[Path, ...], **options: Any) -> None:
     """Add new records to a result directory; author ids stay valid.
 
     RESULT is a result directory of disambiguate, IN are files of any supported format. Records that come again are
-    recognised; if they changed, they replace the old ones. Decisions that were made since are applied, also without
+    recognised; if they changed, they replace the old ones. New decisions are applied, even without
     new records. The directory changes as a whole or not at all. `homonym events` shows what happened to authors.
 
     \b
@@ -225,7 +225,7 @@ def events(result: Path, since: str | None, as_json: bool) -> None:
 @click.argument("kind", metavar="WHAT")
 @click.argument("a")
 @click.argument("b", required=False)
-@click.option("--reason", required=True, help="Why; others read it.")
+@click.option("--reason", required=True, help="Why; for other users.")
 @USER
 def decide(result: Path, kind: str, a: str, b: str | None, reason: str, user: str | None) -> None:
     """Record a decision about a result, so that it stays corrected.
@@ -254,10 +254,10 @@ def decide(result: Path, kind: str, a: str, b: str | None, reason: str, user: st
 
 @cli.command()
 @click.argument("result", type=FILE)
-@click.option("--undo", type=int, metavar="NUMBER", help="Undo a decision; an undo can be undone, too.")
+@click.option("--undo", type=int, metavar="NUMBER", help="Undo a decision, or an undo.")
 @click.option("--export", type=FILE, help="Write the decisions in force to this file (.csv), as for --pairs.")
 @click.option("--import", "table", type=FILE, help="Add the decisions of a table: exported ones, or pairs.")
-@click.option("--reason", help="Reason of the undo, and of imported decisions that have none.")
+@click.option("--reason", help="Reason for the undo, and for imported decisions without one.")
 @USER
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def decisions(result: Path, as_json: bool, **options: Any) -> None:

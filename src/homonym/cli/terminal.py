@@ -60,9 +60,9 @@ class Reported(Protocol):
         """Warnings, each a sentence."""
 
 
-def show_problems(summary: Reported, console: Console | None = None) -> None:
+def show_problems(summary: Reported) -> None:
     """Print warnings, the first few problems with file and line, and the number of all problems."""
-    console = console or Console(stderr=True, soft_wrap=True, highlight=False)
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
     for warning in summary.warnings:
         console.print(f"warning: {warning}", markup=False)
     for problem in summary.problems.first[:SHOWN_PROBLEMS]:

@@ -290,9 +290,7 @@ def _write_mentions(
 def _write_identifiers(identifiers: pa.Table, owner: Integers, path: Path) -> None:
     """Write one identifier of each kind for each mention, as counting.py does."""
     chosen = identifiers.filter(pc.is_in(identifiers["owner"], pa.array(owner)))
-    kind = pc.utf8_lower(pc.replace_substring_regex(chosen["kind"], r"[-_\s]", ""))
-    table = pa.table([chosen["owner"], kind, chosen["id"]], schema=IDENTIFIER_ROWS)
-    first = table.group_by(["owner", "kind"]).aggregate([("id", "min")]).select(["owner", "kind", "id_min"])
+    first = chosen.group_by(["owner", "kind"]).aggregate([("id", "min")]).select(["owner", "kind", "id_min"])
     pq.write_table(
         first.rename_columns(IDENTIFIER_ROWS.names).sort_by([("owner", "ascending"), ("kind", "ascending")]), path
     )

@@ -109,12 +109,8 @@ def count_duplicates(connection: duckdb.DuckDBPyConnection, shown: int) -> tuple
 
 
 def copies_by_document(connection: duckdb.DuckDBPyConnection) -> Any:
-    """Stream the copies of all documents that have several, in the columns of schema COPIES (see layout.py)."""
-    return connection.sql(
-        """SELECT d.merged, d.sequence, r.line, r.form, r.id_is_key, t.text FROM duplicates d
-           JOIN records r ON r.sequence = d.sequence JOIN documents t ON t.sequence = d.sequence
-           ORDER BY d.merged, d.sequence"""
-    ).to_arrow_reader(10_000)
+    """Stream the copies of all documents that have several; those of one document follow each other."""
+    return connection.sql(f"{duplicates.copies('')} ORDER BY d.merged, d.sequence").to_arrow_reader(10_000)
 
 
 def rename_equal_ids(connection: duckdb.DuckDBPyConnection) -> tuple[int, str]:
@@ -306,9 +302,9 @@ def write_ordered_mentions(connection: duckdb.DuckDBPyConnection, path: Path) ->
 
 
 def write_identifiers(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Write the identifiers of all mentions, one of each kind; "Researcher-ID" and "researcherid" are one kind."""
+    """Write the identifiers of all mentions, one of each kind."""
     connection.execute(
-        f"""COPY (SELECT owner, lower(regexp_replace(kind, '[-_\\s]', '', 'g')) AS kind, min(id) AS id
+        f"""COPY (SELECT owner, kind, min(id) AS id
                   FROM identifiers WHERE {is_unique_owner("owner")} GROUP BY ALL ORDER BY owner, kind)
             TO '{sql_quoted(path)}' (FORMAT parquet, COMPRESSION lz4)"""
     )

@@ -234,6 +234,12 @@ def first_duplicates(prefix: str, shown: int) -> str:
                WHERE d.sequence > d.first ORDER BY d.sequence LIMIT {shown}"""
 
 
+def copies(prefix: str) -> str:
+    """The query for all copies of documents; `merged` is the sequence of the merged document."""
+    return f"""SELECT d.merged, d.sequence, r.line, r.form, r.id_is_key, t.text FROM {prefix}duplicates d
+               JOIN {prefix}records r ON r.sequence = d.sequence JOIN {prefix}documents t ON t.sequence = d.sequence"""
+
+
 def renaming(database: Database) -> str:
     """The query for documents that share an id: their sequences and their new ids, which end with a digest.
 

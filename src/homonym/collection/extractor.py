@@ -29,7 +29,7 @@ from homonym.features.columns import AuthorColumns, DocumentColumns, RecordColum
 from homonym.features.text import Integers
 from homonym.features.types import FEATURE_TYPES, FeatureCounts
 from homonym.records.fields.affiliations import plain_email
-from homonym.settings import Settings
+from homonym.settings import Settings, identifier_kind
 
 # Sums of whole counts below this are exact in floating point.
 LARGEST_EXACT = 2.0**53
@@ -209,7 +209,7 @@ def _identifiers(authors: AuthorColumns, mention: Integers) -> pa.Table:
         text = plain[code]
         first[row] = min(first.get(row, text), text)
     rows = np.concatenate([authors.ids.row, np.array(list(first), np.int64)])
-    kinds = [*authors.ids.kind, *["email"] * len(first)]
+    kinds = [*map(identifier_kind, authors.ids.kind), *["email"] * len(first)]
     values = [*authors.ids.value, *first.values()]
     columns = [mention[rows], pa.array(kinds, pa.string()), pa.array(values, pa.string())]
     return pa.table(columns, schema=IDENTIFIER_ROWS)

@@ -56,12 +56,6 @@ REFERENCE_ROWS = pa.schema([("sequence", pa.int64()), ("id", pa.string()), ("hol
 DOCUMENT_ROWS = pa.schema([("sequence", pa.int64()), ("text", pa.binary())])
 """Each record as a line of homonym's own format. It is read again if the record must be merged with another."""
 
-COPIES = pa.schema(
-    [("merged", pa.int64()), ("sequence", pa.int64()), ("line", pa.int64()), ("form", pa.string()),
-     ("id_is_key", pa.bool_()), ("text", pa.binary())]
-)  # fmt: skip
-"""The copies of documents; those of one document follow each other. `merged` is the sequence of the merged document."""
-
 LOSS_ROWS = pa.schema([("sequence", pa.int64()), ("line", pa.int64()), ("lost", pa.string()), ("reason", pa.string())])
 """What merging has lost: the fields of `MergeLoss`, in the order of the merged documents."""
 
@@ -69,7 +63,10 @@ LOSSES = "losses.parquet"
 """The file of a work directory with the table LOSS_ROWS."""
 
 IDENTIFIER_ROWS = pa.schema([("owner", pa.int64()), ("kind", pa.string()), ("id", pa.string())])
-"""Identifiers of people, by mention."""
+"""Identifiers of people, by mention. Kinds are in normal form (settings.identifier_kind)."""
+
+PLACED_IDENTIFIERS = pa.schema([("place", pa.int64()), ("kind", pa.string()), ("id", pa.string())])
+"""Identifiers of people, by the place of the mention in the result."""
 
 PART_TABLES = {
     "features": FEATURES,

@@ -58,7 +58,7 @@ from homonym.records.parsing.splitting import Raw, is_western
 from homonym.records.reader import Unit, format_named, parse_raw_record
 from homonym.runtime.progress import Advance
 from homonym.schema import BAG, IDENTIFIERS, MENTIONS
-from homonym.settings import Settings
+from homonym.settings import Settings, identifier_kind
 
 # Rows of a Parquet file that become one part.
 BATCH_ROWS = 20_000
@@ -192,7 +192,7 @@ class MergeLoss(NamedTuple):
 
 
 def write_merged(copies: pa.Table, settings: Settings, work: Path, *, convert: bool) -> list[MergeLoss]:
-    """Merge the copies of whole documents, of schema COPIES, and write the merged documents as one part."""
+    """Merge the copies of whole documents (see `duplicates.copies`), and write the merged documents as one part."""
     placed, losses = _merge_copies(copies)
     part, records = placed[0].sequence, record_columns(placed)
     texts = _document_table(records.sequence, [document_line(document) for _, _, document in placed])
@@ -572,5 +572,5 @@ def _identifier_rows(ids: pa.ChunkedArray, owners: Integers, path: Path, row: in
                 raise InputError(
                     f"{path}, row {row + place + 1}: {value!r} is not a valid {title}; correct or remove it."
                 )
-            rows.append((owner, kind, valid))
+            rows.append((owner, identifier_kind(kind), valid))
     return rows

@@ -6,7 +6,6 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from homonym.errors import InputError
 from homonym.io.result_directory import (
     AUTHORS,
     CORPUS,
@@ -17,7 +16,7 @@ from homonym.io.result_directory import (
     SETTINGS,
     VARIANTS,
     changed_directory,
-    is_result,
+    require_result,
 )
 
 
@@ -43,9 +42,7 @@ def check(result: str | Path, *, repair: bool = False) -> CheckedResult:
     """
     from homonym.corpus.consistency import find_inconsistencies
 
-    folder = Path(result)
-    if not folder.is_dir() or not is_result(folder):
-        raise InputError(f"{folder} is not a result directory; name one that homonym disambiguate -o DIR/ has written.")
+    folder = require_result(result)
     found = find_inconsistencies(folder)
     repaired: list[str] = []
     if repair and any(one.is_repairable for one in found):

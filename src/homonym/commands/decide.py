@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from homonym.errors import InputError
-from homonym.io.result_directory import MENTIONS, is_result
+from homonym.io.result_directory import MENTIONS, require_result
 
 if TYPE_CHECKING:
     from homonym.corpus.decision_store import Decision
@@ -38,7 +38,7 @@ def decide(
     from homonym.corpus.decision_targets import new_decision
     from homonym.settings import load_settings
 
-    folder = require_living_result(result)
+    folder = require_result(result, MENTIONS)
     if kind not in KINDS:
         raise InputError(f"{kind!r} cannot be decided; use one of {', '.join(KINDS)}.")
     new, targets = new_decision(folder, kind, a, b, reason=_reason(reason), user=user_name(user))
@@ -47,16 +47,6 @@ def decide(
     (added,) = add_decisions(folder, [new])
     warnings += changes_by(added.number, decision_state(before), decision_state([*before, added]))
     return RecordedDecision(added, warnings)
-
-
-def require_living_result(result: str | Path) -> Path:
-    """The path of a result directory; fails if it is none."""
-    folder = Path(result)
-    if not folder.is_dir() or not is_result(folder):
-        raise InputError(f"{folder} is not a result directory; name one that homonym disambiguate -o DIR/ has written.")
-    if not (folder / MENTIONS).is_file():
-        raise InputError(f"{folder} has no {MENTIONS}; run homonym disambiguate again.")
-    return folder
 
 
 def _reason(reason: str) -> str:

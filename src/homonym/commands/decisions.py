@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homonym.commands.decide import require_living_result, user_name
+from homonym.commands.decide import user_name
 from homonym.errors import InputError, counted
+from homonym.io.result_directory import MENTIONS, require_result
 
 if TYPE_CHECKING:
     from homonym.corpus.decision_state import DecisionState
@@ -80,7 +81,7 @@ def decisions(
     from homonym.corpus.decision_store import add_decisions, add_undo, read_decisions
     from homonym.corpus.decision_tables import export_decisions, import_decisions, not_decided_yet
 
-    folder = require_living_result(result)
+    folder = require_result(result, MENTIONS)
     output = _export_path(export, folder, table)
     imported, known = None, 0
     if table is not None:

@@ -8,8 +8,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from homonym.errors import InputError, SettingsError
-from homonym.io.result_directory import is_result
+from homonym.errors import SettingsError
+from homonym.io.result_directory import require_result
 
 _SENTENCES = {
     "created": "{author_id} is new",
@@ -47,10 +47,7 @@ def events(result: str | Path, *, since: str | date | None = None) -> Events:
     """
     from homonym.corpus.event_table import read_events
 
-    folder = Path(result)
-    if not is_result(folder):
-        raise InputError(f"{folder} is not a result directory; name one that homonym disambiguate has written.")
-    rows = read_events(folder).to_pylist()
+    rows = read_events(require_result(result)).to_pylist()
     if since is not None:
         first = _moment(since)
         rows = [row for row in rows if row["time"] >= first]

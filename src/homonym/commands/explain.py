@@ -17,8 +17,8 @@ from homonym.io.result_directory import (
     DOCUMENTS,
     MENTIONS,
     REPORT,
-    is_result,
     require_no_file_of_result,
+    require_result,
 )
 from homonym.records.fields.identifiers import PERSON_ASSIGNED
 from homonym.settings import Settings, load_settings
@@ -47,10 +47,10 @@ def explain(
     """
     require_type("what", what, str, "a name, a mention id or an author id")
     require_type("other", other, (str, type(None)), "a name, a mention id or an author id")
-    folder, page = Path(result), Path(output) if output else None
+    page = Path(output) if output else None
     if page:
         _require_page(page)
-    _require_result(folder)
+    folder = require_result(result, DOCUMENTS)
     settings = load_settings(folder)
     found = _answer(folder, settings, what, other)
     if page:
@@ -67,15 +67,6 @@ def _require_page(page: Path) -> None:
         )
     require_no_file_of_result([page])
     require_writable(page)
-
-
-def _require_result(folder: Path) -> None:
-    if not folder.is_dir() or not is_result(folder):
-        raise InputError(f"{folder} is not a result directory; name one that homonym disambiguate -o DIR/ has written.")
-    if not (folder / DOCUMENTS).exists():
-        raise InputError(
-            f"{folder} has no {DOCUMENTS}, as results of homonym cluster; explain needs one of homonym disambiguate."
-        )
 
 
 @dataclass(frozen=True)

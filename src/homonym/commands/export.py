@@ -43,7 +43,7 @@ def export(result: str | Path, to: str, output: str | Path, *, originals: Paths 
     require_type("to", to, str, "the name of a tool, such as 'csv'")
     require_type("output", output, (str, os.PathLike), "a path")
     target, path = target_named(to), Path(output)
-    tables = open_result(result, needs_documents=True)
+    tables = open_result(result)
     files = as_paths(originals)
     if len(files) < 2:
         require_suffix(to, target, path)

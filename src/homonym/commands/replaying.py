@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import pyarrow.parquet as pq
@@ -23,8 +23,6 @@ from homonym.settings import Settings
 
 if TYPE_CHECKING:
     from homonym.experiments.replay import Part, ReplayStep
-
-Value = TypeVar("Value")
 
 BATCH = "batch"
 

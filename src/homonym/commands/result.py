@@ -178,6 +178,8 @@ def check_result_place(
     from homonym.io.tables import TABLE_SUFFIXES, require_excel_path, require_table_path
 
     place = result_place(output)
+    if excel and place.is_directory:
+        raise SettingsError(f"--excel is about CSV, but {output} is a result directory; name a file that ends in .csv.")
     if excel:
         require_excel_path(place.output)
     if resources and resources.engine == "spark" and trace:
@@ -244,9 +246,7 @@ def write_result(
                 write_json(folder / CONFIDENCE, confidence_to_json(confidence))
         if documents:
             with run.stages.stage("variants"):
-                search = write_variants(
-                    folder, folder / VARIANTS, threads=run.threads, memory=run.memory // 2, excel=place.excel
-                )
+                search = write_variants(folder, folder / VARIANTS, threads=run.threads, memory=run.memory // 2)
             listed = len(search.listed)
             run.stages.note("variants", compared=search.compared, listed=listed, most_common_feature=search.rare)
         given = run.settings.model_dump(mode="json", exclude_unset=True)

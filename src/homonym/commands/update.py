@@ -22,8 +22,8 @@ from homonym.io.result_directory import (
     VARIANTS,
     ResultState,
     changed_directory,
-    is_result,
     recover_missing,
+    require_result,
     require_state,
     result_state,
 )
@@ -100,7 +100,7 @@ def update(
     """
     folder = Path(result)
     recover_missing(folder)
-    _require_living(folder)
+    require_result(folder, MENTIONS, DOCUMENTS, MASSES)
     if mode not in MODES:
         raise SettingsError(f"mode: unknown mode {mode!r}; use assign, grow or rebuild.")
     if keep_epoch and (recalibrate or mode == "rebuild"):
@@ -134,17 +134,6 @@ class _Task(NamedTuple):
     keep_epoch: bool
     resources: Resources | None
     state: ResultState
-
-
-def _require_living(folder: Path) -> None:
-    """Fail unless a path is a result directory that can be updated."""
-    if not is_result(folder):
-        raise InputError(f"{folder} is not a result directory; make one with homonym disambiguate … -o {folder}/.")
-    for name in (MENTIONS, DOCUMENTS, MASSES):
-        if not (folder / name).exists():
-            raise InputError(
-                f"{folder} lacks {name}, so it cannot be updated; make the result with homonym disambiguate."
-            )
 
 
 def _update(run: Run, engine: LocalEngine, task: _Task, remove: list[str]) -> Updated:

@@ -1,18 +1,18 @@
-"""Authors of different blocks that are one person by an identifier of the person, or by the user's pairs.
+"""Unites authors of different blocks that are one person according to an identifier or the user's pairs.
 
 Blocks are clustered one by one. Then authors of different blocks are united if they share an ORCID or ISNI, or if the
 user calls mentions of them the same. Whole authors are united: their other mentions are never compared across blocks,
-so that an identifier cannot bring together mentions of different names that do not have it. Identifiers are sometimes
-wrong, such as one ORCID for all authors of a paper. So a link across blocks is made only if
+so an identifier cannot join mentions of different names that do not have it. Identifiers are sometimes wrong, such as
+one ORCID for all authors of a paper. So a link across blocks is made only if
 
 - no other mention on the same document has the same identifier;
 - the identifier is on mentions of at most MAX_BLOCKS blocks;
-- the names have a word in common, surname or given name, up to one letter and ä = ae;
-- the united authors are on no document together, the user does not call them different, they have no different
-  identifiers of a kind that outranks this one, and no two of them are in one block. So the authors of a block are the
-  same as without the other blocks.
+- the names have a word in common (surname or given name; one letter may be missing, and ä equals ae);
+- no two of the united authors are on the same document, are called different by the user, have different identifiers
+  of a kind that outranks this one, or are in the same block. So the authors inside a block do not depend on other
+  blocks.
 
-Whatever is not linked for such a reason is reported as a conflict. The functions take rows of mentions in the order of
+Links that are not made for such a reason are reported as conflicts. The functions take rows of mentions in the order of
 the result, so that all engines give the same answer.
 """
 
@@ -27,6 +27,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from homonym.clustering.union_find import UnionFind
+from homonym.collection.layout import PLACED_IDENTIFIERS
 from homonym.constraints.conflicts import ConstraintConflict
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.must_link import DOCUMENT, NAME, PAIR, link_rank
@@ -43,7 +45,7 @@ MAX_BLOCKS = 20
 BLOCK, KNOWN = "block", "known authors"
 # Maximum number of mentions that a conflict lists.
 LISTED_MENTIONS = 100
-# Words of at least this many letters are the same if one lacks a single letter of the other.
+# Words of at least this many letters count as equal if one lacks a single letter of the other.
 LONG_WORD = 6
 # Maximum number of different names of an identifier that are compared with each other for the report.
 COMPARED_NAMES = 50
@@ -54,8 +56,6 @@ CANDIDATE_ROWS = pa.schema(
      ("block", pa.string()), ("year", pa.int32()), ("author_id", pa.string()), ("constraint", pa.string()),
      ("confidence", pa.float64())]
 )  # fmt: skip
-#: Their identifiers of kinds that link across blocks.
-CANDIDATE_IDS = pa.schema([("place", pa.int64()), ("kind", pa.string()), ("id", pa.string())])
 #: What changes: the new values of all mentions of united authors.
 UNITED_ROWS = pa.schema(
     [("place", pa.int64()), ("author_id", pa.string()), ("constraint", pa.string()),
@@ -109,7 +109,7 @@ class _Author:
 
     @property
     def anchor(self) -> tuple[bool, int, str]:
-        """What the author with the smallest value gives its id: the earliest mention."""
+        """The sort key of the earliest mention. Of united authors, the one with the smallest anchor keeps its id."""
         return min((one.year is None, one.year or 0, one.mention_id) for one in self.mentions)
 
 
@@ -131,7 +131,7 @@ def unite_authors(
     trusted: Sequence[str] = PERSON_ASSIGNED,
     known: Set[str] = frozenset(),
 ) -> UnitedAuthors:
-    """Unite authors of different blocks; `rows` and `ids` have the schemas CANDIDATE_ROWS and CANDIDATE_IDS.
+    """Unite authors of different blocks; `rows` and `ids` have the schemas CANDIDATE_ROWS and PLACED_IDENTIFIERS.
 
     `trusted` has the kinds of identifiers in the order in which the column `constraint` lists them. Of the authors in
     `known`, no two are united. In an update, authors may have mentions of several blocks already.
@@ -161,7 +161,7 @@ def _by_identifier(mentions: Sequence[_Mention], ids: pa.Table) -> dict[tuple[st
     """The mentions that have each identifier."""
     at = {one.place: one for one in mentions}
     found: dict[tuple[str, str], list[_Mention]] = defaultdict(list)
-    for place, kind, identifier in zip(*ids.select(CANDIDATE_IDS.names).to_pydict().values(), strict=True):
+    for place, kind, identifier in zip(*ids.select(PLACED_IDENTIFIERS.names).to_pydict().values(), strict=True):
         found[kind, identifier].append(at[place])
     for mentions_having in found.values():
         mentions_having.sort(key=lambda one: one.place)
@@ -230,7 +230,7 @@ def _usable(
 def _of_one_known(
     kind: str, identifier: str, mentions: list[_Mention], known: Set[str], conflicts: list[ConstraintConflict]
 ) -> list[_Mention]:
-    """The mentions without those of all known authors but the one with most of them; adds the others to `conflicts`."""
+    """The mentions, without those of known authors except the largest; adds what is left out to `conflicts`."""
     count = Counter(one.author_id for one in mentions if one.author_id in known)
     if len(count) < 2:
         return mentions
@@ -269,7 +269,7 @@ def _of_one_name(mentions: Sequence[_Mention]) -> list[list[_Mention]]:
     words: dict[str, set[str]] = defaultdict(set)
     for block, name in sorted({(one.block, one.written_name) for one in mentions}):
         words[block] |= _words(name)
-    union = _UnionFind(words)
+    union = UnionFind[str]()
     for a, b in combinations(words, 2):
         if _share_word(words[a], words[b]):
             union.join(a, b)
@@ -277,7 +277,7 @@ def _of_one_name(mentions: Sequence[_Mention]) -> list[list[_Mention]]:
 
 
 def _words(name: str) -> set[str]:
-    """The words of a name that can show that it is another form of a name: no initials, ä and ae alike.
+    """The words of a name that other forms of the name may share; without initials, and with ä equal to ae.
 
     >>> sorted(_words("Müller-Schmidt, Anna K."))
     ['ANNA', 'MULLER', 'MULLERSCHMIDT', 'SCHMIDT']
@@ -318,23 +318,6 @@ def _incompatible(mentions: Sequence[_Mention]) -> MentionPair | None:
     return None
 
 
-class _UnionFind:
-    """Connected components of texts."""
-
-    def __init__(self, items: Iterable[str]) -> None:
-        self.parent = {item: item for item in items}
-
-    def find(self, item: str) -> str:
-        """The representative of the component of an item."""
-        while (parent := self.parent[item]) != item:
-            self.parent[item] = item = self.parent[parent]
-        return item
-
-    def join(self, a: str, b: str) -> None:
-        """Join the components of two items."""
-        self.parent[self.find(b)] = self.find(a)
-
-
 class _Components:
     """Authors that are united, kind by kind in the order of their rank; `of` is the component of each author."""
 
@@ -353,7 +336,7 @@ class _Components:
 
     def join(self, kind: str, links: Sequence[_Link]) -> None:
         """Join components by the links of a kind, except those that would have a conflict."""
-        union, first = _UnionFind(set(self.of.values())), dict[str, _Link]()
+        union, first = UnionFind[str](), dict[str, _Link]()
         for link in links:
             start, *others = link.authors
             for other in others:
@@ -367,8 +350,8 @@ class _Components:
                 name = min(author for part in parts.values() for author in part)
                 self.of.update((author, name) for part in parts.values() for author in part)
 
-    def _members(self, union: _UnionFind, wanted: set[str]) -> dict[str, dict[str, list[str]]]:
-        """The authors of joined components, by component before."""
+    def _members(self, union: UnionFind[str], wanted: set[str]) -> dict[str, dict[str, list[str]]]:
+        """The authors of each joined component, grouped by their former component."""
         found: dict[str, dict[str, list[str]]] = {one: defaultdict(list) for one in wanted}
         for author, before in self.of.items():
             if (representative := union.find(before)) in found:
@@ -376,7 +359,7 @@ class _Components:
         return found
 
     def _conflicts(self, kind: str, link: _Link, parts: dict[str, list[str]]) -> bool:
-        """Whether parts of a joined component must not be one author; then adds why to the conflicts."""
+        """Whether a cannot-link separates parts of a joined component; if so, adds the reason to the conflicts."""
         mentions = [one for part in parts.values() for author in part for one in self.authors[author].mentions]
         mentions.sort(key=lambda one: one.place)
         for cannot, two, why in self._cannot_links(kind, parts, mentions):
@@ -424,7 +407,7 @@ class _Components:
         return self.authors[a].mentions[0], self.authors[b].mentions[0]
 
     def united(self) -> tuple[dict[str, list[str]], int]:
-        """The authors of components of several blocks, by the author that gives its id; and how many are gone."""
+        """The authors of components with several blocks, by the author that keeps its id; and how many disappear."""
         groups = defaultdict[str, list[str]](list)
         for author, component in self.of.items():
             groups[component].append(author)

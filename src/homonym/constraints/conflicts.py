@@ -25,7 +25,7 @@ COLUMNS = ("kind", "block", "mentions", "what")
 
 @dataclass(frozen=True)
 class ConstraintConflict:
-    """Mentions with must-links and a cannot-link; `kind` is that of the cannot-link, `what` a sentence about both."""
+    """Mentions with must-links and a cannot-link. `kind` is the kind of the cannot-link, `what` describes both."""
 
     kind: str
     block: str

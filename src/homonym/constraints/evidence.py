@@ -24,7 +24,7 @@ from homonym.settings import LINKING_ONLY, Settings
 
 COLUMNS = ("mention_a", "mention_b", "relation")
 SAME, DIFFERENT = "same", "different"
-# What an exported table of decisions also has, and what says nothing about pairs.
+# Other kinds of decisions in exported tables; they say nothing about pairs.
 NO_RELATION = ("unsure", "name", "wrong-record")
 
 
@@ -48,8 +48,8 @@ class UserPairs:
         return UserPairs(a, b, same)
 
 
-# Mentions as homonym 0.6 and before named them if the record had no id: file, line, position. Ids such as `pmid:7` are
-# something else. Still other ids may look the same, so only those that do not exist are refused.
+# Mention ids of homonym 0.6 and earlier for records without an id: file, line, position. Ids such as `pmid:7` do not
+# match. Other valid ids may look the same, so only ids that do not exist are refused.
 _NAMED_BY_LINE = re.compile(rf"(?!(?i:h|{'|'.join(DOCUMENT_KINDS)}):).+:\d+#\d+", re.DOTALL)
 
 
@@ -70,9 +70,9 @@ def read_user_pairs(path: Path) -> UserPairs:
 
 
 def _pair(table: TableReader, number: int, row: tuple[str | None, ...]) -> tuple[str, str, bool] | None:
-    """One statement; None for a mention that is the same as itself, and for a repeated header as in joined files.
+    """One statement; None for a mention that is the same as itself, and for a repeated header in joined files.
 
-    Other decisions than those about pairs are None, too.
+    Decisions that are not about pairs are also None.
     """
     a, b, relation = cells = tuple((cell or "").strip() for cell in row)
     if cells == COLUMNS or relation.lower() in NO_RELATION:
@@ -125,7 +125,7 @@ class MentionEvidence:
 
 
 def require_known_identifiers(settings: Settings, occurs: Callable[[str], bool]) -> None:
-    """Fail if a trusted kind of identifiers is neither a known one nor that of any mention, as a misspelled one.
+    """Fail if a trusted kind of identifiers is unknown and no mention has it, because it may be misspelled.
 
     >>> require_known_identifiers(Settings(identifiers="orcid,staff"), {"staff"}.__contains__)
     >>> try:

@@ -1,4 +1,4 @@
-"""Authors that are known already: they enter a clustering as must-link groups.
+"""Known authors, which enter a clustering as must-link groups.
 
 A must-link of the evidence is left out where it would join a known author with a mention that is on one of its
 documents, has another identifier of one kind, or is called different by the user. If known authors are to stay
@@ -18,6 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Constraints, Integers, connected_components, starts
+from homonym.clustering.union_find import UnionFind
 from homonym.constraints.cannot_link import build_constraints
 from homonym.constraints.evidence import MentionEvidence
 from homonym.constraints.found_constraints import FoundConstraints
@@ -63,10 +64,10 @@ def with_known_authors(
 def without_merges(
     label: NDArray[np.int32], block_start: Integers, found: FoundConstraints | None, old: Integers
 ) -> NDArray[np.int32]:
-    """The labels of a clustering with known authors, changed so that these do not merge.
+    """The labels of a clustering with known authors, changed so that known authors do not merge.
 
-    Each one of a cluster with several keeps its mentions, and gets the new ones that must-links join with it.
-    All other new mentions of the cluster join the author with most mentions, of equal ones the first.
+    In a cluster with several known authors, each keeps its mentions and gets the new ones that must-links join with it.
+    All other new mentions of the cluster join the author with most mentions, in case of a tie the first.
     """
     group = _first_of_author(old)
     if found is not None:
@@ -76,7 +77,7 @@ def without_merges(
 
 
 def _authors_without_merges(cluster: Integers, old: Integers, group: Integers) -> Integers:
-    """The first mention of each one's author; clusters and groups are numbers of mentions, and inside of a block.
+    """For each mention, the first mention of its author; clusters and groups are numbers of mentions inside a block.
 
     >>> cluster, old, group = np.zeros(6, np.int64), np.array([0, 1, -1, 1, -1, 2]), np.array([0, 1, 0, 1, 4, 5])
     >>> _authors_without_merges(cluster, old, group).tolist()
@@ -116,7 +117,7 @@ def _first_of_author(old: Integers) -> Integers:
 def _join_must_links(
     evidence: MentionEvidence, linked: Integers, group: Integers, old: Integers, *, separate: bool
 ) -> Integers:
-    """Join old authors and new mentions that must-links connect, as far as no cannot-link but a name forbids it.
+    """Join old authors and new mentions that must-links connect, unless a cannot-link other than a name forbids it.
 
     The groups of a component are joined one after another: first the largest old author, then the other groups by
     their first mention.
@@ -154,12 +155,11 @@ class _Clashes:
         bounds = np.searchsorted(group[order], np.arange(len(group) + 1))
         self.order, self.bounds = order, bounds
         self.members: dict[int, list[int]] = {}
-        self.root: dict[int, int] = {}
+        self.union = UnionFind[int]()
 
     def of(self, group: int) -> list[int]:
         """The mentions of a group, and of those that were joined with it."""
-        while group in self.root:
-            group = self.root[group]
+        group = self.union.find(group)
         if group not in self.members:
             self.members[group] = self.order[self.bounds[group] : self.bounds[group + 1]].tolist()
         return self.members[group]
@@ -184,12 +184,9 @@ class _Clashes:
 
     def join(self, a: int, b: int) -> None:
         """Make one group of two."""
-        while a in self.root:
-            a = self.root[a]
-        while b in self.root:
-            b = self.root[b]
-        self.members[a] = self.of(a) + self.of(b)
-        self.root[b] = a
+        members = self.of(a) + self.of(b)
+        self.union.join(a, b)
+        self.members[self.union.find(a)] = members
 
 
 def _separate_old(constraints: Constraints, old: Integers, block_start: Integers) -> Constraints:

@@ -36,9 +36,9 @@ class LinkConflict:
 class MustLinks:
     """Which mentions must be one author.
 
-    `requested` says by kind which mentions have a must-link. The rest is without must-links that were dropped:
-    `representative[x]` is the first mention of the connected component of x; `linked` and `link_counts` are the
-    mentions and the number of links that are left, by kind.
+    `requested` says by kind which mentions have a must-link. All other fields ignore must-links that were dropped:
+    `representative[x]` is the first mention of the connected component of x; `linked` and `link_counts` have the
+    linked mentions and the number of links, by kind.
     """
 
     requested: dict[str, Mask]
@@ -105,7 +105,7 @@ def _links_left(evidence: MentionEvidence, component: Integers) -> tuple[dict[st
 def _find_conflicts(evidence: MentionEvidence, kind: str, before: Integers, joined: Integers) -> Iterator[LinkConflict]:
     """Conflicts in components that a kind joins: one for each component and kind of cannot-link.
 
-    Cannot-links inside a component of `before`, which outranks this kind, are none.
+    Cannot-links inside a component of `before` are no conflicts, because its links outrank this kind.
     """
     changed = np.zeros(len(joined), np.bool_)
     changed[joined[before != joined]] = True
@@ -127,8 +127,9 @@ def _find_conflicts(evidence: MentionEvidence, kind: str, before: Integers, join
 def _different_values(linked: Integers, before: Integers, joined: Integers, ids: Integers) -> tuple[Integers, Integers]:
     """Pairs of mentions of one joined component, but different components before, that have different identifiers.
 
-    Not all such pairs, but at least one of each component that has any. If the first mention with an identifier is in
-    none, then all mentions of other components before have its identifier, and all other identifiers are in its own.
+    Returns not all such pairs, but at least one for each component that has any. If the first mention with an
+    identifier is in no pair, then all mentions outside its former component have its identifier, and all mentions with
+    other identifiers are inside it.
     """
     having = linked[ids[linked] >= 0]
     first = having[equal_keys(joined[having])[0]]

@@ -1,6 +1,6 @@
 """The prior of full names: two mentions with the same rare full name are more likely to be one person.
 
-In a block of m mentions, n of them may have the full name g, surname and first given name. If E other people are
+In a block of m mentions, n of them have the full name g (surname and first given name). If E other people are
 expected to have this name (see collection/namesakes.py), they have a share q = E/(1 + E) of its mentions. If all
 mentions of the name have the same middle initial, few namesakes have it, too, and E is multiplied by SAME_MIDDLE. A
 name with many mentions may have several people although it looks rare: names are often collected because they are
@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from homonym.clustering.arrays import Floats, Integers, NamePrior, equal_keys, ranges, starts
 from homonym.collection.encoded import Encoded
 
-# φ: number of foreign mentions of even the rarest name; and the number of pairs from which on a name may be several
-# people. Both were chosen with labels in view; results change little from a third to three times these values.
+# φ: number of foreign mentions of even the rarest name; and the number of pairs above which a name may be several
+# people. Both were chosen with labels; results change little between a third and three times these values.
 FLOOR, MANY_PAIRS = 1e-3, 1000
 # The probability that two people have the same middle initial: Σ p² of the initials of American given names.
 SAME_MIDDLE = 0.08
@@ -37,7 +37,7 @@ SAME_MIDDLE = 0.08
 def name_prior(
     full_name: NDArray[np.integer], namesakes: Floats, block_start: Integers, trust: float = 1.0
 ) -> NamePrior:
-    """The factor of each name in its block; a name that occurs once in a block has nothing to share and gets −1.
+    """The factor of each name in its block; a name that occurs once in a block gets the number −1.
 
     `full_name` has the number of each mention's full name, −1 if it has none, and `namesakes` its E. The number of a
     name in the result is the position of its first mention. `trust` is the share of rare names that are one person.

@@ -1,8 +1,9 @@
-"""Blocks of a result clustered with the authors that they have: old authors enter as ready clusters.
+"""Clusters blocks of a result again, starting from the authors that they have.
 
-The bags of clusters add up, so an old author is a must-link group of the ordinary clustering. With `grow`, old authors
-may merge. With `assign` they do not: of old authors that would have merged, the largest gets the new mentions. So these
-join an author above the limit, or form new authors, and no old author changes otherwise.
+The bag of a cluster is the sum of the bags of its mentions, so an old author can enter the ordinary clustering as a
+must-link group. With `grow`, old authors may merge. With `assign`, they do not: if several would have merged, the
+largest gets the new mentions. So new mentions join an author above the limit or form new authors, and old authors keep
+all their mentions.
 
 Identifiers, names, documents and the user's pairs act as in a run (see constraints/known_authors.py).
 """
@@ -32,8 +33,8 @@ from homonym.settings import Settings
 class ClusteredRows:
     """Rows of the table of mentions, whole blocks in order, with their clusters.
 
-    `cluster[x]` is the position of the first row with the same author. `counted` are the features that the statistics
-    lack, with #(f) that was used.
+    `cluster[x]` is the position of the first row with the same author. `counted` has the features that the statistics
+    lack, with the #(f) that was used for them.
     """
 
     rows: pa.Table
@@ -46,7 +47,7 @@ class ClusteredRows:
     counted: dict[tuple[str, str], float]
 
     def column(self, name: str) -> pa.Array:
-        """A column of the table of mentions as this clustering has it."""
+        """A column of the table of mentions, computed by this clustering."""
         number = len(self.rows)
         if name == "constraint":
             return pa.nulls(number, pa.string()) if self.constraint is None else self.constraint
@@ -68,7 +69,7 @@ class Epoch:
 def cluster_rows(
     folder: Path, rows: pa.Table, epoch: Epoch, work: Path, *, separate: bool, threads: int = 1
 ) -> ClusteredRows:
-    """Cluster whole blocks; `rows` have the columns of schema.AUTHORS, and no author_id if they are new.
+    """Cluster whole blocks; `rows` has the columns of schema.AUTHORS; new rows have no author_id.
 
     `folder` has the documents and statistics; files go to the empty directory `work`. With `separate`, old authors do
     not merge.

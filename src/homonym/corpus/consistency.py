@@ -1,7 +1,7 @@
 """Verifies a result directory: files can be read, tables agree with each other, ids and events are complete.
 
 Most rules are SQL queries over the tables. Each gives the number of violations and one of them, and has a sentence that
-says what is wrong. A result that was never updated has no tables of ids and events, and their rules are left out.
+says what is wrong. A result that was never updated has no tables of ids and events, so their rules are skipped.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,9 +25,6 @@ from homonym.collection.statistics import sql_files
 from homonym.constraints.evidence import read_user_pairs
 from homonym.corpus.decision_store import integrity_problem
 from homonym.corpus.epoch import file_digest, read_note
-from homonym.corpus.event_table import EVENT_ROWS
-from homonym.corpus.ids import ID_ROWS
-from homonym.corpus.renamed_mentions import RENAMED_ROWS
 from homonym.errors import HomonymError, InputError, counted, first_line
 from homonym.io.result_directory import (
     AUTHORS,
@@ -50,7 +48,7 @@ from homonym.io.result_directory import (
     VARIANTS,
 )
 from homonym.io.tables import columnar_batches, look_up
-from homonym.schema import AUTHOR_SUMMARIES
+from homonym.schema import AUTHOR_SUMMARIES, EVENT_ROWS, ID_ROWS, RENAMED_ROWS
 from homonym.schema import AUTHORS as MENTION_ROWS
 from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
 from homonym.settings import load_settings
@@ -95,9 +93,9 @@ class Inconsistency(NamedTuple):
 
 
 class ConsistencyRule(NamedTuple):
-    """A query that gives the number of violations and one of them; `{}` in the sentence is the latter.
+    """A query that returns the number of violations and an example, which replaces `{}` in the sentence.
 
-    The tables of a query have the names of their files without suffix. `file` is the one to blame.
+    The tables of a query are named like their files, without suffix. `file` is the file that is wrong.
     """
 
     file: str
@@ -146,14 +144,14 @@ RULES = (
         _missing("author_id", "authors", "author_id FROM mentions"),
     ),
     ConsistencyRule(
-        AUTHORS, (AUTHORS, MENTIONS), "has other numbers of mentions or documents than the mentions of {}",
+        AUTHORS, (AUTHORS, MENTIONS), "has the wrong number of mentions or documents for the author {}",
         """SELECT count(*), min(author_id) FROM (
            SELECT author_id, count(*) AS mentions, count(DISTINCT document_id) AS documents FROM mentions
            GROUP BY author_id) m JOIN authors a USING (author_id)
            WHERE a.mentions <> m.mentions OR a.documents <> m.documents""",
     ),
     ConsistencyRule(
-        AUTHORS, (AUTHORS, MENTIONS), "has other names than the mentions of {}",
+        AUTHORS, (AUTHORS, MENTIONS), "has the wrong names for the author {}",
         """SELECT count(*), min(x) FROM (
            (SELECT DISTINCT author_id AS x, name FROM mentions WHERE name IS NOT NULL EXCEPT
             SELECT author_id, v.name FROM (SELECT author_id, unnest(variants) AS v FROM authors)) UNION ALL
@@ -161,7 +159,7 @@ RULES = (
             SELECT author_id, name FROM mentions))""",
     ),
     ConsistencyRule(
-        AUTHORS, (AUTHORS, MENTIONS, DOCUMENTS), "has other years than the documents of {}",
+        AUTHORS, (AUTHORS, MENTIONS, DOCUMENTS), "has the wrong years for the author {}",
         """SELECT count(*), min(author_id) FROM (
            SELECT m.author_id, min(d.year) AS first_year, max(d.year) AS last_year
            FROM mentions m JOIN documents d USING (document_id) GROUP BY m.author_id) f JOIN authors a USING (author_id)
@@ -174,20 +172,20 @@ RULES = (
            OR (status = 'redirect') <> (target IS NOT NULL)""",
     ),
     ConsistencyRule(
-        IDS, (IDS, MENTIONS), "does not have the author {} as active",
+        IDS, (IDS, MENTIONS), "does not list the author {} as active",
         _missing("author_id", "mentions", "author_id FROM ids WHERE status = 'active'"),
     ),
     ConsistencyRule(
-        IDS, (IDS, MENTIONS), "has the id {} as active, but it has no mention",
+        IDS, (IDS, MENTIONS), "lists the id {} as active, but no mention has it",
         _missing("author_id", "ids", "author_id FROM mentions", "status = 'active'"),
     ),
     ConsistencyRule(
-        IDS, (IDS,), "redirects to the id {}, which it does not have",
+        IDS, (IDS,), "redirects to the id {}, which is not in it",
         _missing("target", "ids", "author_id FROM ids"),
     ),
     ConsistencyRule(
-        IDS, (IDS,), "has a redirect that does not lead to an author or a retired id, from the id {}",
-        # Redirects lead there directly or in a few steps; a thousand are a cycle.
+        IDS, (IDS,), "has a redirect from the id {} that leads neither to an author nor to a retired id",
+        # A redirect ends after a few steps. A thousand steps mean a cycle.
         """WITH RECURSIVE chain(author_id, target, steps) AS (
              SELECT author_id, target, 0 FROM ids WHERE status = 'redirect' UNION ALL
              SELECT c.author_id, i.target, steps + 1 FROM chain c JOIN ids i ON i.author_id = c.target
@@ -196,11 +194,11 @@ RULES = (
            WHERE steps >= 1000 OR i.status IS NULL OR i.status NOT IN ('redirect', 'active', 'retired')""",
     ),
     ConsistencyRule(
-        IDS, (IDS,), "says that an id was split off {}, which it does not have",
+        IDS, (IDS,), "says that an author was split off {}, which is not in it",
         _missing("split_from", "ids", "author_id FROM ids"),
     ),
     ConsistencyRule(
-        EVENTS, (EVENTS,), "does not have the numbers 1, 2, 3, … without gaps, near {}",
+        EVENTS, (EVENTS,), "has a gap in its numbers 1, 2, 3, …, near {}",
         """SELECT count(*), min(number) FROM (SELECT number, row_number() OVER (ORDER BY number) AS place FROM events)
            WHERE number <> place""",
     ),
@@ -224,8 +222,8 @@ RULES = (
 
 
 def find_inconsistencies(result: Path) -> list[Inconsistency]:
-    """All that is wrong with a result directory."""
-    found = [*_small_files(result), *_tables(result)]
+    """Everything that is wrong with a result directory."""
+    found = list(_broken_files(result))
     broken = {one.file for one in found}
     with tempfile.TemporaryDirectory(prefix="homonym-") as work:
         found += _violated_rules(result, broken, Path(work))
@@ -236,8 +234,8 @@ def find_inconsistencies(result: Path) -> list[Inconsistency]:
     return list(dict.fromkeys(found))
 
 
-def _small_files(result: Path) -> Iterator[Inconsistency]:
-    """Files that are missing or cannot be read, other than tables."""
+def _broken_files(result: Path) -> Iterator[Inconsistency]:
+    """Files that are missing, have another layout, or cannot be read to the end."""
     readers: dict[str, Callable[[Path], object]] = {
         CORPUS: lambda path: read_note(path.parent),
         SETTINGS: load_settings,
@@ -247,9 +245,14 @@ def _small_files(result: Path) -> Iterator[Inconsistency]:
         PAIRS: read_user_pairs,
         REPORT: _read_page,
         VARIANTS: _read_variants,
+        **{name: partial(_read_rows, layout=layout) for name, layout in _LAYOUTS.items()},
+        **dict.fromkeys((FREQUENCIES, NAMES, NEW_FEATURES, UNDECIDED), _read_rows),
     }
-    has_documents = (result / DOCUMENTS).exists() or (result / FREQUENCIES).exists()
-    required = {SETTINGS, LOG, REPORT, *([MASSES] if has_documents else [])}
+    required = {SETTINGS, LOG, REPORT, MENTIONS, AUTHORS}
+    if (result / DOCUMENTS).exists() or (result / FREQUENCIES).exists():
+        required |= {MASSES, DOCUMENTS, FREQUENCIES, NAMES}
+    if (result / CORPUS).exists():
+        required |= {IDS, EVENTS}
     for name, read in readers.items():
         path = result / name
         if not os.path.lexists(path):
@@ -258,8 +261,14 @@ def _small_files(result: Path) -> Iterator[Inconsistency]:
             continue
         try:
             read(path)
-        except (HomonymError, OSError, ValueError) as error:
+        except _WrongLayoutError:
+            yield Inconsistency(name, "its columns are not those of such a table")
+        except (HomonymError, OSError, pa.ArrowException, ValueError) as error:
             yield Inconsistency(name, f"it cannot be read ({first_line(error)})")
+
+
+class _WrongLayoutError(Exception):
+    """A table has other columns than it should have."""
 
 
 def _read_json(path: Path) -> None:
@@ -277,10 +286,10 @@ def _read_variants(path: Path) -> None:
     try:
         found = look_up(path.parent / AUTHORS, "author_id", pa.array(sorted(wanted), pa.string()), ["author_id"])
     except InputError:
-        return  # the table is damaged, which is reported already
+        return  # the table is damaged, and that is reported elsewhere
     known = set(found["author_id"].to_pylist())
     if unknown := [text for text in sorted(named) if not known & {text, text.removeprefix("'")}]:
-        raise ValueError(f"{unknown[0]!r} is no author of the result")
+        raise ValueError(f"{unknown[0]!r} is not an author of the result")
 
 
 def _read_page(path: Path) -> None:
@@ -289,38 +298,21 @@ def _read_page(path: Path) -> None:
         raise ValueError("not a whole page")
 
 
-def _tables(result: Path) -> Iterator[Inconsistency]:
-    """Tables that are missing, have another layout, or cannot be read to the end."""
-    has_documents = (result / DOCUMENTS).exists() or (result / FREQUENCIES).exists()
-    required = {MENTIONS, AUTHORS, *([DOCUMENTS, FREQUENCIES, NAMES] if has_documents else [])}
-    required |= {IDS, EVENTS} if (result / CORPUS).exists() else set()
-    for name in (*_LAYOUTS, FREQUENCIES, NAMES, NEW_FEATURES, UNDECIDED):
-        path = result / name
-        if not os.path.lexists(path):
-            if name in required:
-                yield Inconsistency(name, "it is missing")
-        elif problem := _table_problem(path, _LAYOUTS.get(name)):
-            yield Inconsistency(name, problem)
-
-
-def _table_problem(path: Path, layout: pa.Schema | None) -> str | None:
-    try:
-        schema = pq.read_schema(path)
-        if layout is not None and not schema.equals(layout):
-            return "it has other columns than such a table"
-        for _ in columnar_batches(str(path), schema.names, _BATCH_ROWS):
-            pass
-    except (HomonymError, OSError, pa.ArrowException, ValueError) as error:
-        return f"it cannot be read ({first_line(error)})"
-    return None
+def _read_rows(path: Path, layout: pa.Schema | None = None) -> None:
+    """Read a table to the end; fails if it has another layout than given."""
+    schema = pq.read_schema(path)
+    if layout is not None and not schema.equals(layout):
+        raise _WrongLayoutError
+    for _ in columnar_batches(str(path), schema.names, _BATCH_ROWS):
+        pass
 
 
 def _wrong_digests(result: Path) -> Iterator[Inconsistency]:
-    """Files that are not as the last update left them."""
+    """Files that were changed or removed after the last update."""
     try:
         noted = read_note(result).files
     except HomonymError:
-        return  # the note is damaged, which is reported already
+        return  # the note is damaged, and that is reported elsewhere
     for name, digest in noted.items():
         path = result / name
         if not path.is_file():

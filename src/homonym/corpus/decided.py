@@ -1,9 +1,10 @@
-"""Applies the decisions of users to the authors of some blocks; they may be about mentions of different blocks.
+"""Applies the decisions of users to the authors of some blocks. A decision may be about mentions of two blocks.
 
-Authors without decisions are the *undecided* ones. The mentions of each author that a result shows follow from these
-and from the decisions in force, and from nothing else; so an undo restores them. Authors that `same` connects become
-one. If users call two mentions of it different, the mentions of that author are clustered again with these cannot-links
-and without a limit: each mention stays with one of the sides. The mentions of wrong records are alone.
+The *undecided* authors are those that the method finds without decisions. The authors that a result shows depend only
+on the undecided authors and on the decisions in force, so an undo restores them. Authors that `same` connects become
+one. If users call two mentions of an author different, the mentions of that author are clustered again with these
+cannot-links and without a limit: each mention stays with one of the sides. Each mention of a wrong record becomes an
+author of its own.
 
 The parts of a divided author keep the ids under which the result showed them before, so that an id stays with a person.
 """
@@ -20,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from homonym.clustering.arrays import connected_components
+from homonym.clustering.union_find import UnionFind
 from homonym.constraints.evidence import UserPairs
 from homonym.corpus.decision_state import RELATIONS, DecisionState, decision_state
 from homonym.corpus.decision_store import DIFFERENT, SAME, WRONG_RECORD, Decision, read_decisions
@@ -34,9 +36,9 @@ Split = Callable[[pa.Table, UserPairs], Sequence[int]]
 
 
 class Cause(NamedTuple):
-    """A decision or an undo by its number, and what it does to two mentions: it joins them, or separates them.
+    """The number of a decision or an undo, and its effect on two mentions: it joins them or separates them.
 
-    What a wrong record does is about all mentions of a document, which is `a`; then `b` is empty.
+    A wrong record affects all mentions of a document. Then `a` is the document, and `b` is empty.
     """
 
     number: int
@@ -46,7 +48,7 @@ class Cause(NamedTuple):
 
 
 def _causes(rows: Iterable[Decision], state: DecisionState) -> tuple[Cause, ...]:
-    """What the decisions in force do, and what the undos of others do."""
+    """The effects of the decisions in force, and of the undos of other decisions."""
     active = {row.number for row in state.active}
     found: list[Cause] = []
     for row in rows:
@@ -75,7 +77,7 @@ class Decided:
 
     @classmethod
     def read(cls, result: Path, renames: Path | None = None) -> Decided:
-        """Read the decisions of a result; the table of renamed mentions may be that of another folder."""
+        """Read the decisions of a result; `renames` is the folder of the table of renamed mentions, if it differs."""
         rows = read_decisions(result, renames)
         state = decision_state(rows)
         pairs = tuple((a, b, same) for (a, b), same in state.pairs.items())
@@ -90,7 +92,7 @@ class Decided:
 def apply_decisions(
     rows: pa.Table, year: Sequence[int | None], decided: Decided, split: Split, shown: Mapping[str, str] = {}
 ) -> list[str]:
-    """The author ids of rows, which are whole blocks with undecided authors, as decisions want them.
+    """The author ids of rows after decisions; the rows are whole blocks with undecided authors.
 
     `year` is that of each row's document. `shown` are the authors that the result has shown so far, by mention id.
     """
@@ -125,7 +127,7 @@ def _kept_ids(ids: Sequence[str], part_of: Mapping[int, int], usable: Mapping[in
 
 
 def _by_row(pairs: Iterable[Pair]) -> dict[int, list[Pair]]:
-    """The pairs that each row takes part in."""
+    """The pairs that contain each row."""
     found: dict[int, list[Pair]] = defaultdict(list)
     for pair in pairs:
         found[pair[0]].append(pair)
@@ -134,7 +136,7 @@ def _by_row(pairs: Iterable[Pair]) -> dict[int, list[Pair]]:
 
 
 def _concerned_authors(ids: Sequence[str], pairs: Sequence[Pair], alone: Iterable[int]) -> list[list[int]]:
-    """The rows of authors that decisions change; authors that must become one are together."""
+    """The rows of authors that decisions change, in lists; authors that must become one are in the same list."""
     code = {author: number for number, author in enumerate(dict.fromkeys(ids))}
     links = [(code[ids[a]], code[ids[b]]) for a, b, same in pairs if same]
     left, right = (np.array([pair[side] for pair in links], np.int64) for side in (0, 1))
@@ -160,7 +162,7 @@ def _parts(
     mention_ids: Sequence[str],
     split: Split,
 ) -> list[int]:
-    """The part of each row of connected authors, by number; wrong records are alone."""
+    """The part of each row of connected authors, by number; each row of a wrong record is a part of its own."""
     here = {row: number for number, row in enumerate(members)}
     inside = [(a, b, same) for a, b, same in pairs if a in here and b in here and not {a, b} & alone]
     parts = [0] * len(members)
@@ -202,16 +204,16 @@ def _name_parts(
 
 
 def anchor_of(rows: Iterable[int], mention_ids: Sequence[str], year: Sequence[int | None]) -> int:
-    """The earliest of some rows: by year, without one last, then by mention id (see collection/author_ids.py)."""
+    """The earliest row: by year (rows without a year last), then by mention id (see collection/author_ids.py)."""
     return min(rows, key=lambda row: (year[row] is None, year[row] or 0, mention_ids[row]))
 
 
 def consistent_parts(parts: Sequence[int], pairs: Iterable[Pair]) -> list[int]:
-    """The same parts with all must-links and without any cannot-link inside of a part.
+    """The same parts, changed so that all must-links hold and no part contains a cannot-link.
 
-    Parts come from clustering block by block, which does not know what pairs of mentions of different blocks mean for
-    others. Rows that must-links connect are together; a part is divided where they bring a cannot-link into it. The
-    pairs do not contradict each other.
+    Clustering works block by block and does not see the consequences of pairs of mentions of different blocks. Here,
+    rows that must-links connect come together, and a part is divided if it then contains a cannot-link. The pairs must
+    not contradict each other.
 
     >>> consistent_parts([0, 0, 1, 1], [(0, 2, True), (1, 3, False)])
     [0, 0, 0, 1]
@@ -220,7 +222,7 @@ def consistent_parts(parts: Sequence[int], pairs: Iterable[Pair]) -> list[int]:
     same = [(a, b) for a, b, is_same in every if is_same]
     left, right = (np.array([pair[side] for pair in same], np.int64) for side in (0, 1))
     unit = connected_components(len(parts), left, right).tolist()
-    head = {one: one for one in unit}
+    union = UnionFind[int]()
     forbidden: dict[int, set[int]] = defaultdict(set)
     for a, b, is_same in every:
         if not is_same:
@@ -228,31 +230,25 @@ def consistent_parts(parts: Sequence[int], pairs: Iterable[Pair]) -> list[int]:
             forbidden[unit[b]].add(unit[a])
     first: dict[int, list[int]] = defaultdict(list)
     for row, part in enumerate(parts):
-        own = _head(head, unit[row])
+        own = union.find(unit[row])
         for other in first[part]:
-            target = _head(head, other)
+            target = union.find(other)
             if own == target:
                 break
-            if target not in {_head(head, one) for one in forbidden[own]}:
-                head[own] = target
+            if target not in set(map(union.find, forbidden[own])):
+                union.join(target, own)
                 forbidden[target] |= forbidden[own]
                 break
         else:
             first[part].append(own)
     number: dict[int, int] = {}
-    return [number.setdefault(_head(head, one), len(number)) for one in unit]
-
-
-def _head(head: dict[int, int], one: int) -> int:
-    while head[one] != one:
-        one = head[one]
-    return one
+    return [number.setdefault(union.find(one), len(number)) for one in unit]
 
 
 def complete_parts(parts: Sequence[int], apart: Iterable[tuple[int, int]]) -> list[int]:
-    """The same parts, where those that nothing separates from a larger one belong to it.
+    """The same parts, merged: a part that no cannot-link separates from a larger part becomes part of it.
 
-    `apart` are pairs of rows with a cannot-link. The largest part comes first, of equal ones that with the first row.
+    `apart` has pairs of rows with a cannot-link. The largest part comes first; ties go to the part with the first row.
 
     >>> complete_parts([0, 0, 1, 2], [(0, 2)])
     [0, 0, 1, 0]

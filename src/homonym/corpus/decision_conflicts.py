@@ -1,6 +1,6 @@
-"""What speaks against a decision: other decisions, identifiers, names and documents, each with who said what.
+"""Evidence against a decision: other decisions, with their users, and identifiers, names and documents.
 
-A decision holds against all of it. But it never does so silently.
+A decision always holds. But the user is told about all evidence against it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def overruled_sentence(overruled: Overruled) -> str:
 
 
 def changes_by(number: int, before: DecisionState, after: DecisionState) -> Iterator[str]:
-    """One sentence for each older decision that a new one takes out of force."""
+    """One sentence for each older decision that a new one replaces or overrules."""
     for row in before.active:
         newer = after.replaced.get(row.number)
         if newer is not None and newer.number == number and not _says_the_same(row, newer):
@@ -58,7 +58,7 @@ def _says_the_same(row: Decision, newer: Decision) -> bool:
 
 
 def evidence_against(result: Path, settings: Settings, kind: str, a: DecisionTarget, b: DecisionTarget) -> list[str]:
-    """What identifiers, names and documents say against a decision about two mentions or authors."""
+    """Evidence from identifiers, names and documents against a decision about two mentions or authors."""
     relation = RELATIONS.get(kind)
     found: list[str] = []
     if relation == SAME and settings.constrained_by("names") and _exclude_each_other(a.name, b.name):

@@ -1,7 +1,7 @@
-"""What the decisions of users mean: pairs of mentions that must, or cannot, be one author, names, and wrong records.
+"""What the decisions of users mean: must-links and cannot-links between mentions, names, and wrong records.
 
 Decisions are read from the newest to the oldest. A decision is in force unless it is undone, or a newer one on the same
-pair replaces it, or it contradicts newer ones: `different a c` overrules the older one of `same a b` and `same b c`.
+pair replaces it, or it contradicts newer ones: a new `different a c` overrules the older of `same a b` and `same b c`.
 So the decisions in force never contradict each other, and the newest decision always holds.
 
 `is M X` is a must-link of the mention with the anchor of the author, `is-not M X` a cannot-link with all mentions that
@@ -14,10 +14,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from pathlib import Path
 from typing import NamedTuple
 
-from homonym.constraints.evidence import UserPairs
+from homonym.clustering.union_find import UnionFind
 from homonym.corpus.decision_store import (
     DIFFERENT,
     IS,
@@ -28,7 +27,6 @@ from homonym.corpus.decision_store import (
     UNSURE,
     WRONG_RECORD,
     Decision,
-    read_decisions,
     undone_rows,
 )
 
@@ -48,10 +46,10 @@ class Overruled(NamedTuple):
 
 @dataclass(frozen=True)
 class DecisionState:
-    """What holds of a list of decisions.
+    """The state that a list of decisions leads to.
 
-    `active` are the decisions in force, in the order of their numbers, and `pairs` what they say about mentions: True
-    for a must-link. `replaced` and `undone` map numbers to the row responsible; `overruled` have a contradiction.
+    `active` has the decisions in force, in the order of their numbers, and `pairs` their must-links (True) and
+    cannot-links. `replaced` and `undone` map numbers to the row responsible; `overruled` has contradicted decisions.
     """
 
     active: list[Decision] = field(default_factory=list)
@@ -77,26 +75,8 @@ class DecisionState:
         return {mention for row in rows for mention in (row.mention_a, row.mention_b) if mention}
 
 
-def read_state(result: Path) -> DecisionState:
-    """What holds of the decisions about a result; nothing if it has no file of decisions."""
-    return decision_state(read_decisions(result))
-
-
-def active_decisions(result: Path) -> list[Decision]:
-    """The decisions in force, in the order of their numbers."""
-    return read_state(result).active
-
-
-def decision_pairs(result: Path) -> UserPairs | None:
-    """The must-link and cannot-link pairs of the decisions in force, in the order of mention ids; None if none."""
-    rows = sorted(read_state(result).pairs.items())
-    if not rows:
-        return None
-    return UserPairs(tuple(a for (a, _), _ in rows), tuple(b for (_, b), _ in rows), tuple(same for _, same in rows))
-
-
 def decision_state(rows: Iterable[Decision]) -> DecisionState:
-    """What holds of these rows.
+    """The state after these rows.
 
     >>> rows = [Decision(1, "", "ann", "same", "x", "y", "x", "y", "")]
     >>> rows += [Decision(2, "", "bob", "same", "y", "z", "y", "z", "")]
@@ -129,7 +109,7 @@ def _weigh(row: Decision, statements: _Statements, state: DecisionState) -> None
     """Decide whether a decision is in force, given the newer ones."""
     relation, a, b = RELATIONS[row.kind], *statements.numbers(row)
     newer = statements.newer(a, b, row)
-    # The same statement once more replaces the older one, unless that has more mentions.
+    # A repeated statement replaces the older one, unless the older one is about more mentions.
     if newer is not row and not (row.members and relation == RELATIONS[newer.kind]):
         state.replaced[row.number] = newer
     elif by := statements.contradiction(relation, a, b):
@@ -154,8 +134,8 @@ class _Statements:
         self._decided: dict[int, Decision] = {}
         self._pairs: dict[int, bool] = {}
         self._leaving = _mentions_leaving(of_mentions)
-        self._parent = list(range(len(self._mentions)))
-        # For each component the components it is apart from, each with the decision that says so.
+        self._union = UnionFind[int]()
+        # For each component, the components that a cannot-link separates from it, each with its decision.
         self._apart: dict[int, dict[int, Decision]] = {}
         # The must-links as rooted trees, one for each component: the next mention on the way to the root.
         self._towards_root: dict[int, tuple[int, Decision]] = {}
@@ -180,13 +160,13 @@ class _Statements:
         """The newer decisions that together exclude a statement: what separates both mentions comes first."""
         if relation == UNSURE:
             return ()
-        x, y = self._root(a), self._root(b)
+        x, y = self._union.find(a), self._union.find(b)
         if relation == SAME and (apart := self._apart.get(x, _NOTHING_APART).get(y)):
             return (apart, *self._links(a, b, apart))
         return tuple(self._path(a, b)) if relation == DIFFERENT and x == y else ()
 
     def add(self, relation: str, a: int, b: int, row: Decision) -> None:
-        """Take a decision that contradicts nothing."""
+        """Add a decision that contradicts nothing."""
         if relation == SAME:
             self._join(a, b, row)
         elif relation == DIFFERENT:
@@ -200,25 +180,18 @@ class _Statements:
         return (a * len(self._mentions) + b) if a < b else (b * len(self._mentions) + a)
 
     def _is_open(self, a: int, b: int) -> bool:
-        """Whether no newer decision says something else about a mention and another one of the author it left."""
-        return a != b and self._pair(a, b) not in self._decided and self._root(a) != self._root(b)
-
-    def _root(self, mention: int) -> int:
-        parent = self._parent
-        while (above := parent[mention]) != mention:
-            parent[mention] = parent[above]
-            mention = above
-        return mention
+        """Whether no newer decision is about this mention and this other mention of the author that it left."""
+        return a != b and self._pair(a, b) not in self._decided and self._union.find(a) != self._union.find(b)
 
     def _join(self, a: int, b: int, row: Decision) -> None:
         self._pairs[self._pair(a, b)] = True
-        x, y = self._root(a), self._root(b)
+        x, y = self._union.find(a), self._union.find(b)
         if x == y:
             return
         if self._weight(x) < self._weight(y):
             a, b, x, y = b, a, y, x
         self._hang(b, a, row)
-        self._parent[y] = x
+        self._union.join(x, y)
         self._size[x] += self._size[y]
         for other, why in self._apart.pop(y, {}).items():
             del self._apart[other][y]
@@ -238,7 +211,7 @@ class _Statements:
 
     def _separate(self, a: int, b: int, row: Decision) -> None:
         self._pairs[self._pair(a, b)] = False
-        self._keep_apart(self._root(a), self._root(b), row)
+        self._keep_apart(self._union.find(a), self._union.find(b), row)
 
     def _keep_apart(self, x: int, y: int, row: Decision) -> None:
         self._apart.setdefault(x, {}).setdefault(y, row)
@@ -247,7 +220,7 @@ class _Statements:
     def _links(self, a: int, b: int, apart: Decision) -> Iterator[Decision]:
         """The must-links that connect two mentions with the mentions that a decision keeps apart."""
         ends = self.numbers(apart)
-        if self._root(a) != self._root(ends[0]):
+        if self._union.find(a) != self._union.find(ends[0]):
             ends = ends[::-1]
         for mention, end in zip((a, b), ends, strict=True):
             yield from self._path(mention, end)
@@ -255,10 +228,10 @@ class _Statements:
     def _path(self, a: int, b: int) -> Iterator[Decision]:
         """The must-links that connect two mentions; none if they are in different components."""
         ways = [list(self._way(mention)) for mention in (a, b)]
-        while ways[0] and ways[1] and ways[0][-1] == ways[1][-1]:  # both ways end alike, from where they meet
+        while ways[0] and ways[1] and ways[0][-1] == ways[1][-1]:  # both paths share their end, from where they meet
             for way in ways:
                 way.pop()
-        if self._root(a) == self._root(b):
+        if self._union.find(a) == self._union.find(b):
             yield from (row for way in ways for row in way)
 
     def _way(self, mention: int) -> Iterator[Decision]:
@@ -269,7 +242,7 @@ class _Statements:
 
 
 def _mentions_leaving(rows: Iterable[Decision]) -> dict[str, set[str]]:
-    """By the anchor of an author, the mentions that were said not to be the author."""
+    """By the anchor of an author, the mentions that users said are not by this author."""
     leaving: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         if row.kind == IS_NOT:

@@ -1,9 +1,9 @@
 """The file of decisions, decisions.sqlite in a result directory: an append-only table in SQLite.
 
-Rows are added and never changed: triggers refuse it, and an undo is a further row. A decision that was confirmed is on
-the disk (WAL with synchronous=FULL). Two processes may write: the second waits for the first. No update swaps the
-directory meanwhile (see `locked_decisions`). The file is input as any other: a damaged one, one of another program
-and a symbolic link are refused with one sentence.
+Rows are added and never changed: triggers refuse changes, and an undo is a further row. A decision that was confirmed
+is on the disk (WAL with synchronous=FULL). Two processes may write: the second waits for the first. No update swaps the
+directory meanwhile (see `locked_decisions`). The file is not trusted: a damaged file, a file of another program and a
+symbolic link are refused with one sentence.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KINDS = (SAME, DIFFERENT, UNSURE, IS, IS_NOT, NAME, WRONG_RECORD)
 
 # Maximum number of characters of a text that a user gives.
 MAX_TEXT = 10_000
-# Marks the file as ours: "homo" in ASCII.
+# Marks the file as one of homonym: "homo" in ASCII.
 _APPLICATION, _VERSION = 0x686F6D6F, 1
 
 _KIND_LIST = ", ".join(f"'{kind}'" for kind in (*KINDS, UNDO))
@@ -68,7 +68,7 @@ class Decision(NamedTuple):
 
     `a` and `b` are what the user gave. `mention_a` and `mention_b` are the mentions that the decision rests on: the
     mention itself, or the anchor of the author at the time of the decision. A name has its text in `b`; a wrong record
-    has the document id in `mention_a`. `members` are all mentions of the author that a mention was said not to be.
+    has the document id in `mention_a`. `members` has all mentions of the author in an is-not.
     `undoes` is the number of the row that an undo takes back.
     """
 
@@ -105,7 +105,7 @@ _COLUMNS = "number, time, user, kind, a, b, mention_a, mention_b, reason, undoes
 def read_decisions(result: Path, renames: Path | None = None) -> list[Decision]:
     """All rows of the file of a result, in the order of their numbers; none if there is no file.
 
-    Mentions have the ids that hold now. The table of renames is that of the result, or of another folder.
+    Mentions have their current ids. `renames` is the folder of the table of renamed mentions, if it is another one.
     """
     path = result / DECISIONS
     if not os.path.lexists(path):
@@ -148,7 +148,7 @@ def _members(text: str) -> tuple[str, ...]:
 
 
 def add_decisions(result: Path, new: Iterable[NewDecision]) -> list[Decision]:
-    """Append decisions in one transaction; returns them with their numbers. They are on the disk then."""
+    """Append decisions in one transaction, and return them with their numbers when they are on the disk."""
     chosen = [(one, *_texts(one)) for one in new]
     now = _now()
     with _writing(result) as connection:
@@ -253,7 +253,7 @@ def _insert(connection: sqlite3.Connection, rows: Iterable[Decision]) -> None:
 
 @contextmanager
 def _writing(result: Path) -> Iterator[sqlite3.Connection]:
-    """One write transaction: it is on the disk after the block, or nothing of it is."""
+    """One write transaction: after the block, either all of it is on the disk or nothing."""
     path = result / DECISIONS
     is_new = not os.path.lexists(path)
     with _opened(path, writing=True) as connection:
@@ -266,7 +266,7 @@ def _writing(result: Path) -> Iterator[sqlite3.Connection]:
                 connection.execute(f"PRAGMA user_version = {_VERSION}")
             yield connection
             connection.execute("COMMIT")
-            # Into the file itself: so a copy of this file alone has all decisions.
+            # Move the rows from the WAL into the file, so that a copy of the file alone has all decisions.
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except BaseException:
             if connection.in_transaction:
@@ -278,7 +278,7 @@ def _writing(result: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def _opened(path: Path, *, writing: bool) -> Iterator[sqlite3.Connection]:
-    """A connection to a file of decisions that was checked; errors of SQLite are one sentence."""
+    """A connection to a checked file of decisions; errors of SQLite become one sentence."""
     with locked_decisions(path.parent, shared=not writing):
         _require_own_files(path)
         if writing and not os.access(path.parent, os.W_OK):
@@ -310,7 +310,7 @@ def _connect(path: Path, *, writing: bool) -> sqlite3.Connection:
 
 
 def _require_own_files(path: Path) -> None:
-    """Fail if the file or one that SQLite keeps next to it is something else than a plain file."""
+    """Fail if the file or one that SQLite keeps next to it is not a plain file."""
     for one in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
         if os.path.lexists(one) and not stat.S_ISREG(os.lstat(one).st_mode):
             raise InputError(f"{one} is not a plain file; put the file of decisions itself there, or move it away.")
@@ -321,7 +321,7 @@ def _has_tables(connection: sqlite3.Connection) -> bool:
 
 
 def _require_ours(connection: sqlite3.Connection, path: Path) -> None:
-    """Fail unless the file has exactly our tables and triggers, or is empty, and its pages are sound."""
+    """Fail unless the file is empty or has exactly our tables and triggers, and its pages are sound."""
     if not _has_tables(connection):
         return
     (application,) = connection.execute("PRAGMA application_id").fetchone()

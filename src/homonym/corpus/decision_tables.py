@@ -1,7 +1,7 @@
 """Decisions as a table: written for spreadsheets and for `--pairs`, and read again.
 
 The first three columns are those of a table of pairs, so that every run can use the file as it is. A table of pairs can
-be imported, too: it lacks the other columns only.
+also be imported: it only lacks the other columns.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def import_decisions(path: Path, result: Path, *, user: str, reason: str) -> lis
 
 
 def _read_rows(table: TableReader, columns: list[str], user: str, reason: str) -> Iterator[tuple[int, NewDecision]]:
-    """The decisions of a table with the numbers of their rows. That a mention is the same as itself is no decision."""
+    """The decisions of a table with the numbers of their rows. `same` of a mention with itself is skipped."""
     number = -1
     for batch in table.batches(columns):
         for row in batch.to_pylist():
@@ -130,7 +130,7 @@ def _require_known(table: TableReader, result: Path, found: Sequence[tuple[int, 
 
 
 def not_decided_yet(new: Sequence[NewDecision], active: Sequence[Decision]) -> list[NewDecision]:
-    """The decisions that say something else than those in force, so that a table can be imported twice."""
+    """The decisions that are not in force already, so that a table can be imported twice."""
     known = {_statement(row) for row in active}
     fresh = []
     for one in new:
@@ -141,7 +141,7 @@ def not_decided_yet(new: Sequence[NewDecision], active: Sequence[Decision]) -> l
 
 
 def _statement(row: Decision | NewDecision) -> tuple[str, ...]:
-    """What a decision says; both orders of two mentions say the same, unless one of them is meant as an author."""
+    """What a decision says. The order of two mentions does not matter, unless one of them stands for an author."""
     if row.kind in {NAME, WRONG_RECORD}:
         return (row.kind, row.mention_a, row.b if row.kind == NAME else "")
     pair = (row.mention_a, row.mention_b)

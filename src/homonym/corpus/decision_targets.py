@@ -1,7 +1,7 @@
-"""What users name in decisions, looked up in the result: mentions, authors and documents.
+"""Looks up in a result the mentions, authors and documents that users name in decisions.
 
-A decision rests on mention ids, because these depend on the content of documents only. An author is represented by its
-anchor, which is the mention that its id was made from, or the first of its mentions if that one has left the author.
+A decision is stored with mention ids, because these depend only on the content of documents. The anchor represents an
+author: the mention that the author id was made from, or the author's first mention if the anchor has left the author.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _AUTHOR_ID = re.compile(r".*/[0-9a-f]{12,64}", re.DOTALL)
 class DecisionTarget(NamedTuple):
     """A mention or an author that a user named.
 
-    `mention` is the mention that a decision about it rests on, `document` the document of that mention and `name` its
-    name. An author has all its mentions in `members`; a mention has none.
+    `mention` is the mention that a decision about it is stored with, `document` the document of that mention and `name`
+    its name. An author has all its mentions in `members`; a mention has none.
     """
 
     text: str
@@ -44,7 +44,7 @@ class DecisionTarget(NamedTuple):
 
     @property
     def is_author(self) -> bool:
-        """Whether an author was named, and not a mention."""
+        """Whether the user named an author, not a mention."""
         return bool(self.members)
 
 
@@ -92,7 +92,7 @@ def _is_anchor(row: dict[str, Any]) -> bool:
 def new_decision(
     result: Path, kind: str, a: str, b: str | None, *, reason: str, user: str
 ) -> tuple[NewDecision, tuple[DecisionTarget, ...]]:
-    """A decision about what a user named, and what that is in the result; fails if it makes no sense."""
+    """A decision about what a user named, and what was found in the result; fails if the decision makes no sense."""
     if kind == WRONG_RECORD:
         return _wrong_record(result, a, b, reason, user), ()
     first = find_target(result, a)
@@ -120,7 +120,7 @@ def _usage(kind: str) -> str:
 
 
 def _without(mention: DecisionTarget, author: DecisionTarget) -> tuple[DecisionTarget, tuple[str, ...]]:
-    """The author without a mention that is not of it: another mention stands for the author, if that was the anchor."""
+    """The author without one of its mentions; if that was the anchor, another mention represents the author."""
     others = tuple(one for one in author.members if one != mention.mention)
     if not others:
         raise InputError(f"{mention.mention} is the only mention of {author.author_id}; there is nothing to separate.")
@@ -155,12 +155,12 @@ def document_named(result: Path, text: str) -> str | None:
 
 
 def unknown_mentions(result: Path, mentions: Iterable[str]) -> set[str]:
-    """Which of these mention ids the result does not have."""
+    """Those of these mention ids that the result lacks."""
     wanted = set(mentions)
     found = look_up(result / MENTIONS, "mention_id", pa.array(sorted(wanted), pa.string()), ["mention_id"])
     return wanted.difference(found["mention_id"].to_pylist())
 
 
 def unknown_documents(result: Path, documents: Iterable[str]) -> set[str]:
-    """Which of these document ids the result does not have."""
+    """Those of these document ids that the result lacks."""
     return {one for one in documents if document_named(result, one) != one}

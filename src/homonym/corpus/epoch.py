@@ -1,12 +1,12 @@
-"""An epoch of a result: what stays as it is from one calibration to the next, and the note of the last update.
+"""An epoch of a result: what is frozen from one calibration to the next, and the note of the last update.
 
-Frozen are #(f), N, n(·), the limit, the weights, the trust in names and the confidence model: the files of the run. For
-a feature f that they lack, #(f) = Σ over all documents that updates of the epoch have added or changed of its
-occurrences in their bags, the bag of a document counted for each of its mentions. These sums are in a table of their
-own, which only grows. A type of features that the epoch lacks is not used before the next epoch.
+The files of the run freeze #(f), N, n(·), the limit, the weights, the trust in names and the confidence model. For a
+feature f that they lack, #(f) is the sum of its occurrences in the bags of all documents that updates of the epoch have
+added or changed; the bag of a document counts once for each of its mentions. These sums are in a table of their own,
+which only grows. A type of features that the epoch lacks is not used before the next epoch.
 
 An epoch ends when the collection has changed by more than a tenth. Scores compare features of mentions with those of
-the collection: with frequencies of a smaller collection they are too high, and different people become one author.
+the collection: with frequencies of a smaller collection, scores are too high, and different people become one author.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ LARGEST_CHANGE = 0.1
 
 @dataclass(frozen=True)
 class CorpusNote:
-    """The note of the last update: its number, time and epoch, names that users gave, by mention, and all digests.
+    """The note of the last update: its number, time and epoch, names given by users (by mention), and all digests.
 
     `mentions` is the number of mentions when the epoch began, 0 if it is unknown; `changed` is the number of mentions
     that have come, left or changed with their documents since then.
@@ -73,7 +73,7 @@ class CorpusNote:
 
 
 def read_note(result: Path) -> CorpusNote:
-    """The note of a result; before the first update, that of the run."""
+    """The note of a result; before the first update, the note of the run."""
     path = result / CORPUS
     try:
         found = orjson.loads(path.read_bytes())
@@ -90,7 +90,7 @@ def read_note(result: Path) -> CorpusNote:
 
 
 def write_note(result: Path, folder: Path, note: CorpusNote) -> None:
-    """Write the note of an update with the digests of all files of a folder; those of linked files are known."""
+    """Write the note of an update with the digests of all files of a folder; hard-linked files keep their digests."""
     known = read_note(result).files
     files = {}
     for name in sorted((FILES - {CORPUS, MARKER}) & set(os.listdir(folder))):
@@ -104,7 +104,7 @@ def write_note(result: Path, folder: Path, note: CorpusNote) -> None:
 
 
 def file_digest(path: Path) -> dict[str, Any]:
-    """The size and the BLAKE2b digest of a file, as the note has them."""
+    """The size and the BLAKE2b digest of a file, in the form that the note uses."""
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=_DIGEST_BYTES))
     return {"bytes": path.stat().st_size, "blake2b": digest.hexdigest()}
@@ -139,7 +139,7 @@ def change_since_epoch(result: Path, note: CorpusNote, changes: DocumentChanges)
 def read_epoch(result: Path) -> Epoch:
     """The settings, the confidence model and the user's pairs of a result.
 
-    A result of an earlier version has no confidence model: then new mentions get no confidence.
+    A result of an earlier version has no confidence model. New mentions then get no confidence.
     """
     confidence = None
     path = result / CONFIDENCE

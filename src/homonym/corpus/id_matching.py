@@ -1,8 +1,8 @@
 """Carries author ids over from one clustering to another: old and new authors are matched by maximum overlap.
 
-Authors that have mentions in common form connected components. In each, ids are given to new authors so that the number
-of mentions that keep their id is highest (linear assignment); of equal solutions, the one with the smaller symmetric
-difference between old and new authors, then the one that keeps older ids. Curated mentions weigh more than all others.
+Authors that have mentions in common form connected components. In each component, new authors get ids such that as many
+mentions as possible keep their id (linear assignment). Ties are decided by the smaller symmetric difference between old
+and new authors, then by the older ids. A curated mention weighs as much as many others.
 """
 
 from __future__ import annotations
@@ -13,16 +13,18 @@ from collections.abc import Mapping, Sequence, Set
 import numpy as np
 from numpy.typing import NDArray
 
+from homonym.clustering.union_find import UnionFind
+
 # A curated mention weighs as much as this many others.
 CURATED = 1000
-# Largest difference and number of ids that ties are decided by; above, ties are decided by order.
+# Largest difference, and largest rank of an id by age, that ties are decided by; larger ones count as equal.
 _TIES = 1 << 10
 
 
 def match_authors(
     old: Sequence[str | None], new: Sequence[int], *, weight: Sequence[int] | None = None, age: Mapping[str, int] = {}
 ) -> dict[int, str]:
-    """The old id that each new author keeps; new authors without one are left out.
+    """The old id that each new author keeps; new authors that keep none are left out.
 
     Mention x had the author `old[x]`, None if it is new, and has the author `new[x]`. `age` is the number of the update
     in which an id was given.
@@ -39,7 +41,6 @@ def match_authors(
             found[news[0]] = olds[0]
             continue
         olds.sort(key=lambda one: (age.get(one, 0), one))
-        news.sort()
         found.update(_match(olds, news, overlap, old_size, new_size))
     return dict(sorted(found.items()))
 
@@ -59,26 +60,16 @@ def _overlaps(
 
 def _components(overlap: Mapping[str, Counter[int]]) -> list[tuple[list[str], list[int]]]:
     """Old and new authors that are connected by common mentions."""
-    holders: dict[int, list[str]] = defaultdict(list)
+    union = UnionFind[str | int]()
     for before, afters in overlap.items():
         for after in afters:
-            holders[after].append(before)
-    seen: set[str] = set()
-    components = []
-    for start in overlap:
-        if start in seen:
-            continue
-        seen.add(start)
-        olds, news, waiting = [], set[int](), [start]
-        while waiting:
-            before = waiting.pop()
-            olds.append(before)
-            for after in overlap[before].keys() - news:
-                news.add(after)
-                waiting += [one for one in holders[after] if one not in seen]
-                seen.update(holders[after])
-        components.append((olds, sorted(news)))
-    return components
+            union.join(before, after)
+    components: dict[str | int, tuple[list[str], set[int]]] = defaultdict(lambda: ([], set()))
+    for before, afters in overlap.items():
+        olds, news = components[union.find(before)]
+        olds.append(before)
+        news.update(afters)
+    return [(olds, sorted(news)) for olds, news in components.values()]
 
 
 def _match(

@@ -1,7 +1,8 @@
-"""Author ids that hold: every id that was ever given, what became of it, and how new ids are minted.
+"""Stable author ids: every id that was ever given, its status, and how new ids are made.
 
-An id is minted once, from the block and the anchor mention of the author at that time (see collection/author_ids.py).
-It is never given to another author. An id that is gone leads to the author that has its mentions now, or is retired.
+An id is made once, from the block and the anchor mention of the author at that time (see collection/author_ids.py). It
+is never given to another author. When an author disappears, its id redirects to the author that has its mentions now,
+or is retired.
 """
 
 from __future__ import annotations
@@ -18,24 +19,9 @@ from homonym.collection.author_ids import DIGITS, anchor_digest
 from homonym.errors import InputError, first_line
 from homonym.io.result_directory import AUTHORS, IDS
 from homonym.io.tables import look_up, write_table
+from homonym.schema import ID_ROWS
 
 ACTIVE, REDIRECT, RETIRED = "active", "redirect", "retired"
-
-ID_ROWS = pa.schema(
-    [
-        pa.field("author_id", pa.string(), nullable=False),
-        pa.field("status", pa.string(), nullable=False),
-        pa.field("target", pa.string()),
-        pa.field("split_from", pa.string()),
-        pa.field("created", pa.int32(), nullable=False),
-        pa.field("changed", pa.int32(), nullable=False),
-    ]
-)
-"""All ids, ordered by author_id. `status` is active, redirect or retired; `target` is where a redirect leads.
-
-`split_from` is the author that a new one was split off. `created` and `changed` are numbers of updates; 0 is the run
-that wrote the result.
-"""
 
 
 def read_ids(result: Path) -> pa.Table:
@@ -51,14 +37,14 @@ def read_ids(result: Path) -> pa.Table:
 
 
 def id_rows(ids: pa.ChunkedArray | pa.Array, status: str, update: int) -> pa.Table:
-    """Rows for ids that have all the same status."""
+    """Rows for ids that all have the same status."""
     number = len(ids)
     none, when = pa.nulls(number, pa.string()), pa.repeat(pa.scalar(update, pa.int32()), number)
     return pa.table([ids, pa.repeat(status, number), none, none, when, when], schema=ID_ROWS)
 
 
 def current_id(result: Path, author_id: str) -> str | None:
-    """The id under which an author is in the result now: redirects are followed. None if it is unknown or retired."""
+    """The current id of an author, after following redirects; None if the id is unknown or retired."""
     path = result / IDS
     if not path.exists():
         known = look_up(result / AUTHORS, "author_id", pa.array([author_id]), ["author_id"])
@@ -78,8 +64,8 @@ def current_id(result: Path, author_id: str) -> str | None:
 def mint(block: str, anchor: str, taken: Collection[str]) -> str:
     """A new id for an author with this anchor mention.
 
-    It is the block and the first digits of the anchor's digest, as in a run; all digits if another author of the block
-    has the same. If that id was given before, too, the digest is over the anchor and a number.
+    It consists of the block and the first digits of the anchor's digest, as in a run; of all digits if that id was
+    given before. If the longer id was also given before, the digest is computed from the anchor and a number.
 
     >>> mint("DOE, J", "W1#0", ()), mint("DOE, J", "W1#0", {"DOE, J/94b9869240ef"})[:24]
     ('DOE, J/94b9869240ef', 'DOE, J/94b9869240ef29ed2')
@@ -105,8 +91,8 @@ def changed_ids(
 ) -> pa.Table:
     """The table of ids after an update. `created` maps new ids to the author they were split off, if any.
 
-    Redirects that lead to an id which is gone now stay as they are: a chain may end in a retired id. An id that is
-    `revived` is active again, with all redirects to it: the decision that made it a redirect was undone.
+    Redirects to an id that disappears stay as they are, so a chain may end in a retired id. An id in `revived` becomes
+    active again, and redirects to it work again: the decision that made it a redirect was undone.
     """
     gone, back = set(retired), set(revived)
     rows = {row["author_id"]: row for row in rows_of_ids(known, {*redirected, *gone, *back})}
@@ -130,7 +116,7 @@ def changed_ids(
 
 
 def rows_of_ids(known: pa.Table, ids: Collection[str]) -> list[dict[str, Any]]:
-    """The rows of some ids, of the whole table."""
+    """The rows of some ids in the table."""
     found = known.filter(pc.is_in(known["author_id"], pa.array(sorted(ids), pa.string())))
     rows: list[dict[str, Any]] = found.to_pylist()
     return rows

@@ -1,9 +1,9 @@
-"""New records of a result: which are new documents, which are known ones that changed, and which documents leave.
+"""Compares new records with the documents of a result: which documents are new, have changed, or leave.
 
-A new record is one of a known document by the same rules as in a run (collection/duplicates.py), applied to the new
-records and to the known documents that share an identifier, an id or a title with one of them. If the records of a
-document come again from the same source, by their ids, they replace it. A record of another source is merged with it. A
-known document keeps its id. A new one gets a suffix if a different known document has its id.
+The rules of a run (collection/duplicates.py) decide whether a new record describes a known document. They are applied
+to the new records and to the known documents that share an identifier, an id or a title with one of them. A record with
+the same id from the same source replaces the document; a record from another source is merged with it. A known document
+keeps its id. A new document gets a suffix if a different known document has its id.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from homonym.settings import Settings
 if TYPE_CHECKING:
     import duckdb
 
-# Digits of the digest that a new document's id gets if a known document has the same id, as in a run.
+# Number of digits of the suffix that a new document gets if a known document has its id, as in a run.
 SUFFIX_DIGITS = 8
 
 
@@ -46,9 +46,9 @@ SUFFIX_DIGITS = 8
 class DocumentChanges:
     """How the documents of a result change.
 
-    `rows` are the new and the changed documents in schema.DOCUMENTS, ordered by id. `changed` are the ids of those that
-    were known, `removed` of those that leave; `unchanged` is the number of new records that say nothing new, and
-    `bridges` that of new records which would make one document of several known ones.
+    `rows` has the new and the changed documents in schema.DOCUMENTS, ordered by id. `changed` has the ids of changed
+    documents, and `removed` those of leaving ones. `unchanged` is the number of new records that contain nothing new,
+    and `bridges` the number of new records that would merge several known documents.
     """
 
     rows: pa.Table
@@ -65,7 +65,7 @@ class DocumentChanges:
 
     @property
     def leaving(self) -> frozenset[str]:
-        """The ids of all documents whose old rows are left out."""
+        """The ids of all documents whose old rows are dropped."""
         return self.changed | self.removed
 
 
@@ -87,7 +87,7 @@ class _Record(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """A document of the result that may be one of the new records."""
+    """A document of the result that a new record may describe."""
 
     document_id: str
     record_ids: list[str]
@@ -113,7 +113,7 @@ def find_changes(
     new = _new_records(connection, work)
     if not new:
         return DocumentChanges(no_documents(), removed=removed)
-    scan = _scan(result, new, _cited(connection, work))
+    scan = _scan(result, new, _cited(connection))
     known = [one for one in scan.candidates if one.document_id not in removed]
     groups = _groups(connection, work, settings, new, known)
     return _combine(new, known, groups, scan.renamed, removed)
@@ -170,13 +170,13 @@ def _new_records(connection: duckdb.DuckDBPyConnection, work: Path) -> list[_Rec
     return [_Record(*row) for row in rows]
 
 
-def _cited(connection: duckdb.DuckDBPyConnection, work: Path) -> set[str]:
+def _cited(connection: duckdb.DuckDBPyConnection) -> set[str]:
     """The ids of all documents that the new records refer to."""
     return {row[0] for row in connection.execute('SELECT DISTINCT id FROM "references"').fetchall()}
 
 
 def _scan(result: Path, new: Sequence[_Record], cited: set[str]) -> _Scan:
-    """One pass over the documents: those that may be one of the new records, and cited ids that are others now."""
+    """One pass over the documents: those that a new record may describe, and cited ids that have changed."""
     ids = pa.array(sorted({record.id for record in new}), pa.string())
     keys = pa.array(sorted({key for record in new for key in record.keys}), pa.string())
     titles = _Titles.of(new)
@@ -254,7 +254,7 @@ def _groups(
 
 
 def _write_known_ids(work: Path, first: int, new: Sequence[_Record], known: Sequence[_Known]) -> None:
-    """Let known documents have the ids of their records as keys, in the formats in which these come again."""
+    """Give known documents the ids of their records as keys, in the formats of the new records."""
     forms: dict[str, set[str]] = defaultdict(set)
     for record in new:
         if record.id_is_key:
@@ -277,7 +277,7 @@ def _write_known_ids(work: Path, first: int, new: Sequence[_Record], known: Sequ
 class _Combined:
     """Documents of the result after the update: rows of CHOSEN, and what happened.
 
-    `known` are the documents that new records are about, each with the number of these.
+    `known` has the documents that new records describe, each with the number of these records.
     """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -331,7 +331,7 @@ def _change(old: _Known, records: Sequence[_Record], found: _Combined) -> None:
 
 
 def _leave_out_unchanged(found: _Combined) -> None:
-    """Leave out known documents about which the new records say nothing new, with references by current ids."""
+    """Drop known documents for which the new records contain nothing new, after mapping references to current ids."""
     kept = []
     for row in found.rows:
         before, records = found.known.get(row["document_id"], (None, 0))
@@ -354,7 +354,7 @@ def _with_current_references(row: Mapping[str, Any]) -> bytes:
 
 
 def _add(records: Sequence[_Record], taken: set[str], found: _Combined) -> None:
-    """Add a new document, under another id if that of its records belongs to a different document."""
+    """Add a new document, under another id if a different document has the id of its records."""
     copies = [record.copy() for record in records]
     document = merge(copies).document if len(copies) > 1 else copies[0].document
     names = {record.id for record in records}
@@ -383,7 +383,7 @@ def _row(document: Document, document_id: str, names: set[str]) -> dict[str, Any
 
 
 def _refer_to_current_ids(rows: Sequence[dict[str, Any]], renamed: Mapping[str, list[str]]) -> None:
-    """Let new documents refer to documents by the ids of the result."""
+    """Change the references of new documents to the ids of the result."""
     current: dict[str, set[str]] = defaultdict(set)
     for name, documents in renamed.items():
         current[name].update(documents)

@@ -1,4 +1,4 @@
-"""A result that was clustered afresh takes the place of another: its authors get the ids of the old ones."""
+"""Replaces a result by one that was clustered from scratch: its authors get the ids of the old authors."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def write_records(folder: Path, path: Path) -> None:
 
 
 def _from_log(result: Path, name: str) -> Any:
-    """A value that the log of a result keeps; None if it has none, as that of an earlier version."""
+    """A value in the log of a result; None if it is missing, as in logs of earlier versions."""
     try:
         return orjson.loads((result / LOG).read_bytes())["summary"][name]
     except (FileNotFoundError, KeyError, TypeError):
@@ -70,13 +70,13 @@ def _from_log(result: Path, name: str) -> Any:
 
 
 def statistics_from_elsewhere(result: Path) -> tuple[Path, int] | None:
-    """The file of frequencies that the user gave for a result, and its N; None if the run has counted them."""
+    """The file of frequencies that the user gave for a result, and its N; None if the run counted frequencies."""
     path = _from_log(result, "statistics")
     return (Path(path), ResultStatistics.read(result).mentions) if path else None
 
 
 def given_settings(result: Path) -> Settings:
-    """The settings of a result as the user gave them: what was calibrated is left out."""
+    """The settings that the user gave for a result, without calibrated values."""
     given = _from_log(result, "given")
     if given is not None:
         return Settings(**given)
@@ -115,7 +115,7 @@ def _take_file(fresh: Path, folder: Path, name: str) -> None:
 
 
 def _keep_record_ids(folder: Path, fresh: Path) -> None:
-    """Let the documents of a new run have the ids that their records had in the input of the first one."""
+    """Give the documents of a new run the ids that their records had in the input of the first run."""
     known = pq.read_table(folder / DOCUMENTS, columns=["document_id", "record_ids"])
     pairs = zip(known["document_id"].to_pylist(), known["record_ids"].to_pylist(), strict=True)
     others = {document: names for document, names in pairs if names != [document]}
@@ -169,7 +169,7 @@ def _renamed(plan: UpdatePlan, old: pa.Table, new: pa.Table) -> dict[str, str]:
 
 
 def _names(fresh: list[str], kept: dict[int, str], plan: UpdatePlan, rows: pa.Table) -> list[str]:
-    """The id of each new author: the one that it keeps, else its own unless that was given before."""
+    """The id of each new author: an old id that it keeps, or a new id that was never given before."""
     known = set(plan.known_ids["author_id"].to_pylist())
     taken = known | {*kept.values()}
     names, pending = list(fresh), []
@@ -194,9 +194,9 @@ def _names(fresh: list[str], kept: dict[int, str], plan: UpdatePlan, rows: pa.Ta
 
 
 def _only_changed(touched: TouchedBlocks, fresh: pa.Table, names: Mapping[str, str]) -> None:
-    """Leave out the blocks whose rows are those of the new run, which need not be written again.
+    """Drop the blocks whose rows equal those of the new run, because they need not be written again.
 
-    All blocks of an author of which some rows are others stay, and of authors that users gave names to.
+    If any row of an author differs, or if a user named the author, all blocks of the author stay.
     """
     is_named = pc.is_in(fresh["mention_id"], pa.array(sorted(names), pa.string()))
     differs = pc.or_(pc.invert(pc.equal(touched.shown["author_id"], fresh["author_id"])), is_named)

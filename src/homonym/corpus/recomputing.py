@@ -1,4 +1,4 @@
-"""Computes the table of authors of a result again, from its mentions, its documents and the names that users gave."""
+"""Computes the table of authors of a result again, from its mentions, its documents and names given by users."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from homonym.settings import load_settings
 
 
 def recompute_authors(result: Path, copy: Path) -> None:
-    """Write the table of authors to a copy of the result; names are those that the last update has applied."""
+    """Write the table of authors to a copy of the result, with the names that the last update applied."""
     mentions = pq.read_table(result / MENTIONS)
     author = dict(zip(mentions["mention_id"].to_pylist(), mentions["author_id"].to_pylist(), strict=True))
     names = {author[one]: name for one, name in read_note(result).named.items() if one in author}

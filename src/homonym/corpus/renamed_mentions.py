@@ -1,8 +1,8 @@
-"""Mentions that got another id: an append-only table, by which decisions are about the same mentions as before.
+"""Mentions that got another id: an append-only table that lets decisions follow their mentions.
 
-The id of a mention has its position on the document. If a document comes again with another author in front, the ids of
-its mentions are others, and an id may be that of another mention. Decisions name mentions by the ids that held when
-they were made, so each rename has the number of the last decision before it.
+The id of a mention contains its position on the document. If a document comes again with an additional first author,
+its mentions get new ids, and an old id may now belong to another mention. Decisions store the mention ids of their
+time, so each rename has the number of the last decision before it.
 """
 
 from __future__ import annotations
@@ -11,24 +11,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from homonym.errors import InputError, first_line
 from homonym.io.result_directory import RENAMED
-from homonym.io.tables import write_table
-
-RENAMED_ROWS = pa.schema(
-    [
-        pa.field("number", pa.int64(), nullable=False),
-        pa.field("decision", pa.int64(), nullable=False),
-        pa.field("former_id", pa.string(), nullable=False),
-        pa.field("mention_id", pa.string(), nullable=False),
-    ]
-)
-"""All renames in order. Those of one update have the same `number` and happen at once.
-
-`decision` is the number of the last decision before. The `mention_id` of a mention that is gone is no mention.
-"""
+from homonym.io.tables import read_or_empty, write_table
+from homonym.schema import RENAMED_ROWS
 
 _GONE = " (gone"
 
@@ -43,13 +29,7 @@ def gone_mention(mention: str) -> str:
 
 
 def _read(result: Path) -> pa.Table:
-    path = result / RENAMED
-    if not path.exists():
-        return RENAMED_ROWS.empty_table()
-    try:
-        return pq.read_table(path, schema=RENAMED_ROWS)
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
+    return read_or_empty(result / RENAMED, RENAMED_ROWS)
 
 
 def append_renames(folder: Path, decision: int, renamed: Mapping[str, str]) -> None:
@@ -85,7 +65,7 @@ class MentionRenames:
         return bool(self._steps)
 
     def current(self, mention: str, decision: int) -> str:
-        """The id that a mention has now, which had this id when a decision was made.
+        """The current id of the mention that had this id when a decision was made.
 
         >>> renames = MentionRenames([(1, {"W1#0": "W1#1"}), (5, {"W1#1": "W1#2"})])
         >>> renames.current("W1#0", 1), renames.current("W1#0", 2), renames.current("W1#1", 2)

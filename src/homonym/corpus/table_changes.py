@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from homonym.collection import counting
 from homonym.collection.author_summaries import NAMED_FACTS, completeness, load_facts, summarise_authors, summary_tables
 from homonym.collection.document_table import ROW_GROUP as DOCUMENTS_AT_ONCE
+from homonym.collection.layout import PLACED_IDENTIFIERS
 from homonym.errors import InputError, first_line
 from homonym.features.blocking import blocked_names
 from homonym.io.paths import plain_path
@@ -36,6 +37,7 @@ from homonym.records.formats.documents import parse_document
 from homonym.schema import AUTHOR_SUMMARIES
 from homonym.schema import AUTHORS as MENTION_ROWS
 from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
+from homonym.settings import identifier_kind
 
 # The order of the rows of each table: the first column decides which rows are replaced.
 _ORDER = {
@@ -151,11 +153,11 @@ def summaries_of(
     known: Mapping[str, str | None],
     identifiers: Mapping[str, Mapping[str, str]] = {},
 ) -> pa.Table:
-    """The rows of the table of authors for some authors, of which all mentions are given.
+    """The rows of the table of authors for some authors; `rows` has all their mentions.
 
-    `folder` has the tables of mentions and documents as they will be. `names` are names that users gave to authors, and
-    `known` the names of other authors; the rest is looked up in the table of authors. `identifiers` are
-    those of mentions, by kind; those of other mentions are read from their documents.
+    `folder` has the new tables of mentions and documents. `names` has the names that users gave to authors, and `known`
+    the names of other authors; further names are looked up in the table of authors. `identifiers` has the identifiers
+    of some mentions by kind; those of other mentions are read from their documents.
     """
     if not len(rows):
         return AUTHOR_SUMMARIES.empty_table()
@@ -169,17 +171,8 @@ def summaries_of(
     missing = [one for one in others.to_pylist() if one not in known]
     found = look_up(folder / AUTHORS, "author_id", pa.array(missing, pa.string()), ["author_id", "name"])
     shown = {**known, **dict(zip(*found.to_pydict().values(), strict=True)), **names}
-    return _summarise(
-        facts,
-        _identifier_rows(folder, rows, identifiers),
-        documents,
-        numbers,
-        own,
-        shown,
-        set(others.to_pylist()),
-        work,
-        names,
-    )
+    fixed = {one: shown.get(one) for one in (*others.to_pylist(), *names)}
+    return _summarise(facts, _identifier_rows(folder, rows, identifiers), documents, numbers, own, fixed, work)
 
 
 _READ = ["document_id", "year", "authors.list.element.position", "authors.list.element.name",
@@ -187,7 +180,7 @@ _READ = ["document_id", "year", "authors.list.element.position", "authors.list.e
 
 
 def _facts(rows: pa.Table, partners: pa.Table, numbers: pa.Array, documents: pa.Table, blocking: str) -> pa.Table:
-    """What the queries need of each mention; of other authors on the same documents only who is on which."""
+    """What the queries need of each mention. Rows of co-authors have only the author and the document."""
     cache = blocked_names(blocking)
     year = dict(zip(documents["document_id"].to_pylist(), documents["year"].to_pylist(), strict=True))
     parsed = [found.encoded if (found := cache[name]) else None for name in rows["name"].to_pylist()]
@@ -225,7 +218,7 @@ def _identifier_rows(folder: Path, rows: pa.Table, known: Mapping[str, Mapping[s
         for place, mention in enumerate(mention_ids)
         for kind, value in sorted(ids.get(mention, {}).items())
     ]
-    schema = pa.schema([("place", pa.int64()), ("kind", pa.string()), ("id", pa.string())])
+    schema = PLACED_IDENTIFIERS
     return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in found], schema=schema)
 
 
@@ -244,8 +237,8 @@ def _of_author(ids: Mapping[str, str], emails: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     pairs = [*ids.items(), *([("email", min(map(plain_email, emails)))] if emails else [])]
     for kind, value in pairs:
-        plain = "".join(kind.replace("-", "").replace("_", "").split()).lower()
-        found[plain] = min(found.get(plain, value), value)
+        kind = identifier_kind(kind)
+        found[kind] = min(found.get(kind, value), value)
     return found
 
 
@@ -255,11 +248,10 @@ def _summarise(
     documents: pa.Table,
     numbers: pa.Array,
     own: pa.Array,
-    shown: Mapping[str, str | None],
-    others: set[str],
+    names: Mapping[str, str | None],
     work: Path,
-    names: Mapping[str, str],
 ) -> pa.Table:
+    """The summaries of the authors `own`; `numbers` has all authors, and `names` the names that are known."""
     path = work / "some_documents.parquet"
     pq.write_table(documents.select(["document_id", "authors"]), path)
     connection = counting.connect(work, _MEMORY, 1, in_memory=True)
@@ -268,7 +260,7 @@ def _summarise(
         every = numbers.to_pylist()
         connection.register("author_numbers", pa.table({"author": np.arange(len(every)), "author_id": numbers}))
         summarise_authors(counting.Queries(connection))
-        fixed = [(number, shown.get(one)) for number, one in enumerate(every) if one in others or one in names]
+        fixed = [(number, names[one]) for number, one in enumerate(every) if one in names]
         schema = pa.schema([("author", pa.int64()), ("name", pa.string())])
         given = pa.table([list(column) for column in zip(*fixed, strict=True)] or [[], []], schema=schema)
         connection.register("given_names", given)

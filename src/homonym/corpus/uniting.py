@@ -1,7 +1,7 @@
-"""Authors of several blocks in an update: which other blocks it concerns, and which authors it unites.
+"""Authors of several blocks in an update: which other blocks are affected, and which authors are united.
 
-The rules are those of a run (see constraints/across_blocks.py). Authors that were united before stay one, whatever
-became of the mentions that linked them. With `assign`, no two authors that the result has are united.
+The rules are those of a run (see constraints/across_blocks.py). Authors that were united before stay united, even if
+the mentions that linked them have left. With `assign`, two authors of the result are never united.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homonym.clustering.arrays import Integers, connected_components
-from homonym.constraints.across_blocks import CANDIDATE_IDS, CANDIDATE_ROWS, UnitedAuthors, unite_authors
+from homonym.collection.layout import PLACED_IDENTIFIERS
+from homonym.constraints.across_blocks import CANDIDATE_ROWS, UnitedAuthors, unite_authors
 from homonym.constraints.evidence import UserPairs
 from homonym.errors import InputError, first_line
 from homonym.io.result_directory import AUTHORS, MENTIONS
@@ -38,9 +39,9 @@ class BlockLinks(NamedTuple):
 
 
 def shared_identifiers(result: Path, blocks: Mapping[Identifier, Set[str]]) -> BlockLinks:
-    """Which of the identifiers are on mentions of several blocks, and the authors of the result that have these.
+    """The identifiers that are on mentions of several blocks, and the authors of the result that have them.
 
-    `blocks` are the blocks of mentions that an update works on.
+    `blocks` has, for each identifier, its blocks among the mentions that an update works on.
     """
     having = _authors_having(result, blocks.keys())
     of_author = _blocks_by_author(result, {author for authors in having.values() for author in authors})
@@ -97,7 +98,7 @@ def _having(table: pa.Table, values: pa.Array) -> Iterable[tuple[str, Identifier
 
 
 def joined_clusters(author_id: pa.ChunkedArray, cluster: Sequence[int | None]) -> Integers:
-    """A number for each row: rows of one cluster have the same, and so have rows of one author of the result.
+    """A number for each row; rows of one cluster, or of one author of the result, have the same number.
 
     A row has a cluster, or an author, or both. The number is the first row of all that are connected.
 
@@ -115,9 +116,10 @@ def joined_clusters(author_id: pa.ChunkedArray, cluster: Sequence[int | None]) -
 
 
 class Candidates(NamedTuple):
-    """What decides about uniting: rows with the columns of mentions.parquet, and the identifiers of mentions by kind.
+    """Rows that may be united, with the columns of mentions.parquet, and the identifiers of their mentions by kind.
 
-    `group` is the author of each row, by number; `known` are groups that are authors of the result and must stay apart.
+    `group` is the author of each row, by number. `known` has the groups that are authors of the result; no two of them
+    are united.
     """
 
     rows: pa.Table
@@ -128,7 +130,7 @@ class Candidates(NamedTuple):
 
 
 def unite_groups(found: Candidates, pairs: UserPairs | None, trusted: Sequence[str]) -> UnitedAuthors:
-    """Unite groups of different blocks; the author ids of the answer are numbers of groups, as texts."""
+    """Unite groups of different blocks. The returned author ids are numbers of groups, as text."""
     rows, number = found.rows, len(found.rows)
     columns = {
         "place": pa.array(np.arange(number)),
@@ -143,5 +145,5 @@ def unite_groups(found: Candidates, pairs: UserPairs | None, trusted: Sequence[s
         if kind in found.kinds
     ]
     places, kinds, values = zip(*ids, strict=True) if ids else ((), (), ())
-    identifiers = pa.table([list(places), list(kinds), list(values)], schema=CANDIDATE_IDS)
+    identifiers = pa.table([list(places), list(kinds), list(values)], schema=PLACED_IDENTIFIERS)
     return unite_authors(table, identifiers, pairs, trusted, {str(one) for one in found.known})

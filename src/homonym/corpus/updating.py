@@ -1,7 +1,7 @@
 """The tables of a result after an update: new mentions get authors, decisions are applied, ids and events follow.
 
-Everything happens in blocks that new or leaving mentions or decisions touch, and in blocks that have other mentions of
-the same authors, or of authors with the same identifiers; all other rows are copied. The steps are
+An update works on the blocks that new or leaving mentions or decisions touch, and on blocks with other mentions of the
+same authors, or of authors with the same identifiers. All other rows are copied. The steps are
 
 1. the undecided authors of these blocks, without leaving mentions and with new ones;
 2. clustering of the blocks with new mentions (assignment.py), authors of several blocks (uniting.py), and ids for
@@ -87,7 +87,7 @@ class TouchedBlocks:
 
     @property
     def is_changed(self) -> bool:
-        """Whether any row is another than before."""
+        """Whether any row has changed."""
         return not self.shown.cast(MENTION_ROWS).equals(self.former.cast(MENTION_ROWS))
 
 
@@ -147,7 +147,7 @@ def _authors(rows: pa.Table) -> set[str]:
 
 
 def _lost_authors(leaving: pa.Table, renamed: Mapping[str, str], rows: pa.Table) -> set[str]:
-    """The authors of which a mention is gone."""
+    """The authors that lost a mention."""
     kept, left = set(rows["mention_id"].to_pylist()), authors_of_mentions(leaving)
     return {author for mention, author in left.items() if renamed.get(mention, mention) not in kept}
 
@@ -225,7 +225,7 @@ def inherited_rows(new: pa.Table, leaving: pa.Table, changed: frozenset[str]) ->
 
 
 def _gone_mentions(leaving: pa.Table, renamed: Mapping[str, str]) -> dict[str, str]:
-    """Mentions whose id belongs to another mention now, and that have no other id: they are gone."""
+    """Mentions that are gone: their id now belongs to another mention, and they got no other id."""
     taken = {*renamed.values()} - renamed.keys()
     return {one: gone_mention(one) for one in leaving["mention_id"].to_pylist() if one in taken}
 
@@ -677,15 +677,15 @@ class _Reasons:
                 self._splits[new] = max(cause.number, self._splits.get(new, 0))
 
     def merge(self, old: str, new: str) -> str:
-        """Why an author became part of another one."""
+        """The reason why an author became part of another one."""
         return self._sentence(self._merges.get((old, new), (False, 0))[1])
 
     def split(self, new: str) -> str:
-        """Why an author was separated from another one."""
+        """The reason why an author was separated from another one."""
         return self._sentence(self._splits.get(new, 0))
 
     def move(self, old: str, new: str) -> str:
-        """Why a mention left an author for another one."""
+        """The reason why a mention moved from one author to another."""
         merged = self._merges.get((old, new), (False, 0))[1]
         return self._sentence(max(merged, self._splits.get(new, 0), self._splits.get(old, 0)))
 
@@ -710,7 +710,7 @@ def write_changed_tables(plan: UpdatePlan, touched: TouchedBlocks) -> int:
 
 
 def write_undecided(folder: Path, base: pa.Table, shown: pa.Table) -> None:
-    """Write the rows as they are without decisions, where they are others."""
+    """Write the rows without decisions, where decisions change them."""
     path = folder / UNDECIDED
     differs = None
     for name in ("author_id", "constraint", "confidence", "author_confidence"):
@@ -727,7 +727,7 @@ def write_undecided(folder: Path, base: pa.Table, shown: pa.Table) -> None:
 
 def write_changed_authors(plan: UpdatePlan, former: pa.Table, shown: pa.Table) -> int:
     """Write the table of authors with the rows of changed authors, and of those on whose documents they are."""
-    changed = _changed_ids(former, shown) | _named_ids(plan, former, shown)
+    changed = _changed_ids(former, shown) | _named_ids(plan, shown)
     gone = {*former["author_id"].to_pylist()} - {*shown["author_id"].to_pylist()}
     if not changed and not gone:
         return 0
@@ -750,7 +750,7 @@ def write_changed_authors(plan: UpdatePlan, former: pa.Table, shown: pa.Table) -
 
 
 def _changed_ids(former: pa.Table, shown: pa.Table) -> set[str]:
-    """The authors that are shown with other rows than before."""
+    """The authors whose shown rows have changed."""
     before, after = _row_sets(former), _row_sets(shown)
     return {author for author, rows in after.items() if before.get(author) != rows}
 
@@ -763,8 +763,8 @@ def _row_sets(rows: pa.Table) -> dict[str, list[tuple[Any, ...]]]:
     return found
 
 
-def _named_ids(plan: UpdatePlan, former: pa.Table, shown: pa.Table) -> set[str]:
-    """The authors whose names users gave, or took back."""
+def _named_ids(plan: UpdatePlan, shown: pa.Table) -> set[str]:
+    """The authors that users named, or whose names users took back."""
     wanted = pa.array(sorted({*plan.decided.names, *plan.note.named}), pa.string())
     return set(shown.filter(pc.is_in(shown["mention_id"], wanted))["author_id"].to_pylist()) if len(wanted) else set()
 

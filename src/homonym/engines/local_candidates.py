@@ -8,7 +8,8 @@ import pyarrow.compute as pc
 
 from homonym.clustering.arrays import Integers, equal_keys
 from homonym.collection.encoded import Encoded
-from homonym.constraints.across_blocks import CANDIDATE_IDS, UnitedAuthors, linking_kinds, unite_authors
+from homonym.collection.layout import PLACED_IDENTIFIERS
+from homonym.constraints.across_blocks import UnitedAuthors, linking_kinds, unite_authors
 from homonym.constraints.evidence import UserPairs
 from homonym.engines.base import AuthorRows
 from homonym.settings import Settings
@@ -27,7 +28,7 @@ def unite_blocks(rows: AuthorRows, encoded: Encoded, settings: Settings, pairs: 
 
 def _identifiers(encoded: Encoded, kinds: tuple[str, ...]) -> pa.Table:
     if not kinds:
-        return CANDIDATE_IDS.empty_table()
+        return PLACED_IDENTIFIERS.empty_table()
     ids = encoded.identifiers()
     return ids.filter(pc.is_in(ids["kind"], pa.array(kinds)))
 

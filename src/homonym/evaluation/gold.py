@@ -6,11 +6,9 @@ may be in the data or in separate files; only labelled mentions are kept in memo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,7 @@ from homonym.records.fields.identifiers import bare_orcid
 from homonym.records.formats.documents import document_object
 from homonym.records.reader import detect_format, read_documents
 from homonym.schema import GOLD
+from homonym.settings import identifier_kind
 
 AUTHOR = "author"
 """The label in the field `author`; any other label is the name of an identifier."""
@@ -114,16 +113,6 @@ def open_annotated(path: Path) -> Iterator[AnnotatedFile]:
         yield AnnotatedFile(source)
 
 
-@lru_cache(maxsize=1024)
-def plain_key(name: str) -> str:
-    """The name of an identifier without case, hyphens, underscores and spaces, for comparison.
-
-    >>> plain_key("Researcher-ID"), plain_key("researcher_id"), plain_key("ORCID iD")
-    ('researcherid', 'researcherid', 'orcidid')
-    """
-    return re.sub(r"[-_\s]", "", name).casefold()
-
-
 def plain_identifier(value: object) -> str | None:
     """An identifier as text; an ORCID without its URL and in upper case.
 
@@ -156,7 +145,7 @@ class _LabelReader:
     @property
     def key(self) -> str:
         """The name of the label for comparison."""
-        return plain_key(self.label)
+        return identifier_kind(self.label)
 
     def skip(self, number: int | None, reason: str) -> None:
         """Record a line that could not be used."""
@@ -188,10 +177,10 @@ class _LabelReader:
         ids = ids if isinstance(ids, dict) else {}
         for name, value in ids.items():
             if value:
-                self.identifiers_seen.setdefault(plain_key(name), name)
+                self.identifiers_seen.setdefault(identifier_kind(name), name)
         # JSON lines may also be a table, with the identifier in a column of its own.
         fields = [*ids.items(), *(author.items() if "mention_id" in author else ())]
-        return self._only(value for name, value in fields if plain_key(name) == self.key)
+        return self._only(value for name, value in fields if identifier_kind(name) == self.key)
 
     def _only(self, values: Iterable[object]) -> str | None:
         """The one identifier among values; mentions with several different ones are counted."""
@@ -217,7 +206,7 @@ class _LabelReader:
     def _label_column(self, columns: list[str]) -> str | None:
         if self.key == AUTHOR:
             return next((column for column in AUTHOR_COLUMNS if column in columns), None)
-        return next((column for column in columns if plain_key(column) == self.key), None)
+        return next((column for column in columns if identifier_kind(column) == self.key), None)
 
 
 def mentions_of(row: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from homonym.clustering.agglomerative import Outcomes, pair_scores
-from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers, starts
+from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers, connected_components, equal_keys, starts
 from homonym.clustering.reference import TIE
 from homonym.measures.methods import Labels, Method, ThresholdMethod
 from homonym.names.parse import parse_name
@@ -275,7 +275,7 @@ class SameFullName(Rule):
         full = [(x, name.full_key) for x, name in read if name.surname]
         numbers = {name: number for number, name in enumerate(dict.fromkeys(name for _, name in full))}
         feature = np.array([numbers[name] for _, name in full], np.int64)
-        return connected_components(names.block, np.array([x for x, _ in full], np.int64), feature)
+        return linked_by_features(names.block, np.array([x for x, _ in full], np.int64), feature)
 
 
 # Feature types in messages.
@@ -302,7 +302,7 @@ class Sharing(Rule):
         """Connected components, over the features of these types."""
         chosen = _of_types(names, self.types)
         holder = np.repeat(np.arange(len(names.author)), np.diff(names.bags.bag_start))
-        return connected_components(names.block, holder[chosen], names.bags.feature[chosen])
+        return linked_by_features(names.block, holder[chosen], names.bags.feature[chosen])
 
 
 BASELINES: tuple[Baseline, ...] = (
@@ -324,35 +324,16 @@ def all_baselines(names: LabelledNames) -> tuple[list[Method], list[str]]:
     return [baseline for baseline, why in missing if why is None], [why for _, why in missing if why is not None]
 
 
-def connected_components(block: Integers, holder: Integers, feature: Any) -> Integers:
+def linked_by_features(block: Integers, holder: Integers, feature: Any) -> Integers:
     """The first mention of each mention's connected component; mentions of a block with a common feature are linked.
 
-    `holder` and `feature` are the occurrences. Each round passes the smallest mention along shared features and then
-    compresses paths, so that long chains take few rounds.
+    `holder` and `feature` are the occurrences.
 
-    >>> connected_components(np.zeros(4, np.int64), np.array([1, 2, 2, 3]), np.array([7, 7, 8, 8]))
+    >>> linked_by_features(np.zeros(4, np.int64), np.array([1, 2, 2, 3]), np.array([7, 7, 8, 8]))
     array([0, 1, 1, 1])
     """
-    holder, group_start = _grouped(block, holder, feature)
-    smallest = np.arange(len(block))
-    while len(holder):
-        root = smallest[holder]
-        lowest = np.minimum.reduceat(root, group_start)
-        lowest = np.repeat(lowest, np.diff(group_start, append=len(root)))
-        if (root == lowest).all():
-            break
-        np.minimum.at(smallest, root, lowest)
-        while (smallest[smallest] != smallest).any():
-            smallest = smallest[smallest]
-    return smallest
-
-
-def _grouped(block: Integers, holder: Integers, feature: Any) -> tuple[Integers, Integers]:
-    """The holders grouped by block and feature, and the start of each group."""
-    order = np.lexsort((feature, block[holder]))
-    holder, feature = holder[order], feature[order]
-    same = (np.diff(block[holder]) == 0) & (np.diff(feature) == 0)
-    return holder, np.flatnonzero(np.concatenate([[True], ~same])[: len(holder)])
+    first, _ = equal_keys(feature, block[holder])
+    return connected_components(len(block), holder[first], holder)
 
 
 def _of_types(names: LabelledNames, kinds: tuple[str, ...]) -> Any:

@@ -33,10 +33,10 @@ from homonym.report.figures import (
     ORANGE,
     Picture,
     axis_bottom,
+    figure_label,
     grid_only,
     label_ends,
     name_counts,
-    printable,
     score_axis,
 )
 from homonym.runtime.process_pool import Task, run_tasks
@@ -353,7 +353,7 @@ def _stopping_panel(axes: Axes, rows: Mapping[str, Mapping[str, Any]], title: st
     axes.plot(places, best, color=ORANGE, linewidth=1.2, marker="D", markersize=3, label="best possible stop")
     axes.plot(places, ours, color=INK, linewidth=1.6, marker="o", markersize=3.4, label="our stop")
     _interval_lines(axes, places, list(rows.values()))
-    axes.set_title(printable(title), fontsize=8.5, loc="left")
+    axes.set_title(figure_label(title), fontsize=8.5, loc="left")
     grid_only(axes)
 
 
@@ -401,10 +401,10 @@ def _point(run: RunResults) -> Point | None:
 
 def _line_label(run: RunResults) -> str:
     if "variant" not in run:
-        return printable(run["title"])
+        return figure_label(run["title"])
     marks = ["within"] * (run["scope"] == "within") + ["joint"] * bool(run["joint"])
     marks += [f"γ = {run['gamma']:g}"] * bool(run["gamma"])
-    return printable(", ".join([run["weights"], *marks]))
+    return figure_label(", ".join([run["weights"], *marks]))
 
 
 # Colour, marker and vertical shift of a dot.

@@ -104,7 +104,7 @@ class BlockExplainer:
     def about_author(self, label: int, mention: int | None = None) -> Explanation:
         """The weakest link of an author, and the best partners that it was not merged with.
 
-        With a `mention`, the merge that brought this mention to the author.
+        With a `mention`, the merge that added this mention to the author.
         """
         members, others = self._members(label), self._runners_up(label)
         author, notes = self._author(label), [self._shortfall(other) for other in others]
@@ -373,7 +373,7 @@ class BlockExplainer:
         return [tree.merges[node - tree.mentions] for node in sorted(found)]
 
     def _better_partners(self, x: int, y: int, direct: ComparedClusters) -> list[str]:
-        """What each of two mentions was merged with instead, if the two alone would have exceeded the limits."""
+        """What each of two mentions was merged with instead, if the score of the two alone exceeds the limits."""
         if direct.barriers or direct.share <= 1:
             return []
         share = multiple(direct.share, direct.limit_name)

@@ -1,4 +1,4 @@
-"""One or two sentences for each author of some names: its weakest link, and another author that is nearly the same."""
+"""One or two sentences for each author of some names: its weakest link, and the author that is most similar to it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from homonym.engines.reclustering import recluster
 from homonym.errors import counted
 from homonym.explanation.answers import BlockExplainer
 from homonym.explanation.explained import ComparedClusters, ExplainedMention, Explanation
-from homonym.explanation.wording import one_line, part_text
+from homonym.explanation.wording import part_text, readable_text
 from homonym.io.result_directory import MENTIONS, SETTINGS
 from homonym.io.tables import look_up
 from homonym.settings import load_settings
 
 # Maximum number of features in a sentence, and of characters of a title, name or feature.
 NAMED_FEATURES, LONGEST_TEXT = 3, 60
-# Least score, in multiples of the limit, of another author that is worth a sentence.
+# Minimum score, in multiples of the limit, of another author to be mentioned.
 NEAR = 0.5
 # Maximum number of authors of a name that get reasons; the others have fewer mentions.
 EXPLAINED_AUTHORS = 50
@@ -29,8 +29,8 @@ EXPLAINED_AUTHORS = 50
 def author_reasons(result: Path, authors: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """Why the mentions of some authors of a result are together; `authors` has the author ids by block.
 
-    The blocks are clustered again, all at once. Authors about whom there is nothing to say are left out, and so are
-    authors without mentions in the block: the id of an author may be of a name that the author has no more.
+    The blocks are clustered again, all at once. Authors without such a sentence are left out. So are authors without
+    mentions in the block: an author id may contain a name that the author no longer has.
     """
     blocks = pa.array(sorted(authors, key=str.encode), pa.string())
     present = set(look_up(result / MENTIONS, "block", blocks, ["block"])["block"].to_pylist())
@@ -48,7 +48,7 @@ def author_reasons(result: Path, authors: Mapping[str, Sequence[str]]) -> dict[s
 
 
 def with_reasons(found: Explanation, explainer: BlockExplainer) -> Explanation:
-    """An explanation of a name in which the first authors have reasons, with the next author however far it is."""
+    """An explanation of a name in which the first authors have reasons, with the nearest author at any distance."""
     label = dict(zip(explainer.author_id, explainer.label.tolist(), strict=True))
     authors = [
         replace(author, reasons=tuple(_sentences(explainer, label[author.author_id], 0.0)))
@@ -104,6 +104,6 @@ def _papers(mentions: Sequence[ExplainedMention]) -> str:
 
 
 def _isolated(text: str, length: int = LONGEST_TEXT) -> str:
-    """A text of the data, cut, between marks (FSI, PDI) that keep its direction from the sentence around it."""
-    plain = one_line(text)
+    """A shortened text from the data, between characters (FSI, PDI) that isolate its writing direction."""
+    plain = readable_text(text)
     return f"\u2068{plain if len(plain) <= length else f'{plain[: length - 1].rstrip()}…'}\u2069"

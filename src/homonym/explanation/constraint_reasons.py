@@ -1,4 +1,4 @@
-"""The constraints between two clusters, as sentences with the names, titles and identifiers that they rest on."""
+"""The constraints between two clusters, as sentences with the names, titles and identifiers that cause them."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class ConstraintReasons:
     begin: int = 0
 
     def barriers(self, C: Sequence[int], D: Sequence[int]) -> tuple[str, ...]:
-        """Why no mention of C and D can be one author: one sentence for each kind of cannot-link."""
+        """Why C and D cannot be one author: one sentence for each kind of cannot-link."""
         return tuple(self._barrier(*one) for one in self._cannot_links(C, D))
 
     def links(self, C: Sequence[int], D: Sequence[int]) -> tuple[str, ...]:
         """Why C and D must be one author: one sentence for each kind of must-link, or one about indirect links."""
-        direct = tuple(self._link(*one) for one in self._must_links(C, D))
+        direct = tuple(self._link(kind, x) for kind, x, _ in self._must_links(C, D))
         return direct or ("They are linked by way of other mentions, by identifiers or the user's pairs.",)
 
     def unused(self, C: Sequence[int], D: Sequence[int]) -> tuple[str, ...]:
@@ -102,7 +102,7 @@ class ConstraintReasons:
             return "The user's pairs call them different."
         return f"Their {kind} differ: {self._identifier(x, kind)} and {self._identifier(y, kind)}."
 
-    def _link(self, kind: str, x: int, y: int) -> str:
+    def _link(self, kind: str, x: int) -> str:
         if kind == PAIR:
             return "The user's pairs call them the same."
         return f"They have the same {kind}: {self._identifier(x, kind)}."

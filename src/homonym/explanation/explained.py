@@ -14,7 +14,7 @@ PartKind = Literal["feature", "smoothing", "chance", "full name"]
 
 @dataclass(frozen=True)
 class ExplainedMention:
-    """A mention with what people know it by."""
+    """A mention with its name, title, year and venue."""
 
     mention_id: str
     name: str
@@ -43,7 +43,7 @@ class ExplainedAuthor:
 class EvidencePart:
     """One part of a score: `value` is what it adds to it, and `share` the same in multiples of the limit.
 
-    A feature also has its `frequency`, #(f), and its `rarity`, the frequency in words.
+    A feature also has its `frequency`, #(f), and its `rarity`, a human-readable frequency.
     """
 
     kind: PartKind
@@ -135,7 +135,7 @@ class Explanation:
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """All values as JSON has them; numbers that JSON cannot write are null."""
+        """All values as JSON values; numbers that JSON cannot represent are null."""
         found = _plain(asdict(self))
         assert isinstance(found, dict)
         return found

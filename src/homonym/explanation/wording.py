@@ -1,4 +1,4 @@
-"""Explanations as text that people can read, with titles, years and names."""
+"""Explanations as human-readable text, with titles, years and names."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ LONGEST_TITLE = 80
 _BIDI = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def one_line(text: str) -> str:
-    r"""Text from the data as people can read it: without control characters, and without effect on the text around it.
+def readable_text(text: str) -> str:
+    r"""Text from the data in a safe form: without control characters, and without effect on the text around it.
 
-    >>> one_line("a\x1b[1m\u202eb")
+    >>> readable_text("a\x1b[1m\u202eb")
     'a\\x1b[1mb'
     """
     return printable(_BIDI.sub("", text))
@@ -63,7 +63,7 @@ def type_text(kind: str, number: int = 1) -> str:
 
 
 def feature_text(kind: str, feature: str) -> str:
-    """A feature as people write it.
+    """A feature as human-readable text.
 
     >>> feature_text("co", "SMITH|ANNA"), feature_text("aff", "institution: bonn univ"), feature_text("key", "wine")
     ('co-author SMITH, ANNA (full name)', 'institution bonn univ', 'keyword wine')
@@ -117,7 +117,7 @@ def short_mention(mention: ExplainedMention) -> str:
     """
     title = mention.title or "(no title)"
     title = title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
-    return one_line(f"{mention.year or '----'} {title} ({mention.name}; {mention.mention_id})")
+    return readable_text(f"{mention.year or '----'} {title} ({mention.name}; {mention.mention_id})")
 
 
 def explanation_text(found: Explanation) -> str:
@@ -136,7 +136,7 @@ def explanation_text(found: Explanation) -> str:
 
 def answer_lines(found: Explanation) -> list[str]:
     """The short answer and its notes."""
-    return [one_line(text) for text in (found.answer, *found.notes)]
+    return [readable_text(text) for text in (found.answer, *found.notes)]
 
 
 def _head(found: Explanation) -> list[str]:
@@ -144,14 +144,16 @@ def _head(found: Explanation) -> list[str]:
     if found.kind == "name":
         return []
     return [
-        one_line(f"{found.block}: {counted(found.mentions, 'mention')}, {counted(found.authors_of_name, 'author')}."),
+        readable_text(
+            f"{found.block}: {counted(found.mentions, 'mention')}, {counted(found.authors_of_name, 'author')}."
+        ),
         "",
     ]
 
 
 def _author(author: ExplainedAuthor) -> str:
     years = f", {author.years}" if author.years else ""
-    return one_line(f"{author.name} ({author.author_id}): {counted(len(author.mentions), 'mention')}{years}")
+    return readable_text(f"{author.name} ({author.author_id}): {counted(len(author.mentions), 'mention')}{years}")
 
 
 def _comparison(found: Explanation, compared: ComparedClusters) -> Iterator[str]:
@@ -167,7 +169,7 @@ def _comparison(found: Explanation, compared: ComparedClusters) -> Iterator[str]
     yield from _evidence(compared)
     if compared.needed:
         yield ""
-        yield f"Without this evidence they would not have been merged: {one_line('; '.join(compared.needed))}."
+        yield f"Without this evidence they would not have been merged: {readable_text('; '.join(compared.needed))}."
 
 
 def _evidence(compared: ComparedClusters) -> list[str]:
@@ -180,7 +182,7 @@ def _evidence(compared: ComparedClusters) -> list[str]:
         lines.append(f"  {total:+9.3f}  {name}")
         features = [part for part in parts if part.kind == "feature"]
         lines += [
-            f"  {'':9}    {part.share:+.3f} {one_line(part_text(part))} ({part.rarity})"
+            f"  {'':9}    {part.share:+.3f} {readable_text(part_text(part))} ({part.rarity})"
             for part in features[:SHOWN_FEATURES]
         ]
         if len(features) > SHOWN_FEATURES:
@@ -217,7 +219,7 @@ def _merges(found: Explanation) -> Iterator[str]:
             yield f"… and {counted(len(found.authors) - number, 'more author')}; --json has all of them."
             return
         yield _author(author)
-        yield from (f"  {one_line(reason)}" for reason in author.reasons)
+        yield from (f"  {readable_text(reason)}" for reason in author.reasons)
         lines = merge_lines(author, [merge for merge in found.merges if merge.author_id == author.author_id])
         yield from (f"  {line}" for line in lines[:left])
         if len(lines) > left:
@@ -228,8 +230,8 @@ def _merges(found: Explanation) -> Iterator[str]:
 def merge_lines(author: ExplainedAuthor, merges: Sequence[TreeMerge]) -> list[str]:
     """The merges of an author in order: a first paper, then each paper or group that joined it, with its score.
 
-    The larger side of a merge goes on, and the smaller one is added to it. So groups inside of groups have at most half
-    the mentions each, and n mentions are indented at most log₂ n times.
+    The smaller side of a merge is shown as added to the larger one. So a nested group has at most half of the mentions
+    of the group around it, and n mentions are indented at most log₂ n times.
     """
     mentions = {mention.mention_id: mention for mention in author.mentions}
     by_number = {merge.number: merge for merge in merges}

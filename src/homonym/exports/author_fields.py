@@ -1,7 +1,7 @@
-"""Where the authors of a raw record are in its text, and what a rewritten record has there instead.
+"""Finds the authors in the text of a raw record, and the text that replaces them in a rewritten record.
 
-A text is given with one character per byte (Latin-1), so that places are those of the file; names in it are decoded
-before they are compared. Everything that is not clearly a list of the authors that the reader found is refused.
+A text has one character per byte (Latin-1), so positions in it are positions in the file. Names are decoded before they
+are compared. A list of authors that does not clearly match the authors found by the reader is refused.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _words(name: str) -> list[str]:
 def _people_in(names: Sequence[str], record: IdentifiedRecord) -> list[Person | None] | None:
     """The person of each name in a list; None unless the list has all authors of the record, in order.
 
-    Names that the reader leaves out, such as organisations, have no person; one that is repeated has the same again.
+    Names that the reader leaves out, such as organisations, have no person. A repeated name has the same person.
     """
     found, known, upcoming = list[Person | None](), dict[str, Person | None](), 0
     for name in names:
@@ -100,7 +100,7 @@ def _renamed(spans: Sequence[Span], people: Sequence[Person | None], written: Ca
 
 
 def _full_and_short(full: Sequence[str], short: Sequence[str], record: IdentifiedRecord) -> list[Person | None] | None:
-    """The people of two lists of the same authors, of which one may be missing."""
+    """The people of two lists of the same authors; one of the lists may be missing."""
     if full and short and len(full) != len(short):
         return None
     return _people_in(full or short, record)
@@ -273,7 +273,7 @@ def _scopus_frame_edits(text: str, first: Header) -> list[Edit]:
 
 
 class _ScopusRow(NamedTuple):
-    """A row whose cells are one for each column of its header."""
+    """A row with one cell for each column of its header."""
 
     text: str
     columns: list[str]

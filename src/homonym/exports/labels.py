@@ -2,8 +2,8 @@
 
 Other tools know authors only by name. They split a name at its comma, drop accents and punctuation, and often keep
 only the surname and the initials. So labels differ in surname and initials, not only in the text. Where two authors
-would have the same, the one with fewer mentions gets a further initial: "Wang, Wei" and "Wang, Wei B". An initial is
-the only addition that all name parsers keep and that none takes for a surname. A number would become one, a bracket
+would have the same, the one with fewer mentions gets another initial: "Wang, Wei" and "Wang, Wei B". An initial is the
+only addition that all name parsers keep and that none takes for a surname. A number would become one, a bracket
 is dropped or ends a list of names in the Web of Science, and "Wei-b" has the same initials as "Wei".
 """
 
@@ -20,7 +20,7 @@ from homonym.records.fields.people import SUFFIXES, plain_letters
 
 # Letters of further initials; "A" is left out, because the first author of a name has none.
 _LETTERS = "BCDEFGHIJKLMNOPQRSTUVWXYZ"
-# Additions that are tried before a label counts as unreadable for our parser.
+# Maximum number of additions to try before a label counts as unreadable for our parser.
 _MAX_TRIES = 1000
 _APOSTROPHES = frozenset("'’ʼ")
 _INITIALS = re.compile(r"[^\W\d_]{1,3}\.?")
@@ -48,7 +48,7 @@ def _is_plain(letter: str) -> bool:
 
 
 def display_name(name: str) -> str:
-    """A name as "Surname, Given", as it is written, if it can be read so; otherwise in ASCII letters.
+    """A name as "Surname, Given", in its own spelling if parsers can read that, otherwise in ASCII letters.
 
     >>> display_name("Jane W. Döe"), display_name("Berg, A. van der"), display_name("王小明"), display_name("DOE JW")
     ('Döe, Jane W.', 'van der Berg, A.', 'Wang, Xiaoming', 'DOE, JW')
@@ -134,7 +134,7 @@ def initials_of(given: str) -> list[str]:
 
 
 def reductions(label: str) -> frozenset[str]:
-    """What simple parsers may make of a label: surname and initials, in the ways in which tools abbreviate.
+    """What simple parsers may turn a label into: surname and initials, abbreviated as tools do.
 
     >>> sorted(reductions("Wang, Wei-Bin"))
     ['wang|w', 'wang|wb']
@@ -182,7 +182,7 @@ def with_initials(label: str, initials: str) -> str:
 
 
 def unique_labels(names: Sequence[str], mentions: Sequence[int], author_ids: Sequence[str]) -> list[str]:
-    """The label of each author. Of authors with the same surname and initials, that with most mentions has no addition.
+    """The label of each author. Among authors with the same surname and initials, the largest gets no addition.
 
     >>> unique_labels(["Wang, Wei", "W. Wang", "Wang, Wen", "Li, X"], [2, 9, 1, 1], ["a", "b", "c", "d"])
     ['Wang, Wei B', 'Wang, W.', 'Wang, Wen C', 'Li, X']

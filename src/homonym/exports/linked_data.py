@@ -95,7 +95,7 @@ _LONGEST_TEXT, _LONGEST_LABEL = 1500, 250
 def write_quickstatements(result: ResultTables, path: Path) -> None:
     """Commands for QuickStatements: items of authors with an ORCID, and of documents with a DOI, and who wrote what.
 
-    An author or document with a Wikidata id gets statements, no new item.
+    An author or document with a Wikidata id gets statements but no new item.
     """
     items: dict[int, str] = {}
     without = [0, 0]
@@ -128,7 +128,7 @@ def _lines(commands: Iterator[tuple[str, ...]] | list[tuple[str, ...]]) -> bytes
 
 
 def _quoted(text: str, longest: int = _LONGEST_TEXT) -> str:
-    """A text in quotation marks; there is no way to write one inside, nor a tab or bar."""
+    """A text in quotation marks. It cannot contain quotation marks, tabs or bars, so these are replaced."""
     return '"' + one_line(text.replace('"', "”").replace("|", "¦"))[:longest].strip() + '"'
 
 

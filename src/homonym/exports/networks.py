@@ -1,7 +1,7 @@
 """The co-author network: a node for each author, an edge for authors with common documents.
 
 The weight of an edge is the number of common documents. Documents with more than MAX_COAUTHORS authors make no edges:
-their pairs grow with the square, and such a list says little about who works with whom.
+their number of pairs grows with the square of the authors, and long lists say little about collaboration.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Original files, rewritten: the names of authors become labels, the ids of the result are added, all else stays.
+"""Rewrites original files: the names of authors become labels, ids of the result are added, the rest stays.
 
-So nothing is lost that homonym does not keep, such as volumes, pages and references. A file is split by its own reader,
-and a record is found in the result by the id that it had in the run (`record_ids`). A record that is not found, or
-whose list of authors is not understood to the last name, stays as it is, and is counted.
+So fields that homonym does not keep, such as volumes, pages and references, are not lost. The reader of its format
+splits a file, and a record is found in the result by the id that it had in the run (`record_ids`). A record stays
+unchanged, and is counted, if it is not found or if not every name in its list of authors is understood.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class _Original(NamedTuple):
     records: Records
 
     def readings(self) -> Iterator[tuple[Raw, Document | None, bool]]:
-        """Each raw record with its document, if it has one, and whether it is broken."""
+        """Each raw record, with its document if there is one, and whether it is broken."""
         for raw in self.records.raws:
             found = parse_raw_record(raw, self.form, self.records.context, self.name, self.records.unit)
             yield raw, found.document, bool(found.document is None and found.problems)
@@ -82,7 +82,7 @@ class _Original(NamedTuple):
 
 @contextmanager
 def _opened(path: Path, to: str) -> Iterator[_Original]:
-    """Open a file; a copy without compression makes all of it searchable, in any size."""
+    """Open a file through an uncompressed copy, so that files of any size can be searched."""
     with tempfile.NamedTemporaryFile(prefix="homonym-", suffix=".original") as copy:
         with Source(path) as source:
             form, has_mark = detect_format(source, [to]), source.has_mark
@@ -96,7 +96,7 @@ def _opened(path: Path, to: str) -> Iterator[_Original]:
 
 
 def _known_documents(result: ResultTables, to: str, originals: Sequence[Path]) -> dict[str, list[KnownDocument]]:
-    """The documents of the result that the records of the files may be, by record id."""
+    """The documents of the result that records of the files may describe, by record id."""
     wanted: set[str] = set()
     for path in originals:
         with _opened(path, to) as original:
@@ -134,7 +134,7 @@ class _Rewriter:
         output.write(data[place:])
 
     def _locate(self, data: mmap.mmap, raw: Raw, place: int, gap: int) -> tuple[int, bytes]:
-        """Where a raw record is in its file, and its bytes there; −1 if the reader changed it."""
+        """The position of a raw record in its file, and its bytes there; −1 if the reader changed the record."""
         for text in self._editor.candidates(raw.text):
             begin = data.find(text, place, place + len(text) + gap)
             if text and begin >= 0:
@@ -154,7 +154,7 @@ class _Rewriter:
         return _edited(text, edits)
 
     def _identified(self, document: Document) -> IdentifiedRecord | None:
-        """The record with the authors of the result; None if it is not there, or has other authors there."""
+        """The record with the authors of the result; None if the result lacks it or has other authors for it."""
         candidates = self._known.get(document.id, [])
         if len(candidates) > 1:
             candidates = [one for one in candidates if one.title == document.title]

@@ -1,8 +1,8 @@
 """Documents as files of reference managers and databases: BibTeX, RIS, Web of Science and Scopus.
 
-Every file is made of the records of the result, so that it does not depend on the files that were read. Each author has
-the same label on all documents. The ids of the result are in fields of their own, which our readers know
-(records/fields/exported_ids.py). What a format has no place for is left out: see docs/export.md.
+Every file is made from the records of the result, so it does not depend on the input files. Each author has the same
+label on all documents. The ids of the result are in separate fields, which our readers understand
+(records/fields/exported_ids.py). Data that a format has no field for is left out: see docs/export.md.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def identified(found: ExportedDocument, kind: str) -> list[tuple[str, str]]:
 
 
 def accession_number(found: ExportedDocument) -> str:
-    """The accession number in the Web of Science, otherwise a number of our own: tools drop records without one."""
+    """The accession number in the Web of Science, or a number of our own, because tools drop records without one."""
     own = found.document.ids.get("wos")
     return f"WOS:{own}" if own else f"{exported_ids.PREFIX}{encoded(found.document.id)}"
 
@@ -188,7 +188,7 @@ def _braces_match(text: str) -> bool:
 
 
 def _citation_key(document_id: str, keys: set[str]) -> str:
-    """A key that BibTeX accepts, made of the id of the document; the id itself is in a field."""
+    """A key that BibTeX accepts, made from the id of the document. A field has the id itself."""
     base = key = _KEY.sub("-", document_id).strip("-")[:100] or "document"
     number = 1
     while key.lower() in keys:  # BibTeX ignores case
@@ -235,7 +235,7 @@ def _bibtex_fields(found: ExportedDocument, author_ids: WrittenIds) -> Iterator[
 
 
 def _ended(keywords: str) -> str:
-    """A list that is read as separated by semicolons, also if a single keyword has a comma."""
+    """A list that readers split at semicolons, even if it is a single keyword with a comma."""
     return f"{keywords};" if "," in keywords and ";" not in keywords else keywords
 
 
@@ -354,7 +354,7 @@ def _scopus_row(found: ExportedDocument, author_ids: WrittenIds) -> list[str]:
 
 
 def _with_affiliations(found: ExportedDocument) -> Iterator[str]:
-    """Each author with the affiliations behind the name."""
+    """Each author, followed by the author's affiliations."""
     if any(mention.entry.affiliations for mention in found.mentions):
         for mention in found.mentions:
             addresses = (joined([text]).rstrip(" .") for text in mention.entry.affiliations)

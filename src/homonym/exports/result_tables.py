@@ -1,7 +1,7 @@
 """Reads a result directory for export: authors with their labels, and documents with the authors of their mentions.
 
-The documents, which have most of the bytes, are read in batches. In memory are the names of the authors and
-three numbers per mention.
+Documents are read in batches, because they have most of the bytes. The names of the authors and three numbers per
+mention are kept in memory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from homonym.errors import InputError, counted, first_line
 from homonym.exports.labels import unique_labels
 from homonym.io.paths import plain_path
-from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS, is_result
+from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS, require_result
 from homonym.records.formats.documents import parse_document
 from homonym.records.model import Author, BrokenRecordError, Document
 from homonym.schema import AUTHOR_SUMMARIES
@@ -70,15 +70,10 @@ class KnownDocument(NamedTuple):
 
 @dataclass
 class ResultTables:
-    """The tables of a result; `warnings` gets what could not be exported."""
+    """The tables of a result; `warnings` lists what could not be exported."""
 
     folder: Path
     warnings: list[str] = field(default_factory=list)
-
-    @property
-    def has_documents(self) -> bool:
-        """Whether the result has a table of documents; that of `cluster` has none."""
-        return (self.folder / DOCUMENTS).is_file()
 
     @cached_property
     def authors(self) -> pa.Table:
@@ -117,7 +112,7 @@ class ResultTables:
         return table.sort_by([("document_id", "ascending"), ("position", "ascending")])
 
     def author_rows(self) -> Iterator[dict[str, Any]]:
-        """All that authors.parquet says about each author."""
+        """The complete rows of authors.parquet."""
         for batch in self._batches(AUTHORS, AUTHOR_SUMMARIES.names, BATCH_DOCUMENTS):
             yield from batch.to_pylist()
 
@@ -157,7 +152,7 @@ class ResultTables:
         return ExportedDocument(document, mentions)
 
     def documents_of_records(self, record_ids: set[str]) -> dict[str, list[KnownDocument]]:
-        """By record id the documents that were made of records with it; records of other ids are left out."""
+        """The documents that were made from records with these ids, by record id."""
         found: dict[str, list[KnownDocument]] = {}
         columns = ["document_id", "title", "authors", "record_ids"]
         for batch in self._batches(DOCUMENTS, columns, BATCH_DOCUMENTS):
@@ -169,7 +164,7 @@ class ResultTables:
         return found
 
     def authors_of(self, document_id: str) -> dict[int, int]:
-        """Position to number of the author of each mention of a document."""
+        """The number of the author of each mention of a document, by position."""
         return self._mentions_by_document.of(document_id)
 
     def person(self, number: int) -> Person:
@@ -229,12 +224,12 @@ class MentionsByDocument:
         self._confidence = mentions["confidence"].fill_null(np.nan).to_numpy()
 
     def of(self, document_id: str) -> dict[int, int]:
-        """Position to number of the author; empty for a document without mentions."""
+        """The number of the author by position; empty for a document without mentions."""
         mentions = self._mentions(document_id)
         return dict(zip(self._position[mentions].tolist(), self._author[mentions].tolist(), strict=True))
 
     def confidences(self, document_id: str) -> dict[int, float | None]:
-        """Position to confidence, None where it is unknown."""
+        """The confidence by position; None where it is unknown."""
         mentions = self._mentions(document_id)
         values = (None if value != value else value for value in self._confidence[mentions].tolist())  # NaN
         return dict(zip(self._position[mentions].tolist(), values, strict=True))
@@ -243,26 +238,9 @@ class MentionsByDocument:
         return slice(*self._ranges.get(document_id, (0, 0)))
 
 
-def open_result(path: str | Path, *, needs_documents: bool) -> ResultTables:
-    """The tables of a result directory; fails if it is none, or has no documents though they are needed."""
-    folder = Path(path)
-    if not folder.exists():
-        raise InputError(f"{path} does not exist; name a result directory, as made by: homonym disambiguate IN -o DIR/")
-    if not is_result(folder):
-        raise InputError(
-            f"{path} is not a result directory of homonym; make one with: homonym disambiguate IN -o DIR/ "
-            "(a name without suffix)."
-        )
-    for name in (MENTIONS, AUTHORS):
-        if not (folder / name).is_file():
-            raise InputError(f"{path} has no {name}; run homonym disambiguate again.")
-    tables = ResultTables(folder)
-    if needs_documents and not tables.has_documents:
-        raise InputError(
-            f"{path} has no {DOCUMENTS}: it was made by homonym cluster, from mentions without their documents. Only "
-            "homonym disambiguate makes a result that can be exported so."
-        )
-    return tables
+def open_result(path: str | Path) -> ResultTables:
+    """The tables of a result directory; fails if it is none, or has no documents."""
+    return ResultTables(require_result(path, MENTIONS, AUTHORS, DOCUMENTS))
 
 
 def as_json(value: Any) -> bytes:

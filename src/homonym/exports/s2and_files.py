@@ -1,6 +1,6 @@
 """A data set of S2AND: papers, signatures (mentions), clusters (authors) and seeds, with the ids of the result.
 
-With the seeds, S2AND keeps the authors of the result when it adds further signatures.
+The seeds let S2AND keep the authors of the result when it adds signatures.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from homonym.names.parse import parse_name
 FILES = ("papers.json", "signatures.json", "clusters.json", "cluster_seeds.json")
 """The files of the data set."""
 
-# Kinds of identifiers that a signature can have, the first that it has.
+# Kinds of identifiers of a signature, in order; the first one that a mention has is used.
 _SOURCES = {"orcid": "ORCID", "researcherid": "ResearcherID", "scopus": "Scopus", "dblp": "DBLP", "mag": "MAG"}
 
 

@@ -51,7 +51,7 @@ YEAR = MENTION_COLUMNS.index("year")
 # Papers without a year come last.
 UNKNOWN_YEAR = 1 << 32
 
-# Maximum number of authors that each row of a document lists; with all, a file would grow with their square.
+# Maximum number of authors in each row of a document. Otherwise the file size would grow with their square.
 MAX_LISTED = 100
 
 # Limits of Excel: rows of a sheet, with the header, and characters of a cell.
@@ -105,7 +105,7 @@ def paper_rows(documents: Iterable[ExportedDocument]) -> Iterator[Row]:
 def people_rows(result: ResultTables, folder: Path) -> Iterator[Row]:
     """One row for each author of each document, by author, year and document.
 
-    The rows wait in a temporary file of a folder, because all of them may not fit into memory.
+    The rows are sorted in a temporary file, because they may not fit into memory.
     """
     author, year, start = array("q"), array("q"), array("q")
     with tempfile.TemporaryFile(dir=folder) as waiting:
@@ -226,13 +226,13 @@ def write_bibliometrix(result: ResultTables, path: Path) -> None:
 
 
 def _row_name(name: str, names: Counter[str]) -> str:
-    """A name of a document that is unique, as the names of rows in R must be."""
+    """A unique name of a document, because names of rows in R must be unique."""
     names[name] += 1
     return name if names[name] == 1 else f"{name}, {names[name]}"
 
 
 def _bibliometrix_values(found: ExportedDocument) -> dict[str, str]:
-    """Column to value; ids keep their case."""
+    """The value of each column. Ids keep their case."""
     document, ids, labels = found.document, found.document.ids, labels_of(found)
     authors = [short_name(label).replace(",", "") for label in labels]
     values = {

@@ -1,4 +1,4 @@
-"""The table of targets: a further target is one function and one line here."""
+"""The table of targets. A new target needs one function and one line here."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def require_suffix(name: str, target: Target, path: Path) -> None:
     """Fail if the name of the output does not fit the target, so that no file has a misleading name."""
     if target.suffixes and not path.name.lower().endswith(target.suffixes):
         shown = " or ".join(suffix for suffix in target.suffixes if not suffix.endswith(".gz"))
-        raise OutputError(f"{path}: --to {name} writes a file that ends in {shown}; name the output so.")
+        raise OutputError(f"{path}: --to {name} writes a file that ends in {shown}; choose such a name.")
     if target.files and path.suffix and not path.is_dir():
         raise OutputError(
             f"{path}: --to {name} writes the files {' and '.join(target.files)} to a directory; "

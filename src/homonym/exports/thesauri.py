@@ -1,7 +1,7 @@
 """Lists of names that a tool merges: the thesaurus of VOSviewer and the alias file of CiteSpace.
 
-They have the labels of the exported files, in every form in which these files write them, and the name variants of the
-original files. A variant that several authors share cannot be in such a list: only an exported file tells them apart.
+They contain the labels in all forms that exported files use, and the name variants of the original files. A variant
+that several authors share cannot be in such a list: only an exported file tells these authors apart.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _forms(result: ResultTables) -> Iterator[tuple[str, str]]:
     shared = sum(owner.author is None for owner in owners.values())
     if shared:
         result.warnings.append(
-            f"{counted(shared, 'name form')} left out, because several authors write their names so; only an exported "
+            f"{counted(shared, 'name form')} left out, because several authors share them; only an exported "
             "file (--to wos, scopus or ris) tells these authors apart."
         )
     known = [(owner.author, owner.form) for owner in owners.values() if owner.author is not None]
@@ -59,7 +59,7 @@ def _forms(result: ResultTables) -> Iterator[tuple[str, str]]:
 
 
 def _claim(owners: dict[str, _Owner], author: int, form: str, labels: list[str]) -> None:
-    """Note that an author has a form of a name; the label of an author stays that author's."""
+    """Record that an author has a form of a name. The label of an author always belongs to that author."""
     owner = owners.setdefault(form.lower(), _Owner(author, form))
     if owner.author is None or owner.author == author:
         return
@@ -68,6 +68,6 @@ def _claim(owners: dict[str, _Owner], author: int, form: str, labels: list[str])
 
 
 def _written(name: str) -> tuple[str, ...]:
-    """A name as files have it: in full, with initials, with dotted initials."""
+    """The forms of a name in files: in full, with initials, with dotted initials."""
     clean = clean_name(name)
     return tuple(dict.fromkeys(filter(None, (name, short_name(clean), dotted_name(clean)))))

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from homonym.errors import OutputError
-from homonym.io.outputs import sync_directory, sync_file
+from homonym.io.outputs import require_writable_parent, sync_directory, sync_file
 from homonym.io.special_files import is_special
 
 
@@ -22,10 +22,7 @@ def require_folder(path: Path, files: Sequence[str]) -> None:
     target = Path(os.path.realpath(path))
     if is_special(path) or (os.path.lexists(target) and not os.path.isdir(target)):
         raise OutputError(f"{path} exists and is not a directory; name a new directory.")
-    if not os.path.isdir(target.parent):
-        raise OutputError(f"{path} cannot be written: {target.parent} does not exist; create the directory first.")
-    if not os.access(target.parent, os.W_OK):
-        raise OutputError(f"{path} cannot be written: no permission to write in {target.parent}.")
+    require_writable_parent(path, target)
     if os.path.isdir(target) and (others := sorted(set(os.listdir(target)) - set(files))):
         raise OutputError(f"{path} has other files in it, such as {others[0]}; name a new directory.")
 
@@ -56,11 +53,17 @@ def _publish(folder: Path, target: Path, former: Path) -> None:
     if not os.path.isdir(target):
         os.rename(folder, target)
     else:
-        os.rename(target, former)
-        try:
-            os.rename(folder, target)
-        except BaseException:
-            os.rename(former, target)
-            raise
+        take_place(folder, target, former)
         shutil.rmtree(former, ignore_errors=True)
     sync_directory(target.parent)
+
+
+def take_place(folder: Path, target: Path, former: Path) -> None:
+    """Give a directory the name `target`, and the directory of that name the name `former`; if that fails, neither."""
+    try:
+        os.rename(target, former)
+        os.rename(folder, target)
+    except BaseException:
+        if os.path.isdir(former) and not os.path.lexists(target):
+            os.rename(former, target)
+        raise

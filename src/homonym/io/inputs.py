@@ -45,7 +45,8 @@ KEPT_BYTES = 1000
 MAX_COMPRESSION_RATIO, UNCHECKED_BYTES = 2000, 1 << 30
 
 # First bytes of Parquet and Arrow files.
-PARQUET, ARROW = COLUMNAR = (b"PAR1", b"ARROW1")
+PARQUET = b"PAR1"
+COLUMNAR = (PARQUET, b"ARROW1")
 
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",

@@ -38,7 +38,12 @@ def require_writable(path: Path) -> None:
         if not os.access(path, os.W_OK):
             raise OutputError(f"{path} cannot be written: no permission to write to it.")
         return
-    parent = _target(path).parent
+    require_writable_parent(path, _target(path))
+
+
+def require_writable_parent(path: Path, target: Path) -> None:
+    """Fail unless the directory of a target exists and is writable; `path` is how the user named the target."""
+    parent = target.parent
     if not os.path.isdir(parent):
         raise OutputError(f"{path} cannot be written: {parent} does not exist; create the directory first.")
     if not os.access(parent, os.W_OK):

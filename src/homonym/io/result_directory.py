@@ -22,8 +22,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from homonym.errors import OutputError
-from homonym.io.outputs import first_within, sync_directory, sync_file
+from homonym.errors import InputError, OutputError
+from homonym.io.folders import take_place
+from homonym.io.outputs import first_within, require_writable_parent, sync_directory, sync_file
 from homonym.io.special_files import is_special
 
 try:
@@ -87,6 +88,23 @@ def is_result(path: Path) -> bool:
         os.close(opened)
 
 
+def require_result(path: str | Path, *files: str) -> Path:
+    """The path of a result directory; fails if it is none, or lacks one of these files."""
+    folder = Path(path)
+    if not os.path.lexists(folder):
+        raise InputError(f"{path} does not exist; name a result directory, as made by: homonym disambiguate IN -o DIR/")
+    if not is_result(folder):
+        raise InputError(
+            f"{path} is not a result directory of homonym; make one with: homonym disambiguate IN -o DIR/ "
+            "(a name without suffix)."
+        )
+    for name in files:
+        if not os.path.isfile(folder / name):
+            reason = ": results of homonym cluster have no documents" if name == DOCUMENTS else ""
+            raise InputError(f"{path} has no {name}{reason}; make the result with homonym disambiguate.")
+    return folder
+
+
 def file_of(path: Path, name: str) -> Path:
     """The named file of a result directory; any other path as it is."""
     return path / name if os.path.isdir(path) and is_result(path) else path
@@ -107,10 +125,7 @@ def require_result_place(path: Path) -> None:
         raise OutputError(
             f"{path} exists and is not a directory; name a new directory, or a table with a suffix such as .csv."
         )
-    if not os.path.isdir(target.parent):
-        raise OutputError(f"{path} cannot be written: {target.parent} does not exist; create the directory first.")
-    if not os.access(target.parent, os.W_OK):
-        raise OutputError(f"{path} cannot be written: no permission to write in {target.parent}.")
+    require_writable_parent(path, target)
     if os.path.isdir(target):
         _require_replaceable(target, path)
 
@@ -310,12 +325,7 @@ def _exchange(folder: Path, target: Path) -> None:
     if _exchanged(folder, target):
         return
     former = target.with_name(folder.name.replace(".partial.", ".former.", 1))
-    os.rename(target, former)
-    try:
-        os.rename(folder, target)
-    except BaseException:
-        os.rename(former, target)
-        raise
+    take_place(folder, target, former)
     os.rename(former, folder)
 
 
@@ -359,13 +369,7 @@ def _publish(folder: Path, target: Path, shown: Path) -> None:
     _require_replaceable(target, shown)  # again, because it may have changed during the run
     former = target.with_name(folder.name.replace(".partial.", ".former.", 1))
     with locked_decisions(target):
-        try:
-            os.rename(target, former)
-            os.rename(folder, target)
-        except BaseException:
-            if os.path.isdir(former) and not os.path.lexists(target):
-                os.rename(former, target)
-            raise
+        take_place(folder, target, former)
         sync_directory(target.parent)
         _retire(former, target)
 

@@ -672,6 +672,16 @@ def require_excel_path(path: Path) -> None:
         raise SettingsError(f"--excel is about CSV, but {path} is another format; end its name in .csv.")
 
 
+def read_or_empty(path: Path, schema: pa.Schema) -> pa.Table:
+    """The whole Parquet table with this layout; an empty one if there is no such file."""
+    if not path.exists():
+        return schema.empty_table()
+    try:
+        return pq.read_table(path, schema=schema)
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
+
+
 def rechunked(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
     """The same rows in tables of `rows` rows, so that a file does not depend on how its rows arrived.
 

@@ -335,6 +335,8 @@ def _parse_with_comma(family: list[_NameWord], given: list[_NameWord], suffix: s
         given = given[:-1]
     upper = _all_capital(family + given)
     particles, given = _without_particles(given, upper=upper)
+    if particles:  # "Souza, M. Jr. de", "Souza, Jr. de"
+        given, suffix = _without_suffix(given, suffix, keep=_all_capital(given))
     return _name(particles + family, given, suffix, upper=upper, comma=True)
 
 
@@ -386,8 +388,9 @@ def _honour(part: list[_NameWord], before: list[list[_NameWord]]) -> str | None:
     return honour if whole and (not honour or (honour[0] == "I" and len(part) == 1)) else None
 
 
-def _without_suffix(words: list[_NameWord], suffix: str) -> tuple[list[_NameWord], str]:
-    while len(words) > 1 and (honour := _HONOURS.get(words[-1].name)) is not None:
+def _without_suffix(words: list[_NameWord], suffix: str, *, keep: bool = True) -> tuple[list[_NameWord], str]:
+    """Remove suffixes and degrees at the end; `keep` means that the first word is a name in any case."""
+    while len(words) > keep and (honour := _HONOURS.get(words[-1].name)) is not None:
         words, suffix = words[:-1], suffix or honour
     return words, suffix
 

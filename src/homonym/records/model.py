@@ -96,6 +96,8 @@ def first_notes(notes: list[Note]) -> list[Note]:
     >>> first_notes([("author", "author 0 has no name")] * 102)[-1]
     ('author', 'and 2 more authors of this record, for similar reasons')
     """
+    if len(notes) <= MAX_NOTES:  # as nearly always
+        return notes
     others = Counter(lost for lost, _ in notes[MAX_NOTES:])
     return notes[:MAX_NOTES] + [
         (lost, f"and {number:,} more {lost}s of this record, for similar reasons") for lost, number in others.items()

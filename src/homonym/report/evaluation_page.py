@@ -69,15 +69,9 @@ def render_page(
     return render_template("evaluation.html.j2", view)
 
 
-def write_comparison(
-    comparison: Comparison,
-    path: Path | str,
-    *,
-    title: str = COMPARISON_TITLE,
-    settings: Mapping[str, object] | None = None,
-) -> None:
+def write_comparison(comparison: Comparison, path: Path | str, *, settings: Mapping[str, object] | None = None) -> None:
     """Write the page about several results atomically."""
-    write_atomic(Path(path), render_comparison(comparison, title=title, settings=settings))
+    write_atomic(Path(path), render_comparison(comparison, settings=settings))
 
 
 def render_comparison(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from homonym.errors import counted
 from homonym.explanation.explained import ComparedClusters, ExplainedAuthor, ExplainedMention, Explanation, TreeMerge
 from homonym.explanation.wording import grouped_parts, multiple, part_text, tree_sizes
-from homonym.report.figures import BLUE, GREY, INK, ORANGE, Picture, grid_only, printable
+from homonym.report.figures import BLUE, GREY, INK, ORANGE, Picture, figure_label, grid_only
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +75,7 @@ def _draw_waterfall(compared: ComparedClusters, bars: Sequence[Bar], figure: Fig
     axes.barh(total, compared.share, height=0.7, color=GREY)
     _value(axes, total, max(compared.share, 0.0), f"{compared.share:.3f}")
     axes.axvline(1, color=INK, linewidth=1, linestyle="--")
-    labels = [printable(bar.label, BAR_LABEL) for bar in bars] + ["score"]
+    labels = [figure_label(bar.label, BAR_LABEL) for bar in bars] + ["score"]
     axes.set_yticks(range(total + 1), labels)
     axes.set_ylim(total + 0.6, -0.6)
     axes.set_xlabel(f"multiples of the {compared.limit_name} (dashed)")
@@ -175,7 +175,7 @@ def _draw_dendrogram(tree: Dendrogram, figure: Figure) -> None:
     ticks = [step * 10**power for power in range(12) for step in (1, 3) if step * 10**power < highest]
     axes.set_xticks(ticks[:: 1 + len(ticks) // 6], [f"{tick:,}" for tick in ticks[:: 1 + len(ticks) // 6]])
     axes.minorticks_off()
-    axes.set_yticks(range(len(tree.labels)), [printable(label, LEAF_LABEL) for label in tree.labels])
+    axes.set_yticks(range(len(tree.labels)), [figure_label(label, LEAF_LABEL) for label in tree.labels])
     axes.yaxis.tick_right()
     axes.set_ylim(len(tree.labels) - 0.4, -0.6)
     axes.set_xlabel("score in multiples of the limit (dashed)")

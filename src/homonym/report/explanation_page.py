@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from homonym.errors import counted
 from homonym.explanation.explained import ComparedClusters, ExplainedAuthor, Explanation
-from homonym.explanation.wording import grouped_parts, multiple, one_line, part_text, type_text
+from homonym.explanation.wording import grouped_parts, multiple, part_text, readable_text, type_text
 from homonym.report.explanation_figures import dendrogram, dendrogram_of, verdict_title, waterfall
 from homonym.report.figures import Picture
 from homonym.report.page import PageFigure, Table, render_template
@@ -35,8 +35,8 @@ def render_explanation(found: Explanation) -> str:
     compared += [("The two mentions alone", found.direct)] if found.direct else []
     view = {
         "title": f"Why: {found.block}",
-        "lead": one_line(found.answer),
-        "notes": [one_line(note) for note in found.notes],
+        "lead": readable_text(found.answer),
+        "notes": [readable_text(note) for note in found.notes],
         "facts": _facts(found),
         "comparisons": [_comparison(found, heading, one) for heading, one in compared],
         "tree": _tree(found),
@@ -68,7 +68,7 @@ def _tree(found: Explanation) -> PageFigure:
 
 def _heading(author: ExplainedAuthor) -> str:
     years = f", {author.years}" if author.years else ""
-    return one_line(f"{author.name} ({author.author_id}): {counted(len(author.mentions), 'mention')}{years}")
+    return readable_text(f"{author.name} ({author.author_id}): {counted(len(author.mentions), 'mention')}{years}")
 
 
 def _comparison(found: Explanation, heading: str, compared: ComparedClusters) -> dict[str, object]:
@@ -79,7 +79,7 @@ def _comparison(found: Explanation, heading: str, compared: ComparedClusters) ->
     drawn = waterfall(compared, verdict_title(found, compared)).element() if compared.parts else ""
     return {
         "heading": heading,
-        "sentences": [one_line(sentence) for sentence in sentences],
+        "sentences": [readable_text(sentence) for sentence in sentences],
         "figure": PageFigure(drawn, caption.format(compared.limit_name)) if drawn else None,
         "parts": Table(("evidence", "in the collection", "× limit"), _rows(compared)),
     }
@@ -89,7 +89,7 @@ def _rows(compared: ComparedClusters) -> Sequence[Sequence[str]]:
     parts = [part for group in grouped_parts(compared).values() for part in group]
     rows = [
         (
-            one_line(part_text(part)) + (f": {type_text(part.type, 2)}" if part.kind in PER_TYPE else ""),
+            readable_text(part_text(part)) + (f": {type_text(part.type, 2)}" if part.kind in PER_TYPE else ""),
             part.rarity,
             f"{part.share:+.4f}",
         )
@@ -104,11 +104,11 @@ def _rows(compared: ComparedClusters) -> Sequence[Sequence[str]]:
 def _papers(author: ExplainedAuthor) -> Table:
     rows = [
         (
-            one_line(mention.title or "(no title)"),
+            readable_text(mention.title or "(no title)"),
             mention.year or "",
-            one_line(mention.venue or ""),
-            one_line(mention.name),
-            one_line(mention.mention_id),
+            readable_text(mention.venue or ""),
+            readable_text(mention.name),
+            readable_text(mention.mention_id),
         )
         for mention in author.mentions[:SHOWN_PAPERS]
     ]

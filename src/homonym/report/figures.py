@@ -64,10 +64,10 @@ Label = tuple[str, str]
 """The label of a line, and its colour."""
 
 
-def printable(text: str, longest: int = LONGEST_LABEL) -> str:
+def figure_label(text: str, longest: int = LONGEST_LABEL) -> str:
     r"""Text from the data as a label: on one line, shortened, without characters that would break an SVG.
 
-    >>> printable("without\n\x00co")
+    >>> figure_label("without\n\x00co")
     'without co'
     """
     plain = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
@@ -161,14 +161,14 @@ class Picture:
 
     @property
     def _heading_lines(self) -> list[str]:
-        return wrap(printable(self.title, LONGEST_HEADING), int(self.size[0] * HEADING_CHARACTERS_PER_INCH))
+        return wrap(figure_label(self.title, LONGEST_HEADING), int(self.size[0] * HEADING_CHARACTERS_PER_INCH))
 
     @property
     def _heading_height(self) -> float:
         return 0.1 + 0.16 * len(self._heading_lines)
 
     def _svg(self, figure: Figure) -> str:
-        return _svg(figure, self.name, printable(self.title, LONGEST_HEADING))
+        return _svg(figure, self.name, figure_label(self.title, LONGEST_HEADING))
 
     def _without_heading(self, svg: str) -> str:
         """Remove the heading and the space above the figure: the page has headings of its own."""

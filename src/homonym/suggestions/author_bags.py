@@ -1,8 +1,8 @@
 """Bags of the authors of a result: co-authors, institutions, words of titles, venues.
 
-Co-authors are authors of the result, so that one person counts once, however the name is written. To calibrate the
-suggestions, some authors are cut in two by time: the earlier and the later half of their documents are two more
-authors, the pseudo-variants, which have bags like the others but do not count for the frequencies.
+Co-authors are authors of the result, so one person counts once, however the name is written. To calibrate the
+suggestions, some authors are cut in two by time. The earlier and the later half of their documents form two additional
+authors, called pseudo-variants. These have bags like the others but do not count for the frequencies.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 CO, AFF, TERM, VENUE = TYPES = ("co-author", "institution", "word", "venue")
 
-# A year that authors without years get.
+# The year of authors without years.
 NO_YEAR = -1
-# Number of authors that are cut in two, and the fewest documents of each.
+# Maximum number of authors that are cut in two, and minimum number of documents of each.
 MAX_PSEUDO, MIN_DOCUMENTS = 2000, 2
 # Only the most common affiliations are parsed to find their institutions: one per this number of mentions, and at least
-# this number. The others, mostly written once, are compared as they are written.
+# this number. The others mostly occur once and are compared as they are written.
 MENTIONS_PER_AFFILIATION, MIN_AFFILIATIONS = 128, 5000
 # Maximum #(f) of a rare feature: 9 of 10 renamed authors of the set openreview share a co-author below it.
 MAX_RARE = 64
@@ -42,7 +42,7 @@ _SHORTEST_WORD = 4
 
 @dataclass(frozen=True, eq=False)
 class AuthorBags:
-    """The bags of all authors, for one type of features; feature numbers are from 0.
+    """The bags of all authors, for one type of features. Features are numbered from 0.
 
     The entries of author a are those from `start[a]` to `start[a + 1]`, in the order of features. `total[f]` is #(f),
     `mass[a]` is n(a).
@@ -60,10 +60,10 @@ class AuthorBags:
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
 
     def lift(self, a: Integers, b: Integers) -> tuple[Floats, Floats]:
-        """How many times as much pairs of authors share as chance lets expect, and the number of shared features.
+        """The lift of pairs of authors, and their number of shared features.
 
         The lift is S(a, b) · n(·) / (n(a) · n(b)) with S(a, b) = Σ_f #(f, a) · #(f, b) / #(f): the relative frequency
-        p(a|b) of the clustering, divided by what a random author has. It is 0 where one of them has no feature.
+        p(a|b) of the clustering, divided by that of a random author. It is 0 if one of them has no feature.
         """
         pair, entry, place = self._shared(a, b)
         shared = self.count[entry] * self.count[place] / self.total[self.feature[entry]]
@@ -91,7 +91,7 @@ class AuthorBags:
 
     @cached_property
     def _keys(self) -> Integers:
-        """Author and feature of each entry as one number; they rise."""
+        """Author and feature of each entry as one number, in ascending order."""
         return self.author * max(len(self.total), 1) + self.feature
 
     def rarest_shared(self, a: int, b: int, most: int) -> list[int]:
@@ -105,7 +105,7 @@ class AuthorBags:
 
 @dataclass(frozen=True, eq=False)
 class Memberships:
-    """Which authors are on which documents, in the order of authors and documents; the first `count` authors are real.
+    """The authors of documents, in the order of authors and documents; only the first `count` authors are real.
 
     Documents without a year have NO_YEAR, mentions without a position -1.
     """
@@ -245,7 +245,7 @@ def _number(connection: duckdb.DuckDBPyConnection) -> None:
 def _cut_in_two(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the table `memberships`, of authors and of pseudo-variants.
 
-    The authors are chosen by a digest of their ids, so that the choice depends on nothing else.
+    Authors are chosen by a digest of their ids, so the choice depends on the ids only.
     """
     connection.execute(
         f"""CREATE TABLE chosen AS
@@ -321,7 +321,7 @@ def _count_topics(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _number_texts(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables `texts` (kind, text, feature) and `numbered` of what is in `written`."""
+    """Make the tables `texts` (kind, text, feature) and `numbered` from the table `written`."""
     connection.execute(
         """CREATE OR REPLACE TABLE texts AS
            SELECT kind, text, row_number() OVER (PARTITION BY kind ORDER BY text) - 1 AS feature

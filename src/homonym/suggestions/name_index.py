@@ -1,9 +1,9 @@
-"""Keys of names, for an inverted index: names that could be variants of each other mostly share a key.
+"""Keys of names, for an inverted index: names that could be variants of each other usually share a key.
 
-The keys are made with SQL from the written names. Names of Latin letters are not parsed, because most authors never get
-a partner. The keys are the words of a name; a name of words with one or two letters has all words together as a key.
-Where the given name of one of two authors is not written out, the surnames may differ by one letter: then the first or
-the last half of them is the same.
+SQL makes the keys from the written names. Names in Latin letters are not parsed, because most authors never get a
+partner. The keys are the words of a name. If all its words have one or two letters, the key is all words together. If
+the given name of one of two authors is abbreviated, their surnames may differ by one letter. Then the first or the last
+half of the surnames is the same.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 # Minimum number of letters of a word that is a key, and of a surname with a wrong letter.
 SHORTEST_WORD, SHORTEST_SURNAME = 3, 6
-# A word of more authors, as a number and as a share of all, is no key: Wang, Zhang. Variants of such names mostly share
-# another word, and only a twentieth of the pairs that share nothing else could be variants.
+# A word that more authors have, as a number and as a share of all authors, is not a key: Wang, Zhang. Variants of such
+# names mostly share another word, and only a twentieth of the pairs that share nothing else could be variants.
 MIN_COMMON, COMMON_SHARE = 1000, 0.005
 
 
@@ -74,7 +74,7 @@ def index_names(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _spell_in_ascii(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables `distinct_names` (number, people, name) and `plain_names`, where they have ASCII letters."""
+    """Make the tables `distinct_names` (number, people, name) and `plain_names` (number, people, plain), in ASCII."""
     connection.execute(
         """CREATE TABLE distinct_names AS
            SELECT min(author) AS number, count(*) AS people, name FROM people WHERE name <> '' GROUP BY name;
@@ -90,7 +90,7 @@ def _spell_in_ascii(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _add_halves(connection: duckdb.DuckDBPyConnection) -> None:
-    """Add the halves of surnames, with the first initial, that names without a written given name have."""
+    """Add keys for names with an abbreviated given name: the first initial and half of the surname."""
     size = "(length(surname) + more) // 2"
     connection.execute(
         f"""CREATE TABLE surnames AS

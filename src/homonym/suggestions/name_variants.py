@@ -1,6 +1,6 @@
 """Writes `variants.csv`: pairs of authors of different blocks who may be one person under two names. Nothing is merged.
 
-A pair is listed if its probability is at least MIN_SCORE. Its sentence of evidence says what the authors share.
+A pair is listed if its probability is at least MIN_SCORE. A sentence of evidence says what the two authors share.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ COLUMNS = ("author_a", "name_a", "author_b", "name_b", "kind", "score", "evidenc
 
 # Minimum probability of a pair in the list, maximum number of pairs, and of shared features in a sentence.
 MIN_SCORE, MAX_LISTED, NAMED = 0.5, 100_000, 3
-# Maximum number of pairs of strangers to learn from.
+# Maximum number of pairs of strangers to learn from (see variant_model.py).
 MAX_STRANGERS = 3_000
 # Digits of a score.
 _DIGITS = 4
 
 
 class NameVariant(NamedTuple):
-    """Two authors who may be one person: the order is that of their ids, `score` the probability."""
+    """Two authors who may be one person, in the order of their ids; `score` is the probability."""
 
     author_a: str
     name_a: str
@@ -53,24 +53,17 @@ class VariantSearch(NamedTuple):
     rare: int
 
 
-def write_variants(
-    result: Path, path: Path, *, threads: int | None = None, memory: int | None = None, excel: bool = False
-) -> VariantSearch:
-    """Write the list of a result directory that has documents. No pairs, no file."""
+def write_variants(result: Path, path: Path, *, threads: int | None = None, memory: int | None = None) -> VariantSearch:
+    """Write the list for a result directory that has documents. Without pairs, no file is written."""
     found = search_variants(result, threads=threads, memory=memory)
     if found.listed:
         rows = [COLUMNS, *((*one[:5], f"{one.score:.{_DIGITS}f}", one.evidence) for one in found.listed)]
-        write_atomic(path, csv_text(rows, excel=excel))
+        write_atomic(path, csv_text(rows))
     return found
 
 
-def find_variants(result: Path, *, threads: int | None = None, memory: int | None = None) -> list[NameVariant]:
-    """The pairs of authors of a result that may be one person, the most probable first."""
-    return search_variants(result, threads=threads, memory=memory).listed
-
-
 def search_variants(result: Path, *, threads: int | None = None, memory: int | None = None) -> VariantSearch:
-    """The pairs of authors of a result that may be one person, and how they were found."""
+    """The pairs of authors of a result that may be one person, the most probable first, and how they were found."""
     with plain_path(result) as folder, result_database(threads, memory) as connection:
         authors = read_authors(connection, folder)
         index, people = read_name_index(connection, authors.count)

@@ -1,8 +1,8 @@
 """Candidates: authors of different blocks who share a rare co-author or institution, and whose names could be variants.
 
-They are found with an inverted index over pairs of a feature and a key of the name (name_index.py), so that only
-authors who agree in both are compared, and only their names are parsed. Common features are left out: what many authors
-share is no evidence. The work is bounded: where there is too much of it, fewer features count as rare.
+They are found with an inverted index over pairs of a feature and a key of the name (name_index.py), so only authors
+who share both are compared, and only their names are parsed. Common features are left out, because what many authors
+share is no evidence. The work is bounded: in large results, fewer features count as rare.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from homonym.suggestions.name_index import KeyIndex
 
 # Maximum number of rows of the index and of compared pairs, per mention of the result, and for small results.
 ROWS_PER_MENTION, PAIRS_PER_MENTION, MIN_WORK = 6.0, 0.04, 20_000
-# Institutions count as rare with this many times the #(f) of co-authors: where authors have few co-authors, as on
+# Institutions count as rare up to this many times the #(f) of rare co-authors: if authors have few co-authors, as on
 # grants, most people with two names share nothing rarer.
 SCALE = {CO: 1, AFF: 16}
 # Maximum number of authors with the same feature and the same key that are compared.
@@ -33,7 +33,7 @@ _BUCKETS = 8_388_593
 # Share of people with a given initial, and with the same middle initial: about that of American names.
 _SAME_INITIAL = 0.08
 
-# Authors with the same feature that are taken as strangers of each other, to either side in the order of authors.
+# Number of neighbours in the index of a feature, on either side, that an author is paired with as strangers.
 _NEIGHBOURS = 4
 
 Pairs = NDArray[np.int64]
@@ -41,7 +41,7 @@ Pairs = NDArray[np.int64]
 
 
 class VariantCandidates(NamedTuple):
-    """Pairs of authors, the kind of each, and the probability that names of two strangers agree like theirs.
+    """Pairs of authors, the kind of each, and the probability that the names of two unrelated people agree as well.
 
     `rare` is the largest #(f) of the features that brought them together, `compared` the number of compared names.
     """
@@ -66,11 +66,11 @@ class NameTable:
         return standard_name(parse_name(self._names[author] or ""))
 
     def kind(self, a: int, b: int) -> str | None:
-        """How the names of two authors could be names of one person; None if they could not."""
+        """The way in which the names of two authors could be names of one person; None if they could not."""
         return variant_kind(self.parsed(a), self.parsed(b))
 
     def chance(self, kind: str, one: int, other: int) -> float:
-        """The probability that the names of two strangers agree like those of these authors."""
+        """The probability that the names of two unrelated people agree as well as those of these authors."""
         a, b = self.parsed(one), self.parsed(other)
         surname = max(self._share(a.surname), self._share(b.surname))
         given = max(self._share(a.given[0]), self._share(b.given[0]))
@@ -162,27 +162,27 @@ def _pairs_with(kind: str, authors: ResultAuthors, index: KeyIndex, rare: int) -
 
 
 def _without_most_singletons(owner: Integers, group: Integers) -> tuple[Integers, Integers]:
-    """The rows without most of those that are alone in their group: these are not sorted, which is slow."""
+    """The rows without most of those that are alone in their group, because sorting is slow."""
     bucket = group % _BUCKETS
     kept = (np.bincount(bucket, minlength=1) > 1)[bucket]
     return owner[kept], group[kept]
 
 
 def _distinct(pairs: Pairs) -> Pairs:
-    """The pairs in order, each of them once."""
+    """The distinct pairs, in order."""
     code = np.unique(pairs[:, 0] << 32 | pairs[:, 1])
     return np.stack([code >> 32, code & (2**32 - 1)], axis=1)
 
 
 def _on_one_document(documents: AuthorBags, pairs: Pairs) -> NDArray[np.bool_]:
-    """Which pairs are on one document, and so are two people."""
+    """Which pairs are on the same document, and so are two people."""
     return documents.lift(pairs[:, 0], pairs[:, 1])[1] > 0
 
 
 def strangers(authors: ResultAuthors, table: NameTable, rare: int, most: int) -> Pairs:
     """Pairs of authors who share a rare feature, as candidates do, but whose names cannot be those of one person.
 
-    They are neighbours in the index of a feature, at even distances in the index.
+    They are neighbours in the index of a feature, chosen at regular distances.
     """
     found = [np.empty((0, 2), np.int64)]
     for kind in (CO, AFF):

@@ -1,9 +1,9 @@
 """How probable it is that two authors are one person: a logistic regression on what they share, learned without labels.
 
-The positive examples are pseudo-variants: authors that were cut in two by time, the halves of one person. The negative
-ones are strangers, who share a co-author or an institution but not a name. So the regression estimates the ratio of the
-two densities of what pairs share, f1/f0. For a candidate with the chance q that the names of strangers agree like its
-names:
+The positive examples are pseudo-variants: the two halves of an author that was cut in two by time. The negative
+examples are strangers: authors who share a co-author or an institution but not a name. So the regression estimates the
+ratio of the two densities of what pairs share, f1/f0. Let q be the probability that the names of two strangers agree as
+well as the names of a candidate. Then:
 
     odds = r · f1/f0 · 1/q
 
@@ -27,11 +27,11 @@ from homonym.suggestions.variant_candidates import Pairs, VariantCandidates, rar
 MIN_EXAMPLES = 30
 # Weight of the penalty on squared coefficients; steps of Newton's method and of expectation-maximisation.
 _RIDGE, _NEWTON_STEPS, _EM_STEPS = 1.0, 25, 100
-# r before the first step, and the range in which it is sought: at most one person in ten has another name.
+# Initial value and range of r: at most one person in ten has another name.
 _FIRST_RATE, _MAX_RATE = 1e-6, 1e-2
 # Pairs whose features are computed at a time.
 _PAIRS_AT_ONCE = 1 << 16
-# Years between the documents of two authors that count.
+# Maximum number of years between the documents of two authors; a longer gap counts as this one.
 _MOST_YEARS = 20
 
 
@@ -89,7 +89,7 @@ class VariantModel:
 
 
 def pseudo_variants(authors: ResultAuthors, rare: int) -> Pairs:
-    """The two halves of authors that share a rare feature, as all candidates do."""
+    """The halves of pseudo-variants that share a rare feature, as all candidates do."""
     first = authors.count + 2 * np.arange(authors.pseudo)
     pairs = np.stack([first, first + 1], axis=1)
     found: Pairs = pairs[rarity(authors, pairs) < rare + 1]

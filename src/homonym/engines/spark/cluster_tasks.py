@@ -24,7 +24,7 @@ from homonym.clustering.agglomerative import GIANT_BLOCK, cluster
 from homonym.clustering.arrays import Bags, Constraints, Frequencies, starts
 from homonym.collection import counting
 from homonym.collection.encoded import Encoded
-from homonym.collection.layout import IDENTIFIER_ROWS, MENTION_ROWS, SLOT_BITS
+from homonym.collection.layout import IDENTIFIER_ROWS, MENTION_ROWS, PLACED_IDENTIFIERS, SLOT_BITS
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.constraints.name_prior import FullNames
@@ -82,7 +82,7 @@ PLACED = pa.schema([("place", pa.int64()), *(field.with_nullable(True) for field
 # Rows of the result with their places in it; the identifiers of mentions; a note on each batch of blocks, as JSON.
 FOUND = {
     "authors": PLACED,
-    "mention_ids": pa.schema([("place", pa.int64()), ("kind", pa.string()), ("id", pa.string())]),
+    "mention_ids": PLACED_IDENTIFIERS,
     "notes": pa.schema([("place", pa.int64()), ("note", pa.string())]),
 }
 

@@ -24,12 +24,12 @@ from homonym.collection.author_summaries import FACTS, summarise_authors, summar
 from homonym.collection.background import BackgroundUse, add_background, largest_name_query
 from homonym.collection.document_table import ROW_GROUP, choose_documents
 from homonym.collection.duplicates import find_copies, renamed_documents, renaming, repeated_mentions
+from homonym.collection.layout import PLACED_IDENTIFIERS
 from homonym.collection.namesakes import count_namesakes, ordered_name_counts
 from homonym.collection.parts import MERGED, MergeLoss, reject_line
 from homonym.collection.result_statistics import write_result_statistics
 from homonym.collection.statistics import GivenStatistics, save_statistics
 from homonym.constraints.across_blocks import (
-    CANDIDATE_IDS,
     CANDIDATE_ROWS,
     UNITED_ROWS,
     UnitedAuthors,
@@ -208,10 +208,10 @@ class SparkEngine:
         return replace(collection, data=replace(collection.data, pairs=by_block))
 
     def _has_identifier(self, kind: str) -> bool:
-        """Whether any mention has an identifier of this kind, which is written without signs and in lower case."""
+        """Whether any mention has an identifier of this kind."""
         from pyspark.sql import functions as f
 
-        texts = f.regexp_replace(f.lower(f.col("identifiers").cast("string")), r"[-_\s]", "")
+        texts = f.col("identifiers").cast("string")
         return bool(self._encoded.where(texts.contains(f'["{kind}",')).take(1))
 
     def sample(self, collection: Collection, settings: Settings) -> CalibrationSample:
@@ -279,10 +279,12 @@ class SparkEngine:
             chosen = chosen.unionByName(authors.join(named, "mention_id").select("author_id"))
         rows = authors.join(chosen.distinct(), "author_id").orderBy("place").select(*CANDIDATE_ROWS.names).toArrow()
         if not len(rows):
-            return unite_authors(CANDIDATE_ROWS.empty_table(), CANDIDATE_IDS.empty_table(), pairs, settings.trusted)
+            return unite_authors(
+                CANDIDATE_ROWS.empty_table(), PLACED_IDENTIFIERS.empty_table(), pairs, settings.trusted
+            )
         places = self.spark.createDataFrame(pa.table({"place": rows["place"]}))
-        chosen_ids = ids.join(places, "place").orderBy("place", "kind").select(*CANDIDATE_IDS.names).toArrow()
-        return unite_authors(rows.cast(CANDIDATE_ROWS), chosen_ids.cast(CANDIDATE_IDS), pairs, settings.trusted)
+        chosen_ids = ids.join(places, "place").orderBy("place", "kind").select(*PLACED_IDENTIFIERS.names).toArrow()
+        return unite_authors(rows.cast(CANDIDATE_ROWS), chosen_ids.cast(PLACED_IDENTIFIERS), pairs, settings.trusted)
 
     def _with_united(self, united: UnitedAuthors) -> DataFrame:
         """The rows of the result after authors of different blocks were united."""

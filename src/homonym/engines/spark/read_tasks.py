@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from homonym.collection.layout import DOCUMENT_ROWS, SLOT_BITS
+from homonym.collection.layout import DOCUMENT_ROWS, KEY_ROWS, SLOT_BITS
 from homonym.collection.parts import (
     Chunk,
     PartReport,
@@ -53,7 +53,7 @@ READ = {
         [("sequence", pa.int64()), ("part", pa.int64()), ("block", pa.string()), ("full_name", pa.string()),
          ("document", pa.string())]
     ),
-    "keys": pa.schema([("sequence", pa.int64()), ("key", pa.string())]),
+    "keys": KEY_ROWS,
     "references": pa.schema(
         [("sequence", pa.int64()), ("part", pa.int64()), ("id", pa.string()), ("holders", pa.int32())]
     ),
@@ -200,7 +200,7 @@ def _part(
 
 
 def merge_copies(batches: Batches, settings: Settings) -> Batches:
-    """Make parts of merged documents, from rows of schema COPIES in order.
+    """Make parts of merged documents, from the rows of `duplicates.copies` in order.
 
     What was lost becomes problems; `start` is the sequence of the merged document.
     """

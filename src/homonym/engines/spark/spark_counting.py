@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from homonym.collection.counting import EXACT_SUM, UNITS
-from homonym.collection.duplicates import Duplicate, first_duplicates
+from homonym.collection.duplicates import Duplicate, copies, first_duplicates
 from homonym.collection.statistics import GivenStatistics, use_given_counts
 from homonym.engines.spark.part_tables import spark_schema
 from homonym.engines.spark.session import Batches, shipped
@@ -171,12 +171,8 @@ def count_duplicates(queries: SparkQueries, shown: int) -> tuple[int, int, list[
 
 
 def copies_by_document(queries: SparkQueries) -> DataFrame:
-    """The copies of all documents that have several, in the columns of schema COPIES, ordered inside partitions."""
-    p = queries.prefix
-    rows = queries.spark.sql(
-        f"""SELECT d.merged, d.sequence, r.line, r.form, r.id_is_key, t.text FROM {p}duplicates d
-            JOIN {p}records r ON r.sequence = d.sequence JOIN {p}documents t ON t.sequence = d.sequence"""
-    )
+    """The copies of all documents that have several, ordered inside partitions."""
+    rows = queries.spark.sql(copies(queries.prefix))
     return rows.repartition("merged").sortWithinPartitions("merged", "sequence")
 
 

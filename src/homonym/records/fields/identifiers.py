@@ -14,6 +14,7 @@ from typing import Any
 
 from homonym.records.fields.people import plain_letters
 from homonym.records.model import Document, Note
+from homonym.settings import identifier_kind
 
 # An ORCID has four groups of four digits. The last digit is a check digit, where X means ten.
 _ORCID_GROUPS = (r"\d{4}", r"\d{4}", r"\d{4}", r"\d{3}[\dXx]")
@@ -208,7 +209,7 @@ def normalise(kind: str, value: object) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     text = str(value).strip()
-    rule = _KINDS.get(kind) or _KINDS.get(re.sub(r"[-_\s]", "", kind).lower())
+    rule = _KINDS.get(identifier_kind(kind))
     return (rule(text) if rule else text) or None
 
 

@@ -35,6 +35,7 @@ from homonym.records.model import (
 )
 from homonym.records.parsing.json_fields import split_name, whole_name
 from homonym.records.parsing.xml_stream import (
+    PREFIX,
     Element,
     cut_records,
     element_of,
@@ -47,12 +48,11 @@ from homonym.records.parsing.xml_stream import (
 )
 from homonym.records.reader import Columns, Format, Records
 
-_PREFIX = rb"(?:[A-Za-z_][\w.-]{0,40}:)?"
-_MARK = re.compile(rb"<" + _PREFIX + rb"(?:article-meta|journal-meta|article-id|contrib-group)[\s>]")
-_ARTICLE = re.compile(rb"<" + _PREFIX + rb"article[\s>]")
-_INSIDE = re.compile(rb"</?" + _PREFIX + rb"(?:front|article-meta|journal-meta|contrib-group|contrib|ref-list)[\s>]")
-_FRONT = re.compile(rb"<(" + _PREFIX + rb"front)[\s>]")
-_BACK = re.compile(rb"<(" + _PREFIX + rb"back)[\s>]")
+_MARK = re.compile(rb"<" + PREFIX + rb"(?:article-meta|journal-meta|article-id|contrib-group)[\s>]")
+_ARTICLE = re.compile(rb"<" + PREFIX + rb"article[\s>]")
+_INSIDE = re.compile(rb"</?" + PREFIX + rb"(?:front|article-meta|journal-meta|contrib-group|contrib|ref-list)[\s>]")
+_FRONT = re.compile(rb"<(" + PREFIX + rb"front)[\s>]")
+_BACK = re.compile(rb"<(" + PREFIX + rb"back)[\s>]")
 
 # Roles of contributors that are authors; others are editors, reviewers, translators and so on.
 _AUTHORS = frozenset({"", "author", "auth", "aut", "corresp", "corresponding author", "first author", "person"})

@@ -18,6 +18,7 @@ from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.people import SUFFIX, folded
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.xml_stream import (
+    PREFIX,
     Element,
     cut_records,
     element_of,
@@ -27,12 +28,11 @@ from homonym.records.parsing.xml_stream import (
 )
 from homonym.records.reader import Columns, Format, Records
 
-_PREFIX = rb"(?:[A-Za-z_][\w.-]{0,40}:)?"
 # Harvests and answers have a record around the record of MARC, which begins with its leader or its fields.
 _RECORD = re.compile(
-    rb"<(" + _PREFIX + rb"record)(?=[^<>]{0,150}>\s{0,50}<" + _PREFIX + rb"(?:leader|controlfield|datafield)[\s>])"
+    rb"<(" + PREFIX + rb"record)(?=[^<>]{0,150}>\s{0,50}<" + PREFIX + rb"(?:leader|controlfield|datafield)[\s>])"
 )
-_INSIDE = re.compile(rb"</?" + _PREFIX + rb"(?:leader|controlfield|datafield|subfield)[\s>]")
+_INSIDE = re.compile(rb"</?" + PREFIX + rb"(?:leader|controlfield|datafield|subfield)[\s>]")
 
 # Roles of people who are authors, as codes ($4) and as words ($e); people without a role are authors, too.
 _AUTHOR_CODES = frozenset({"aut", "cre", "dis", "aus", "inv", "prg"})

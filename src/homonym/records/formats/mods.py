@@ -18,6 +18,7 @@ from homonym.records.fields.people import SUFFIX
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import split_name, whole_name
 from homonym.records.parsing.xml_stream import (
+    PREFIX,
     Element,
     children_of,
     cut_records,
@@ -30,10 +31,9 @@ from homonym.records.parsing.xml_stream import (
 )
 from homonym.records.reader import Columns, Format, Records
 
-_PREFIX = rb"(?:[A-Za-z_][\w.-]{0,40}:)?"
-_MARK = re.compile(rb"<" + _PREFIX + rb"mods[\s>]")
-_TYPICAL = re.compile(rb"<" + _PREFIX + rb"(?:titleInfo|namePart|originInfo|roleTerm|recordInfo|relatedItem)[\s>]")
-_INSIDE = re.compile(rb"</?" + _PREFIX + rb"(?:titleInfo|name|namePart|originInfo|roleTerm|relatedItem)[\s>]")
+_MARK = re.compile(rb"<" + PREFIX + rb"mods[\s>]")
+_TYPICAL = re.compile(rb"<" + PREFIX + rb"(?:titleInfo|namePart|originInfo|roleTerm|recordInfo|relatedItem)[\s>]")
+_INSIDE = re.compile(rb"</?" + PREFIX + rb"(?:titleInfo|name|namePart|originInfo|roleTerm|relatedItem)[\s>]")
 
 _OWN_PREFIX = re.compile(rb"<([A-Za-z_][\w.-]{0,40}:)mods[\s>]")
 _NAMESPACE = re.compile(rb"""\sxmlns=(?:"[^"<>]{0,200}"|'[^'<>]{0,200}')""")

@@ -20,7 +20,16 @@ from homonym.records.fields.people import folded
 from homonym.records.formats import arxiv
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, decoded
-from homonym.records.parsing.xml_stream import Leaf, LeafReader, cut_records, is_xml, leaf_text, prefixes_of, start_of
+from homonym.records.parsing.xml_stream import (
+    PREFIX,
+    Leaf,
+    LeafReader,
+    cut_records,
+    is_xml,
+    leaf_text,
+    prefixes_of,
+    start_of,
+)
 from homonym.records.reader import Columns, Format, Records
 
 _ARXIV = re.compile(rf"(?:^oai:arxiv\.org:|arxiv\.org/abs/|^arxiv:)({identifiers.ARXIV_NUMBER})", re.IGNORECASE)
@@ -197,24 +206,23 @@ def _dublin_core_name(text: str) -> str:
     return _LIFE.sub("", _without_latex(text)).strip(" ,")
 
 
-_PREFIX = rb"(?:[A-Za-z_][\w.-]{0,40}:)?"
 _INSIDE = re.compile(
-    rb"</?" + _PREFIX + rb"(?:header|metadata|arXiv|arXivRaw|dc|creator|authors?|abstract|summary)[\s>]"
+    rb"</?" + PREFIX + rb"(?:header|metadata|arXiv|arXivRaw|dc|creator|authors?|abstract|summary)[\s>]"
 )
 
-_HARVEST = re.compile(rb"<" + _PREFIX + rb"(?:OAI-PMH|header|ListRecords|GetRecord)[\s>]|openarchives\.org/OAI/")
+_HARVEST = re.compile(rb"<" + PREFIX + rb"(?:OAI-PMH|header|ListRecords|GetRecord)[\s>]|openarchives\.org/OAI/")
 _KNOWN = re.compile(
-    rb"<" + _PREFIX + rb"(?:arXiv|arXivRaw|dc)[\s>]|metadataPrefix\s*=\s*[\"'](?:arXiv|arXivRaw|oai_dc)[\"']"
+    rb"<" + PREFIX + rb"(?:arXiv|arXivRaw|dc)[\s>]|metadataPrefix\s*=\s*[\"'](?:arXiv|arXivRaw|oai_dc)[\"']"
 )
-_FEED = re.compile(rb"<" + _PREFIX + rb"entry[\s>]")
-_ENTRY = re.compile(rb"<" + _PREFIX + rb"id>\s*https?://arxiv\.org/abs/")
-_HARVESTED = re.compile(rb"<" + _PREFIX + rb"(?:record|ListRecords|GetRecord|metadata)[\s>]")
-_BARE = re.compile(rb"<" + _PREFIX + rb"dc[\s>]")
-_ERROR = re.compile(rb"<" + _PREFIX + rb"error\s[^<>]{0,200}?\bcode\s*=\s*[\"'](\w{1,40})")
-_ONLY_NAMES = re.compile(rb"<" + _PREFIX + rb"ListIdentifiers[\s>]")
-_DELETED = re.compile(rb"<" + _PREFIX + rb"header\s[^<>]*\bstatus\s*=\s*[\"']deleted")
-_CONTENT = re.compile(rb"<" + _PREFIX + rb"metadata[^<>]*>\s*<" + _PREFIX + rb"([\w.-]+)")
-_TERM = re.compile(rb"<" + _PREFIX + rb"category\s[^<>]*?\bterm\s*=\s*[\"']([^\"'<>]+)")
+_FEED = re.compile(rb"<" + PREFIX + rb"entry[\s>]")
+_ENTRY = re.compile(rb"<" + PREFIX + rb"id>\s*https?://arxiv\.org/abs/")
+_HARVESTED = re.compile(rb"<" + PREFIX + rb"(?:record|ListRecords|GetRecord|metadata)[\s>]")
+_BARE = re.compile(rb"<" + PREFIX + rb"dc[\s>]")
+_ERROR = re.compile(rb"<" + PREFIX + rb"error\s[^<>]{0,200}?\bcode\s*=\s*[\"'](\w{1,40})")
+_ONLY_NAMES = re.compile(rb"<" + PREFIX + rb"ListIdentifiers[\s>]")
+_DELETED = re.compile(rb"<" + PREFIX + rb"header\s[^<>]*\bstatus\s*=\s*[\"']deleted")
+_CONTENT = re.compile(rb"<" + PREFIX + rb"metadata[^<>]*>\s*<" + PREFIX + rb"([\w.-]+)")
+_TERM = re.compile(rb"<" + PREFIX + rb"category\s[^<>]*?\bterm\s*=\s*[\"']([^\"'<>]+)")
 
 # Maximum length of the header of a record, and of a namespace prefix with its bracket.
 _HEADER_BYTES, _PREFIX_BYTES = 1000, 43

@@ -36,7 +36,7 @@ from homonym.records.parsing.json_fields import (
 )
 from homonym.records.parsing.json_stream import names_in, open_json
 from homonym.records.parsing.splitting import Raw, decoded
-from homonym.records.parsing.xml_stream import Element, cut_records, element_of, is_xml, local_name, text_of
+from homonym.records.parsing.xml_stream import PREFIX, Element, cut_records, element_of, is_xml, local_name, text_of
 from homonym.records.reader import Columns, Format, Records
 
 # Every work has two of these names, and so has the name of a person; no object inside them has (see `open_json`).
@@ -49,9 +49,8 @@ _ONLY_HERE = frozenset(
     {"orcid-identifier", "activities-summary", "work-summary", "put-code", "external-id-value", "source-client-id"}
 )
 
-_PREFIX = rb"(?:[A-Za-z_][\w.-]{0,40}:)?"
 # The name of a person, and a work.
-_PARTS = re.compile(rb"<((?:person|personal-details):name|" + _PREFIX + rb"(?:work-summary|work))(?=[\s>])")
+_PARTS = re.compile(rb"<((?:person|personal-details):name|" + PREFIX + rb"(?:work-summary|work))(?=[\s>])")
 _INSIDE = re.compile(rb"</?work:(?:title|type|journal-title|contributors|contributor)[\s>]")
 _MARK = re.compile(rb"orcid\.org/ns/|<(?:record:record|activities:works|work:work)[\s>]")
 _NAME_OBJECT = re.compile(r'"name"\s*:\s*(?=\{)')

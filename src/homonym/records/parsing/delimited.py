@@ -52,11 +52,6 @@ def find_header(
     return next((header for line in first_lines[:lines] if (header := read_header(decoded(line), accepts))), None)
 
 
-def rows(source: Source, header: Header, checks: Checks = NO_CHECKS) -> Iterator[Raw]:
-    """The raw rows of a file, including headers, each with the number of its first line."""
-    return gather(_without_hint(physical_lines(source)), header, checks)
-
-
 def rows_by_header(
     source: Source, first: Header, header_in: Callable[[bytes], Header | None], checks_of: Callable[[Header], Checks]
 ) -> Iterator[tuple[Header, Raw]]:

@@ -45,8 +45,11 @@ _ENTITY = re.compile(rb"&(?!(?:lt|gt|amp|quot|apos);)([A-Za-z][A-Za-z0-9]{0,31})
 STRAY = re.compile(r"&(?!(?:#[0-9]{1,8}|#x[0-9A-Fa-f]{1,8}|[A-Za-z][A-Za-z0-9]{0,31});)")
 _MARKUP = re.compile(r"</?[A-Za-z][\w:.-]{0,40}(?:\s[^<>]{0,300})?/?>|&(?:#|[A-Za-z0-9]{2,32};)")
 _LONG, _UNEVEN = 200, ("  ", "\t", "\r", "\xa0", "\u2009", "\u3000")
-_PREFIX = re.compile(rb"[<\s/]([A-Za-z_][\w.-]{0,40}):[A-Za-z_]")
-_DECLARATION = re.compile(rb"""\sxmlns:([A-Za-z_][\w.-]{0,40})\s*=\s*(?:"[^"<>]*"|'[^'<>]*')""")
+_PREFIX_NAME = rb"[A-Za-z_][\w.-]{0,40}"
+# The prefix that the name of an element may have, to be used in patterns.
+PREFIX = rb"(?:" + _PREFIX_NAME + rb":)?"
+_USED_PREFIX = re.compile(rb"[<\s/](" + _PREFIX_NAME + rb"):[A-Za-z_]")
+_DECLARATION = re.compile(rb"\sxmlns:(" + _PREFIX_NAME + rb""")\s*=\s*(?:"[^"<>]*"|'[^'<>]*')""")
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _REFERENCE = re.compile(r"&#(?:x([0-9a-f]{1,8})|([0-9]{1,8}));", re.IGNORECASE)
 _PLACE = re.compile(r", line (\d+), column \d+.*$", re.DOTALL)
@@ -112,8 +115,8 @@ def start_of(name: bytes, head: bytes) -> re.Pattern[bytes]:
     >>> start_of(b"record", b"<oai:ListRecords><oai:record>").match(b"<oai:record>")[1]
     b'oai:record'
     """
-    found = re.search(rb"<([A-Za-z_][\w.-]{0,40}:)?(?:" + name + rb")(?=[\s>])", head)
-    return re.compile(rb"<(" + (found[1] or b"" if found else b"") + name + rb")(?=[\s>])")
+    found = re.search(rb"<(" + PREFIX + rb")(?:" + name + rb")(?=[\s>])", head)
+    return re.compile(rb"<(" + (found[1] if found else b"") + name + rb")(?=[\s>])")
 
 
 def prefixes_of(head: bytes, beginning: re.Pattern[bytes]) -> bytes:
@@ -151,7 +154,7 @@ def element_of(record: bytes, around: bytes = b"") -> Element:
 def _repaired(record: bytes) -> Element:
     """Parse a record again, as Western text, without characters that XML forbids and with all prefixes declared."""
     text = _ILLEGAL.sub("", _REFERENCE.sub(_allowed, decoded(record))).encode()
-    prefixes = set(_PREFIX.findall(text)) - {b"xml", b"xmlns"}
+    prefixes = set(_USED_PREFIX.findall(text)) - {b"xml", b"xmlns"}
     around = b"<records" + b"".join(b' xmlns:%b="prefix:%b"' % (prefix, prefix) for prefix in sorted(prefixes)) + b">"
     try:
         return etree.fromstring(around + text + b"</records>", _PARSER)[0]
