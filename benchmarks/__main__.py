@@ -14,7 +14,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks import collaborations, evaluation, giant, growth, interrupted, kernel, reading
+from benchmarks import collaborations, evaluation, giant, growth, interrupted, kernel, nightly, reading
 
 LIBRARIES = ("numba", "numpy", "scipy", "duckdb", "pyarrow", "orjson", "lxml", "simplemma")
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -171,12 +171,22 @@ resumed each time with the same command.
 """
 
 
+def _nightly() -> str:
+    first, nights = nightly.simulate(nightly.MENTIONS, nightly.NIGHTS, nightly.DOCUMENTS)
+    return f"""## Nightly updates
+
+A result of {nightly.MENTIONS:,} generated mentions gets {nightly.DOCUMENTS} new documents in each of {nightly.NIGHTS}
+updates (`assign`). {nightly.table(first, nights)}
+"""
+
+
 SECTIONS: dict[str, Callable[[], str]] = {
     "peers": _peers,
     "growth": _growth,
     "giant": _giant,
     "collaborations": _collaborations,
     "interrupted": _interrupted,
+    "nightly": _nightly,
     "kernel": _kernel,
     "evaluation": _evaluation,
     "reading": _reading,

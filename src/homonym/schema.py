@@ -88,6 +88,8 @@ DOCUMENTS = pa.schema(
 )
 """The documents of a result directory, documents.parquet: one row per document, copies merged, ordered by document_id.
 
+Documents that updates have added come after them, until an epoch begins or the result is rebuilt.
+
 `record` is the whole document as one JSON object (see records/formats/documents.py), with the ids of the result.
 `record_ids` are the ids that its records had in the input: several if copies were merged, another than `document_id` if
 that was changed because different documents had the same id.

@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 from homonym.clustering.arrays import Frequencies, Integers, starts
 from homonym.collection.encoded import Encoded
 from homonym.collection.extractor import order_by_owner
-from homonym.collection.layout import IDENTIFIER_ROWS, PART_TABLES, SLOT_BITS, part_file
-from homonym.collection.parts import Chunk, write_documents
+from homonym.collection.layout import IDENTIFIER_ROWS, SLOT_BITS
+from homonym.collection.parts import Chunk, extract_mentions
 from homonym.collection.result_statistics import ResultStatistics
 from homonym.errors import InputError
-from homonym.features.blocking import blocked_names
 from homonym.io.result_directory import DOCUMENTS, MENTIONS
 from homonym.io.tables import look_up
+from homonym.names.parse import name_key
 from homonym.records.parsing.splitting import Raw
 from homonym.settings import Settings
 
@@ -72,14 +72,14 @@ def reload_rows(
     chosen = pc.unique(rows["document_id"])
     documents = look_up(result / DOCUMENTS, "document_id", chosen, ["document_id", "title", "year", "venue", "record"])
     documents = documents.sort_by("document_id")
-    part = extract_records(documents["record"], settings, folder)
+    part = extract_records(documents["record"], settings)
     if whole_blocks:
         mentions = _in_order_of_result(part["mentions"], pc.unique(rows["block"]))
     else:
         mentions = _with_blocks(part["mentions"], rows)
     if not mentions["mention_id"].equals(rows["mention_id"]):
         raise changed(result, "the mentions in its documents are others than those in its table of mentions")
-    bags = _OwnedFeatures.of(part, mentions, statistics).with_references(part, result, settings, statistics)
+    bags = _OwnedFeatures.of(part, mentions, statistics).with_references(part, result, statistics)
     total = statistics.totals(bags.types, bags.names)
     missing = np.flatnonzero(np.isnan(total))
     if len(missing) and complete:
@@ -110,15 +110,10 @@ def rows_of_blocks(result: Path, blocks: Iterable[str]) -> pa.Table:
     return look_up(result / MENTIONS, "block", pa.array(list(blocks), pa.string()), columns)
 
 
-def extract_records(records: pa.ChunkedArray, settings: Settings, folder: Path) -> dict[str, pa.Table]:
-    """The tables of a part with these documents, one record after the other."""
-    raws = [Raw(number, record.encode()) for number, record in enumerate(records.to_pylist(), 1)]
-    write_documents(Chunk(DOCUMENTS, 0, raws), settings, folder, strict=False)
-    found = {}
-    for name, schema in PART_TABLES.items():
-        path = part_file(folder, name, 0)
-        found[name] = pq.read_table(path) if path.exists() else schema.empty_table()
-    return found
+def extract_records(records: pa.ChunkedArray, settings: Settings) -> dict[str, pa.Table]:
+    """The tables of a part about the mentions of these documents, one record after the other."""
+    raws = [Raw(number, record) for number, record in enumerate(records.cast(pa.binary()).to_pylist(), 1)]
+    return extract_mentions(Chunk(DOCUMENTS, 0, raws), settings)
 
 
 def _in_order_of_result(mentions: pa.Table, blocks: pa.Array) -> pa.Table:
@@ -164,26 +159,19 @@ class _OwnedFeatures:
         types, names = features["type"].to_pylist(), features["feature"].to_pylist()
         return cls(types, names, owner[kept], feature, bags["count"].to_numpy()[kept])
 
-    def with_references(
-        self, part: dict[str, pa.Table], result: Path, settings: Settings, statistics: ResultStatistics
-    ) -> _OwnedFeatures:
+    def with_references(self, part: dict[str, pa.Table], result: Path, statistics: ResultStatistics) -> _OwnedFeatures:
         """With the authors of the documents that these documents refer to."""
-        sequence, cited = (part["references"][name].to_pylist() for name in ("sequence", "id"))
-        authors = _authors_of(result, {*cited}, settings) if cited and REFERENCED in statistics.mass else {}
-        counts: Counter[tuple[int, str]] = Counter()
-        for citing, document in zip(sequence, cited, strict=True):
-            counts.update((citing << SLOT_BITS, name) for name in authors.get(document, ()))
-        if not counts:
+        references = part["references"]
+        if not len(references) or REFERENCED not in statistics.mass:
             return self
-        added = sorted({name for _, name in counts})
-        others = _OwnedFeatures(
-            [REFERENCED] * len(added),
-            added,
-            np.array([owner for owner, _ in counts], np.int64),
-            pc.index_in(pa.array([name for _, name in counts], pa.string()), pa.array(added, pa.string())).to_numpy(),
-            np.array(list(counts.values()), np.float64),
+        cited = _CitedAuthors.read(result, pc.unique(references["id"]))
+        row, code = cited.of(references["id"])
+        if not len(row):
+            return self
+        owner = references["sequence"].to_numpy()[row] << SLOT_BITS
+        return self._joined(
+            _OwnedFeatures([REFERENCED] * len(cited.names), cited.names, owner, code, np.ones(len(row)))
         )
-        return self._joined(others)
 
     def _joined(self, others: _OwnedFeatures) -> _OwnedFeatures:
         """Both together; the others are of the type REFERENCED, and counts of one feature in one bag are added up."""
@@ -219,15 +207,43 @@ class _OwnedFeatures:
         return total
 
 
-def _authors_of(result: Path, documents: set[str], settings: Settings) -> dict[str, list[str]]:
-    """The normalised names of the authors of some documents; those that the result does not have are left out."""
-    columns = ["document_id", "authors.list.element.name"]
-    found = look_up(result / DOCUMENTS, "document_id", pa.array(sorted(documents)), columns)
-    names = blocked_names(settings.blocking)
-    return {
-        row["document_id"]: [name.key for author in row["authors"] if (name := names[author["name"]])]
-        for row in found.to_pylist()
-    }
+@dataclass(frozen=True, eq=False)
+class _CitedAuthors:
+    """The normalised names of the authors of documents; d has `names[c]` for c in `code[begin[d]:begin[d + 1]]`."""
+
+    documents: pa.Array
+    names: list[str]
+    begin: Integers
+    code: Integers
+
+    @classmethod
+    def read(cls, result: Path, documents: pa.Array) -> _CitedAuthors:
+        """The authors of documents of a result; documents that it does not have are left out."""
+        columns = ["document_id", "authors.list.element.name"]
+        found = look_up(result / DOCUMENTS, "document_id", documents, columns)
+        authors = found["authors"].combine_chunks()
+        written = pc.list_flatten(authors).field("name").dictionary_encode()
+        keys = pa.array([name_key(text) for text in written.dictionary.to_pylist()], pa.string())
+        names = pc.unique(keys.filter(pc.not_equal(keys, "")))
+        code = pc.index_in(keys, names).take(written.indices)
+        number = pc.fill_null(pc.list_value_length(authors), 0).to_numpy()
+        has_name = pc.is_valid(code).to_numpy(zero_copy_only=False)
+        named = np.bincount(np.repeat(np.arange(len(number)), number)[has_name], minlength=len(number))
+        return cls(
+            found["document_id"].combine_chunks(),
+            names.to_pylist(),
+            starts(named),
+            code.drop_null().to_numpy().astype(np.int64),
+        )
+
+    def of(self, cited: pa.ChunkedArray) -> tuple[Integers, Integers]:
+        """The authors of cited documents: for each, the number of the reference, and the code of the name."""
+        place = pc.index_in(cited, self.documents)
+        row = np.flatnonzero(pc.is_valid(place).to_numpy())
+        document = place.drop_null().to_numpy()
+        number = self.begin[document + 1] - self.begin[document]
+        within = np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number)
+        return np.repeat(row, number), self.code[np.repeat(self.begin[document], number) + within]
 
 
 def _encoded(

@@ -121,6 +121,11 @@ def extract_tables(
     documents: DocumentColumns, part: int, settings: Settings, form: str = "documents"
 ) -> dict[str, pa.Table]:
     """All tables of a part, whose number is the sequence of its first record; `form` is the format of its records."""
+    return record_tables(documents.records, form, settings.blocking) | mention_tables(documents, part, settings)
+
+
+def mention_tables(documents: DocumentColumns, part: int, settings: Settings) -> dict[str, pa.Table]:
+    """The tables of a part about mentions: what they are, and what they have."""
     records, authors = documents.records, documents.authors
     document_owner = records.sequence << SLOT_BITS
     mention = document_owner[authors.document] + 1 + authors.position
@@ -130,7 +135,6 @@ def extract_tables(
     }
     features, bags = bag_tables(types, part)
     return {
-        **record_tables(records, form, settings.blocking),
         "mentions": _mentions(records, authors, mention, settings),
         "references": _references(documents),
         "identifiers": _identifiers(authors, mention),

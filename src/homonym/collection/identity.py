@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from anyascii import anyascii
 
 from homonym.features.blocking import blocked_names
@@ -32,6 +34,10 @@ _KEPT_MINUS = b"\x01"  # stands for a minus sign until all other dashes are remo
 _LETTERS = bytearray(ord(sign.lower()) if sign.isalnum() else ord(" ") for sign in map(chr, range(128)))
 _LETTERS += b" " * 128
 _LETTERS[ord("+")], _LETTERS[ord(_KEPT_MINUS)] = b"+-"
+
+# What is no letter, digit or line end; and letters in lower case.
+_OTHERS = bytes(code for code in range(256) if not (code < 128 and chr(code).isalnum()) and code != ord("\n"))
+_LOWER = bytes(range(256)).lower()
 
 
 class Digests(NamedTuple):
@@ -76,6 +82,24 @@ def title_digest(title: str) -> int | None:
     """
     words = words_of_title(title)
     return _number(blake2b(b"".join(words), digest_size=8)) if words else None
+
+
+def letters_of_title(title: str) -> bytes:
+    """The letters and digits of a title; titles with the same digest have the same.
+
+    >>> letters_of_title("X-ray of 2 (+)-Öl")
+    b'xrayof2ol'
+    """
+    return b"".join(words_of_title(title)).translate(None, b"+-")
+
+
+def letters_of_titles(titles: pa.Array) -> list[bytes]:
+    """The letters and digits of titles in ASCII, as `letters_of_title` has them, computed at once."""
+    if not len(titles):
+        return []
+    texts = pc.replace_substring(pc.fill_null(titles, ""), "\n", " ")
+    lines = pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts)
+    return pc.binary_join(lines, "\n")[0].as_buffer().to_pybytes().translate(_LOWER, _OTHERS).split(b"\n")  # type: ignore[no-any-return]
 
 
 def _number(digest: blake2b) -> int:

@@ -19,7 +19,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homonym.collection.document_merging import Copy, merge
-from homonym.collection.extractor import Occurrences, bag_tables, extract_tables, occurrences_of_mentions, record_tables
+from homonym.collection.extractor import (
+    Occurrences,
+    bag_tables,
+    extract_tables,
+    mention_tables,
+    occurrences_of_mentions,
+    record_tables,
+)
 from homonym.collection.layout import (
     CONVERTED,
     DOCUMENT_ROWS,
@@ -123,15 +130,26 @@ def chunks(raws: Iterable[Raw], first: Chunk, size: int) -> Iterator[Chunk]:
 def write_documents(chunk: Chunk, settings: Settings, work: Path, *, strict: bool) -> PartReport:
     """Parse a chunk of documents, extract their features and write them as one part."""
     report = PartReport(read=len(chunk.raws))
-    columns = _columns_at_once(chunk, settings.blocking)
-    if columns is None:
-        found = list(_named_documents(chunk, report, settings.blocking, strict=strict))
-        columns = columns_of([placed for placed, _ in found], settings.blocking)
-        texts = [text for _, text in found]
-    else:
-        texts = [raw.text for raw in chunk.raws]
+    columns, texts = _columns(chunk, settings.blocking, report, strict=strict)
     tables = extract_tables(columns, chunk.sequence, settings, chunk.form)
     return _write(tables | _document_table(columns.records.sequence, texts), work, chunk.sequence, report)
+
+
+def extract_mentions(chunk: Chunk, settings: Settings) -> dict[str, pa.Table]:
+    """The tables of a part about mentions."""
+    columns, _ = _columns(chunk, settings.blocking, PartReport(), strict=False)
+    return mention_tables(columns, chunk.sequence, settings)
+
+
+def _columns(
+    chunk: Chunk, blocking: str, report: PartReport, *, strict: bool
+) -> tuple[DocumentColumns, Sequence[bytes]]:
+    """The documents of a chunk as columns, and each as a line of homonym's own format."""
+    columns = _columns_at_once(chunk, blocking)
+    if columns is not None:
+        return columns, [raw.text for raw in chunk.raws]
+    found = list(_named_documents(chunk, report, blocking, strict=strict))
+    return columns_of([placed for placed, _ in found], blocking), [text for _, text in found]
 
 
 def write_lines(chunk: Chunk, settings: Settings, work: Path, *, strict: bool) -> PartReport:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homonym.clustering.arrays import Floats
@@ -98,13 +99,19 @@ class ResultStatistics:
 
         Those that came with updates since the statistics were counted are in a table of their own.
         """
-        wanted, known = pa.array(sorted({*features}), pa.string()), dict[tuple[str, str], float]()
-        for path in (self.folder / NEW_FEATURES, self.folder / FREQUENCIES):
-            if path.name == FREQUENCIES or path.exists():
-                rows = look_up(path, "feature", wanted)
-                keys = zip(rows["type"].to_pylist(), rows["feature"].to_pylist(), strict=True)
-                known.update(zip(keys, rows["count"].to_pylist(), strict=True))
-        return np.array([known.get(key, np.nan) for key in zip(types, features, strict=True)], np.float64)
+        wanted = pa.array(features, pa.string())
+        paths = [self.folder / FREQUENCIES, *([new] if (new := self.folder / NEW_FEATURES).exists() else [])]
+        rows = pa.concat_tables([look_up(path, "feature", pc.unique(wanted)) for path in paths])
+        known = self._keys(rows["type"], rows["feature"])
+        place = pc.index_in(self._keys(pa.array(types, pa.string()), wanted), known, skip_nulls=True)
+        total: Floats = rows["count"].take(place).to_numpy().copy()  # Arrow's may be read-only
+        return total
+
+    def _keys(self, types: pa.Array | pa.ChunkedArray, features: pa.Array | pa.ChunkedArray) -> pa.Array:
+        """Features as single texts, with the number of their type."""
+        number = pc.index_in(types, pa.array(list(self.mass), pa.string())).cast(pa.string())
+        keys = pc.binary_join_element_wise(number, features, ":")
+        return keys.combine_chunks() if isinstance(keys, pa.ChunkedArray) else keys
 
     @cached_property
     def name_counts(self) -> dict[tuple[str, str], int]:

@@ -173,7 +173,7 @@ def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, probl
     from homonym.corpus.decided import Decided
     from homonym.corpus.epoch import change_since_epoch, read_epoch, read_note
     from homonym.corpus.ids import read_ids
-    from homonym.corpus.table_changes import replace_rows
+    from homonym.corpus.table_changes import replace_documents
     from homonym.corpus.updating import UpdatePlan, follow_renames, touched_blocks
 
     folder, mode, note = task.folder, task.mode, read_note(task.folder)
@@ -186,7 +186,7 @@ def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, probl
         )  # fmt: skip
         if changes.leaving or len(changes.rows):
             with run.stages.stage("documents"):
-                replace_rows(folder, copy, DOCUMENTS, sorted(changes.leaving), changes.rows)
+                replace_documents(folder, copy, changes.leaving, changes.rows, in_order=bool(reason))
             plan = follow_renames(plan)
         fresh = _run_all(run, plan, task.resources) if reason else None
         if fresh and mode == "rebuild":

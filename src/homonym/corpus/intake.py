@@ -19,11 +19,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from homonym.collection import counting
 from homonym.collection.document_merging import Copy, merge
 from homonym.collection.document_table import CHOSEN, document_rows, new_references
-from homonym.collection.identity import title_digest
+from homonym.collection.identity import letters_of_title, letters_of_titles, title_digest
 from homonym.collection.layout import KEY_ROWS, part_file, part_files
 from homonym.collection.parts import Chunk, write_documents
 from homonym.errors import InputError, first_line
@@ -178,7 +179,7 @@ def _scan(result: Path, new: Sequence[_Record], cited: set[str]) -> _Scan:
     """One pass over the documents: those that a new record may describe, and cited ids that have changed."""
     ids = pa.array(sorted({record.id for record in new}), pa.string())
     keys = pa.array(sorted({key for record in new for key in record.keys}), pa.string())
-    titles = {record.title for record in new if record.title is not None}
+    titles = _Titles.of(new)
     others = pa.array(sorted(cited), pa.string())
     scan, chosen = _Scan(), []
     for batch in _batches(result, ["document_id", "title", "ids", "record_ids"]):
@@ -189,9 +190,7 @@ def _scan(result: Path, new: Sequence[_Record], cited: set[str]) -> _Scan:
         identifiers = batch["ids"].flatten()
         own_keys = pc.binary_join_element_wise(identifiers.field("kind"), identifiers.field("id"), ":")
         is_hit[pc.list_parent_indices(batch["ids"]).filter(pc.is_in(own_keys, keys)).to_numpy()] = True
-        is_hit |= np.array(
-            [title is not None and title_digest(title) in titles for title in batch["title"].to_pylist()]
-        )
+        is_hit |= titles.among(batch["title"])
         chosen += batch["document_id"].filter(pa.array(is_hit)).to_pylist()
         for place in np.flatnonzero(pc.is_in(names, others).to_numpy(zero_copy_only=False)).tolist():
             document = batch["document_id"][parents[place].as_py()].as_py()
@@ -199,6 +198,30 @@ def _scan(result: Path, new: Sequence[_Record], cited: set[str]) -> _Scan:
     rows = look_up(result / DOCUMENTS, "document_id", pa.array(chosen, pa.string()), list(_Known._fields))
     scan.candidates += [_Known(**row) for row in rows.to_pylist()]
     return scan
+
+
+class _Titles(NamedTuple):
+    """The titles of new records: their digests, and their letters, which are compared faster."""
+
+    digests: set[int]
+    letters: set[bytes]
+
+    @classmethod
+    def of(cls, new: Sequence[_Record]) -> _Titles:
+        """The titles of records."""
+        titled = [record for record in new if record.title is not None]
+        letters = {letters_of_title(parse_document(record.text)[0].title) for record in titled}
+        return cls({record.title for record in titled if record.title is not None}, letters)
+
+    def among(self, titles: pa.Array) -> NDArray[np.bool_]:
+        """Which titles are among these."""
+        is_plain = pc.string_is_ascii(titles).fill_null(True).to_numpy(zero_copy_only=False)
+        may_be: NDArray[np.bool_] = np.array([one in self.letters for one in letters_of_titles(titles)], np.bool_)
+        may_be |= ~is_plain
+        for place in np.flatnonzero(may_be).tolist():
+            title = titles[place].as_py()
+            may_be[place] = title is not None and title_digest(title) in self.digests
+        return may_be
 
 
 def _groups(

@@ -1,8 +1,12 @@
-"""Tables of a result with some rows replaced: all other rows are copied, in their order, one row group at a time."""
+"""Tables of a result with some rows replaced: all other rows are copied, in their order, one row group at a time.
+
+New documents come after all others, so that the row groups of these are copied byte by byte: their records are most of
+what a result has. The update that begins an epoch puts all documents in order again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +20,18 @@ from homonym.collection.document_table import ROW_GROUP as DOCUMENTS_AT_ONCE
 from homonym.collection.layout import PLACED_IDENTIFIERS
 from homonym.errors import InputError, first_line
 from homonym.features.blocking import blocked_names
+from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS
-from homonym.io.tables import ROW_GROUP, look_up, write_table
+from homonym.io.row_groups import UnusualLayoutError, splice_row_groups
+from homonym.io.tables import (
+    ROW_GROUP,
+    column_limits,
+    look_up,
+    parquet_writing,
+    rechunked,
+    row_groups_with,
+    write_table,
+)
 from homonym.records.fields.affiliations import plain_email
 from homonym.records.formats.documents import parse_document
 from homonym.schema import AUTHOR_SUMMARIES
@@ -35,6 +49,50 @@ _ORDER = {
 _MEMORY = 1 << 29
 
 
+def replace_documents(
+    result: Path, folder: Path, leaving: Collection[str], rows: pa.Table, *, in_order: bool = False
+) -> None:
+    """Write the table of documents to a folder without some, and with changed and new ones.
+
+    Changed documents stay where they are, and new ones come last, unless all are to be `in_order` again.
+    """
+    path = result / DOCUMENTS
+    if not in_order:
+        try:
+            with plain_path(path) as plain, pq.ParquetFile(plain) as file:
+                groups = _changed_groups(file, pa.array(sorted(leaving), pa.string()), rows.cast(DOCUMENT_ROWS))
+                splice_row_groups(path, folder / DOCUMENTS, groups, parquet_writing(DOCUMENT_ROWS))
+            return
+        except UnusualLayoutError:
+            pass  # a file that another program or version has written
+        except (OSError, pa.ArrowException, KeyError) as error:
+            raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
+    replace_rows(result, folder, DOCUMENTS, sorted(leaving), rows)
+
+
+def _changed_groups(file: pq.ParquetFile, leaving: pa.Array, rows: pa.Table) -> Iterator[int | pa.Table]:
+    """The row groups of a table of documents after a change: numbers of those that stay, and tables."""
+    touched = {*row_groups_with(file, "document_id", leaving)} if len(leaving) else set()
+    is_changed = pc.is_in(rows["document_id"], leaving)
+    changed, new = rows.filter(is_changed), rows.filter(pc.invert(is_changed))
+    number = file.num_row_groups
+    # The last row group is filled up, so that many small updates do not make many small row groups.
+    is_filled = bool(len(new)) and number > 0 and file.metadata.row_group(number - 1).num_rows < DOCUMENTS_AT_ONCE
+    for group in range(number - is_filled):
+        yield _changed_group(file, group, leaving, changed) if group in touched else group
+    if is_filled:
+        new = pa.concat_tables([_changed_group(file, number - 1, leaving, changed), new]).sort_by("document_id")
+    yield from rechunked([new], DOCUMENTS_AT_ONCE)
+
+
+def _changed_group(file: pq.ParquetFile, group: int, leaving: pa.Array, changed: pa.Table) -> pa.Table:
+    """The rows of a row group that stay, and those of its documents that have changed."""
+    table = file.read_row_group(group).cast(DOCUMENT_ROWS)
+    kept = table.filter(pc.invert(pc.is_in(table["document_id"], leaving)))
+    own = changed.filter(pc.is_in(changed["document_id"], table["document_id"].combine_chunks()))
+    return pa.concat_tables([kept, own]).sort_by("document_id")
+
+
 def replace_rows(result: Path, folder: Path, name: str, leaving: Sequence[str], rows: pa.Table) -> None:
     """Write a table of a result to a folder without the rows of some keys, and with other rows, in order.
 
@@ -42,31 +100,48 @@ def replace_rows(result: Path, folder: Path, name: str, leaving: Sequence[str], 
     """
     schema, order, row_group = _ORDER[name]
     gone = pa.array(sorted({*leaving, *pc.unique(rows[order[0]]).to_pylist()}), pa.string())
-    added = rows.select(schema.names).cast(schema).sort_by([(one, "ascending") for one in order])
+    added = rows.select(schema.names).cast(schema)
     write_table(folder / name, schema, _merged(result / name, order, gone, added), row_group=row_group)
 
 
 def _merged(path: Path, order: Sequence[str], gone: pa.Array, added: pa.Table) -> Iterator[pa.Table]:
-    """The rows of a file that stay, merged with further rows; both are in order."""
-    keys = [key.encode() for key in added[order[0]].to_pylist()]
-    done = 0
+    """The rows of a file that stay, merged with further rows, in order."""
+    sorting, done = [(one, "ascending") for one in order], 0
     try:
-        with pq.ParquetFile(path) as file:
-            for number in range(file.num_row_groups):
-                table = file.read_row_group(number)
-                kept = table.filter(pc.invert(pc.is_in(table[order[0]], gone))) if len(gone) else table
+        with plain_path(path) as plain, pq.ParquetFile(plain) as file:
+            first = _groups_in_order(file, order[0])
+            others = file.read_row_groups(range(first, file.num_row_groups))
+            added = pa.concat_tables([added, _kept(others, order[0], gone).cast(added.schema)]).sort_by(sorting)
+            keys = np.array([key.encode() for key in added[order[0]].to_pylist()], object)
+            for number in range(first):
+                kept = _kept(file.read_row_group(number), order[0], gone)
                 if not len(kept):
                     continue
                 last = kept[order[0]][-1].as_py().encode()
-                end = int(np.searchsorted(np.array(keys[done:], object), last)) + done if keys else 0
+                end = done + int(np.searchsorted(keys[done:], last))
                 if end > done:
                     together = pa.concat_tables([kept, added.slice(done, end - done)])
-                    kept, done = together.sort_by([(one, "ascending") for one in order]), end
+                    kept, done = together.sort_by(sorting), end
                 yield kept
     except (OSError, pa.ArrowException, KeyError) as error:
         raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
     if done < len(added):
         yield added.slice(done)
+
+
+def _kept(table: pa.Table, key: str, gone: pa.Array) -> pa.Table:
+    return table.filter(pc.invert(pc.is_in(table[key], gone))) if len(gone) else table
+
+
+def _groups_in_order(file: pq.ParquetFile, key: str) -> int:
+    """How many row groups of a file, from the first, follow each other in the order of a column."""
+    last = b""
+    for number in range(file.num_row_groups):
+        limits = column_limits(file, number, key)
+        if limits is None or limits[0] < last:
+            return number
+        last = limits[1]
+    return int(file.num_row_groups)
 
 
 def summaries_of(

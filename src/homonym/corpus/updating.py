@@ -166,8 +166,7 @@ def _new_rows(plan: UpdatePlan) -> pa.Table:
     """The rows of the mentions of new and changed documents; they have no author yet."""
     if not len(plan.changes.rows):
         return nullable_rows(MENTION_ROWS.empty_table())
-    with TemporaryDirectory(dir=plan.work) as folder:
-        part = extract_records(plan.changes.rows["record"], plan.epoch.settings, Path(folder))
+    part = extract_records(plan.changes.rows["record"], plan.epoch.settings)
     add_features(plan.folder, part["features"])
     return _without_authors(part["mentions"])
 
@@ -262,8 +261,7 @@ def _renamed_mentions(plan: UpdatePlan) -> dict[str, str]:
         return {}
     documents = sorted(plan.changes.changed)
     records = plan.changes.rows.filter(pc.is_in(plan.changes.rows["document_id"], pa.array(documents, pa.string())))
-    with TemporaryDirectory(dir=plan.work) as folder:
-        part = extract_records(records["record"], plan.epoch.settings, Path(folder))
+    part = extract_records(records["record"], plan.epoch.settings)
     return inherited_rows(
         _without_authors(part["mentions"]), _rows(plan, "document_id", documents), plan.changes.changed
     )[1]
@@ -349,6 +347,8 @@ def _with_clusters(plan: UpdatePlan, base: pa.Table, conflicts: list[ConstraintC
         computed = {"cluster": pa.array(found.cluster.astype(np.int64) + first)}
         done.append(_with_columns(rows, computed | {new: found.column(name) for name, new in _COMPUTED.items()}))
         first += len(rows)
+        del found  # its bags are large, and so is what Arrow keeps of the memory for documents
+        pa.default_memory_pool().release_unused()
     return pa.concat_tables(done).sort_by(ORDER)
 
 

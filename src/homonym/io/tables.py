@@ -35,6 +35,7 @@ from homonym.io.inputs import (
 )
 from homonym.io.outputs import open_atomic, require_writable
 from homonym.io.paths import plain_path
+from homonym.io.row_groups import Writing
 from homonym.io.table_text import FORMULA, Header, is_separator_hint, json_object, line_end, read_header
 
 # Rows in a row group of every Parquet file that is written.
@@ -630,7 +631,7 @@ def write_table(
     """
     with open_atomic(path) as stream:
         if path.suffix == ".parquet":
-            with pq.ParquetWriter(stream, schema, compression="zstd") as parquet:
+            with pq.ParquetWriter(stream, schema, **parquet_writing(schema).options) as parquet:
                 for batch in rechunked(batches, row_group):
                     parquet.write_table(batch)
         elif path.name.endswith((".csv", ".csv.gz")):
@@ -642,6 +643,20 @@ def write_table(
         else:
             for batch in batches:
                 stream.writelines(orjson.dumps(row) + b"\n" for row in batch.to_pylist())
+
+
+# Columns of long texts, whose lowest and highest value would make the footer of a file large.
+_LONG_TEXTS = ("record",)
+
+
+def parquet_writing(schema: pa.Schema) -> Writing:
+    """How tables of a schema are written to Parquet.
+
+    There are no dictionaries: without them, writing takes two thirds of the time, and files are not larger.
+    """
+    nested = (pa.types.is_list, pa.types.is_struct)
+    short = [one.name for one in schema if one.name not in _LONG_TEXTS and not any(test(one.type) for test in nested)]
+    return Writing(schema, {"compression": "zstd", "use_dictionary": False, "write_statistics": short})
 
 
 def _protected(table: pa.Table) -> pa.Table:
@@ -686,7 +701,7 @@ def rechunked(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
 
 
 # Row groups of a Parquet file that are read at once to look up rows.
-LOOKED_UP_GROUPS = 32
+LOOKED_UP_GROUPS = 8
 
 
 def look_up(path: Path, column: str, values: pa.Array | pa.ChunkedArray, columns: list[str] | None = None) -> pa.Table:
@@ -695,7 +710,7 @@ def look_up(path: Path, column: str, values: pa.Array | pa.ChunkedArray, columns
     Only row groups that may have one are read; other columns only of those that have one. `columns` are paths in the
     file's schema.
     """
-    wanted = sorted(values.drop_null().to_pylist(), key=str.encode)
+    wanted = pc.unique(values.drop_null()).cast(pa.string()).sort()
     try:
         with plain_path(path) as plain, pq.ParquetFile(plain) as file:
             groups = _groups_that_may_have(file, column, wanted)
@@ -708,9 +723,9 @@ def look_up(path: Path, column: str, values: pa.Array | pa.ChunkedArray, columns
 
 
 def _rows_with(
-    file: pq.ParquetFile, column: str, wanted: list[str], columns: list[str] | None, groups: list[int]
+    file: pq.ParquetFile, column: str, wanted: pa.Array, columns: list[str] | None, groups: list[int]
 ) -> Iterator[pa.Table]:
-    matches = pc.is_in(file.read_row_groups(groups, columns=[column])[column], pa.array(wanted, pa.string()))
+    matches = pc.is_in(file.read_row_groups(groups, columns=[column])[column], wanted)
     chosen, masks, begin = [], [], 0
     for group in groups:
         mask = matches.slice(begin, file.metadata.row_group(group).num_rows)
@@ -722,17 +737,31 @@ def _rows_with(
         yield file.read_row_groups(chosen, columns=columns).filter(pa.chunked_array(masks))
 
 
-def _groups_that_may_have(file: pq.ParquetFile, column: str, wanted: list[str]) -> list[int]:
+def row_groups_with(file: pq.ParquetFile, column: str, values: pa.Array) -> list[int]:
+    """The row groups of a Parquet file that have one of these texts in a column."""
+    return [
+        group
+        for group in _groups_that_may_have(file, column, pc.unique(values).sort())
+        if pc.any(pc.is_in(file.read_row_group(group, columns=[column])[column], values), min_count=0).as_py()
+    ]
+
+
+def _groups_that_may_have(file: pq.ParquetFile, column: str, wanted: pa.Array) -> list[int]:
     """The row groups whose lowest and highest value do not exclude all of these texts, which are in order."""
-    keys = [text.encode() for text in wanted]
     found = []
     for group in range(file.num_row_groups):
-        known = file.metadata.row_group(group)
-        about = next(one for one in map(known.column, range(known.num_columns)) if one.path_in_schema == column)
-        limits = about.statistics
-        if limits is not None and limits.has_min_max:
-            first = bisect_left(keys, limits.min.encode())
-            if first == len(keys) or keys[first] > limits.max.encode():
+        if limits := column_limits(file, group, column):
+            lowest, highest = limits
+            first = bisect_left(range(len(wanted)), lowest, key=lambda place: wanted[place].as_py().encode())
+            if first == len(wanted) or wanted[first].as_py().encode() > highest:
                 continue
         found.append(group)
     return found
+
+
+def column_limits(file: pq.ParquetFile, group: int, column: str) -> tuple[bytes, bytes] | None:
+    """The lowest and the highest text of a column in a row group; None if the file does not say."""
+    known = file.metadata.row_group(group)
+    about = next(one for one in map(known.column, range(known.num_columns)) if one.path_in_schema == column)
+    limits = about.statistics
+    return (limits.min.encode(), limits.max.encode()) if limits is not None and limits.has_min_max else None

@@ -1,0 +1,294 @@
+"""A Parquet file of which some row groups are replaced: the bytes of all others are copied, not decoded.
+
+Arrow can write new row groups, but cannot put those of another file next to them. Here new row groups are written by
+Arrow to memory. Then the bytes of old and new row groups are joined, and so are their descriptions in the footers. A
+footer is a Thrift structure in the compact protocol. Only the places of row groups in the file are changed in it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from homonym.io.outputs import open_atomic
+from homonym.io.paths import plain_path
+
+MAGIC = b"PAR1"
+
+# Types of the compact protocol; a Boolean has no other content.
+_STOP, _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 0, 1, 2, 3, 7, 8, 9, 10, 11, 12
+_INTEGERS = frozenset({4, 5, 6})
+
+# Numbers of fields in the definition of Parquet: of the file, of a row group, of a column in it, and of its content.
+_SCHEMA, _FILE_ROWS, _GROUPS = 2, 3, 4
+_COLUMNS, _GROUP_ROWS, _GROUP_PLACE, _GROUP_SIZE = 1, 3, 5, 6
+_COLUMN_PLACE, _CONTENT, _OFFSET_INDEX, _COLUMN_INDEX = 2, 3, 4, 6
+_DATA_PAGE, _INDEX_PAGE, _DICTIONARY_PAGE, _BLOOM_FILTER = 9, 10, 11, 14
+
+
+class UnusualLayoutError(Exception):
+    """A file whose row groups cannot be copied one by one; it must be decoded and written again."""
+
+
+class Writing(NamedTuple):
+    """How Arrow writes row groups: arguments of ParquetWriter."""
+
+    schema: pa.Schema
+    options: Mapping[str, Any]
+
+
+def splice_row_groups(source: Path, target: Path, groups: Iterable[int | pa.Table], writing: Writing) -> None:
+    """Write a Parquet file, atomically: row groups of a source, by number, and new ones from tables, in this order.
+
+    Raises UnusualLayoutError if the source was not written by Arrow with the same schema; then nothing is written.
+    """
+    with plain_path(source) as plain, plain.open("rb") as stream, open_atomic(target) as output:
+        old = _Footer.read(stream)
+        place, done = output.write(MAGIC), []
+        for one in groups:
+            if isinstance(one, int):
+                group = old.groups[one]
+                _copy(stream, output, group.begin, group.size)
+            elif len(one):
+                group = _write_group(output, one, writing, old.schema)
+            else:
+                continue
+            done.append(_moved(group, place - group.begin))
+            place += group.size
+        footer = old.with_groups(done)
+        output.write(footer + len(footer).to_bytes(4, "little") + MAGIC)
+
+
+class _RowGroup(NamedTuple):
+    """A row group: its description, the number of its rows, and where its bytes are."""
+
+    text: bytes
+    rows: int
+    begin: int
+    size: int
+
+
+class _Footer(NamedTuple):
+    """The footer of a file: its schema, its row groups, and the bytes before and after rows and groups."""
+
+    schema: bytes
+    groups: list[_RowGroup]
+    before: bytes
+    after: bytes
+
+    @classmethod
+    def read(cls, stream: IO[bytes]) -> _Footer:
+        """The footer of a file; its row groups must lie one after another."""
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - 8))
+        length, magic = int.from_bytes(stream.read(4), "little"), stream.read(4)
+        if magic != MAGIC or length + 12 > size:
+            raise UnusualLayoutError
+        stream.seek(size - 8 - length)
+        return cls.parse(stream.read(length))
+
+    @classmethod
+    def parse(cls, text: bytes) -> _Footer:
+        """The footer from its bytes."""
+        try:
+            fields = {field.number: field for field in _fields(text, 0)}
+            schema, rows, groups = fields[_SCHEMA], fields[_FILE_ROWS], fields[_GROUPS]
+            found = [_group(text[begin:end]) for begin, end in _elements(text, groups.begin)]
+        except (IndexError, KeyError):
+            raise UnusualLayoutError from None
+        places = accumulate((group.size for group in found), initial=len(MAGIC))
+        if rows.end != groups.header or any(one.begin != place for one, place in zip(found, places, strict=False)):
+            raise UnusualLayoutError
+        return cls(text[schema.begin : schema.end], found, text[: rows.header], text[groups.end :])
+
+    def with_groups(self, groups: list[_RowGroup]) -> bytes:
+        """The bytes of a footer with other row groups."""
+        rows = bytes([0x10 | 6]) + _signed(sum(group.rows for group in groups))
+        size = len(groups)
+        head = bytes([0x10 | _LIST]) + (
+            bytes([size << 4 | _STRUCT]) if size < 15 else bytes([0xF0 | _STRUCT]) + _unsigned(size)
+        )
+        return self.before + rows + head + b"".join(group.text for group in groups) + self.after
+
+
+def _group(text: bytes) -> _RowGroup:
+    numbers = {}
+    for field in _fields(text, 0):
+        if field.kind in _INTEGERS:
+            numbers[field.number] = _read_signed(text, field.begin)[0]
+        elif field.number == _COLUMNS:
+            for begin, _ in _elements(text, field.begin):
+                _require_no_index(text, begin)
+    return _RowGroup(text, numbers[_GROUP_ROWS], numbers[_GROUP_PLACE], numbers[_GROUP_SIZE])
+
+
+def _require_no_index(text: bytes, begin: int) -> None:
+    """Fail if a column has an index of pages, which is outside of its row group."""
+    if any(field.number in {_OFFSET_INDEX, _COLUMN_INDEX} for field in _fields(text, begin)):
+        raise UnusualLayoutError
+
+
+def _write_group(output: IO[bytes], table: pa.Table, writing: Writing, schema: bytes) -> _RowGroup:
+    """Write the bytes of a new row group; its description is as in a file of its own."""
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(sink, writing.schema, **writing.options) as writer:
+        writer.write_table(table, row_group_size=len(table))
+    content = sink.getvalue()
+    length = int.from_bytes(content.slice(content.size - 8, 4).to_pybytes(), "little")
+    footer = _Footer.parse(content.slice(content.size - 8 - length, length).to_pybytes())
+    if footer.schema != schema:
+        raise UnusualLayoutError
+    output.write(content.slice(footer.groups[0].begin, footer.groups[0].size))
+    return footer.groups[0]
+
+
+def _copy(stream: IO[bytes], output: IO[bytes], begin: int, size: int) -> None:
+    """Copy bytes from one file to another."""
+    stream.seek(begin)
+    while size:
+        block = stream.read(min(size, 1 << 22))
+        if not block:
+            raise UnusualLayoutError
+        output.write(block)
+        size -= len(block)
+
+
+# Which fields of a row group have places in the file, by the numbers of fields down to them.
+_Places = Mapping[int, "_Places | None"]
+_PLACES: _Places = {
+    _COLUMNS: {
+        _COLUMN_PLACE: None,
+        _CONTENT: {_DATA_PAGE: None, _INDEX_PAGE: None, _DICTIONARY_PAGE: None, _BLOOM_FILTER: None},
+    },
+    _GROUP_PLACE: None,
+}
+
+
+def _moved(group: _RowGroup, distance: int) -> _RowGroup:
+    """The same row group at another place of a file."""
+    if not distance:
+        return group
+    text = b"".join(_shifted(group.text, 0, _PLACES, distance))
+    return group._replace(text=text, begin=group.begin + distance)
+
+
+def _shifted(text: bytes, begin: int, places: _Places, distance: int) -> Iterator[bytes]:
+    """The bytes of a structure with other places; 0 is no place."""
+    copied = end = begin
+    for field in _fields(text, begin):
+        end = field.end
+        if field.number not in places:
+            continue
+        yield text[copied : field.begin]
+        copied = field.end
+        inner = places[field.number]
+        if inner is None:
+            value = _read_signed(text, field.begin)[0]
+            yield _signed(value + distance if value else 0)
+        elif field.kind == _STRUCT:
+            yield from _shifted(text, field.begin, inner, distance)
+        else:
+            first = field.begin
+            for one, following in _elements(text, field.begin):
+                yield text[first:one]
+                yield from _shifted(text, one, inner, distance)
+                first = following
+    yield text[copied : end + 1]  # with the byte that ends the structure
+
+
+# The compact protocol
+
+
+class _Field(NamedTuple):
+    """A field of a structure, and where its header and its content are."""
+
+    number: int
+    kind: int
+    header: int
+    begin: int
+    end: int
+
+
+def _fields(text: bytes, place: int) -> Iterator[_Field]:
+    """The fields of the structure that begins at a place."""
+    number = 0
+    while (first := text[place]) != _STOP:
+        begin, kind = place + 1, first & 15
+        if first >> 4:
+            number += first >> 4
+        else:
+            number, begin = _read_signed(text, begin)
+        end = _end(text, begin, kind)
+        yield _Field(number, kind, place, begin, end)
+        place = end
+
+
+def _elements(text: bytes, place: int) -> Iterator[tuple[int, int]]:
+    """Where the elements of a list begin and end."""
+    first, place = text[place], place + 1
+    size, kind = first >> 4, first & 15
+    if size == 15:
+        size, place = _read_unsigned(text, place)
+    for _ in range(size):
+        end = place + 1 if kind in {_TRUE, _FALSE} else _end(text, place, kind)
+        yield place, end
+        place = end
+
+
+def _end(text: bytes, place: int, kind: int) -> int:
+    """Where a value ends."""
+    if kind in _INTEGERS:
+        while text[place] & 128:
+            place += 1
+        return place + 1
+    if kind == _BINARY:
+        size, place = _read_unsigned(text, place)
+        return place + size
+    if kind == _STRUCT:
+        while (first := text[place]) != _STOP:
+            begin = place + 1 if first >> 4 else _read_unsigned(text, place + 1)[1]
+            place = _end(text, begin, first & 15)
+        return place + 1
+    if kind in {_LIST, _SET}:
+        empty = place + 1 if text[place] >> 4 < 15 else _read_unsigned(text, place + 1)[1]
+        return max((end for _, end in _elements(text, place)), default=empty)
+    if kind == _MAP:  # Parquet's footer has none
+        raise UnusualLayoutError
+    return place + {_TRUE: 0, _FALSE: 0, _BYTE: 1, _DOUBLE: 8}[kind]
+
+
+def _read_unsigned(text: bytes, place: int) -> tuple[int, int]:
+    """A number of variable length, and the place after it."""
+    value = shift = 0
+    while (byte := text[place]) & 128:
+        value |= (byte & 127) << shift
+        shift, place = shift + 7, place + 1
+    return value | byte << shift, place + 1
+
+
+def _read_signed(text: bytes, place: int) -> tuple[int, int]:
+    value, place = _read_unsigned(text, place)
+    return value >> 1 ^ -(value & 1), place
+
+
+def _unsigned(value: int) -> bytes:
+    found = bytearray()
+    while value > 127:
+        found.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*found, value])
+
+
+def _signed(value: int) -> bytes:
+    """A number in the compact protocol: small numbers of either sign are short.
+
+    >>> _signed(300), _read_signed(_signed(-300), 0)
+    (b'\\xd8\\x04', (-300, 2))
+    """
+    return _unsigned(value << 1 if value >= 0 else (-value << 1) - 1)
