@@ -57,7 +57,7 @@ from homonym.records.parsing.delimited import (
     rows_by_header,
     usable_cells,
 )
-from homonym.records.parsing.row_groups import RowNotation, rows_by_document
+from homonym.records.parsing.scattered_rows import RowNotation, rows_by_document
 from homonym.records.parsing.splitting import Raw, decoded
 from homonym.records.parsing.tagged_lines import LONGEST_HEADER
 from homonym.records.reader import Columns, Format, Records
