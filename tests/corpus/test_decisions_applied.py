@@ -308,3 +308,31 @@ def test_author_with_two_mentions_on_one_document_can_be_divided(tmp_path: Path)
     assert found["D0001#0"] == found["D0002#0"] != found["D0002#2"]
     after = decided(result, "different", "D0001#0", "D0002#0")
     assert after["D0001#0"] != after["D0002#0"]
+
+
+@pytest.mark.slow
+def test_mention_that_comes_again_keeps_what_was_decided(result: Path, tmp_path: Path) -> None:
+    mention, other, *_ = members(result)
+    author = authors(result)[mention]
+    elsewhere = next(one for one, its in sorted(authors(result).items()) if its != author)
+    decide(result, "is-not", mention, author, reason="known", user="ann")
+    found = decided(result, "same", mention, elsewhere)
+    assert found[other] == author
+    name = mention.split("#")[0]
+    update(result, remove=[name])
+    sound(result)
+    update(result, write_documents(tmp_path / "again.jsonl", [document(int(name[1:]))]))
+    found = sound(result)
+    assert found[mention] == found[elsewhere] != found[other]
+
+
+def test_mention_that_is_not_two_authors_takes_the_id_of_neither(result: Path) -> None:
+    mention, *others = members(result)
+    author = authors(result)[mention]
+    second = next(one for one in sorted({*authors(result).values()}) if one != author)
+    for one in (author, second):
+        decide(result, "is-not", mention, one, reason="known", user="ann")
+    update(result)
+    found = sound(result)
+    assert {found[other] for other in others} == {author}
+    assert found[mention] not in {author, second}

@@ -92,3 +92,15 @@ def test_titles_with_one_digest_have_the_same_letters(a: str, b: str) -> None:
     for one, other in ((a, b), (a, f"  {a.upper()}. "), (a, a.lower())):
         if title_digest(one) is not None and title_digest(one) == title_digest(other):
             assert letters_of_title(one) == letters_of_title(other)
+
+
+def test_damage_in_a_row_group_is_an_error_of_the_table(tmp_path: Path) -> None:
+    write_table(tmp_path / DOCUMENTS, SCHEMA, [rows_of(dict.fromkeys(IDS, "{}"))], row_group=3)
+    content = bytearray((tmp_path / DOCUMENTS).read_bytes())
+    content[4:60] = b"\xff" * 56
+    (tmp_path / DOCUMENTS).write_bytes(content)
+    (tmp_path / "out").mkdir()
+    with pytest.raises(InputError, match=r"documents\.parquet cannot be read") as damage:
+        replace_documents(tmp_path, tmp_path / "out", set(sorted(IDS)[:1]), SCHEMA.empty_table())
+    assert len(str(damage.value).splitlines()) == 1
+    assert not [*(tmp_path / "out").iterdir()]

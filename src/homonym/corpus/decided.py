@@ -95,7 +95,7 @@ class Decided:
         pairs = tuple((a, b, same) for (a, b), same in state.pairs.items())
         return cls(
             pairs, state.names, frozenset(state.wrong_records), frozenset(state.curated), _causes(rows, state),
-            rows[-1].number if rows else 0, {row.mention_a: row.members for row in state.active if row.members},
+            rows[-1].number if rows else 0, _left(state.active),
         )  # fmt: skip
 
     @property
@@ -132,32 +132,45 @@ def apply_decisions(
     for group in groups:
         own, before = {ids[row] for row in group}, {row: shown.get(mention_ids[row]) for row in group}
         usable |= {row: None if one in undecided and one not in own else one for row, one in before.items()}
-    for row in _without_ids(usable, part_of, decided.left, place, mention_ids, alone):
-        usable[row] = None
+    _leave_ids(usable, part_of, decided.left, place, mention_ids, alone)
     kept = _kept_ids(ids, part_of, usable)
     sources = {row: {ids[row], shown.get(mention_ids[row], ids[row])} for row in part_of}
     _name_parts(part_of, kept, ids, rows["block"].to_pylist(), mention_ids, year, given, sources)
     return ids
 
 
-def _without_ids(
-    usable: Mapping[int, str | None],
+def _left(active: Iterable[Decision]) -> dict[str, list[str]]:
+    """The mentions that are not an author or left it, each with the mentions of all such authors."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for row in active:
+        if row.members:
+            found[row.mention_a].extend(row.members)
+    return found
+
+
+def _leave_ids(
+    usable: dict[int, str | None],
     part_of: Mapping[int, int],
     left: Mapping[str, Sequence[str]],
     place: Mapping[str, int],
     mention_ids: Sequence[str],
     alone: Sequence[int],
-) -> Iterator[int]:
-    """The rows that left an author, or are of wrong records, while others of the author stay: these have its id."""
+) -> None:
+    """Take the id from rows of wrong records, and from rows that left an author, if others of the author still have it.
+
+    So if all leave, the last one keeps the id.
+    """
     wrong = {*alone}
     staying = {one for row, one in usable.items() if row not in wrong}
     for row in alone:
         if usable[row] in staying:
-            yield row
+            usable[row] = None
     for row, one in usable.items():
+        if one is None:
+            continue
         others = (place[other] for other in left.get(mention_ids[row], ()) if other in place)
         if any(usable.get(other) == one and part_of[other] != part_of[row] for other in others):
-            yield row
+            usable[row] = None
 
 
 def _kept_ids(ids: Sequence[str], part_of: Mapping[int, int], usable: Mapping[int, str | None]) -> dict[int, str]:
@@ -362,7 +375,9 @@ def complete_parts(parts: Sequence[int], apart: Iterable[tuple[int, int]]) -> li
     >>> complete_parts([0, 0, 1, 2], [(0, 2)])
     [0, 0, 1, 0]
     """
-    size, first = Counter(parts), {part: parts.index(part) for part in set(parts)}
+    size, first = Counter(parts), dict[int, int]()
+    for row, part in enumerate(parts):
+        first.setdefault(part, row)
     forbidden: dict[int, set[int]] = defaultdict(set)
     for a, b in apart:
         forbidden[parts[a]].add(parts[b])

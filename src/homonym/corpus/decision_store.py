@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 import orjson
 
+from homonym.constraints.evidence import mention_list
 from homonym.corpus.renamed_mentions import MentionRenames
 from homonym.errors import HomonymError, InputError, OutputError, first_line
 from homonym.io.outputs import sync_directory
@@ -129,23 +130,9 @@ def _rows(connection: sqlite3.Connection, path: Path) -> list[Decision]:
         return []
     rows = connection.execute(f"SELECT {_COLUMNS} FROM decisions ORDER BY number").fetchall()
     try:
-        return [Decision._make((*row[:-1], _members(row[-1]))) for row in rows]
+        return [Decision._make((*row[:-1], mention_list(row[-1]))) for row in rows]
     except ValueError as error:
         raise _damaged(path, f"a list of mentions cannot be read: {first_line(error)}") from error
-
-
-def _members(text: str) -> tuple[str, ...]:
-    """A list of mention ids, which is JSON.
-
-    >>> _members('["W1#0"]'), _members("")
-    (('W1#0',), ())
-    """
-    if not text:
-        return ()
-    found = orjson.loads(text)
-    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-        raise ValueError("not a list of texts")
-    return tuple(found)
 
 
 def add_decisions(result: Path, new: Iterable[NewDecision]) -> list[Decision]:

@@ -45,6 +45,8 @@ _ORDER = {
     AUTHORS: (AUTHOR_SUMMARIES, ("author_id",), ROW_GROUP),
     DOCUMENTS: (DOCUMENT_ROWS, ("document_id",), DOCUMENTS_AT_ONCE),
 }
+# What reading a damaged table raises.
+_DAMAGE = (OSError, pa.ArrowException, KeyError)
 # Memory in bytes for the database of summaries.
 _MEMORY = 1 << 29
 
@@ -61,13 +63,27 @@ def replace_documents(
         try:
             with plain_path(path) as plain, pq.ParquetFile(plain) as file:
                 groups = _changed_groups(file, pa.array(sorted(leaving), pa.string()), rows.cast(DOCUMENT_ROWS))
-                splice_row_groups(path, folder / DOCUMENTS, groups, parquet_writing(DOCUMENT_ROWS))
+                # The writer takes an OSError for one of the output.
+                splice_row_groups(path, folder / DOCUMENTS, _readable(path, groups), parquet_writing(DOCUMENT_ROWS))
             return
         except UnusualLayoutError:
             pass  # a file that another program or version has written
-        except (OSError, pa.ArrowException, KeyError) as error:
-            raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
+        except _DAMAGE as error:
+            raise _unreadable(path, error) from error
     replace_rows(result, folder, DOCUMENTS, sorted(leaving), rows)
+
+
+def _unreadable(path: Path, error: BaseException) -> InputError:
+    """The error about a table of a result that cannot be read."""
+    return InputError(f"{path} cannot be read: {first_line(error)}.")
+
+
+def _readable(path: Path, groups: Iterator[int | pa.Table]) -> Iterator[int | pa.Table]:
+    """The same row groups; damage of the file that they are read from is an InputError."""
+    try:
+        yield from groups
+    except _DAMAGE as error:
+        raise _unreadable(path, error) from error
 
 
 def _changed_groups(file: pq.ParquetFile, leaving: pa.Array, rows: pa.Table) -> Iterator[int | pa.Table]:
@@ -123,8 +139,8 @@ def _merged(path: Path, order: Sequence[str], gone: pa.Array, added: pa.Table) -
                     together = pa.concat_tables([kept, added.slice(done, end - done)])
                     kept, done = together.sort_by(sorting), end
                 yield kept
-    except (OSError, pa.ArrowException, KeyError) as error:
-        raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
+    except _DAMAGE as error:
+        raise _unreadable(path, error) from error
     if done < len(added):
         yield added.slice(done)
 

@@ -95,13 +95,15 @@ class AuthorCauses:
         """Why mentions of C and D are one author, though the clustering has them apart."""
         ours, theirs = self._undecided_authors(C), self._undecided_authors(D)
         if not ours.isdisjoint(theirs):
-            return (self._joined_before(min(ours & theirs)),)
+            return (self._joined_before(min(ours & theirs), self.author[C[0]]),)
         found = self._decisions_between(ours, theirs, self.author[C[0]])
         return tuple(map(decided, found[:LISTED_DECISIONS])) or ("Decisions of users have joined them.",)
 
-    def _joined_before(self, author: str) -> str:
-        if author in self.united:
-            return f"They are united by way of another name, {self._united_by(author)}."
+    def _joined_before(self, undecided: str, author: str) -> str:
+        """Why mentions that a shown author has under one id, decisions aside, are together."""
+        own = (one for one in self.united.get(author, ()) if self.undecided_author(one.mention_id) == undecided)
+        if len({one.block for one in own}) > 1:
+            return f"They are united by way of another name: by {self._link(author)}."
         return (
             "An earlier update made them one author, with the papers of that time. Update keeps its authors, unless "
             "the mode is rebuild."
@@ -196,7 +198,7 @@ class AuthorCauses:
         if ours.isdisjoint(theirs) and (found := self._decisions_between(ours, theirs, author)):
             return f"{text}: united by {'; '.join(map(_cited, found[:LISTED_DECISIONS]))}, not by a score."
         more = [*self._joining(author)] if theirs - ours else []
-        by = "; ".join([self._united_by(author), *map(_cited, more[:LISTED_DECISIONS])])
+        by = "; ".join([f"united by {self._link(author)}", *map(_cited, more[:LISTED_DECISIONS])])
         return f"{text}: {by}, not by a score."
 
     def _joining(self, author: str) -> Iterator[Decision]:
@@ -205,13 +207,13 @@ class AuthorCauses:
             if self.author.get(row.mention_a) == self.author.get(row.mention_b) == author:
                 yield row
 
-    def _united_by(self, author: str) -> str:
-        """What united the mentions of an author in several blocks, decisions aside."""
+    def _link(self, author: str) -> str:
+        """What unites the mentions of an author in several blocks, decisions aside."""
         linked = {word for one in self.united.get(author, ()) for word in one.constraint.split(";")}
         known = self.identifiers.get(author, {})
         reasons = [f"the {kind} {value}" for kind, value in sorted(known.items()) if f"same:{kind}" in linked]
         reasons += ["your pairs (--pairs)"] if f"same:{PAIR}" in linked and not [*self._joining(author)] else []
-        return f"united by {word_list(reasons) or 'a document that has left the result'}"
+        return word_list(reasons) or "a document that has left the result"
 
     def why_one_author(self, C: Sequence[str], D: Sequence[str]) -> tuple[str, ...]:
         """Why mentions of different names are one author."""
@@ -219,7 +221,7 @@ class AuthorCauses:
         if ours.isdisjoint(theirs):
             found = self._decisions_between(ours, theirs, self.author[C[0]])
             return (*map(decided, found[:LISTED_DECISIONS]), "Without decisions they are two authors.")
-        return (f"They are {self._united_by(self.author[C[0]])}, not by a score.",)
+        return (f"They are united by {self._link(self.author[C[0]])}, not by a score.",)
 
     def why_two_authors(self, C: Sequence[str], D: Sequence[str]) -> tuple[str, ...]:
         """The decisions that keep authors of different names apart; none if nothing else unites them."""

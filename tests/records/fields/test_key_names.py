@@ -161,3 +161,16 @@ def test_one_typing_error_is_found(name: str, data: st.DataObject) -> None:
 @given(st.text())
 def test_any_text_has_a_key(name: str) -> None:
     assert misspelled(column_key(name), ["affiliations"]) in {None, "affiliations"}
+
+
+def test_key_of_the_name_may_have_capitals() -> None:
+    line = orjson.dumps({"id": "a", "authors": [{"Name": "Doe, J"}]})
+    document, notes = parse_document(line)
+    assert ([author.name for author in document.authors], notes) == (["Doe, J"], [])
+    assert orjson.loads(stored_line(line, document))["authors"][0]["name"] == "Doe, J"
+
+
+@pytest.mark.parametrize("empty", [None, ""])
+def test_identifier_on_an_author_counts_beside_an_empty_one(empty: str | None) -> None:
+    document, notes = parsed({"orcid": ORCID, "ids": {"orcid": empty}})
+    assert (document.authors[0].ids, notes) == ({"orcid": ORCID}, [])

@@ -108,7 +108,7 @@ class KnownKeys:
             if not isinstance(ids, dict):
                 return  # which is noted where they are read
             known = ids.get(meaning.kind)
-            found["ids"] = {meaning.kind: value, **ids}
+            found["ids"] = {**ids, meaning.kind: known or value}
         elif meaning.field:
             known = found.get(meaning.field)
             found[meaning.field] = known or value

@@ -127,11 +127,12 @@ def _authors(entries: Any, notes: list[Note]) -> list[Author]:
     for position, entry in enumerate(entries):
         if isinstance(entry, str):
             entry = {"name": entry}
+        if isinstance(entry, dict):
+            entry = AUTHOR_KEYS.renamed(entry, notes)
         name = entry.get("name") if isinstance(entry, dict) else None
         if not isinstance(name, str) or not name.strip():
             notes.append(("author", _NO_NAME.format(position)))
             continue
-        entry = AUTHOR_KEYS.renamed(entry, notes)
         authors.append(
             Author(
                 position=position,

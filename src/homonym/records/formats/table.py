@@ -411,7 +411,7 @@ def _document(values: Values, authors: list[Author], notes: list[Note]) -> Docum
     if "year" not in values and (found := _IN_SOURCE.search(venue)):
         venue, year = venue[: found.start()], found[1]
     cited, names = _cited(values.get("cited_references"))
-    is_exported = bool(values.get(HOMONYM) or values.get("homonym_authors"))
+    is_exported = bool(values.get("id") and (values.get(HOMONYM) or values.get("homonym_authors")))
     document = Document(
         # An id of homonym is not plain text in which entities and blanks could be changed.
         id=str(values["id"]) if is_exported else text_of(values.get("id")).removeprefix(identifiers.OPENALEX_PREFIX),

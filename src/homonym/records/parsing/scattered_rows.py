@@ -1,6 +1,6 @@
 """Rows of tables in which a row is one author: brings the rows of each document together, wherever they are.
 
-The rows wait in a temporary file, because all of them may not fit into memory; 16 bytes of each row are in memory.
+The rows wait in a temporary file, because all of them may not fit into memory. Each row takes about 70 bytes of memory.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _copies(rows: list[int], text_of: Callable[[int], bytes], name_of: Callable[
         if names <= known:
             found.append(run)
         else:
-            found[0] = found[0] + run
+            found[0].extend(run)
             known |= names
     return found
 
