@@ -27,7 +27,7 @@ SUFFIXES = frozenset({"jr", "jr.", "sr", "sr.", "ii", "iii", "iv", "2nd", "3rd"}
 SUFFIX = re.compile(r"(?:jr|sr|ii|iii|iv)\.?", re.IGNORECASE)
 
 GROUP_WORD = re.compile(
-    r"\b(?:academ(?:y|ie)|administration|agency|alliance|association|bureau|cent(?:er|re)s?|clinic|collaborat(?:ion|ive|ors)|college"
+    r"\b(?:academ(?:y|ie)|agency|alliance|association|bureau|cent(?:er|re)s?|clinic|collaborat(?:ion|ive|ors)|college"
     r"|commission|committee|company|conference|consortium|corporation|council|department|federation|foundation|gmbh"
     r"|government|group|hospital|inc|initiative|institut[eo]?|investigators|laborator(?:y|ies)|limited|ltd|ministry"
     r"|museum|national|network|office|organi[sz]ation|panel|partnership|program(?:me)?|project|registry|research|school"
@@ -74,7 +74,7 @@ def is_group(name: str) -> bool:
     [False, True, True]
     >>> [is_group(name) for name in ("Department of Health, Wales", "Doe, Jane of Oz", "Food and Drug Administration")]
     [True, False, True]
-    >>> [is_group(name) for name in ("Ann Doe and Bo Roe", "Marie and Pierre Curie", "Doe, J for the ATLAS Team")]
+    >>> [is_group(name) for name in ("Ann Doe and Bo Roe", "Roe and Poe, Ann", "Doe, J for the ATLAS Team")]
     [False, False, False]
     """
     surname, comma, _ = name.rstrip(" ,").partition(",")
@@ -82,6 +82,9 @@ def is_group(name: str) -> bool:
     if comma:
         return has_small_word and GROUP_WORD.search(surname) is not None
     if has_small_word:
+        return True
+    # "Food and Drug Administration"; "Marie and Pierre Curie" would not be the name of one person, either.
+    if name.count(" ") > 1 and " and " in name and not all(" " in part.strip() for part in name.split(" and ")):
         return True
     if " " not in name or not GROUP_WORD.search(name):
         return False
