@@ -338,3 +338,14 @@ def test_mention_that_was_not_shown_before_has_no_id_to_leave() -> None:
     shown = {"x#0": "DOE, J/2", "z#0": "DOE, J/3"}
     found = apply_decisions(pa.table(columns), [2000] * 3, said, lambda *_: [], shown)
     assert found == ["DOE, J/3", "DOE, J/2", "DOE, J/3"]
+
+
+def test_lost_decisions_are_noticed_and_not_taken_back(result: Path) -> None:
+    a, _, c, *_ = members(result)
+    before = decided(result, "different", a, c)
+    (result / "decisions.sqlite").unlink()
+    (problem,) = check(result).problems
+    assert "lacks decisions: row 1 was applied" in problem
+    with pytest.raises(InputError, match="lacks decisions: row 1 was applied, but the last row is missing; restore"):
+        update(result)
+    assert authors(result) == before

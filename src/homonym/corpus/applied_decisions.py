@@ -11,7 +11,7 @@ import pyarrow as pa
 from homonym.corpus.decision_state import DecisionState, decision_state
 from homonym.corpus.decision_store import Decision, read_decisions
 from homonym.corpus.epoch import CorpusNote, read_note
-from homonym.io.result_directory import MENTIONS
+from homonym.io.result_directory import DECISIONS, MENTIONS
 from homonym.io.tables import look_up
 
 
@@ -40,6 +40,18 @@ def last_applied(rows: Sequence[Decision], note: CorpusNote) -> int:
     if note.decisions is not None:
         return note.decisions
     return max((row.number for row in rows if row.time[:19] <= note.time[:19]), default=0)
+
+
+def lost_decisions(result: Path) -> str | None:
+    """What is wrong if applied decisions are missing. Rows are only ever added, so this means that a file was lost."""
+    applied = read_note(result).decisions or 0
+    last = max((row.number for row in read_decisions(result)), default=0)
+    if last >= applied:
+        return None
+    return (
+        f"{result / DECISIONS} lacks decisions: row {applied} was applied, but the last row is {last or 'missing'}; "
+        "restore a copy of the file, or make the result again with homonym disambiguate."
+    )
 
 
 def pending_rows(result: Path, rows: Sequence[Decision], state: DecisionState) -> frozenset[int]:

@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from homonym.collection import counting
 from homonym.collection.statistics import sql_files
 from homonym.constraints.evidence import read_user_pairs
+from homonym.corpus.applied_decisions import lost_decisions
 from homonym.corpus.decision_store import integrity_problem
 from homonym.corpus.epoch import file_digest, read_note
 from homonym.errors import HomonymError, InputError, counted, first_line
@@ -229,7 +230,8 @@ def find_inconsistencies(result: Path) -> list[Inconsistency]:
         found += _violated_rules(result, broken, Path(work))
     wrong = {one.file for one in found}
     found += [one for one in _wrong_digests(result) if one.file not in wrong]
-    if problem := integrity_problem(result):
+    problem = integrity_problem(result)
+    if problem or (CORPUS not in broken and (problem := lost_decisions(result))):
         found.append(Inconsistency(DECISIONS, problem))
     return list(dict.fromkeys(found))
 

@@ -179,5 +179,4 @@ def test_identifier_on_an_author_counts_beside_an_empty_one(empty: str | None) -
 def test_exported_table_without_document_ids_is_read(tmp_path: Path) -> None:
     text = 'title,authors,year,homonym_authors\nCoins,"Doe, J",2001,DOE%2C+J%2F1\n'
     (found,) = documents(readings(tmp_path, text))
-    assert found.authors[0].ids == {"homonym": "DOE, J/1"}
     assert found.id not in {"", "None"}
