@@ -934,3 +934,14 @@ def test_documents_do_not_depend_on_the_order_of_rows(
     assert {document.id: {author.name for author in document.authors} for document in found} == {
         f"p{number}": {f"Author{chr(65 + other)}, X" for other in range(number, 12, 4)} for number in range(4)
     }
+
+
+def test_row_that_repeats_position_and_name_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('id,position,name,title\n1,0,"Doe, J",Coins\n1,1,"Doe, J",Coins\n1,0,"Doe, J",Coins\n')
+    (found,) = read_documents(path)
+    assert found.document is not None
+    assert [(author.position, author.name) for author in found.document.authors] == [(0, "Doe, J"), (1, "Doe, J")]
+    assert [problem.reason for problem in found.problems] == [
+        "'Doe, J' is there twice at position 0; the first row is used"
+    ]

@@ -381,6 +381,16 @@ def _objects(text: bytes) -> list[dict[str, Any]]:
     return list(found)
 
 
+def _without_repeats(rows: list[tuple[int, Values]], notes: list[Note]) -> list[tuple[int, Values]]:
+    """Rows with their positions, without those that repeat the position and the name of another one."""
+    kept: dict[tuple[int, str], tuple[int, Values]] = {}
+    for place, row in rows:
+        name = table_authors.name_of(row)
+        if kept.setdefault((place, name), (place, row))[1] is not row:
+            notes.append(("author", f"{name!r} is there twice at position {place}; the first row is used"))
+    return list(kept.values())
+
+
 def _authors_of_rows(found: list[Values], notes: list[Note]) -> list[Author]:
     """One author per row, in the order of positions if all rows have one, otherwise in the order of rows.
 
@@ -390,9 +400,9 @@ def _authors_of_rows(found: list[Values], notes: list[Note]) -> list[Author]:
     given = [text_of(row.get("position")) for row in found]
     places = list(range(len(found)))
     if all(text.isdecimal() and len(text) < 10 for text in given):
-        rows = sorted(zip(map(int, given), found, strict=True), key=itemgetter(0))
-        found = [row for _, row in rows]
-        if all(row.get(HOMONYM) for row in found) and len({*given}) == len(given):
+        rows = _without_repeats(sorted(zip(map(int, given), found, strict=True), key=itemgetter(0)), notes)
+        found, places = [row for _, row in rows], list(range(len(rows)))
+        if all(row.get(HOMONYM) for row in found) and len({place for place, _ in rows}) == len(rows):
             places = [place for place, _ in rows]
     authors = []
     for position, row in zip(places, found, strict=True):
