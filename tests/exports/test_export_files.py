@@ -17,6 +17,7 @@ import pytest
 from lxml import etree
 
 from homonym.commands.cluster import cluster
+from homonym.commands.disambiguate import disambiguate
 from homonym.commands.evaluate import evaluate
 from homonym.commands.export import export
 from homonym.commands.extract import extract
@@ -369,3 +370,13 @@ def test_command_prints_one_sentence(tmp_path: Path, namesakes: Path) -> None:
     wrong = homonym_command("export", tmp_path, "--to", "wos", "-o", tmp_path / "y.txt")
     assert wrong.returncode == 2
     assert len(wrong.stderr.splitlines()) == 1
+
+
+def test_documents_that_a_table_of_mentions_cannot_have_are_reported(tmp_path: Path) -> None:
+    records = [{"id": "a", "authors": ["Doe, J"]}, {"id": "b", "authors": ["CMS Collaboration"], "title": "Muons"}]
+    result = tmp_path / "result"
+    (tmp_path / "in.jsonl").write_bytes("\n".join(map(json.dumps, records)).encode())
+    disambiguate(tmp_path / "in.jsonl", result)
+    done = export(result, to="csv", output=tmp_path / "out.csv")
+    assert done.warnings == ["1 document without an author left out: a row is one author."]
+    assert export(result, to="excel", output=tmp_path / "out.xlsx").warnings == []

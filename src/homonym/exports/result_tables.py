@@ -122,7 +122,7 @@ class ResultTables:
             yield from batch.to_pylist()
 
     def documents(self) -> Iterator[ExportedDocument]:
-        """The documents, in the order of their ids, with their mentions. Fails at the end if mentions are left."""
+        """The documents, in the order of their table, with their mentions. Fails at the end if mentions are left."""
         found, left = self._mentions_by_document, len(self.mentions)
         for batch in self._batches(DOCUMENTS, ["document_id", "record"], BATCH_DOCUMENTS):
             for row in batch.to_pylist():
@@ -134,6 +134,13 @@ class ResultTables:
                 f"{self.folder}: {counted(left, 'mention')} of {MENTIONS} not in {DOCUMENTS}; the files are of "
                 "different runs. Run homonym disambiguate again."
             )
+
+    def warn_of_documents_without_authors(self) -> None:
+        """Add a warning if there are documents that a file of mentions cannot have."""
+        with _opened(self.folder / DOCUMENTS) as file:
+            missing = file.metadata.num_rows - len(pc.unique(self.mentions["document_id"]))
+        if missing > 0:
+            self.warnings.append(f"{counted(missing, 'document')} without an author left out: a row is one author.")
 
     def _document(self, document_id: str, record: str, found: MentionsByDocument) -> ExportedDocument:
         try:

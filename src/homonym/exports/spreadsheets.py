@@ -78,6 +78,7 @@ def write_csv(result: ResultTables, path: Path) -> None:
         stream.write("\ufeff".encode())
         stream.write(_csv_line(MENTION_COLUMNS))
         stream.writelines(_csv_line(row) for row in people_rows(result, path.parent))
+    result.warn_of_documents_without_authors()
 
 
 def _csv_line(row: Iterable[Any], *, protect: bool = True) -> bytes:
