@@ -76,8 +76,8 @@ def year_range(first: int | None, last: int | None) -> str:
 
 
 def first_line(broken: BaseException) -> str:
-    """The first line of an exception's message, or its class name if it has none."""
-    return str(broken).splitlines()[0] if str(broken) else type(broken).__name__
+    """The first line of an exception's message without a full stop, or its class name if it has none."""
+    return str(broken).splitlines()[0].rstrip(".") if str(broken) else type(broken).__name__
 
 
 def word_list(words: Sequence[str]) -> str:

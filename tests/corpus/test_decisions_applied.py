@@ -349,3 +349,14 @@ def test_lost_decisions_are_noticed_and_not_taken_back(result: Path) -> None:
     with pytest.raises(InputError, match="lacks decisions: row 1 was applied, but the last row is missing; restore"):
         update(result)
     assert authors(result) == before
+
+
+def test_author_that_a_mention_is_keeps_its_id(tmp_path: Path) -> None:
+    papers = [document(number, number) for number in (1, 4)]
+    result = disambiguate(write_documents(tmp_path / "in.jsonl", papers), tmp_path / "result", SETTINGS).output
+    for mention, other in (("D0001#0", "D0004#0"), ("D0004#0", "D0001#0")):
+        again = Path(shutil.copytree(result, tmp_path / f"of {mention[:5]}"))
+        author = authors(again)[other]
+        assert authors(again)[mention] != author
+        found = decided(again, "is", mention, author)
+        assert found[mention] == found[other] == author

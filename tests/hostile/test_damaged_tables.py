@@ -171,7 +171,7 @@ def test_records_that_are_not_utf8_give_a_warning(tmp_path: Path) -> None:
     done = homonym_command("inspect", tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "c.csv")
     assert done.returncode == 0, done.stderr
     for name in ("a.csv", "b.csv"):
-        expected = f"warning: {tmp_path / name}: 1 of its 2 records are not UTF-8 and were read as Windows Latin"
+        expected = f"warning: {tmp_path / name}: 1 of 2 records not in UTF-8, but read as Windows Latin"
         assert expected in done.stderr
     assert done.stderr.count("Windows Latin") == 2
 

@@ -26,7 +26,7 @@ from homonym.clustering.arrays import connected_components
 from homonym.clustering.union_find import UnionFind
 from homonym.constraints.evidence import UserPairs
 from homonym.corpus.decision_state import RELATIONS, DecisionState, decision_state
-from homonym.corpus.decision_store import DIFFERENT, SAME, WRONG_RECORD, Decision, read_decisions
+from homonym.corpus.decision_store import DIFFERENT, IS, SAME, WRONG_RECORD, Decision, read_decisions
 from homonym.corpus.id_matching import match_authors
 from homonym.corpus.ids import NO_IDS, GivenIds
 
@@ -76,7 +76,8 @@ class Decided:
     """All that the decisions in force say, by mention id, and what decisions and undos may have caused.
 
     `last` is the number of the last row that was read, an undo included. `left` has the mentions that are not an author
-    or left it, each with the mentions of that author.
+    or left it, each with the mentions of that author. `moved` has the mentions that are an author, each with a mention
+    of that author.
     """
 
     pairs: tuple[tuple[str, str, bool], ...] = ()
@@ -86,6 +87,7 @@ class Decided:
     causes: tuple[Cause, ...] = ()
     last: int = 0
     left: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    moved: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, result: Path, renames: Path | None = None) -> Decided:
@@ -96,6 +98,7 @@ class Decided:
         return cls(
             pairs, state.names, frozenset(state.wrong_records), frozenset(state.curated), _causes(rows, state),
             rows[-1].number if rows else 0, _left(state.active),
+            {row.mention_a: row.mention_b for row in state.active if row.kind == IS},
         )  # fmt: skip
 
     @property
@@ -132,7 +135,7 @@ def apply_decisions(
     for group in groups:
         own, before = {ids[row] for row in group}, {row: shown.get(mention_ids[row]) for row in group}
         usable |= {row: None if one in undecided and one not in own else one for row, one in before.items()}
-    _leave_ids(usable, part_of, decided.left, place, mention_ids, alone)
+    _leave_ids(usable, part_of, decided, place, mention_ids, alone)
     kept = _kept_ids(ids, part_of, usable)
     sources = {row: {ids[row], shown.get(mention_ids[row], ids[row])} for row in part_of}
     _name_parts(part_of, kept, ids, rows["block"].to_pylist(), mention_ids, year, given, sources)
@@ -151,14 +154,14 @@ def _left(active: Iterable[Decision]) -> dict[str, list[str]]:
 def _leave_ids(
     usable: dict[int, str | None],
     part_of: Mapping[int, int],
-    left: Mapping[str, Sequence[str]],
+    decided: Decided,
     place: Mapping[str, int],
     mention_ids: Sequence[str],
     alone: Sequence[int],
 ) -> None:
     """Take the id from rows of wrong records, and from rows that left an author, if others of the author still have it.
 
-    So if all leave, the last one keeps the id.
+    So if all leave, the last one keeps the id. A row that moved to an author takes no id there.
     """
     wrong = {*alone}
     staying = {one for row, one in usable.items() if row not in wrong}
@@ -168,7 +171,11 @@ def _leave_ids(
     for row, one in usable.items():
         if one is None:
             continue
-        others = (place[other] for other in left.get(mention_ids[row], ()) if other in place)
+        target = place.get(decided.moved.get(mention_ids[row], ""), row)
+        if usable.get(target) not in {None, one} and part_of[target] == part_of[row]:
+            usable[row] = None
+            continue
+        others = (place[other] for other in decided.left.get(mention_ids[row], ()) if other in place)
         if any(usable.get(other) == one and part_of[other] != part_of[row] for other in others):
             usable[row] = None
 

@@ -359,11 +359,11 @@ def encoding_warnings(counts: FileCounts) -> list[str]:
     >>> counts = FileCounts()
     >>> counts.add("a.txt", 40, 90, 35)
     >>> encoding_warnings(counts)
-    ['a.txt: 35 of its 40 records are not UTF-8 and were read as Windows Latin; if names are wrong, save it as UTF-8.']
+    ['a.txt: 35 of 40 records not in UTF-8, but read as Windows Latin; if names are wrong, save it as UTF-8.']
     """
     found = [
-        f"{file}: {western:,} of its {counted(counts.records[file], 'record')} are not UTF-8 and were read as "
-        "Windows Latin; if names are wrong, save it as UTF-8."
+        f"{file}: {western:,} of {counted(counts.records[file], 'record')} not in UTF-8, but read as Windows "
+        "Latin; if names are wrong, save it as UTF-8."
         for file, western in counts.western.items()
         if western
     ]

@@ -106,6 +106,7 @@ def multiple(share: float, limit_name: str = "limit") -> str:
     """
     if share == float("inf"):
         return f"more than the {limit_name}, which is 0"
+    share = 0.0 if abs(share) < 0.005 else share  # and not -0.00
     return f"{share:.0f} × the {limit_name}" if abs(share) >= 100 else f"{share:.2f} × the {limit_name}"
 
 
