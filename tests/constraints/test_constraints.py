@@ -554,8 +554,8 @@ def test_deletes_the_conflicts_of_an_earlier_run(tmp_path: Path) -> None:
 
 
 def test_validates_the_identifiers_of_mentions(tmp_path: Path) -> None:
-    mention = parse_mention(b'{"mention_id": 1, "block": "b", "ids": {"orcid": "0000-0002-1825-0098", "isni": 5}}')
-    assert mention.ids == {"isni": "5"}
+    mention = parse_mention(b'{"mention_id": 1, "block": "b", "ids": {"orcid": "0000-0002-1825-0098", "scopus": 5}}')
+    assert mention.ids == {"scopus": "5"}
     assert mention.notes == [("field", "'0000-0002-1825-0098' is not a valid ORCID")]
     assert (
         parse_mention(b'{"mention_id": 1, "block": "b", "ids": [1]}').notes[0][1] == "ids must be an object, got list"
