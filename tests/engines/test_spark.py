@@ -50,7 +50,10 @@ OPTIONS = {
     "log.level": "ERROR",
     "ui.enabled": "false",
     "ui.showConsoleProgress": "false",
-    "sql.shuffle.partitions": "4",
+    "sql.shuffle.partitions": "2",
+    # Generating and compiling code takes longer than interpreting it for some hundred rows.
+    "sql.codegen.wholeStage": "false",
+    "sql.codegen.factoryMode": "NO_CODEGEN",
     "driver.extraJavaOptions": JAVA_OPTIONS,
     "executor.extraJavaOptions": JAVA_OPTIONS,
 }
