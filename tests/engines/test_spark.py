@@ -383,7 +383,7 @@ def test_same_warning_about_records_that_are_not_utf8(session: SparkSession, tmp
     (tmp_path / "in.csv").write_bytes("id,authors\n1,Müller J\n2,Doe J\n".encode("latin-1"))
     local = disambiguate(tmp_path / "in.csv", tmp_path / "local.csv")
     same(local, disambiguate(tmp_path / "in.csv", tmp_path / "spark.csv", resources=SPARK))
-    assert any("1 of its 2 records are not UTF-8" in warning for warning in local.warnings)
+    assert any("1 of 2 records not in UTF-8" in warning for warning in local.warnings)
 
 
 @needs_spark
