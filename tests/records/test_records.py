@@ -149,7 +149,7 @@ def test_a_document_may_have_no_authors() -> None:
 @pytest.mark.parametrize(
     "entry",
     [None, 5, True, "", "  \t", [], ["Doe, J"], {}, {"name": None}, {"name": ""}, {"name": " \n"}, {"name": 5},
-     {"name": ["Doe, J"]}, {"name": {"last": "Doe"}}, {"Name": "Doe, J"}],
+     {"name": ["Doe, J"]}, {"name": {"last": "Doe"}}, {"label": "Doe, J"}],
 )  # fmt: skip
 def test_authors_without_a_name_do_not_move_the_others(entry: Any) -> None:
     read, notes = document(authors=[{"name": "Doe, J"}, entry, {"name": "Roe, R"}])
