@@ -178,13 +178,14 @@ def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, probl
     from homonym.corpus.updating import UpdatePlan, follow_renames, touched_blocks
 
     folder, mode, note = task.folder, task.mode, read_note(task.folder)
-    if problem := lost_decisions(folder):
-        raise InputError(problem)
     since = change_since_epoch(folder, note, changes)
     reason = _why_new_epoch(run, task, since)
     with changed_directory(folder, task.state) as copy:
+        decided = Decided.read(folder)
+        if problem := lost_decisions(folder, note, decided.last):
+            raise InputError(problem)
         plan = UpdatePlan(
-            folder, folder, copy, scratch, read_epoch(folder), note, Decided.read(folder), changes, mode,
+            folder, folder, copy, scratch, read_epoch(folder), note, decided, changes, mode,
             read_ids(folder), run.threads,
         )  # fmt: skip
         if changes.leaving or len(changes.rows):

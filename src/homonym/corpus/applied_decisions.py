@@ -42,10 +42,12 @@ def last_applied(rows: Sequence[Decision], note: CorpusNote) -> int:
     return max((row.number for row in rows if row.time[:19] <= note.time[:19]), default=0)
 
 
-def lost_decisions(result: Path) -> str | None:
-    """What is wrong if applied decisions are missing. Rows are only ever added, so this means that a file was lost."""
-    applied = read_note(result).decisions or 0
-    last = max((row.number for row in read_decisions(result)), default=0)
+def lost_decisions(result: Path, note: CorpusNote, last: int) -> str | None:
+    """What is wrong if applied decisions are missing; `last` is the number of the last row, 0 if there is none.
+
+    Rows are only ever added, so this means that a file was lost.
+    """
+    applied = note.decisions or 0
     if last >= applied:
         return None
     return (

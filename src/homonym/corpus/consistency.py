@@ -24,7 +24,7 @@ from homonym.collection import counting
 from homonym.collection.statistics import sql_files
 from homonym.constraints.evidence import read_user_pairs
 from homonym.corpus.applied_decisions import lost_decisions
-from homonym.corpus.decision_store import integrity_problem
+from homonym.corpus.decision_store import integrity_problem, read_decisions
 from homonym.corpus.epoch import file_digest, read_note
 from homonym.errors import HomonymError, InputError, counted, first_line
 from homonym.io.result_directory import (
@@ -231,7 +231,10 @@ def find_inconsistencies(result: Path) -> list[Inconsistency]:
     wrong = {one.file for one in found}
     found += [one for one in _wrong_digests(result) if one.file not in wrong]
     problem = integrity_problem(result)
-    if problem or (CORPUS not in broken and (problem := lost_decisions(result))):
+    if not problem and CORPUS not in broken:
+        last = max((row.number for row in read_decisions(result)), default=0)
+        problem = lost_decisions(result, read_note(result), last)
+    if problem:
         found.append(Inconsistency(DECISIONS, problem))
     return list(dict.fromkeys(found))
 

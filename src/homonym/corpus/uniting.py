@@ -24,7 +24,8 @@ from homonym.errors import InputError, first_line
 from homonym.io.result_directory import AUTHORS, MENTIONS
 from homonym.io.tables import look_up
 
-# Maximum number of authors that are read for one identifier; one on so many names is a placeholder and links nothing.
+# Maximum number of authors that are read for one identifier. An identifier of more authors is a placeholder; it links
+# nothing.
 MAX_AUTHORS = 200
 
 Identifier = tuple[str, str]
