@@ -47,6 +47,9 @@ from homonym.settings import Settings, load_settings
 from homonym.synthetic.corpus import Corpus
 from tests.support.author_ids import author_id
 
+# Most tests make whole results.
+pytestmark = pytest.mark.slow
+
 TABLES = {MENTIONS, AUTHORS, DOCUMENTS, FREQUENCIES, MASSES, NAMES}
 LIMIT = Settings(kappa=7)
 ORCID, DOI = {"orcid": "0000-0002-1825-0097"}, {"doi": "10.1000/1"}

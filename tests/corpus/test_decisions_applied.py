@@ -33,6 +33,9 @@ from tests.support.living import (
     write_documents,
 )
 
+# Most tests make whole results.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -17,6 +17,9 @@ from homonym.exports.targets import TARGETS
 from homonym.records.reader import read_documents
 from tests.support.command import homonym_command
 
+# Most tests make whole results.
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).parents[2] / "docs" / "export.md"
 
 WOS = """FN Clarivate Analytics Web of Science

@@ -13,6 +13,9 @@ from homonym.clustering import agglomerative
 from homonym.commands.run import Resources
 from homonym.engines import document_batches, local
 
+# Most tests make whole results.
+pytestmark = pytest.mark.slow
+
 
 def collaboration(path: Path, *, reverse: bool = False) -> Path:
     """Papers of two teams with turnover: namesakes in one paper, initials and full names, some other papers."""

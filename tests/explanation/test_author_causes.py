@@ -17,6 +17,9 @@ from homonym.errors import InputError
 from homonym.report.run_page import write_run_page
 from tests.support.living import SETTINGS, authors, document, write_documents
 
+# Most tests make whole results.
+pytestmark = pytest.mark.slow
+
 ORCID = "0000-0002-1825-0097"
 
 

@@ -31,6 +31,9 @@ from homonym.settings import Settings
 from tests.exports.conftest import make_result
 from tests.support.command import homonym_command
 
+# Most tests make whole results.
+pytestmark = pytest.mark.slow
+
 OUTPUTS = {name: f"out{(target.suffixes or ('',))[0]}" for name, target in TARGETS.items()}
 
 #: The elements of GEXF 1.3 that a static, undirected graph uses, with their order, required attributes and types.

@@ -19,6 +19,9 @@ from homonym.settings import Settings
 from tests.exports.test_reading_exports_back import authors_of
 from tests.support.command import homonym_command
 
+# Most tests make whole results.
+pytestmark = pytest.mark.slow
+
 ONE, OTHER = "0000-0002-1825-0097", "0000-0002-1694-233X"
 FILES = {
     "wos": ("savedrecs.txt", f"""\ufeffFN Clarivate Analytics Web of Science

@@ -19,6 +19,9 @@ from homonym.records.reader import detect_format, read_documents
 from homonym.settings import Settings
 from tests.exports.conftest import make_result
 
+# Most tests make whole results.
+pytestmark = pytest.mark.slow
+
 FILES = {"bibtex": "out.bib", "ris": "out.ris", "wos": "out.txt", "scopus": "out.csv"}
 # Tables and data sets: their names, and the formats that read them.
 TABLES = {"csv": "people.csv", "excel": "people.xlsx", "bibliometrix": "M.csv", "s2and": "data"}

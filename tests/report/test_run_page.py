@@ -28,6 +28,9 @@ from homonym.report.run_page import render_run_page
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus
 
+# Most tests make whole results.
+pytestmark = pytest.mark.slow
+
 LIMIT = Settings(kappa=7)
 NASTY = "</details><script>alert(1)</script><img src=x onerror=alert(1)> & \"quotes\" 'too' {{ title }} {% raw %}"
 HEBREW, OVERRIDE = "מחקר על שמות", "\u202eevil\u0000\u001b[31m title"

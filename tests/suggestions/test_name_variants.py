@@ -21,6 +21,9 @@ from homonym.suggestions.author_bags import MAX_RARE, AuthorBags, Memberships
 from homonym.suggestions.name_variants import COLUMNS, MIN_SCORE, search_variants
 from homonym.suggestions.variant_model import VariantModel
 
+# Most tests make whole results.
+pytestmark = pytest.mark.slow
+
 SURNAMES = [
     a + b for a in ("Bar", "Cor", "Del", "Fin", "Gor", "Hal") for b in ("bano", "dini", "gutz", "kow", "mst", "rup")
 ]

@@ -24,12 +24,12 @@ import pyarrow.parquet as pq
 
 from homonym.clustering.arrays import Floats
 from homonym.collection.namesakes import namesakes_of
-from homonym.errors import InputError, first_line
+from homonym.errors import InputError
 from homonym.io.inputs import unreadable
 from homonym.io.outputs import write_atomic
 from homonym.io.paths import plain_path
 from homonym.io.result_directory import FREQUENCIES, MASSES, NAMES, NEW_FEATURES
-from homonym.io.tables import look_up, write_table
+from homonym.io.tables import look_up, reading_result_file, write_table
 from homonym.schema import NAME_COUNTS, STATISTICS
 
 if TYPE_CHECKING:
@@ -117,11 +117,8 @@ class ResultStatistics:
     def name_counts(self) -> dict[tuple[str, str], int]:
         """The counts of all surnames and given names."""
         path = self.folder / NAMES
-        try:
-            with plain_path(path) as plain:
-                rows = pq.read_table(plain).to_pydict()
-        except (OSError, pa.ArrowException) as error:
-            raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
+        with reading_result_file(path), plain_path(path) as plain:
+            rows = pq.read_table(plain).to_pydict()
         return dict(zip(zip(rows["kind"], rows["name"], strict=True), rows["names"], strict=True))
 
     def namesakes(self, full_names: Iterable[str | None]) -> Floats:

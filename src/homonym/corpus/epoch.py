@@ -29,7 +29,7 @@ from homonym.collection.result_statistics import ResultStatistics
 from homonym.constraints.evidence import read_user_pairs
 from homonym.corpus.assignment import Epoch
 from homonym.corpus.intake import DocumentChanges
-from homonym.errors import InputError, first_line
+from homonym.errors import InputError
 from homonym.io.inputs import unreadable
 from homonym.io.outputs import write_json
 from homonym.io.result_directory import (
@@ -43,7 +43,7 @@ from homonym.io.result_directory import (
     NEW_FEATURES,
     PAIRS,
 )
-from homonym.io.tables import look_up, write_table
+from homonym.io.tables import look_up, reading_result_file, write_table
 from homonym.schema import STATISTICS
 from homonym.settings import load_settings
 
@@ -147,10 +147,8 @@ def read_epoch(result: Path) -> Epoch:
     confidence = None
     path = result / CONFIDENCE
     if path.exists():
-        try:
+        with reading_result_file(path):
             confidence = confidence_from_json(orjson.loads(path.read_bytes()))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
     pairs = read_user_pairs(result / PAIRS) if (result / PAIRS).exists() else None
     return Epoch(load_settings(result), confidence, pairs)
 

@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homonym.collection.author_ids import DIGITS, anchor_digest
-from homonym.errors import InputError, first_line
+from homonym.errors import InputError
 from homonym.io.result_directory import AUTHORS, IDS
-from homonym.io.tables import look_up, write_table
+from homonym.io.tables import look_up, reading_result_file, write_table
 from homonym.schema import ID_ROWS
 
 ACTIVE, REDIRECT, RETIRED = "active", "redirect", "retired"
@@ -29,13 +29,11 @@ ACTIVE, REDIRECT, RETIRED = "active", "redirect", "retired"
 def read_ids(result: Path) -> pa.Table:
     """The table of ids; before the first update, the authors of the result."""
     path = result / IDS
-    try:
-        if path.exists():
+    if path.exists():
+        with reading_result_file(path):
             return pq.read_table(path, schema=ID_ROWS)
-        ids = pq.read_table(result / AUTHORS, columns=["author_id"])["author_id"]
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{result}: its ids cannot be read: {first_line(error)}.") from error
-    return id_rows(ids, ACTIVE, 0)
+    with reading_result_file(result / AUTHORS):
+        return id_rows(pq.read_table(result / AUTHORS, columns=["author_id"])["author_id"], ACTIVE, 0)
 
 
 def id_rows(ids: pa.ChunkedArray | pa.Array, status: str, update: int) -> pa.Table:

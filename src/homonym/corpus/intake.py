@@ -27,9 +27,9 @@ from homonym.collection.document_table import CHOSEN, document_rows, new_referen
 from homonym.collection.identity import letters_of_title, letters_of_titles, title_digest
 from homonym.collection.layout import KEY_ROWS, part_file, part_files
 from homonym.collection.parts import Chunk, write_documents
-from homonym.errors import InputError, first_line
+from homonym.errors import InputError
 from homonym.io.result_directory import DOCUMENTS
-from homonym.io.tables import look_up
+from homonym.io.tables import look_up, reading_result_file
 from homonym.records.formats.documents import document_line, parse_document
 from homonym.records.model import Document
 from homonym.records.parsing.splitting import Raw
@@ -149,11 +149,8 @@ def documents_named(result: Path, names: Sequence[str]) -> frozenset[str]:
 
 def _batches(result: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
     path = result / DOCUMENTS
-    try:
-        with pq.ParquetFile(path) as file:
-            yield from file.iter_batches(batch_size=1 << 14, columns=columns)
-    except (OSError, pa.ArrowException, KeyError) as error:
-        raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
+    with reading_result_file(path), pq.ParquetFile(path) as file:
+        yield from file.iter_batches(batch_size=1 << 14, columns=columns)
 
 
 def _new_records(connection: duckdb.DuckDBPyConnection, work: Path) -> list[_Record]:

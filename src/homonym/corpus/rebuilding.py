@@ -6,6 +6,7 @@ import os
 import shutil
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,6 @@ from homonym.corpus.updating import (
     show_decisions,
     without_decisions,
 )
-from homonym.errors import InputError, first_line
 from homonym.io.outputs import open_atomic, write_json
 from homonym.io.result_directory import (
     CONFIDENCE,
@@ -47,7 +47,7 @@ from homonym.io.result_directory import (
     UNDECIDED,
     VARIANTS,
 )
-from homonym.io.tables import write_table
+from homonym.io.tables import reading_result_file, write_table
 from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
 from homonym.settings import Settings, load_settings
 
@@ -61,12 +61,9 @@ def write_records(folder: Path, path: Path) -> None:
 
 def _from_log(result: Path, name: str) -> Any:
     """A value in the log of a result; None if it is missing, as in logs of earlier versions."""
-    try:
+    with reading_result_file(result / LOG), suppress(FileNotFoundError, KeyError, TypeError):
         return orjson.loads((result / LOG).read_bytes())["summary"][name]
-    except (FileNotFoundError, KeyError, TypeError):
-        return None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{result / LOG} cannot be read: {first_line(error)}.") from error
+    return None
 
 
 def statistics_from_elsewhere(result: Path) -> tuple[Path, int] | None:

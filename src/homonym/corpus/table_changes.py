@@ -18,7 +18,6 @@ from homonym.collection import counting
 from homonym.collection.author_summaries import NAMED_FACTS, completeness, load_facts, summarise_authors, summary_tables
 from homonym.collection.document_table import ROW_GROUP as DOCUMENTS_AT_ONCE
 from homonym.collection.layout import PLACED_IDENTIFIERS
-from homonym.errors import InputError, first_line
 from homonym.features.blocking import blocked_names
 from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS
@@ -28,6 +27,7 @@ from homonym.io.tables import (
     column_limits,
     look_up,
     parquet_writing,
+    reading_result_file,
     rechunked,
     row_groups_with,
     write_table,
@@ -45,8 +45,6 @@ _ORDER = {
     AUTHORS: (AUTHOR_SUMMARIES, ("author_id",), ROW_GROUP),
     DOCUMENTS: (DOCUMENT_ROWS, ("document_id",), DOCUMENTS_AT_ONCE),
 }
-# What reading a damaged table raises.
-_DAMAGE = (OSError, pa.ArrowException, KeyError)
 # Memory in bytes for the database of summaries.
 _MEMORY = 1 << 29
 
@@ -61,29 +59,20 @@ def replace_documents(
     path = result / DOCUMENTS
     if not in_order:
         try:
-            with plain_path(path) as plain, pq.ParquetFile(plain) as file:
+            with reading_result_file(path), plain_path(path) as plain, pq.ParquetFile(plain) as file:
                 groups = _changed_groups(file, pa.array(sorted(leaving), pa.string()), rows.cast(DOCUMENT_ROWS))
                 # The writer takes an OSError for one of the output.
                 splice_row_groups(path, folder / DOCUMENTS, _readable(path, groups), parquet_writing(DOCUMENT_ROWS))
             return
         except UnusualLayoutError:
             pass  # a file that another program or version has written
-        except _DAMAGE as error:
-            raise _unreadable(path, error) from error
     replace_rows(result, folder, DOCUMENTS, sorted(leaving), rows)
-
-
-def _unreadable(path: Path, error: BaseException) -> InputError:
-    """The error about a table of a result that cannot be read."""
-    return InputError(f"{path} cannot be read: {first_line(error)}.")
 
 
 def _readable(path: Path, groups: Iterator[int | pa.Table]) -> Iterator[int | pa.Table]:
     """The same row groups; damage of the file that they are read from is an InputError."""
-    try:
+    with reading_result_file(path):
         yield from groups
-    except _DAMAGE as error:
-        raise _unreadable(path, error) from error
 
 
 def _changed_groups(file: pq.ParquetFile, leaving: pa.Array, rows: pa.Table) -> Iterator[int | pa.Table]:
@@ -123,24 +112,21 @@ def replace_rows(result: Path, folder: Path, name: str, leaving: Sequence[str], 
 def _merged(path: Path, order: Sequence[str], gone: pa.Array, added: pa.Table) -> Iterator[pa.Table]:
     """The rows of a file that stay, merged with further rows, in order."""
     sorting, done = [(one, "ascending") for one in order], 0
-    try:
-        with plain_path(path) as plain, pq.ParquetFile(plain) as file:
-            first = _groups_in_order(file, order[0])
-            others = file.read_row_groups(range(first, file.num_row_groups))
-            added = pa.concat_tables([added, _kept(others, order[0], gone).cast(added.schema)]).sort_by(sorting)
-            keys = np.array([key.encode() for key in added[order[0]].to_pylist()], object)
-            for number in range(first):
-                kept = _kept(file.read_row_group(number), order[0], gone)
-                if not len(kept):
-                    continue
-                last = kept[order[0]][-1].as_py().encode()
-                end = done + int(np.searchsorted(keys[done:], last))
-                if end > done:
-                    together = pa.concat_tables([kept, added.slice(done, end - done)])
-                    kept, done = together.sort_by(sorting), end
-                yield kept
-    except _DAMAGE as error:
-        raise _unreadable(path, error) from error
+    with reading_result_file(path), plain_path(path) as plain, pq.ParquetFile(plain) as file:
+        first = _groups_in_order(file, order[0])
+        others = file.read_row_groups(range(first, file.num_row_groups))
+        added = pa.concat_tables([added, _kept(others, order[0], gone).cast(added.schema)]).sort_by(sorting)
+        keys = np.array([key.encode() for key in added[order[0]].to_pylist()], object)
+        for number in range(first):
+            kept = _kept(file.read_row_group(number), order[0], gone)
+            if not len(kept):
+                continue
+            last = kept[order[0]][-1].as_py().encode()
+            end = done + int(np.searchsorted(keys[done:], last))
+            if end > done:
+                together = pa.concat_tables([kept, added.slice(done, end - done)])
+                kept, done = together.sort_by(sorting), end
+            yield kept
     if done < len(added):
         yield added.slice(done)
 

@@ -20,9 +20,8 @@ from homonym.clustering.arrays import Integers, connected_components
 from homonym.collection.layout import PLACED_IDENTIFIERS
 from homonym.constraints.across_blocks import CANDIDATE_ROWS, UnitedAuthors, unite_authors
 from homonym.constraints.evidence import UserPairs
-from homonym.errors import InputError, first_line
 from homonym.io.result_directory import AUTHORS, MENTIONS
-from homonym.io.tables import look_up
+from homonym.io.tables import look_up, reading_result_file
 
 # Maximum number of authors that are read for one identifier. An identifier of more authors is a placeholder; it links
 # nothing.
@@ -75,15 +74,12 @@ def _authors_having(result: Path, identifiers: Set[Identifier]) -> dict[Identifi
     if not identifiers:
         return found
     wanted = pa.array(sorted({value for _, value in identifiers}), pa.string())
-    try:
-        with pq.ParquetFile(result / AUTHORS) as file:
-            for group in range(file.num_row_groups):
-                table = file.read_row_group(group, columns=["author_id", "ids"]).combine_chunks()
-                for author, identifier in _having(table, wanted):
-                    if identifier in identifiers and len(found[identifier]) < MAX_AUTHORS:
-                        found[identifier].append(author)
-    except (OSError, pa.ArrowException, KeyError) as error:
-        raise InputError(f"{result / AUTHORS} cannot be read: {first_line(error)}.") from error
+    with reading_result_file(result / AUTHORS), pq.ParquetFile(result / AUTHORS) as file:
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group, columns=["author_id", "ids"]).combine_chunks()
+            for author, identifier in _having(table, wanted):
+                if identifier in identifiers and len(found[identifier]) < MAX_AUTHORS:
+                    found[identifier].append(author)
     return found
 
 

@@ -22,10 +22,10 @@ from homonym.corpus.applied_decisions import AppliedDecisions
 from homonym.corpus.decision_conflicts import said
 from homonym.corpus.decision_state import RELATIONS, document_of
 from homonym.corpus.decision_store import DIFFERENT, SAME, UNDO, UNSURE, WRONG_RECORD, Decision
-from homonym.errors import InputError, counted, first_line, word_list
+from homonym.errors import counted, word_list
 from homonym.explanation.explained import ExplainedMention
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS, UNDECIDED
-from homonym.io.tables import look_up
+from homonym.io.tables import look_up, reading_result_file
 from homonym.records.fields.identifiers import PERSON_ASSIGNED
 
 # Maximum number of decisions in an answer, and of characters of the reason of one.
@@ -291,10 +291,8 @@ def _undecided(result: Path, mentions: Iterable[str]) -> dict[str, str]:
     path = result / UNDECIDED
     if not path.exists():
         return {}
-    try:
+    with reading_result_file(path):
         rows = pq.read_table(path, columns=["mention_id", "author_id"])
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
     wanted = {*mentions}
     pairs = zip(rows["mention_id"].to_pylist(), rows["author_id"].to_pylist(), strict=True)
     return {mention: author for mention, author in pairs if mention in wanted}

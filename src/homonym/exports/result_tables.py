@@ -20,10 +20,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from homonym.errors import InputError, counted, first_line
+from homonym.errors import InputError, counted
 from homonym.exports.labels import unique_labels
 from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS, require_result
+from homonym.io.tables import reading_result_file
 from homonym.records.formats.documents import parse_document
 from homonym.records.model import Author, BrokenRecordError, Document
 from homonym.schema import AUTHOR_SUMMARIES
@@ -32,8 +33,6 @@ from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
 
 # Documents that are read at a time.
 BATCH_DOCUMENTS = 1 << 11
-
-_FAILURES = (pa.ArrowException, OSError, ValueError)
 
 
 class Person(NamedTuple):
@@ -190,11 +189,9 @@ class ResultTables:
         with _opened(path) as file:
             if not set(columns) <= set(file.schema_arrow.names):
                 raise InputError(f"{path} lacks columns of a result; run homonym disambiguate again.")
-            try:
+            with reading_result_file(path):
                 for batch in file.iter_batches(rows, columns=columns, use_threads=False):
                     yield pa.RecordBatch.from_arrays([batch[column] for column in columns], columns).cast(layout)
-            except _FAILURES as error:
-                raise _damaged(path, error) from error
 
 
 def _layout(name: str, columns: list[str]) -> pa.Schema:
@@ -205,16 +202,10 @@ def _layout(name: str, columns: list[str]) -> pa.Schema:
 @contextmanager
 def _opened(path: Path) -> Iterator[pq.ParquetFile]:
     with ExitStack() as stack:
-        try:
+        with reading_result_file(path):
             plain = stack.enter_context(plain_path(path))
             file = stack.enter_context(pq.ParquetFile(plain))
-        except _FAILURES as error:
-            raise _damaged(path, error) from error
         yield file
-
-
-def _damaged(path: Path, error: BaseException) -> InputError:
-    return InputError(f"{path} cannot be read ({first_line(error)}); run homonym disambiguate again.")
 
 
 class MentionsByDocument:

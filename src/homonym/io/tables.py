@@ -673,14 +673,21 @@ def require_excel_path(path: Path) -> None:
         raise SettingsError(f"--excel is about CSV, but {path} is another format; end its name in .csv.")
 
 
+@contextmanager
+def reading_result_file(path: Path) -> Iterator[None]:
+    """For code that reads a file of a result directory: damage becomes an InputError that says how to examine it."""
+    try:
+        yield
+    except (OSError, pa.ArrowException, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path} cannot be read: {first_line(error)}; run homonym check on the result.") from error
+
+
 def read_or_empty(path: Path, schema: pa.Schema) -> pa.Table:
     """The whole Parquet table with this layout; an empty one if there is no such file."""
     if not path.exists():
         return schema.empty_table()
-    try:
+    with reading_result_file(path):
         return pq.read_table(path, schema=schema)
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
 
 
 def rechunked(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
@@ -711,15 +718,12 @@ def look_up(path: Path, column: str, values: pa.Array | pa.ChunkedArray, columns
     file's schema.
     """
     wanted = pc.unique(values.drop_null()).cast(pa.string()).sort()
-    try:
-        with plain_path(path) as plain, pq.ParquetFile(plain) as file:
-            groups = _groups_that_may_have(file, column, wanted)
-            found = [file.read_row_groups([], columns=columns)]
-            for first in range(0, len(groups), LOOKED_UP_GROUPS):
-                found += _rows_with(file, column, wanted, columns, groups[first : first + LOOKED_UP_GROUPS])
-            return pa.concat_tables(found)
-    except (OSError, pa.ArrowException, KeyError) as error:
-        raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
+    with reading_result_file(path), plain_path(path) as plain, pq.ParquetFile(plain) as file:
+        groups = _groups_that_may_have(file, column, wanted)
+        found = [file.read_row_groups([], columns=columns)]
+        for first in range(0, len(groups), LOOKED_UP_GROUPS):
+            found += _rows_with(file, column, wanted, columns, groups[first : first + LOOKED_UP_GROUPS])
+        return pa.concat_tables(found)
 
 
 def _rows_with(
