@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from unittest import mock
 
 import orjson
 import pyarrow as pa
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from homonym.collection import parts
 from homonym.collection.extractor import extract_tables
 from homonym.collection.parts import Chunk, PartReport
-from homonym.features.columns import columns_of, columns_of_lines
+from homonym.features.columns import LINES_PER_EXCEPTION, columns_of, columns_of_lines
 from homonym.records.parsing.splitting import Raw
 from homonym.settings import Settings
 from tests.support.profiles import examples
@@ -56,9 +57,13 @@ def check(lines: list[bytes], settings: Settings = DEFAULTS) -> bool:
     columns = columns_of_lines(chunk(lines).raws, 7, settings.blocking)
     if columns is None:
         return False
-    found = extract_tables(columns, 7, settings)
     wanted, report = record_by_record(lines, settings)
     assert not report.problems, "problems of a record would not be reported"
+    check_tables(extract_tables(columns, 7, settings), wanted)
+    return True
+
+
+def check_tables(found: dict[str, pa.Table], wanted: dict[str, pa.Table]) -> None:
     assert sorted(found) == sorted(wanted)
     for name, table in wanted.items():
         assert found[name].schema == table.schema
@@ -67,7 +72,34 @@ def check(lines: list[bytes], settings: Settings = DEFAULTS) -> bool:
             assert found[name].sort_by(order) == table.sort_by(order)
         else:
             assert found[name].to_pylist() == table.to_pylist(), name
-    return True
+
+
+NO_PERSON = [{"name": "ATLAS Collaboration"}, {"name": "Doe, Jane", "emails": ["j@x.org"]}]
+NAMELESS = [{"name": "Roe, R."}, {"name": "–"}, {"name": "Poe, E."}]
+
+
+@hypothesis_settings(max_examples=examples(60))
+@given(st.lists(st.sampled_from([[], NO_PERSON, NAMELESS]), max_size=4), st.randoms(use_true_random=False))
+def test_documents_with_groups_and_nameless_authors_are_parsed_alone(exceptions: list[Any], random: Any) -> None:
+    authors = [*exceptions, *[FULL["authors"]] * (LINES_PER_EXCEPTION * max(1, len(exceptions)))]
+    random.shuffle(authors)
+    lines = [json.dumps({**FULL, "id": f"W{i}", "authors": some}).encode() for i, some in enumerate(authors)]
+    report = PartReport()
+    with mock.patch.object(parts, "_named_documents", wraps=parts._named_documents) as alone:
+        columns, texts = parts._columns(chunk(lines), DEFAULTS.blocking, report, strict=False)
+    wanted, wanted_report = record_by_record(lines, DEFAULTS)
+    check_tables(extract_tables(columns, 7, DEFAULTS), wanted)
+    assert (report.problems, report.rejects) == (wanted_report.problems, wanted_report.rejects)
+    assert len(texts) == len(lines)
+    assert all(len(call.args[0].raws) == 1 for call in alone.call_args_list)
+    assert len(alone.call_args_list) == sum(map(bool, exceptions))
+
+
+def test_many_documents_with_groups_are_parsed_record_by_record() -> None:
+    line = json.dumps({**FULL, "authors": NO_PERSON}).encode()
+    with mock.patch.object(parts, "_named_documents", wraps=parts._named_documents) as alone:
+        parts._columns(chunk([line] * 3), DEFAULTS.blocking, PartReport(), strict=False)
+    assert [len(call.args[0].raws) for call in alone.call_args_list] == [3]
 
 
 @pytest.mark.parametrize("blocking", ["given", "initials", "first-initial", "full-name"])

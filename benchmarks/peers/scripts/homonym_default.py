@@ -1,10 +1,12 @@
-"""homonym as users run it: the public function, default settings, no labels; its limit is calibrated without labels.
+"""homonym as users run it: the command line, default settings, no labels; its limit is calibrated without labels.
 
 A threshold that is given is ignored: there is none to give.
 """
 
 from __future__ import annotations
 
+import json
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -13,35 +15,29 @@ from benchmarks.peers.scripts import mentions as shared
 
 def main() -> None:
     """Run once and write down what it took, by homonym's own stages."""
-    from homonym import disambiguate
+    from homonym.cli import main as command_line
 
     arguments = shared.parser("homonym with default settings.").parse_args()
-    clock = Stages()
-    disambiguate(arguments.documents, arguments.output / "authors-0.csv", listener=clock)
-    shared.write_figures(arguments.output, clock.wall, clock.cpu, _pairs(arguments.output / "authors-0.csv"))
-
-
-class Stages(shared.Clock):
-    """Listens to homonym's own stages, where others would draw progress, and takes their time."""
-
-    def begin(self, stage: str, total: int | None) -> None:
-        """A stage begins."""
-        self.under_way = self.phase(stage)
-        self.under_way.__enter__()
-
-    def advance(self, amount: int) -> None:
-        """How far it is does not matter here."""
-
-    def end(self) -> None:
-        """It has ended."""
-        self.under_way.__exit__(None, None, None)
+    authors = arguments.output / "authors-0.csv"
+    sys.argv = ["homonym", "disambiguate", str(arguments.documents), "-o", str(authors)]
+    try:
+        command_line()
+    except SystemExit as ended:
+        if ended.code:
+            raise
+    stages = json.loads(authors.with_suffix(".run.json").read_text())["stages"]
+    wall = {stage: facts["seconds"] for stage, facts in stages.items()}
+    cpu = {stage: facts["cpu_seconds"] for stage, facts in stages.items()}
+    shared.write_figures(arguments.output, wall, cpu, _pairs(authors))
 
 
 def _pairs(authors: Path) -> int:
     import csv
 
     with authors.open(newline="") as stream:
-        sizes = Counter(row["block"] for row in csv.DictReader(stream))
+        rows = csv.reader(stream)
+        block = next(rows).index("block")
+        sizes = Counter(row[block] for row in rows)
     return sum(size * (size - 1) // 2 for size in sizes.values())
 
 

@@ -123,7 +123,7 @@ def explain(result: Path, what: str, other: str | None, as_json: bool, output: P
     """
     from homonym import explain
     from homonym.cli.terminal import show_text
-    from homonym.cli.unneeded_imports import leave_out_pandas_and_scipy
+    from homonym.runtime.unneeded_imports import leave_out_pandas_and_scipy
 
     leave_out_pandas_and_scipy()
     found = explain(result, what, other, output=output)
@@ -616,7 +616,9 @@ def demo(output: Path, mentions: int, seed: int, quiet: bool) -> None:
     from homonym import demo
     from homonym.cli.terminal import ProgressBars, show_summary
     from homonym.evaluation.rendering import render_table
+    from homonym.runtime.unneeded_imports import leave_out_pandas_and_scipy
 
+    leave_out_pandas_and_scipy()
     with ProgressBars() as bars:
         done = demo(output, mentions=mentions, seed=seed, listener=None if quiet else bars)
     if not quiet:
@@ -634,9 +636,12 @@ def _call(
 ) -> None:
     """Call the public function of a command, then show its summary, warnings and problems."""
     from homonym.cli.terminal import ProgressBars, show_problems
+    from homonym.runtime.unneeded_imports import leave_out_pandas_and_scipy
 
     quiet = options.pop("quiet")
-    arguments["resources"] = _resources(options)
+    arguments["resources"] = resources = _resources(options)
+    if resources.engine != "spark":  # pyspark needs pandas
+        leave_out_pandas_and_scipy()
     if "settings_file" in options:
         arguments["settings"] = _settings(options)
     if "columns" in options:

@@ -19,16 +19,16 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from homonym.runtime.unneeded_imports import not_found, scipy_is_left_out
+
+if scipy_is_left_out():
+    with not_found("scipy"):
+        import numba.np.arraymath  # which otherwise looks for scipy when the first function is loaded
 import numba
 
 #: The packages whose sources are compiled together, and the modules whose constants and tuples are compiled into them.
 KERNELS = ("homonym.clustering.dense", "homonym.clustering.sparse")
 COMPILED_IN = [("homonym.clustering", "arrays.py"), ("homonym.clustering", "reference.py")]
-
-
-def load_compiler() -> None:
-    """Import the module of numba that looks for scipy, which numba otherwise does when it loads the first function."""
-    import numba.np.arraymath  # noqa: F401
 
 
 def _njit(function: Callable[..., Any], **options: bool | str) -> Any:

@@ -6,9 +6,9 @@ Chunks are independent of each other, so that processes or Spark tasks can write
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -109,6 +109,12 @@ class PartReport:
         self.problems += problems
         self.rejects += [reject_line(problem, raw) for problem in problems]
 
+    def take(self, other: PartReport) -> None:
+        """Add the problems of another report on the same chunk."""
+        self.western += other.western
+        self.problems += other.problems
+        self.rejects += other.rejects
+
 
 def chunks(raws: Iterable[Raw], first: Chunk, size: int) -> Iterator[Chunk]:
     """Group raw records into chunks of about `size` bytes; `first` is an empty chunk with all other fields."""
@@ -145,9 +151,20 @@ def _columns(
     chunk: Chunk, blocking: str, report: PartReport, *, strict: bool
 ) -> tuple[DocumentColumns, Sequence[bytes]]:
     """The documents of a chunk as columns, and each as a line of homonym's own format."""
-    columns = _columns_at_once(chunk, blocking)
+    at_once, exceptions = PartReport(), dict[int, list[bytes]]()
+
+    def parse(row: int) -> DocumentColumns:
+        """One of the documents with authors that are no people."""
+        alone = replace(chunk, sequence=chunk.sequence + row, raws=[chunk.raws[row]])
+        found = list(_named_documents(alone, at_once, blocking, strict=strict))
+        exceptions[row] = [text for _, text in found]
+        return columns_of([placed for placed, _ in found], blocking)
+
+    columns = _columns_at_once(chunk, blocking, parse)
     if columns is not None:
-        return columns, [raw.text for raw in chunk.raws]
+        report.take(at_once)
+        lines = (exceptions.get(row, [raw.text]) for row, raw in enumerate(chunk.raws))
+        return columns, list(chain.from_iterable(lines))
     found = list(_named_documents(chunk, report, blocking, strict=strict))
     return columns_of([placed for placed, _ in found], blocking), [text for _, text in found]
 
@@ -246,11 +263,14 @@ def _copy(row: dict[str, Any]) -> Copy:
     return Copy(document, row["form"])
 
 
-def _columns_at_once(chunk: Chunk, blocking: str) -> DocumentColumns | None:
-    """The columns of homonym's own documents; None if the chunk must be parsed record by record."""
+def _columns_at_once(chunk: Chunk, blocking: str, parse: Callable[[int], DocumentColumns]) -> DocumentColumns | None:
+    """The columns of homonym's own documents; None if the chunk must be parsed record by record.
+
+    A few documents are parsed alone: see `columns_of_lines`.
+    """
     if chunk.form != "documents" or any(map(_may_have_too_many_authors, chunk.raws)):
         return None
-    columns = columns_of_lines(chunk.raws, chunk.sequence, blocking)
+    columns = columns_of_lines(chunk.raws, chunk.sequence, blocking, parse)
     if columns is None or columns.records.authors.max(initial=0) > MAX_AUTHORS or _has_crowded_blocks(columns):
         return None
     return columns

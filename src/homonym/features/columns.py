@@ -3,14 +3,15 @@
 A text is stored once and referred to by its code, so each distinct affiliation, keyword or name is normalised once.
 `columns_of` makes the columns from parsed documents. `columns_of_lines` makes them directly from JSON lines of
 homonym's own format, several times as fast: Arrow parses a whole chunk at once. It accepts less than
-`records.formats.documents`, and cannot say which line is wrong. So a chunk with anything unusual (an identifier that is
-a number, a name that cannot be used, a damaged line, …) is refused, and the caller parses it record by record.
+`records.formats.documents`, and mostly cannot say which line is wrong. So a chunk with anything unusual (an identifier
+that is a number, a damaged line, …) is refused, and the caller parses it record by record. Only documents with authors
+that are no people are told apart, because one of thousands has them: the caller parses these alone.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
@@ -20,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 
-from homonym.features.blocking import AuthorNames, author_names
+from homonym.features.blocking import AuthorNames, author_names, blocked_names
 from homonym.features.text import Integers
 from homonym.io.table_text import is_too_deep
 from homonym.records.fields import identifiers
@@ -49,6 +50,14 @@ class TextLists(NamedTuple):
         code = np.fromiter(map(codes.__getitem__, entries), np.int64, len(entries))
         return cls(_rows_of(lists), code, list(codes))
 
+    @classmethod
+    def concatenated(cls, parts: Sequence[TextLists], first: Integers) -> TextLists:
+        """The rows of all parts, each numbered from its first row on."""
+        codes: dict[str, int] = {}
+        recoded = [np.array([codes.setdefault(text, len(codes)) for text in part.texts], np.int64) for part in parts]
+        code = np.concatenate([number[part.code] for number, part in zip(recoded, parts, strict=True)])
+        return cls(_concatenated_rows([part.row for part in parts], first), code, list(codes))
+
     def in_rows(self, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> TextLists:
         """Only the lists of the rows that are marked; the others are empty."""
         kept = chosen[self.row]
@@ -67,6 +76,12 @@ class Identifiers(NamedTuple):
         """The identifiers of each row, by kind."""
         kinds = [kind for ids in rows for kind in ids]
         return cls(_rows_of(rows), kinds, [value for ids in rows for value in ids.values()])
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[Identifiers], first: Integers) -> Identifiers:
+        """The rows of all parts, each numbered from its first row on."""
+        row = _concatenated_rows([part.row for part in parts], first)
+        return cls(row, [kind for part in parts for kind in part.kind], [one for part in parts for one in part.value])
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +155,54 @@ def columns_of(placed: Sequence[PlacedDocument], blocking: str) -> DocumentColum
     )
 
 
+def concatenate_columns(parts: Sequence[DocumentColumns]) -> DocumentColumns:
+    """The documents of all parts, one after another."""
+    records = [part.records for part in parts]
+    rows = np.cumsum([0, *(len(part.sequence) for part in records)])
+    authors = np.cumsum([0, *(len(part.authors.document) for part in parts)])
+    cited = [part.references for part in parts]
+    return DocumentColumns(
+        records=RecordColumns(
+            sequence=np.concatenate([part.sequence for part in records]),
+            line=np.concatenate([part.line for part in records]),
+            id=pa.concat_arrays([part.id for part in records]),
+            id_is_key=pa.concat_arrays([part.id_is_key for part in records]),
+            ids=Identifiers.concatenated([part.ids for part in records], rows),
+            title=[title for part in records for title in part.title],
+            year=pa.concat_arrays([part.year for part in records]),
+            authors=np.concatenate([part.authors for part in records]),
+            names=[names for part in records for names in part.names],
+        ),
+        abstract=[abstract for part in parts for abstract in part.abstract],
+        venue=TextLists.concatenated([part.venue for part in parts], rows),
+        categories=TextLists.concatenated([part.categories for part in parts], rows),
+        keywords=TextLists.concatenated([part.keywords for part in parts], rows),
+        referenced_authors=TextLists.concatenated([part.referenced_authors for part in parts], rows),
+        other_authors=TextLists.concatenated([part.other_authors for part in parts], rows),
+        references=(_concatenated_rows([row for row, _ in cited], rows), pa.concat_arrays([ids for _, ids in cited])),
+        authors=_concatenate_authors([part.authors for part in parts], rows, authors),
+    )
+
+
+def _concatenate_authors(parts: Sequence[AuthorColumns], documents: Integers, authors: Integers) -> AuthorColumns:
+    """The authors of all parts, given the first document and the first author of each part."""
+    names = zip(*(part.names for part in parts), strict=True)
+    return AuthorColumns(
+        document=_concatenated_rows([part.document for part in parts], documents),
+        position=np.concatenate([part.position for part in parts]),
+        names=AuthorNames(*(pa.concat_arrays(column) for column in names)),
+        label=pa.concat_arrays([part.label for part in parts]),
+        affiliations=TextLists.concatenated([part.affiliations for part in parts], authors),
+        emails=TextLists.concatenated([part.emails for part in parts], authors),
+        ids=Identifiers.concatenated([part.ids for part in parts], authors),
+    )
+
+
+def _concatenated_rows(rows: Sequence[Integers], first: Integers) -> Integers:
+    """The rows of all parts, each numbered from its first row on."""
+    return np.concatenate([row + begin for row, begin in zip(rows, first.tolist(), strict=False)])
+
+
 def record_columns(placed: Sequence[PlacedDocument]) -> RecordColumns:
     """What identifies each of these documents."""
     sequences, lines, documents = zip(*placed, strict=True) if placed else ((), (), ())
@@ -200,12 +263,50 @@ class UnusualError(Exception):
     """The chunk must be parsed record by record."""
 
 
-def columns_of_lines(raws: list[Raw], sequence: int, blocking: str) -> DocumentColumns | None:
-    """The columns of a chunk of lines, of which the first has this sequence; None if anything in it is unusual."""
+# At least this many lines for each document that is parsed alone: each one also cuts the chunk in two.
+LINES_PER_EXCEPTION = 50
+
+
+def columns_of_lines(
+    raws: list[Raw], sequence: int, blocking: str, parse: Callable[[int], DocumentColumns] | None = None
+) -> DocumentColumns | None:
+    """The columns of a chunk of lines, of which the first has this sequence; None if anything in it is unusual.
+
+    If `parse` is given, a few documents with authors that are no people, or that have no usable name, are not unusual:
+    `parse` returns the columns of a line.
+    """
     try:
-        return _columns(_parse(raws), np.array([raw.number for raw in raws], np.int64), sequence, blocking)
+        table = _parse(raws)
+        exceptions = _exceptions(table, blocking) if parse else []
+        _require(len(exceptions) * LINES_PER_EXCEPTION <= len(raws))
+        lines, first, parts = np.array([raw.number for raw in raws], np.int64), 0, []
+        for row in [*exceptions, len(raws)]:
+            if first < row or not len(raws):
+                part = table.slice(first, row - first).combine_chunks()
+                parts.append(_columns(part, lines[first:row], sequence + first, blocking))
+            if parse and row < len(raws):
+                parts.append(parse(row))
+            first = row + 1
     except (UnusualError, pa.ArrowException, UnicodeDecodeError):
         return None
+    return parts[0] if len(parts) == 1 else concatenate_columns(parts)
+
+
+def _exceptions(table: pa.Table, blocking: str) -> list[int]:
+    """The rows of the documents with authors that are no people, or that have no usable name."""
+    authors = _one_chunk(table["authors"])
+    author = authors.flatten()
+    _require(authors.null_count == 0 and author.null_count == 0)
+    coded, cache = author.field("name").dictionary_encode(), blocked_names(blocking)
+    _require(coded.null_count == 0)
+    wrong = [cache[text] is None for text in coded.dictionary.to_pylist()]
+    suspicious = pc.match_substring_regex(coded.dictionary, SUSPICIOUS)
+    for code in np.flatnonzero(suspicious.to_numpy(zero_copy_only=False)).tolist():
+        wrong[code] |= contributor_kind(coded.dictionary[code].as_py()) is not None
+    places = np.flatnonzero(np.array(wrong, np.bool_)[coded.indices.to_numpy()])
+    ends = authors.offsets.to_numpy()[1:] - authors.offsets[0].as_py()
+    rows: list[int] = np.unique(np.searchsorted(ends, places, side="right")).tolist()
+    return rows
 
 
 def _require(usual: bool) -> None:

@@ -22,6 +22,7 @@ from typing import IO, Any
 
 from homonym.errors import HomonymError
 from homonym.runtime.progress import counted_in
+from homonym.runtime.unneeded_imports import leave_out_pandas_and_scipy
 
 Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
@@ -164,6 +165,7 @@ def main() -> None:
     for name in ("SIGTERM", "SIGHUP"):
         if number := getattr(signal, name, None):
             signal.signal(number, signal.SIG_IGN)
+    leave_out_pandas_and_scipy()
     tasks, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # a print must not end up among the answers
     # Records are many small objects without cycles: frequent garbage collection would take a tenth of the time.

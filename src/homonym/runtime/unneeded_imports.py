@@ -1,8 +1,8 @@
 """Libraries that others import though a command has no use for them: they take half a second.
 
-pyarrow imports pandas, where it is installed, to recognise its objects; a command has none. numba imports scipy to
-compile products of matrices, which our kernels do not have. Only `explain` on the command line leaves them out: in a
-Python session, users may need both.
+pyarrow imports pandas, where it is installed, to recognise its objects; commands and worker processes have none. numba
+imports scipy to compile products of matrices, which our kernels do not have. In a Python session, users may need both,
+so only commands and worker processes leave them out.
 """
 
 from __future__ import annotations
@@ -13,16 +13,25 @@ from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+_left_out = False
+
 
 def leave_out_pandas_and_scipy() -> None:
-    """Let pyarrow and numba look for pandas and scipy now, and find none. Explicit imports work as before."""
-    with _not_found("pandas", "scipy"):
+    """Let pyarrow look for pandas now, and numba for scipy when it is imported, and find none.
+
+    Explicit imports work as before.
+    """
+    global _left_out
+    _left_out = True
+    with not_found("pandas"):
         import pyarrow as pa
 
-        from homonym.clustering.compiling import load_compiler
-
         pa.array([0])
-        load_compiler()
+
+
+def scipy_is_left_out() -> bool:
+    """Whether numba must be imported without scipy."""
+    return _left_out
 
 
 class _Hidden:
@@ -40,7 +49,7 @@ class _Hidden:
 
 
 @contextmanager
-def _not_found(*names: str) -> Iterator[None]:
+def not_found(*names: str) -> Iterator[None]:
     """Libraries that are not imported yet cannot be imported meanwhile."""
     finder = _Hidden(names)
     sys.meta_path.insert(0, finder)
