@@ -52,6 +52,7 @@ from homonym.records.formats.documents import (
     document_line,
     parse_document,
     parse_mention,
+    plain_line,
     stored_line,
 )
 from homonym.records.model import MAX_AUTHORS, Author, BrokenRecordError, Document, Loss, Problem
@@ -147,7 +148,7 @@ def _columns(
     """The documents of a chunk as columns, and each as a line of homonym's own format."""
     columns = _columns_at_once(chunk, blocking)
     if columns is not None:
-        return columns, [raw.text for raw in chunk.raws]
+        return columns, [plain_line(raw.text) for raw in chunk.raws]
     found = list(_named_documents(chunk, report, blocking, strict=strict))
     return columns_of([placed for placed, _ in found], blocking), [text for _, text in found]
 
