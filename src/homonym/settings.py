@@ -118,9 +118,9 @@ class Limit(NamedTuple):
         """The parts that are not 0, for messages.
 
         >>> Limit(alpha=0.5, kappa=7.0).describe(), Limit().describe()
-        ('α = 0.5, κ = 7', '0')
+        ('alpha 0.5, kappa 7', '0')
         """
-        return ", ".join(f"{symbol} = {value:.3g}" for symbol, value in zip("αβκ", self, strict=True) if value) or "0"
+        return ", ".join(f"{name} {value:.3g}" for name, value in self._asdict().items() if value) or "0"
 
 
 #: The paper's limits, α + |X|·β, tuned on Web of Science names.

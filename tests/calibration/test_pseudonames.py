@@ -659,7 +659,7 @@ def assert_default(summary: Summary) -> None:
     assert warning.startswith(summary.calibration.why)
     assert warning.endswith(".")
     assert "\n" not in warning
-    assert "κ = 7" in warning
+    assert "kappa 7" in warning
     assert summary.confidence is None
     table = pq.read_table(summary.output)
     for column in ("confidence", "author_confidence"):

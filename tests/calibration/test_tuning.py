@@ -481,7 +481,7 @@ def test_command_line_calibrates_on_all_names(corpus: Path, tmp_path: Path) -> N
         "α and β",
         "the default",
         "pseudo-names",
-        "merge threshold (calibrated without labels): κ = ",
+        "merge threshold (calibrated without labels): kappa ",
         f"γ = {gamma:g}: ",
     ):
         assert said in done.stdout
@@ -594,8 +594,8 @@ def test_command_line_calibrates_without_labels(easy: Path, tmp_path: Path) -> N
     assert found.spread is not None
     low, high = found.spread
     assert done.stdout.splitlines() == [
-        f"merge threshold (calibrated without labels): κ = {found.limit.kappa:.3g}, {low.kappa:.3g} … {high.kappa:.3g} "
-        f"over {SEEDS} repetitions; chance limit γ₂ = {found.chance_limit:.3g}; "
+        f"merge threshold (calibrated without labels): kappa {found.limit.kappa:.3g}, {low.kappa:.3g} … "
+        f"{high.kappa:.3g} over {SEEDS} repetitions; chance limit {found.chance_limit:.3g}; "
         f"trust in full names {found.name_trust:.2f}",
         f"expected precision {found.precision:.3f}, recall {found.recall:.3f}, estimated on "
         f"{found.names:,} pseudo-names made of {found.people:,} people",
@@ -611,7 +611,8 @@ def test_command_line_reports_the_default_limit(tmp_path: Path) -> None:
     assert done.stderr == f"warning: {calibrate(tmp_path / 'few.jsonl', settings=settings).unlabelled.why}.\n"
     kappa = Settings().limit.kappa
     options = f"--kappa {kappa:g} --chance-limit {Settings().required_lift:g}"
-    assert done.stdout.splitlines() == [f"merge threshold (default): κ = {kappa:g}; trust in full names 0.00", options]
+    limit = f"merge threshold (default): kappa {kappa:g}; trust in full names 0.00"
+    assert done.stdout.splitlines() == [limit, options]
 
 
 @pytest.mark.slow

@@ -213,3 +213,20 @@ def test_damaged_lines_give_the_same_tables_or_are_refused(
 def test_refuses_unusual_lines(line: bytes) -> None:
     assert not check([line])
     assert not check([orjson.dumps(FULL), line])
+
+
+def test_lines_with_html_are_parsed_at_once_as_plain_text() -> None:
+    """Names such as "D&#x27;Oro" are in real collections."""
+    lines = [
+        b'{"id": "a&amp;b", "title": "CO<sub>2</sub> of R&amp;D", "keywords": ["&alpha; decay"], "authors": '
+        b'[{"name": "D&#x27;Oro, P", "affiliations": ["AT&amp;T"]}, {"name": "M&uuml;ller, J"}]}',
+        b'{"id": "c", "title": "p < 0.05 of <SEG> & co", "authors": [{"name": "Roe, R"}]}',
+    ]
+    assert check(lines)
+    columns, texts = parts._columns(chunk(lines), "first-initial", PartReport(), strict=False)
+    assert columns.records.title == ["CO2 of R&D", "p < 0.05 of <SEG> & co"]
+    assert columns.records.names == [["D'Oro, P", "Müller, J"], ["Roe, R"]]
+    stored = orjson.loads(texts[0])
+    assert (stored["id"], stored["authors"][0]) == ("a&amp;b", {"name": "D'Oro, P", "affiliations": ["AT&T"]})
+    by_record = parts._named_documents(chunk(lines), PartReport(), "auto", strict=False)
+    assert texts == [text for _, text in by_record]

@@ -15,6 +15,7 @@ from homonym.commands.decide import decide
 from homonym.commands.decisions import decisions
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.events import events
+from homonym.commands.explain import explain
 from homonym.commands.update import update
 from homonym.constraints.evidence import read_user_pairs
 from homonym.corpus.applied_decisions import authors_apart
@@ -183,6 +184,16 @@ def test_mentions_at_other_positions_are_counted_as_renamed(result: Path, tmp_pa
     record["authors"].insert(0, {"name": "New, Nora"})
     done = update(result, write_documents(tmp_path / "new.jsonl", [record]), keep_epoch=True)
     assert done.mentions == {"added": 1, "removed": 0, "renamed": 2, "other author": 0}
+
+
+def test_decisions_show_the_current_ids_of_their_mentions(result: Path, tmp_path: Path) -> None:
+    decide(result, "same", "D0003#0", "D0004#0", reason="her page", user="ann")
+    record = document(3)
+    record["authors"].insert(0, {"name": "New, Nora"})
+    update(result, write_documents(tmp_path / "new.jsonl", [record]), keep_epoch=True)
+    listed = str(decisions(result))
+    assert "\tD0003#1 (then D0003#0) same D0004#0\t" in listed
+    assert "D0003#1 (then D0003#0) same D0004#0" in " ".join(explain(result, "D0003#1").notes)
 
 
 def test_events_are_a_sequence_and_none_is_said(result: Path, tmp_path: Path) -> None:

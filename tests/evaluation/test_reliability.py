@@ -295,25 +295,25 @@ FOUND = CalibratedLimit(Limit(kappa=5.45), (Limit(kappa=5.0), Limit(kappa=6.0)),
 @pytest.mark.parametrize(
     ("limit", "calibration", "words"),
     [
-        (Limit(beta=2.5e-5), None, "merge threshold (as given): β = 2.5e-05"),
-        (Limit(alpha=5e-4, beta=1e-5), None, "merge threshold (as given): α = 0.0005, β = 1e-05"),
+        (Limit(beta=2.5e-5), None, "merge threshold (as given): beta 2.5e-05"),
+        (Limit(alpha=5e-4, beta=1e-5), None, "merge threshold (as given): alpha 0.0005, beta 1e-05"),
         (Limit(), None, "merge threshold (as given): 0"),
-        (Limit(kappa=6.0), CalibratedLimit(Limit(kappa=6.0), why="too few"), "merge threshold (default): κ = 6"),
+        (Limit(kappa=6.0), CalibratedLimit(Limit(kappa=6.0), why="too few"), "merge threshold (default): kappa 6"),
         (
             FOUND.limit,
             FOUND,
-            f"merge threshold (calibrated without labels): κ = 5.45, 5 … 6 over {SEEDS} repetitions\n"
+            f"merge threshold (calibrated without labels): kappa 5.45, 5 … 6 over {SEEDS} repetitions\n"
             "expected precision 0.953, recall 0.947, estimated on 468 pseudo-names made of 800 people",
         ),
         (
             FOUND.limit,
             replace(FOUND, chance_limit=2.345),
-            f"κ = 5.45, 5 … 6 over {SEEDS} repetitions; chance limit γ₂ = 2.35\nexpected precision 0.953",
+            f"kappa 5.45, 5 … 6 over {SEEDS} repetitions; chance limit 2.35\nexpected precision 0.953",
         ),
         (
             FOUND.limit,
             CalibratedLimit(FOUND.limit, None, 0.99, 0.5, 0.66, 800, 468),
-            "merge threshold (calibrated without labels): κ = 5.45\n"
+            "merge threshold (calibrated without labels): kappa 5.45\n"
             "expected precision 0.990, recall 0.500, estimated on 468 pseudo-names made of 800 people",
         ),
     ],

@@ -166,3 +166,48 @@ def test_decision_under_another_name_is_the_cause(tmp_path: Path) -> None:
         answer = explain(made, "D0002#0", one)
         assert answer.together is False
         assert cited in answer.answer
+
+
+def test_pair_cites_decisions_that_agree_with_the_clustering(result: Path) -> None:
+    cited = decided(result, "same", "D0005#0", "D0006#0")
+    found = explain(result, "D0005#0", "D0006#0")
+    assert found.together is True
+    assert [cited in note for note in found.notes] == [True]
+    decide(result, "unsure", "D0006#0", "D0005#0", reason="asked again", user="bob")
+    notes = explain(result, "D0005#0", "D0006#0").notes
+    assert len(notes) == 2
+    assert "bob" in notes[1]
+    assert "not applied yet" in notes[1]
+    assert not explain(result, "D0001#0", "D0002#0").notes
+
+
+def test_name_given_by_a_user_is_found(result: Path) -> None:
+    author = authors(result)["D0005#0"]
+    decided(result, "name", "D0006#0", "Zoë Doe of Basel")
+    found = explain(result, " zoë doe of  BASEL")
+    assert found.kind == "author"
+    assert [one.author_id for one in found.authors] == [author]
+    decided(result, "name", "D0010#0", "Zoë Doe of Basel")
+    with pytest.raises(InputError, match=r"is the name of 2 authors; choose one: DOE, J/\w+; ROE, R/"):
+        explain(result, "Zoë Doe of Basel")
+    decisions(result, undo=1)
+    assert explain(result, "Zoë Doe of Basel").authors[0].author_id == authors(result)["D0010#0"]
+
+
+def test_name_that_mentions_have_says_who_was_given_it(result: Path) -> None:
+    cited = decided(result, "name", "D0010#0", "Doe, J")
+    found = explain(result, "Doe, J")
+    assert found.kind == "name"
+    (note,) = found.notes
+    assert note.startswith(f"{authors(result)['D0010#0']} has this name, too. D{cited}")
+
+
+def test_retired_id_says_what_became_of_it(result: Path) -> None:
+    gone = authors(result)["D0005#0"]
+    decided(result, "same", "D0005#0", "D0006#0")
+    update(result, remove=["D0005", "D0006"])
+    message = rf"'{gone}' has no mentions any more since 2\d\d\d-\d\d-\d\d \(.+\); homonym events"
+    with pytest.raises(InputError, match=message):
+        explain(result, gone)
+    with pytest.raises(InputError, match="has no mentions any more since"):
+        decide(result, "same", gone, "D0001#0", reason="her page")

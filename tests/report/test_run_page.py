@@ -136,8 +136,15 @@ def test_hostile_texts_are_escaped(tmp_path: Path) -> None:
     assert "<b>in.jsonl" in words(page.get_element_by_id("read"))
     shown = [bdi.text_content() for bdi in page.iter("bdi")]
     assert HEBREW in shown
-    assert "\u202eevil [31m title" in shown
-    assert not re.search(r"[\x00-\x09\x0b-\x1f]", (result / REPORT).read_text(encoding="utf-8"))
+    assert "evil [31m title" in shown
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\u202a-\u202e]", (result / REPORT).read_text(encoding="utf-8"))
+
+
+def test_largest_authors_have_several_papers_if_any_has(page: HtmlElement, tmp_path: Path) -> None:
+    listed = words(page.get_element_by_id("largest"))
+    assert "Doe, Jane" in listed
+    assert "Zoe, Z" not in listed
+    assert "Zoe, Z" in words(parsed(made(tmp_path, [RECORDS[2]])).get_element_by_id("largest"))
 
 
 def test_many_authors_of_a_document_or_a_name_are_cut(tmp_path: Path) -> None:

@@ -248,7 +248,7 @@ def _describe_limit(limit: Limit, calibrated: CalibratedLimit | None) -> str:
 
 def _other_calibration(calibrated: CalibratedLimit) -> str:
     """The chance limit and the trust in names, where they are used."""
-    parts = [f"chance limit γ₂ = {calibrated.chance_limit:.3g}"] if calibrated.chance_limit else []
+    parts = [f"chance limit {calibrated.chance_limit:.3g}"] if calibrated.chance_limit else []
     parts += [f"trust in full names {calibrated.name_trust:.2f}"] if calibrated.name_trust is not None else []
     return "".join(f"; {part}" for part in parts)
 

@@ -12,6 +12,7 @@ So anybody can compute an id from the tables of a result.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -26,6 +27,8 @@ from homonym.collection.encoded import Encoded
 # Hexadecimal digits of an id: in a name of 100,000 authors, two have the same digits with a probability of 2e-5. Then
 # both have all 64 digits.
 DIGITS = 12
+# What an author id looks like.
+AUTHOR_ID = re.compile(rf".*/[0-9a-f]{{{DIGITS},64}}", re.DOTALL)
 # Number of mentions whose ids are in memory at once, unless a block is larger.
 MENTIONS_AT_ONCE = 1 << 18
 # Mentions without a year are later than all others.

@@ -75,9 +75,9 @@ class BackgroundUse(NamedTuple):
         others = round((1 - self.share) * ENOUGH_OTHERS)
         few = f"only {counted(others, 'mention')} {'is' if others == 1 else 'are'} on" if others else "there are no"
         return (
-            f"{few} documents without the most frequent name, so frequencies include {self.mentions:,} background "
-            "mentions, with the words and names of US research grants of 2008, and calibration leans on the defaults "
-            f"of labelled collections (share {self.share:.2f}); --background none turns this off"
+            f"{few} documents without the most frequent name, so {self.mentions:,} mentions of US research grants of "
+            "2008 also count where it is judged how rare a word or a name is, and the limits come by "
+            f"{100 * self.share:.0f} % from collections with known authors; --background none turns this off"
         )
 
 

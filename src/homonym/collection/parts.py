@@ -52,6 +52,7 @@ from homonym.records.formats.documents import (
     document_line,
     parse_document,
     parse_mention,
+    plain_line,
     stored_line,
 )
 from homonym.records.model import MAX_AUTHORS, Author, BrokenRecordError, Document, Loss, Problem
@@ -163,7 +164,7 @@ def _columns(
     columns = _columns_at_once(chunk, blocking, parse)
     if columns is not None:
         report.take(at_once)
-        lines = (exceptions.get(row, [raw.text]) for row, raw in enumerate(chunk.raws))
+        lines = (exceptions.get(row, [plain_line(raw.text)]) for row, raw in enumerate(chunk.raws))
         return columns, list(chain.from_iterable(lines))
     found = list(_named_documents(chunk, report, blocking, strict=strict))
     return columns_of([placed for placed, _ in found], blocking), [text for _, text in found]

@@ -56,13 +56,14 @@ class DecisionList:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
+        from homonym.corpus.decision_conflicts import what_was_said
         from homonym.io.paths import printable
 
         if self.imported is not None:
             known = f"; {counted(self.known, 'row')} decided so already" if self.known else ""
             yield f"{counted(self.imported, 'decision')} imported{known}"
         for row in self.rows:
-            what = f"undo {row.undoes}" if row.undoes is not None else " ".join(filter(None, (row.a, row.kind, row.b)))
+            what = f"undo {row.undoes}" if row.undoes is not None else what_was_said(row)
             status = self.status(row) + (", not yet applied" if row.number in self.pending else "")
             yield "\t".join(map(printable, (str(row.number), row.time, row.user, status, what, row.reason)))
         yield f"{counted(len(self.state.active), 'decision')} in force, of {counted(len(self.rows), 'row')}"

@@ -23,6 +23,7 @@ from homonym.io.result_directory import (
 from homonym.settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from homonym.corpus.decision_store import Decision
     from homonym.explanation.explained import Explanation
     from homonym.names.parse import Name
 
@@ -72,13 +73,14 @@ def _require_page(page: Path) -> None:
 class _Subject:
     """What a question is about: mentions of one block, by id; `author` if they are all of an author, else a mention.
 
-    A name has neither.
+    A name has neither. `notes` are sentences about what else the question might mean.
     """
 
     block: str
     mention_ids: Sequence[str]
     author: str | None = None
     mention: str | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def is_name(self) -> bool:
@@ -104,7 +106,8 @@ def _answer(folder: Path, settings: Settings, what: str, other: str | None) -> E
         if rival:
             return explainer.about_pair(members, [explainer.place[one] for one in rival.mention_ids])
         if subject.is_name:
-            return with_reasons(explainer.about_name(members), explainer)
+            found = explainer.about_name(members)
+            return with_reasons(replace(found, notes=(*found.notes, *subject.notes)), explainer)
         return explainer.about_author(int(explainer.label[members[0]]), members[0] if subject.mention else None)
 
 
@@ -135,14 +138,16 @@ def _find(folder: Path, settings: Settings, what: str) -> _Subject:
     """The mentions that a question is about; fails if there are none, or several that it might mean."""
     import pyarrow as pa
 
+    from homonym.corpus.ids import retired_text
     from homonym.io.tables import look_up
 
     text = what.strip()
     looks_like_id = re.fullmatch(r".+(/[0-9a-f]{12,64}|#\d+)", text) is not None
     if looks_like_id and "/" in text and (found := _find_author(folder, text)):
         return found
+    named = [] if looks_like_id else _named_by_users(folder, text)
     if not looks_like_id and (found := _find_name(folder, settings, text)):
-        return found
+        return _with_named(folder, found, named)
     path = folder / MENTIONS
     rows = look_up(path, "mention_id", pa.array([text]), ["mention_id", "block"])
     if len(rows):
@@ -151,8 +156,12 @@ def _find(folder: Path, settings: Settings, what: str) -> _Subject:
     if len(rows):
         listed = _listed([f"{row['mention_id']} ({row['name']})" for row in rows.to_pylist()])
         raise InputError(f"{what!r} is a document; name one of its mentions: {listed}.")
+    if named:
+        return _chosen_of_named(folder, text, named)
     if not looks_like_id and (found := _find_surname(folder, settings, text)):
         return found
+    if looks_like_id and (gone := retired_text(folder, text)):
+        raise InputError(f"{gone}; homonym events RESULT has all that happened to it.")
     close = _close_names(path, settings, text)
     advice = f"names like it: {_listed(close)}" if close else f"no name is like it; {REPORT} has the largest names"
     raise InputError(f"{folder} has no name, mention id or author id {what!r}; {advice}.")
@@ -174,6 +183,49 @@ def _find_author(folder: Path, text: str) -> _Subject | None:
     block = max(counts, key=lambda one: (counts[one], one == own))
     chosen = rows.filter(pc.equal(rows["block"], block))
     return _Subject(block, chosen["mention_id"].to_pylist(), author=author)
+
+
+def _named_by_users(folder: Path, text: str) -> list[tuple[str, Decision]]:
+    """The authors that users gave this name to, each with the decision; capitals and blanks do not matter."""
+    import pyarrow as pa
+
+    from homonym.corpus.decision_state import decision_state
+    from homonym.corpus.decision_store import NAME, read_decisions
+    from homonym.io.tables import look_up
+
+    def normal(name: str) -> str:
+        return " ".join(name.split()).casefold()
+
+    rows = [row for row in read_decisions(folder) if row.kind == NAME or row.undoes is not None]
+    chosen = {
+        row.mention_a: row for row in decision_state(rows).active if row.kind == NAME and normal(row.b) == normal(text)
+    }
+    found = look_up(
+        folder / MENTIONS, "mention_id", pa.array(sorted(chosen), pa.string()), ["mention_id", "author_id"]
+    ).to_pylist()
+    return sorted((row["author_id"], chosen[row["mention_id"]]) for row in found)
+
+
+def _chosen_of_named(folder: Path, text: str, named: Sequence[tuple[str, Decision]]) -> _Subject:
+    """The only author with a name that a user gave; fails if there are several."""
+    authors = sorted({author for author, _ in named})
+    if len(authors) > 1:
+        raise InputError(f"{text!r} is the name of {len(authors):,} authors; choose one: {_listed(authors)}.")
+    found = _find_author(folder, authors[0])
+    assert found is not None
+    return found
+
+
+def _with_named(folder: Path, found: _Subject, named: Sequence[tuple[str, Decision]]) -> _Subject:
+    """Mentions of a name, with notes about authors under other names that users gave this name to."""
+    from homonym.collection.block_reload import rows_of_blocks
+    from homonym.explanation.author_causes import decided
+
+    if not named:
+        return found
+    own = {*rows_of_blocks(folder, [found.block])["author_id"].to_pylist()}
+    notes = tuple(f"{author} has this name, too. {decided(row)}" for author, row in named if author not in own)
+    return replace(found, notes=notes)
 
 
 def _find_name(folder: Path, settings: Settings, text: str) -> _Subject | None:

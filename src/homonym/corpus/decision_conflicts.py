@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from homonym.collection.author_ids import AUTHOR_ID
 from homonym.constraints.evidence import DIFFERENT, SAME
 from homonym.corpus.decision_state import RELATIONS, DecisionState, Overruled, document_of
 from homonym.corpus.decision_store import WRONG_RECORD, Decision
@@ -31,8 +32,22 @@ def said(row: Decision) -> str:
     >>> said(Decision(7, "2026-11-02T09:00:00Z", "ann", "same", "W1#0", "W2#0", "W1#0", "W2#0", ""))
     'decision 7 (ann, 2026-11-02): W1#0 same W2#0'
     """
-    about = " ".join(text for text in (row.a, row.kind, row.b) if text)
-    return f"decision {row.number} ({row.user}, {row.time[:10]}): {about}"
+    return f"decision {row.number} ({row.user}, {row.time[:10]}): {what_was_said(row)}"
+
+
+def what_was_said(row: Decision) -> str:
+    """What a decision says. A mention has its current id, with the one that the user gave if that is another.
+
+    >>> what_was_said(Decision(7, "", "ann", "same", "W1#0", "DOE, J/94b9869240ef", "W1#1", "W2#0", ""))
+    'W1#1 (then W1#0) same DOE, J/94b9869240ef'
+    """
+    sides = _current(row.a, row.mention_a), row.kind, _current(row.b, row.mention_b)
+    return " ".join(filter(None, sides))
+
+
+def _current(given: str, mention: str) -> str:
+    is_mention = mention and not AUTHOR_ID.fullmatch(given)
+    return f"{mention} (then {given})" if is_mention and given != mention else given
 
 
 def overruled_sentence(overruled: Overruled) -> str:

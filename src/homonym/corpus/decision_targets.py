@@ -6,16 +6,15 @@ author: the mention that the author id was made from, or the author's first ment
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from homonym.collection.author_ids import DIGITS, anchor_digest
+from homonym.collection.author_ids import AUTHOR_ID, DIGITS, anchor_digest
 from homonym.corpus.decision_store import IS, IS_NOT, NAME, WRONG_RECORD, NewDecision
-from homonym.corpus.ids import current_id
+from homonym.corpus.ids import current_id, retired_text
 from homonym.errors import InputError
 from homonym.io.result_directory import DOCUMENTS, MENTIONS
 from homonym.io.tables import look_up
@@ -24,7 +23,6 @@ from homonym.io.tables import look_up
 MAX_NAME = 500
 
 _COLUMNS = ["mention_id", "document_id", "name", "block", "author_id"]
-_AUTHOR_ID = re.compile(r".*/[0-9a-f]{12,64}", re.DOTALL)
 
 
 class DecisionTarget(NamedTuple):
@@ -53,7 +51,7 @@ def find_target(result: Path, text: str) -> DecisionTarget:
     rows = look_up(result / MENTIONS, "mention_id", pa.array([text], pa.string()), _COLUMNS).to_pylist()
     if rows:
         return _target(text, rows[0])
-    if _AUTHOR_ID.fullmatch(text):
+    if AUTHOR_ID.fullmatch(text):
         return _author(result, text)
     if documents := look_up(result / MENTIONS, "document_id", pa.array([text], pa.string()), _COLUMNS).to_pylist():
         documents.sort(key=lambda row: row["mention_id"])
@@ -74,10 +72,8 @@ def _author(result: Path, text: str) -> DecisionTarget:
     known = current_id(result, text)
     rows = look_up(result / MENTIONS, "author_id", pa.array([known], pa.string()), _COLUMNS).to_pylist()
     if not rows:
-        raise InputError(
-            f"{result} has no author {text!r}, not even under a new id; homonym explain RESULT NAME shows the ids of a "
-            "name."
-        )
+        gone = retired_text(result, text) or f"{result} has no author {text!r}, not even under a new id"
+        raise InputError(f"{gone}; homonym explain RESULT NAME shows the ids of a name.")
     rows.sort(key=lambda row: row["mention_id"])
     anchor = next((row for row in rows if _is_anchor(row)), rows[0])
     return _target(text, anchor, [row["mention_id"] for row in rows])

@@ -18,6 +18,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homonym.collection.author_ids import DIGITS, anchor_digest
+from homonym.corpus.event_table import RETIRED as RETIRED_EVENT
+from homonym.corpus.event_table import read_events
 from homonym.errors import InputError
 from homonym.io.result_directory import AUTHORS, IDS
 from homonym.io.tables import look_up, reading_result_file, write_table
@@ -59,6 +61,23 @@ def current_id(result: Path, author_id: str) -> str | None:
             return author_id
         author_id = rows[0]["target"]
     raise InputError(f"{path}: the redirects of {author_id} lead back to it; make the result again.")
+
+
+def retired_text(result: Path, author_id: str) -> str | None:
+    """What has become of an id that no author has any more; None if it was never given."""
+    path = result / IDS
+    rows = look_up(path, "author_id", pa.array([author_id])).to_pylist() if path.exists() else []
+    if not rows:
+        return None
+    known = read_ids(result)
+    last = rows[0]
+    while last["status"] == REDIRECT:
+        (last,) = rows_of_ids(known, {last["target"]})
+    became = f" became {last['author_id']}, which" if last is not rows[0] else ""
+    retired = (row for row in reversed(read_events(result).to_pylist()) if row["author_id"] == last["author_id"])
+    event = next((row for row in retired if row["kind"] == RETIRED_EVENT), None)
+    when = f" since {event['time'][:10]} ({event['reason']})" if event else ""
+    return f"{author_id!r}{became} has no mentions any more{when}"
 
 
 def ids_of_blocks(known: pa.Table, blocks: pa.Array) -> pa.Table:

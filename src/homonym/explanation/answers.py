@@ -152,6 +152,7 @@ class BlockExplainer:
         compared = self._compare(self._members(label), self._members(other))
         answer = f"They are two authors. {self._why_apart(compared)}"
         notes = self._better_partners(xs[0], ys[0], direct) if direct and not compared.barriers else []
+        notes += self._decisions_between(compared, answer)
         return self._explanation("pair", answer, [label, other], merge=compared, direct=direct, notes=notes)
 
     def _together(
@@ -166,7 +167,12 @@ class BlockExplainer:
         if direct and {*direct.left, *direct.right} == {*compared.left, *compared.right}:
             direct = None
         answer = f"They are one author. The merge that joined them {self._verdict(compared)}"
-        return self._explanation("pair", answer, [label], merge=compared, direct=direct)
+        notes = self._decisions_between(compared, answer)
+        return self._explanation("pair", answer, [label], merge=compared, direct=direct, notes=notes)
+
+    def _decisions_between(self, compared: ComparedClusters, answer: str) -> list[str]:
+        """The decisions on both sides of a comparison that the answer does not cite: those that agree with it."""
+        return [one for one in self.causes.about_pair(compared.left, compared.right) if one not in answer]
 
     def decisions_about(self, label: int) -> tuple[str, ...]:
         """The decisions of users about mentions of an author, one sentence for each."""

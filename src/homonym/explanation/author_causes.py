@@ -237,10 +237,31 @@ class AuthorCauses:
         wanted = {*mentions}
         wanted |= {document_of(one) for one in wanted}
         applied = [row for row in self.decisions.state.active if row.kind != UNSURE and _is_about(row, wanted)]
+        return self._listed(applied, [row for row in self.decisions.pending if self._is_pending(row, wanted)])
+
+    def about_pair(self, C: Iterable[str], D: Iterable[str]) -> tuple[str, ...]:
+        """Sentences about the decisions on a mention of C with one of D, and on their records."""
+        ours, theirs = {*C}, {*D}
+        records = {document_of(one) for one in ours | theirs}
+
+        def concerns(row: Decision) -> bool:
+            if row.kind == UNDO:
+                return any(one.number == row.undoes and concerns(one) for one in self.decisions.state.active)
+            others = {row.mention_b, *row.members}
+            return (
+                (row.mention_a in ours and not others.isdisjoint(theirs))
+                or (row.mention_a in theirs and not others.isdisjoint(ours))
+                or (row.kind == WRONG_RECORD and row.mention_a in records)
+            )
+
+        state, pending = self.decisions.state, self.decisions.pending
+        return self._listed(list(filter(concerns, state.active)), list(filter(concerns, pending)))
+
+    @staticmethod
+    def _listed(applied: Sequence[Decision], waiting: Sequence[Decision]) -> tuple[str, ...]:
         found = [decided(row) for row in applied[-LISTED_DECISIONS:]]
         if len(applied) > LISTED_DECISIONS:
             found.insert(0, f"{counted(len(applied), 'decision')} of users concern these mentions; the last ones are:")
-        waiting = [row for row in self.decisions.pending if self._is_pending(row, wanted)]
         return (
             *found,
             *(

@@ -27,6 +27,7 @@ from homonym.io.table_text import is_too_deep
 from homonym.records.fields import identifiers
 from homonym.records.fields.contributors import SUSPICIOUS, contributor_kind
 from homonym.records.fields.key_names import AUTHOR_KEYS, DOCUMENT_KEYS
+from homonym.records.formats.documents import plain_line
 from homonym.records.model import FIRST_YEAR, LAST_YEAR, Author, Document
 from homonym.records.parsing.splitting import Raw
 
@@ -315,7 +316,7 @@ def _require(usual: bool) -> None:
 
 
 def _parse(raws: list[Raw]) -> pa.Table:
-    lines = [raw.text.strip() for raw in raws]
+    lines = [plain_line(raw.text).strip() for raw in raws]
     # Each line has at least one object, so as many rows as lines means one document on each line.
     _require(not any(map(is_too_deep, lines)))  # on which Arrow crashes
     _require(all(line[:1] == b"{" and line[-1:] == b"}" for line in lines) and not any(raw.broken for raw in raws))

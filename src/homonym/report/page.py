@@ -61,21 +61,28 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_keep_percent_sign,
+        finalize=_finished,
     )
     environment.globals["version"] = __version__
     return environment
 
 
-def _keep_percent_sign(value: object) -> object:
-    r"""Put a no-break space between a number and its percent sign; markup is left alone.
+# Characters that reverse the text after them. Isolates, which pages use themselves, end with their element.
+_REVERSING = re.compile("[\u202a-\u202e]")
 
-    >>> _keep_percent_sign("95 % of 7 names")
-    '95\xa0% of 7 names'
+
+def _finished(value: object) -> object:
+    r"""A value as a page shows it; markup is left alone.
+
+    A no-break space is put between a number and its percent sign, and characters that reverse text are removed.
+
+    >>> _finished("95 % of 7 names"), _finished("Doe\u202e, Jane")
+    ('95\xa0% of 7 names', 'Doe, Jane')
     """
-    if type(value) is not str or " %" not in value:
+    if type(value) is not str:
         return value
-    return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", value)
+    text = value if value.isascii() else _REVERSING.sub("", value)
+    return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text) if " %" in text else text
 
 
 def percent(value: float) -> str:

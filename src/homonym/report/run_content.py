@@ -201,7 +201,8 @@ def _choose(connection: duckdb.DuckDBPyConnection) -> None:
     by_doubt = "doubt DESC NULLS LAST, authors DESC, mentions DESC, block"
     hard = f"SELECT * FROM names WHERE mentions > 1 AND coalesce(doubt, {MILLION}) >= {round(LEAST_DOUBT * MILLION)}"
     _save(connection, "hardest", hard, by_doubt, LISTED)
-    _save(connection, "largest", "SELECT * FROM people", "documents DESC, mentions DESC, author_id", LISTED)
+    large = "SELECT * FROM people WHERE documents >= least((SELECT max(documents) FROM people), 2)"
+    _save(connection, "largest", large, "documents DESC, mentions DESC, author_id", LISTED)
     doubtful = f"SELECT * FROM people WHERE mentions > 1 AND confidence < {DOUBTFUL}"
     _save(connection, "doubtful", doubtful, "doubt DESC, confidence, author_id", LISTED)
     number = _rows(connection, "SELECT count(*) FROM names")[0][0]

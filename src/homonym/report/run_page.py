@@ -307,7 +307,8 @@ def _test_sentences(summary: Mapping[str, Any], totals: ResultTotals) -> list[st
         if found and found["precision"] is None:
             whence = "the default"
         lines.append(
-            f"The limit, which the evidence for joining two groups of papers must exceed, is {limit}: {whence}."
+            "The limit, which the evidence for joining two groups of papers must exceed, is "
+            f"{_plain_limit(limit)}: {whence}."
         )
     if background := summary.get("background"):
         # The page is not the place for an option of the command line, which browsers break after its hyphens.
@@ -315,6 +316,16 @@ def _test_sentences(summary: Mapping[str, Any], totals: ResultTotals) -> list[st
     if totals.confidence is None:
         lines.append("There is no confidence: there was too little to learn from how often mistakes happen.")
     return lines
+
+
+def _plain_limit(limit: str) -> str:
+    """The limit as a number, if only one parameter has a value.
+
+    >>> _plain_limit("kappa 7.12"), _plain_limit("alpha 0.5, kappa 7"), _plain_limit("κ = 7")
+    ('7.12 (kappa)', 'alpha 0.5, kappa 7', 'κ = 7')
+    """
+    name, _, value = limit.partition(" ")
+    return f"{value} ({name})" if value.replace(".", "").isdigit() else limit
 
 
 IDENTIFIERS = {"orcid": "ORCID", "researcherid": "ResearcherID", "isni": "ISNI", "email": "e-mail address"}

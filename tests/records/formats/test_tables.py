@@ -943,5 +943,24 @@ def test_row_that_repeats_position_and_name_is_reported(tmp_path: Path) -> None:
     assert found.document is not None
     assert [(author.position, author.name) for author in found.document.authors] == [(0, "Doe, J"), (1, "Doe, J")]
     assert [problem.reason for problem in found.problems] == [
-        "'Doe, J' is there twice at position 0; the first row is used"
+        "an earlier row of the document has 'Doe, J' at position 0, too"
     ]
+
+
+def test_rows_of_one_document_that_differ_are_reported(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "id,name,title,year,journal,doi\n"
+        '1,"Doe, J",Coins,2014,J. Coins,10.1000/X\n'
+        '1,"Roe, R",coins ,2015,,https://doi.org/10.1000/x\n'
+        '1,"Poe, E",Stamps,2014.0,J.  COINS,\n'
+        '2,"Doe, J",Coins,2014,J. Coins,\n'
+    )
+    first, second = read_documents(path)
+    assert [(problem.lost, problem.reason) for problem in first.problems] == [
+        ("field", "another row of the document has another title: 'Coins', then 'Stamps'"),
+        ("field", "another row of the document has another year: '2014', then '2015'"),
+    ]
+    assert first.document is not None
+    assert (first.document.title, first.document.year, len(first.document.authors)) == ("Coins", 2014, 3)
+    assert not second.problems

@@ -20,6 +20,7 @@ from homonym.io.table_text import json_object
 from homonym.records.fields import identifiers
 from homonym.records.fields.contributors import set_apart_contributors
 from homonym.records.fields.key_names import AUTHOR_KEYS, DOCUMENT_KEYS
+from homonym.records.fields.markup import plain_text
 from homonym.records.model import (
     Author,
     BrokenRecordError,
@@ -48,6 +49,12 @@ _SPREAD = re.compile(rb'\s*+(?:\[\s*+\{|\{[ \t\r]*+\n\s*+")')
 
 _NO_NAME = "author {} has no name"
 
+# What entities and tags begin with; most lines have neither.
+_MARKUP = re.compile(rb"&#?\w{1,30};|</?[A-Za-z]")
+# The texts of a document that may have markup in them, and those of an author.
+_TEXTS = ("title", "abstract", "venue", "keywords", "categories", "referenced_authors", "other_contributors")
+_AUTHOR_TEXTS = ("name", "affiliations")
+
 
 def parse_document(line: bytes, context: object = None) -> Parsed:
     """Read one document.
@@ -65,9 +72,12 @@ def parse_document(line: bytes, context: object = None) -> Parsed:
         raise BrokenRecordError("this is a mention with bags, not a document (use homonym cluster)")
     notes: list[Note] = []
     raw = DOCUMENT_KEYS.renamed(raw, notes)
+    has_markup = _MARKUP.search(line) is not None
+    if has_markup:
+        raw = _plain_texts(raw, _TEXTS)
     document = Document(
         id=identifier(raw, "id"),
-        authors=_authors(raw.get("authors"), notes),
+        authors=_authors(raw.get("authors"), notes, has_markup=has_markup),
         title=_text(raw, "title", notes),
         abstract=_text(raw, "abstract", notes),
         year=publication_year(raw.get("year"), notes),
@@ -89,6 +99,39 @@ def parse_document(line: bytes, context: object = None) -> Parsed:
 def _is_gap(entries: list[Any], note: str) -> bool:
     """Whether a note is about an entry that is null."""
     return note in {_NO_NAME.format(position) for position, entry in enumerate(entries) if entry is None}
+
+
+def _plain_texts(raw: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """An object whose texts have no HTML: "D&#x27;Oro" is D'Oro.
+
+    >>> _plain_texts({"id": "a&amp;b", "title": "CO<sub>2</sub>", "keywords": ["R&amp;D", 7]}, ("title", "keywords"))
+    {'id': 'a&amp;b', 'title': 'CO2', 'keywords': ['R&D', 7]}
+    """
+    return raw | {name: _plain(raw[name]) for name in names if raw.get(name)}
+
+
+def plain_line(line: bytes) -> bytes:
+    """A line of the documents format without HTML in its texts; the same line if it has none.
+
+    >>> plain_line(b'{"id": "a", "authors": ["D&#x27;Oro, P", {"name": "M&uuml;ller"}, null]}').decode()
+    '{"id":"a","authors":["D\\'Oro, P",{"name":"Müller"},null]}'
+    """
+    if not _MARKUP.search(line):
+        return line
+    try:
+        raw = json_object(line)
+    except ValueError:  # which the parser reports
+        return line
+    authors = raw.get("authors")
+    if isinstance(authors, list):
+        raw["authors"] = [_plain_texts(one, _AUTHOR_TEXTS) if isinstance(one, dict) else _plain(one) for one in authors]
+    return orjson.dumps(_plain_texts(raw, _TEXTS))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return plain_text(value) if isinstance(value, str) and ("&" in value or "<" in value) else value
 
 
 def load_object(line: bytes) -> dict[str, Any]:
@@ -119,7 +162,7 @@ def optional_identifier(raw: dict[str, Any], key: str) -> str | None:
     return str(value)
 
 
-def _authors(entries: Any, notes: list[Note]) -> list[Author]:
+def _authors(entries: Any, notes: list[Note], *, has_markup: bool = False) -> list[Author]:
     if not isinstance(entries, list):
         raise BrokenRecordError("'authors' is missing or not a list")
     require_few_authors(len(entries))
@@ -129,6 +172,8 @@ def _authors(entries: Any, notes: list[Note]) -> list[Author]:
             entry = {"name": entry}
         if isinstance(entry, dict):
             entry = AUTHOR_KEYS.renamed(entry, notes)
+            if has_markup:
+                entry = _plain_texts(entry, _AUTHOR_TEXTS)
         name = entry.get("name") if isinstance(entry, dict) else None
         if not isinstance(name, str) or not name.strip():
             notes.append(("author", _NO_NAME.format(position)))
@@ -290,7 +335,7 @@ def document_line(document: Document) -> bytes:
 
 
 def stored_line(text: bytes, document: Document) -> bytes:
-    """The line that is stored of a document: as it was read, or written again if it has keys of other names.
+    """The line that is stored of a document: as it was read but without HTML, or written again if it has other keys.
 
     >>> text = b'{"id": "a", "authors": [{"name": "Doe, J", "affiliation": "MIT"}]}'
     >>> stored_line(text, parse_document(text)[0])
@@ -299,7 +344,7 @@ def stored_line(text: bytes, document: Document) -> bytes:
     raw = load_object(text)
     entries = [entry for entry in raw.get("authors") or () if isinstance(entry, dict)]
     is_own = not DOCUMENT_KEYS.has_others(raw) and not any(map(AUTHOR_KEYS.has_others, entries))
-    return text if is_own else document_line(document)
+    return plain_line(text) if is_own else document_line(document)
 
 
 def _author_object(author: Author) -> dict[str, Any]:

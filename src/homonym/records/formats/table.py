@@ -7,7 +7,7 @@ Columns are recognised by their usual names, or named by the user (`--columns`);
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, islice, pairwise
@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from homonym.errors import InputError
+from homonym.errors import InputError, word_list
 from homonym.io import inputs
 from homonym.io.inputs import COLUMNAR, HEAD_BYTES, TOO_LONG, InputLine, Source
 from homonym.io.table_text import TOO_DEEP, Header, is_too_deep, line_end, read_header, unprotected
@@ -71,6 +71,9 @@ _FIRST_ROWS = 1000
 Rows = Iterable[dict[str, Any] | str]
 """Column to cell for each row; a text in place of a row says why rows are missing."""
 
+
+# Maximum number of values, and of characters of each, in a message.
+_SHOWN_VALUES, _SHOWN = 3, 60
 
 # Columns of SpringerLink, which writes lists of authors without any separator.
 _SPRINGER = frozenset({"itemtitle", "itemdoi", "authors", "contenttype"})
@@ -323,6 +326,7 @@ def parse(text: bytes, table: TableLayout) -> Parsed | None:
     merged: Values
     if table.by_author:
         authors = _authors_of_rows(found, notes)
+        _note_differences(found, notes)
         merged = {
             field: next((row[field] for row in found if row[field] not in (None, "")), None) for field in table.fields
         }
@@ -381,13 +385,42 @@ def _objects(text: bytes) -> list[dict[str, Any]]:
     return list(found)
 
 
+# Fields of a document that are the same in all its rows, each with a form in which equal values are equal.
+_SAME_IN_ALL_ROWS: Mapping[str, Callable[[Any], object]] = {
+    "title": lambda cell: text_of(cell).casefold(),
+    "year": lambda cell: publication_year(_year(cell), []) or text_of(cell),
+    "venue": lambda cell: text_of(cell).casefold(),
+    "doi": lambda cell: identifiers.normalise("doi", text_of(cell)) or text_of(cell),
+    "pmid": text_of,
+}
+
+
+def _note_differences(rows: list[Values], notes: list[Note]) -> None:
+    """Note each field of the document that differs between its rows; the first value is used."""
+    for field, normal in _SAME_IN_ALL_ROWS.items():
+        if len({str(row.get(field) or "") for row in rows}) == 1:
+            continue
+        values: dict[object, str] = {}
+        for row in rows:
+            if form := normal(cell := row.get(field)):
+                values.setdefault(form, text_of(cell))
+        if len(values) > 1:
+            first, *others = (_cut(text) for text in islice(values.values(), _SHOWN_VALUES))
+            what = f"another row of the document has another {field}: {first}, then {word_list(others)}"
+            notes.append(("field", what))
+
+
+def _cut(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…")
+
+
 def _without_repeats(rows: list[tuple[int, Values]], notes: list[Note]) -> list[tuple[int, Values]]:
     """Rows with their positions, without those that repeat the position and the name of another one."""
     kept: dict[tuple[int, str], tuple[int, Values]] = {}
     for place, row in rows:
         name = table_authors.name_of(row)
         if kept.setdefault((place, name), (place, row))[1] is not row:
-            notes.append(("author", f"{name!r} is there twice at position {place}; the first row is used"))
+            notes.append(("author", f"an earlier row of the document has {name!r} at position {place}, too"))
     return list(kept.values())
 
 
