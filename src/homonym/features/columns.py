@@ -25,7 +25,7 @@ from homonym.features.blocking import AuthorNames, author_names, blocked_names
 from homonym.features.text import Integers
 from homonym.io.table_text import is_too_deep
 from homonym.records.fields import identifiers
-from homonym.records.fields.contributors import SUSPICIOUS, contributor_kind
+from homonym.records.fields.contributors import SUSPICIOUS, is_plain
 from homonym.records.fields.key_names import AUTHOR_KEYS, DOCUMENT_KEYS
 from homonym.records.formats.documents import plain_line
 from homonym.records.model import FIRST_YEAR, LAST_YEAR, Author, Document
@@ -303,7 +303,7 @@ def _exceptions(table: pa.Table, blocking: str) -> list[int]:
     wrong = [cache[text] is None for text in coded.dictionary.to_pylist()]
     suspicious = pc.match_substring_regex(coded.dictionary, SUSPICIOUS)
     for code in np.flatnonzero(suspicious.to_numpy(zero_copy_only=False)).tolist():
-        wrong[code] |= contributor_kind(coded.dictionary[code].as_py()) is not None
+        wrong[code] |= not is_plain(coded.dictionary[code].as_py())
     places = np.flatnonzero(np.array(wrong, np.bool_)[coded.indices.to_numpy()])
     ends = authors.offsets.to_numpy()[1:] - authors.offsets[0].as_py()
     rows: list[int] = np.unique(np.searchsorted(ends, places, side="right")).tolist()
@@ -391,10 +391,10 @@ def _authors(author: pa.Array, number: Integers, blocking: str) -> AuthorColumns
 
 
 def _has_contributors(names: pa.Array) -> bool:
-    """Whether any name is not that of a person; a quick check leaves few names to look at."""
+    """Whether any name is not just that of a person; a quick check leaves few names to look at."""
     distinct = pc.unique(names).drop_null()
     suspicious = distinct.filter(pc.match_substring_regex(distinct, SUSPICIOUS))
-    return any(map(contributor_kind, suspicious.to_pylist()))
+    return not all(map(is_plain, suspicious.to_pylist()))
 
 
 def _identifiers(ids: pa.Array | None) -> Identifiers:

@@ -6,6 +6,7 @@ raises `BrokenRecordError` if the whole record is unusable. The reader adds the 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -86,6 +87,9 @@ class Problems:
 # Years outside this range are typing errors or placeholders such as 0 or 9999.
 FIRST_YEAR, LAST_YEAR = 1000, 2200
 
+# Four digits, also those of 201405 and 20140315; 20145 is no year.
+_LEADING_YEAR = re.compile(r"\s*+\d{4}(?!\d(?:\d\d)*+(?!\d))")
+
 Note = tuple[Loss, str]
 """What was lost inside a record that is otherwise used, and why."""
 
@@ -158,11 +162,16 @@ def publication_year(value: Any, notes: list[Note]) -> int | None:
     (2014, None, [('field', 'year 9999 is not a year')])
     >>> publication_year(2014.0, notes), publication_year(2014.5, notes), len(notes)
     (2014, None, 2)
+    >>> publication_year("20140315", notes), publication_year("20145", notes), notes[-1]
+    (2014, None, ('field', "year '20145' is not a year"))
     """
     if value is None or value == "":
         return None
     try:
-        year = int(value.strip()[:4]) if isinstance(value, str) else int(value) if value == int(value) else 0
+        if isinstance(value, str):
+            year = int(found[0]) if (found := _LEADING_YEAR.match(value)) else 0
+        else:
+            year = int(value) if value == int(value) else 0
     except (TypeError, ValueError, OverflowError):
         year = 0
     if FIRST_YEAR <= year <= LAST_YEAR:

@@ -17,7 +17,7 @@ from homonym.commands.convert import convert
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.inspect import inspect
 from homonym.names.parse import parse_name
-from homonym.records.fields.contributors import SUSPICIOUS, contributor_kind
+from homonym.records.fields.contributors import SUSPICIOUS, contributor_kind, is_plain
 from homonym.records.fields.people import _PLACEHOLDERS
 from homonym.records.formats.documents import parse_document
 from homonym.records.reader import read_documents
@@ -26,16 +26,29 @@ from homonym.settings import Settings
 GROUPS = (
     "Planck Collaboration", "The ATLAS Collaboration", "Collaboration, LIGO Scientific", "World Health Organization",
     "Department of Health, Education and Welfare", "Food and Drug Administration",
+    "Ministère de la Santé", "Ministerio de Salud", "Istituto Nazionale di Fisica", "本刊编辑部", "清华大学",
     "Alzheimer's Disease Neuroimaging Initiative", "ENCODE Project Consortium", "U.S. Geological Survey",
 )  # fmt: skip
 EDITORS = ("Doe, Jane (Ed.)", "Jane Doe (eds)", "Doe, Jane [editor]", "Doe, J., Ed.")
-MISSING = ("Anonymous", "[Anonymous]", "N/A", "et al.", "No author listed", ":", "unknown")
+MISSING = ("Anonymous", "[Anonymous]", "N/A", "et al.", "No author listed", ":", "unknown", "The Editors", "Staff")
 PEOPLE = (
     "Doe, Jane", "Jane Doe", "Doe, Ed.", "Nguyen The Anh", "W. H. Center", "In Ho Kim", "Na, Li",
     "Peter Hirsch and Dagmar Kain", "Duke of Wellington, Arthur",
-    "Doe, Jane for the ATLAS Team", "Roe and Poe, Ann",
+    "Roe and Poe, Ann",
     "van der Berg, A.", "Groupe, Anne", "Anon, A", "Park, National", "LI Xiaoming", "王小明", "Doe, Jane (Janie)",
 )  # fmt: skip
+# Names with remarks, and the name, the e-mail addresses and the ORCID in each.
+WITH_REMARKS = {
+    "Doe, Jane1 (AUTHOR) jane.doe@x.org": ("Doe, Jane", ["jane.doe@x.org"], None),
+    "Doe, Jane1, jane@x.org": ("Doe, Jane", ["jane@x.org"], None),
+    "Roe, Anna B.1,2 (AUTHOR)": ("Roe, Anna B.", [], None),
+    "Jane Doe <jane@x.org>": ("Jane Doe", ["jane@x.org"], None),
+    "Doe, Jane (ORCID: 0000-0002-1825-0097)": ("Doe, Jane", [], "0000-0002-1825-0097"),
+    "Jane Doe https://orcid.org/0000-0002-1825-0097": ("Jane Doe", [], "0000-0002-1825-0097"),
+    "Pierluca D&#x27;Oro": ("Pierluca D'Oro", [], None),
+    "Zden\u011bk Doe\u2079": ("Zden\u011bk Doe", [], None),
+    "Doe,\x00 Ja\x07ne": ("Doe, Jane", [], None),
+}
 
 
 def test_tells_people_from_groups_editors_and_missing_names() -> None:
@@ -46,15 +59,49 @@ def test_tells_people_from_groups_editors_and_missing_names() -> None:
 
 
 WORDS = st.sampled_from(
-    [*GROUPS, *EDITORS, *MISSING, *PEOPLE, *sorted(_PLACEHOLDERS), *"aN/.,:([)] ", "And", "of", "the"]
+    [
+        *GROUPS,
+        *EDITORS,
+        *MISSING,
+        *PEOPLE,
+        *WITH_REMARKS,
+        *sorted(_PLACEHOLDERS),
+        *"aN/.,:([)] 1²@&;\n",
+        "And",
+        "of",
+        "the",
+    ]
 )
 
 
 @given(st.lists(WORDS, max_size=4).map(" ".join) | st.lists(WORDS, max_size=4).map("".join))
 def test_the_quick_check_misses_no_contributor(name: str) -> None:
     """The fast path of homonym's own documents looks only at names that match this expression."""
-    if contributor_kind(name):
+    if not is_plain(name):
         assert pc.match_substring_regex(pa.array([name]), SUSPICIOUS).to_pylist() == [True]
+
+
+@pytest.mark.parametrize("name", WITH_REMARKS)
+def test_remarks_in_names_become_fields_on_both_paths(name: str, tmp_path: Path) -> None:
+    expected = WITH_REMARKS[name]
+    document, _ = parse_document(written([name]))
+    (author,) = document.authors
+    assert (author.name, author.emails, author.ids.get("orcid")) == expected
+    (tmp_path / "a.jsonl").write_bytes(written([{"name": name}]))
+    done = disambiguate(tmp_path / "a.jsonl", tmp_path / "a.parquet", Settings(kappa=7))
+    assert pq.read_table(done.output)["name"].to_pylist() == [expected[0]]
+
+
+def test_numbers_of_dblp_and_names_of_one_word_are_no_remarks() -> None:
+    assert all(map(is_plain, ("Wei Wang 0001", "User7", "Roe1, Anna", "jane@x.org", "0000-0002-1825-0097")))
+
+
+def test_a_person_who_writes_for_a_group_is_kept_and_so_is_the_group() -> None:
+    document, _ = parse_document(
+        written(["Doe J, on behalf of the ABC Group", "Roe, Ann for the ATLAS Team", "Poe, A"])
+    )
+    assert [author.name for author in document.authors] == ["Doe J", "Roe, Ann", "Poe, A"]
+    assert document.other_contributors == ["ABC Group", "ATLAS Team"]
 
 
 def written(authors: list[Any]) -> bytes:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from homonym.records.fields.people import GROUP_WORD, folded, is_group, is_placeholder
+from homonym.records.fields.name_remarks import REMARK, without_remarks
+from homonym.records.fields.people import EAST_ASIAN_GROUP, GROUP_WORD, folded, is_group, is_placeholder
 from homonym.records.model import Author, Document, Note
 
 # Identifiers that databases give to every entry of an author list, groups included.
@@ -27,10 +28,13 @@ _EDITOR = re.compile(
     r"|,[^,]*, ?(?:eds?\.|editors?)[ .]*$",
     re.IGNORECASE,
 )
-#: What every contributor that is no person has in its name: a quick check of many names, which few people match.
+# "Doe, J, on behalf of the ABC Group", "Doe, Jane for the ATLAS Team": a person, and the group behind the person.
+_BEHALF = re.compile(r"[\s,;]+[(\[]?(?:on behalf of(?: the)?|for the) ([^)\]]+)[)\]]?\.?$", re.IGNORECASE)
+#: What every name has that `set_apart_contributors` changes or removes: a quick check of many names, which few people
+#: match.
 SUSPICIOUS = (
-    rf"(?i){GROUP_WORD.pattern}|collaborations| (?:of|for|the|and|für) |[(\[:]|,[^,]*, ?ed"
-    r"|^\W*(?:anon|auth|and|e\W*t|n\W*a|no|nul|oth|unk|var)"
+    rf"(?i){GROUP_WORD.pattern}|{EAST_ASIAN_GROUP.pattern}|{REMARK}|collaborations| (?:of|for|the|and|für) |[(\[:]"
+    r"|,[^,]*, ?ed|^\W*(?:anon|auth|and|e\W*d|e\W*t|n\W*a|no|nul|oth|s\W*t\W*a\W*f|the|unk|var)"
 )
 
 
@@ -80,29 +84,54 @@ def group_and_person(name: str) -> tuple[str, str]:
 
     >>> group_and_person("Planck Collaboration: J. Doe"), group_and_person("Doe, J"), group_and_person("N/A")
     (('Planck Collaboration', 'J. Doe'), ('', 'Doe, J'), ('N/A', ''))
+    >>> group_and_person("Doe J, on behalf of the ABC Group"), group_and_person("Doe, Jane for the ATLAS Team")
+    (('ABC Group', 'Doe J'), ('ATLAS Team', 'Doe, Jane'))
     """
+    if (
+        " " in name
+        and (found := _BEHALF.search(name))
+        and (GROUP_WORD.search(found[1]) or "behalf" in found[0].lower())
+    ):
+        person = name[: found.start()].strip()
+        if folded(person) and not contributor_kind(person):
+            return found[1].strip(), person
     group, colon, person = name.partition(":")
     if colon and person.strip() and contributor_kind(group) == "a group" and not contributor_kind(person.strip()):
         return group.strip(), person.strip()
     return (name, "") if contributor_kind(name) else ("", name)
 
 
+def is_plain(name: str) -> bool:
+    """Whether `set_apart_contributors` leaves an entry with this name as it is.
+
+    >>> is_plain("Doe, Jane"), is_plain("Jane Doe <j@x.org>"), is_plain("Planck Collaboration")
+    (True, False, False)
+    """
+    return without_remarks(name) is None and group_and_person(name) == ("", name)
+
+
 def set_apart_contributors(document: Document, notes: list[Note]) -> None:
     """Move entries that are no authors from `authors` to `other_contributors`, each with a note.
 
     An entry with a label, a block or an identifier of a person stays: the source says that it is a person. Of "Planck
-    Collaboration: J. Doe" the person stays. Entries that the format has noted are added to `other_contributors`.
+    Collaboration: J. Doe" the person stays. E-mail addresses, ORCIDs and other remarks in names become fields of the
+    author. Entries that the format has noted are added to `other_contributors`.
     """
     if notes:
         _add_noted(document, notes)
     kept: list[Author] = []
     for author in document.authors:
+        if remarks := without_remarks(author.name):
+            author.name = remarks.name
+            author.emails += [email for email in remarks.emails if email not in author.emails]
+            if remarks.orcid:
+                author.ids.setdefault("orcid", remarks.orcid)
         if is_marked_person(author):
             kept.append(author)
             continue
         group, person = group_and_person(author.name)
         if group:
-            _note(document, notes, group, contributor_kind(group))
+            _note(document, notes, group, contributor_kind(group) or "a group")
         if person or not group:  # entries without any name are rejected later
             author.name = person
             kept.append(author)

@@ -16,7 +16,9 @@ _NOT_LETTERS = re.compile(r"[^a-z0-9]+")
 _PLACEHOLDERS = frozenset(
     "anon anonymous author authors etal na nana nan noauthor noauthors noauthorlisted noauthorslisted noauthorgiven "
     "noauthornameavailable noauthornamesavailable noauthorsavailable noauthorshipindicated none notavailable "
-    "notspecified null others andothers unknown unknownauthor unknownunknown authorunknown various".split()
+    "notspecified null others andothers unknown unknownauthor unknownunknown authorunknown various "
+    "editor editors editorial editorialboard editorialoffice editorialstaff editorialteam theeditor theeditors staff "
+    "staffreporter staffwriter".split()
 ) | {""}
 _LONGEST_PLACEHOLDER = 60
 
@@ -32,8 +34,16 @@ GROUP_WORD = re.compile(
     r"|government|group|hospital|inc|initiative|institut[eo]?|investigators|laborator(?:y|ies)|limited|ltd|ministry"
     r"|museum|national|network|office|organi[sz]ation|panel|partnership|program(?:me)?|project|registry|research|school"
     r"|secretariat|services?|society|stud(?:y|ies)|survey|task force|team|trial|trust|union|universit(?:y|é|ät|à|at)"
-    r"|universidade?|working party)\b",
+    r"|universidade?|working party"
+    r"|minist(?:ère|ere|erio|ério|ero|erium)|istituto|laboratoire|laboratorio|gesellschaft|forschungsgemeinschaft"
+    r"|stiftung|société|sociedade?|società|asociación|associação|associazione|fundación|fundação|fondation|fondazione"
+    r"|comité|comisión|comissão|hochschule|bundes(?:amt|anstalt|institut|ministerium)|universitet|uniwersytet)\b",
     re.IGNORECASE,
+)
+# The ends of the names of organisations in Chinese and Japanese, which have no blanks; "本刊" is "this journal".
+EAST_ASIAN_GROUP = re.compile(
+    r"^本刊|(?:大学|大學|学院|學院|科学院|研究院|研究所|委员会|委員会|公司|中心|学会|學會|协会|協会|医院|病院"
+    r"|编辑部|編輯部|编委会|课题组|課題組)$"
 )
 # Words of groups that are also surnames: "Forrest Council" is a person, unless further words follow.
 _ALSO_SURNAMES = frozenset(
@@ -74,11 +84,15 @@ def is_group(name: str) -> bool:
     [False, True, True]
     >>> [is_group(name) for name in ("Department of Health, Wales", "Doe, Jane of Oz", "Food and Drug Administration")]
     [True, False, True]
+    >>> [is_group(name) for name in ("Ministerio de Salud", "本刊编辑部", "清华大学", "王小明")]
+    [True, True, True, False]
     >>> [is_group(name) for name in ("Ann Doe and Bo Roe", "Roe and Poe, Ann", "Doe, J for the ATLAS Team")]
     [False, False, False]
     """
     surname, comma, _ = name.rstrip(" ,").partition(",")
     has_small_word = name.count(" ") > 1 and any(map(surname.__contains__, _SMALL_WORDS))
+    if not name.isascii() and EAST_ASIAN_GROUP.search(name):
+        return True
     if comma:
         return has_small_word and GROUP_WORD.search(surname) is not None
     if has_small_word:

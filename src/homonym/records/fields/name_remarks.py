@@ -1,0 +1,60 @@
+"""Remarks that sources write into the names of authors: e-mail addresses, ORCIDs, roles, numbers of affiliations.
+
+EBSCO has "Doe, Jane1 (AUTHOR) j@x.org", repositories have "Doe, Jane (ORCID: 0000-…)", web forms "Jane Doe <j@x.org>".
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from homonym.records.fields import identifiers
+from homonym.records.fields.affiliations import address_and_emails
+from homonym.records.fields.markup import ENTITY, plain_text
+
+_CONTROLS = dict.fromkeys([*range(0x20), 0x7F]) | dict.fromkeys(range(0x09, 0x0E), " ")
+_DIGIT = "[0-9¹²³⁰-⁹]"
+#: What every name with remarks has, in the notation of Python and of Arrow.
+REMARK = rf"[\x00-\x1f\x7f@&]|{_DIGIT}|(?i:\(aut)"
+_SUSPICIOUS = re.compile(REMARK)
+_ROLE = re.compile(r"\s?\((?:author|aut)\)", re.IGNORECASE)
+# Numbers directly behind the last letter or full stop of a name with several words; "Wei Wang 0001" is one of DBLP's.
+_NUMBERS = re.compile(rf"(?<=[^\W\d_]|\.){_DIGIT}{{1,3}}+(?:\s?[,;]\s?{_DIGIT}{{1,3}}+)*+(?=[\s*†‡§]*$)")
+_GAPS = re.compile(r"\s*,(?:\s*,)+")
+
+
+class PlainName(NamedTuple):
+    """A name without remarks, and the e-mail addresses and the ORCID that it had."""
+
+    name: str
+    emails: tuple[str, ...]
+    orcid: str
+
+
+@lru_cache(maxsize=1 << 15)
+def without_remarks(name: str) -> PlainName | None:
+    """The parts of a name that has remarks; None for other names, and if nothing but remarks would be left.
+
+    >>> without_remarks("Doe, Jane1 (AUTHOR) jane@x.org")
+    PlainName(name='Doe, Jane', emails=('jane@x.org',), orcid='')
+    >>> without_remarks("Doe, Jane (0000-0002-1825-0097)").orcid
+    '0000-0002-1825-0097'
+    >>> without_remarks("Doe, Jane"), without_remarks("j@x.org"), without_remarks("Karel D&#x27;Or").name
+    (None, None, "Karel D'Or")
+    """
+    if not _SUSPICIOUS.search(name):
+        return None
+    plain = name.translate(_CONTROLS)
+    plain, emails = address_and_emails(plain) if "@" in plain else (plain, ())
+    if ENTITY.search(plain):
+        plain = plain_text(plain)
+    found = identifiers.split_at_orcids(plain)
+    orcid = identifiers.orcid(found[0][1]) if found else None
+    if orcid:
+        plain = identifiers.without_orcid_label(found[0][0])
+    plain = _ROLE.sub("", plain).strip()
+    if " " in plain and "&" not in plain:
+        plain = _NUMBERS.sub("", plain)
+    plain = " ".join(_GAPS.sub(",", plain).split()).strip(" ,")
+    return PlainName(plain, emails, orcid or "") if plain and plain != name and not plain.isnumeric() else None
