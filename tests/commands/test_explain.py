@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
+import lxml.html
 import orjson
 import pytest
 
@@ -211,6 +213,15 @@ def test_pages_and_figures_escape_what_titles_contain(what: list[str], result: P
     assert "\x1b" not in (tmp_path / "why.svg").read_text()
 
 
+def test_page_names_the_papers_that_were_compared(result: Path, tmp_path: Path) -> None:
+    explain(result, "d1#0", "d2#0", output=tmp_path / "together.html")
+    page = lxml.html.parse(tmp_path / "together.html").getroot().text_content()
+    assert re.search(r"Joined: .*d\d#0\).* with .*d\d#0\)", page)
+    explain(result, "d1#0", "d4#0", output=tmp_path / "apart.html")
+    page = lxml.html.parse(tmp_path / "apart.html").getroot().text_content()
+    assert re.search(r"Compared: .*d\d#0\).* with .*d4#0\)", page)
+
+
 @pytest.mark.parametrize(
     ("what", "message"),
     [
@@ -220,7 +231,7 @@ def test_pages_and_figures_escape_what_titles_contain(what: list[str], result: P
         (["WANG, W/000000000000"], "has no name, mention id or author id"),
         (["d1#0", "d1#1"], "only mentions of one name are compared"),
         (["Quixotic, Zoltan"], "'Quixotic, Zoltan'; no name is like it"),
-        ([""], "has no name, mention id or author id ''"),
+        ([" "], "nothing to explain; give a name, a mention id or an author id."),
     ],
 )
 def test_refuses_what_it_cannot_find_with_one_sentence(what: list[str], message: str, result: Path) -> None:

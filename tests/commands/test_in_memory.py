@@ -172,12 +172,30 @@ def test_labels_may_be_a_list_of_dictionaries(result: Result) -> None:
         (lambda _: disambiguate([{"id": "a"}], settings={"kappa": 7}), "settings must be a value of the class"),  # type: ignore[call-overload]
         (lambda _: disambiguate([{"id": "a"}], columns="Names"), "columns must be a dictionary such as"),  # type: ignore[call-overload]
         (lambda _: disambiguate(pd.DataFrame()), "it has no columns. Name the columns"),
+        (lambda _: disambiguate([{"id": "a"}], Settings(kappa=7)), r"output must be a path \(settings have a name"),  # type: ignore[call-overload]
+        (lambda _: disambiguate(pl.LazyFrame({"x": [1]})), r"LazyFrame; call its method collect\(\) first"),  # type: ignore[call-overload]
     ],
 )
 def test_wrong_arguments_get_one_sentence(call: Any, message: str, result: Result) -> None:
     with pytest.raises(HomonymError, match=message) as found:
         call(result)
     assert "\n" not in str(found.value)
+
+
+def test_problems_name_the_data_and_no_private_file(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"id": [1, 1], "name": ["Doe, J", "Roe, R"], "title": "On x", "year": [2001, 2002]})
+    expected = "the data, record 1: another row of the document has another year: '2001', then '2002'"
+    for summary in (disambiguate(rows, settings=LIMIT).summary, disambiguate(rows, tmp_path / "out", LIMIT)):
+        assert [str(one).partition(";")[0] for one in summary.problems.first] == [expected]
+
+
+def test_labels_may_name_documents_and_positions(result: Result) -> None:
+    rows = [
+        {"document_id": row["document_id"], "position": row["position"], "author": row["author_id"]}
+        for row in result.mentions.to_pylist()
+    ]
+    for gold in (rows, pd.DataFrame(rows), pl.DataFrame(rows)):
+        assert result.evaluate(gold).bcubed.f1 == 1
 
 
 def test_files_are_removed_with_the_result() -> None:

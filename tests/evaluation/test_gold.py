@@ -74,6 +74,13 @@ def test_reads_parquet_with_numbers_and_nulls(tmp_path: Path) -> None:
     assert labels(read_gold(str(path))) == {"1": "a", "3": "c"}
 
 
+def test_reads_documents_with_positions(tmp_path: Path) -> None:
+    text = "position,document_id,author\n0,W1,J1\n2.0,W1,3\n,W2,x\n1,W3,J2\n"
+    assert labels(read_gold(written(tmp_path, text, "a.csv"))) == FROM_DOCUMENTS
+    lines = '{"document_id": "W1", "position": 0, "author": "J1"}\n{"document_id": "W3", "position": 1, "author": "J2"}'
+    assert labels(read_gold(written(tmp_path, lines, "a.jsonl"))) == {"W1#0": "J1", "W3#1": "J2"}
+
+
 def test_counts_lines_that_cannot_be_parsed(tmp_path: Path) -> None:
     broken = 'garbage\n{"mention_id": "m1", "author": "a"}\n{"mention_id": "m\n[1]\n{"no": "id"}\n'
     strange = '{"mention_id": null, "author": "a"}\n{"id": "W1", "authors": 7}\n{"mention_id": "m2", "author": [1]}\n'

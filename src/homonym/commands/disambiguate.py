@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
-from homonym.commands.in_memory import Data, Result, destination, files_of
+from homonym.commands.in_memory import Data, Result, destination, files_of, name_data
 from homonym.commands.result import (
     CalibratedRun,
     ResultPlace,
@@ -28,6 +29,7 @@ from homonym.commands.run import (
     require_mentions,
     statistics_files,
 )
+from homonym.errors import require_type
 from homonym.io.urls import is_url, local_path
 from homonym.records.reader import Columns
 from homonym.runtime.progress import Advance, Listener
@@ -100,6 +102,7 @@ def disambiguate(
     the records. Rejected records are written to `rejects`. `pairs` is a table of the user's decisions: mention_a,
     mention_b, and the relation `same` or `different`. `excel` writes CSV for spreadsheets.
     """
+    require_type("output", output, (str, os.PathLike, type(None)), "a path (settings have a name: settings=…)")
     with destination(output) as place, files_of(inputs, format, columns) as (paths, known_format):
         run = prepare_run(
             paths, settings, format=known_format, columns=columns, strict=strict, rejects=rejects, resources=resources,
@@ -113,6 +116,7 @@ def disambiguate(
         with open_engine(run) as engine:
             read = engine.read_documents(run.inputs, run.settings)
             summary = find_authors(run, engine, read, files)
+        name_data(summary, inputs, paths)
     return summary if output is not None else Result(summary)
 
 

@@ -142,6 +142,8 @@ def _find(folder: Path, settings: Settings, what: str) -> _Subject:
     from homonym.io.tables import look_up
 
     text = what.strip()
+    if not text:
+        raise InputError("nothing to explain; give a name, a mention id or an author id.")
     looks_like_id = re.fullmatch(r".+(/[0-9a-f]{12,64}|#\d+)", text) is not None
     if looks_like_id and "/" in text and (found := _find_author(folder, text)):
         return found

@@ -11,6 +11,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -50,6 +51,8 @@ class ArrowStream(Protocol):
 Data = str | Path | ArrowStream | Sequence[str | Path | Mapping[str, Any]]
 """Paths, a table, or a list of dictionaries: documents, or rows of a table."""
 
+# What messages call data in memory.
+DATA = "the data"
 # Authors that a notebook shows.
 _SHOWN = 10
 
@@ -165,7 +168,7 @@ class Result:
     def evaluate(self, gold: Data, **options: Any) -> Evaluation:
         """Compare the result with labels; see `homonym.evaluate`.
 
-        Labels are files, or a table or list of dictionaries with mention_id and author.
+        Labels are files, or a table or list of dictionaries with mention_id (or document_id and position) and author.
 
         >>> import homonym
         >>> papers = [{"id": key, "title": "Graph kernels", "authors": ["Doe, J"]} for key in "ab"]
@@ -257,7 +260,9 @@ def _require_paths(inputs: object, expected: str) -> None:
     for entry in entries:
         if not isinstance(entry, str | os.PathLike):
             some = f"a {type(inputs).__name__} with " if entry is not inputs else ""
-            raise InputError(f"{expected}, but got {some}{described(entry)}.")
+            # Tables that are not computed yet, as of polars, have this method.
+            hint = "; call its method collect() first" if hasattr(entry, "collect") else ""
+            raise InputError(f"{expected}, but got {some}{described(entry)}{hint}.")
 
 
 @contextmanager
@@ -291,7 +296,7 @@ def files_of(inputs: Data, format: str | None, columns: Columns | None = None) -
         return
     with _private_folder() as folder:
         path, known_format = _write_data(inputs, folder, format)
-        with _named("the data", path):
+        with _named(DATA, path):
             yield path, known_format
 
 
@@ -302,6 +307,14 @@ def _named(name: str, path: Path) -> Iterator[Path]:
         yield path
     except HomonymError as error:
         raise type(error)(str(error).replace(str(path), name)) from error
+
+
+def name_data(summary: Summary, inputs: Data, paths: Paths) -> None:
+    """Let the problems and warnings of a run call data in memory so, and not by the path of a private file."""
+    if is_data(inputs):
+        problems = summary.problems
+        problems.first[:] = [replace(one, file=one.file.replace(str(paths), DATA)) for one in problems.first]
+        summary.warnings[:] = [one.replace(str(paths), DATA) for one in summary.warnings]
 
 
 def _write_data(data: Any, folder: Path, format: str | None) -> tuple[Path, str | None]:

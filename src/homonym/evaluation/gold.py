@@ -32,7 +32,12 @@ AUTHOR = "author"
 AUTHOR_COLUMNS = ("author", "author_id")
 """Columns that may hold that label; the first one present is used."""
 
-EXPECTED = "expected documents or mentions as JSON lines, or CSV, TSV or Parquet with mention_id and author"
+EXPECTED = (
+    "expected documents or mentions as JSON lines, or CSV, TSV or Parquet with mention_id (or document_id and "
+    "position) and author"
+)
+# Columns that together say which mention a row is about.
+PLACE_COLUMNS = ("document_id", "position")
 
 
 @dataclass(frozen=True)
@@ -193,11 +198,13 @@ class _LabelReader:
 
     def _column_labels(self, table: TableReader) -> Iterator[pa.RecordBatch]:
         column = self._label_column(table.columns)
-        if "mention_id" not in table.columns or column is None:
+        place = ["mention_id"] if "mention_id" in table.columns else list(PLACE_COLUMNS)
+        if not {*place} <= {*table.columns} or column is None:
             expected = EXPECTED if self.key == AUTHOR else f"expected mention_id and {self.label}"
             raise InputError(f"{table.name} has the columns {', '.join(table.columns)}; {expected}.")
-        for batch in table.batches(["mention_id", column], self.skip):
-            mention, label = batch.columns
+        for batch in table.batches([*place, column], self.skip):
+            *which, label = batch.columns
+            mention = which[0] if len(which) == 1 else _mention_ids(*which)
             if self.key != AUTHOR:
                 label = pa.array([self._only([value]) for value in label.to_pylist()], pa.string())
             has_label, has_mention = has_text(label), has_text(mention)
@@ -212,6 +219,17 @@ class _LabelReader:
         return next((column for column in columns if identifier_kind(column) == self.key), None)
 
 
+def _mention_ids(document: pa.Array, position: pa.Array) -> pa.Array:
+    """The ids of mentions at positions of documents; none where one of both is missing.
+
+    >>> _mention_ids(pa.array(["W1", "W2", None]), pa.array(["0", "1.0", "2"])).to_pylist()
+    ['W1#0', 'W2#1', None]
+    """
+    known = pc.and_(has_text(document), has_text(position))
+    whole = pc.replace_substring_regex(position, r"\.0$", "")  # as tables with missing values write whole numbers
+    return pc.if_else(known, pc.binary_join_element_wise(document, whole, "#"), None)
+
+
 def mentions_of(row: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """The mentions of a document or of a mention with bags: mention_id, and the object that describes the author.
 
@@ -220,6 +238,8 @@ def mentions_of(row: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     >>> mentions_of({"mention_id": "m1", "author": "J1"})
     [('m1', {'mention_id': 'm1', 'author': 'J1'})]
     """
+    if "mention_id" not in row and all(row.get(name) is not None for name in PLACE_COLUMNS):
+        row = row | {"mention_id": f"{row['document_id']}#{row['position']}"}
     if "mention_id" in row:
         mention = scalar_text(row["mention_id"])
         if mention is None:

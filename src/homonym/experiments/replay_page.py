@@ -65,7 +65,7 @@ def _final_sentence(step: ReplayStep) -> str:
 
 _HEADER = (
     "part", "documents", "mode", "precision", "recall", "F1", "authors", "ids changed", "redirects", "wrong", "lost",
-    "as batch", "CPU seconds",
+    "same as batch", "CPU seconds",
 )  # fmt: skip
 
 

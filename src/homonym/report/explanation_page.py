@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from homonym.errors import counted
-from homonym.explanation.explained import ComparedClusters, ExplainedAuthor, Explanation
-from homonym.explanation.wording import author_heading, grouped_parts, multiple, part_text, readable_text, type_text
+from homonym.explanation.explained import ComparedClusters, ExplainedAuthor, ExplainedMention, Explanation
+from homonym.explanation.wording import (
+    author_heading,
+    grouped_parts,
+    multiple,
+    part_text,
+    readable_text,
+    short_mention,
+    type_text,
+)
 from homonym.report.explanation_figures import dendrogram, dendrogram_of, verdict_title, waterfall
 from homonym.report.figures import Picture
 from homonym.report.page import PageFigure, Table, render_template
@@ -71,7 +79,12 @@ def _heading(author: ExplainedAuthor) -> str:
 
 
 def _comparison(found: Explanation, heading: str, compared: ComparedClusters) -> dict[str, object]:
-    sentences = [f"The score is {multiple(compared.share, compared.limit_name)}.", *compared.links, *compared.barriers]
+    sentences = [
+        _sides(found, compared),
+        f"The score is {multiple(compared.share, compared.limit_name)}.",
+        *compared.links,
+        *compared.barriers,
+    ]
     if compared.needed:
         sentences.append(f"Without this evidence they would not have been merged: {'; '.join(compared.needed)}.")
     caption = "What each piece of evidence adds to the score, in multiples of the {}. The bars sum to the score."
@@ -82,6 +95,19 @@ def _comparison(found: Explanation, heading: str, compared: ComparedClusters) ->
         "figure": PageFigure(drawn, caption.format(compared.limit_name)) if drawn else None,
         "parts": Table(("evidence", "in the collection", "× limit"), _rows(compared)),
     }
+
+
+def _sides(found: Explanation, compared: ComparedClusters) -> str:
+    """Which papers were joined or compared: the first one of each side, and the number of the others."""
+    authors = (*found.authors, *(other.author for other in found.others))
+    known = {mention.mention_id: mention for author in authors for mention in author.mentions}
+    left, right = (_first_paper([known[one] for one in side]) for side in (compared.left, compared.right))
+    return f"{'Joined' if compared.round is not None else 'Compared'}: {left} with {right}."
+
+
+def _first_paper(mentions: Sequence[ExplainedMention]) -> str:
+    more = f" and {counted(len(mentions) - 1, 'more mention')}" if len(mentions) > 1 else ""
+    return f"{short_mention(mentions[0])}{more}"
 
 
 def _rows(compared: ComparedClusters) -> Sequence[Sequence[str]]:

@@ -320,35 +320,34 @@ def _count_topics(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def _number_texts(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables `texts` (kind, text, feature) and `numbered` from the table `written`."""
-    connection.execute(
-        """CREATE OR REPLACE TABLE texts AS
-           SELECT kind, text, row_number() OVER (PARTITION BY kind ORDER BY text) - 1 AS feature
-           FROM (SELECT DISTINCT kind, text FROM written);
-           CREATE OR REPLACE TABLE numbered AS SELECT w.kind, w.document, w.position, t.feature
-               FROM written w JOIN texts t ON t.kind = w.kind AND t.text = w.text"""
-    )
-
-
 def _read_institutions(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the table `written` (kind, document, position, text) with the institutions of authors, and number them."""
+    """Make the tables `texts` (kind, text, feature) and `numbered` (document, position, feature) of institutions.
+
+    Most affiliations are written the same way many times, so texts are compared once for each spelling.
+    """
     connection.execute(
-        """CREATE TABLE written (kind VARCHAR, document BIGINT, position INTEGER, text VARCHAR);
-           CREATE TABLE affiliations AS
+        """CREATE TABLE affiliations AS
            SELECT document, position, unnest(affiliations) AS affiliation
            FROM (SELECT p.document, a.position, a.affiliations
                  FROM (SELECT document_id, unnest(authors) AS a FROM documents) s
-                 JOIN papers p ON p.document_id = s.document_id)"""
+                 JOIN papers p ON p.document_id = s.document_id);
+           CREATE TABLE spellings AS
+           SELECT affiliation, count(*) AS number FROM affiliations WHERE affiliation <> '' GROUP BY affiliation"""
     )
     connection.register("known", _common_institutions(connection))
     connection.execute(
-        f"""INSERT INTO written SELECT DISTINCT '{AFF}', a.document, a.position, coalesce(k.text, lower(a.affiliation))
-            FROM affiliations a LEFT JOIN known k ON k.affiliation = a.affiliation WHERE k.text <> ''
-               OR (k.text IS NULL AND a.affiliation <> '')"""
+        f"""CREATE TABLE spelled AS
+            SELECT s.affiliation, coalesce(k.text, lower(s.affiliation)) AS text
+            FROM spellings s LEFT JOIN known k ON k.affiliation = s.affiliation WHERE k.text IS NULL OR k.text <> '';
+            CREATE TABLE texts AS
+            SELECT '{AFF}' AS kind, text, row_number() OVER (ORDER BY text) - 1 AS feature
+            FROM (SELECT DISTINCT text FROM spelled);
+            CREATE TABLE numbered AS
+            SELECT DISTINCT a.document, a.position, n.feature FROM affiliations a
+            JOIN (SELECT s.affiliation, t.feature FROM spelled s JOIN texts t ON t.text = s.text) n
+            ON n.affiliation = a.affiliation"""
     )
     connection.unregister("known")
-    _number_texts(connection)
 
 
 def _common_institutions(connection: duckdb.DuckDBPyConnection) -> pa.Table:
@@ -356,8 +355,7 @@ def _common_institutions(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     (mentions,) = connection.sql("SELECT count(*) FROM members").fetchall()[0]
     most = max(MIN_AFFILIATIONS, mentions // MENTIONS_PER_AFFILIATION)
     common = connection.sql(
-        f"""SELECT affiliation FROM affiliations WHERE affiliation <> ''
-            GROUP BY affiliation ORDER BY count(*) DESC, affiliation LIMIT {most}"""
+        f"SELECT affiliation FROM spellings ORDER BY number DESC, affiliation LIMIT {most}"
     ).to_arrow_table()
     pairs = [(text, one) for text in common["affiliation"].to_pylist() for one in institutions(text) or ("",)]
     columns = list(zip(*pairs, strict=True)) or [(), ()]
