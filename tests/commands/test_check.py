@@ -183,6 +183,40 @@ def test_changed_after_the_last_update(result: Path) -> None:
     assert any("events.parquet: it is missing" in one for one in check(result).problems)
 
 
+def silently_read(path: Path, intact: pa.Table) -> bool:
+    try:
+        return not pq.read_table(path).equals(intact)
+    except (OSError, pa.ArrowException):
+        return False
+
+
+@pytest.mark.parametrize("name", [MENTIONS, DOCUMENTS])
+def test_a_flipped_bit_in_a_fresh_result_is_found(name: str, result: Path) -> None:
+    """Values that cannot be compressed are stored as they are: other values would be read without an error."""
+    path = result / name
+    intact, table = path.read_bytes(), pq.read_table(path)
+    found = 0
+    for place in range(4, len(intact) - 8):
+        path.write_bytes(intact[:place] + bytes([intact[place] ^ 1]) + intact[place + 1 :])
+        if found < 3 and silently_read(path, table):
+            found += 1
+            assert f"{name}: it cannot be read" in check(result).problems[0], place
+    assert found
+
+
+def test_an_update_refuses_files_that_were_changed_after_the_last_one(result: Path, tmp_path: Path) -> None:
+    living(result)
+    change(result / MENTIONS, lambda rows: rows[0].update(author_id=rows[1]["author_id"]))
+    with pytest.raises(InputError, match=r"mentions\.parquet: it was changed after the last update; .*homonym check"):
+        update(result, write(tmp_path / "new.jsonl", FILLERS[8:10]))
+
+
+def test_an_update_does_not_need_the_page(result: Path, tmp_path: Path) -> None:
+    living(result)
+    (result / REPORT).write_text("<!doctype html>mine</html>")
+    assert update(result, write(tmp_path / "new.jsonl", FILLERS[8:10])).update == 2
+
+
 def test_damaged_decisions(result: Path) -> None:
     (result / DECISIONS).write_bytes(b"SQLite format 3\0 and then nothing of that kind" * 99)
     assert "decisions.sqlite is not a file of decisions" in only_problem(result)

@@ -13,11 +13,14 @@ from click.testing import CliRunner
 
 from homonym.cli.app import cli
 from homonym.commands.convert import convert
+from homonym.commands.demo import demo
 from homonym.commands.disambiguate import disambiguate
+from homonym.commands.generate import generate
 from homonym.commands.run import Resources
 from homonym.errors import OutputError
 from homonym.io.outputs import require_distinct
 from homonym.settings import Settings
+from homonym.synthetic.corpus import Corpus
 
 DOCUMENTS = "".join(
     f'{{"id": "W{n}", "title": "On {n}", "authors": [{{"name": "Doe, J", "author": "{n % 2}"}}]}}\n' for n in range(6)
@@ -240,3 +243,34 @@ def test_files_that_are_found_next_to_an_input_are_inputs(tmp_path: Path, named:
     with pytest.raises(OutputError, match=f"{found} is an input and would be overwritten"):
         convert(tmp_path / named, tmp_path / "out.jsonl", rejects=tmp_path / found)
     assert (tmp_path / found).read_text() == "{}"
+
+
+def small_corpus(output: Path) -> Path:
+    return generate(output, Corpus(mentions=50))
+
+
+@pytest.mark.parametrize("command", [small_corpus, demo])
+def test_a_generated_corpus_replaces_no_files_of_others(
+    command: Callable[[Path], object], tmp_path: Path, records: Path
+) -> None:
+    result = disambiguate(records, tmp_path / "result", Settings(kappa=7)).output
+    page = (result / "report.html").read_bytes()
+    with pytest.raises(OutputError, match="is a result directory; name another"):
+        command(result)
+    assert (result / "report.html").read_bytes() == page
+    assert not (result / "documents.jsonl.gz").exists()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "documents.jsonl.gz").write_bytes(b"labelled by hand")
+    with pytest.raises(OutputError, match="was not made by homonym generate"):
+        command(tmp_path / "mine")
+    assert (tmp_path / "mine" / "documents.jsonl.gz").read_bytes() == b"labelled by hand"
+
+
+def test_a_demonstration_replaces_no_page_of_others(tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text("mine")
+    with pytest.raises(OutputError, match=r"report\.html was not made by"):
+        demo(tmp_path, mentions=50)
+
+
+def test_a_generated_corpus_replaces_its_own_files(tmp_path: Path) -> None:
+    assert small_corpus(tmp_path / "own") == small_corpus(tmp_path / "own")

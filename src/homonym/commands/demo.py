@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from homonym.evaluation.assessment import Evaluation
 
 
-# The result directory in the directory of the demo.
-RESULT = "result"
+# The result directory in the directory of the demo, and its evaluation.
+RESULT, EVALUATION = "result", "evaluation.json"
 
 # Homonyms are three times as common as in the Web of Science, to have enough names of each true size for a figure.
 AMBIGUITY = 3.0
@@ -40,18 +40,19 @@ def demo(
     DIR/result is a result directory, as a run on real records makes it.
     """
     from homonym.commands.evaluate import evaluate
-    from homonym.commands.generate import generate
+    from homonym.commands.generate import generate, require_own_files
     from homonym.report.evaluation_page import write_report
     from homonym.report.page import Section
     from homonym.synthetic.corpus import Corpus
 
     directory = Path(output)
+    require_own_files(directory, REPORT, EVALUATION)
     with Stages(listener).stage("generate", mentions) as advance:
         documents = generate(directory, Corpus(mentions=mentions, seed=seed, ambiguity=AMBIGUITY), advance=advance)
     # Real people seldom share a rare full name, but the generator gives one to several people.
     settings = Settings(name_trust=0.0)
     summary = disambiguate(documents, directory / RESULT, settings, listener=listener)
-    evaluation = evaluate(summary.output, documents, json=directory / "evaluation.json")
+    evaluation = evaluate(summary.output, documents, json=directory / EVALUATION)
     report = directory / REPORT
     about = Section(
         "About this corpus",

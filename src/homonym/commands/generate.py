@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,10 +11,14 @@ import orjson
 
 from homonym.errors import OutputError
 from homonym.io.outputs import open_atomic, write_atomic
+from homonym.io.result_directory import is_result
 from homonym.synthetic.corpus import Corpus
 from homonym.synthetic.document_generator import batches
 from homonym.synthetic.population import Population
 from homonym.synthetic.random_draws import Flags
+
+# The files of a corpus.
+DOCUMENTS, DESCRIPTION = "documents.jsonl.gz", "corpus.json"
 
 # Number of authors whose names are counted at a time.
 CHUNK = 1 << 18
@@ -31,7 +36,7 @@ def generate(
     author.
     """
     directory = _directory(Path(output))
-    path = directory / "documents.jsonl.gz"
+    path = directory / DOCUMENTS
     population = Population(corpus)
     seen = np.zeros(population.people, dtype=np.bool_)
     written = mentions = 0
@@ -46,12 +51,22 @@ def generate(
                 advance(len(batch.authors))
     counts = {"documents": written, "mentions": mentions, **_counts(population, seen)}
     report = orjson.dumps({"parameters": corpus.given, **counts}, option=orjson.OPT_INDENT_2)
-    write_atomic(directory / "corpus.json", report + b"\n")
+    write_atomic(directory / DESCRIPTION, report + b"\n")
     return path
+
+
+def require_own_files(directory: Path, *names: str) -> None:
+    """Fail if files to be written would replace those of a result directory, or files that are not of a corpus."""
+    if is_result(directory):
+        raise OutputError(f"{directory} is a result directory; name another directory.")
+    found = next((name for name in names if os.path.lexists(directory / name)), None)
+    if found and not (directory / DESCRIPTION).exists():
+        raise OutputError(f"{directory / found} was not made by homonym generate; name another directory.")
 
 
 def _directory(path: Path) -> Path:
     """Make the directory without parents, so that a typing error does not create a tree of directories."""
+    require_own_files(path, DOCUMENTS)
     try:
         path.mkdir(exist_ok=True)
     except OSError as broken:

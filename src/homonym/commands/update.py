@@ -172,12 +172,14 @@ def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, probl
     """Make the tables of the result anew and swap the directories."""
     from homonym.corpus.applied_decisions import lost_decisions
     from homonym.corpus.decided import Decided
-    from homonym.corpus.epoch import change_since_epoch, read_epoch, read_note
+    from homonym.corpus.epoch import change_since_epoch, read_epoch, read_note, require_unchanged
     from homonym.corpus.ids import read_ids
     from homonym.corpus.table_changes import replace_documents
     from homonym.corpus.updating import UpdatePlan, follow_renames, touched_blocks
 
     folder, mode, note = task.folder, task.mode, read_note(task.folder)
+    with run.stages.stage("verify"):
+        require_unchanged(folder, note)
     since = change_since_epoch(folder, note, changes)
     reason = _why_new_epoch(run, task, since)
     with changed_directory(folder, task.state) as copy:

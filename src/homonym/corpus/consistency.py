@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from homonym.collection.statistics import sql_files
 from homonym.constraints.evidence import read_user_pairs
 from homonym.corpus.applied_decisions import lost_decisions
 from homonym.corpus.decision_store import integrity_problem, read_decisions
-from homonym.corpus.epoch import file_digest, read_note
+from homonym.corpus.epoch import changed_files, read_note
 from homonym.errors import HomonymError, InputError, counted, first_line
 from homonym.io.result_directory import (
     AUTHORS,
@@ -315,15 +316,10 @@ def _read_rows(path: Path, layout: pa.Schema | None = None) -> None:
 def _wrong_digests(result: Path) -> Iterator[Inconsistency]:
     """Files that were changed or removed after the last update."""
     try:
-        noted = read_note(result).files
+        note = read_note(result)
     except HomonymError:
         return  # the note is damaged, and that is reported elsewhere
-    for name, digest in noted.items():
-        path = result / name
-        if not path.is_file():
-            yield Inconsistency(name, "it is missing, although the last update wrote it")
-        elif file_digest(path) != digest:
-            yield Inconsistency(name, "it was changed after the last update")
+    yield from starmap(Inconsistency, changed_files(result, note))
 
 
 def _violated_rules(result: Path, broken: set[str], work: Path) -> Iterator[Inconsistency]:

@@ -215,8 +215,8 @@ def changed_directory(path: Path, state: ResultState | None = None) -> Iterator[
             _merge_into(folder, target)
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was changed.") from error
-    except OutputError as error:  # about a file in the temporary directory
-        raise OutputError(str(error).replace(str(folder), str(path))) from error
+    except (InputError, OutputError) as error:  # about a file in the temporary directory
+        raise type(error)(str(error).replace(str(folder), str(path))) from error
 
 
 class ResultState(NamedTuple):

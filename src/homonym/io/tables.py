@@ -546,7 +546,9 @@ def _opened(path: str, columns: Sequence[str] = ()) -> Iterator[tuple[Any, list[
             metadata = pq.read_metadata(plain)
             rows = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
             names = _dictionary_columns(metadata, columns)
-            with pq.ParquetFile(plain, metadata=metadata, memory_map=False, read_dictionary=names) as file:
+            with pq.ParquetFile(
+                plain, metadata=metadata, memory_map=False, read_dictionary=names, page_checksum_verification=True
+            ) as file:
                 yield file, rows
         else:
             layout = read_layout(str(plain))
@@ -652,11 +654,13 @@ _LONG_TEXTS = ("record",)
 def parquet_writing(schema: pa.Schema) -> Writing:
     """How tables of a schema are written to Parquet.
 
-    There are no dictionaries: without them, writing takes two thirds of the time, and files are not larger.
+    There are no dictionaries: without them, writing takes two thirds of the time, and files are not larger. Pages have
+    checksums, so that damage is found when they are read.
     """
     nested = (pa.types.is_list, pa.types.is_struct)
     short = [one.name for one in schema if one.name not in _LONG_TEXTS and not any(test(one.type) for test in nested)]
-    return Writing(schema, {"compression": "zstd", "use_dictionary": False, "write_statistics": short})
+    options = {"compression": "zstd", "use_dictionary": False, "write_statistics": short, "write_page_checksum": True}
+    return Writing(schema, options)
 
 
 def _protected(table: pa.Table) -> pa.Table:
@@ -687,7 +691,7 @@ def read_or_empty(path: Path, schema: pa.Schema) -> pa.Table:
     if not path.exists():
         return schema.empty_table()
     with reading_result_file(path):
-        return pq.read_table(path, schema=schema)
+        return pq.read_table(path, schema=schema, page_checksum_verification=True)
 
 
 def rechunked(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
@@ -718,7 +722,11 @@ def look_up(path: Path, column: str, values: pa.Array | pa.ChunkedArray, columns
     file's schema.
     """
     wanted = pc.unique(values.drop_null()).cast(pa.string()).sort()
-    with reading_result_file(path), plain_path(path) as plain, pq.ParquetFile(plain) as file:
+    with (
+        reading_result_file(path),
+        plain_path(path) as plain,
+        pq.ParquetFile(plain, page_checksum_verification=True) as file,
+    ):
         groups = _groups_that_may_have(file, column, wanted)
         found = [file.read_row_groups([], columns=columns)]
         for first in range(0, len(groups), LOOKED_UP_GROUPS):
