@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from homonym.errors import HomonymError
+from homonym.runtime.hidden_modules import leave_out_pandas
 from homonym.runtime.progress import counted_in
 
 Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
@@ -168,6 +169,7 @@ def main() -> None:
     sys.stdout = sys.stderr  # a print must not end up among the answers
     # Records are many small objects without cycles: frequent garbage collection would take a tenth of the time.
     gc.set_threshold(200_000, 20, 100)
+    leave_out_pandas()
     with suppress(EOFError, BrokenPipeError):
         while True:
             _send(answers, _answer(_receive(tasks)))
