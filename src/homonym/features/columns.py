@@ -24,7 +24,7 @@ from homonym.features.blocking import AuthorNames, author_names
 from homonym.features.text import Integers
 from homonym.io.table_text import is_too_deep
 from homonym.records.fields import identifiers
-from homonym.records.fields.contributors import SUSPICIOUS, contributor_kind
+from homonym.records.fields.contributors import SUSPICIOUS, group_and_person
 from homonym.records.fields.key_names import AUTHOR_KEYS, DOCUMENT_KEYS
 from homonym.records.model import FIRST_YEAR, LAST_YEAR, Author, Document
 from homonym.records.parsing.splitting import Raw
@@ -289,10 +289,10 @@ def _authors(author: pa.Array, number: Integers, blocking: str) -> AuthorColumns
 
 
 def _has_contributors(names: pa.Array) -> bool:
-    """Whether any name is not that of a person; a quick check leaves few names to look at."""
+    """Whether any name is not only that of a person; a quick check leaves few names to look at."""
     distinct = pc.unique(names).drop_null()
     suspicious = distinct.filter(pc.match_substring_regex(distinct, SUSPICIOUS))
-    return any(map(contributor_kind, suspicious.to_pylist()))
+    return any(group_and_person(name)[0] for name in suspicious.to_pylist())
 
 
 def _identifiers(ids: pa.Array | None) -> Identifiers:
