@@ -191,6 +191,8 @@ def test_damaged_lines_give_the_same_tables_or_are_refused(
         b'{"id": "1", "id": "2", "authors": []}',
         b'{"id": "1", "authors": [{"name": " "}]}',
         b'{"id": "1", "authors": [{"name": "..."}]}',
+        b'{"id": "1", "authors": [{"name": "Planck Collaboration"}]}',
+        b'{"id": "1", "authors": [{"name": "World Health Organization: J. Doe"}]}',
         b'{"id": "1", "authors": [null]}',
         b'{"id": "1", "authors": ["Doe, J"]}',
         b'{"id": "1", "authors": [], "year": 9999}',

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from homonym.errors import InputError
 from homonym.io.table_text import MAX_DEPTH, is_too_deep
 from homonym.io.tables import open_table
 from homonym.records.reader import read_documents
 from tests.support.command import homonym_process
+from tests.support.profiles import examples
 
 DEPTHS = [MAX_DEPTH + 1, 600, 5_000, 100_000]
 
@@ -62,6 +66,28 @@ def test_brackets_in_strings_do_not_count() -> None:
 def test_depth_is_exact_among_many_siblings(depth: int) -> None:
     text = f"[{','.join([nested(max(0, depth - 1))] * 200)}]" if depth else "1"
     assert is_too_deep(text.encode()) == (depth > MAX_DEPTH)
+
+
+STRINGS = st.text('ab[]{}"\\,:\n', max_size=6)
+VALUES = st.recursive(
+    st.integers(0, 9) | STRINGS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(STRINGS, inner, max_size=3),
+    max_leaves=20,
+)
+
+
+def depth_of(value: Any) -> int:
+    if isinstance(value, list | dict):
+        return 1 + max(map(depth_of, value.values() if isinstance(value, dict) else value), default=0)
+    return 0
+
+
+@given(VALUES, st.integers(MAX_DEPTH - 8, MAX_DEPTH + 2), STRINGS)
+@settings(max_examples=examples(200))
+def test_depth_is_that_of_the_parsed_value(value: Any, levels: int, name: str) -> None:
+    for level in range(levels):
+        value = [name, value, name] if level % 2 else {name: value, name + "x": [name]}
+    assert is_too_deep(json.dumps(value).encode()) == (depth_of(value) > MAX_DEPTH)
 
 
 @pytest.mark.slow

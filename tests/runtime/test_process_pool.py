@@ -115,6 +115,17 @@ def test_options_are_passed(started: list[Any]) -> None:
     assert results([(int, ("ff",), {"base": 16}), (sorted, ([1, 2],), {"reverse": True})]) == [255, [2, 1]]
 
 
+def imports_pandas() -> bool:
+    import pyarrow as pa
+
+    return bool(pa.array(["a"]).to_pylist()) and "pandas" in sys.modules
+
+
+def test_workers_do_not_import_pandas(started: list[Any]) -> None:
+    pytest.importorskip("pandas")
+    assert results([(imports_pandas, (), {})]) == [False]
+
+
 def test_large_tasks_and_results(started: list[Any]) -> None:
     text = os.urandom(5_000_000)
     assert results([(bytes.upper, (text,), {})] * 5) == [text.upper()] * 5

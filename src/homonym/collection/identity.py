@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ import pyarrow.compute as pc
 from anyascii import anyascii
 
 from homonym.features.blocking import blocked_names
-from homonym.names.parse import words_of
+from homonym.names.parse import MAX_CACHED_NAMES, words_of
 
 # A title identifies a document if it has at least this many words and letters, and this many letters outside the words
 # of GENERIC.
@@ -139,7 +140,29 @@ def authors_of(names: Iterable[str], blocking: str) -> bytes:
     >>> authors_of(["van Doe, Jane W.", "?", "R. Roe-Poe", "Plato"], "initials")
     b'VANDOE,J|ROEPOE,R|PLATO'
     """
-    cache = blocked_names(blocking)  # it has the names of this part already
-    keys = [found.key for name in names if (found := cache[name])]
-    # A key is surname, comma, space and initials.
-    return "|".join([key[: key.find(",") + 3] if "," in key else key for key in keys]).encode().translate(None, b" -'.")
+    keys = _author_keys(blocking)
+    return b"|".join([key for name in names if (key := keys[name])])
+
+
+class _AuthorKeys(dict[str, bytes]):
+    """A cache from names to surname and first initial; empty for a text that is not a name."""
+
+    def __init__(self, blocking: str) -> None:
+        super().__init__()
+        self._names = blocked_names(blocking)
+
+    def __missing__(self, name: str) -> bytes:
+        if len(self) >= MAX_CACHED_NAMES:
+            self.clear()
+        found = self._names[name]
+        key = found.key if found else ""
+        if "," in key:  # surname, comma, space and initials
+            key = key[: key.find(",") + 3]
+        self[name] = short = key.encode().translate(None, b" -'.")
+        return short
+
+
+@lru_cache(maxsize=8)
+def _author_keys(blocking: str) -> _AuthorKeys:
+    """The cache of this process for a blocking scheme."""
+    return _AuthorKeys(blocking)

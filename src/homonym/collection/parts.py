@@ -49,11 +49,11 @@ from homonym.records.formats.documents import (
     LARGEST_COUNT,
     SMALLEST_COUNT,
     Mention,
+    StoredLines,
     document_line,
     parse_document,
     parse_mention,
     plain_line,
-    stored_line,
 )
 from homonym.records.model import MAX_AUTHORS, Author, BrokenRecordError, Document, Loss, Problem
 from homonym.records.parsing.splitting import Raw, is_western
@@ -339,7 +339,10 @@ def _documents(chunk: Chunk, report: PartReport, *, strict: bool) -> Iterator[tu
 
     Problems go to the report, and the first one ends a strict run.
     """
-    form = format_named(chunk.form)
+    form, lines = format_named(chunk.form), StoredLines()
+    is_own = form.name == "documents"
+    if is_own:
+        form = replace(form, parse=lines.parse)
     for sequence, raw in enumerate(chunk.raws, chunk.sequence):
         _, document, problems = parse_raw_record(raw, form, chunk.context, chunk.file, chunk.unit)
         report.add(problems, raw)
@@ -347,7 +350,7 @@ def _documents(chunk: Chunk, report: PartReport, *, strict: bool) -> Iterator[tu
             return
         if document:
             report.western += is_western(raw.text)
-            text = stored_line(raw.text, document) if form.name == "documents" else document_line(document)
+            text = lines.stored(raw.text, document) if is_own else document_line(document)
             yield PlacedDocument(sequence, raw.number, document), raw, text
 
 

@@ -43,15 +43,6 @@ class _WordList(NamedTuple):
     beginnings: dict[str, _Word]
     rank: dict[str, int]
 
-    def find(self, word: str) -> _Word:
-        """The entry of a word; itself if it is not in the list."""
-        if found := self.whole.get(word):
-            return found
-        for length in range(len(word), _SHORTEST_BEGINNING - 1, -1):
-            if found := self.beginnings.get(word[:length]):
-                return found
-        return _Word(self.rank["word"], word)
-
 
 @cache
 def _word_list() -> _WordList:
@@ -65,6 +56,18 @@ def _word_list() -> _WordList:
         for word in words.split():
             (beginnings if word.endswith("-") else whole)[word.removesuffix("-")] = found
     return _WordList(whole, beginnings, rank)
+
+
+@lru_cache(maxsize=1 << 16)
+def _listed_word(word: str) -> _Word:
+    """The entry of a word in the list; the word itself if it has none."""
+    whole, beginnings, rank = _word_list()
+    if found := whole.get(word):
+        return found
+    for length in range(len(word), _SHORTEST_BEGINNING - 1, -1):
+        if found := beginnings.get(word[:length]):
+            return found
+    return _Word(rank["word"], word)
 
 
 class _Part(NamedTuple):
@@ -99,13 +102,14 @@ def _institution(affiliation: str) -> _Part | None:
     return min(parts, key=lambda part: (part.rank, part.is_general), default=None)
 
 
+@lru_cache(maxsize=1 << 16)
 def _part(text: str) -> _Part:
     """The rank and the words of a part; the words are distinct and in alphabetical order."""
     text = _POSSESSIVE.sub("s", text)
     text = text if text.isascii() else anyascii(text)
     words = [word for word in NOT_A_WORD_CHARACTER.sub(" ", text.lower()).split() if not _CODE.search(word)]
     words = _without_department(words)
-    listed = [_word_list().find(word) for word in words]
+    listed = [_listed_word(word) for word in words]
     is_general = all(short != word for word, (_, short) in zip(words, listed, strict=True))
     return _Part(_rank(listed), is_general, tuple(sorted({short for _, short in listed} - {""})))
 
@@ -127,12 +131,14 @@ def _rank(listed: list[_Word]) -> int:
 def _without_department(words: list[str]) -> list[str]:
     """The words without department or centre: "Dept of Physics University of Bonn", "Centre at Bonn University"."""
     rank = _word_list().rank
-    ranks = [_word_list().find(word).rank for word in words]
+    ranks = [_listed_word(word).rank for word in words]
     is_university = [one == rank["university"] for one in ranks]
+    if True not in is_university:
+        return words
     for place in range(len(words) - 1, 0, -1):
         if words[place] == "at" and any(is_university[place:]):
             return words[place + 1 :]
         starts = is_university[place] and ranks[0] in (rank["part"], rank["school"])
-        if starts and words[place + 1 : place + 2] and not _word_list().find(words[place + 1]).short:
+        if starts and words[place + 1 : place + 2] and not _listed_word(words[place + 1]).short:
             return words[place:]
     return words

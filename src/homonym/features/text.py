@@ -19,6 +19,7 @@ _SPACE = ord(" ")
 _LETTERS = bytes(
     ord(sign.lower()) if sign.isalnum() or sign == "_" else _SPACE for sign in map(chr, range(128))
 ) + bytes(range(128, 256))
+_SEPARATORS = bytes(code for code, letter in enumerate(_LETTERS) if letter == _SPACE)
 NOT_A_WORD_CHARACTER = re.compile(r"[\W_]+")
 # With possessive quantifiers, and only at the start of a run of characters: otherwise long runs take quadratic time.
 EMAIL = re.compile(r"(?<![^\s,;<>()\[\]@])[^\s,;<>()\[\]@]++@(?:[\w-]++\.)+\w++")
@@ -112,14 +113,14 @@ def _words(texts: list[str]) -> tuple[Integers, Integers, list[str]]:
     A word is a run of letters and digits of any script, in lower case.
     """
     encoded = [text.encode() if text.isascii() else _without_separators(text) for text in texts]
-    letters = np.frombuffer(b" ".join([*encoded, b""]).translate(_LETTERS), np.uint8)
-    is_letter = np.append(letters != _SPACE, False)
+    joined = b" ".join([*encoded, b""])
+    is_letter = np.append(np.frombuffer(joined.translate(_LETTERS), np.uint8) != _SPACE, False)
     edges = np.flatnonzero(np.diff(is_letter, prepend=False))
     begin, length = edges[::2], edges[1::2] - edges[::2]
     offsets = np.zeros(len(begin) + 1, np.int32)
     np.cumsum(length, out=offsets[1:])
-    kept = np.ascontiguousarray(letters[is_letter[:-1]])
-    words = pa.StringArray.from_buffers(len(begin), pa.py_buffer(offsets), pa.py_buffer(kept)).dictionary_encode()
+    letters = pa.py_buffer(joined.translate(_LETTERS, _SEPARATORS))
+    words = pa.StringArray.from_buffers(len(begin), pa.py_buffer(offsets), letters).dictionary_encode()
     ends = np.cumsum([len(text) + 1 for text in encoded])
     in_text = np.diff(np.searchsorted(begin, ends), prepend=0)
     text = np.repeat(np.arange(len(texts)), in_text)

@@ -122,7 +122,8 @@ class Author:
     """Identifiers of the person by kind (orcid, researcherid, …): labels and constraints, never features."""
 
     def __post_init__(self) -> None:
-        require_few_authors(self.position + 1)  # here too, so that no format makes millions of objects
+        if self.position >= MAX_AUTHORS:  # here too, so that no format makes millions of objects
+            require_few_authors(self.position + 1)
 
 
 @dataclass(slots=True)

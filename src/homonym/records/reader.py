@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from itertools import pairwise
+from operator import lt
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -29,7 +29,15 @@ from homonym.io.inputs import COLUMNAR, STANDARD_INPUT, Source, expand, require_
 from homonym.io.outputs import Paths
 from homonym.records.fields.contributors import set_apart_contributors
 from homonym.records.fields.identifiers import content_id
-from homonym.records.model import BrokenRecordError, Document, Parsed, Problem, first_notes, require_few_authors
+from homonym.records.model import (
+    MAX_AUTHORS,
+    BrokenRecordError,
+    Document,
+    Parsed,
+    Problem,
+    first_notes,
+    require_few_authors,
+)
 from homonym.records.parsing.splitting import Raw
 
 Unit = Literal["line", "record"]
@@ -206,9 +214,9 @@ def read_documents(path: Path, format_name: str | None = None, columns: Columns 
         for unopened in sources:
             with unopened as source:
                 form = format_of(source, format_name)
-                records = form.open(source, columns or {})
+                records, name = form.open(source, columns or {}), source.name
                 for raw in records.raws:
-                    yield parse_raw_record(raw, form, records.context, source.name, records.unit)
+                    yield parse_raw_record(raw, form, records.context, name, records.unit)
 
 
 def companion_files(path: Path) -> list[Path]:
@@ -222,7 +230,7 @@ def companion_files(path: Path) -> list[Path]:
 
 
 def _rise(positions: list[int]) -> bool:
-    return all(one < other for one, other in pairwise(positions))
+    return all(map(lt, positions, positions[1:]))
 
 
 def parse_raw_record(raw: Raw, form: Format, context: Any, file: str, unit: Unit) -> Reading:
@@ -231,8 +239,8 @@ def parse_raw_record(raw: Raw, form: Format, context: Any, file: str, unit: Unit
         if raw.broken:
             raise BrokenRecordError(raw.broken)
         parsed = form.parse(raw.text, context)
-        if parsed and parsed[0].authors:
-            require_few_authors(max(len(parsed[0].authors), parsed[0].authors[-1].position + 1))
+        if parsed and (authors := parsed[0].authors) and max(len(authors), authors[-1].position) >= MAX_AUTHORS:
+            require_few_authors(max(len(authors), authors[-1].position + 1))
     except BrokenRecordError as broken:
         return Reading(raw, None, [Problem(file, raw.number, "record", str(broken), unit)])
     except Exception as error:  # an unforeseen record must not end a run over millions of good ones

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from homonym import Settings, convert, disambiguate
 from homonym.features.columns import columns_of_lines
 from homonym.records.fields.key_names import column_key, misspelled
-from homonym.records.formats.documents import parse_document, stored_line
+from homonym.records.formats.documents import StoredLines, parse_document
 from homonym.records.model import Document, Note
 from homonym.records.parsing.splitting import Raw
 from tests.support.profiles import examples
@@ -89,10 +89,11 @@ def test_the_fast_reader_refuses_other_names() -> None:
 
 
 def test_a_line_with_other_names_is_stored_with_the_known_ones() -> None:
-    usual = b'{"id": "a", "authors": [{"name": "Doe, J"}]}'
-    assert stored_line(usual, parse_document(usual)[0]) == usual
+    lines = StoredLines()
+    usual = b'{"id": "a", "city": "Oslo", "authors": [{"name": "Doe, J", "pages": 2}]}'
+    assert lines.stored(usual, lines.parse(usual)[0]) == usual
     other = b'{"id": "a", "authors": [{"name": "Doe, J", "affiliation": "MIT"}]}'
-    stored = orjson.loads(stored_line(other, parse_document(other)[0]))
+    stored = orjson.loads(lines.stored(other, lines.parse(other)[0]))
     assert stored["authors"] == [{"name": "Doe, J", "affiliations": ["MIT"]}]
 
 
@@ -165,9 +166,10 @@ def test_any_text_has_a_key(name: str) -> None:
 
 def test_key_of_the_name_may_have_capitals() -> None:
     line = orjson.dumps({"id": "a", "authors": [{"Name": "Doe, J"}]})
-    document, notes = parse_document(line)
+    lines = StoredLines()
+    document, notes = lines.parse(line)
     assert ([author.name for author in document.authors], notes) == (["Doe, J"], [])
-    assert orjson.loads(stored_line(line, document))["authors"][0]["name"] == "Doe, J"
+    assert orjson.loads(lines.stored(line, document))["authors"][0]["name"] == "Doe, J"
 
 
 @pytest.mark.parametrize("empty", [None, ""])

@@ -49,7 +49,7 @@ def contributor_kind(name: str) -> str:
     """
     if name == "[Anonymous]" or name.strip() == ":" or name.startswith(_MISSING_CODE):
         return "no name"
-    if folded(name) and is_placeholder(name):
+    if is_placeholder(name) and folded(name):
         return "no name"
     if is_group(name) or _SURE_GROUP.search(name):
         return "a group"
@@ -101,6 +101,7 @@ def group_and_person(name: str) -> tuple[str, str]:
     return (name, "") if contributor_kind(name) else ("", name)
 
 
+@lru_cache(maxsize=1 << 15)
 def is_plain(name: str) -> bool:
     """Whether `set_apart_contributors` leaves an entry with this name as it is.
 
@@ -119,6 +120,16 @@ def set_apart_contributors(document: Document, notes: list[Note]) -> None:
     """
     if notes:
         _add_noted(document, notes)
+    for author in document.authors:
+        if not is_plain(author.name):
+            _move_contributors(document, notes)
+            break
+    if len(document.other_contributors) > 1:  # a group may be listed as an author and marked elsewhere, too
+        document.other_contributors = list(dict.fromkeys(document.other_contributors))
+
+
+def _move_contributors(document: Document, notes: list[Note]) -> None:
+    """Move the entries that are no people to `other_contributors`."""
     kept: list[Author] = []
     for author in document.authors:
         if remarks := without_remarks(author.name):
@@ -135,10 +146,7 @@ def set_apart_contributors(document: Document, notes: list[Note]) -> None:
         if person or not group:  # entries without any name are rejected later
             author.name = person
             kept.append(author)
-    if len(kept) < len(document.authors):
-        document.authors = kept
-    if len(document.other_contributors) > 1:  # a group may be listed as an author and marked elsewhere, too
-        document.other_contributors = list(dict.fromkeys(document.other_contributors))
+    document.authors = kept
 
 
 def _add_noted(document: Document, notes: list[Note]) -> None:

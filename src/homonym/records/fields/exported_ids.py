@@ -66,6 +66,8 @@ def note_exported_contributors(contributors: str, notes: list[Note]) -> None:
     >>> note_exported_contributors("Ice+Watch", notes := [("contributor", "ICE WATCH"), ("contributor", "WHO")]), notes
     (None, [('contributor', 'Ice Watch'), ('contributor', 'WHO')])
     """
+    if not contributors:
+        return
     names = [name for text in contributors.split(";") if (name := unquote_plus(text.strip(), errors="replace"))]
     if names:
         known = set(map(plain_letters, names))
@@ -84,7 +86,7 @@ def add_exported_ids(document: Document, document_id: str, author_ids: str, note
     >>> found.id, [(author.position, author.ids) for author in found.authors]
     ('W-1', [(0, {'homonym': 'DOE, J/1'}), (2, {'homonym': 'ROE, R/2'})])
     """
-    if given := unquote_plus(document_id.strip(), errors="replace"):
+    if document_id and (given := unquote_plus(document_id.strip(), errors="replace")):
         document.id, document.id_is_key = given, True
     if not author_ids.strip():
         return

@@ -210,7 +210,7 @@ def normalise(kind: str, value: object) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     text = str(value).strip()
-    rule = _KINDS.get(identifier_kind(kind))
+    rule = _KINDS.get(kind) or _KINDS.get(identifier_kind(kind))
     return (rule(text) if rule else text) or None
 
 
@@ -238,7 +238,8 @@ def add(ids: dict[str, str], kind: str, text: str, notes: list[Note]) -> None:
     text = text.removeprefix(OPENALEX_PREFIX)
     if not text:
         return
-    if kind == "researcherid" and dimensions(text):  # Dimensions calls its own identifiers Researcher IDs
+    # Dimensions calls its own identifiers Researcher IDs.
+    if kind == "researcherid" and "." in text and dimensions(text):
         kind = "dimensions"
     if normal := normalise(kind, text):
         ids[kind] = normal

@@ -88,11 +88,11 @@ class KnownKeys:
 
     def has_others(self, keys: Collection[str]) -> bool:
         """Whether any of the keys has another meaning than its own name says."""
-        return any(key not in self.fields and self.meaning(key) for key in keys)
+        return not self.fields.issuperset(keys) and any(key not in self.fields and self.meaning(key) for key in keys)
 
     def renamed(self, raw: dict[str, Any], notes: list[Note]) -> dict[str, Any]:
         """An object with known keys only where others mean the same; what cannot be used is noted."""
-        if raw.keys() <= self.fields:
+        if self.fields.issuperset(raw):
             return raw
         found = dict(raw)
         for key, value in raw.items():

@@ -76,6 +76,8 @@ def document(entry: Entry) -> Parsed:
 def _add_exported(document: Document, fields: Fields, notes: list[Note]) -> None:
     """Add the ids and contributors that `homonym export` wrote."""
     names = (exported_ids.DOCUMENT_FIELD, exported_ids.AUTHORS_FIELD, exported_ids.CONTRIBUTORS_FIELD)
+    if fields.keys().isdisjoint(names):
+        return
     document_id, author_ids, contributors = (latex_to_text(fields.get(name, "")) for name in names)
     exported_ids.add_exported_ids(document, document_id, author_ids, notes)
     exported_ids.note_exported_contributors(contributors, notes)

@@ -67,12 +67,14 @@ def parse_document(line: bytes, context: object = None) -> Parsed:
     ('author', 'author 1 has no name')
     ('field', "year 'n.d.' is not a year")
     """
-    raw = load_object(line)
+    return _parse_object(load_object(line), has_markup=_has_markup(line))
+
+
+def _parse_object(raw: dict[str, Any], *, has_markup: bool) -> Parsed:
     if "mention_id" in raw and "authors" not in raw:
         raise BrokenRecordError("this is a mention with bags, not a document (use homonym cluster)")
     notes: list[Note] = []
     raw = DOCUMENT_KEYS.renamed(raw, notes)
-    has_markup = _MARKUP.search(line) is not None
     if has_markup:
         raw = _plain_texts(raw, _TEXTS)
     document = Document(
@@ -101,6 +103,10 @@ def _is_gap(entries: list[Any], note: str) -> bool:
     return note in {_NO_NAME.format(position) for position, entry in enumerate(entries) if entry is None}
 
 
+def _has_markup(line: bytes) -> bool:
+    return _MARKUP.search(line) is not None
+
+
 def _plain_texts(raw: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """An object whose texts have no HTML: "D&#x27;Oro" is D'Oro.
 
@@ -116,7 +122,7 @@ def plain_line(line: bytes) -> bytes:
     >>> plain_line(b'{"id": "a", "authors": ["D&#x27;Oro, P", {"name": "M&uuml;ller"}, null]}').decode()
     '{"id":"a","authors":["D\\'Oro, P",{"name":"Müller"},null]}'
     """
-    if not _MARKUP.search(line):
+    if not _has_markup(line):
         return line
     try:
         raw = json_object(line)
@@ -171,25 +177,33 @@ def _authors(entries: Any, notes: list[Note], *, has_markup: bool = False) -> li
         if isinstance(entry, str):
             entry = {"name": entry}
         if isinstance(entry, dict):
-            entry = AUTHOR_KEYS.renamed(entry, notes)
+            if not AUTHOR_KEYS.fields.issuperset(entry):
+                entry = AUTHOR_KEYS.renamed(entry, notes)
             if has_markup:
                 entry = _plain_texts(entry, _AUTHOR_TEXTS)
         name = entry.get("name") if isinstance(entry, dict) else None
         if not isinstance(name, str) or not name.strip():
             notes.append(("author", _NO_NAME.format(position)))
             continue
-        authors.append(
-            Author(
-                position=position,
-                name=name,
-                affiliations=_texts(entry, "affiliations", notes),
-                emails=_texts(entry, "emails", notes),
-                label=_identifier_or_note(entry, "author", notes),
-                block=_identifier_or_note(entry, "block", notes),
-                ids=_first_ids(entry.get("ids"), notes),
-            )
-        )
+        author = Author(position, name)
+        if len(entry) > 1:
+            _add_fields(author, entry, notes)
+        authors.append(author)
     return authors
+
+
+def _add_fields(author: Author, entry: dict[str, Any], notes: list[Note]) -> None:
+    """Add what an entry has in addition to the name; mostly that is little."""
+    if "affiliations" in entry:
+        author.affiliations = _texts(entry, "affiliations", notes)
+    if "emails" in entry:
+        author.emails = _texts(entry, "emails", notes)
+    if "author" in entry:
+        author.label = _identifier_or_note(entry, "author", notes)
+    if "block" in entry:
+        author.block = _identifier_or_note(entry, "block", notes)
+    if "ids" in entry:
+        author.ids = _first_ids(entry["ids"], notes)
 
 
 def _identifier_or_note(entry: dict[str, Any], key: str, notes: list[Note]) -> str | None:
@@ -334,17 +348,28 @@ def document_line(document: Document) -> bytes:
     return orjson.dumps(document_object(document)) + b"\n"
 
 
-def stored_line(text: bytes, document: Document) -> bytes:
-    """The line that is stored of a document: as it was read but without HTML, or written again if it has other keys.
+class StoredLines:
+    """Parses lines, and tells what is stored of each: the line without HTML, or written again if it has other keys.
 
-    >>> text = b'{"id": "a", "authors": [{"name": "Doe, J", "affiliation": "MIT"}]}'
-    >>> stored_line(text, parse_document(text)[0])
+    >>> text, lines = b'{"id": "a", "authors": [{"name": "Doe, J", "affiliation": "MIT"}]}', StoredLines()
+    >>> document, _ = lines.parse(text)
+    >>> lines.stored(text, document)
     b'{"id":"a","authors":[{"name":"Doe, J","affiliations":["MIT"]}]}\\n'
     """
-    raw = load_object(text)
-    entries = [entry for entry in raw.get("authors") or () if isinstance(entry, dict)]
-    is_own = not DOCUMENT_KEYS.has_others(raw) and not any(map(AUTHOR_KEYS.has_others, entries))
-    return plain_line(text) if is_own else document_line(document)
+
+    def __init__(self) -> None:
+        self._raw: dict[str, Any] = {}
+
+    def parse(self, line: bytes, context: object = None) -> Parsed:
+        """Read one document, see `parse_document`."""
+        self._raw = load_object(line)
+        return _parse_object(self._raw, has_markup=_has_markup(line))
+
+    def stored(self, text: bytes, document: Document) -> bytes:
+        """The line that is stored of the document that was parsed last."""
+        entries = [entry for entry in self._raw.get("authors") or () if isinstance(entry, dict)]
+        is_own = not DOCUMENT_KEYS.has_others(self._raw) and not any(map(AUTHOR_KEYS.has_others, entries))
+        return plain_line(text) if is_own else document_line(document)
 
 
 def _author_object(author: Author) -> dict[str, Any]:

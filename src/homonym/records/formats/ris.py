@@ -204,6 +204,8 @@ def _document_of(fields: list[Field], tags: Tags, notes: list[Note]) -> Document
 def _add_exported_ids(document: Document, tags: Tags, notes: list[Note]) -> None:
     """Add the ids that `homonym export` wrote as notes."""
     found = dict(filter(None, map(exported_ids.exported_note, tags.get("N1", ()))))
+    if not found:
+        return
     document_id, author_ids = (found.get(name, "") for name in (DOCUMENT_FIELD, AUTHORS_FIELD))
     exported_ids.add_exported_ids(document, document_id, author_ids, notes)
     exported_ids.note_exported_contributors(found.get(CONTRIBUTORS_FIELD, ""), notes)

@@ -204,7 +204,7 @@ def _authors(row: Row, notes: list[Note]) -> list[Author]:
     short = short_names(plain_text(row["authors"]))
     full = _full_names(plain_text(row["author full names"]))
     for name in filter(None, (name.strip() for name in row["authors"].split(";"))):
-        if folded(name) and is_placeholder(name):
+        if is_placeholder(name) and folded(name):
             note_contributor(name, notes)
     if len(full) < len(short):  # one of the two cells is damaged; the longer one has all authors
         full = []

@@ -269,8 +269,9 @@ def _authors(fields: Fields, notes: list[Note]) -> list[Author]:
     pairs = pairs or _full_and_short_names(fields.get("BA", ""), fields.get("BF", ""))
     authors, names = [], []
     for tag in _GROUP_TAGS:
-        for group in _names(fields.get(tag, "")):
-            note_contributor(group, notes)
+        if tag in fields:
+            for group in _names(fields[tag]):
+                note_contributor(group, notes)
     for position, (name, short) in enumerate(pairs):
         has_letters = name[0].isalpha() or any(map(str.isalpha, name))
         if has_letters and not is_placeholder(name):
