@@ -302,7 +302,7 @@ def _exceptions(table: pa.Table, blocking: str) -> list[int]:
     wrong = [cache[text] is None for text in coded.dictionary.to_pylist()]
     suspicious = pc.match_substring_regex(coded.dictionary, SUSPICIOUS)
     for code in np.flatnonzero(suspicious.to_numpy(zero_copy_only=False)).tolist():
-        wrong[code] |= contributor_kind(coded.dictionary[code].as_py()) is not None
+        wrong[code] |= bool(contributor_kind(coded.dictionary[code].as_py()))
     places = np.flatnonzero(np.array(wrong, np.bool_)[coded.indices.to_numpy()])
     ends = authors.offsets.to_numpy()[1:] - authors.offsets[0].as_py()
     rows: list[int] = np.unique(np.searchsorted(ends, places, side="right")).tolist()
