@@ -67,6 +67,9 @@ def test_sharing_documents_changes_no_byte(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(document_batches, "LONG_BAG", 10)
     monkeypatch.setattr(local, "plan_sharing", remember)
     assert result(source, run) == expected
+    assert not plans.pop().batches, "too little work to save"
+    monkeypatch.setattr(document_batches, "MIN_PRODUCTS", 0)
+    assert result(source, run) == expected
     monkeypatch.setattr(document_batches, "_most_documents", lambda memory, types: 35)
     assert result(source, run, threads=2) == expected
     monkeypatch.setattr(document_batches, "LONG_TYPE", 0)
@@ -80,6 +83,7 @@ def test_frequencies_within_a_block_are_not_shared(tmp_path: Path, monkeypatch: 
     source = collaboration(tmp_path / "in.jsonl")
     expected = result(source, run)
     monkeypatch.setattr(document_batches, "LONG_BAG", 10)
+    monkeypatch.setattr(document_batches, "MIN_PRODUCTS", 0)
     assert result(source, run) == expected
 
 

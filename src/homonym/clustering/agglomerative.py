@@ -162,6 +162,17 @@ def cluster(
     return Clustering(bags.block_start, limit, output.label, output.rounds, *output.merges, *output.margins, compared)
 
 
+def load_kernels() -> None:
+    """Load the compiled functions that every run needs, or compile them, by clustering two mentions."""
+    from homonym.settings import Settings
+
+    start = np.array([0, 2])
+    bags = Bags(start, np.arange(3), np.zeros(2, np.int32), np.ones(2))
+    frequencies = Frequencies(("term",), np.array([0, 1]), np.array([2.0]), np.array([2.0]), 2)
+    pair_scores(bags, 0, frequencies)
+    cluster(bags, frequencies, Settings())
+
+
 def _has_features(bags: Bags, shared: SharedDocuments | None) -> NDArray[np.bool_]:
     """Which mentions have a feature, of their own or, except for their own names, of their documents."""
     found: NDArray[np.bool_] = np.diff(bags.bag_start) > 0

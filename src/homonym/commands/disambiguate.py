@@ -33,6 +33,7 @@ from homonym.errors import require_type
 from homonym.io.urls import is_url, local_path
 from homonym.records.reader import Columns
 from homonym.runtime.progress import Advance, Listener
+from homonym.runtime.thread_pool import meanwhile
 from homonym.settings import Limit, Settings
 
 if TYPE_CHECKING:
@@ -176,11 +177,13 @@ def check_files(
 def find_authors(run: Run, engine: AnyEngine, read: RecordsRead[Any], files: ClusteringFiles) -> Summary:
     """Encode what was read, constrain, calibrate, cluster, write the result, and summarise."""
     from homonym.calibration.limit import PARTS
+    from homonym.clustering.agglomerative import load_kernels
 
     require_mentions(read, run)
     with_documents = files.place.is_directory and not read.of_mentions
-    collection = engine.encode(read, files.given, files.save_statistics, documents=with_documents)
-    collection = engine.constrain(collection, run.settings, files.pairs)
+    with meanwhile(load_kernels):  # the database works without the interpreter
+        collection = engine.encode(read, files.given, files.save_statistics, documents=with_documents)
+        collection = engine.constrain(collection, run.settings, files.pairs)
     if collection.background:
         run.stages.note("calibrate", background=collection.background.describe())
     with run.stages.stage("calibrate", PARTS) as advance:

@@ -20,6 +20,9 @@ MAX_TABLE_BYTES = 3 << 28
 # table has all documents nevertheless, than the second. The products of fewer features are computed as fast as they
 # are looked up. Types whose features belong to mentions have none of documents.
 LONG_TYPE, SHORT_TYPE = 20, 4
+# Minimum number of products of features that sharing may save, about a tenth of a second: the first table of a machine
+# takes four seconds to compile.
+MIN_PRODUCTS = 10**8
 
 
 class SharedBatch(NamedTuple):
@@ -53,7 +56,7 @@ def plan_sharing(encoded: Encoded, used: NDArray[np.bool_], memory: int) -> Shar
     """
     sizes, features = np.diff(encoded.block_start), encoded.document_features
     chosen = np.flatnonzero((sizes > 1) & ~encoded.giant_blocks() & (features >= LONG_BAG * sizes))
-    if not len(chosen):
+    if not len(chosen) or (sizes * features)[chosen].sum() < MIN_PRODUCTS:
         return SharingPlan(used, [])
     meetings = _meetings(encoded, chosen)
     types = _shared_types(used, encoded.features_per_document(meetings.sequence), len(meetings.sequence), memory)

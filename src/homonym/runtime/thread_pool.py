@@ -7,10 +7,20 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+@contextmanager
+def meanwhile(function: Callable[[], object]) -> Iterator[None]:
+    """Run a function on another thread while the block runs; ends when both have, and raises what either raises."""
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(function)
+        yield
+        future.result()
 
 
 def map_in_order(
