@@ -104,6 +104,34 @@ STATISTICS = pa.schema(
 )
 """#(f) of a collection: the mass of each feature over all its mentions."""
 
+STORED_BAGS = pa.schema(
+    [
+        pa.field("document_id", pa.string(), nullable=False),
+        pa.field("year", pa.int32()),
+        pa.field("slot", pa.list_(pa.int32())),
+        pa.field("feature", pa.list_(pa.int32())),
+        pa.field("count", pa.list_(pa.float64())),
+        pa.field("position", pa.list_(pa.int32())),
+        pa.field("parsed_name", pa.list_(pa.string())),
+        pa.field("full_name", pa.list_(pa.string())),
+        pa.field("own_name", pa.list_(pa.int32())),
+        pa.field("own_full_name", pa.list_(pa.int32())),
+        pa.field("unlisted_name", pa.list_(pa.string())),
+        pa.field("ids", pa.list_(pa.struct([("slot", pa.int32()), ("kind", pa.string()), ("id", pa.string())]))),
+        pa.field("references", pa.list_(pa.string())),
+        pa.field(
+            "new_features",
+            pa.list_(
+                pa.struct(
+                    [("slot", pa.int32()), ("type", pa.string()), ("feature", pa.string()), ("count", pa.float64()),
+                     ("place", pa.int32())]
+                )
+            ),
+        ),
+    ]
+)  # fmt: skip
+"""What the clustering takes from a document: see collection/stored_bags.py."""
+
 NAME_COUNTS = pa.schema(
     [
         pa.field("kind", pa.string(), nullable=False),

@@ -28,6 +28,7 @@ from homonym.commands.run import Resources
 from homonym.errors import HomonymError, InputError, OutputError
 from homonym.io.result_directory import (
     AUTHORS,
+    BAGS,
     CONFLICTS,
     DOCUMENTS,
     FREQUENCIES,
@@ -50,7 +51,7 @@ from tests.support.author_ids import author_id
 # Most tests make whole results.
 pytestmark = pytest.mark.slow
 
-TABLES = {MENTIONS, AUTHORS, DOCUMENTS, FREQUENCIES, MASSES, NAMES}
+TABLES = {MENTIONS, AUTHORS, DOCUMENTS, FREQUENCIES, MASSES, NAMES, BAGS}
 LIMIT = Settings(kappa=7)
 ORCID, DOI = {"orcid": "0000-0002-1825-0097"}, {"doi": "10.1000/1"}
 JANE = {"name": "Doe, Jane", "affiliations": ["MIT"], "ids": ORCID}

@@ -33,7 +33,7 @@ from homonym.commands.update import update
 from homonym.engines.local import LocalEngine
 from homonym.engines.spark.engine import SparkEngine
 from homonym.errors import InputError, OutputError, SettingsError
-from homonym.io.result_directory import DOCUMENTS, LOG
+from homonym.io.result_directory import BAGS, DOCUMENTS, LOG
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus
 from tests.support.living import SETTINGS, document, tables, write_documents
@@ -487,3 +487,4 @@ def test_rebuild_of_a_spark_result_is_that_of_a_local_one(session: SparkSession,
     assert made["local"].events == made["spark"].events
     names = ("mentions", "authors", "documents", "ids")
     assert tables(tmp_path / "local", names) == tables(tmp_path / "spark", names)
+    assert (tmp_path / "local" / BAGS).read_bytes() == (tmp_path / "spark" / BAGS).read_bytes()

@@ -10,8 +10,11 @@ from typing import Any
 import orjson
 import pyarrow.parquet as pq
 
+from homonym.collection.block_reload import extracted_bags
+from homonym.collection.result_statistics import ResultStatistics
 from homonym.commands.disambiguate import disambiguate
-from homonym.settings import Settings
+from homonym.io.result_directory import BAGS
+from homonym.settings import Settings, load_settings
 
 # A given limit: calibration takes most of the time of a small run.
 SETTINGS = Settings(kappa=7.0)
@@ -77,7 +80,7 @@ def rows(result: Path, name: str) -> list[dict[str, Any]]:
 
 
 def require_consistent(result: Path) -> None:
-    """Fail unless the tables of a result agree: mentions, authors, ids, events and documents."""
+    """Fail unless the tables of a result agree: mentions, authors, ids, events, documents and their bags."""
     mentions, people = rows(result, "mentions"), {row["author_id"]: row for row in rows(result, "authors")}
     assert len({row["mention_id"] for row in mentions}) == len(mentions)
     count: dict[str, int] = {}
@@ -93,6 +96,10 @@ def require_consistent(result: Path) -> None:
     documents = [row["document_id"] for row in rows(result, "documents")]
     assert documents == sorted(documents, key=str.encode)
     assert {row["document_id"] for row in mentions} <= set(documents)
+    if (result / BAGS).exists():
+        stored = pq.read_table(result / BAGS).sort_by("document_id").to_pylist()
+        table = pq.read_table(result / "documents.parquet").sort_by("document_id")
+        assert stored == extracted_bags(table, load_settings(result), ResultStatistics.read(result)).to_pylist()
     if (result / "ids.parquet").exists():
         ids = {row["author_id"]: row for row in rows(result, "ids")}
         assert {one for one, row in ids.items() if row["status"] == "active"} == people.keys()

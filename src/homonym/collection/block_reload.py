@@ -1,17 +1,16 @@
-"""Some blocks of a result directory, encoded again exactly as in the run that wrote it.
+"""Encodes some blocks of a result directory again, exactly as they were in the whole collection.
 
-The documents of the blocks are read from `documents.parquet` and their features are extracted once more. Everything
-that a block takes from the rest of the collection comes from the statistics of the result (`result_statistics.py`), and
-the authors of referenced documents from the table of documents. The rest of the collection is not read. Features are
-numbered in the same order as in the whole collection, so that sums are computed in the same order.
+The features of their documents are stored in the result (see stored_bags.py). A result of an earlier version does not
+have them, so they are extracted from the documents. What blocks take from the rest of the collection is read. Features
+are numbered in the same order as in the whole collection, so that sums are computed in the same order.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +20,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from homonym.clustering.arrays import Frequencies, Integers, starts
+from homonym.clustering.arrays import Floats, Frequencies, Integers, ranges, starts
 from homonym.collection.encoded import Encoded
 from homonym.collection.extractor import order_by_owner
 from homonym.collection.layout import IDENTIFIER_ROWS, SLOT_BITS
 from homonym.collection.parts import Chunk, extract_mentions
 from homonym.collection.result_statistics import ResultStatistics
+from homonym.collection.stored_bags import rows_of_part
 from homonym.errors import InputError
-from homonym.io.result_directory import DOCUMENTS, MENTIONS
+from homonym.io.result_directory import BAGS, DOCUMENTS, MENTIONS
 from homonym.io.tables import look_up
 from homonym.names.parse import name_key
 from homonym.records.parsing.splitting import Raw
@@ -40,60 +40,52 @@ REFERENCED = "ref"
 
 @dataclass(frozen=True, eq=False)
 class ReloadedBlocks:
-    """Encoded blocks, the rows of the result for their mentions in the same order, and their documents by id.
+    """Encoded blocks, and the rows of the result for their mentions in the same order.
 
-    Feature f has the type `feature_type[f]` and the name `feature_name[f]`. `counted` has the features that the
-    statistics lack, and #(f) that was used instead.
+    `counted` has the features that the statistics lack, and #(f) that was used instead.
     """
 
     encoded: Encoded
     rows: pa.Table
-    documents: dict[str, dict[str, Any]]
-    feature_type: Sequence[str]
-    feature_name: Sequence[str]
     counted: dict[tuple[str, str], float]
+    result: Path
+    numbered: _NumberedBags
+
+    @cached_property
+    def documents(self) -> dict[str, dict[str, Any]]:
+        """Id, title, year and venue of the documents of all mentions, by id."""
+        columns = ["document_id", "title", "year", "venue"]
+        found = look_up(self.result / DOCUMENTS, "document_id", pc.unique(self.rows["document_id"]), columns)
+        return {row["document_id"]: row for row in found.to_pylist()}
+
+    def features(self, numbers: NDArray[np.integer]) -> list[tuple[str, str]]:
+        """Type and name of some features."""
+        return self.numbered.features(numbers)
 
 
 def reload_blocks(result: Path, blocks: Iterable[str], settings: Settings, folder: Path) -> ReloadedBlocks:
     """Encode some blocks of a result again; `settings` are those of the result, and files go to an empty `folder`."""
-    return reload_rows(result, rows_of_blocks(result, blocks), settings, folder)
+    rows = rows_of_blocks(result, blocks)
+    return reload_rows(DocumentBags.read(result, rows["document_id"], settings), rows, folder)
 
 
-def reload_rows(
-    result: Path, rows: pa.Table, settings: Settings, folder: Path, *, complete: bool = True, whole_blocks: bool = True
-) -> ReloadedBlocks:
-    """Encode the blocks of these rows, which are all rows of their blocks, in the order of the table of mentions.
+def reload_rows(bags: DocumentBags, rows: pa.Table, folder: Path, *, complete: bool = True) -> ReloadedBlocks:
+    """Encode mentions of a result: rows of its table of mentions, those of a block one after the other.
 
-    Unless they are `whole_blocks`, any rows with any blocks are encoded, in their order.
     Unless the statistics are `complete`, features that they lack get the number of their occurrences in the documents
     of these rows, and are returned with it.
     """
-    statistics = ResultStatistics.read(result)
-    chosen = pc.unique(rows["document_id"])
-    documents = look_up(result / DOCUMENTS, "document_id", chosen, ["document_id", "title", "year", "venue", "record"])
-    documents = documents.sort_by("document_id")
-    part = extract_records(documents["record"], settings)
-    if whole_blocks:
-        mentions = _in_order_of_result(part["mentions"], pc.unique(rows["block"]))
-    else:
-        mentions = _with_blocks(part["mentions"], rows)
-    if not mentions["mention_id"].equals(rows["mention_id"]):
-        raise changed(result, "the mentions in its documents are others than those in its table of mentions")
-    bags = _OwnedFeatures.of(part, mentions, statistics).with_references(part, result, statistics)
-    total = statistics.totals(bags.types, bags.names)
+    own, statistics = bags.of(rows["document_id"]), bags.statistics
+    mentions = own.mentions_of(rows)
+    numbered = _NumberedBags.of(own, own.order(), mentions["owner"].to_numpy())
+    total = numbered.totals()
     missing = np.flatnonzero(np.isnan(total))
     if len(missing) and complete:
-        feature = f"{bags.types[missing[0]]} {bags.names[missing[0]]!r}"
-        raise changed(statistics.folder, f"its statistics lack a feature of its documents ({feature})")
-    total[missing] = bags.occurrences(part["mentions"])[missing]
-    return ReloadedBlocks(
-        _encoded(mentions, part["identifiers"], bags, total, statistics, folder),
-        rows,
-        {row["document_id"]: row for row in documents.drop_columns("record").to_pylist()},
-        bags.types,
-        bags.names,
-        {(bags.types[f], bags.names[f]): float(total[f]) for f in missing.tolist()},
-    )
+        kind, name = numbered.features(missing[:1])[0]
+        raise changed(statistics.folder, f"its statistics lack a feature of its documents ({kind} {name!r})")
+    total[missing] = numbered.occurrences(own.owner)[missing]
+    counted = dict(zip(numbered.features(missing), total[missing].tolist(), strict=True))
+    return ReloadedBlocks(_encoded(own, mentions, numbered, total, folder), rows, counted, bags.result, numbered)
 
 
 def changed(result: Path, how: str) -> InputError:
@@ -106,7 +98,7 @@ def changed(result: Path, how: str) -> InputError:
 
 def rows_of_blocks(result: Path, blocks: Iterable[str]) -> pa.Table:
     """The rows of the table of mentions that are in these blocks, in its order."""
-    columns = ["mention_id", "document_id", "name", "block", "author_id"]
+    columns = ["mention_id", "document_id", "position", "name", "block", "author_id"]
     return look_up(result / MENTIONS, "block", pa.array(list(blocks), pa.string()), columns)
 
 
@@ -116,194 +108,344 @@ def extract_records(records: pa.ChunkedArray, settings: Settings) -> dict[str, p
     return extract_mentions(Chunk(DOCUMENTS, 0, raws), settings)
 
 
-def _in_order_of_result(mentions: pa.Table, blocks: pa.Array) -> pa.Table:
-    """The mentions of some blocks, ordered like the table of mentions."""
-    chosen = mentions.filter(pc.is_in(mentions["block"], blocks))
-    order = [("block", "ascending"), ("document_id", "ascending"), ("position", "ascending")]
-    return chosen.sort_by(order).combine_chunks()
-
-
-def _with_blocks(mentions: pa.Table, rows: pa.Table) -> pa.Table:
-    """The mentions of some rows in their order, with the blocks of the rows."""
-    place = pc.index_in(rows["mention_id"], mentions["mention_id"].combine_chunks())
-    found = mentions.take(place.drop_null())
-    if len(found) < len(rows):
-        return found  # which the caller refuses
-    return found.set_column(found.column_names.index("block"), "block", rows["block"]).combine_chunks()
+def extracted_bags(documents: pa.Table, settings: Settings, statistics: ResultStatistics) -> pa.Table:
+    """Rows of schema.STORED_BAGS from the records of documents; documents without mentions are left out."""
+    part = extract_records(documents["record"], settings)
+    return rows_of_part(part, documents["document_id"].combine_chunks(), statistics)
 
 
 @dataclass(frozen=True, eq=False)
-class _OwnedFeatures:
-    """Entries of bags, ordered by owner and feature; feature f is `names[f]` of the type `types[f]`, in order."""
+class DocumentBags:
+    """Stored bags of documents of a result, in the order of their ids, and the authors of documents they refer to."""
 
-    types: list[str]
-    names: list[str]
-    owner: Integers
-    feature: Integers
-    count: NDArray[np.float64]
+    result: Path
+    statistics: ResultStatistics
+    table: pa.Table
+    cited: _CitedAuthors
 
     @classmethod
-    def of(cls, part: dict[str, pa.Table], mentions: pa.Table, statistics: ResultStatistics) -> _OwnedFeatures:
-        """The bags of these mentions and of all documents; features that none of these has are left out.
+    def read(cls, result: Path, documents: pa.Array | pa.ChunkedArray, settings: Settings) -> DocumentBags:
+        """The bags of some documents, from the file of the result, or extracted if it has none."""
+        statistics = ResultStatistics.read(result)
+        if (result / BAGS).exists():
+            table = look_up(result / BAGS, "document_id", documents)
+        else:
+            rows = look_up(result / DOCUMENTS, "document_id", documents, ["document_id", "record"])
+            table = extracted_bags(rows, settings, statistics)
+        table = table.sort_by("document_id").combine_chunks()
+        return cls(result, statistics, table, _CitedAuthors.read(result, table["references"], statistics))
 
-        So are types that the statistics lack, as in a collection that had no keywords: they have no weight there.
-        """
-        bags, features = part["bags"], part["features"]
-        features = features.filter(pc.invert(features["again"]))
-        owner, number = bags["owner"].to_numpy(), bags["feature"].to_numpy()
-        kept = (owner % (1 << SLOT_BITS) == 0) | np.isin(owner, mentions["owner"].to_numpy())
-        is_known = pc.is_in(features["type"], pa.array(list(statistics.mass), pa.string()))
-        kept &= is_known.to_numpy(zero_copy_only=False)[number] if len(features) else kept
-        used, feature = np.unique(number[kept], return_inverse=True)
-        features = features.take(pa.array(used))
-        types, names = features["type"].to_pylist(), features["feature"].to_pylist()
-        return cls(types, names, owner[kept], feature, bags["count"].to_numpy()[kept])
-
-    def with_references(self, part: dict[str, pa.Table], result: Path, statistics: ResultStatistics) -> _OwnedFeatures:
-        """With the authors of the documents that these documents refer to."""
-        references = part["references"]
-        if not len(references) or REFERENCED not in statistics.mass:
+    def of(self, documents: pa.ChunkedArray) -> DocumentBags:
+        """The bags of some of these documents."""
+        chosen = pc.unique(documents).sort()
+        if len(chosen) == len(self.table):
             return self
-        cited = _CitedAuthors.read(result, pc.unique(references["id"]))
-        row, code = cited.of(references["id"])
-        if not len(row):
-            return self
-        owner = references["sequence"].to_numpy()[row] << SLOT_BITS
-        return self._joined(
-            _OwnedFeatures([REFERENCED] * len(cited.names), cited.names, owner, code, np.ones(len(row)))
-        )
+        place = pc.index_in(chosen, self.table["document_id"].combine_chunks()).drop_null()
+        return DocumentBags(self.result, self.statistics, self.table.take(place).combine_chunks(), self.cited)
 
-    def _joined(self, others: _OwnedFeatures) -> _OwnedFeatures:
-        """Both together; the others are of the type REFERENCED, and counts of one feature in one bag are added up."""
-        first, last = bisect_left(self.types, REFERENCED), bisect_right(self.types, REFERENCED)
-        known = pa.array(self.names[first:last], pa.string())
-        names = pc.unique(pa.concat_arrays([known, pa.array(others.names, pa.string())])).sort()
-        shift = np.arange(len(self.types))
-        shift[first:last] = first + pc.index_in(known, names).to_numpy()
-        shift[last:] += len(names) - len(known)
-        added = first + pc.index_in(pa.array(others.names, pa.string()), names).to_numpy()
-        owner = np.concatenate([self.owner, others.owner])
-        feature = np.concatenate([shift[self.feature], added[others.feature]])
-        order = order_by_owner(owner, feature)
-        owner, feature = owner[order], feature[order]
-        start = np.flatnonzero((np.diff(owner, prepend=-1) != 0) | (np.diff(feature, prepend=-1) != 0))
-        count = np.add.reduceat(np.concatenate([self.count, others.count])[order], start)
-        return _OwnedFeatures(
-            [*self.types[:first], *[REFERENCED] * len(names), *self.types[last:]],
-            [*self.names[:first], *names.to_pylist(), *self.names[last:]],
-            owner[start],
-            feature[start],
-            count,
-        )
+    def flat(self, name: str) -> tuple[Integers, pa.Array]:
+        """A column of lists: the documents of all entries, and the entries."""
+        lists = self.table[name].combine_chunks()
+        return pc.list_parent_indices(lists).to_numpy(), pc.list_flatten(lists)
 
-    def occurrences(self, mentions: pa.Table) -> NDArray[np.float64]:
+    @cached_property
+    def owner(self) -> Integers:
+        """The owners of all mentions of these documents."""
+        document, position = self.flat("position")
+        owner: Integers = (document << SLOT_BITS) + 1 + position.to_numpy()
+        return owner
+
+    def mentions_of(self, rows: pa.Table) -> pa.Table:
+        """What is stored of mentions, with their rows of the table of mentions."""
+        document = pc.index_in(rows["document_id"], self.table["document_id"].combine_chunks())
+        owner = (pc.fill_null(document, -1).to_numpy().astype(np.int64) << SLOT_BITS) + 1 + rows["position"].to_numpy()
+        place = np.minimum(np.searchsorted(self.owner, owner), max(len(self.owner) - 1, 0))
+        if len(rows) and (not len(self.owner) or (self.owner[place] != owner).any()):
+            raise changed(self.result, "the mentions in its documents are others than those in its table of mentions")
+        names = ("parsed_name", "full_name", "own_name", "own_full_name")
+        columns = {name: self.flat(name)[1].take(pa.array(place)) for name in names}
+        given = {name: rows[name] for name in ("mention_id", "document_id", "position", "name", "block")}
+        return pa.table({"owner": owner, **given, **columns, "year": self.table["year"].take(document)})
+
+    @cached_property
+    def new_entries(self) -> pa.Table:
+        """The entries of all bags whose features the statistics lack: owner, type, feature, count and place."""
+        document, entries = self.flat("new_features")
+        columns = {name: pc.struct_field(entries, name) for name in ("slot", "type", "feature", "count", "place")}
+        return pa.table({"owner": (document << SLOT_BITS) + columns.pop("slot").to_numpy(), **columns})
+
+    @cached_property
+    def new_keys(self) -> list[tuple[str, str]]:
+        """Type and name of the feature of each new entry."""
+        return list(zip(self.new_entries["type"].to_pylist(), self.new_entries["feature"].to_pylist(), strict=True))
+
+    def own_numbers(self, owner: Integers, own: Integers, order: _Order) -> Integers:
+        """The numbers of the own names of mentions, as they are stored; −1 if there is none."""
+        number = np.where(own >= 0, order.of_statistics(np.maximum(own, 0)), -1)
+        others = np.flatnonzero(own < -1)
+        if len(others):
+            first = np.searchsorted(self.new_entries["owner"].to_numpy(), (owner[others] >> SLOT_BITS) << SLOT_BITS)
+            number[others] = order.of_others(self.new_keys)[first - 2 - own[others]]
+        return number
+
+    @cached_property
+    def _references(self) -> tuple[Integers, Integers]:
+        """For each author of each document that a document refers to: the owner, and the code of the author's name."""
+        document, cited = self.flat("references")
+        row, code = self.cited.of(cited)
+        return document[row] << SLOT_BITS, code
+
+    def cited_entries(self, order: _Order) -> tuple[Integers, Integers, Floats]:
+        """Owner, feature and count of the authors of documents that these documents refer to."""
+        owner, code = self._references
+        number = self.cited.number
+        feature = order.of_statistics(number)
+        lacking = np.intersect1d(np.flatnonzero(number < 0), code)
+        feature[lacking] = order.of_others((REFERENCED, self.cited.names[one]) for one in lacking.tolist())
+        return owner, feature[code], np.ones(len(code))
+
+    def order(self) -> _Order:
+        """The order of all features."""
+        places = dict(zip(self.new_keys, self.new_entries["place"].to_pylist(), strict=True))
+        _, code = self._references
+        for one in np.intersect1d(np.flatnonzero(self.cited.number < 0), code).tolist():
+            places[REFERENCED, self.cited.names[one]] = int(self.cited.place[one])
+        return _Order(places)
+
+    def identifiers(self) -> pa.Table:
+        """The identifiers of all mentions, one of each kind."""
+        document, entries = self.flat("ids")
+        slot, kind, value = (pc.struct_field(entries, name) for name in ("slot", "kind", "id"))
+        return pa.table([(document << SLOT_BITS) + slot.to_numpy(), kind, value], schema=IDENTIFIER_ROWS)
+
+
+class _Order:
+    """One numbering of the features of the statistics and of others, in the order of type and name.
+
+    `keys` are types and names of the others, and `places` says how many features of the statistics come before each.
+    """
+
+    def __init__(self, places: dict[tuple[str, str], int]) -> None:
+        self.keys = sorted(places, key=lambda key: (places[key], key[0].encode(), key[1].encode()))
+        self.code = {key: code for code, key in enumerate(self.keys)}
+        self.places = np.array([places[key] for key in self.keys], np.int64)
+        self.others = self.places + np.arange(len(self.keys))
+
+    def of_statistics(self, number: NDArray[np.integer]) -> Integers:
+        """The numbers of features of the statistics."""
+        found: Integers = number + np.searchsorted(self.places, number, side="right")
+        return found
+
+    def of_others(self, keys: Iterable[tuple[str, str]]) -> Integers:
+        """The numbers of other features."""
+        return self.others[np.array([self.code[key] for key in keys], np.int64)]
+
+    def split(self, number: Integers) -> tuple[NDArray[np.bool_], Integers]:
+        """Which features are others; and the number of each in the statistics, or its place among the others."""
+        before = np.searchsorted(self.others, number)
+        is_other = np.isin(number, self.others)
+        return is_other, np.where(is_other, before, number - before)
+
+
+@dataclass(frozen=True, eq=False)
+class _NumberedBags:
+    """Entries of bags, ordered by owner and feature; feature f has the number `used[f]` in `order`."""
+
+    owner: Integers
+    feature: Integers
+    count: Floats
+    used: Integers
+    order: _Order
+    statistics: ResultStatistics
+
+    @classmethod
+    def of(cls, bags: DocumentBags, order: _Order, mentions: Integers) -> _NumberedBags:
+        """The bags of these mentions and of all documents, with the authors of documents that these refer to."""
+        document, slot = bags.flat("slot")
+        owner = (document << SLOT_BITS) + slot.to_numpy()
+        feature, count = (bags.flat(name)[1].to_numpy() for name in ("feature", "count"))
+        new = bags.new_entries
+        kept = _are_kept(owner, mentions)
+        owner, feature, count = owner[kept], order.of_statistics(feature[kept]), count[kept]
+        kept = _are_kept(new["owner"].to_numpy(), mentions)
+        added = new["owner"].to_numpy()[kept], order.of_others(bags.new_keys)[kept], new["count"].to_numpy()[kept]
+        cited = bags.cited_entries(order)
+        if len(added[0]) or len(cited[0]):
+            parts = zip((owner, feature, count), added, cited, strict=True)
+            owner, feature, count = _added_up(*map(np.concatenate, parts))
+        is_used = np.zeros(len(bags.statistics.counts) + len(order.keys), np.bool_)
+        is_used[feature] = True
+        rank = np.cumsum(is_used) - 1
+        return cls(owner, rank[feature], count, np.flatnonzero(is_used), order, bags.statistics)
+
+    def totals(self) -> Floats:
+        """#(f) of all features, NaN where the result has none."""
+        is_other, number = self.order.split(self.used)
+        total = np.empty(len(self.used))
+        total[~is_other] = self.statistics.counts[number[~is_other]]
+        keys = [self.order.keys[code] for code in number[is_other].tolist()]
+        total[is_other] = self.statistics.new_totals([kind for kind, _ in keys], [name for _, name in keys])
+        return total
+
+    def features(self, chosen: NDArray[np.integer]) -> list[tuple[str, str]]:
+        """Type and name of some features."""
+        is_other, number = self.order.split(self.used[chosen])
+        return [
+            self.order.keys[one] if other else self.statistics.feature(one)
+            for other, one in zip(is_other.tolist(), number.tolist(), strict=True)
+        ]
+
+    def numbers(self, own: Integers) -> NDArray[np.int32]:
+        """The features that have these numbers in `order`, −1 where no bag has one."""
+        place = np.minimum(np.searchsorted(self.used, own), max(len(self.used) - 1, 0))
+        is_used = self.used[place] == own if len(self.used) else np.zeros(len(own), np.bool_)
+        return np.where(is_used, place, -1).astype(np.int32)
+
+    def features_by_type(self) -> Integers:
+        """The number of features of each type."""
+        is_other, number = self.order.split(self.used)
+        others = Counter(self.order.keys[code][0] for code in number[is_other].tolist())
+        known, bounds = number[~is_other], self.statistics.first_numbers
+        found = [np.searchsorted(known, bounds.get(kind, (0, 0))) for kind in self.statistics.mass]
+        size = [last - first for first, last in found]
+        return np.array(size, np.int64) + np.array([others[kind] for kind in self.statistics.mass], np.int64)
+
+    def occurrences(self, mentions: Integers) -> Floats:
         """How often each feature occurs in the bags of all mentions: the bag of a document is that of each of them."""
-        document = mentions["owner"].to_numpy() >> SLOT_BITS
+        known, number = np.unique(mentions >> SLOT_BITS, return_counts=True)
         of_document = self.owner % (1 << SLOT_BITS) == 0
-        known, number = np.unique(document, return_counts=True)
         place = np.minimum(np.searchsorted(known, self.owner >> SLOT_BITS), max(len(known) - 1, 0))
         holders = np.where(of_document, number[place], 1) if len(known) else np.ones(len(self.owner))
-        total: NDArray[np.float64] = np.bincount(self.feature, self.count * holders, len(self.types)).astype(np.float64)
+        total: Floats = np.bincount(self.feature, self.count * holders, len(self.used)).astype(np.float64)
         return total
+
+
+def _are_kept(owner: Integers, mentions: Integers) -> NDArray[np.bool_]:
+    """Which owners are documents or some mentions."""
+    kept: NDArray[np.bool_] = owner % (1 << SLOT_BITS) == 0
+    others = np.flatnonzero(~kept)
+    kept[others] = np.isin(owner[others], mentions)
+    return kept
+
+
+def _added_up(owner: Integers, feature: Integers, count: Floats) -> tuple[Integers, Integers, Floats]:
+    """Entries by owner and feature; counts of one feature in one bag are added up."""
+    order = order_by_owner(owner, feature)
+    owner, feature = owner[order], feature[order]
+    begin = np.flatnonzero((np.diff(owner, prepend=-1) != 0) | (np.diff(feature, prepend=-1) != 0))
+    return owner[begin], feature[begin], np.add.reduceat(count[order], begin)
 
 
 @dataclass(frozen=True, eq=False)
 class _CitedAuthors:
-    """The normalised names of the authors of documents; d has `names[c]` for c in `code[begin[d]:begin[d + 1]]`."""
+    """The names of the authors of documents; d has those from `begin[d]` to `begin[d + 1]` of `code`.
+
+    The name c is the feature `number[c]` of the statistics, or `names[c]`, which comes after `place[c]` of these.
+    """
 
     documents: pa.Array
-    names: list[str]
     begin: Integers
     code: Integers
+    names: list[str]
+    number: Integers
+    place: Integers
 
     @classmethod
-    def read(cls, result: Path, documents: pa.Array) -> _CitedAuthors:
-        """The authors of documents of a result; documents that it does not have are left out."""
-        columns = ["document_id", "authors.list.element.name"]
-        found = look_up(result / DOCUMENTS, "document_id", documents, columns)
-        authors = found["authors"].combine_chunks()
-        written = pc.list_flatten(authors).field("name").dictionary_encode()
-        keys = pa.array([name_key(text) for text in written.dictionary.to_pylist()], pa.string())
-        names = pc.unique(keys.filter(pc.not_equal(keys, "")))
-        code = pc.index_in(keys, names).take(written.indices)
-        number = pc.fill_null(pc.list_value_length(authors), 0).to_numpy()
-        has_name = pc.is_valid(code).to_numpy(zero_copy_only=False)
-        named = np.bincount(np.repeat(np.arange(len(number)), number)[has_name], minlength=len(number))
-        return cls(
-            found["document_id"].combine_chunks(),
-            names.to_pylist(),
-            starts(named),
-            code.drop_null().to_numpy().astype(np.int64),
-        )
+    def read(cls, result: Path, references: pa.ChunkedArray, statistics: ResultStatistics) -> _CitedAuthors:
+        """The authors of documents of a result that others refer to; documents that it does not have are left out."""
+        cited = pc.unique(pc.list_flatten(references))
+        if not len(cited) or REFERENCED not in statistics.mass:
+            nothing = np.zeros(0, np.int64)
+            return cls(pa.array([], pa.string()), nothing, nothing, [], nothing, nothing)
+        stored = (result / BAGS).exists()
+        documents, begin, keys = _stored_keys(result, cited, statistics) if stored else _written_keys(result, cited)
+        number, place = statistics.numbers(pa.repeat(pa.scalar(REFERENCED), len(keys.dictionary)), keys.dictionary)
+        code = keys.indices.to_numpy().astype(np.int64)
+        return cls(documents, begin, code, keys.dictionary.to_pylist(), number, place)
 
-    def of(self, cited: pa.ChunkedArray) -> tuple[Integers, Integers]:
+    def of(self, cited: pa.Array) -> tuple[Integers, Integers]:
         """The authors of cited documents: for each, the number of the reference, and the code of the name."""
         place = pc.index_in(cited, self.documents)
-        row = np.flatnonzero(pc.is_valid(place).to_numpy())
+        row = np.flatnonzero(pc.is_valid(place).to_numpy(zero_copy_only=False))
         document = place.drop_null().to_numpy()
         number = self.begin[document + 1] - self.begin[document]
-        within = np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number)
-        return np.repeat(row, number), self.code[np.repeat(self.begin[document], number) + within]
+        return np.repeat(row, number), self.code[ranges(self.begin[document], number)]
+
+
+def _stored_keys(result: Path, cited: pa.Array, statistics: ResultStatistics) -> tuple[pa.Array, Integers, Any]:
+    """Documents, where their authors begin, and the normalised names of all authors, as a dictionary."""
+    columns = ["document_id", "own_name", "unlisted_name", "new_features"]
+    found = look_up(result / BAGS, "document_id", cited, columns)
+    lists = found["own_name"].combine_chunks()
+    own = pc.list_flatten(lists).to_numpy()
+    others = pc.list_flatten(found["unlisted_name"].combine_chunks())
+    if (own < -1).any():
+        others = _with_new_names(others, own, lists, found["new_features"].combine_chunks())
+    used, code = np.unique(own, return_inverse=True)
+    first = int(np.searchsorted(used, 0))
+    names = statistics.feature_names.take(pa.array(used[first:]))
+    more = others.drop_null().dictionary_encode()
+    code = code - first
+    code[own < 0] = more.indices.to_numpy() + len(names)
+    begin = starts(pc.list_value_length(lists).to_numpy().astype(np.int64))
+    keys = pa.DictionaryArray.from_arrays(pa.array(code, pa.int32()), pa.concat_arrays([names, more.dictionary]))
+    return found["document_id"].combine_chunks(), begin, keys
+
+
+def _with_new_names(others: pa.Array, own: Integers, lists: pa.Array, new: pa.Array) -> pa.Array:
+    """Names that are not in the statistics, with those that are new features of their documents."""
+    names, document = others.to_pylist(), pc.list_parent_indices(lists).to_numpy()
+    features, begin = pc.struct_field(pc.list_flatten(new), "feature"), starts(pc.list_value_length(new).to_numpy())
+    for row in np.flatnonzero(own < -1).tolist():
+        names[row] = features[int(begin[document[row]] - 2 - own[row])].as_py()
+    return pa.array(names, pa.string())
+
+
+def _written_keys(result: Path, cited: pa.Array) -> tuple[pa.Array, Integers, Any]:
+    """The same from the names of the table of documents."""
+    found = look_up(result / DOCUMENTS, "document_id", cited, ["document_id", "authors.list.element.name"])
+    authors = found["authors"].combine_chunks()
+    written = pc.list_flatten(authors).field("name").dictionary_encode()
+    keys = pa.array([name_key(text) or None for text in written.dictionary.to_pylist()], pa.string())
+    every = keys.take(written.indices)
+    number = pc.fill_null(pc.list_value_length(authors), 0).to_numpy()
+    named = np.repeat(np.arange(len(number)), number)[pc.is_valid(every).to_numpy(zero_copy_only=False)]
+    begin = starts(np.bincount(named, minlength=len(number)))
+    return found["document_id"].combine_chunks(), begin, every.drop_null().dictionary_encode()
 
 
 def _encoded(
-    mentions: pa.Table,
-    identifiers: pa.Table,
-    bags: _OwnedFeatures,
-    total: NDArray[np.float64],
-    statistics: ResultStatistics,
-    folder: Path,
+    bags: DocumentBags, mentions: pa.Table, numbered: _NumberedBags, total: NDArray[np.float64], folder: Path
 ) -> Encoded:
-    owner = mentions["owner"].to_numpy()
-    coauthor = {name: f for f, (kind, name) in enumerate(zip(bags.types, bags.names, strict=True)) if kind == "co"}
+    owner, statistics = mentions["owner"].to_numpy(), bags.statistics
     own_names = {
-        column: np.array([coauthor.get(name, -1) for name in mentions[column].to_pylist()], np.int32)
-        for column in ("own_name", "own_full_name")
+        name: numbered.numbers(bags.own_numbers(owner, mentions[name].to_numpy(), numbered.order))
+        for name in ("own_name", "own_full_name")
     }
-    _write_mentions(mentions, own_names, statistics, folder / "mentions.parquet")
-    _write_identifiers(identifiers, owner, folder / "identifiers.parquet")
-    begin = np.flatnonzero(np.diff(bags.owner, prepend=-1))
-    block = mentions["block"].to_numpy(zero_copy_only=False)
-    is_new = np.append(True, block[1:] != block[:-1])
+    for name, column in own_names.items():
+        mentions = mentions.set_column(mentions.column_names.index(name), name, pa.array(column))
+    namesakes = statistics.namesakes(mentions["full_name"].to_pylist())
+    mentions = mentions.append_column("namesakes", pa.array(namesakes, pa.float64(), from_pandas=True))
+    pq.write_table(mentions, folder / "mentions.parquet")
+    identifiers = bags.identifiers()
+    pq.write_table(identifiers.filter(pc.is_in(identifiers["owner"], pa.array(owner))), folder / "identifiers.parquet")
+    begin = np.flatnonzero(np.diff(numbered.owner, prepend=-1))
+    block = mentions["block"].combine_chunks().dictionary_encode().indices.to_numpy()
     return Encoded(
-        frequencies=_frequencies(bags, total, statistics),
+        frequencies=Frequencies(
+            types=tuple(statistics.mass),
+            type_start=starts(numbered.features_by_type()),
+            total=total,
+            mass=np.array(list(statistics.mass.values()), np.float64),
+            mentions=statistics.mentions,
+        ),
         mentions_file=folder / "mentions.parquet",
         identifiers_file=folder / "identifiers.parquet",
-        block_start=np.append(np.flatnonzero(is_new), len(block)).astype(np.int64),
+        block_start=np.append(np.flatnonzero(np.diff(block, prepend=-1)), len(block)).astype(np.int64),
         mention_owner=owner,
         **own_names,
-        owners=bags.owner[begin],
-        starts=np.append(begin, len(bags.owner)).astype(np.int64),
-        feature=bags.feature.astype(np.int32),
-        count=bags.count,
-    )
-
-
-def _frequencies(bags: _OwnedFeatures, total: NDArray[np.float64], statistics: ResultStatistics) -> Frequencies:
-    """#(f) of these features in the whole collection, and all types of the collection."""
-    types, numbers = tuple(statistics.mass), Counter(bags.types)
-    return Frequencies(
-        types=types,
-        type_start=starts(np.array([numbers[kind] for kind in types], np.int64)),
-        total=total,
-        mass=np.array([statistics.mass[kind] for kind in types], np.float64),
-        mentions=statistics.mentions,
-    )
-
-
-def _write_mentions(
-    mentions: pa.Table, own_names: dict[str, NDArray[np.int32]], statistics: ResultStatistics, path: Path
-) -> None:
-    namesakes = statistics.namesakes(mentions["full_name"].to_pylist())
-    columns = {name: mentions[name] for name in mentions.column_names} | own_names
-    columns["namesakes"] = pa.array(namesakes, pa.float64(), from_pandas=True)
-    pq.write_table(pa.table(columns), path)
-
-
-def _write_identifiers(identifiers: pa.Table, owner: Integers, path: Path) -> None:
-    """Write one identifier of each kind for each mention, as counting.py does."""
-    chosen = identifiers.filter(pc.is_in(identifiers["owner"], pa.array(owner)))
-    first = chosen.group_by(["owner", "kind"]).aggregate([("id", "min")]).select(["owner", "kind", "id_min"])
-    pq.write_table(
-        first.rename_columns(IDENTIFIER_ROWS.names).sort_by([("owner", "ascending"), ("kind", "ascending")]), path
+        owners=numbered.owner[begin],
+        starts=np.append(begin, len(numbered.owner)).astype(np.int64),
+        feature=numbered.feature.astype(np.int32),
+        count=numbered.count,
     )

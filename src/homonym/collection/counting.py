@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from homonym.clustering.arrays import Frequencies
 from homonym.collection import document_table, duplicates, namesakes
 from homonym.collection.background import BackgroundUse, largest_name_query
 from homonym.collection.duplicates import Duplicate
-from homonym.collection.layout import PART_TABLES, SLOT_BITS, part_file, part_files
+from homonym.collection.layout import CITED, PART_TABLES, SLOT_BITS, part_file, part_files
 from homonym.collection.statistics import GivenStatistics, sql_files, sql_quoted, use_given_counts
 
 if TYPE_CHECKING:
@@ -241,6 +242,13 @@ def referenced_bags(connection: duckdb.DuckDBPyConnection) -> Any:
         """SELECT owner, v.id AS number, r.count FROM referenced r JOIN vocabulary v ON v.type = 'ref' AND
            v.feature = r.feature ORDER BY owner, number"""
     ).to_arrow_table()
+
+
+def write_cited_authors(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Write the authors of referenced documents as entries of bags, see stored_bags.py."""
+    rows = referenced_bags(connection)
+    columns = [rows[name] for name in ("owner", "number", "count")]
+    pq.write_table(pa.table(columns, names=CITED.names).cast(CITED), path)
 
 
 def count_mentions(connection: duckdb.DuckDBPyConnection) -> int:

@@ -65,6 +65,9 @@ LOSSES = "losses.parquet"
 IDENTIFIER_ROWS = pa.schema([("owner", pa.int64()), ("kind", pa.string()), ("id", pa.string())])
 """Identifiers of people, by mention. Kinds are in normal form (settings.identifier_kind)."""
 
+CITED = pa.schema([("owner", pa.int64()), ("feature", pa.int32()), ("count", pa.float64())])
+"""Entries of bags that come from the authors of referenced documents, ordered by owner and feature."""
+
 PLACED_IDENTIFIERS = pa.schema([("place", pa.int64()), ("kind", pa.string()), ("id", pa.string())])
 """Identifiers of people, by the place of the mention in the result."""
 

@@ -9,12 +9,13 @@ The first two are also statistics for other collections (`--statistics`).
 from __future__ import annotations
 
 import tempfile
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -22,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from homonym.clustering.arrays import Floats
+from homonym.clustering.arrays import Floats, Integers
 from homonym.collection.namesakes import namesakes_of
 from homonym.errors import InputError
 from homonym.io.inputs import unreadable
@@ -69,6 +70,21 @@ def write_result_statistics(
     write_table(folder / NAMES, NAME_COUNTS, names)
 
 
+class NumberedFeatures(NamedTuple):
+    """The numbers of features, −1 where the statistics lack one, and the number of features that come before.
+
+    The second is −1 for features of a type that the statistics lack.
+    """
+
+    number: Integers
+    place: Integers
+
+
+def _place_in(names: pa.Array, name: str) -> int:
+    """How many of these names, which are in order, come before another one."""
+    return bisect_left(range(len(names)), name.encode(), key=lambda row: names[row].as_py().encode())
+
+
 @dataclass(frozen=True)
 class ResultStatistics:
     """The frequencies of a result directory: `mass` has n(·) of each type, in order, and `mentions` is N."""
@@ -94,24 +110,66 @@ class ResultStatistics:
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path}: expected JSON with mentions_in_collection and mass ({error!r}).") from error
 
-    def totals(self, types: Sequence[str], features: Sequence[str]) -> Floats:
-        """#(f) of some features, NaN where the result has none.
+    @cached_property
+    def counts(self) -> Floats:
+        """#(f) of all features by their numbers: the rows of the table, which is ordered by type and feature."""
+        found: Floats = self._column("count").to_numpy()
+        return found
 
-        Those that came with updates since the statistics were counted are in a table of their own.
-        """
-        wanted = pa.array(features, pa.string())
-        paths = [self.folder / FREQUENCIES, *([new] if (new := self.folder / NEW_FEATURES).exists() else [])]
-        rows = pa.concat_tables([look_up(path, "feature", pc.unique(wanted)) for path in paths])
-        known = self._keys(rows["type"], rows["feature"])
-        place = pc.index_in(self._keys(pa.array(types, pa.string()), wanted), known, skip_nulls=True)
-        total: Floats = rows["count"].take(place).to_numpy().copy()  # Arrow's may be read-only
-        return total
+    @cached_property
+    def feature_names(self) -> pa.Array:
+        """The names of all features by their numbers."""
+        return self._column("feature")
 
-    def _keys(self, types: pa.Array | pa.ChunkedArray, features: pa.Array | pa.ChunkedArray) -> pa.Array:
-        """Features as single texts, with the number of their type."""
-        number = pc.index_in(types, pa.array(list(self.mass), pa.string())).cast(pa.string())
-        keys = pc.binary_join_element_wise(number, features, ":")
-        return keys.combine_chunks() if isinstance(keys, pa.ChunkedArray) else keys
+    @cached_property
+    def first_numbers(self) -> dict[str, tuple[int, int]]:
+        """For each type, the number of its first feature and the number after its last one."""
+        runs = pc.run_end_encode(self._column("type"), run_end_type=pa.int64())
+        ends = runs.run_ends.to_pylist()
+        return dict(zip(runs.values.to_pylist(), zip([0, *ends[:-1]], ends, strict=True), strict=True))
+
+    def feature(self, number: int) -> tuple[str, str]:
+        """Type and name of a feature."""
+        kind = next(kind for kind, (first, last) in self.first_numbers.items() if first <= number < last)
+        return kind, self.feature_names[number].as_py()
+
+    def _column(self, name: str) -> pa.Array:
+        path = self.folder / FREQUENCIES
+        try:
+            with plain_path(path) as plain:
+                return pq.read_table(plain, columns=[name])[name].combine_chunks()
+        except (OSError, pa.ArrowException) as error:
+            raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
+
+    def numbers(self, types: pa.Array | pa.ChunkedArray, features: pa.Array | pa.ChunkedArray) -> NumberedFeatures:
+        """The numbers of some features, and where those would be that the result does not have."""
+        number, place = np.full(len(features), -1, np.int64), np.full(len(features), -1, np.int64)
+        coded = (types.combine_chunks() if isinstance(types, pa.ChunkedArray) else types).dictionary_encode()
+        kinds, code = coded.dictionary.to_pylist(), coded.indices.to_numpy()
+        for kind in filter(self.mass.__contains__, kinds):
+            chosen = np.flatnonzero(code == kinds.index(kind))
+            begin, end = self.first_numbers.get(kind) or (self._place_of_type(kind),) * 2
+            names, known = features.take(pa.array(chosen)), self.feature_names.slice(begin, end - begin)
+            found = pc.fill_null(pc.index_in(names, known, skip_nulls=True), -1).to_numpy()
+            number[chosen] = np.where(found < 0, -1, found + begin)
+            place[chosen] = number[chosen]
+            for row in chosen[found < 0].tolist():
+                if (name := features[row].as_py()) is not None:
+                    place[row] = begin + _place_in(known, name)
+        return NumberedFeatures(number, place)
+
+    def _place_of_type(self, kind: str) -> int:
+        """The number of features of types that come before one that has no features."""
+        return max((end for other, (_, end) in self.first_numbers.items() if other < kind), default=0)
+
+    def new_totals(self, types: Sequence[str], features: Sequence[str]) -> Floats:
+        """#(f) of some features that came with updates since the statistics were counted, NaN where there is none."""
+        path = self.folder / NEW_FEATURES
+        if not path.exists() or not features:
+            return np.full(len(features), np.nan)
+        rows = look_up(path, "feature", pa.array(features, pa.string())).to_pydict()
+        known = dict(zip(zip(rows["type"], rows["feature"], strict=True), rows["count"], strict=True))
+        return np.array([known.get(key, np.nan) for key in zip(types, features, strict=True)])
 
     @cached_property
     def name_counts(self) -> dict[tuple[str, str], int]:
@@ -121,6 +179,7 @@ class ResultStatistics:
             rows = pq.read_table(plain).to_pydict()
         return dict(zip(zip(rows["kind"], rows["name"], strict=True), rows["names"], strict=True))
 
-    def namesakes(self, full_names: Iterable[str | None]) -> Floats:
+    def namesakes(self, full_names: Sequence[str | None]) -> Floats:
         """E of each full name, NaN where there is none."""
-        return np.array([np.nan if name is None else namesakes_of(name, self.name_counts) for name in full_names])
+        known = {name: namesakes_of(name, self.name_counts) for name in set(full_names) if name is not None}
+        return np.array([np.nan if name is None else known[name] for name in full_names])

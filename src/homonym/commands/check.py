@@ -8,10 +8,13 @@ from pathlib import Path
 
 from homonym.io.result_directory import (
     AUTHORS,
+    BAGS,
     CORPUS,
     DECISIONS,
     DOCUMENTS,
+    FREQUENCIES,
     LOG,
+    MASSES,
     MENTIONS,
     REPORT,
     SETTINGS,
@@ -39,7 +42,8 @@ def check(result: str | Path, *, repair: bool = False) -> CheckedResult:
 
     All files can be read and are as the last update left them. Every mention has exactly one author. Authors, mentions,
     documents, ids and events agree with each other. Redirects lead to authors. The file of decisions is sound. With
-    `repair`, files that follow from others are made again: the table of authors, name variants and the page.
+    `repair`, files that follow from others are made again: the table of authors, the bags of documents, name
+    variants and the page.
     """
     from homonym.corpus.consistency import find_inconsistencies
 
@@ -56,7 +60,7 @@ def _repair(folder: Path, wrong: set[str]) -> list[str]:
     """Make files again that follow from sound ones; returns their names. Updates have to wait meanwhile."""
     from homonym.corpus.applied_decisions import authors_apart
     from homonym.corpus.epoch import read_note, write_note
-    from homonym.corpus.recomputing import recompute_authors
+    from homonym.corpus.recomputing import recompute_authors, recompute_bags
     from homonym.report.run_page import write_run_page
     from homonym.runtime.work_directory import work_directory
     from homonym.suggestions.name_variants import write_variants
@@ -64,10 +68,13 @@ def _repair(folder: Path, wrong: set[str]) -> list[str]:
     names: list[str] = []
     place = Path(os.path.realpath(folder))
     with work_directory(place.with_name(f".{place.name}.work")), changed_directory(folder) as copy:
+        if BAGS in wrong and not wrong & {DOCUMENTS, SETTINGS, FREQUENCIES, MASSES}:
+            recompute_bags(folder, copy)
+            names.append(BAGS)
         if AUTHORS in wrong and not wrong & {MENTIONS, DOCUMENTS, SETTINGS} and (folder / DOCUMENTS).exists():
             recompute_authors(folder, copy)
             names.append(AUTHORS)
-        if not wrong & {MENTIONS, DOCUMENTS, SETTINGS, LOG} and AUTHORS not in wrong.difference(names):
+        if not wrong & {MENTIONS, DOCUMENTS, SETTINGS, LOG} and not {AUTHORS, BAGS} & wrong.difference(names):
             if VARIANTS in wrong and (folder / DOCUMENTS).exists():
                 (copy / VARIANTS).unlink(missing_ok=True)
                 apart = authors_apart(folder, copy) if DECISIONS not in wrong else set()

@@ -13,6 +13,7 @@ from homonym.commands.in_memory import Data, files_of
 from homonym.commands.run import Resources, Run, RunFiles, open_local_engine, prepare_run
 from homonym.errors import InputError, SettingsError, counted
 from homonym.io.result_directory import (
+    BAGS,
     CONFLICTS,
     DOCUMENTS,
     MASSES,
@@ -174,7 +175,7 @@ def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, probl
     from homonym.corpus.decided import Decided
     from homonym.corpus.epoch import change_since_epoch, read_epoch, read_note, require_unchanged
     from homonym.corpus.ids import read_ids
-    from homonym.corpus.table_changes import replace_documents
+    from homonym.corpus.table_changes import replace_bags, replace_documents
     from homonym.corpus.updating import UpdatePlan, follow_renames, touched_blocks
 
     folder, mode, note = task.folder, task.mode, read_note(task.folder)
@@ -193,6 +194,8 @@ def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, probl
         if changes.leaving or len(changes.rows):
             with run.stages.stage("documents"):
                 replace_documents(folder, copy, changes.leaving, changes.rows, in_order=bool(reason))
+                if not reason and (folder / BAGS).exists():  # a new epoch has the bags of its run
+                    replace_bags(folder, copy, changes.leaving, plan.new_bags())
             plan = follow_renames(plan)
         fresh = _run_all(run, plan, task.resources) if reason else None
         if fresh and mode == "rebuild":

@@ -19,7 +19,7 @@ import pyarrow as pa
 from homonym.calibration.confidence import Confidence, author_confidence
 from homonym.clustering.agglomerative import Clustering, cluster
 from homonym.clustering.arrays import Floats, Integers
-from homonym.collection.block_reload import reload_rows
+from homonym.collection.block_reload import DocumentBags, reload_rows
 from homonym.collection.encoded import Encoded
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
@@ -67,21 +67,20 @@ class Epoch:
 
 
 def cluster_rows(
-    folder: Path,
+    bags: DocumentBags,
     rows: pa.Table,
     epoch: Epoch,
     work: Path,
     *,
     separate: bool,
     threads: int = 1,
-    whole_blocks: bool = True,
 ) -> ClusteredRows:
-    """Cluster whole blocks; `rows` has the columns of schema.AUTHORS; new rows have no author_id.
+    """Cluster whole blocks, or any groups of mentions that have one value as their block.
 
-    `folder` has the documents and statistics; files go to the empty directory `work`. With `separate`, old authors do
-    not merge. Unless they are `whole_blocks`, the blocks of the rows are any groups of mentions.
+    `rows` has the columns of schema.AUTHORS; new rows have no author_id. `bags` has the documents of all rows; files go
+    to the empty directory `work`. With `separate`, old authors do not merge.
     """
-    reloaded = reload_rows(folder, rows, epoch.settings, work, complete=False, whole_blocks=whole_blocks)
+    reloaded = reload_rows(bags, rows, work, complete=False)
     encoded, settings = reloaded.encoded, epoch.settings
     found = find_constraints(encoded, settings, epoch.pairs and epoch.pairs.among(rows["mention_id"].to_pylist()))
     old = author_codes(rows["author_id"], encoded.block_start)

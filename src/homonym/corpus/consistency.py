@@ -30,6 +30,7 @@ from homonym.corpus.epoch import changed_files, read_note
 from homonym.errors import HomonymError, InputError, counted, first_line
 from homonym.io.result_directory import (
     AUTHORS,
+    BAGS,
     CONFIDENCE,
     CORPUS,
     DECISIONS,
@@ -50,7 +51,7 @@ from homonym.io.result_directory import (
     VARIANTS,
 )
 from homonym.io.tables import columnar_batches, look_up
-from homonym.schema import AUTHOR_SUMMARIES, EVENT_ROWS, ID_ROWS, RENAMED_ROWS
+from homonym.schema import AUTHOR_SUMMARIES, EVENT_ROWS, ID_ROWS, RENAMED_ROWS, STORED_BAGS
 from homonym.schema import AUTHORS as MENTION_ROWS
 from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
 from homonym.settings import load_settings
@@ -60,12 +61,13 @@ _MEMORY = 1 << 29
 _BATCH_ROWS = 1 << 16
 
 # Files that can be computed again from the others.
-RECOMPUTABLE = (AUTHORS, REPORT, VARIANTS)
+RECOMPUTABLE = (AUTHORS, BAGS, REPORT, VARIANTS)
 
 _LAYOUTS = {
     MENTIONS: MENTION_ROWS,
     AUTHORS: AUTHOR_SUMMARIES,
     DOCUMENTS: DOCUMENT_ROWS,
+    BAGS: STORED_BAGS,
     IDS: ID_ROWS,
     EVENTS: EVENT_ROWS,
     RENAMED: RENAMED_ROWS,
@@ -135,6 +137,20 @@ RULES = (
         """SELECT count(*), min(mention_id) FROM (SELECT mention_id, document_id, position, name FROM mentions EXCEPT
            SELECT document_id || '#' || a.position, document_id, a.position, a.name
            FROM (SELECT document_id, unnest(authors) AS a FROM documents))""",
+    ),
+    ConsistencyRule(BAGS, (BAGS,), "has several rows for the document {}", _distinct("bags", "document_id")),
+    ConsistencyRule(
+        BAGS, (BAGS, MENTIONS), "has other mentions for the document {} than the table of mentions",
+        """SELECT count(*), min(document_id) FROM (
+           (SELECT document_id, position FROM mentions EXCEPT
+            SELECT document_id, unnest(position) FROM bags) UNION ALL
+           (SELECT document_id, unnest(position) FROM bags EXCEPT SELECT document_id, position FROM mentions))""",
+    ),
+    ConsistencyRule(
+        BAGS, (BAGS,), "has lists of different lengths for the document {}",
+        """SELECT count(*), min(document_id) FROM bags WHERE len(feature) <> len(slot) OR len(feature) <> len(count)
+           OR len(position) <> len(parsed_name) OR len(position) <> len(full_name)
+           OR len(position) <> len(own_name) OR len(position) <> len(own_full_name)""",
     ),
     ConsistencyRule(AUTHORS, (AUTHORS,), "has several rows for the author {}", _distinct("authors", "author_id")),
     ConsistencyRule(

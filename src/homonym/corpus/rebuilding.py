@@ -20,6 +20,7 @@ from homonym.collection.result_statistics import ResultStatistics
 from homonym.corpus.epoch import read_epoch
 from homonym.corpus.id_matching import match_authors, weights_of
 from homonym.corpus.ids import mint
+from homonym.corpus.recomputing import recompute_bags
 from homonym.corpus.updating import (
     TouchedBlocks,
     UpdatePlan,
@@ -32,6 +33,7 @@ from homonym.corpus.updating import (
 )
 from homonym.io.outputs import open_atomic, write_json
 from homonym.io.result_directory import (
+    BAGS,
     CONFIDENCE,
     CONFLICTS,
     DOCUMENTS,
@@ -109,6 +111,16 @@ def take_epoch(fresh: Path, folder: Path, inputs: Sequence[Mapping[str, Any]]) -
     for name in (FREQUENCIES, MASSES, NAMES, SETTINGS, LOG, CONFIDENCE):
         if (fresh / name).exists():
             _take_file(fresh, folder, name)
+    _take_bags(fresh, folder)
+
+
+def _take_bags(fresh: Path, folder: Path) -> None:
+    """Let a copy of a result have the bags of a new run, or extract them if the run has merged some documents."""
+    ours, theirs = (pq.read_table(one / DOCUMENTS, columns=["document_id"]) for one in (folder, fresh))
+    if ours.equals(theirs):
+        _take_file(fresh, folder, BAGS)
+    else:
+        recompute_bags(folder, folder)
 
 
 def _keep_files_in_log(fresh: Path, folder: Path, inputs: Sequence[Mapping[str, Any]]) -> None:

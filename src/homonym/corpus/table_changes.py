@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,9 +19,10 @@ from homonym.collection import counting
 from homonym.collection.author_summaries import NAMED_FACTS, completeness, load_facts, summarise_authors, summary_tables
 from homonym.collection.document_table import ROW_GROUP as DOCUMENTS_AT_ONCE
 from homonym.collection.layout import PLACED_IDENTIFIERS
+from homonym.collection.stored_bags import ROW_GROUP as BAGS_AT_ONCE
 from homonym.features.blocking import blocked_names
 from homonym.io.paths import plain_path
-from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS
+from homonym.io.result_directory import AUTHORS, BAGS, DOCUMENTS, MENTIONS
 from homonym.io.row_groups import UnusualLayoutError, splice_row_groups
 from homonym.io.tables import (
     ROW_GROUP,
@@ -34,7 +36,7 @@ from homonym.io.tables import (
 )
 from homonym.records.fields.affiliations import plain_email
 from homonym.records.formats.documents import parse_document
-from homonym.schema import AUTHOR_SUMMARIES
+from homonym.schema import AUTHOR_SUMMARIES, STORED_BAGS
 from homonym.schema import AUTHORS as MENTION_ROWS
 from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
 from homonym.settings import identifier_kind
@@ -44,6 +46,7 @@ _ORDER = {
     MENTIONS: (MENTION_ROWS, ("block", "document_id", "position", "mention_id"), ROW_GROUP),
     AUTHORS: (AUTHOR_SUMMARIES, ("author_id",), ROW_GROUP),
     DOCUMENTS: (DOCUMENT_ROWS, ("document_id",), DOCUMENTS_AT_ONCE),
+    BAGS: (STORED_BAGS, ("document_id",), BAGS_AT_ONCE),
 }
 # Memory in bytes for the database of summaries.
 _MEMORY = 1 << 29
@@ -60,13 +63,41 @@ def replace_documents(
     if not in_order:
         try:
             with reading_result_file(path), plain_path(path) as plain, pq.ParquetFile(plain) as file:
-                groups = _changed_groups(file, pa.array(sorted(leaving), pa.string()), rows.cast(DOCUMENT_ROWS))
-                # The writer takes an OSError for one of the output.
-                splice_row_groups(path, folder / DOCUMENTS, _readable(path, groups), parquet_writing(DOCUMENT_ROWS))
+                gone, rows = pa.array(sorted(leaving), pa.string()), rows.cast(DOCUMENT_ROWS)
+                is_changed = pc.is_in(rows["document_id"], gone)
+                changed, new = rows.filter(is_changed), rows.filter(pc.invert(is_changed))
+                _splice(file, path, folder / DOCUMENTS, _RowChanges(gone, changed, new, DOCUMENTS_AT_ONCE))
             return
         except UnusualLayoutError:
             pass  # a file that another program or version has written
     replace_rows(result, folder, DOCUMENTS, sorted(leaving), rows)
+
+
+def replace_bags(result: Path, folder: Path, leaving: Collection[str], rows: pa.Table) -> None:
+    """Write the bags of documents to a folder without those of some, and with further rows, which come last."""
+    path = result / BAGS
+    try:
+        with reading_result_file(path), plain_path(path) as plain, pq.ParquetFile(plain) as file:
+            gone = pa.array(sorted(leaving), pa.string())
+            changes = _RowChanges(gone, STORED_BAGS.empty_table(), rows.sort_by("document_id"), BAGS_AT_ONCE)
+            _splice(file, path, folder / BAGS, changes)
+    except UnusualLayoutError:
+        replace_rows(result, folder, BAGS, sorted(leaving), rows)
+
+
+class _RowChanges(NamedTuple):
+    """Documents that leave, changed rows, new rows, and the largest number of rows in a row group."""
+
+    leaving: pa.Array
+    changed: pa.Table
+    new: pa.Table
+    at_once: int
+
+
+def _splice(file: pq.ParquetFile, source: Path, target: Path, changes: _RowChanges) -> None:
+    """Write a table with changes; row groups without any are copied."""
+    groups = _readable(source, _changed_groups(file, changes))  # the writer takes an OSError for one of the output
+    splice_row_groups(source, target, groups, parquet_writing(changes.new.schema))
 
 
 def _readable(path: Path, groups: Iterator[int | pa.Table]) -> Iterator[int | pa.Table]:
@@ -75,24 +106,23 @@ def _readable(path: Path, groups: Iterator[int | pa.Table]) -> Iterator[int | pa
         yield from groups
 
 
-def _changed_groups(file: pq.ParquetFile, leaving: pa.Array, rows: pa.Table) -> Iterator[int | pa.Table]:
+def _changed_groups(file: pq.ParquetFile, changes: _RowChanges) -> Iterator[int | pa.Table]:
     """The row groups of a table of documents after a change: numbers of those that stay, and tables."""
+    leaving, changed, new, at_once = changes
     touched = {*row_groups_with(file, "document_id", leaving)} if len(leaving) else set()
-    is_changed = pc.is_in(rows["document_id"], leaving)
-    changed, new = rows.filter(is_changed), rows.filter(pc.invert(is_changed))
     number = file.num_row_groups
     # The last row group is filled up, so that many small updates do not make many small row groups.
-    is_filled = bool(len(new)) and number > 0 and file.metadata.row_group(number - 1).num_rows < DOCUMENTS_AT_ONCE
+    is_filled = bool(len(new)) and number > 0 and file.metadata.row_group(number - 1).num_rows < at_once
     for group in range(number - is_filled):
         yield _changed_group(file, group, leaving, changed) if group in touched else group
     if is_filled:
         new = pa.concat_tables([_changed_group(file, number - 1, leaving, changed), new]).sort_by("document_id")
-    yield from rechunked([new], DOCUMENTS_AT_ONCE)
+    yield from rechunked([new], at_once)
 
 
 def _changed_group(file: pq.ParquetFile, group: int, leaving: pa.Array, changed: pa.Table) -> pa.Table:
     """The rows of a row group that stay, and those of its documents that have changed."""
-    table = file.read_row_group(group).cast(DOCUMENT_ROWS)
+    table = file.read_row_group(group).cast(changed.schema)
     kept = table.filter(pc.invert(pc.is_in(table["document_id"], leaving)))
     own = changed.filter(pc.is_in(changed["document_id"], table["document_id"].combine_chunks()))
     return pa.concat_tables([kept, own]).sort_by("document_id")
@@ -226,12 +256,24 @@ def _identifier_rows(folder: Path, rows: pa.Table, known: Mapping[str, Mapping[s
 
 def read_identifiers(folder: Path, documents: pa.Array) -> dict[str, dict[str, str]]:
     """The identifiers of the mentions of some documents, by mention id."""
+    if (folder / BAGS).exists():
+        return _stored_identifiers(look_up(folder / BAGS, "document_id", documents, ["document_id", "position", "ids"]))
     rows = look_up(folder / DOCUMENTS, "document_id", documents, ["document_id", "record"])
     found = {}
     for document_id, record in zip(rows["document_id"].to_pylist(), rows["record"].to_pylist(), strict=True):
         document, _ = parse_document(record.encode())
         for author in document.authors:
             found[f"{document_id}#{author.position}"] = _of_author(author.ids, author.emails)
+    return found
+
+
+def _stored_identifiers(rows: pa.Table) -> dict[str, dict[str, str]]:
+    """The same from the bags of documents."""
+    found: dict[str, dict[str, str]] = {}
+    for document_id, positions, ids in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+        found |= {f"{document_id}#{position}": {} for position in positions}
+        for one in ids:
+            found[f"{document_id}#{one['slot'] - 1}"][one["kind"]] = one["id"]
     return found
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,8 +28,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Integers
-from homonym.collection.block_reload import extract_records
+from homonym.collection.block_reload import DocumentBags, extract_records
 from homonym.collection.document_merging import author_places
+from homonym.collection.result_statistics import ResultStatistics
+from homonym.collection.stored_bags import rows_of_part
 from homonym.constraints.across_blocks import UnitedAuthors, linking_kinds
 from homonym.constraints.conflicts import ConstraintConflict, replace_conflicts
 from homonym.constraints.evidence import UserPairs, write_user_pairs
@@ -69,6 +72,8 @@ from homonym.schema import AUTHORS as MENTION_ROWS
 
 # Number of mentions that are clustered at once, unless a block is larger.
 ROWS_AT_ONCE = 20_000
+# Number of such batches whose documents are read together: all row groups have some of them.
+BATCHES_AT_ONCE = 8
 ORDER = [("block", "ascending"), ("document_id", "ascending"), ("position", "ascending"), ("mention_id", "ascending")]
 
 
@@ -123,6 +128,16 @@ class UpdatePlan:
     # The identifiers of mentions by kind, filled where documents are read anyway.
     identifiers: dict[str, dict[str, str]] = field(default_factory=dict)
 
+    @cached_property
+    def new_part(self) -> dict[str, pa.Table]:
+        """The tables of a part for new and changed documents."""
+        return extract_records(self.changes.rows["record"], self.epoch.settings)
+
+    def new_bags(self) -> pa.Table:
+        """What a result stores of the features of new and changed documents."""
+        document_id = self.changes.rows["document_id"].combine_chunks()
+        return rows_of_part(self.new_part, document_id, ResultStatistics.read(self.result))
+
 
 def touched_blocks(plan: UpdatePlan) -> TouchedBlocks:
     """Steps 1 to 3 for the modes assign and grow."""
@@ -166,9 +181,8 @@ def _new_rows(plan: UpdatePlan) -> pa.Table:
     """The rows of the mentions of new and changed documents; they have no author yet."""
     if not len(plan.changes.rows):
         return nullable_rows(MENTION_ROWS.empty_table())
-    part = extract_records(plan.changes.rows["record"], plan.epoch.settings)
-    add_features(plan.folder, part["features"])
-    return _without_authors(part["mentions"])
+    add_features(plan.folder, plan.new_part["features"])
+    return _without_authors(plan.new_part["mentions"])
 
 
 def _without_authors(mentions: pa.Table) -> pa.Table:
@@ -260,11 +274,9 @@ def _renamed_mentions(plan: UpdatePlan) -> dict[str, str]:
     if not plan.changes.changed:
         return {}
     documents = sorted(plan.changes.changed)
-    records = plan.changes.rows.filter(pc.is_in(plan.changes.rows["document_id"], pa.array(documents, pa.string())))
-    part = extract_records(records["record"], plan.epoch.settings)
-    return inherited_rows(
-        _without_authors(part["mentions"]), _rows(plan, "document_id", documents), plan.changes.changed
-    )[1]
+    mentions = plan.new_part["mentions"]
+    mentions = mentions.filter(pc.is_in(mentions["document_id"], pa.array(documents, pa.string())))
+    return inherited_rows(_without_authors(mentions), _rows(plan, "document_id", documents), plan.changes.changed)[1]
 
 
 def _by_document(rows: pa.Table) -> dict[str, list[dict[str, Any]]]:
@@ -336,10 +348,10 @@ def _with_clusters(plan: UpdatePlan, base: pa.Table, conflicts: list[ConstraintC
     blocks = pa.array(sorted(set(without["block"].to_pylist()), key=str.encode), pa.string())
     is_worked_on = pc.is_in(base["block"], blocks)
     done, first = [_without_clusters(base.filter(pc.invert(is_worked_on)))], 0
-    for rows in _batches(base.filter(is_worked_on)):
+    for rows, bags in _batches(plan, base.filter(is_worked_on)):
         with TemporaryDirectory(dir=plan.work) as folder:
             found = cluster_rows(
-                plan.folder, rows, plan.epoch, Path(folder), separate=plan.mode == "assign", threads=plan.threads
+                bags, rows, plan.epoch, Path(folder), separate=plan.mode == "assign", threads=plan.threads
             )
             conflicts += found.found.conflicts if found.found else []
             plan.identifiers.update(_identifiers(found))
@@ -384,7 +396,17 @@ def _identifiers(found: ClusteredRows) -> dict[str, dict[str, str]]:
     return known
 
 
-def _batches(rows: pa.Table) -> Iterator[pa.Table]:
+def _batches(plan: UpdatePlan, rows: pa.Table) -> Iterator[tuple[pa.Table, DocumentBags]]:
+    """Whole blocks of about ROWS_AT_ONCE rows, with the bags of their documents, which are read for several batches."""
+    batches = list(_whole_blocks(rows))
+    for first in range(0, len(batches), BATCHES_AT_ONCE):
+        some = batches[first : first + BATCHES_AT_ONCE]
+        documents = pa.chunked_array([one for batch in some for one in batch["document_id"].chunks], pa.string())
+        bags = DocumentBags.read(plan.folder, documents, plan.epoch.settings)
+        yield from ((batch, bags) for batch in some)
+
+
+def _whole_blocks(rows: pa.Table) -> Iterator[pa.Table]:
     """Whole blocks of about ROWS_AT_ONCE rows."""
     blocks = rows["block"].combine_chunks().dictionary_encode().indices.to_numpy()
     begins = np.append(np.flatnonzero(np.diff(blocks, prepend=-1)), len(rows))
@@ -604,11 +626,9 @@ def _clusters_of_authors(plan: UpdatePlan, rows: pa.Table, author: Sequence[int]
     blocks = [f"{one:09d} {block}" for one, block in zip(author, rows["block"].to_pylist(), strict=True)]
     rows = rows.set_column(rows.column_names.index("block"), "block", pa.array(blocks, pa.string()))
     found: dict[str, int] = {}
-    for batch in _batches(rows.sort_by(ORDER)):
+    for batch, bags in _batches(plan, rows.sort_by(ORDER)):
         with TemporaryDirectory(dir=plan.work) as folder:
-            clustered = cluster_rows(
-                plan.folder, batch, epoch, Path(folder), separate=False, threads=plan.threads, whole_blocks=False
-            )
+            clustered = cluster_rows(bags, batch, epoch, Path(folder), separate=False, threads=plan.threads)
         numbers = (clustered.cluster + len(found)).tolist()
         found |= dict(zip(batch["mention_id"].to_pylist(), numbers, strict=True))
     return [found[one] for one in rows["mention_id"].to_pylist()]

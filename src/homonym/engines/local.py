@@ -43,6 +43,7 @@ from homonym.collection.parts import (
 )
 from homonym.collection.result_statistics import write_result_statistics
 from homonym.collection.statistics import GivenStatistics, save_statistics, statistics_side_file
+from homonym.collection.stored_bags import write_bags
 from homonym.constraints.evidence import UserPairs, require_known_identifiers
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.constraints.must_link import PAIR
@@ -92,6 +93,7 @@ from homonym.io.archives import ArchiveMember, sources_of
 from homonym.io.inputs import Source, size_of
 from homonym.io.outputs import atomic_path
 from homonym.io.paths import printable
+from homonym.io.result_directory import BAGS, FREQUENCIES
 from homonym.io.tables import write_table
 from homonym.records.model import MAX_LISTED_PROBLEMS, Loss, Problems
 from homonym.records.parsing.splitting import Raw
@@ -125,6 +127,8 @@ VOCABULARY = "vocabulary.parquet"
 DOCUMENTS = "documents.parquet"
 # The file with how many full names have each surname and each given name, in the work directory.
 NAME_COUNTS = "names.parquet"
+# The files with the ids that documents refer to, and with the entries of bags that come from these references.
+REFERENCES, CITED = "references.parquet", "cited.parquet"
 # Used as the format of files that hold mentions with bags.
 MENTIONS = "mentions"
 
@@ -333,7 +337,7 @@ class LocalEngine:
         """
         statistics = self.work / f"statistics{_statistics_suffix(save_statistics)}" if save_statistics else None
         wanted = {VOCABULARY} if vocabulary else set()
-        wanted |= {DOCUMENTS, VOCABULARY, NAME_COUNTS} if documents else set()
+        wanted |= {DOCUMENTS, VOCABULARY, NAME_COUNTS, REFERENCES, CITED} if documents else set()
         wanted |= {statistics.name, statistics_side_file(statistics).name} if statistics else set()
         leans = given is None and read.data.settings.uses_background
         key = local_checkpoints.encoding_key(read.data.keys, given, background=leans)
@@ -380,7 +384,9 @@ class LocalEngine:
                 counting.write_name_counts(connection, self.work / NAME_COUNTS)
             if DOCUMENTS in wanted:
                 with self.stages.stage("documents"):
-                    write_document_table(counting.chosen_documents(connection), self.work / DOCUMENTS, self.threads)
+                    chosen = counting.chosen_documents(connection)
+                    write_document_table(chosen, self.work / DOCUMENTS, self.work / REFERENCES, self.threads)
+                counting.write_cited_authors(connection, self.work / CITED)
             if statistics:
                 save_statistics(connection, encoded.frequencies, statistics)
             if use:  # last, because saved statistics are those of the collection alone
@@ -457,6 +463,8 @@ class LocalEngine:
         write_result_statistics(
             folder, _with_totals(self.work / VOCABULARY, known.total), mass, known.mentions, [names]
         )
+        references, cited = self.work / REFERENCES, self.work / CITED
+        write_bags(collection.data.encoded, references, cited, folder / FREQUENCIES, folder / BAGS)
 
     def _remove_database(self) -> None:
         """Remove the database; one of an interrupted run would be in the way."""

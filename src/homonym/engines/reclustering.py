@@ -63,7 +63,7 @@ class ReclusteredBlocks:
             identifiers=identifiers,
             rows=reloaded.rows.slice(begin, end - begin),
             documents=reloaded.documents,
-            features=[(reloaded.feature_type[f], reloaded.feature_name[f]) for f in used.tolist()],
+            features=reloaded.features(used),
         )
 
 

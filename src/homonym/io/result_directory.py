@@ -41,6 +41,8 @@ VARIANTS = "variants.csv"
 # What is known of the whole collection, so that single blocks can be encoded and clustered again.
 FREQUENCIES, NAMES, PAIRS = "statistics.parquet", "names.parquet", "pairs.parquet"
 MASSES = "statistics.collection.json"
+# The features of all documents, so that they need not be extracted again.
+BAGS = "bags.parquet"
 CONFIDENCE = "confidence.json"
 # What `homonym update` adds: the epoch and the digests of all files, every id ever given, all events, features that
 # the epoch's statistics lack, and authors as they are without the decisions of users.
@@ -56,8 +58,8 @@ BUSY_SECONDS = 30.0
 
 FILES = frozenset(
     {
-        MENTIONS, AUTHORS, DOCUMENTS, SETTINGS, LOG, CONFLICTS, REPORT, FREQUENCIES, MASSES, NAMES, PAIRS, MARKER,
-        CONFIDENCE, VARIANTS, CORPUS, IDS, EVENTS, NEW_FEATURES, UNDECIDED, RENAMED,
+        MENTIONS, AUTHORS, DOCUMENTS, SETTINGS, LOG, CONFLICTS, REPORT, FREQUENCIES, MASSES, NAMES, BAGS, PAIRS,
+        MARKER, CONFIDENCE, VARIANTS, CORPUS, IDS, EVENTS, NEW_FEATURES, UNDECIDED, RENAMED,
     }
 )  # fmt: skip
 """All names that homonym writes to a result directory."""

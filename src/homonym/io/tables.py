@@ -654,12 +654,20 @@ _LONG_TEXTS = ("record",)
 def parquet_writing(schema: pa.Schema) -> Writing:
     """How tables of a schema are written to Parquet.
 
-    There are no dictionaries: without them, writing takes two thirds of the time, and files are not larger. Pages have
-    checksums, so that damage is found when they are read.
+    There are no dictionaries: without them, writing takes two thirds of the time, and files are not larger. Lists of
+    numbers are an exception: of counts there are few different ones, and numbers of features are a seventh smaller
+    if their bytes are stored apart. Pages have checksums, so that damage is found when they are read.
     """
     nested = (pa.types.is_list, pa.types.is_struct)
     short = [one.name for one in schema if one.name not in _LONG_TEXTS and not any(test(one.type) for test in nested)]
-    options = {"compression": "zstd", "use_dictionary": False, "write_statistics": short, "write_page_checksum": True}
+    options: dict[str, Any] = {
+        "compression": "zstd", "use_dictionary": False, "write_statistics": short, "write_page_checksum": True
+    }  # fmt: skip
+    lists = {f"{one.name}.list.element": one.type.value_type for one in schema if pa.types.is_list(one.type)}
+    if counts := [path for path, kind in lists.items() if pa.types.is_floating(kind)]:
+        options["use_dictionary"] = counts
+    if numbers := [path for path, kind in lists.items() if pa.types.is_integer(kind)]:
+        options["column_encoding"] = dict.fromkeys(numbers, "BYTE_STREAM_SPLIT")
     return Writing(schema, options)
 
 

@@ -26,7 +26,7 @@ _PARTS: Names = {
     "converted": {r"\d{15}\.jsonl": None},
 }
 _ENCODED: Names = {
-    r"(mentions|identifiers|vocabulary|documents|names)\.parquet": None,
+    r"(mentions|identifiers|vocabulary|documents|names|cited|references)\.parquet": None,
     r"(feature|count)\.bin": None,
     r"(block_start|mention_owner|own_name|own_full_name|owners|starts|feature|count)\.npy": None,
     r"frequencies\.(mass|total|type_start)\.npy": None,

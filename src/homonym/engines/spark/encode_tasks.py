@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from homonym.clustering.arrays import ranges, starts
 from homonym.collection import document_table
-from homonym.collection.document_table import CHOSEN
-from homonym.collection.layout import FEATURES, SLOT_BITS
+from homonym.collection.document_table import CHOSEN, ROWS
+from homonym.collection.layout import CITED, FEATURES, SLOT_BITS
+from homonym.collection.stored_bags import NEW_ENTRIES, BagArrays, DocumentFacts, bag_rows, first_identifiers
 from homonym.engines.spark.part_tables import PACKED, PART_ROWS, Amendments, amended, part_row, rows_of, unpacked
 from homonym.engines.spark.session import Batches
 from homonym.engines.spark.spark_counting import whole_groups
-from homonym.schema import DOCUMENTS
+from homonym.schema import STORED_BAGS
 
 # What a row says about its part: the record `sequence` is a duplicate; its new id is `text`; it refers to a document by
 # `names`; the feature `sequence` has the number `number` and the total `total`; the block `text` has the number
@@ -46,8 +47,18 @@ ENCODED = pa.schema(
      ("feature", pa.binary()), ("count", pa.binary()), ("total", pa.binary()), ("identifiers", pa.binary())]
 )  # fmt: skip
 
-# Documents with their numbers in the order of the table.
-NUMBERED_DOCUMENTS = pa.schema([*(field.with_nullable(True) for field in DOCUMENTS), ("number", pa.int64())])
+# Rows of schema.STORED_BAGS without references; names of columns differ from those of mentions, which have other types.
+BAG_PREFIX = "bag_"
+BAG_ROWS = pa.schema([pa.field(BAG_PREFIX + one.name, one.type) for one in STORED_BAGS if one.name != "references"])
+
+# The tables that encoding gives.
+ENCODING = {"mentions": ENCODED, "bags": BAG_ROWS}
+
+# Documents with their references, and their numbers in the order of the table.
+NUMBERED_DOCUMENTS = pa.schema([*(field.with_nullable(True) for field in ROWS), ("number", pa.int64())])
+
+# Bits of the numbers of features that say which feature of its partition one is; the others are the partition's.
+ID_BITS = 33
 
 # Maximum number of occurrences in a batch for Spark: a paper with thousands of authors has millions.
 MAX_OCCURRENCES = 4_000_000
@@ -80,8 +91,14 @@ def _row_per_author(referenced: pa.Table) -> pa.Table:
     return pa.table({**columns, "feature": pc.list_flatten(names)})
 
 
-def encode(batches: Batches, first_blocks: NDArray[np.int64]) -> Batches:
-    """One row per mention: its bag, the number of its block, and its task; tasks begin at `first_blocks`."""
+def encode(
+    batches: Batches, first_blocks: NDArray[np.int64], first_features: NDArray[np.int64] | None = None
+) -> Batches:
+    """One row per mention: its bag, the number of its block, and its task; tasks begin at `first_blocks`.
+
+    If the result is to have the bags of documents, also one row per document. `first_features` has the number of
+    features before those of each partition of the vocabulary.
+    """
     for about, _, _, tables in _parts(batches):
         kind = about["kind"].to_numpy()
         numbers, blocks, names = (about.filter(pa.array(kind == what)) for what in (NUMBER, BLOCK, NAMESAKES))
@@ -100,14 +117,40 @@ def encode(batches: Batches, first_blocks: NDArray[np.int64]) -> Batches:
                 "identifiers": pa.array(own, pa.binary()),
                 **bags.of(mentions["owner"].to_numpy()),
             }
-            yield from pa.table(columns).select(ENCODED.names).cast(ENCODED).combine_chunks().to_batches()
+            yield from rows_of("mentions", pa.table(columns), ENCODING)
+        if first_features is not None and len(tables["mentions"]):
+            yield from rows_of("bags", _bags_of_documents(tables, bags, first_features), ENCODING)
+
+
+def _bags_of_documents(tables: dict[str, pa.Table], bags: _MentionBags, first_features: NDArray[np.int64]) -> pa.Table:
+    """The bags of the documents of a part, as a result directory has them."""
+    number = first_features[bags.number >> ID_BITS] + (bags.number & ((1 << ID_BITS) - 1))
+    mentions = tables["mentions"].sort_by("owner")
+    for name in ("own_name", "own_full_name"):
+        own = bags.own_names(mentions[name]).to_numpy()
+        known = np.where(own < 0, -1, first_features[own >> ID_BITS] + (own & ((1 << ID_BITS) - 1)))
+        mentions = mentions.set_column(mentions.column_names.index(name), name, pa.array(known, pa.int32()))
+    cited = tables["cited"]
+    cited = cited.set_column(1, CITED.field("feature"), pa.array(number[cited["feature"].to_numpy()], pa.int32()))
+    facts = DocumentFacts(
+        BagArrays.of_entries(bags.owner, number[bags.feature].astype(np.int32), bags.count),
+        mentions.combine_chunks(),
+        first_identifiers(tables["identifiers"]),
+        cited,
+        NEW_ENTRIES.empty_table(),
+    )
+    sequence, first = np.unique(mentions["owner"].to_numpy() >> SLOT_BITS, return_index=True)
+    document_id = mentions["document_id"].take(pa.array(first)).combine_chunks()
+    rows = bag_rows(document_id, pa.nulls(len(sequence), pa.list_(pa.string())), sequence, facts)
+    return rows.rename_columns([BAG_PREFIX + name for name in rows.column_names])
 
 
 def document_rows(batches: Batches) -> Batches:
     """Rows of the table of documents, from rows of CHOSEN with a column `number`."""
     for batch in batches:
         if len(batch):
-            rows = document_table.document_rows(pa.Table.from_batches([batch]).select(CHOSEN.names).cast(CHOSEN))
+            chosen = pa.Table.from_batches([batch]).select(CHOSEN.names).cast(CHOSEN)
+            rows = document_table.rows_with_references(chosen)
             yield from rows.append_column("number", batch["number"]).cast(NUMBERED_DOCUMENTS).to_batches()
 
 

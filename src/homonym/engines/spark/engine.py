@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from homonym.calibration.confidence import Confidence
 from homonym.calibration.limit import blocks_for_calibration
-from homonym.clustering.arrays import Frequencies
+from homonym.clustering.arrays import Frequencies, starts
 from homonym.collection.author_summaries import FACTS, summarise_authors, summary_tables
 from homonym.collection.background import BackgroundUse, add_background, largest_name_query
 from homonym.collection.document_table import ROW_GROUP, choose_documents
@@ -29,6 +29,7 @@ from homonym.collection.namesakes import count_namesakes, ordered_name_counts
 from homonym.collection.parts import MERGED, MergeLoss, reject_line
 from homonym.collection.result_statistics import write_result_statistics
 from homonym.collection.statistics import GivenStatistics, save_statistics
+from homonym.collection.stored_bags import ROW_GROUP as BAG_ROW_GROUP
 from homonym.constraints.across_blocks import (
     CANDIDATE_ROWS,
     UNITED_ROWS,
@@ -58,7 +59,17 @@ from homonym.engines.base import (
 )
 from homonym.engines.spark import cluster_tasks, encode_tasks, read_tasks, spark_counting
 from homonym.engines.spark.cluster_tasks import FOUND, ORDER, BlockPairs, ClusterJob, Schedule, excerpt, schedule
-from homonym.engines.spark.encode_tasks import AMENDED, AMENDING, ENCODED, NUMBERED_DOCUMENTS, NUMBERING
+from homonym.engines.spark.encode_tasks import (
+    AMENDED,
+    AMENDING,
+    BAG_PREFIX,
+    BAG_ROWS,
+    ENCODED,
+    ENCODING,
+    ID_BITS,
+    NUMBERED_DOCUMENTS,
+    NUMBERING,
+)
 from homonym.engines.spark.input_plan import (
     InputPlan,
     RecordPositions,
@@ -72,13 +83,14 @@ from homonym.engines.spark.read_tasks import FATAL, READ
 from homonym.engines.spark.session import failures_as_messages, open_session, shipped
 from homonym.engines.spark.spark_counting import FeatureTypes, SparkQueries
 from homonym.errors import InputError
+from homonym.io.result_directory import BAGS
 from homonym.io.tables import write_table
 from homonym.io.urls import is_url
 from homonym.records.model import MAX_LISTED_PROBLEMS, Problems
 from homonym.records.reader import Inputs
 from homonym.runtime.own_files import GROUPS, remove_own, require_spark_table
 from homonym.runtime.progress import Advance, Stages
-from homonym.schema import AUTHOR_SUMMARIES, AUTHORS, DOCUMENTS, NAME_COUNTS, STATISTICS
+from homonym.schema import AUTHOR_SUMMARIES, AUTHORS, DOCUMENTS, NAME_COUNTS, STATISTICS, STORED_BAGS
 from homonym.settings import Settings
 
 if TYPE_CHECKING:
@@ -185,7 +197,7 @@ class SparkEngine:
             if use:
                 types = self._add_background(types, use)
         with self.stages.stage("encode"):
-            self._encode(blocks, use)
+            self._encode(blocks, use, documents=documents)
         if documents:
             with self.stages.stage("documents"):
                 self._store_documents()
@@ -338,6 +350,17 @@ class SparkEngine:
         names = self.spark.sql(ordered_name_counts(self.queries.prefix)).toArrow().cast(NAME_COUNTS)
         mass = dict(zip(types.names, types.mass.tolist(), strict=True))
         write_result_statistics(folder, features, mass, types.mentions, [names])
+        write_table(folder / BAGS, STORED_BAGS, self._bag_rows(), row_group=BAG_ROW_GROUP)
+
+    def _bag_rows(self) -> Iterator[pa.Table]:
+        """The bags of documents, in the order of the table of documents."""
+        from pyspark.sql import functions as f
+
+        bags = stored(self.spark, self._at("encoded"), "bags", ENCODING)
+        bags = bags.select(*(f.col(name).alias(name.removeprefix(BAG_PREFIX)) for name in BAG_ROWS.names))
+        documents = self.spark.read.parquet(self._at("document_rows")).select("document_id", "references", "number")
+        for rows in _in_ranges(bags.join(documents, "document_id"), "number", LONG_ROWS, LONG_RANGE_BITS):
+            yield rows.select(STORED_BAGS.names).cast(STORED_BAGS)
 
     def _name_facts(self, found: DataFrame, *, with_documents: bool) -> None:
         """Make the tables known to SQL that the table of authors is made of; `found` are the rows of the result."""
@@ -555,7 +578,7 @@ class SparkEngine:
         count_namesakes(self.queries, f"SELECT full_name FROM {self.queries.prefix}kept_mentions", use)
         return self.queries.table("namesakes")
 
-    def _encode(self, blocks_in_tasks: Schedule, use: BackgroundUse | None) -> None:
+    def _encode(self, blocks_in_tasks: Schedule, use: BackgroundUse | None, *, documents: bool) -> None:
         features = stored(self.spark, self._at("amended"), "features", AMENDED).where("NOT again")
         vocabulary = self._vocabulary_in_use(use)
         known = vocabulary.selectExpr("id AS number", "type", "feature", "count AS total")
@@ -570,8 +593,20 @@ class SparkEngine:
             _about(names, NUMBERING, encode_tasks.NAMESAKES, text="full_name", total="namesakes"),
         ]
         rows = _about_parts(stored(self.spark, self._at("amended"), "parts", AMENDED), NUMBERING, about)
-        encoded = self._mapped(rows, f"{_ENCODING}:encode", ENCODED, first_blocks=blocks_in_tasks.first_numbers)
-        encoded.write.mode("overwrite").parquet(self._at("encoded"))
+        arguments = {"first_blocks": blocks_in_tasks.first_numbers}
+        if documents:
+            arguments["first_features"] = self._first_features()
+        store(self._mapped(rows, f"{_ENCODING}:encode", joint_schema(ENCODING), **arguments), self._at("encoded"))
+
+    def _first_features(self) -> NDArray[np.int64]:
+        """The number of features before those of each partition of the vocabulary."""
+        from pyspark.sql import functions as f
+
+        partition = f.shiftright("id", ID_BITS).alias("partition")
+        rows = self._vocabulary.groupBy(partition).count().toArrow()
+        size = np.zeros(max(rows["partition"].to_pylist(), default=-1) + 1, np.int64)
+        size[rows["partition"].to_numpy()] = rows["count"].to_numpy()
+        return starts(size)
 
     def _vocabulary_in_use(self, use: BackgroundUse | None) -> DataFrame:
         """All features with #(f), with that of the background if it is in use."""
@@ -633,7 +668,7 @@ class SparkEngine:
 
     @property
     def _encoded(self) -> DataFrame:
-        return self.spark.read.parquet(self._at("encoded"))
+        return stored(self.spark, self._at("encoded"), "mentions", ENCODING)
 
 
 _READING, _ENCODING, _CLUSTERING = (module.__name__ for module in (read_tasks, encode_tasks, cluster_tasks))

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from homonym.collection.extractor import Occurrences, bag_tables
-from homonym.collection.layout import BAGS, FEATURES, IDENTIFIER_ROWS, MENTION_ROWS, PART_TABLES, SLOT_BITS
+from homonym.collection.layout import BAGS, CITED, FEATURES, IDENTIFIER_ROWS, MENTION_ROWS, PART_TABLES, SLOT_BITS
 from homonym.engines.spark.session import changed_settings
 
 if TYPE_CHECKING:
@@ -23,7 +23,14 @@ if TYPE_CHECKING:
 
 
 # The tables of a part that are packed into cells.
-PACKED = {"features": FEATURES, "bags": BAGS, "mentions": MENTION_ROWS, "identifiers": IDENTIFIER_ROWS}
+# `cited` has the entries of bags that come from references; it is empty until a part is amended.
+PACKED = {
+    "features": FEATURES,
+    "bags": BAGS,
+    "mentions": MENTION_ROWS,
+    "identifiers": IDENTIFIER_ROWS,
+    "cited": CITED,
+}
 # One row for each part: the number of raw records it was made of, of those that were not UTF-8, and its tables.
 PART_ROWS = pa.schema(
     [("part", pa.int64()), ("read", pa.int64()), ("western", pa.int64()), *((name, pa.binary()) for name in PACKED)]
@@ -57,7 +64,8 @@ def read_tables(folder: Path, sequence: int) -> dict[str, pa.Table]:
 def part_row(part: int, read: int, tables: Mapping[str, pa.Table], western: int = 0) -> pa.Table:
     """A part as one row."""
     numbers = [pa.array([number], pa.int64()) for number in (part, read, western)]
-    cells = [pa.array([_packed(tables[name])], pa.binary()) for name in PACKED]
+    cells = [pa.array([_packed(tables.get(name, nothing.empty_table()))], pa.binary())
+             for name, nothing in PACKED.items()]  # fmt: skip
     return pa.table([*numbers, *cells], schema=PART_ROWS)
 
 
@@ -88,7 +96,18 @@ def amended(tables: Mapping[str, pa.Table], part: int, amendments: Amendments) -
         "bags": bags,
         "mentions": _renamed(mentions, amendments.renamed),
         "identifiers": identifiers,
+        "cited": _cited(amendments.referenced, features),
     }
+
+
+def _cited(referenced: pa.Table, features: pa.Table) -> pa.Table:
+    """The entries of bags that come from references, by owner and feature; features have their ids in the part."""
+    known = features.filter(pc.and_(pc.equal(features["type"], REFERENCES), pc.invert(features["again"])))
+    place = pc.index_in(referenced["feature"], known["feature"].combine_chunks())
+    owner, feature = referenced["sequence"].to_numpy() << SLOT_BITS, known["id"].take(place).to_numpy()
+    entries = pa.table([owner, feature, np.ones(len(owner))], schema=CITED)
+    summed = entries.group_by(["owner", "feature"], use_threads=False).aggregate([("count", "sum")])
+    return summed.rename_columns(CITED.names).cast(CITED).sort_by([("owner", "ascending"), ("feature", "ascending")])
 
 
 def _without(table: pa.Table, lost: NDArray[np.int64]) -> pa.Table:
