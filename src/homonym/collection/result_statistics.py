@@ -135,11 +135,8 @@ class ResultStatistics:
 
     def _column(self, name: str) -> pa.Array:
         path = self.folder / FREQUENCIES
-        try:
-            with plain_path(path) as plain:
-                return pq.read_table(plain, columns=[name])[name].combine_chunks()
-        except (OSError, pa.ArrowException) as error:
-            raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
+        with reading_result_file(path), plain_path(path) as plain:
+            return pq.read_table(plain, columns=[name])[name].combine_chunks()
 
     def numbers(self, types: pa.Array | pa.ChunkedArray, features: pa.Array | pa.ChunkedArray) -> NumberedFeatures:
         """The numbers of some features, and where those would be that the result does not have."""
