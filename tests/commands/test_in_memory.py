@@ -184,7 +184,7 @@ def test_wrong_arguments_get_one_sentence(call: Any, message: str, result: Resul
 
 def test_problems_name_the_data_and_no_private_file(tmp_path: Path) -> None:
     rows = pd.DataFrame({"id": [1, 1], "name": ["Doe, J", "Roe, R"], "title": "On x", "year": [2001, 2002]})
-    expected = "the data, record 1: another row of the document has another year: '2001', then '2002'"
+    expected = "the data, record 1: another row of the document has the year '2002', not '2001'"
     for summary in (disambiguate(rows, settings=LIMIT).summary, disambiguate(rows, tmp_path / "out", LIMIT)):
         assert [str(one).partition(";")[0] for one in summary.problems.first] == [expected]
 

@@ -101,7 +101,7 @@ def _answer(folder: Path, settings: Settings, what: str, other: str | None) -> E
             return _across_names(folder, settings, subject, rival, f"{what} is of the name {subject.block} and {other}")
     with tempfile.TemporaryDirectory(prefix="homonym-") as work:
         (block,) = recluster(folder, [subject.block], settings, Path(work))
-        explainer = BlockExplainer(block, AuthorCauses.read(folder, [subject.block]))
+        explainer = BlockExplainer(block, AuthorCauses.read(folder, block.rows["author_id"]))
         members = [explainer.place[one] for one in subject.mention_ids]
         if rival:
             return explainer.about_pair(members, [explainer.place[one] for one in rival.mention_ids])
@@ -113,10 +113,11 @@ def _answer(folder: Path, settings: Settings, what: str, other: str | None) -> E
 
 def _across_names(folder: Path, settings: Settings, subject: _Subject, rival: _Subject, what: str) -> Explanation:
     """The answer about two mentions or authors of different names, which no score compares."""
+    from homonym.collection.block_reload import rows_of_blocks
     from homonym.explanation.author_causes import AuthorCauses
 
     names = f"{what} of the name {rival.block}"
-    causes = AuthorCauses.read(folder, [subject.block, rival.block])
+    causes = AuthorCauses.read(folder, rows_of_blocks(folder, [subject.block, rival.block])["author_id"])
     authors = [causes.author[one.mention_ids[0]] for one in (subject, rival)]
     if authors[0] == authors[1]:
         why, together = causes.why_one_author(subject.mention_ids, rival.mention_ids), True

@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from homonym.collection.block_reload import rows_of_blocks
 from homonym.constraints.must_link import PAIR
 from homonym.corpus.applied_decisions import AppliedDecisions
 from homonym.corpus.decision_conflicts import said
@@ -60,11 +59,10 @@ class AuthorCauses:
     documents: Mapping[str, Mapping[str, str | int | None]] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, result: Path, blocks: Sequence[str]) -> AuthorCauses:
-        """Read what made the authors of some blocks of a result."""
-        own = rows_of_blocks(result, blocks)
+    def read(cls, result: Path, authors: pa.ChunkedArray) -> AuthorCauses:
+        """Read what made some authors of a result, given by their ids."""
         columns = ["mention_id", "document_id", "name", "block", "author_id", "constraint"]
-        rows = look_up(result / MENTIONS, "author_id", pc.unique(own["author_id"]), columns)
+        rows = look_up(result / MENTIONS, "author_id", pc.unique(authors), columns)
         author = dict(zip(rows["mention_id"].to_pylist(), rows["author_id"].to_pylist(), strict=True))
         united = _of_several_blocks(rows)
         return cls(

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import pyarrow as pa
+import pyarrow.compute as pc
 
+from homonym.collection.block_reload import rows_of_blocks
 from homonym.engines.reclustering import recluster
 from homonym.errors import counted
 from homonym.explanation.answers import BlockExplainer
 from homonym.explanation.author_causes import AuthorCauses
 from homonym.explanation.explained import ComparedClusters, ExplainedMention, Explanation
 from homonym.explanation.wording import part_text, readable_text
-from homonym.io.result_directory import MENTIONS, SETTINGS
-from homonym.io.tables import look_up
+from homonym.io.result_directory import SETTINGS
 from homonym.settings import load_settings
 
 # Maximum number of features in a sentence, and of characters of a title, name or feature.
@@ -33,13 +33,12 @@ def author_reasons(result: Path, authors: Mapping[str, Sequence[str]]) -> dict[s
     The blocks are clustered again, all at once. Authors without such a sentence are left out. So are authors without
     mentions in the block: an author id may contain a name that the author no longer has.
     """
-    blocks = pa.array(sorted(authors, key=str.encode), pa.string())
-    present = set(look_up(result / MENTIONS, "block", blocks, ["block"])["block"].to_pylist())
-    if not present:
+    rows = rows_of_blocks(result, authors)
+    if not len(rows):
         return {}
     found: dict[str, list[str]] = {}
-    order = sorted(present, key=str.encode)
-    causes = AuthorCauses.read(result, order)
+    order = sorted(pc.unique(rows["block"]).to_pylist(), key=str.encode)
+    causes = AuthorCauses.read(result, rows["author_id"])
     with tempfile.TemporaryDirectory(prefix="homonym-") as work:
         for block in recluster(result, order, load_settings(result / SETTINGS), Path(work)):
             explainer = BlockExplainer(block, causes)

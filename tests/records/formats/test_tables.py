@@ -958,8 +958,8 @@ def test_rows_of_one_document_that_differ_are_reported(tmp_path: Path) -> None:
     )
     first, second = read_documents(path)
     assert [(problem.lost, problem.reason) for problem in first.problems] == [
-        ("field", "another row of the document has another title: 'Coins', then 'Stamps'"),
-        ("field", "another row of the document has another year: '2014', then '2015'"),
+        ("field", "another row of the document has the title 'Stamps', not 'Coins'"),
+        ("field", "another row of the document has the year '2015', not '2014'"),
     ]
     assert first.document is not None
     assert (first.document.title, first.document.year, len(first.document.authors)) == ("Coins", 2014, 3)

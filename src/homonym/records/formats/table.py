@@ -406,8 +406,7 @@ def _note_differences(rows: list[Values], notes: list[Note]) -> None:
                 values.setdefault(form, text_of(cell))
         if len(values) > 1:
             first, *others = (_cut(text) for text in islice(values.values(), _SHOWN_VALUES))
-            what = f"another row of the document has another {field}: {first}, then {word_list(others)}"
-            notes.append(("field", what))
+            notes.append(("field", f"another row of the document has the {field} {word_list(others)}, not {first}"))
 
 
 def _cut(text: str) -> str:
