@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from homonym.calibration import block_sample
-from homonym.calibration.block_sample import block_work, choose_blocks, within_budget
+from homonym.calibration.block_sample import block_work, choose_blocks, within_budget, within_work
 from homonym.clustering.arrays import Integers
 
 
@@ -45,6 +45,17 @@ def test_work_does_not_grow_with_blocks_or_bags(bag: int) -> None:
     most = max(block_sample.PEOPLE_OCCURRENCES, block_sample.MIN_PEOPLE_BLOCKS * sizes.max() * bag)
     assert sizes[people].sum() * bag <= most
     assert (share < 1) == (bag > 10)
+
+
+def test_long_bags_thin_the_sample_but_leave_its_sizes() -> None:
+    sizes = np.random.default_rng(1).integers(10, 100, 400)
+    items, least, budget = np.arange(400), 8, 2_000_000_000
+    short = within_work(items, sizes, sizes * block_sample.LONG_BAG, budget, least)
+    # Sixteen times as many features are sixteen times the work, which also takes four times as long.
+    long = within_work(items, sizes, 16 * sizes * block_sample.LONG_BAG, 16 * budget, least)
+    assert np.array_equal(long, short[: len(long)])
+    assert len(short) > 3.5 * len(long) > 3.5 * least
+    assert abs(sizes[long].mean() - sizes[short].mean()) < 8
 
 
 def test_thinned_sample_has_blocks_of_all_sizes_in_proportion(monkeypatch: pytest.MonkeyPatch) -> None:

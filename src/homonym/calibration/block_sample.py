@@ -18,6 +18,10 @@ from homonym.collection.encoded import Encoded
 # Work for each pair of an occurrence and a mention, and for each ordered pair of mentions.
 OCCURRENCE_WORK, PAIR_WORK = 3, 60
 
+# Mean number of features from which on bags are long: only papers of hundreds of authors have such bags. Their features
+# are in most other bags of the team, too, and do not fit into the cache, so a unit of work takes longer.
+LONG_BAG = 500
+
 # Blocks to find people in: the maximum number of blocks with several mentions (half of them drawn uniformly, half by
 # size), and of blocks with one mention.
 MAX_LARGER_BLOCKS, MAX_SINGLETON_BLOCKS = 800, 200
@@ -55,6 +59,24 @@ def within_budget(
     few = min(least, len(work))
     fits = work <= max(largest * budget, np.sort(work)[few - 1] if few else 0)
     return items[fits][: max(least, int(np.searchsorted(np.cumsum(work[fits]), budget, side="right")))]
+
+
+def within_work(items: Integers, mentions: Integers, occurrences: Integers, budget: float, least: int) -> Integers:
+    """The first of some blocks in random order that can be clustered within a budget of work, but at least some.
+
+    If bags are long, there are fewer blocks, but of the same sizes.
+    """
+    work = block_work(mentions, occurrences)
+    return within_budget(items, work, budget / slowness(mentions, occurrences), least, largest=np.inf)
+
+
+def slowness(mentions: Integers, occurrences: Integers) -> float:
+    """How many times as long a unit of work takes for some blocks.
+
+    >>> slowness(np.array([10]), np.array([500])), slowness(np.array([10]), np.array([20_000]))
+    (1.0, 2.0)
+    """
+    return float(np.sqrt(max(1.0, occurrences.sum() / max(1, mentions.sum()) / LONG_BAG)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,6 +32,7 @@ SEED = 0
 
 def find_chance_limit(sampled: SampledBlocks, frequencies: Frequencies, settings: Settings, threads: int) -> float:
     """γ₂: a multiple of the median lift of the clusters that the default limits find in the sampled blocks."""
+    sampled = sampled.to_cluster()
     label = sampled.clusters(frequencies, settings, threads)
     # The fewer blocks, the fewer clusters: drawn by size from more of them, they would be smaller.
     lifts = cluster_lifts(sampled.bags, label, frequencies, settings, round(MAX_CLUSTERS * sampled.share))

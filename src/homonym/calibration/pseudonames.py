@@ -15,7 +15,13 @@ from itertools import chain, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.calibration.block_sample import BlockSample, block_work, within_budget
+from homonym.calibration.block_sample import (
+    CLUSTERED_WORK,
+    MIN_CLUSTERED_BLOCKS,
+    BlockSample,
+    slowness,
+    within_work,
+)
 from homonym.calibration.single_person_names import MAX_PERSON_MENTIONS, PersonPool, document_numbers
 from homonym.clustering.agglomerative import Clustering, cluster
 from homonym.clustering.arrays import (
@@ -108,13 +114,25 @@ class SampledBlocks:
             sample.clustered_share,
         )
 
+    def to_cluster(self) -> SampledBlocks:
+        """The blocks to cluster for the chance limit: all, or a random selection if their bags are long."""
+        if slowness(*self._mentions_and_occurrences()) == 1.0:
+            return self
+        return self._select(CLUSTERED_WORK, MIN_CLUSTERED_BLOCKS, len(self.bags.block_start))
+
     def copied(self) -> SampledBlocks:
         """The blocks that pseudo-names copy: a random selection if clustering all of them again is too much work."""
-        sizes = np.diff(self.bags.block_start)
-        occurrences = np.diff(self.bags.bag_start[self.bags.block_start])
+        return self._select(COPIED_WORK, MIN_COPIED, MAX_COPIED)
+
+    def _mentions_and_occurrences(self) -> tuple[Integers, Integers]:
+        """The numbers of mentions and of occurrences of features of each block."""
+        return np.diff(self.bags.block_start), np.diff(self.bags.bag_start[self.bags.block_start])
+
+    def _select(self, budget: float, least: int, most: int) -> SampledBlocks:
+        """A random selection of blocks within a budget of work."""
+        sizes, occurrences = self._mentions_and_occurrences()
         order = np.random.default_rng(COPIED_SEED).permutation(len(sizes))
-        work = block_work(sizes[order], occurrences[order])
-        blocks = np.sort(within_budget(order, work, COPIED_WORK, MIN_COPIED, largest=np.inf)[:MAX_COPIED])
+        blocks = np.sort(within_work(order, sizes[order], occurrences[order], budget, least)[:most])
         mentions = ranges(self.bags.block_start[blocks], sizes[blocks])
         return SampledBlocks(
             self.bags.select(mentions, sizes[blocks]),
