@@ -167,3 +167,18 @@ def test_library_installs_no_handlers(records: Path, tmp_path: Path) -> None:
 
     convert(records, tmp_path / "o.jsonl")
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_ctrl_c_while_modules_are_imported_is_no_traceback() -> None:
+    interrupted = """
+import sys
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "homonym.cli.app":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupt())
+from homonym.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", interrupted], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "homonym: interrupted; the run did not finish.\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pyarrow as pa
@@ -95,7 +96,6 @@ def test_unknown_table_gets_the_advice_to_name_its_columns(tmp_path: Path) -> No
     "text",
     [
         "# Read me\n\nThese are, as you see, ours.\n",
-        "<html><p>a, b</p></html>",
         '{"a": 1, "b": 2}',
         "PK\x12\x04\x14, ]\x1c\x17<\nx, y, z\n",
     ],
@@ -106,3 +106,14 @@ def test_other_files_get_the_advice_to_export_them_or_make_a_table(text: str, tm
     assert "is in none of the formats that homonym reads" in message
     assert "CSV table" in message
     assert "--columns" not in message
+
+
+def test_a_web_page_that_is_named_as_a_spreadsheet_gets_its_own_advice(tmp_path: Path) -> None:
+    (tmp_path / "savedrecs.xls").write_text("<html><body><table><tr><th>Authors</th><th>Title</th></tr></table>")
+    assert "it is a web page" in reason(tmp_path / "savedrecs.xls")
+    assert "save it as XLSX" in reason(tmp_path / "savedrecs.xls")
+
+
+def test_a_file_that_is_compressed_twice_gets_its_own_advice(tmp_path: Path) -> None:
+    (tmp_path / "a.gz").write_bytes(gzip.compress(gzip.compress(b'{"id": "a", "authors": []}\n')))
+    assert "it is compressed twice: decompress it once" in reason(tmp_path / "a.gz")

@@ -5,6 +5,16 @@ In: arguments. Out: calls of the public functions, text on the terminal, an exit
 
 from __future__ import annotations
 
-from homonym.cli.app import main
+import sys
 
 __all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line and exit, as `app.main` does; Ctrl-C ends it cleanly while modules are imported, too."""
+    try:
+        from homonym.cli import app
+    except KeyboardInterrupt:
+        sys.stderr.write("homonym: interrupted; the run did not finish.\n")
+        sys.exit(130)
+    app.main()

@@ -11,6 +11,7 @@ the reading that is more common in exports wins:
   common one ("SMITH, ANN"); four or more with a vowel always are ("SMITH, JOHN").
 - Without a comma the given name comes first, unless the name ends in initials as in PubMed's "Garcia Marquez G".
 - "JR", "II" and "MD" directly after a surname are initials; a particle in front may be a given name ("Di Wu").
+- Titles may have further words in lower case with full stops: "Dr. med. Jane Doe".
 - "MD" or "M.D." after a given name is a degree ("Smith, John M.D."), after an initial it is initials ("Smith, J. MD").
 """
 
@@ -320,7 +321,16 @@ def _words(part: str, *, comma: bool) -> list[_NameWord]:
     words = [_NameWord(raw, name, raw.isupper()) for raw in _WORD.findall(part) if (name := _fold(raw))]
     while words and words[0].name in _TITLES and (not words[0].capital or (len(words) > 2 and not comma)):
         del words[0]
+        while len(words) > 1 and _is_field_of_study(words[0]):
+            del words[0]
     return words
+
+
+def _is_field_of_study(word: _NameWord) -> bool:
+    """Whether a word behind a title belongs to it: "Dr. med. Doe", "Dr. rer. nat. Doe", "Dr.-Ing. Doe"."""
+    if word.raw == "Ing.":
+        return True
+    return word.raw.islower() and word.raw[-1] == "." and len(word.name) > 1 and word.name not in _LOWER_CASE_PARTICLES
 
 
 def _all_capital(words: list[_NameWord]) -> bool:

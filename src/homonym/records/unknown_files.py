@@ -26,6 +26,11 @@ _SETTING = re.compile(
 )
 
 
+# How a web page and compressed data begin.
+_PAGE = re.compile(rb"\s*+(?:<!--.{0,500}?-->\s*+)?(?:<!doctype html|<html|<table)", re.IGNORECASE | re.DOTALL)
+_COMPRESSED = (b"\x1f\x8b\x08", b"BZh", b"\x28\xb5\x2f\xfd", b"\xfd7zX")
+
+
 class OwnResult(NamedTuple):
     """A kind of file that homonym writes: names of columns or members that only it has, and the use of the file."""
 
@@ -76,6 +81,13 @@ def own_result(source: Source) -> str:
 
 def advice(source: Source) -> str:
     """What users can do with a file that is in no known format, as the end of a sentence."""
+    if source.head.startswith(_COMPRESSED):
+        return "it is compressed twice: decompress it once"
+    if _PAGE.match(source.head):
+        return (
+            "it is a web page, as some databases name .xls: open it in a spreadsheet program and save it as XLSX, or "
+            "export it in another format (RIS and BibTeX are common)"
+        )
     if header := _header(source):
         names = ", ".join(header.names[:_NAMED_COLUMNS]) + (", …" if len(header.names) > _NAMED_COLUMNS else "")
         return (

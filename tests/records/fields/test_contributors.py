@@ -92,6 +92,12 @@ def test_remarks_in_names_become_fields_on_both_paths(name: str, tmp_path: Path)
     assert pq.read_table(done.output)["name"].to_pylist() == [expected[0]]
 
 
+def test_no_control_character_is_left_in_a_name() -> None:
+    for code in (*range(0x20), 0x7F):
+        document, _ = parse_document(written([f"Doe, Ja{chr(code)}ne"]))
+        assert document.authors[0].name in {"Doe, Jane", "Doe, Ja ne"}, code
+
+
 def test_numbers_of_dblp_and_names_of_one_word_are_no_remarks() -> None:
     assert all(map(is_plain, ("Wei Wang 0001", "User7", "Roe1, Anna", "jane@x.org", "0000-0002-1825-0097")))
 

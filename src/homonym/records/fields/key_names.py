@@ -133,6 +133,9 @@ DOCUMENT_KEYS = KnownKeys(
         "id", "authors", "title", "abstract", "year", "venue", "categories", "keywords", "references",
         "referenced_authors", "other_authors", "other_contributors", "ids",
     ),
-    {"category": "categories", "keyword": "keywords"},
+    {
+        "category": "categories", "keyword": "keywords", "journal": "venue", "publicationyear": "year",
+        "pubyear": "year", "yearpublished": "year",
+    },
     (*DOCUMENT_KINDS, "pmcid"),
 )  # fmt: skip

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from homonym.io.inputs import Source
 from homonym.records.fields import exported_ids, identifiers
+from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.markup import latex_to_text
 from homonym.records.fields.people import scopus_cited_authors, wos_cited_authors
 from homonym.records.formats.bibtex_entries import NO_ENTRY, NOT_DOCUMENTS, Entry, has_fields, parse_entry
@@ -70,6 +71,9 @@ def document(entry: Entry) -> Parsed:
         id_is_key="unique-id" in fields or "wos" in ids or key.startswith("DBLP:"),
     )
     _add_exported(found, fields, notes)
+    for name in latex_to_text(fields.get("collaboration", "")).split(","):  # INSPIRE and journals of the APS
+        if name.strip():
+            note_contributor(name.strip(), notes)
     return found, notes
 
 

@@ -16,7 +16,7 @@ import orjson
 
 from homonym.errors import InputError
 from homonym.io.inputs import PARQUET, Source
-from homonym.io.table_text import json_object
+from homonym.io.table_text import is_too_deep, json_object
 from homonym.records.fields import identifiers
 from homonym.records.fields.contributors import set_apart_contributors
 from homonym.records.fields.key_names import AUTHOR_KEYS, DOCUMENT_KEYS
@@ -39,6 +39,8 @@ _NAMES = ("id", "authors")
 
 # Mentions with bags have the second name; they are recognised here to be rejected with a clear reason.
 _MARK = re.compile(rb'"(?:authors|mention_id)"\s*+:')
+
+_ID = re.compile(rb'"(?:id|mention_id)"\s*+:', re.IGNORECASE)
 
 # How a Parquet file begins, and the column of a table of documents that has each as an object.
 _RECORD = "record"
@@ -272,8 +274,8 @@ def _recognises(source: Source) -> bool:
         return _has_records(source)
     if not source.head.strip():
         return True
-    if _MARK.search(source.head) is None:
-        return False
+    if _MARK.search(source.head) is None or (b'"title"' in source.head and not _ID.search(source.head)):
+        return False  # titles without ids are those of other sources, which the table reader takes
     lines = source.head.split(b"\n", 100)[:100]
     return any(line.lstrip()[:1] == b"{" for line in lines) or bool(names_in(source.head))
 
@@ -307,11 +309,26 @@ def _open(source: Source, columns: Columns) -> Records:
 
 
 def has_lines(head: bytes) -> bool:
-    """Whether there is one document per line, judged by the first line."""
+    """Whether there is one document per line, judged by the first line; a page of an API has its documents inside."""
     first = head.lstrip().partition(b"\n")[0]
     if head.startswith(PARQUET):
         return False
-    return _SPREAD.match(head) is None and first.count(b'"authors"') < 2
+    return _SPREAD.match(head) is None and first.count(b'"authors"') < 2 and not _is_page(first)
+
+
+def _is_page(line: bytes) -> bool:
+    """Whether a line is an object with documents inside of it.
+
+    >>> _is_page(b'{"results": [{"id": 1, "authors": []}]}'), _is_page(b'{"id": 1, "authors": []}'), _is_page(b"{")
+    (True, False, False)
+    """
+    if is_too_deep(line):
+        return False
+    try:
+        found = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(found, dict) and found.keys().isdisjoint(("authors", "mention_id")) and b'"authors"' in line
 
 
 FORMAT = Format(

@@ -1,4 +1,4 @@
-"""Tables with any columns: CSV, TSV, XLSX, Parquet and Arrow files, such as exports of Dimensions, Embase or Zotero.
+"""Tables with any columns: CSV, TSV, XLSX, Parquet, Arrow and JSON, such as exports of Dimensions, Embase or Zotero.
 
 A row is a document with a list of its authors, or one author of a document.
 Columns are recognised by their usual names, or named by the user (`--columns`); all fields of a document are taken.
@@ -38,6 +38,7 @@ from homonym.records.formats.table_columns import (
     misspelled_columns,
     text_of,
     texts_of,
+    usual_fields,
 )
 from homonym.records.model import (
     Author,
@@ -57,6 +58,8 @@ from homonym.records.parsing.delimited import (
     rows_by_header,
     usable_cells,
 )
+from homonym.records.parsing.json_fields import load_record
+from homonym.records.parsing.json_stream import first_records, names_in, open_json
 from homonym.records.parsing.scattered_rows import RowNotation, rows_by_document
 from homonym.records.parsing.splitting import Raw, decoded
 from homonym.records.parsing.tagged_lines import LONGEST_HEADER
@@ -80,6 +83,12 @@ _SPRINGER = frozenset({"itemtitle", "itemdoi", "authors", "contenttype"})
 
 # Embase has no column for the year: "Cancer (2004) 102:4 (253-258)".
 _IN_SOURCE = re.compile(r"\s\(((?:1[89]|20)\d\d)\)")
+
+# What a column "Source" has if it names the database of a record, not the journal.
+_DATABASES = frozenset("Crossref Embase MED MEDLINE PMC PPR PubMed Scopus WOS".split()) | {
+    "Google Scholar",
+    "Web of Science",
+}
 
 _DIGIT = re.compile(rb"\d")
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
@@ -156,7 +165,42 @@ def _recognises(source: Source) -> bool:
         except InputError:  # a pipe or a damaged file, which opening it reports
             return True
     beginning = source.head.lstrip()[:1]
-    return beginning not in {b"{", b"[", b"<", b"@", b"%"} and _header(source, {}) is not None
+    if beginning in {b"{", b"["}:
+        return bool(_json_rows(source))
+    return beginning not in {b"<", b"@", b"%"} and _header(source, {}) is not None
+
+
+def _json_rows(source: Source) -> list[dict[str, Any]]:
+    """The first rows of a table that is written as JSON objects with the names of columns; none for other files."""
+    names = names_in(source.head)
+    fields = usual_fields(names)
+    person = fields.get("authors") or fields.get("name")
+    rows = first_records(source.head, (fields["title"], person)) if person and "title" in fields else []
+    return rows if rows and are_documents(rows[0]) else []
+
+
+def _open_json(source: Source, rows: list[dict[str, Any]], columns: Columns) -> Records:
+    names = tuple(dict.fromkeys(name for row in rows for name in row))
+    table = _layout_of(names, None, columns, source.name, lambda _: rows)
+    found = open_json(source, (table.fields["title"], table.fields["name" if table.by_author else "authors"]))
+    if not table.by_author:
+        return Records(found.raws, found.unit, table)
+    keyed = ((raw.broken, raw) if raw.broken else (_key_in(raw.text, table), raw) for raw in found.raws)
+    return Records(rows_by_document(keyed, _object_notation(table)), found.unit, table)
+
+
+def _key_in(text: bytes, table: TableLayout) -> str:
+    return text_of(load_record(text).get(table.fields[key_of(table.fields) or "name"]))
+
+
+def _object_notation(table: TableLayout) -> RowNotation:
+    """How the rows of one document are written as JSON, and the name of the author in one of them."""
+
+    def name_of(text: bytes) -> str:
+        row = load_record(text)
+        return table_authors.name_of({field: row.get(name) for field, name in table.fields.items()})
+
+    return RowNotation(b",", (b"[", b"]"), name_of)
 
 
 def _header(source: Source, columns: Columns) -> Header | None:
@@ -177,6 +221,8 @@ def _open(source: Source, columns: Columns) -> Records:
         table = _layout_of(names, None, columns, source.name, partial(columnar_rows, source))
         wanted = [name for name in names if name in {*table.fields.values(), *dict(table.misspelled)}]
         return Records(_object_raws(columnar_rows(source, wanted), table), "record", table)
+    if source.head.lstrip()[:1] in {b"{", b"["} and (rows := _json_rows(source)):
+        return _open_json(source, rows, columns)
     header = _header(source, columns) or find_header(source, lambda names: True, lines=_HEADER_LINES)
     if header is None:
         raise InputError(f"{source.name} is not a table: its first lines have no header; check the file and --format.")
@@ -237,6 +283,8 @@ def _layout_of(
 
 def _repeats(sample: list[dict[str, Any]], fields: dict[str, str]) -> bool:
     """Whether rows of one document are adjacent, or there are several with different single names."""
+    if any(isinstance(row.get(fields["authors"]), list) for row in sample):
+        return False
     keys = [text_of(row.get(fields[key_of(fields) or ""])) for row in sample]
     if any(key and key == following for key, following in pairwise(keys)):
         return True
@@ -282,11 +330,6 @@ def _keyed(raws: Iterable[Raw], table: TableLayout) -> Iterator[tuple[str, Raw]]
 
 def _object_raws(found: Rows, table: TableLayout) -> Iterator[Raw]:
     """Rows of Parquet and Arrow files as JSON: one text per document, numbered by its first row."""
-
-    def name_of(text: bytes) -> str:
-        row = orjson.loads(text)
-        return table_authors.name_of({field: row.get(name) for field, name in table.fields.items()})
-
     rows = (
         (row, Raw(number, b"", row) if isinstance(row, str) else _dumped(number, row))
         for number, row in enumerate(found, 1)
@@ -295,7 +338,7 @@ def _object_raws(found: Rows, table: TableLayout) -> Iterator[Raw]:
         return (raw for _, raw in rows)
     key = table.fields[key_of(table.fields) or "name"]
     keyed = ((text_of(row.get(key)) if isinstance(row, dict) else "", raw) for row, raw in rows)
-    return rows_by_document(keyed, RowNotation(b",", (b"[", b"]"), name_of))
+    return rows_by_document(keyed, _object_notation(table))
 
 
 def _dumped(number: int, row: dict[str, Any]) -> Raw:
@@ -450,7 +493,8 @@ def _authors_of_rows(found: list[Values], notes: list[Note]) -> list[Author]:
 
 def _document(values: Values, authors: list[Author], notes: list[Note]) -> Document:
     venue, year = text_of(values.get("venue")), _year(values.get("year"))
-    if "year" not in values and (found := _IN_SOURCE.search(venue)):
+    venue = "" if venue in _DATABASES else venue
+    if not year and (found := _IN_SOURCE.search(venue)):
         venue, year = venue[: found.start()], found[1]
     cited, names = _cited(values.get("cited_references"))
     is_exported = bool(values.get("id") and (values.get(HOMONYM) or values.get("homonym_authors")))

@@ -134,6 +134,7 @@ Values = Mapping[str, Any]
 """Field to cell of one row."""
 
 _BRACKETED = re.compile(r"\[([^\[\]]*+)\]([^\[\]]*+)")
+_PARENTHESISED = re.compile(r"(?:^|;)\s?\(([^()]{2,2000}+)\)\s")
 _BEHIND_BRACKETS = re.compile(r"\)\s?;\s?(?=[^();]{2,100}+\()")
 
 _IDS = ("orcid", "researcherid", "isni", "scopus", "openalex")
@@ -251,8 +252,10 @@ def _add_parallel(authors: list[Author], places: list[int], total: int, values: 
         cell = values.get(field)
         if not cell:
             continue
-        if field == "affiliations" and isinstance(cell, str) and _add_bracketed(authors, plain_text(cell)):
-            continue
+        if field == "affiliations" and isinstance(cell, str):
+            text = plain_text(cell)
+            if _add_bracketed(authors, text) or _add_parenthesised(authors, text):
+                continue
         items = items_of(cell, "" if field == "affiliations" or _has_names(cell) else ",")
         if not any(map(_is_given, items)):
             continue
@@ -261,7 +264,8 @@ def _add_parallel(authors: list[Author], places: list[int], total: int, values: 
         if len(items) == total and not _named_items(items, field):
             items = [items[place] for place in places]
         for author, item in _assigned(authors, items, field, notes):
-            _add(author, field, item, notes)
+            if _is_given(item):  # ADS has "-" for authors without ORCID
+                _add(author, field, item, notes)
 
 
 def _add_bracketed(authors: list[Author], text: str) -> bool:
@@ -285,12 +289,33 @@ def _add_bracketed(authors: list[Author], text: str) -> bool:
     return True
 
 
+def _add_parenthesised(authors: list[Author], text: str) -> bool:
+    """Add the affiliations of "(Doe J., j@x.org; Roe A.) University A; (Poe B.) University B", as Embase writes them.
+
+    Returns false if the text is not written so.
+    """
+    parts = _PARENTHESISED.split(text)
+    if len(parts) < 3 or parts[0].strip():
+        return False
+    index = AuthorIndex([[author.name] for author in authors])
+    for names, address in zip(parts[1::2], parts[2::2], strict=True):
+        for entry in names.split(";"):
+            name, emails = address_and_emails(entry)
+            place = index.find(name.rstrip(" ,"))
+            if place is None:
+                place = index.find(f"{name.rstrip(' ,')}.")
+            if place is not None:
+                add_affiliations(authors[place], [address.strip(" ;")])
+                authors[place].emails += [email for email in emails if email not in authors[place].emails]
+    return True
+
+
 def _has_names(cell: Any) -> bool:
     return isinstance(cell, str) and "/" in cell and "://" not in cell
 
 
 def _is_given(item: Any) -> bool:
-    return bool(text_of(item)) or isinstance(item, dict)
+    return text_of(item) not in {"", "-"} or isinstance(item, dict)
 
 
 def _assigned(authors: list[Author], items: list[Any], field: str, notes: list[Note]) -> list[tuple[Author, Any]]:

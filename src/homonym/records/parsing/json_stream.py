@@ -419,6 +419,15 @@ def open_json(source: Source, names: Collection[str], wrappers: frozenset[str] =
     return Records(_records(source.blocks(), names, WRAPPERS | wrappers), "record")
 
 
+def first_records(head: bytes, names: Collection[str]) -> list[dict[str, Any]]:
+    """The whole records in the beginning of a file; see `open_json` for the names.
+
+    >>> first_records(b'{"results": [{"id": 1, "title": "x"}, {"id": 2, "ti', ("id", "title"))
+    [{'id': 1, 'title': 'x'}]
+    """
+    return [load_record(raw.text) for raw in _records([head], names) if not raw.broken]
+
+
 def has_record_lines(head: bytes, names: Collection[str]) -> bool:
     """Whether a file, judged by its beginning, has one record per line.
 
