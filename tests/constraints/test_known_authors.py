@@ -1,53 +1,103 @@
-"""Known authors as constraints: they are must-link groups, and clusters with several of them are divided."""
+"""Known authors: as must-link groups, as targets of new mentions, and their parts."""
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from homonym.constraints.known_authors import with_known_authors, without_merges
+from homonym.clustering.arrays import Constraints
+from homonym.constraints.known_authors import (
+    JOINED_SHARE,
+    _without_cannot_links,
+    parts_of_authors,
+    place_new_mentions,
+    with_known_authors,
+)
 from tests.support.profiles import examples
 
-Clustered = tuple[list[int], list[int], list[int]]
+Clustered = tuple[list[int], list[int], list[int], list[int]]
 
 
 @st.composite
 def clusterings(draw: st.DrawFn) -> Clustered:
-    """Labels of one or two blocks in which known authors are never divided, their numbers, and the bounds of blocks."""
-    label: list[int] = []
+    """Labels of one or two blocks with and without known authors, the numbers of the authors, the bounds of blocks.
+
+    Known authors are in one cluster of the first labels, and in any clusters of the second ones.
+    """
+    joined: list[int] = []
+    afresh: list[int] = []
     old: list[int] = []
     bounds = [0]
     for block in range(draw(st.integers(1, 2))):
-        clusters = [draw(st.integers(0, 2)) for _ in range(draw(st.integers(1, 8)))]
-        authors = [2 * one + draw(st.integers(0, 1)) + 6 * block if draw(st.booleans()) else -1 for one in clusters]
-        label += [clusters.index(one) for one in clusters]
-        old += authors
-        bounds.append(len(label))
-    return label, old, bounds
+        clusters = [draw(st.integers(0, 2)) for _ in range(draw(st.integers(1, 10)))]
+        others = [draw(st.integers(0, 2)) for _ in clusters]
+        old += [2 * one + draw(st.integers(0, 1)) + 6 * block if draw(st.booleans()) else -1 for one in clusters]
+        joined += [clusters.index(one) for one in clusters]
+        afresh += [others.index(one) for one in others]
+        bounds.append(len(joined))
+    return joined, afresh, old, bounds
+
+
+def blocks_of(bounds: list[int]) -> list[int]:
+    return [block for block, (begin, end) in enumerate(pairwise(bounds)) for _ in range(begin, end)]
 
 
 @settings(max_examples=examples(300))
 @given(case=clusterings())
-def test_known_authors_stay_and_the_largest_gets_new_mentions(case: Clustered) -> None:
-    label, old, bounds = case
-    found = without_merges(np.array(label, np.int32), np.array(bounds), None, np.array(old)).tolist()
-    block = np.searchsorted(bounds, np.arange(len(old)), side="right").tolist()
-    author = list(zip(block, found, strict=True))
-    before = list(zip(block, label, strict=True))
+def test_known_authors_stay_and_new_mentions_join_the_best_or_form_new_authors(case: Clustered) -> None:
+    joined, afresh, old, bounds = case
+    labels = np.array([joined, afresh], np.int32)
+    found = place_new_mentions(labels[0], labels[1], np.array(bounds), None, np.array(old)).tolist()
+    block = blocks_of(bounds)
+    author, first, second = (list(zip(block, label, strict=True)) for label in (found, joined, afresh))
+    size = Counter(one for one in old if one >= 0)
     for x, one in enumerate(old):
-        inside = [y for y in range(len(old)) if before[y] == before[x]]
-        count = Counter(old[y] for y in inside if old[y] >= 0)
         if one >= 0:
-            assert {old[y] for y in range(len(old)) if author[y] == author[x]} <= {one, -1}
-            assert all(author[y] == author[x] for y in inside if old[y] == one)
-        elif count:
-            chosen = min(count, key=lambda known: (-count[known], old.index(known)))
-            assert author[x] == author[old.index(chosen)]
+            assert [old[y] for y in range(len(old)) if author[y] == author[x] and old[y] >= 0] == [one] * size[one]
+            continue
+        here = Counter(old[y] for y in range(len(old)) if second[y] == second[x] and old[y] >= 0)
+        enough = Counter({known: count for known, count in here.items() if count >= JOINED_SHARE * size[known]})
+        there = Counter(old[y] for y in range(len(old)) if first[y] == first[x] and old[y] >= 0)
+        choice = enough
+        if there:
+            largest = min(there, key=lambda known: (-there[known], old.index(known)))
+            choice = Counter({largest: 1}) if not here or largest in enough else enough
+        if choice:
+            best = min(choice, key=lambda known: (-choice[known], old.index(known)))
+            assert author[x] == author[old.index(best)]
         else:
-            assert [y for y in range(len(old)) if author[y] == author[x]] == inside
+            alone = [y for y in range(len(old)) if second[y] == second[x] and old[y] < 0]
+            assert all(old[y] < 0 for y in range(len(old)) if author[y] == author[x])
+            assert {y for y in range(len(old)) if author[y] == author[x]} <= {*alone}
+
+
+@settings(max_examples=examples(300))
+@given(case=clusterings(), whole=st.sets(st.integers(0, 11)))
+def test_parts_of_authors_are_in_one_cluster_unless_authors_are_whole(case: Clustered, whole: set[int]) -> None:
+    _, afresh, old, bounds = case
+    is_whole = np.array([one in whole for one in old])
+    found = parts_of_authors(np.array(old), np.array(afresh, np.int32), np.array(bounds), is_whole).tolist()
+    cluster = list(zip(blocks_of(bounds), afresh, strict=True))
+    assert [one < 0 for one in found] == [one < 0 for one in old]
+    for x in range(len(old)):
+        for y in range(len(old)):
+            if old[x] >= 0 and old[y] >= 0:
+                same = old[x] == old[y] and (old[x] in whole or cluster[x] == cluster[y])
+                assert (found[x] == found[y]) == same
+
+
+def test_new_mentions_that_cannot_be_linked_with_an_author_or_with_each_other_do_not_join_it() -> None:
+    # Profiles 1 and 2 cannot be linked, nor 3 and 4. Mentions 0 and 1 are the author; 5 is in a must-link group with 4.
+    start, partners = np.array([0, 0, 1, 2, 3, 4]), np.array([2, 1, 4, 3], np.int32)
+    profile = np.array([1, 0, 2, 3, 4, 0, 0], np.int32)
+    group, target = np.array([0, 0, 2, 3, 4, 4, 6]), np.zeros(7, np.int64)
+    linked = np.array([0, 0, -1, -1, -1, -1, -1])
+    found = _without_cannot_links(target, linked, group, Constraints(group.astype(np.int32), profile, start, partners))
+    assert found.tolist() == [0, 0, -1, 0, -1, -1, 0]
 
 
 def test_known_authors_are_groups() -> None:

@@ -195,7 +195,8 @@ def test_grow_merges_authors_that_new_evidence_connects(tmp_path: Path) -> None:
     one, two = document(1, 0), document(2, 1)
     people = [{"name": "Doe, Jane", "ids": {"orcid": "0000-0002-1825-0097"}}]
     one["authors"], two["authors"] = people, [{"name": "Doe, Jane", "emails": ["jane@doe.example"]}]
-    records = write_documents(tmp_path / "records.jsonl", [one, two, *(document(number) for number in range(10, 30))])
+    others = [document(number, 2 + number % 2) for number in range(10, 30)]  # Doe, John and others
+    records = write_documents(tmp_path / "records.jsonl", [one, two, *others])
     disambiguate(records, tmp_path / "result", SETTINGS)
     result = tmp_path / "result"
     before = authors(result)

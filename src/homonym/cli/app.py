@@ -148,7 +148,8 @@ def explain(result: Path, what: str, other: str | None, as_json: bool, output: P
     type=click.Choice(["assign", "grow", "rebuild"]),
     default="assign",
     show_default=True,
-    help="Old authors never change (assign), may merge (grow), or are clustered again and keep their ids (rebuild).",
+    help="Old authors never change (assign), may merge or be divided where their names have new papers (grow), or are "
+    "all clustered again and keep their ids (rebuild).",
 )
 @click.option("--remove", multiple=True, metavar="ID", help="Remove a document; @FILE has one id per line.")
 @click.option(

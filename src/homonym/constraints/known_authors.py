@@ -3,9 +3,10 @@
 A must-link of the evidence is left out where it would join a known author with a mention that is on one of its
 documents, has another identifier of one kind, or is called different by the user.
 
-Known authors may merge. If they are to stay separate, clusters with several of them are divided afterwards
-(`without_merges`): cannot-links between them would spread new mentions of one person over all known authors that are
-fragments of this person.
+Two questions are answered by comparing known authors with clusters that were found without them: which author a new
+mention joins if authors must not change (`place_new_mentions`), and which parts an author has if it may be divided
+(`parts_of_authors`). Cannot-links between known authors would be no answer to the first: they spread new mentions of
+one person over all known authors that are fragments of this person.
 """
 
 from __future__ import annotations
@@ -21,6 +22,11 @@ from homonym.clustering.union_find import UnionFind
 from homonym.constraints.cannot_link import build_constraints
 from homonym.constraints.evidence import MentionEvidence
 from homonym.constraints.found_constraints import FoundConstraints
+
+# Share of its mentions that a known author must have in a cluster for new mentions of the cluster to join it. On the
+# labelled sets F1 is the same from .2 to .4; lower, an author that was two people gets the new mentions of both, and
+# higher, a person whose mentions were divided too early gets no more (docs/study.md).
+JOINED_SHARE = 0.3
 
 
 def author_codes(author_id: pa.ChunkedArray, block_start: Integers) -> Integers:
@@ -53,39 +59,140 @@ def with_known_authors(block_start: Integers, found: FoundConstraints | None, ol
     return build_constraints(found.evidence, group, found.has_cannot_links, (0, blocks))
 
 
-def without_merges(
-    label: NDArray[np.int32], block_start: Integers, found: FoundConstraints | None, old: Integers
+def parts_of_authors(
+    old: Integers, afresh: NDArray[np.int32], block_start: Integers, is_whole: NDArray[np.bool_]
+) -> Integers:
+    """A number for each part of each known author, −1 for mentions without one.
+
+    The parts are the mentions of an author that are in one cluster of a clustering without known authors, `afresh`.
+    Authors of mentions that are marked as `is_whole` are one part.
+
+    >>> old, afresh = np.array([0, 0, 0, 1, 1, -1]), np.array([0, 1, 0, 1, 4, 4], np.int32)
+    >>> parts_of_authors(old, afresh, np.array([0, 6]), np.array([False] * 6)).tolist()
+    [0, 1, 0, 2, 3, -1]
+    >>> parts_of_authors(old, afresh, np.array([0, 6]), np.array([False] * 4 + [True, False])).tolist()
+    [0, 1, 0, 2, 2, -1]
+    """
+    cluster = _first_of_block(block_start) + afresh
+    cluster = np.where(np.isin(old, old[is_whole]), -1, cluster)
+    codes, known = np.full(len(old), -1), old >= 0
+    codes[known] = np.unique(np.stack([old[known], cluster[known]]), axis=1, return_inverse=True)[1].ravel()
+    return codes
+
+
+def place_new_mentions(
+    with_authors: NDArray[np.int32],
+    afresh: NDArray[np.int32],
+    block_start: Integers,
+    found: FoundConstraints | None,
+    old: Integers,
 ) -> NDArray[np.int32]:
-    """The labels of a clustering with known authors, changed so that known authors do not merge.
+    """Labels that leave known authors as they are; each new mention joins one of them, or a new author.
 
-    In a cluster with several known authors, each keeps its mentions and gets the new ones that must-links join with it.
-    All other new mentions of the cluster join the author with most mentions, in case of a tie the first.
+    `with_authors` are the labels of a clustering with known authors, `afresh` of one without them. A new mention joins
+
+    1. the author that a must-link joins it with;
+    2. else the largest author of its cluster with authors, unless its cluster afresh has mentions of known authors, but
+       less than JOINED_SHARE of those of this author: then the author now looks like several people;
+    3. else, of the authors with at least this share of their mentions in its cluster afresh, the one with most there.
+
+    A mention that cannot be linked with this author, and all others, form new authors: their clusters afresh.
     """
-    group = _first_of_author(old)
+    first, author = _first_of_block(block_start), _first_of_author(old)
+    group = author
     if found is not None:
-        group = _join_must_links(found.evidence, found.must_links.representative, group, old, separate=True)
-    first = _first_of_block(block_start)
-    return (_authors_without_merges(first + label, old, group) - first).astype(np.int32)
+        group = _join_must_links(found.evidence, found.must_links.representative, author, old, separate=True)
+    linked = _largest_author(group, old, author)
+    largest = _largest_author(first + with_authors, old, author)
+    main, is_confirmed = _compare_with_clusters(first + afresh, old, author, largest)
+    target = np.where(linked >= 0, linked, np.where(is_confirmed, largest, main))
+    target = np.where(old >= 0, author, target[group])
+    if found is not None and (constraints := found.of_blocks(0, len(block_start) - 1)) is not None:
+        target = _without_cannot_links(target, linked, group, constraints)
+    return (_first_of_target(target, first + afresh) - first).astype(np.int32)
 
 
-def _authors_without_merges(cluster: Integers, old: Integers, group: Integers) -> Integers:
-    """For each mention, the first mention of its author; clusters and groups are numbers of mentions inside a block.
+def _compare_with_clusters(
+    cluster: Integers, old: Integers, author: Integers, proposed: Integers
+) -> tuple[Integers, NDArray[np.bool_]]:
+    """For each mention, the main author of its cluster, and whether the cluster confirms the proposed author.
 
-    >>> cluster, old, group = np.zeros(6, np.int64), np.array([0, 1, -1, 1, -1, 2]), np.array([0, 1, 0, 1, 4, 5])
-    >>> _authors_without_merges(cluster, old, group).tolist()
-    [0, 1, 0, 1, 1, 5]
+    An author with too small a share of its mentions in a cluster is not confirmed, unless the cluster has no mention of
+    any known author. Of the other authors, the one with most mentions in the cluster is the main author, in case of a
+    tie the first; −1 means none.
+
+    >>> old = np.array([0, 0, 0, 0, 1, 1, -1, 2, -1])
+    >>> cluster, proposed = np.array([0, 1, 1, 1, 0, 0, 0, 1, 8]), np.array([0] * 7 + [7, 0])
+    >>> main, is_confirmed = _compare_with_clusters(cluster, old, _first_of_author(old), proposed)
+    >>> main.tolist()
+    [4, 0, 0, 0, 4, 4, 4, 0, -1]
+    >>> is_confirmed.tolist()
+    [False, True, True, True, False, False, False, True, True]
     """
-    known, author = np.flatnonzero(old >= 0), _first_of_author(old)
-    size = np.bincount(author, minlength=len(old))[author]
-    of_group, of_cluster = np.full(len(old), -1), np.full(len(old), -1)
-    of_group[group[known]] = author[known]
-    rising = known[np.lexsort((-author[known], size[known]))]  # of several values for a place, the last one stays
-    of_cluster[cluster[rising]] = author[rising]
-    linked, largest = of_group[group], of_cluster[cluster]
-    is_linked = (linked >= 0) & (cluster[linked] == cluster)
-    _, place, inverse = np.unique(cluster, return_index=True, return_inverse=True)
-    found = np.where(is_linked, linked, np.where(largest >= 0, largest, place[inverse]))
-    return np.where(old >= 0, author, found)
+    known, number = np.flatnonzero(old >= 0), len(old)
+    size = np.bincount(author[known], minlength=number)
+    pair, common = np.unique(cluster[known] * number + author[known], return_counts=True)
+    place, one = np.divmod(pair, max(number, 1))
+    enough = common >= JOINED_SHARE * size[one]
+    main = _most_of(place[enough], one[enough], common[enough], cluster)
+    is_confirmed = (proposed >= 0) & (
+        np.isin(cluster * number + proposed, pair[enough]) | ~np.isin(cluster, cluster[known])
+    )
+    return main, is_confirmed
+
+
+def _largest_author(cluster: Integers, old: Integers, author: Integers) -> Integers:
+    """For each mention, the largest known author of its cluster, in case of a tie the first; −1 if there is none."""
+    known = np.flatnonzero(old >= 0)
+    size = np.bincount(author[known], minlength=len(old))
+    return _most_of(cluster[known], author[known], size[author[known]], cluster)
+
+
+def _most_of(place: Integers, author: Integers, weight: Integers, cluster: Integers) -> Integers:
+    """The author of most weight at the place of each cluster, in case of a tie the first; −1 if there is none."""
+    best = np.full(len(cluster), -1)
+    rising = np.lexsort((-author, weight))  # of several values for a place, the last one stays
+    best[place[rising]] = author[rising]
+    return best[cluster]
+
+
+def _without_cannot_links(target: Integers, linked: Integers, group: Integers, constraints: Constraints) -> Integers:
+    """The targets, −1 for must-link groups of new mentions that cannot be linked with a mention that has this target.
+
+    Groups are taken in order of their first mentions, after known authors and what must-links join with these.
+    """
+    profile, start = constraints.profile, constraints.cannot_link_start
+    waiting = np.flatnonzero((target >= 0) & (linked < 0) & (start[profile + 1] > start[profile]))
+    if not len(waiting):
+        return target
+    is_target = np.isin(target, target[waiting])
+    is_target[np.isin(group, group[waiting])] = False
+    taken: dict[int, set[int]] = defaultdict(set)
+    for one, number in zip(target[is_target].tolist(), profile[is_target].tolist(), strict=True):
+        taken[one].add(number)
+    members: dict[int, list[int]] = defaultdict(list)
+    for mention in waiting.tolist():
+        members[int(group[mention])].append(mention)
+    refused = []
+    for one, mentions in members.items():
+        own = {int(profile[mention]) for mention in mentions}
+        apart = {
+            other for number in own for other in constraints.cannot_link[start[number] : start[number + 1]].tolist()
+        }
+        if apart & taken[int(target[mentions[0]])]:
+            refused.append(one)
+        else:
+            taken[int(target[mentions[0]])] |= own
+    return np.where(np.isin(group, refused), -1, target)
+
+
+def _first_of_target(target: Integers, cluster: Integers) -> Integers:
+    """The target of each mention; for mentions without one, the first one of their cluster."""
+    alone = np.flatnonzero(target < 0)
+    _, place, inverse = np.unique(cluster[alone], return_index=True, return_inverse=True)
+    found = target.copy()
+    found[alone] = alone[place][inverse]
+    return found
 
 
 def _first_of_block(block_start: Integers) -> Integers:

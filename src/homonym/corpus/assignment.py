@@ -1,29 +1,43 @@
-"""Clusters blocks of a result again, starting from the authors that they have.
+"""Clusters blocks of a result again, and compares the clusters with the authors that the blocks have.
 
-The bag of a cluster is the sum of the bags of its mentions, so an old author can enter the ordinary clustering as a
-must-link group. With `grow`, old authors may merge. With `assign`, they do not: if several would have merged, the
-largest gets the new mentions. So new mentions join an author above the limit or form new authors, and old authors keep
-all their mentions.
+Each block is clustered afresh, as in a run, and once more with what is kept of its authors. The bag of a cluster is the
+sum of the bags of its mentions, so an old author can enter the ordinary clustering as a must-link group.
+
+- With `assign`, old authors do not change. New mentions join the author that fits both clusterings best, or form new
+  authors (see `place_new_mentions`).
+- With `grow`, the mentions of an old author that are in different clusters afresh are its parts. The parts enter the
+  second clustering as groups: if they do not merge again, the author is divided. Old authors may also merge.
+
+Why both: authors that were found with few papers and the frequencies of a small collection may be two people. If all
+new mentions of both joined them, precision would fall with every update (docs/study.md).
 
 Identifiers, names, documents and the user's pairs act as in a run (see constraints/known_authors.py).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from homonym.calibration.confidence import Confidence, author_confidence
 from homonym.clustering.agglomerative import Clustering, cluster
-from homonym.clustering.arrays import Floats, Integers
+from homonym.clustering.arrays import Constraints, Floats, Integers
 from homonym.collection.block_reload import DocumentBags, reload_rows
 from homonym.collection.encoded import Encoded
 from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
-from homonym.constraints.known_authors import author_codes, with_known_authors, without_merges
+from homonym.constraints.known_authors import (
+    author_codes,
+    parts_of_authors,
+    place_new_mentions,
+    with_known_authors,
+)
 from homonym.constraints.name_prior import FullNames
 from homonym.engines.base import DECIMALS
 from homonym.settings import Settings
@@ -73,33 +87,47 @@ def cluster_rows(
     work: Path,
     *,
     separate: bool,
+    whole: Set[str] = frozenset(),
     threads: int = 1,
 ) -> ClusteredRows:
     """Cluster whole blocks, or any groups of mentions that have one value as their block.
 
     `rows` has the columns of schema.AUTHORS; new rows have no author_id. `bags` has the documents of all rows; files go
-    to the empty directory `work`. With `separate`, old authors do not merge.
+    to the empty directory `work`. With `separate`, old authors do not change; else they may merge, and those that are
+    not in `whole` may be divided.
     """
     reloaded = reload_rows(bags, rows, work, complete=False)
     encoded, settings = reloaded.encoded, epoch.settings
     found = find_constraints(encoded, settings, epoch.pairs and epoch.pairs.among(rows["mention_id"].to_pylist()))
-    old = author_codes(rows["author_id"], encoded.block_start)
-    constraints = with_known_authors(encoded.block_start, found, old)
-    types = encoded.frequencies.types
-    used = np.array(settings.weights_for(types)) > 0
-    clustering = cluster(
-        encoded.gather(0, len(encoded.block_start) - 1, used),
-        encoded.frequencies,
-        settings,
-        constraints=constraints,
-        names=FullNames.read(encoded).prior(settings.trust_in_names),
-        margins=epoch.confidence is not None,
-        giant=encoded.giant_blocks(),
-        threads=threads,
-    )
+    start = encoded.block_start
+    old = author_codes(rows["author_id"], start)
+    run = _block_clusterer(encoded, epoch, threads)
+    has_old = np.add.reduceat(old >= 0, start[:-1]) > 0
+    label = run(found.of_blocks(0, len(start) - 1) if found else None, margins=False, skipped=~has_old).label
+    if not separate:
+        is_whole = pc.is_in(rows["author_id"], pa.array(sorted(whole), pa.string())).to_numpy()
+        old = parts_of_authors(old, label, start, is_whole)
+    clustering = run(with_known_authors(start, found, old), margins=epoch.confidence is not None)
     if separate:
-        clustering = replace(clustering, label=without_merges(clustering.label, encoded.block_start, found, old))
+        afresh = np.where(np.repeat(has_old, np.diff(start)), label, clustering.label)
+        clustering = replace(clustering, label=place_new_mentions(clustering.label, afresh, start, found, old))
     return _clustered(rows, encoded, found, clustering, epoch, reloaded.counted)
+
+
+def _block_clusterer(encoded: Encoded, epoch: Epoch, threads: int) -> Callable[..., Clustering]:
+    """A function that clusters all blocks with some constraints."""
+    settings = epoch.settings
+    used = np.array(settings.weights_for(encoded.frequencies.types)) > 0
+    bags = encoded.gather(0, len(encoded.block_start) - 1, used)
+    names, giant = FullNames.read(encoded).prior(settings.trust_in_names), encoded.giant_blocks()
+
+    def run(constraints: Constraints | None, *, margins: bool, skipped: NDArray[np.bool_] | None = None) -> Clustering:
+        return cluster(
+            bags, encoded.frequencies, settings, constraints=constraints, names=names, margins=margins, giant=giant,
+            skipped=skipped, threads=threads,
+        )  # fmt: skip
+
+    return run
 
 
 def _clustered(

@@ -94,22 +94,45 @@ def _having(table: pa.Table, values: pa.Array) -> Iterable[tuple[str, Identifier
     return zip(authors, zip(kinds, texts, strict=True), strict=True)
 
 
-def joined_clusters(author_id: pa.ChunkedArray, cluster: Sequence[int | None]) -> Integers:
+def authors_of_several_blocks(result: Path, authors: Set[str]) -> set[str]:
+    """Those of some authors of a result that have mentions of several blocks."""
+    return {author for author, blocks in _blocks_by_author(result, authors).items() if len(blocks) > 1}
+
+
+def joined_clusters(author_id: pa.ChunkedArray, block: pa.ChunkedArray, cluster: Sequence[int | None]) -> Integers:
     """A number for each row; rows of one cluster, or of one author of the result, have the same number.
 
-    A row has a cluster, or an author, or both. The number is the first row of all that are connected.
+    A row has a cluster, or an author, or both. An author with several clusters in one block was divided: its rows are
+    joined by clusters only. The number is the first row of all that are connected.
 
-    >>> joined_clusters(pa.chunked_array([["a", None, "a", "b", "b"]]), [0, 0, None, None, 5]).tolist()
+    >>> blocks = pa.chunked_array([["x", "x", "y", "y", "y"]])
+    >>> joined_clusters(pa.chunked_array([["a", None, "a", "b", "b"]]), blocks, [0, 0, None, None, 5]).tolist()
     [0, 0, 0, 3, 3]
+    >>> joined_clusters(pa.chunked_array([["a", "a", "b", "b", "c"]]), blocks, [0, 0, 2, 3, 3]).tolist()
+    [0, 0, 2, 3, 3]
     """
+    authors = author_id.to_pylist()
+    divided = _divided_authors(authors, block.to_pylist(), cluster)
     keys: dict[tuple[str, object], int] = {}
     left, right = [], []
-    for row, (author, number) in enumerate(zip(author_id.to_pylist(), cluster, strict=True)):
-        for key in (("author", author), ("cluster", number)):
+    for row, (author, number) in enumerate(zip(authors, cluster, strict=True)):
+        for key in (("author", None if author in divided else author), ("cluster", number)):
             if key[1] is not None and (first := keys.setdefault(key, row)) != row:
                 left.append(first)
                 right.append(row)
     return connected_components(len(cluster), np.array(left, np.int64), np.array(right, np.int64))
+
+
+def _divided_authors(
+    authors: Sequence[str | None], blocks: Sequence[str], cluster: Sequence[int | None]
+) -> set[str | None]:
+    """The authors that have several clusters in one block."""
+    known: dict[tuple[str | None, str], int] = {}
+    return {
+        author
+        for author, block, number in zip(authors, blocks, cluster, strict=True)
+        if author is not None and number is not None and known.setdefault((author, block), number) != number
+    }
 
 
 class Candidates(NamedTuple):

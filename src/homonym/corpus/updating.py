@@ -59,6 +59,7 @@ from homonym.corpus.uniting import (
     BlockLinks,
     Candidates,
     Identifier,
+    authors_of_several_blocks,
     blocks_of_authors,
     joined_clusters,
     shared_identifiers,
@@ -351,8 +352,9 @@ def _with_clusters(plan: UpdatePlan, base: pa.Table, conflicts: list[ConstraintC
     for rows, bags in _batches(plan, base.filter(is_worked_on)):
         with TemporaryDirectory(dir=plan.work) as folder:
             found = cluster_rows(
-                bags, rows, plan.epoch, Path(folder), separate=plan.mode == "assign", threads=plan.threads
-            )
+                bags, rows, plan.epoch, Path(folder), separate=plan.mode == "assign",
+                whole=_whole_authors(plan, rows), threads=plan.threads,
+            )  # fmt: skip
             conflicts += found.found.conflicts if found.found else []
             plan.identifiers.update(_identifiers(found))
         add_counts(plan.folder, found.counted)
@@ -362,6 +364,15 @@ def _with_clusters(plan: UpdatePlan, base: pa.Table, conflicts: list[ConstraintC
         del found  # its bags are large, and so is what Arrow keeps of the memory for documents
         pa.default_memory_pool().release_unused()
     return pa.concat_tables(done).sort_by(ORDER)
+
+
+def _whole_authors(plan: UpdatePlan, rows: pa.Table) -> set[str]:
+    """The authors of rows that are never divided: users have made decisions about them, or they have several names."""
+    if plan.mode == "assign":
+        return set()
+    curated = pa.array(sorted(plan.decided.curated), pa.string())
+    found = _authors(rows.filter(pc.is_in(rows["mention_id"], curated)))
+    return found | authors_of_several_blocks(plan.result, _authors(rows))
 
 
 def _without_clusters(rows: pa.Table) -> pa.Table:
@@ -430,7 +441,7 @@ def _with_authors(
         if gone:
             replace_conflicts(plan.folder / CONFLICTS, set(), gone, [])
         return mean_confidence(plain, lost) if lost else plain
-    group = joined_clusters(rows["author_id"], rows["cluster"].to_pylist())
+    group = joined_clusters(rows["author_id"], rows["block"], rows["cluster"].to_pylist())
     computed = _computed(rows, pa.array(is_clustered))
     chosen = _concerned_groups(rows, group, is_clustered, plan, links, touched.before)
     united = _united(plan, computed, group, chosen)
@@ -440,7 +451,7 @@ def _with_authors(
     group = np.array([joined.get(one, one) for one in group.tolist()])
     before = rows["author_id"].to_pylist()
     ids = _ids_of_groups(plan, plain, group, np.isin(group, group[is_clustered]))
-    changed = {new for old, new in zip(before, ids, strict=True) if old != new}
+    changed = {one for pair in zip(before, ids, strict=True) if pair[0] != pair[1] for one in pair}
     touched.conflicts += united.conflicts
     worked = rows.filter(pa.array(is_clustered))
     replaced = {*worked["mention_id"].to_pylist()} | gone
