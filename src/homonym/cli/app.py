@@ -347,7 +347,9 @@ def extract(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
     """
     from homonym import extract
     from homonym.cli.terminal import show_summary
+    from homonym.runtime.hidden_modules import leave_out_pandas
 
+    leave_out_pandas()
     _call(extract, show_summary, inputs, options, output=output)
 
 
@@ -368,7 +370,9 @@ def convert(inputs: tuple[Path, ...], output: Path, **options: Any) -> None:
     """
     from homonym import convert
     from homonym.cli.terminal import show_conversion
+    from homonym.runtime.hidden_modules import leave_out_pandas
 
+    leave_out_pandas()
     _call(convert, show_conversion, inputs, options, output=output)
 
 

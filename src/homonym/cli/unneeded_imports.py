@@ -1,8 +1,8 @@
 """Libraries that others import though a command has no use for them: they take half a second.
 
 pyarrow imports pandas to recognise its objects; a command has none. numba imports scipy to compile products of
-matrices, which our kernels do not have. Only `explain` on the command line leaves them out: in a Python session, users
-may need both.
+matrices, which our kernels do not have. Only `explain` on the command line leaves both out (`convert` and `extract`
+leave out pandas): in a Python session, users may need them.
 """
 
 from __future__ import annotations
