@@ -17,9 +17,16 @@ from homonym.commands.convert import convert
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.inspect import inspect
 from homonym.names.parse import parse_name
-from homonym.records.fields.contributors import SUSPICIOUS, contributor_kind, is_plain
+from homonym.records.fields.contributors import (
+    SUSPICIOUS,
+    _move_contributors,
+    contributor_kind,
+    is_plain,
+    set_apart_contributors,
+)
 from homonym.records.fields.people import _PLACEHOLDERS
 from homonym.records.formats.documents import parse_document
+from homonym.records.model import Author, Document, Note
 from homonym.records.reader import read_documents
 from homonym.settings import Settings
 
@@ -353,3 +360,24 @@ def test_formats_agree_on_what_is_a_group(form: str, name: str, tmp_path: Path) 
     (document,) = [one.document for one in read_documents(tmp_path / "records", form) if one.document]
     assert bool(document.other_contributors) == (name in GROUPS)
     assert len(document.authors) == 2 - (name in GROUPS)
+
+
+ENTRIES = st.sampled_from(
+    ["Doe, J", "N/A", "Planck Collaboration", "WHO Office: J. Roe", "Bank of Oz", "", ":", "Doe, J (Ed.)"]
+)
+
+
+@given(st.lists(st.tuples(ENTRIES | st.text("ab :,", max_size=6), st.sampled_from([None, "a1"])), max_size=4))
+def test_documents_of_people_only_are_left_as_they_are(entries: list[tuple[str, str | None]]) -> None:
+    """The shortcut for them gives what examining each entry gives."""
+
+    def document() -> Document:
+        return Document("W1", [Author(place, name, label=label) for place, (name, label) in enumerate(entries)])
+
+    found, wanted = document(), document()
+    notes: list[Note] = []
+    wanted_notes: list[Note] = []
+    set_apart_contributors(found, notes)
+    _move_contributors(wanted, wanted_notes)
+    wanted.other_contributors = list(dict.fromkeys(wanted.other_contributors))
+    assert (found, notes) == (wanted, wanted_notes)
