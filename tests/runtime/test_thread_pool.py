@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from homonym.runtime.thread_pool import map_as_completed
+from homonym.runtime.thread_pool import map_as_completed, meanwhile
 
 # A guard against hanging, not a measurement.
 PATIENCE = 120
@@ -64,3 +64,13 @@ def test_an_error_on_a_thread_ends_the_work() -> None:
     next(answers)
     answers.close()  # type: ignore[attr-defined]
     assert threading.active_count() == threads
+
+
+def test_meanwhile_ends_when_both_have_and_raises_what_the_function_raises() -> None:
+    done: list[str] = []
+    with meanwhile(lambda: done.append("function")):
+        done.append("block")
+    assert sorted(done) == ["block", "function"]
+    with pytest.raises(ZeroDivisionError), meanwhile(lambda: 1 // 0):
+        done.append("block")
+    assert done.count("block") == 2
