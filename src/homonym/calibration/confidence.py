@@ -201,7 +201,15 @@ class Observed(NamedTuple):
 def learn_confidence(drawn: Sequence[LabelledNames], settings: Settings, real: Sequence[Clustering] = ()) -> Confidence:
     """Learn from pseudo-names, clustered with the settings of the run; `real` are real blocks to compare them with."""
     pseudo = [
-        cluster(names.bags, names.frequencies, settings, constraints=names.constraints, margins=True) for names in drawn
+        cluster(
+            names.bags,
+            names.frequencies,
+            settings,
+            constraints=names.constraints,
+            names=names.name_prior_for(settings),
+            margins=True,
+        )
+        for names in drawn
     ]
     parts = [_observe(number, *found) for number, found in enumerate(zip(drawn, pseudo, strict=True))]
     observed = Observed(*(np.concatenate(part) for part in zip(*parts, strict=True)))

@@ -2,8 +2,12 @@
 
 The chance limit comes first: it follows from how similar the people of real blocks are (chance_limit.py). Pseudo-names
 copy the blocks that the method finds at some limit, so a better limit makes better pseudo-names. Both are
-improved alternately, starting with the default limit. Of all limits that pseudo-names cannot tell from the best, the
-middle one is taken, or the default if that is higher and also one of them.
+improved alternately, starting with the default limit.
+
+Pseudo-names often cannot tell limits apart, and their best limit changes with every draw. So the limit is the mean of a
+posterior distribution: F1 on pseudo-names is the evidence, and the prior is that the best limits of collections with
+known authors are around the default. Where F1 is flat the limit is the default; where it is clearly lower there, the
+limit follows the evidence.
 """
 
 from __future__ import annotations
@@ -40,17 +44,22 @@ from homonym.settings import Limit, Settings
 
 # Number of draws of pseudo-names, each from other people; the spread of the limit is taken over these.
 SEEDS = 3
-# Maximum number of rounds; they end early when the limit changes by less than this factor.
-MAX_ROUNDS, CONVERGED = 3, 1.15
+# Maximum number of rounds; they end early when the limit changes by less than this factor. The authors that are found
+# with nearer limits are nearly the same.
+MAX_ROUNDS, CONVERGED = 3, 1.35
 # Ratio of neighbouring limits: pseudo-names do not tell closer ones apart.
 STEP = 1.1
-# The highest limit that is tried, as a multiple of the last one; if the best limits reach it, the next of these. Higher
-# limits cost time for nothing.
-HIGHEST = (3.0, 30.0, np.inf)
+# The highest limit that is tried, as a multiple of the last one; if its probability is more than this share of the
+# highest probability, the next of these. Higher limits cost time for nothing.
+HIGHEST, PROBABLE = (3.0, 30.0, np.inf), 0.1
 # Lower limits are not tried from where on the result of this share of the pseudo-names still changes.
 STILL_CHANGING = 0.07
-# Limits whose F1 is lower by no more than this count as equal: another draw of pseudo-names changes as much.
-TOLERANCE = 0.003
+# A limit whose F1 is lower by this much is less probable by a factor of e. Another draw of pseudo-names changes F1 by
+# .003, and pseudo-names differ from real names by more.
+F1_ERROR = 0.005
+# Standard deviation of the prior, in ln(limit / default). The best limits of the labelled sets are .5 to 2 times the
+# default. Only the default score has it: others start with the paper's limits, which were tuned for one collection.
+PRIOR_DEVIATION = 0.4
 # Minimum number of people with several mentions, and of real names with several mentions.
 MIN_PEOPLE, MIN_NAMES = 30, 20
 # Number of pseudo-names from which on a number of people has its full weight.
@@ -252,7 +261,7 @@ class LimitScores:
     """Precision and recall of pseudo-names (rows) at multiples of the default limit (columns).
 
     `people` is the number of people of each name, `seed` its draw. All means are over the numbers of people, so that
-    the many easy names do not decide alone.
+    the many easy names do not decide alone. `prior_deviation` is infinite if all limits are equally probable before.
     """
 
     factors: Floats
@@ -260,6 +269,7 @@ class LimitScores:
     recall: Floats
     people: Integers
     seed: Integers
+    prior_deviation: float = PRIOR_DEVIATION
 
     @staticmethod
     def measure(drawn: list[LabelledNames], settings: Settings, threads: int, highest: float = np.inf) -> LimitScores:
@@ -275,27 +285,28 @@ class LimitScores:
             curves.recall[at],
             np.concatenate([size_groups(names.true_size) for names in drawn]),
             np.repeat(np.arange(len(drawn)), [len(names) for names in drawn]),
+            PRIOR_DEVIATION if settings.is_default_score else np.inf,
         )
 
     def choose(self, target: float | None) -> int:
-        """The column to take: the best one, or the lowest from which on the target precision is reached."""
+        """The column to take: the expected one, or the lowest from which on the target precision is reached."""
         all_names = np.ones(len(self.seed), bool)
         if target is None:
-            return self._middle(all_names)
+            return self._expected(all_names)
         below = np.flatnonzero(self._means(all_names)[0] < target)
         return min(int(below[-1]) + 1 if len(below) else 0, len(self.factors) - 1)
 
     def reaches(self, highest: float) -> bool:
-        """Whether the best columns reach the highest multiple that was tried."""
-        last = self._best(np.ones(len(self.seed), bool))[1]
-        return last == len(self.factors) - 1 and bool(self.factors[-1] * STEP**2 > highest)
+        """Whether the highest multiple that was tried is still probable."""
+        last = self._posterior(np.ones(len(self.seed), bool))[-1]
+        return bool(last > PROBABLE and self.factors[-1] * STEP**2 > highest)
 
     def result(self, choice: int, settings: Settings, people: int) -> CalibratedLimit:
         """The limit of a column, with its scores."""
         precision, recall, f1 = (float(values[choice]) for values in self._means(np.ones(len(self.seed), bool)))
         target, spread, why = settings.target_precision, None, None
         if target is None:
-            by_seed = [float(self.factors[self._middle(self.seed == seed)]) for seed in np.unique(self.seed)]
+            by_seed = [float(self.factors[self._expected(self.seed == seed)]) for seed in np.unique(self.seed)]
             spread = settings.limit.scaled(min(by_seed)), settings.limit.scaled(max(by_seed))
         elif precision < target:
             why = f"a precision of {target:g} is out of reach, the highest on pseudo-names is {precision:.3f}"
@@ -305,23 +316,17 @@ class LimitScores:
             settings.chance_limit, settings.name_trust,
         )  # fmt: skip
 
-    def _middle(self, names: NameMask) -> int:
-        """The middle of the best columns on the given names, or the default if it is higher and one of them.
+    def _expected(self, names: NameMask) -> int:
+        """The column of the posterior mean of ln(limit) on the given names."""
+        probability = self._posterior(names)
+        mean = probability @ np.log(self.factors) / probability.sum()
+        return int(np.argmin(np.abs(np.log(self.factors) - mean)))
 
-        Pseudo-names are easier than real names: the default is left for a lower limit only where it is clearly worse.
-        """
-        low, high = self._best(names)
-        default = int(np.searchsorted(self.factors, 1.0))
-        return min(max((low + high) // 2, default), high)
-
-    def _best(self, names: NameMask) -> tuple[int, int]:
-        """The first and the last of the columns around the best one that are as good on the given names."""
-        f1 = self._means(names)[2]
-        worse = np.flatnonzero(f1 < f1.max() - TOLERANCE)
-        place = np.searchsorted(worse, np.argmax(f1))
-        low = worse[place - 1] + 1 if place else 0
-        high = worse[place] - 1 if place < len(worse) else len(f1) - 1
-        return int(low), int(high)
+    def _posterior(self, names: NameMask) -> Floats:
+        """The probability of each column, as a share of the highest one: exp(F1 / F1_ERROR) times the prior."""
+        log = self._means(names)[2] / F1_ERROR - (np.log(self.factors) / self.prior_deviation) ** 2 / 2
+        probability: Floats = np.exp(log - log.max())
+        return probability
 
     def _means(self, names: NameMask) -> tuple[Floats, Floats, Floats]:
         """Mean precision, recall and F1 of the given names at each column."""

@@ -1,8 +1,8 @@
 """Pseudo-names: blocks with known authors, built by putting mentions of several single-person names into one block.
 
 A pseudo-name copies the composition of a real block: the number of authors and mentions that the method finds there,
-and the cannot-links between them. Two people of one name have more in common than two random people, so each person
-after the first is the most similar of a few random candidates.
+their full names, and the cannot-links between them. Two people of one name have more in common than two random people,
+so each person after the first is the most similar of a few random candidates.
 """
 
 from __future__ import annotations
@@ -53,11 +53,12 @@ MAX_NAME_MENTIONS = 200
 # Maximum number of pseudo-names for each number of people up to 10, and for all larger numbers together; and the number
 # of pairs of mentions from which on there are no more. At least one is built: each is merged at dozens of limits.
 NAMES_PER_SIZE, PAIRS_PER_SIZE = 15, 40_000
-# Number of candidates that the most similar person is chosen from.
+# Number of candidates that the most similar person is chosen from. With more, Web of Science gets a better limit, but
+# confidence is too low on machine learning.
 CANDIDATES = 3
 # Minimum number of people with enough mentions to draw from; otherwise larger or smaller people are drawn, too.
 MIN_CHOICE = 40
-# Every n-th pseudo-name has no constraints.
+# Every n-th pseudo-name has no constraints and no full names.
 UNCONSTRAINED = 3
 # Maximum attempts to find candidates that share no document with the people drawn before.
 ATTEMPTS = 30
@@ -69,12 +70,13 @@ RANDOM_NUMBERS = 4096
 class BlockComposition:
     """The authors that the method finds in some real blocks.
 
-    Each block is a list of authors, and each author an array with the profile of each mention; `constraints` has the
-    cannot-links of all profiles.
+    Each block is a list of authors, and each author an array of mentions, by position in `constraints` and
+    `full_names`.
     """
 
     blocks: list[list[Integers]]
     constraints: Constraints
+    full_names: FullNames
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,15 +182,22 @@ def labels_of_batches(clusterings: list[Clustering]) -> NDArray[np.int32]:
 
 
 def composition_of_clusters(sampled: SampledBlocks, label: NDArray[np.int32]) -> BlockComposition:
-    """The authors of the sampled blocks, given the cluster of each mention inside its block."""
+    """The authors of the sampled blocks, given the cluster of each mention inside its block.
+
+    Where must-links have overruled cannot-links between the mentions of an author, these have no cannot-links.
+    """
     constraints = sampled.constraints
-    authors, profiles = (np.split(array, sampled.bags.block_start[1:-1]) for array in (label, constraints.profile))
-    separated = _CannotLinkSets(constraints)
-    blocks = [
-        [separated.consistent(profile[label == author]) for author in range(label.max(initial=-1) + 1)]
-        for label, profile in zip(authors, profiles, strict=True)
-    ]
-    return BlockComposition([block for block in blocks if block], constraints)
+    separated, profile = _CannotLinkSets(constraints), constraints.profile.copy()
+    blocks = []
+    for first, last in pairwise(sampled.bags.block_start.tolist()):
+        found = label[first:last]
+        authors = [first + np.flatnonzero(found == author) for author in range(found.max(initial=-1) + 1)]
+        for mentions in authors:
+            profile[mentions] = separated.consistent(profile[mentions])
+        blocks.append(authors)
+    return BlockComposition(
+        [block for block in blocks if block], constraints._replace(profile=profile), sampled.full_names
+    )
 
 
 class _CannotLinkSets(dict[int, set[int]]):
@@ -213,20 +222,22 @@ def build_pseudonames(
 ) -> LabelledNames | None:
     """Build pseudo-names like real blocks, about as many of each number of people; None if none can be built.
 
-    Mentions take the profiles of the mentions of the real block, except in every third pseudo-name: the limit must also
-    suit names without constraints.
+    Mentions take the cannot-links and the full names of the mentions of the real block, except in every third
+    pseudo-name: the limit must also suit names without them.
     """
     chosen = _choose_blocks(composition, generator)
     people = _PeopleDrawer(pool, generator)
-    names = [copied for block in chosen if (copied := people.draw(block))]
+    names = [drawn for block in chosen if (drawn := people.draw(block))]
     if not names:
         return None
     person, author = (list(column) for column in zip(*chain.from_iterable(names), strict=True))
     taken = np.minimum([len(one) for one in author], pool.sizes[person])
     mentions = _random_mentions(pool.bags.block_start[person], pool.sizes[person], taken, generator)
-    sizes = np.add.reduceat(taken, starts(np.array([len(copied) for copied in names]))[:-1])
-    profile = np.concatenate([one[:most] for one, most in zip(author, taken.tolist(), strict=True)])
-    profile = profile * np.repeat(np.arange(len(names)) % UNCONSTRAINED > 0, sizes)
+    sizes = np.add.reduceat(taken, starts(np.array([len(drawn) for drawn in names]))[:-1])
+    copied = np.concatenate([one[:most] for one, most in zip(author, taken.tolist(), strict=True)])
+    is_like = np.repeat(np.arange(len(names)) % UNCONSTRAINED > 0, sizes)
+    profile = composition.constraints.profile[copied] * is_like
+    full_name = np.where(is_like, composition.full_names.full_name[copied], -1)
     unlinked = np.arange(len(mentions)) - np.repeat(starts(sizes)[:-1], sizes)
     return LabelledNames(
         key=[str(number) for number in range(len(names))],
@@ -235,6 +246,7 @@ def build_pseudonames(
         author=np.repeat(np.arange(len(person)), taken),
         written=[None] * len(mentions),
         constraints=composition.constraints._replace(group=unlinked.astype(np.int32), profile=profile.astype(np.int32)),
+        full_names=FullNames(starts(sizes), full_name.astype(np.int32), composition.full_names.namesakes[copied]),
     )
 
 
