@@ -16,7 +16,7 @@ from homonym.records.fields.markup import ENTITY, plain_text
 _CONTROLS = dict.fromkeys([*range(0x20), 0x7F]) | dict.fromkeys(range(0x09, 0x0E), " ")
 _DIGIT = "[0-9¹²³⁰-⁹]"
 #: What every name with remarks has, in the notation of Python and of Arrow.
-REMARK = rf"[\x00-\x1f\x7f@&]|{_DIGIT}|(?i:\(aut)"
+REMARK = r"[\x00-\x1f\x7f@&(0-9¹²³⁰-⁹]"
 _SUSPICIOUS = re.compile(REMARK)
 _ROLE = re.compile(r"\s?\((?:author|aut)\)", re.IGNORECASE)
 # Numbers directly behind the last letter or full stop of a name with several words; "Wei Wang 0001" is one of DBLP's.
