@@ -30,7 +30,7 @@ _EDITOR = re.compile(
 )
 # "Doe, J, on behalf of the ABC Group", "Doe, Jane for the ATLAS Team": a person, and the group behind the person.
 _FOR = re.compile(r" (?:of|for the) ", re.IGNORECASE)
-_BEHALF = re.compile(r"[\s,;]+[(\[]?(?:on behalf of(?: the)?|for the) ([^)\]]+)[)\]]?\.?$", re.IGNORECASE)
+_BEHALF = re.compile(r"(?<![\s,;])[\s,;]++[(\[]?(?:on behalf of(?: the)?|for the) ([^)\]]+)[)\]]?\.?$", re.IGNORECASE)
 #: What every name has that `set_apart_contributors` changes or removes: a quick check of many names, which few people
 #: match.
 SUSPICIOUS = (
