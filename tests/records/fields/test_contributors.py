@@ -110,11 +110,13 @@ def test_numbers_of_dblp_and_names_of_one_word_are_no_remarks() -> None:
 
 
 def test_a_person_who_writes_for_a_group_is_kept_and_so_is_the_group() -> None:
-    document, _ = parse_document(
-        written(["Doe J, on behalf of the ABC Group", "Roe, Ann for the ATLAS Team", "Poe, A"])
-    )
+    entries = ["Doe J, on behalf of the ABC", "Roe, Ann for the ATLAS Team", "Poe, A", "Anonymous"]
+    document, notes = parse_document(written(entries))
     assert [author.name for author in document.authors] == ["Doe J", "Roe, Ann", "Poe, A"]
-    assert document.other_contributors == ["ABC Group", "ATLAS Team"]
+    assert document.other_contributors == ["ABC", "ATLAS Team", "Anonymous"]
+    assert [text.split(", so")[0] for _, text in notes] == [
+        "'ABC' is a group", "'ATLAS Team' is a group", "'Anonymous' is no name",
+    ]  # fmt: skip
 
 
 def written(authors: list[Any]) -> bytes:

@@ -29,7 +29,8 @@ _EDITOR = re.compile(
     re.IGNORECASE,
 )
 # "Doe, J, on behalf of the ABC Group", "Doe, Jane for the ATLAS Team": a person, and the group behind the person.
-_BEHALF = re.compile(r"[\s,;]+[(\[]?(?:on behalf of(?: the)?|for the) ([^)\]]+)[)\]]?\.?$", re.IGNORECASE)
+_FOR = re.compile(r" (?:of|for the) ", re.IGNORECASE)
+_BEHALF = re.compile(r"(?<![\s,;])[\s,;]++[(\[]?(?:on behalf of(?: the)?|for the) ([^)\]]+)[)\]]?\.?$", re.IGNORECASE)
 #: What every name has that `set_apart_contributors` changes or removes: a quick check of many names, which few people
 #: match.
 SUSPICIOUS = (
@@ -88,7 +89,7 @@ def group_and_person(name: str) -> tuple[str, str]:
     (('ABC Group', 'Doe J'), ('ATLAS Team', 'Doe, Jane'))
     """
     if (
-        " " in name
+        _FOR.search(name)
         and (found := _BEHALF.search(name))
         and (GROUP_WORD.search(found[1]) or "behalf" in found[0].lower())
     ):
@@ -132,6 +133,9 @@ def _move_contributors(document: Document, notes: list[Note]) -> None:
     """Move the entries that are no people to `other_contributors`."""
     kept: list[Author] = []
     for author in document.authors:
+        if is_plain(author.name):
+            kept.append(author)
+            continue
         if remarks := without_remarks(author.name):
             author.name = remarks.name
             author.emails += [email for email in remarks.emails if email not in author.emails]

@@ -16,12 +16,12 @@ from homonym.records.fields.markup import ENTITY, plain_text
 _CONTROLS = dict.fromkeys([*range(0x20), 0x7F]) | dict.fromkeys(range(0x09, 0x0E), " ")
 _DIGIT = "[0-9¹²³⁰-⁹]"
 #: What every name with remarks has, in the notation of Python and of Arrow.
-REMARK = rf"[\x00-\x1f\x7f@&]|{_DIGIT}|(?i:\(aut)"
+REMARK = r"[\x00-\x1f\x7f@&(0-9¹²³⁰-⁹]"
 _SUSPICIOUS = re.compile(REMARK)
 _ROLE = re.compile(r"\s?\((?:author|aut)\)", re.IGNORECASE)
 # Numbers directly behind the last letter or full stop of a name with several words; "Wei Wang 0001" is one of DBLP's.
 _NUMBERS = re.compile(rf"(?<=[^\W\d_]|\.){_DIGIT}{{1,3}}+(?:\s?[,;]\s?{_DIGIT}{{1,3}}+)*+(?=[\s*†‡§]*$)")
-_GAPS = re.compile(r"\s*,(?:\s*,)+")
+_GAPS = re.compile(r",(?: ?,)++")
 
 
 class PlainName(NamedTuple):
@@ -56,5 +56,5 @@ def without_remarks(name: str) -> PlainName | None:
     plain = _ROLE.sub("", plain).strip()
     if " " in plain and "&" not in plain:
         plain = _NUMBERS.sub("", plain)
-    plain = " ".join(_GAPS.sub(",", plain).split()).strip(" ,")
+    plain = _GAPS.sub(",", " ".join(plain.split())).strip(" ,")
     return PlainName(plain, emails, orcid or "") if plain and plain != name and not plain.isnumeric() else None

@@ -28,16 +28,32 @@ SUFFIXES = frozenset({"jr", "jr.", "sr", "sr.", "ii", "iii", "iv", "2nd", "3rd"}
 # A suffix among the titles of a person.
 SUFFIX = re.compile(r"(?:jr|sr|ii|iii|iv)\.?", re.IGNORECASE)
 
+
+def _by_first_letter(words: str) -> str:
+    """An expression for any of these expressions; grouped, it is several times as fast as a plain list.
+
+    >>> _by_first_letter("agency alliance bureau")
+    '\\\\b(?:a(?:gency|lliance)|b(?:ureau))\\\\b'
+    """
+    groups: dict[str, list[str]] = {}
+    for word in words.split():
+        groups.setdefault(word[0], []).append(word[1:])
+    branches = (f"{first}(?:{'|'.join(rest)})" for first, rest in groups.items())
+    return rf"\b(?:{'|'.join(branches)})\b"
+
+
 GROUP_WORD = re.compile(
-    r"\b(?:academ(?:y|ie)|agency|alliance|association|bureau|cent(?:er|re)s?|clinic|collaborat(?:ion|ive|ors)|college"
-    r"|commission|committee|company|conference|consortium|corporation|council|department|federation|foundation|gmbh"
-    r"|government|group|hospital|inc|initiative|institut[eo]?|investigators|laborator(?:y|ies)|limited|ltd|ministry"
-    r"|museum|national|network|office|organi[sz]ation|panel|partnership|program(?:me)?|project|registry|research|school"
-    r"|secretariat|services?|society|stud(?:y|ies)|survey|task force|team|trial|trust|union|universit(?:y|é|ät|à|at)"
-    r"|universidade?|working party"
-    r"|minist(?:ère|ere|erio|ério|ero|erium)|istituto|laboratoire|laboratorio|gesellschaft|forschungsgemeinschaft"
-    r"|stiftung|société|sociedade?|società|asociación|associação|associazione|fundación|fundação|fondation|fondazione"
-    r"|comité|comisión|comissão|hochschule|bundes(?:amt|anstalt|institut|ministerium)|universitet|uniwersytet)\b",
+    _by_first_letter(
+        r"academ(?:y|ie) agency alliance asociación association associazione associação "
+        r"bundes(?:amt|anstalt|institut|ministerium) bureau cent(?:er|re)s? clinic collaborat(?:ion|ive|ors) college "
+        r"comisión comissão comité commission committee company conference consortium corporation council department "
+        r"federation fondation fondazione forschungsgemeinschaft foundation fundación fundação gesellschaft gmbh "
+        r"government group hochschule hospital inc initiative institut[eo]? investigators istituto laboratoire "
+        r"laborator(?:y|ies) laboratorio limited ltd minist(?:ère|ere|erio|ério|ero|erium) ministry museum national "
+        r"network office organi[sz]ation panel partnership program(?:me)? project registry research school secretariat "
+        r"services? sociedade? society società société stiftung stud(?:y|ies) survey task\sforce team trial trust "
+        r"union universidade? universit(?:y|é|ät|à|at) universitet uniwersytet working\sparty "
+    ),
     re.IGNORECASE,
 )
 # The ends of the names of organisations in Chinese and Japanese, which have no blanks; "本刊" is "this journal".
