@@ -287,7 +287,7 @@ def decisions(result: Path, as_json: bool, **options: Any) -> None:
 @click.option(
     "--repair",
     is_flag=True,
-    help="Rebuild files that can be derived from others: authors.parquet, variants.csv, report.html.",
+    help="Rebuild files that can be derived from others: authors.parquet, bags.parquet, variants.csv, report.html.",
 )
 def check(result: Path, repair: bool) -> None:
     """Verify a result directory: files, tables, ids, events, redirects and decisions.

@@ -132,7 +132,9 @@ class DocumentBags:
         else:
             rows = look_up(result / DOCUMENTS, "document_id", documents, ["document_id", "record"])
             table = extracted_bags(rows, settings, statistics)
-        table = table.sort_by("document_id").combine_chunks()
+        table, order = table.combine_chunks(), pc.sort_indices(table["document_id"])
+        if (np.diff(order.to_numpy().astype(np.int64)) < 0).any():  # documents that came with updates are last
+            table = table.take(order).combine_chunks()
         return cls(result, statistics, table, _CitedAuthors.read(result, table["references"], statistics))
 
     def of(self, documents: pa.ChunkedArray) -> DocumentBags:
@@ -233,8 +235,8 @@ class _Order:
 
     def of_statistics(self, number: NDArray[np.integer]) -> Integers:
         """The numbers of features of the statistics."""
-        found: Integers = number + np.searchsorted(self.places, number, side="right")
-        return found
+        found = number.astype(np.int64)
+        return found + np.searchsorted(self.places, number, side="right") if len(self.keys) else found
 
     def of_others(self, keys: Iterable[tuple[str, str]]) -> Integers:
         """The numbers of other features."""
@@ -243,6 +245,8 @@ class _Order:
     def split(self, number: Integers) -> tuple[NDArray[np.bool_], Integers]:
         """Which features are others; and the number of each in the statistics, or its place among the others."""
         before = np.searchsorted(self.others, number)
+        if not len(self.keys):
+            return np.zeros(len(number), np.bool_), number
         is_other = np.isin(number, self.others)
         return is_other, np.where(is_other, before, number - before)
 

@@ -8,7 +8,7 @@ footer is a Thrift structure in the compact protocol. Only the places of row gro
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -28,7 +28,7 @@ _INTEGERS = frozenset({4, 5, 6})
 # Numbers of fields in the definition of Parquet: of the file, of a row group, of a column in it, and of its content.
 _SCHEMA, _FILE_ROWS, _GROUPS = 2, 3, 4
 _COLUMNS, _GROUP_ROWS, _GROUP_PLACE, _GROUP_SIZE = 1, 3, 5, 6
-_COLUMN_PLACE, _CONTENT, _OFFSET_INDEX, _COLUMN_INDEX = 2, 3, 4, 6
+_COLUMN_PLACE, _CONTENT = 2, 3
 _DATA_PAGE, _INDEX_PAGE, _DICTIONARY_PAGE, _BLOOM_FILTER = 9, 10, 11, 14
 
 
@@ -96,10 +96,18 @@ class _Footer(NamedTuple):
     @classmethod
     def parse(cls, text: bytes) -> _Footer:
         """The footer from its bytes."""
+        found: list[_RowGroup] = []
+
+        def read_groups(place: int) -> int:
+            size, _, place = _list_head(text, place)
+            for _ in range(size):
+                group, place = _group(text, place)
+                found.append(group)
+            return place
+
         try:
-            fields = {field.number: field for field in _fields(text, 0)}
+            fields = {field.number: field for field in _fields(text, 0, {_GROUPS: read_groups})}
             schema, rows, groups = fields[_SCHEMA], fields[_FILE_ROWS], fields[_GROUPS]
-            found = [_group(text[begin:end]) for begin, end in _elements(text, groups.begin)]
         except (IndexError, KeyError):
             raise UnusualLayoutError from None
         places = accumulate((group.size for group in found), initial=len(MAGIC))
@@ -117,21 +125,26 @@ class _Footer(NamedTuple):
         return self.before + rows + head + b"".join(group.text for group in groups) + self.after
 
 
-def _group(text: bytes) -> _RowGroup:
-    numbers = {}
-    for field in _fields(text, 0):
+def _group(text: bytes, begin: int) -> tuple[_RowGroup, int]:
+    """The row group whose description begins at a place, and the place after it."""
+
+    def read_columns(place: int) -> int:
+        size, kind, place = _list_head(text, place)
+        for _ in range(size):
+            place = _end(text, place, kind)
+            # The description of a column ends with that of its content, so with the ends of two structures. A column
+            # with an index of pages, which is outside of its row group, has the length of the index in between.
+            if text[place - 2] != _STOP:
+                raise UnusualLayoutError
+        return place
+
+    numbers, end = {}, begin
+    for field in _fields(text, begin, {_COLUMNS: read_columns}):
+        end = field.end
         if field.kind in _INTEGERS:
             numbers[field.number] = _read_signed(text, field.begin)[0]
-        elif field.number == _COLUMNS:
-            for begin, _ in _elements(text, field.begin):
-                _require_no_index(text, begin)
-    return _RowGroup(text, numbers[_GROUP_ROWS], numbers[_GROUP_PLACE], numbers[_GROUP_SIZE])
-
-
-def _require_no_index(text: bytes, begin: int) -> None:
-    """Fail if a column has an index of pages, which is outside of its row group."""
-    if any(field.number in {_OFFSET_INDEX, _COLUMN_INDEX} for field in _fields(text, begin)):
-        raise UnusualLayoutError
+    end += 1  # the byte that ends the structure
+    return _RowGroup(text[begin:end], numbers[_GROUP_ROWS], numbers[_GROUP_PLACE], numbers[_GROUP_SIZE]), end
 
 
 def _write_group(output: IO[bytes], table: pa.Table, writing: Writing, schema: bytes) -> _RowGroup:
@@ -215,8 +228,8 @@ class _Field(NamedTuple):
     end: int
 
 
-def _fields(text: bytes, place: int) -> Iterator[_Field]:
-    """The fields of the structure that begins at a place."""
+def _fields(text: bytes, place: int, ends: Mapping[int, Callable[[int], int]] = {}) -> Iterator[_Field]:
+    """The fields of the structure that begins at a place; `ends` finds where some fields end, by their numbers."""
     number = 0
     while (first := text[place]) != _STOP:
         begin, kind = place + 1, first & 15
@@ -224,21 +237,27 @@ def _fields(text: bytes, place: int) -> Iterator[_Field]:
             number += first >> 4
         else:
             number, begin = _read_signed(text, begin)
-        end = _end(text, begin, kind)
+        end = ends[number](begin) if number in ends else _end(text, begin, kind)
         yield _Field(number, kind, place, begin, end)
         place = end
 
 
 def _elements(text: bytes, place: int) -> Iterator[tuple[int, int]]:
     """Where the elements of a list begin and end."""
-    first, place = text[place], place + 1
-    size, kind = first >> 4, first & 15
-    if size == 15:
-        size, place = _read_unsigned(text, place)
+    size, kind, place = _list_head(text, place)
     for _ in range(size):
         end = place + 1 if kind in {_TRUE, _FALSE} else _end(text, place, kind)
         yield place, end
         place = end
+
+
+def _list_head(text: bytes, place: int) -> tuple[int, int, int]:
+    """The number and the type of the elements of a list, and the place where they begin."""
+    first, place = text[place], place + 1
+    size, kind = first >> 4, first & 15
+    if size == 15:
+        size, place = _read_unsigned(text, place)
+    return size, kind, place
 
 
 def _end(text: bytes, place: int, kind: int) -> int:
@@ -256,8 +275,10 @@ def _end(text: bytes, place: int, kind: int) -> int:
             place = _end(text, begin, first & 15)
         return place + 1
     if kind in {_LIST, _SET}:
-        empty = place + 1 if text[place] >> 4 < 15 else _read_unsigned(text, place + 1)[1]
-        return max((end for _, end in _elements(text, place)), default=empty)
+        size, kind, place = _list_head(text, place)
+        for _ in range(size):
+            place = place + 1 if kind in {_TRUE, _FALSE} else _end(text, place, kind)
+        return place
     if kind == _MAP:  # Parquet's footer has none
         raise UnusualLayoutError
     return place + {_TRUE: 0, _FALSE: 0, _BYTE: 1, _DOUBLE: 8}[kind]
