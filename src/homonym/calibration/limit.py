@@ -306,8 +306,10 @@ class LimitScores:
         precision, recall, f1 = (float(values[choice]) for values in self._means(np.ones(len(self.seed), bool)))
         target, spread, why = settings.target_precision, None, None
         if target is None:
-            by_seed = [float(self.factors[self._expected(self.seed == seed)]) for seed in np.unique(self.seed)]
-            spread = settings.limit.scaled(min(by_seed)), settings.limit.scaled(max(by_seed))
+            by_seed = [self._expected(self.seed == seed) for seed in np.unique(self.seed)]
+            # All draws together are more evidence than each, so their mean may be further from the prior.
+            low, high = (float(self.factors[column]) for column in (min(choice, *by_seed), max(choice, *by_seed)))
+            spread = settings.limit.scaled(low), settings.limit.scaled(high)
         elif precision < target:
             why = f"a precision of {target:g} is out of reach, the highest on pseudo-names is {precision:.3f}"
         limit = settings.limit.scaled(float(self.factors[choice]))
