@@ -66,7 +66,10 @@ class ReloadedBlocks:
 def reload_blocks(result: Path, blocks: Iterable[str], settings: Settings, folder: Path) -> ReloadedBlocks:
     """Encode some blocks of a result again; `settings` are those of the result, and files go to an empty `folder`."""
     rows = rows_of_blocks(result, blocks)
-    return reload_rows(DocumentBags.read(result, rows["document_id"], settings), rows, folder)
+    found = reload_rows(DocumentBags.read(result, rows["document_id"], settings), rows, folder)
+    if len(found.documents) < len(pc.unique(rows["document_id"])):
+        raise other_mentions(result)
+    return found
 
 
 def reload_rows(bags: DocumentBags, rows: pa.Table, folder: Path, *, complete: bool = True) -> ReloadedBlocks:
@@ -94,6 +97,11 @@ def changed(result: Path, how: str) -> InputError:
         f"{result}: {how}. Its files were changed, or written by another version of homonym or of its libraries; make "
         "the result again with homonym disambiguate."
     )
+
+
+def other_mentions(result: Path) -> InputError:
+    """The error that the documents of a result do not have the mentions of its table."""
+    return changed(result, "the mentions in its documents are others than those in its table of mentions")
 
 
 def rows_of_blocks(result: Path, blocks: Iterable[str]) -> pa.Table:
@@ -129,6 +137,9 @@ class DocumentBags:
         statistics = ResultStatistics.read(result)
         if (result / BAGS).exists():
             table = look_up(result / BAGS, "document_id", documents)
+            highest = pc.max(pc.list_flatten(table["feature"])).as_py()
+            if highest is not None and highest >= len(statistics.counts):
+                raise changed(result, f"its statistics lack a feature of its documents (number {highest})")
         else:
             rows = look_up(result / DOCUMENTS, "document_id", documents, ["document_id", "record"])
             table = extracted_bags(rows, settings, statistics)
@@ -163,7 +174,7 @@ class DocumentBags:
         owner = (pc.fill_null(document, -1).to_numpy().astype(np.int64) << SLOT_BITS) + 1 + rows["position"].to_numpy()
         place = np.minimum(np.searchsorted(self.owner, owner), max(len(self.owner) - 1, 0))
         if len(rows) and (not len(self.owner) or (self.owner[place] != owner).any()):
-            raise changed(self.result, "the mentions in its documents are others than those in its table of mentions")
+            raise other_mentions(self.result)
         names = ("parsed_name", "full_name", "own_name", "own_full_name")
         columns = {name: self.flat(name)[1].take(pa.array(place)) for name in names}
         given = {name: rows[name] for name in ("mention_id", "document_id", "position", "name", "block")}

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -159,9 +159,9 @@ def _own_entries(
     features = int(feature.max()) + 1
     own = np.flatnonzero(owner & _SLOT == 0)
     key = document[own] * features + feature[own]
-    wanted = np.repeat(np.arange(len(sequence)), number) * features + cited["feature"].to_numpy()[chosen]
+    wanted = np.repeat(np.arange(len(sequence)), number) * features + _numbers(cited, "feature")[chosen]
     place = own[np.searchsorted(key, wanted)]
-    count[place] -= cited["count"].to_numpy()[chosen]
+    count[place] -= _numbers(cited, "count")[chosen]
     kept = np.ones(len(count), np.bool_)
     kept[place] = count[place] != 0
     size = np.bincount(document[kept], minlength=len(sequence))
@@ -170,9 +170,16 @@ def _own_entries(
 
 def _rows_of(sequence: Integers, table: pa.Table) -> tuple[Integers, Integers]:
     """The rows of a table that is ordered by owner that are of some documents, and their number in each of these."""
-    owner = table["owner"].to_numpy()
+    owner = _numbers(table, "owner")
     first, last = (np.searchsorted(owner, one << SLOT_BITS) for one in (sequence, sequence + 1))
     return ranges(first, last - first), last - first
+
+
+def _numbers(table: pa.Table, name: str) -> NDArray[Any]:
+    """A column of numbers, without a copy if it is in one piece."""
+    column = table[name]
+    numbers: NDArray[Any] = column.chunk(0).to_numpy() if column.num_chunks == 1 else column.to_numpy()
+    return numbers
 
 
 def _lists(size: Integers, values: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -215,10 +222,13 @@ def write_bags(encoded: Encoded, references: Path, cited: Path, statistics: Path
     known, known_sequence = mentions["document_id"].take(pa.array(first)), sequence[first]
     bags = BagArrays(encoded.owners, encoded.starts, encoded.feature, encoded.count)
     facts = DocumentFacts(
-        bags, mentions.combine_chunks(), pq.read_table(encoded.identifiers_file).sort_by([("owner", "ascending")]),
-        pq.read_table(cited), NEW_ENTRIES.empty_table(),
+        bags,
+        mentions.combine_chunks(),
+        pq.read_table(encoded.identifiers_file).sort_by([("owner", "ascending")]).combine_chunks(),
+        pq.read_table(cited).combine_chunks(),
+        NEW_ENTRIES.empty_table(),
         pq.read_table(statistics, columns=["feature"])["feature"].combine_chunks(),
-    )  # fmt: skip
+    )
 
     def rows() -> Iterator[pa.Table]:
         with pq.ParquetFile(references) as file:
