@@ -28,7 +28,6 @@ from homonym.collection.namesakes import namesakes_of
 from homonym.errors import InputError
 from homonym.io.inputs import unreadable
 from homonym.io.outputs import write_atomic
-from homonym.io.paths import plain_path
 from homonym.io.result_directory import FREQUENCIES, MASSES, NAMES, NEW_FEATURES
 from homonym.io.tables import look_up, reading_result_file, write_table
 from homonym.schema import NAME_COUNTS, STATISTICS
@@ -135,7 +134,7 @@ class ResultStatistics:
 
     def _column(self, name: str) -> pa.Array:
         path = self.folder / FREQUENCIES
-        with reading_result_file(path), plain_path(path) as plain:
+        with reading_result_file(path) as plain:
             return pq.read_table(plain, columns=[name])[name].combine_chunks()
 
     def numbers(self, types: pa.Array | pa.ChunkedArray, features: pa.Array | pa.ChunkedArray) -> NumberedFeatures:
@@ -172,7 +171,7 @@ class ResultStatistics:
     def name_counts(self) -> dict[tuple[str, str], int]:
         """The counts of all surnames and given names."""
         path = self.folder / NAMES
-        with reading_result_file(path), plain_path(path) as plain:
+        with reading_result_file(path) as plain:
             rows = pq.read_table(plain).to_pydict()
         return dict(zip(zip(rows["kind"], rows["name"], strict=True), rows["names"], strict=True))
 

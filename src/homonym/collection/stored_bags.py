@@ -28,6 +28,7 @@ from homonym.clustering.arrays import Integers, ranges, starts
 from homonym.collection.encoded import Encoded
 from homonym.collection.layout import CITED, IDENTIFIER_ROWS, SLOT_BITS
 from homonym.collection.result_statistics import ResultStatistics
+from homonym.io.paths import plain_path
 from homonym.io.tables import write_table
 from homonym.names.parse import name_key
 from homonym.schema import STORED_BAGS
@@ -221,13 +222,15 @@ def write_bags(encoded: Encoded, references: Path, cited: Path, statistics: Path
     first = np.flatnonzero(np.diff(sequence, prepend=-1))
     known, known_sequence = mentions["document_id"].take(pa.array(first)), sequence[first]
     bags = BagArrays(encoded.owners, encoded.starts, encoded.feature, encoded.count)
+    with plain_path(statistics) as plain:
+        feature_names = pq.read_table(plain, columns=["feature"])["feature"].combine_chunks()
     facts = DocumentFacts(
         bags,
         mentions.combine_chunks(),
         pq.read_table(encoded.identifiers_file).sort_by([("owner", "ascending")]).combine_chunks(),
         pq.read_table(cited).combine_chunks(),
         NEW_ENTRIES.empty_table(),
-        pq.read_table(statistics, columns=["feature"])["feature"].combine_chunks(),
+        feature_names,
     )
 
     def rows() -> Iterator[pa.Table]:

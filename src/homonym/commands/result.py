@@ -11,10 +11,8 @@ from homonym.commands.run import Resources, Run
 from homonym.errors import OutputError, SettingsError
 from homonym.io.outputs import require_directory, require_writable, side_file, write_atomic, write_json
 from homonym.io.result_directory import (
-    AUTHORS,
     CONFIDENCE,
     CONFLICTS,
-    DOCUMENTS,
     LOG,
     MENTIONS,
     PAIRS,
@@ -236,15 +234,12 @@ def write_result(
     with written_directory(place.output) as folder:
         _write_files(run, engine, found, written, place, ResultFiles.inside(folder))
         with run.stages.stage("summarise"):
-            documents = None if collection.of_mentions else folder / DOCUMENTS
-            engine.write_summaries(collection, found, folder / AUTHORS, documents)
-            if documents:
-                engine.write_statistics(collection, folder)
-            if pairs and documents:
+            engine.write_summaries(collection, found, folder)
+            if pairs and not collection.of_mentions:
                 write_user_pairs(folder / PAIRS, pairs)
-            if confidence and documents:
+            if confidence and not collection.of_mentions:
                 write_json(folder / CONFIDENCE, confidence_to_json(confidence))
-        if documents:
+        if not collection.of_mentions:
             with run.stages.stage("variants"):
                 search = write_variants(folder, folder / VARIANTS, threads=run.threads, memory=run.memory // 2)
             listed = len(search.listed)

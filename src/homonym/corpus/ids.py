@@ -32,10 +32,10 @@ def read_ids(result: Path) -> pa.Table:
     """The table of ids; before the first update, the authors of the result."""
     path = result / IDS
     if path.exists():
-        with reading_result_file(path):
-            return pq.read_table(path, schema=ID_ROWS)
-    with reading_result_file(result / AUTHORS):
-        return id_rows(pq.read_table(result / AUTHORS, columns=["author_id"])["author_id"], ACTIVE, 0)
+        with reading_result_file(path) as plain:
+            return pq.read_table(plain, schema=ID_ROWS)
+    with reading_result_file(result / AUTHORS) as plain:
+        return id_rows(pq.read_table(plain, columns=["author_id"])["author_id"], ACTIVE, 0)
 
 
 def id_rows(ids: pa.ChunkedArray | pa.Array, status: str, update: int) -> pa.Table:

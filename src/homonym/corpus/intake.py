@@ -149,7 +149,7 @@ def documents_named(result: Path, names: Sequence[str]) -> frozenset[str]:
 
 def _batches(result: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
     path = result / DOCUMENTS
-    with reading_result_file(path), pq.ParquetFile(path) as file:
+    with reading_result_file(path) as plain, pq.ParquetFile(plain) as file:
         yield from file.iter_batches(batch_size=1 << 14, columns=columns)
 
 

@@ -32,6 +32,7 @@ from homonym.corpus.updating import (
     without_decisions,
 )
 from homonym.io.outputs import open_atomic, write_json
+from homonym.io.paths import plain_path
 from homonym.io.result_directory import (
     BAGS,
     CONFIDENCE,
@@ -116,7 +117,8 @@ def take_epoch(fresh: Path, folder: Path, inputs: Sequence[Mapping[str, Any]]) -
 
 def _take_bags(fresh: Path, folder: Path) -> None:
     """Let a copy of a result have the bags of a new run, or extract them if the run has merged some documents."""
-    ours, theirs = (pq.read_table(one / DOCUMENTS, columns=["document_id"]) for one in (folder, fresh))
+    with plain_path(folder / DOCUMENTS) as own, plain_path(fresh / DOCUMENTS) as new:
+        ours, theirs = (pq.read_table(path, columns=["document_id"]) for path in (own, new))
     if ours.equals(theirs):
         _take_file(fresh, folder, BAGS)
     else:

@@ -14,6 +14,7 @@ from homonym.collection.result_statistics import ResultStatistics
 from homonym.collection.stored_bags import ROW_GROUP
 from homonym.corpus.epoch import read_note
 from homonym.corpus.table_changes import summaries_of
+from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, BAGS, DOCUMENTS, MENTIONS
 from homonym.io.tables import write_table
 from homonym.schema import AUTHOR_SUMMARIES, STORED_BAGS
@@ -36,7 +37,7 @@ def recompute_bags(result: Path, copy: Path) -> None:
     settings, statistics = load_settings(result), ResultStatistics.read(result)
 
     def rows() -> Iterator[pa.Table]:
-        with pq.ParquetFile(result / DOCUMENTS) as file:
+        with plain_path(result / DOCUMENTS) as plain, pq.ParquetFile(plain) as file:
             for batch in file.iter_batches(ROW_GROUP, columns=["document_id", "record"]):
                 yield extracted_bags(pa.Table.from_batches([batch]), settings, statistics)
 

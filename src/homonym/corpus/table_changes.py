@@ -21,7 +21,6 @@ from homonym.collection.document_table import ROW_GROUP as DOCUMENTS_AT_ONCE
 from homonym.collection.layout import PLACED_IDENTIFIERS
 from homonym.collection.stored_bags import ROW_GROUP as BAGS_AT_ONCE
 from homonym.features.blocking import blocked_names
-from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, BAGS, DOCUMENTS, MENTIONS
 from homonym.io.row_groups import UnusualLayoutError, splice_row_groups
 from homonym.io.tables import (
@@ -62,7 +61,7 @@ def replace_documents(
     path = result / DOCUMENTS
     if not in_order:
         try:
-            with reading_result_file(path), plain_path(path) as plain, pq.ParquetFile(plain) as file:
+            with reading_result_file(path) as plain, pq.ParquetFile(plain) as file:
                 gone, rows = pa.array(sorted(leaving), pa.string()), rows.cast(DOCUMENT_ROWS)
                 is_changed = pc.is_in(rows["document_id"], gone)
                 changed, new = rows.filter(is_changed), rows.filter(pc.invert(is_changed))
@@ -77,7 +76,7 @@ def replace_bags(result: Path, folder: Path, leaving: Collection[str], rows: pa.
     """Write the bags of documents to a folder without those of some, and with further rows, which come last."""
     path = result / BAGS
     try:
-        with reading_result_file(path), plain_path(path) as plain, pq.ParquetFile(plain) as file:
+        with reading_result_file(path) as plain, pq.ParquetFile(plain) as file:
             gone = pa.array(sorted(leaving), pa.string())
             changes = _RowChanges(gone, STORED_BAGS.empty_table(), rows.sort_by("document_id"), BAGS_AT_ONCE)
             _splice(file, path, folder / BAGS, changes)
@@ -142,7 +141,7 @@ def replace_rows(result: Path, folder: Path, name: str, leaving: Sequence[str], 
 def _merged(path: Path, order: Sequence[str], gone: pa.Array, added: pa.Table) -> Iterator[pa.Table]:
     """The rows of a file that stay, merged with further rows, in order."""
     sorting, done = [(one, "ascending") for one in order], 0
-    with reading_result_file(path), plain_path(path) as plain, pq.ParquetFile(plain) as file:
+    with reading_result_file(path) as plain, pq.ParquetFile(plain) as file:
         first = _groups_in_order(file, order[0])
         others = file.read_row_groups(range(first, file.num_row_groups))
         added = pa.concat_tables([added, _kept(others, order[0], gone).cast(added.schema)]).sort_by(sorting)

@@ -74,7 +74,7 @@ def _authors_having(result: Path, identifiers: Set[Identifier]) -> dict[Identifi
     if not identifiers:
         return found
     wanted = pa.array(sorted({value for _, value in identifiers}), pa.string())
-    with reading_result_file(result / AUTHORS), pq.ParquetFile(result / AUTHORS) as file:
+    with reading_result_file(result / AUTHORS) as path, pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, columns=["author_id", "ids"]).combine_chunks()
             for author, identifier in _having(table, wanted):

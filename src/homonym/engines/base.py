@@ -176,18 +176,12 @@ class Engine(Protocol[PartsData, CollectionData, AuthorsData]):
         """Write the table of mentions with their authors, and the trace if one is wanted."""
 
     def write_summaries(
-        self,
-        collection: EncodedCollection[CollectionData],
-        found: FoundAuthors[AuthorsData],
-        authors: Path,
-        documents: Path | None,
+        self, collection: EncodedCollection[CollectionData], found: FoundAuthors[AuthorsData], folder: Path
     ) -> None:
-        """Write the tables of authors and of documents of a result directory; mentions with bags have no documents."""
+        """Write the table of authors to a result directory.
 
-    def write_statistics(self, collection: EncodedCollection[CollectionData], folder: Path) -> None:
-        """Write what blocks take from the whole collection to a result directory, see result_statistics.py.
-
-        The collection was encoded with `documents`.
+        If the collection was encoded with `documents`, also write their table, their bags (stored_bags.py), and what
+        blocks take from the whole collection (result_statistics.py).
         """
 
 

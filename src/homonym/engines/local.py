@@ -93,6 +93,7 @@ from homonym.io.archives import ArchiveMember, sources_of
 from homonym.io.inputs import Source, size_of
 from homonym.io.outputs import atomic_path
 from homonym.io.paths import printable
+from homonym.io.result_directory import AUTHORS as AUTHORS_TABLE
 from homonym.io.result_directory import BAGS, FREQUENCIES
 from homonym.io.tables import write_table
 from homonym.records.model import MAX_LISTED_PROBLEMS, Loss, Problems
@@ -102,7 +103,7 @@ from homonym.runtime.checkpoints import Manifest
 from homonym.runtime.own_files import GROUPS, remove_own
 from homonym.runtime.process_pool import Task, TaskResult, run_tasks
 from homonym.runtime.progress import Advance, Stages
-from homonym.runtime.thread_pool import map_as_completed
+from homonym.runtime.thread_pool import map_as_completed, meanwhile
 from homonym.schema import AUTHORS, ROUNDS, STATISTICS
 from homonym.settings import Settings
 
@@ -442,22 +443,28 @@ class LocalEngine:
         rows = _reported(found.data.rows.tables(), advance)
         write_table(destination.path, AUTHORS, rows, excel=destination.excel)
 
-    def write_summaries(self, collection: Collection, found: Found, authors: Path, documents: Path | None) -> None:
-        """Write the tables of authors and of documents of a result directory."""
+    def write_summaries(self, collection: Collection, found: Found, folder: Path) -> None:
+        """Write the tables of a result directory besides that of mentions; some of them on another thread."""
+        if collection.of_mentions:
+            self._write_authors_table(collection, found, folder, None)
+            return
+        with meanwhile(partial(self._write_statistics, collection, folder)):
+            self._write_authors_table(collection, found, folder, self.work / DOCUMENTS)
+            with atomic_path(folder / DOCUMENTS) as copy:
+                shutil.copyfile(self.work / DOCUMENTS, copy)
+
+    def _write_authors_table(self, collection: Collection, found: Found, folder: Path, documents: Path | None) -> None:
+        """Write the table of authors, with the affiliations that documents have."""
         # Its tables are read once or twice: writing them to a file took a sixth of the time of this stage.
         with self._new_database(in_memory=True) as connection:
             encoded, rows = collection.data.encoded, found.data.rows
             author_ids, number = rows.ids.in_order(encoded)
-            known = self.work / DOCUMENTS if documents else None
-            load_facts(connection, rows.facts(number), encoded.identifiers(), known)
-            write_author_summaries(connection, author_ids, authors)
+            load_facts(connection, rows.facts(number), encoded.identifiers(), documents)
+            write_author_summaries(connection, author_ids, folder / AUTHORS_TABLE)
         self._remove_database()
-        if documents:
-            with atomic_path(documents) as partial:
-                shutil.copyfile(self.work / DOCUMENTS, partial)
 
-    def write_statistics(self, collection: Collection, folder: Path) -> None:
-        """Write what blocks take from the whole collection to a result directory."""
+    def _write_statistics(self, collection: Collection, folder: Path) -> None:
+        """Write what blocks take from the whole collection to a result directory, and the bags of documents."""
         known, names = collection.data.encoded.frequencies, pq.read_table(self.work / NAME_COUNTS)
         mass = dict(zip(known.types, known.mass.tolist(), strict=True))
         write_result_statistics(

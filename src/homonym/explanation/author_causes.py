@@ -310,8 +310,8 @@ def _undecided(result: Path, mentions: Iterable[str]) -> dict[str, str]:
     path = result / UNDECIDED
     if not path.exists():
         return {}
-    with reading_result_file(path):
-        rows = pq.read_table(path, columns=["mention_id", "author_id"])
+    with reading_result_file(path) as plain:
+        rows = pq.read_table(plain, columns=["mention_id", "author_id"])
     wanted = {*mentions}
     pairs = zip(rows["mention_id"].to_pylist(), rows["author_id"].to_pylist(), strict=True)
     return {mention: author for mention, author in pairs if mention in wanted}

@@ -7,7 +7,6 @@ mention are kept in memory.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -22,7 +21,6 @@ import pyarrow.parquet as pq
 
 from homonym.errors import InputError, counted
 from homonym.exports.labels import unique_labels
-from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS, require_result
 from homonym.io.tables import reading_result_file
 from homonym.records.formats.documents import parse_document
@@ -136,7 +134,7 @@ class ResultTables:
 
     def warn_of_documents_without_authors(self) -> None:
         """Add a warning if there are documents that a file of mentions cannot have."""
-        with _opened(self.folder / DOCUMENTS) as file:
+        with reading_result_file(self.folder / DOCUMENTS) as plain, pq.ParquetFile(plain) as file:
             missing = file.metadata.num_rows - len(pc.unique(self.mentions["document_id"]))
         if missing > 0:
             self.warnings.append(f"{counted(missing, 'document')} without an author left out: a row is one author.")
@@ -186,26 +184,16 @@ class ResultTables:
 
     def _batches(self, name: str, columns: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         path, layout = self.folder / name, _layout(name, columns)
-        with _opened(path) as file:
+        with reading_result_file(path) as plain, pq.ParquetFile(plain) as file:
             if not set(columns) <= set(file.schema_arrow.names):
                 raise InputError(f"{path} lacks columns of a result; run homonym disambiguate again.")
-            with reading_result_file(path):
-                for batch in file.iter_batches(rows, columns=columns, use_threads=False):
-                    yield pa.RecordBatch.from_arrays([batch[column] for column in columns], columns).cast(layout)
+            for batch in file.iter_batches(rows, columns=columns, use_threads=False):
+                yield pa.RecordBatch.from_arrays([batch[column] for column in columns], columns).cast(layout)
 
 
 def _layout(name: str, columns: list[str]) -> pa.Schema:
     schema = {AUTHORS: AUTHOR_SUMMARIES, MENTIONS: MENTION_ROWS, DOCUMENTS: DOCUMENT_ROWS}[name]
     return pa.schema([schema.field(column) for column in columns])
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[pq.ParquetFile]:
-    with ExitStack() as stack:
-        with reading_result_file(path):
-            plain = stack.enter_context(plain_path(path))
-            file = stack.enter_context(pq.ParquetFile(plain))
-        yield file
 
 
 class MentionsByDocument:

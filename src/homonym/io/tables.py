@@ -686,10 +686,14 @@ def require_excel_path(path: Path) -> None:
 
 
 @contextmanager
-def reading_result_file(path: Path) -> Iterator[None]:
-    """For code that reads a file of a result directory: damage becomes an InputError that says how to examine it."""
+def reading_result_file(path: Path) -> Iterator[Path]:
+    """The path of a file of a result directory, as libraries can open it (see `plain_path`).
+
+    Damage that is found inside the block becomes an InputError that says how to examine the result.
+    """
     try:
-        yield
+        with plain_path(path) as plain:
+            yield plain
     except (OSError, pa.ArrowException, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} cannot be read: {first_line(error)}; run homonym check on the result.") from error
 
@@ -698,8 +702,8 @@ def read_or_empty(path: Path, schema: pa.Schema) -> pa.Table:
     """The whole Parquet table with this layout; an empty one if there is no such file."""
     if not path.exists():
         return schema.empty_table()
-    with reading_result_file(path):
-        return pq.read_table(path, schema=schema, page_checksum_verification=True)
+    with reading_result_file(path) as plain:
+        return pq.read_table(plain, schema=schema, page_checksum_verification=True)
 
 
 def rechunked(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
@@ -730,11 +734,7 @@ def look_up(path: Path, column: str, values: pa.Array | pa.ChunkedArray, columns
     file's schema.
     """
     wanted = pc.unique(values.drop_null()).cast(pa.string()).sort()
-    with (
-        reading_result_file(path),
-        plain_path(path) as plain,
-        pq.ParquetFile(plain, page_checksum_verification=True) as file,
-    ):
+    with reading_result_file(path) as plain, pq.ParquetFile(plain, page_checksum_verification=True) as file:
         groups = _groups_that_may_have(file, column, wanted)
         found = [file.read_row_groups([], columns=columns)]
         for first in range(0, len(groups), LOOKED_UP_GROUPS):

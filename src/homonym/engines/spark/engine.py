@@ -83,7 +83,9 @@ from homonym.engines.spark.read_tasks import FATAL, READ
 from homonym.engines.spark.session import failures_as_messages, open_session, shipped
 from homonym.engines.spark.spark_counting import FeatureTypes, SparkQueries
 from homonym.errors import InputError
+from homonym.io.result_directory import AUTHORS as AUTHORS_TABLE
 from homonym.io.result_directory import BAGS
+from homonym.io.result_directory import DOCUMENTS as DOCUMENTS_TABLE
 from homonym.io.tables import write_table
 from homonym.io.urls import is_url
 from homonym.records.model import MAX_LISTED_PROBLEMS, Problems
@@ -324,9 +326,9 @@ class SparkEngine:
         ordered = authors.repartitionByRange("place").sortWithinPartitions("place")
         ordered.select(*AUTHORS.names).write.mode("overwrite").parquet(destination.directory)
 
-    def write_summaries(self, collection: Collection, found: Found, authors: Path, documents: Path | None) -> None:
-        """Write the tables of authors and of documents of a result directory, each as one file."""
-        self._name_facts(found.data, with_documents=documents is not None)
+    def write_summaries(self, collection: Collection, found: Found, folder: Path) -> None:
+        """Write the tables of a result directory besides that of mentions, each as one file."""
+        self._name_facts(found.data, with_documents=not collection.of_mentions)
         summarise_authors(self.queries)
 
         def fetch(table: str, columns: str, order: str, first: int, following: int) -> pa.Table:
@@ -335,15 +337,16 @@ class SparkEngine:
             return self.spark.sql(query).toArrow()
 
         ranges = _ranges(self.queries.table("authors"), "author", LONG_ROWS, LONG_RANGE_BITS)
-        write_table(authors, AUTHOR_SUMMARIES, summary_tables(fetch, ranges))
-        if documents:
+        write_table(folder / AUTHORS_TABLE, AUTHOR_SUMMARIES, summary_tables(fetch, ranges))
+        if not collection.of_mentions:
             stored_rows = self.spark.read.parquet(self._at("document_rows"))
             rows = _in_ranges(stored_rows, "number", LONG_ROWS, LONG_RANGE_BITS)
             tables = (table.select(DOCUMENTS.names).cast(DOCUMENTS) for table in rows)
-            write_table(documents, DOCUMENTS, tables, row_group=ROW_GROUP)
+            write_table(folder / DOCUMENTS_TABLE, DOCUMENTS, tables, row_group=ROW_GROUP)
+            self._write_statistics(collection, folder)
 
-    def write_statistics(self, collection: Collection, folder: Path) -> None:
-        """Write what blocks take from the whole collection to a result directory."""
+    def _write_statistics(self, collection: Collection, folder: Path) -> None:
+        """Write what blocks take from the whole collection to a result directory, and the bags of documents."""
         types = collection.data.types
         vocabulary = self._vocabulary_in_use(collection.background).select("id", *STATISTICS.names)
         features = (rows.select(STATISTICS.names).cast(STATISTICS) for rows in _in_ranges(vocabulary, "id"))
