@@ -16,7 +16,9 @@ from homonym.schema import DOCUMENTS
 from tests.support.profiles import examples
 
 TEXTS = st.text(st.sampled_from('aZ é,"\\\n文\u0000'), max_size=4)
-NAMES = st.sampled_from(["Doe, J", "Müller, Ä.", "文", " x"])
+NAMES = st.sampled_from(
+    ["Doe, J", "Müller, Ä.", "文", " x", "WHO Team", "Planck Collaboration: J. Doe", "Doe, Jane1 (AUTHOR) jane@x.org"]
+)
 USUAL_AUTHORS = st.fixed_dictionaries(
     {"name": NAMES}, optional={"affiliations": st.lists(TEXTS, max_size=2), "author": TEXTS, "emails": st.just(["a@b"])}
 )

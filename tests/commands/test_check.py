@@ -207,7 +207,7 @@ def test_a_flipped_bit_in_a_fresh_result_is_found(name: str, result: Path) -> No
 def test_an_update_refuses_files_that_were_changed_after_the_last_one(result: Path, tmp_path: Path) -> None:
     living(result)
     change(result / MENTIONS, lambda rows: rows[0].update(author_id=rows[1]["author_id"]))
-    with pytest.raises(InputError, match=r"mentions\.parquet: it was changed after the last update; .*homonym check"):
+    with pytest.raises(InputError, match=r"mentions\.parquet: it was changed after the last update; restore a copy"):
         update(result, write(tmp_path / "new.jsonl", FILLERS[8:10]))
 
 

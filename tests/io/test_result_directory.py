@@ -16,6 +16,7 @@ from homonym.io.result_directory import (
     MARKER,
     MENTIONS,
     REPORT,
+    changed_directory,
     file_of,
     is_result,
     names_directory,
@@ -255,3 +256,16 @@ def test_files_of_results_inside_an_input_directory_are_skipped(tmp_path: Path) 
     (tmp_path / DOCUMENTS).write_text("not in a result")
     files, _ = expand(tmp_path)
     assert sorted(str(file.relative_to(tmp_path)) for file in files) == ["a.bib", DOCUMENTS, "r/more.bib"]
+
+
+def test_older_formats_are_results_and_changes_make_them_new(tmp_path: Path) -> None:
+    result = tmp_path / "result"
+    write(result)
+    marker = result / MARKER
+    for number, accepted in ((1, True), (2, True), (3, False), (12, False)):
+        marker.write_bytes(b"homonym result, format %d\nmore\n" % number)
+        assert is_result(result) == accepted
+    marker.write_bytes(b"homonym result, format 1\n")
+    with changed_directory(result):
+        pass
+    assert marker.read_bytes() == result_directory.MARKER_TEXT

@@ -19,7 +19,7 @@ import pyarrow.json
 import pyarrow.parquet as pq
 
 from homonym.collection.duplicates import Database
-from homonym.features.columns import UnusualError
+from homonym.features.columns import UnusualError, are_changed, rows_with
 from homonym.io.tables import write_table
 from homonym.records.formats.documents import parse_document
 from homonym.runtime.thread_pool import map_in_order
@@ -143,10 +143,7 @@ def document_rows(chosen: pa.Table) -> pa.Table:
 def rows_with_references(chosen: pa.Table) -> pa.Table:
     """The same with a column `references`: the ids that documents refer to in the result."""
     texts = pc.ascii_trim_whitespace(chosen["text"].cast(pa.string())).combine_chunks()
-    try:
-        fields = _fields_at_once(texts)
-    except (UnusualError, pa.ArrowException):
-        fields = _parsed_fields(texts)
+    fields = _fields(texts)
     names, ids = chosen["record_ids"].to_pylist(), chosen["id"].to_pylist()
     fields["references"] = _references(chosen["cited"], fields["references"])
     columns = {
@@ -216,10 +213,27 @@ _FIELDS = pa.schema(
 )
 
 
-def _fields_at_once(texts: pa.Array) -> dict[str, Any]:
+def _fields(texts: pa.Array) -> dict[str, Any]:
+    """The fields of documents; those with authors that are not just people are parsed one by one."""
+    try:
+        fields, odd = _fields_at_once(texts)
+    except (UnusualError, pa.ArrowException):
+        return _parsed_fields(texts)
+    if not odd:
+        return fields
+    parsed, place = _parsed_fields(texts.take(pa.array(odd))), np.arange(len(texts))
+    place[odd] = len(texts) + np.arange(len(odd))
+    return {
+        name: pa.concat_arrays([values, parsed[name].cast(values.type)]).take(pa.array(place))
+        for name, values in fields.items()
+    }
+
+
+def _fields_at_once(texts: pa.Array) -> tuple[dict[str, Any], list[int]]:
     """The fields of documents, read by Arrow, which is ten times as fast; raises if anything in them is unusual.
 
-    The texts were read before, so they are JSON objects that are not nested deeply.
+    Also returns the rows with names that do not stay as they are. The texts were read before, so they are JSON objects
+    that are not nested deeply.
     """
     lines = pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts)
     text = pc.binary_join(lines, "\n")[0].as_buffer()
@@ -242,12 +256,15 @@ def _fields_at_once(texts: pa.Array) -> dict[str, Any]:
     number = np.diff(authors.offsets.to_numpy())
     offsets = np.append(0, np.cumsum(number)).astype(np.int32)
     position = (np.arange(len(entries)) - np.repeat(offsets[:-1], number)).astype(np.int32)
-    return {
+    coded = name.dictionary_encode()
+    odd = rows_with(authors, are_changed(coded.dictionary)[coded.indices.to_numpy()])
+    fields = {
         "title": _or_null(title),
         "venue": _or_null(venue),
         "authors": _author_lists(offsets, position, name, affiliations.fill_null([])),
         "references": references.fill_null([]),
     }
+    return fields, odd
 
 
 def _or_null(texts: pa.Array) -> pa.Array:

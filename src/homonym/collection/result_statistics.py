@@ -125,7 +125,7 @@ class ResultStatistics:
         """For each type, the number of its first feature and the number after its last one."""
         runs = pc.run_end_encode(self._column("type"), run_end_type=pa.int64())
         ends = runs.run_ends.to_pylist()
-        return dict(zip(runs.values.to_pylist(), zip([0, *ends[:-1]], ends, strict=True), strict=True))
+        return dict(zip(runs.values.to_pylist(), zip([0, *ends][: len(ends)], ends, strict=True), strict=True))
 
     def feature(self, number: int) -> tuple[str, str]:
         """Type and name of a feature."""

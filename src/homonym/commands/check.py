@@ -71,7 +71,8 @@ def _repair(folder: Path, wrong: set[str]) -> list[str]:
         if BAGS in wrong and not wrong & {DOCUMENTS, SETTINGS, FREQUENCIES, MASSES}:
             recompute_bags(folder, copy)
             names.append(BAGS)
-        if AUTHORS in wrong and not wrong & {MENTIONS, DOCUMENTS, SETTINGS} and (folder / DOCUMENTS).exists():
+        sound = not wrong.difference(names) & {MENTIONS, DOCUMENTS, SETTINGS, BAGS}
+        if AUTHORS in wrong and sound and (folder / DOCUMENTS).exists():
             recompute_authors(folder, copy)
             names.append(AUTHORS)
         if not wrong & {MENTIONS, DOCUMENTS, SETTINGS, LOG} and not {AUTHORS, BAGS} & wrong.difference(names):

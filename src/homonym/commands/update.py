@@ -173,8 +173,9 @@ def _find_changes(
 def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, problems: Problems) -> Updated:
     """Make the tables of the result anew and swap the directories."""
     from homonym.corpus.applied_decisions import lost_decisions
+    from homonym.corpus.consistency import require_unchanged
     from homonym.corpus.decided import Decided
-    from homonym.corpus.epoch import change_since_epoch, read_epoch, read_note, require_unchanged
+    from homonym.corpus.epoch import change_since_epoch, read_epoch, read_note
     from homonym.corpus.ids import read_ids
     from homonym.corpus.table_changes import replace_bags, replace_documents
     from homonym.corpus.updating import UpdatePlan, follow_renames, touched_blocks

@@ -26,7 +26,7 @@ from homonym.collection.statistics import sql_files
 from homonym.constraints.evidence import read_user_pairs
 from homonym.corpus.applied_decisions import lost_decisions
 from homonym.corpus.decision_store import integrity_problem, read_decisions
-from homonym.corpus.epoch import changed_files, read_note
+from homonym.corpus.epoch import CorpusNote, changed_files, read_note
 from homonym.errors import HomonymError, InputError, counted, first_line
 from homonym.io.result_directory import (
     AUTHORS,
@@ -74,6 +74,10 @@ _LAYOUTS = {
 }
 
 
+# Files that updates write again without reading them.
+_NOT_READ = frozenset({REPORT, VARIANTS})
+
+
 class Inconsistency(NamedTuple):
     """Something that is wrong with a file of a result."""
 
@@ -94,6 +98,13 @@ class Inconsistency(NamedTuple):
         else:
             advice = "restore a copy of the directory, or make the result again with homonym disambiguate"
         return f"{result / self.file}: {self.what}; {advice}."
+
+
+def require_unchanged(result: Path, note: CorpusNote) -> None:
+    """Fail if a file that an update builds on was changed since the last one; it would become part of the result."""
+    for name, what in changed_files(result, note):
+        if name not in _NOT_READ:
+            raise InputError(Inconsistency(name, what).sentence(result))
 
 
 class ConsistencyRule(NamedTuple):
@@ -150,7 +161,8 @@ RULES = (
         BAGS, (BAGS,), "has lists of different lengths for the document {}",
         """SELECT count(*), min(document_id) FROM bags WHERE len(feature) <> len(slot) OR len(feature) <> len(count)
            OR len(position) <> len(parsed_name) OR len(position) <> len(full_name)
-           OR len(position) <> len(own_name) OR len(position) <> len(own_full_name)""",
+           OR len(position) <> len(own_name) OR len(position) <> len(own_full_name)
+           OR len(position) <> len(unlisted_name)""",
     ),
     ConsistencyRule(AUTHORS, (AUTHORS,), "has several rows for the author {}", _distinct("authors", "author_id")),
     ConsistencyRule(

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,18 +34,14 @@ from homonym.io.inputs import unreadable
 from homonym.io.outputs import write_json
 from homonym.io.result_directory import (
     CONFIDENCE,
-    CONFLICTS,
     CORPUS,
     DOCUMENTS,
     FILES,
     FREQUENCIES,
-    LOG,
     MARKER,
     MENTIONS,
     NEW_FEATURES,
     PAIRS,
-    REPORT,
-    VARIANTS,
 )
 from homonym.io.tables import look_up, reading_result_file, write_table
 from homonym.schema import STATISTICS
@@ -54,9 +49,6 @@ from homonym.settings import load_settings
 
 # Digest of a file: enough bits to find damage and files of another update.
 _DIGEST_BYTES = 16
-
-# Files whose content no update builds on.
-_NOT_READ = frozenset({REPORT, VARIANTS, CONFLICTS, LOG})
 
 # Share of mentions that may come, leave or change before an epoch ends. Growth by 22 % within an epoch cost .002 of F1
 # (docs/study.md). An epoch costs one run, and so does each further tenth: the cost per new mention stays the same.
@@ -129,16 +121,6 @@ def changed_files(result: Path, note: CorpusNote) -> Iterator[tuple[str, str]]:
             yield name, "it is missing, although the last update wrote it"
         elif file_digest(path) != digest:
             yield name, "it was changed after the last update"
-
-
-def require_unchanged(result: Path, note: CorpusNote) -> None:
-    """Fail if a file that an update builds on was changed since the last one; it would become part of the result."""
-    for name, what in changed_files(result, note):
-        if name not in _NOT_READ:
-            raise InputError(
-                f"{result / name}: {what}; restore a copy of the directory. homonym check {shlex.quote(str(result))} "
-                "lists everything that is wrong with it."
-            )
 
 
 @dataclass(frozen=True)

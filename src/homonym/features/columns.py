@@ -5,7 +5,7 @@ A text is stored once and referred to by its code, so each distinct affiliation,
 homonym's own format, several times as fast: Arrow parses a whole chunk at once. It accepts less than
 `records.formats.documents`, and mostly cannot say which line is wrong. So a chunk with anything unusual (an identifier
 that is a number, a damaged line, …) is refused, and the caller parses it record by record. Only documents with authors
-that are no people are told apart, because one of thousands has them: the caller parses these alone.
+that are no people are handled separately, because few documents have them: the caller parses these alone.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
+from numpy.typing import NDArray
 
 from homonym.features.blocking import AuthorNames, author_names, blocked_names
 from homonym.features.text import Integers
@@ -278,8 +279,8 @@ def columns_of_lines(
     """
     try:
         table = _parse(raws)
-        exceptions = _exceptions(table, blocking) if parse else []
-        _require(len(exceptions) * LINES_PER_EXCEPTION <= len(raws))
+        exceptions = _exceptions(table, blocking)
+        _require(not exceptions or (parse is not None and len(exceptions) * LINES_PER_EXCEPTION <= len(raws)))
         lines, first, parts = np.array([raw.number for raw in raws], np.int64), 0, []
         for row in [*exceptions, len(raws)]:
             if first < row or not len(raws):
@@ -300,13 +301,25 @@ def _exceptions(table: pa.Table, blocking: str) -> list[int]:
     _require(authors.null_count == 0 and author.null_count == 0)
     coded, cache = author.field("name").dictionary_encode(), blocked_names(blocking)
     _require(coded.null_count == 0)
-    wrong = [cache[text] is None for text in coded.dictionary.to_pylist()]
-    suspicious = pc.match_substring_regex(coded.dictionary, SUSPICIOUS)
-    for code in np.flatnonzero(suspicious.to_numpy(zero_copy_only=False)).tolist():
-        wrong[code] |= not is_plain(coded.dictionary[code].as_py())
-    places = np.flatnonzero(np.array(wrong, np.bool_)[coded.indices.to_numpy()])
-    ends = authors.offsets.to_numpy()[1:] - authors.offsets[0].as_py()
-    rows: list[int] = np.unique(np.searchsorted(ends, places, side="right")).tolist()
+    wrong = np.array([cache[text] is None for text in coded.dictionary.to_pylist()], np.bool_)
+    return rows_with(authors, (wrong | are_changed(coded.dictionary))[coded.indices.to_numpy()])
+
+
+def are_changed(names: pa.Array) -> NDArray[np.bool_]:
+    """Which names `set_apart_contributors` changes, because they are not just those of people.
+
+    A quick check leaves few names to look at.
+    """
+    changed: NDArray[np.bool_] = pc.match_substring_regex(names, SUSPICIOUS).to_numpy(zero_copy_only=False).copy()
+    for place in np.flatnonzero(changed).tolist():
+        changed[place] = not is_plain(names[place].as_py())
+    return changed
+
+
+def rows_with(lists: pa.ListArray, is_wanted: NDArray[np.bool_]) -> list[int]:
+    """The rows of a column of lists, none of which is null, that have a wanted entry."""
+    ends = lists.offsets.to_numpy()[1:] - lists.offsets[0].as_py()
+    rows: list[int] = np.unique(np.searchsorted(ends, np.flatnonzero(is_wanted), side="right")).tolist()
     return rows
 
 
@@ -373,7 +386,6 @@ def _records(column: dict[str, pa.Array], line: Integers, sequence: int, authors
 
 def _authors(author: pa.Array, number: Integers, blocking: str) -> AuthorColumns:
     """The authors of all documents, of which each has a number of them."""
-    _require(author.null_count == 0 and not _has_contributors(author.field("name")))
     names = author_names(author.field("name"), author.field("block"), blocking)
     if names is None:
         raise UnusualError
@@ -388,13 +400,6 @@ def _authors(author: pa.Array, number: Integers, blocking: str) -> AuthorColumns
         emails=_lists(author.field("emails")),
         ids=_identifiers(author.field("ids") if has_ids else None),
     )
-
-
-def _has_contributors(names: pa.Array) -> bool:
-    """Whether any name is not just that of a person; a quick check leaves few names to look at."""
-    distinct = pc.unique(names).drop_null()
-    suspicious = distinct.filter(pc.match_substring_regex(distinct, SUSPICIOUS))
-    return not all(map(is_plain, suspicious.to_pylist()))
 
 
 def _identifiers(ids: pa.Array | None) -> Identifiers:

@@ -64,9 +64,10 @@ FILES = frozenset(
 )  # fmt: skip
 """All names that homonym writes to a result directory."""
 
-# The first line of the marker; the number is increased when older commands could not read the directory.
-MAGIC = b"homonym result, format 1\n"
-MARKER_TEXT = MAGIC + b"homonym wrote these files. The next run with the same output replaces them.\n"
+# The first line of the marker; the number is increased when older commands could not read or update the directory. They
+# refuse it then. Format 1 has no bags.parquet: an update by version 0.11 would leave that file as it was.
+MAGIC, FORMATS = b"homonym result, format ", (b"1\n", b"2\n")
+MARKER_TEXT = MAGIC + FORMATS[-1] + b"homonym wrote these files. The next run with the same output replaces them.\n"
 
 
 def names_directory(output: str | Path) -> bool:
@@ -85,7 +86,8 @@ def is_result(path: Path) -> bool:
     except OSError:
         return False
     try:
-        return stat.S_ISREG(os.fstat(opened).st_mode) and os.read(opened, len(MAGIC)) == MAGIC
+        begin = os.read(opened, len(MAGIC) + 2) if stat.S_ISREG(os.fstat(opened).st_mode) else b""
+        return begin.startswith(MAGIC) and begin[len(MAGIC) :] in FORMATS
     finally:
         os.close(opened)
 
@@ -177,8 +179,7 @@ def written_directory(path: Path) -> Iterator[Path]:
         os.mkdir(folder)
         try:
             yield folder
-            (folder / MARKER).write_bytes(MARKER_TEXT)
-            sync_file(folder / MARKER)
+            _write_marker(folder)
             sync_directory(folder)
             _publish(folder, target, path)
         finally:
@@ -205,6 +206,9 @@ def changed_directory(path: Path, state: ResultState | None = None) -> Iterator[
         os.mkdir(folder)
         try:
             _link_files(target, folder)
+            if (folder / MARKER).read_bytes() != MARKER_TEXT:  # an older format
+                (folder / MARKER).unlink()
+                _write_marker(folder)
             yield folder
             with locked_decisions(target):
                 if state is not None:
@@ -219,6 +223,12 @@ def changed_directory(path: Path, state: ResultState | None = None) -> Iterator[
         raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was changed.") from error
     except (InputError, OutputError) as error:  # about a file in the temporary directory
         raise type(error)(str(error).replace(str(folder), str(path))) from error
+
+
+def _write_marker(folder: Path) -> None:
+    """Make a directory a result of the present format."""
+    (folder / MARKER).write_bytes(MARKER_TEXT)
+    sync_file(folder / MARKER)
 
 
 class ResultState(NamedTuple):

@@ -29,7 +29,7 @@ _EDITOR = re.compile(
     re.IGNORECASE,
 )
 # "Doe, J, on behalf of the ABC Group", "Doe, Jane for the ATLAS Team": a person, and the group behind the person.
-_FOR = re.compile(r" (?:of|for the) ", re.IGNORECASE)
+_FOR = re.compile(r"[ (\[](?:of|for the) ", re.IGNORECASE)
 _BEHALF = re.compile(r"(?<![\s,;])[\s,;]++[(\[]?(?:on behalf of(?: the)?|for the) ([^)\]]+)[)\]]?\.?$", re.IGNORECASE)
 #: What every name has that `set_apart_contributors` changes or removes: a quick check of many names, which few people
 #: match.
@@ -87,6 +87,8 @@ def group_and_person(name: str) -> tuple[str, str]:
     (('Planck Collaboration', 'J. Doe'), ('', 'Doe, J'), ('N/A', ''))
     >>> group_and_person("Doe J, on behalf of the ABC Group"), group_and_person("Doe, Jane for the ATLAS Team")
     (('ABC Group', 'Doe J'), ('ATLAS Team', 'Doe, Jane'))
+    >>> group_and_person("Doe, J (for the ABC Group)")
+    ('ABC Group', 'Doe, J')
     """
     if (
         _FOR.search(name)

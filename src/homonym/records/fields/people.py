@@ -56,9 +56,10 @@ GROUP_WORD = re.compile(
     ),
     re.IGNORECASE,
 )
-# The ends of the names of organisations in Chinese and Japanese, which have no blanks; "本刊" is "this journal".
+# The ends of the names of organisations in Chinese and Japanese, which have no blanks; "本刊" is "this journal". In
+# the name of a person, a surname of one character comes first: "学会" may be a given name.
 EAST_ASIAN_GROUP = re.compile(
-    r"^本刊|(?:大学|大學|学院|學院|科学院|研究院|研究所|委员会|委員会|公司|中心|学会|學會|协会|協会|医院|病院"
+    r"^本刊|\S{2}(?:大学|大學|学院|學院|科学院|研究院|研究所|委员会|委員会|公司|中心|学会|學會|协会|協会|医院|病院"
     r"|编辑部|編輯部|编委会|课题组|課題組)$"
 )
 # Words of groups that are also surnames: "Forrest Council" is a person, unless further words follow.
@@ -100,7 +101,7 @@ def is_group(name: str) -> bool:
     [False, True, True]
     >>> [is_group(name) for name in ("Department of Health, Wales", "Doe, Jane of Oz", "Food and Drug Administration")]
     [True, False, True]
-    >>> [is_group(name) for name in ("Ministerio de Salud", "本刊编辑部", "清华大学", "王小明")]
+    >>> [is_group(name) for name in ("Ministerio de Salud", "本刊编辑部", "清华大学", "李学会")]
     [True, True, True, False]
     >>> [is_group(name) for name in ("Ann Doe and Bo Roe", "Roe and Poe, Ann", "Doe, J for the ATLAS Team")]
     [False, False, False]
