@@ -172,7 +172,7 @@ def test_labels_may_be_a_list_of_dictionaries(result: Result) -> None:
         (lambda _: disambiguate([{"id": "a"}], settings={"kappa": 7}), "settings must be a value of the class"),  # type: ignore[call-overload]
         (lambda _: disambiguate([{"id": "a"}], columns="Names"), "columns must be a dictionary such as"),  # type: ignore[call-overload]
         (lambda _: disambiguate(pd.DataFrame()), "it has no columns. Name the columns"),
-        (lambda _: disambiguate([{"id": "a"}], Settings(kappa=7)), r"output must be a path \(settings have a name"),  # type: ignore[call-overload]
+        (lambda _: disambiguate([{"id": "a"}], Settings(kappa=7)), r"output must be a path \(pass settings by name"),  # type: ignore[call-overload]
         (lambda _: disambiguate(pl.LazyFrame({"x": [1]})), r"LazyFrame; call its method collect\(\) first"),  # type: ignore[call-overload]
     ],
 )
@@ -184,7 +184,7 @@ def test_wrong_arguments_get_one_sentence(call: Any, message: str, result: Resul
 
 def test_problems_name_the_data_and_no_private_file(tmp_path: Path) -> None:
     rows = pd.DataFrame({"id": [1, 1], "name": ["Doe, J", "Roe, R"], "title": "On x", "year": [2001, 2002]})
-    expected = "the data, record 1: another row of the document has the year '2002', not '2001'"
+    expected = "the data, record 1: the rows of the document differ in year: '2001' is used, not '2002'"
     for summary in (disambiguate(rows, settings=LIMIT).summary, disambiguate(rows, tmp_path / "out", LIMIT)):
         assert [str(one).partition(";")[0] for one in summary.problems.first] == [expected]
 

@@ -29,7 +29,7 @@ def clusterings(draw: st.DrawFn) -> Clustered:
     Known authors are in one cluster of the first labels, and in any clusters of the second ones.
     """
     joined: list[int] = []
-    afresh: list[int] = []
+    fresh: list[int] = []
     old: list[int] = []
     bounds = [0]
     for block in range(draw(st.integers(1, 2))):
@@ -37,9 +37,9 @@ def clusterings(draw: st.DrawFn) -> Clustered:
         others = [draw(st.integers(0, 2)) for _ in clusters]
         old += [2 * one + draw(st.integers(0, 1)) + 6 * block if draw(st.booleans()) else -1 for one in clusters]
         joined += [clusters.index(one) for one in clusters]
-        afresh += [others.index(one) for one in others]
+        fresh += [others.index(one) for one in others]
         bounds.append(len(joined))
-    return joined, afresh, old, bounds
+    return joined, fresh, old, bounds
 
 
 def blocks_of(bounds: list[int]) -> list[int]:
@@ -49,11 +49,11 @@ def blocks_of(bounds: list[int]) -> list[int]:
 @settings(max_examples=examples(300))
 @given(case=clusterings())
 def test_known_authors_stay_and_new_mentions_join_the_best_or_form_new_authors(case: Clustered) -> None:
-    joined, afresh, old, bounds = case
-    labels = np.array([joined, afresh], np.int32)
+    joined, fresh, old, bounds = case
+    labels = np.array([joined, fresh], np.int32)
     found = place_new_mentions(labels[0], labels[1], np.array(bounds), None, np.array(old)).tolist()
     block = blocks_of(bounds)
-    author, first, second = (list(zip(block, label, strict=True)) for label in (found, joined, afresh))
+    author, first, second = (list(zip(block, label, strict=True)) for label in (found, joined, fresh))
     size = Counter(one for one in old if one >= 0)
     for x, one in enumerate(old):
         if one >= 0:
@@ -78,10 +78,10 @@ def test_known_authors_stay_and_new_mentions_join_the_best_or_form_new_authors(c
 @settings(max_examples=examples(300))
 @given(case=clusterings(), whole=st.sets(st.integers(0, 11)))
 def test_parts_of_authors_are_in_one_cluster_unless_authors_are_whole(case: Clustered, whole: set[int]) -> None:
-    _, afresh, old, bounds = case
+    _, fresh, old, bounds = case
     is_whole = np.array([one in whole for one in old])
-    found = parts_of_authors(np.array(old), np.array(afresh, np.int32), np.array(bounds), is_whole).tolist()
-    cluster = list(zip(blocks_of(bounds), afresh, strict=True))
+    found = parts_of_authors(np.array(old), np.array(fresh, np.int32), np.array(bounds), is_whole).tolist()
+    cluster = list(zip(blocks_of(bounds), fresh, strict=True))
     assert [one < 0 for one in found] == [one < 0 for one in old]
     for x in range(len(old)):
         for y in range(len(old)):

@@ -75,9 +75,9 @@ class BackgroundUse(NamedTuple):
         others = round((1 - self.share) * ENOUGH_OTHERS)
         few = f"only {counted(others, 'mention')} {'is' if others == 1 else 'are'} on" if others else "there are no"
         return (
-            f"{few} documents without the most frequent name, so {self.mentions:,} mentions of US research grants of "
-            "2008 also count where it is judged how rare a word or a name is, and the limits come by "
-            f"{100 * self.share:.0f} % from collections with known authors; --background none turns this off"
+            f"{few} documents without the most frequent name, so the rarity of words and names is also estimated from "
+            f"{self.mentions:,} mentions of US research grants (2008), and the limits are moved "
+            f"{100 * self.share:.0f} % of the way to the defaults; --background none turns this off"
         )
 
 

@@ -103,7 +103,7 @@ def disambiguate(
     the records. Rejected records are written to `rejects`. `pairs` is a table of the user's decisions: mention_a,
     mention_b, and the relation `same` or `different`. `excel` writes CSV for spreadsheets.
     """
-    require_type("output", output, (str, os.PathLike, type(None)), "a path (settings have a name: settings=…)")
+    require_type("output", output, (str, os.PathLike, type(None)), "a path (pass settings by name: settings=…)")
     with destination(output) as place, files_of(inputs, format, columns) as (paths, known_format):
         run = prepare_run(
             paths, settings, format=known_format, columns=columns, strict=strict, rejects=rejects, resources=resources,

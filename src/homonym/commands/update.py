@@ -89,7 +89,7 @@ def update(
     Authors keep their ids. With the mode `assign`, existing authors never change: new mentions join the best author
     above the limit, or form new authors. With `grow`, authors of names with new mentions may also merge, or be divided
     if the clustering does not unite their mentions any more; authors that users have made decisions about are not
-    divided. With `rebuild`, the whole collection is clustered afresh, and ids are carried over.
+    divided. With `rebuild`, the whole collection is clustered from scratch, and ids are carried over.
 
     Frequencies and limit are frozen for an epoch. A new one begins if more than a tenth of the mentions have come,
     left or changed since the last one did, with `recalibrate`, and with every rebuild: frequencies are counted and the

@@ -60,20 +60,20 @@ def with_known_authors(block_start: Integers, found: FoundConstraints | None, ol
 
 
 def parts_of_authors(
-    old: Integers, afresh: NDArray[np.int32], block_start: Integers, is_whole: NDArray[np.bool_]
+    old: Integers, fresh: NDArray[np.int32], block_start: Integers, is_whole: NDArray[np.bool_]
 ) -> Integers:
     """A number for each part of each known author, −1 for mentions without one.
 
-    The parts are the mentions of an author that are in one cluster of a clustering without known authors, `afresh`.
+    The parts are the mentions of an author that are in one cluster of a clustering without known authors, `fresh`.
     Authors of mentions that are marked as `is_whole` are one part.
 
-    >>> old, afresh = np.array([0, 0, 0, 1, 1, -1]), np.array([0, 1, 0, 1, 4, 4], np.int32)
-    >>> parts_of_authors(old, afresh, np.array([0, 6]), np.array([False] * 6)).tolist()
+    >>> old, fresh = np.array([0, 0, 0, 1, 1, -1]), np.array([0, 1, 0, 1, 4, 4], np.int32)
+    >>> parts_of_authors(old, fresh, np.array([0, 6]), np.array([False] * 6)).tolist()
     [0, 1, 0, 2, 3, -1]
-    >>> parts_of_authors(old, afresh, np.array([0, 6]), np.array([False] * 4 + [True, False])).tolist()
+    >>> parts_of_authors(old, fresh, np.array([0, 6]), np.array([False] * 4 + [True, False])).tolist()
     [0, 1, 0, 2, 2, -1]
     """
-    cluster = _first_of_block(block_start) + afresh
+    cluster = _first_of_block(block_start) + fresh
     cluster = np.where(np.isin(old, old[is_whole]), -1, cluster)
     codes, known = np.full(len(old), -1), old >= 0
     codes[known] = np.unique(np.stack([old[known], cluster[known]]), axis=1, return_inverse=True)[1].ravel()
@@ -82,21 +82,21 @@ def parts_of_authors(
 
 def place_new_mentions(
     with_authors: NDArray[np.int32],
-    afresh: NDArray[np.int32],
+    fresh: NDArray[np.int32],
     block_start: Integers,
     found: FoundConstraints | None,
     old: Integers,
 ) -> NDArray[np.int32]:
     """Labels that leave known authors as they are; each new mention joins one of them, or a new author.
 
-    `with_authors` are the labels of a clustering with known authors, `afresh` of one without them. A new mention joins
+    `with_authors` are the labels of a clustering with known authors, `fresh` of one without them. A new mention joins
 
     1. the author that a must-link joins it with;
-    2. else the largest author of its cluster with authors, unless its cluster afresh has mentions of known authors, but
+    2. else the largest author of its cluster with authors, unless its fresh cluster has mentions of known authors, but
        less than JOINED_SHARE of those of this author: then the author now looks like several people;
-    3. else, of the authors with at least this share of their mentions in its cluster afresh, the one with most there.
+    3. else, of the authors with at least this share of their mentions in its fresh cluster, the one with most there.
 
-    A mention that cannot be linked with this author, and all others, form new authors: their clusters afresh.
+    A mention that cannot be linked with this author, and all others, form new authors: their fresh clusters.
     """
     first, author = _first_of_block(block_start), _first_of_author(old)
     group = author
@@ -104,12 +104,12 @@ def place_new_mentions(
         group = _join_must_links(found.evidence, found.must_links.representative, author, old, separate=True)
     linked = _largest_author(group, old, author)
     largest = _largest_author(first + with_authors, old, author)
-    main, is_confirmed = _compare_with_clusters(first + afresh, old, author, largest)
+    main, is_confirmed = _compare_with_clusters(first + fresh, old, author, largest)
     target = np.where(linked >= 0, linked, np.where(is_confirmed, largest, main))
     target = np.where(old >= 0, author, target[group])
     if found is not None and (constraints := found.of_blocks(0, len(block_start) - 1)) is not None:
         target = _without_cannot_links(target, linked, group, constraints)
-    return (_first_of_target(target, first + afresh) - first).astype(np.int32)
+    return (_first_of_target(target, first + fresh) - first).astype(np.int32)
 
 
 def _compare_with_clusters(

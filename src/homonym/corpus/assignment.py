@@ -1,11 +1,11 @@
 """Clusters blocks of a result again, and compares the clusters with the authors that the blocks have.
 
-Each block is clustered afresh, as in a run, and once more with what is kept of its authors. The bag of a cluster is the
-sum of the bags of its mentions, so an old author can enter the ordinary clustering as a must-link group.
+Each block is clustered from scratch, as in a run, and once more with what is kept of its authors. The bag of a cluster
+is the sum of the bags of its mentions, so an old author can enter the ordinary clustering as a must-link group.
 
 - With `assign`, old authors do not change. New mentions join the author that fits both clusterings best, or form new
   authors (see `place_new_mentions`).
-- With `grow`, the mentions of an old author that are in different clusters afresh are its parts. The parts enter the
+- With `grow`, the mentions of an old author that are in different fresh clusters are its parts. The parts enter the
   second clustering as groups: if they do not merge again, the author is divided. Old authors may also merge.
 
 Why both: authors that were found with few papers and the frequencies of a small collection may be two people. If all
@@ -109,8 +109,8 @@ def cluster_rows(
         old = parts_of_authors(old, label, start, is_whole)
     clustering = run(with_known_authors(start, found, old), margins=epoch.confidence is not None)
     if separate:
-        afresh = np.where(np.repeat(has_old, np.diff(start)), label, clustering.label)
-        clustering = replace(clustering, label=place_new_mentions(clustering.label, afresh, start, found, old))
+        fresh = np.where(np.repeat(has_old, np.diff(start)), label, clustering.label)
+        clustering = replace(clustering, label=place_new_mentions(clustering.label, fresh, start, found, old))
     return _clustered(rows, encoded, found, clustering, epoch, reloaded.counted)
 
 

@@ -112,7 +112,7 @@ class UpdatePlan:
     """What an update is to do, and where.
 
     `place` is the result, `folder` the copy of it that is changed. Rows that do not change are read from `result`: that
-    is `place`, or the directory of a new run if the collection is clustered afresh.
+    is `place`, or the directory of a new run if the collection is clustered from scratch.
     """
 
     place: Path

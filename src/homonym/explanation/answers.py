@@ -430,7 +430,7 @@ class BlockExplainer:
             return "It exceeds the limit, but the clustering never compared them with the mentions that they have now."
         return (
             "The clustering alone makes them one author, but updates keep the authors that were found with fewer "
-            "papers; homonym update --mode rebuild clusters them afresh."
+            "papers; homonym update --mode rebuild clusters them from scratch."
         )
 
     def _shortfall(self, other: OtherAuthor) -> str:

@@ -51,7 +51,7 @@ def _forms(result: ResultTables) -> Iterator[tuple[str, str]]:
     shared = sum(owner.author is None for owner in owners.values())
     if shared:
         result.warnings.append(
-            f"{counted(shared, 'name form')} left out, because several authors have the same; only an exported "
+            f"{counted(shared, 'name form')} left out, because each belongs to several authors; only an exported "
             "file (--to wos, scopus or ris) tells these authors apart."
         )
     known = [(owner.author, owner.form) for owner in owners.values() if owner.author is not None]

@@ -85,8 +85,8 @@ def advice(source: Source) -> str:
         return "it is compressed twice: decompress it once"
     if _PAGE.match(source.head):
         return (
-            "it is a web page, as some databases name .xls: open it in a spreadsheet program and save it as XLSX, or "
-            "export it in another format (RIS and BibTeX are common)"
+            "it is a web page with the suffix .xls, as some databases write it: open it in a spreadsheet program and "
+            "save it as XLSX, or export it in another format (RIS and BibTeX are common)"
         )
     if header := _header(source):
         names = ", ".join(header.names[:_NAMED_COLUMNS]) + (", …" if len(header.names) > _NAMED_COLUMNS else "")

@@ -943,7 +943,7 @@ def test_row_that_repeats_position_and_name_is_reported(tmp_path: Path) -> None:
     assert found.document is not None
     assert [(author.position, author.name) for author in found.document.authors] == [(0, "Doe, J"), (1, "Doe, J")]
     assert [problem.reason for problem in found.problems] == [
-        "an earlier row of the document has 'Doe, J' at position 0, too"
+        "an earlier row of the document has 'Doe, J' at position 0, too; that row is used"
     ]
 
 
@@ -958,8 +958,8 @@ def test_rows_of_one_document_that_differ_are_reported(tmp_path: Path) -> None:
     )
     first, second = read_documents(path)
     assert [(problem.lost, problem.reason) for problem in first.problems] == [
-        ("field", "another row of the document has the title 'Stamps', not 'Coins'"),
-        ("field", "another row of the document has the year '2015', not '2014'"),
+        ("field", "the rows of the document differ in title: 'Coins' is used, not 'Stamps'"),
+        ("field", "the rows of the document differ in year: '2014' is used, not '2015'"),
     ]
     assert first.document is not None
     assert (first.document.title, first.document.year, len(first.document.authors)) == ("Coins", 2014, 3)

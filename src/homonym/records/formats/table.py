@@ -449,7 +449,9 @@ def _note_differences(rows: list[Values], notes: list[Note]) -> None:
                 values.setdefault(form, text_of(cell))
         if len(values) > 1:
             first, *others = (_cut(text) for text in islice(values.values(), _SHOWN_VALUES))
-            notes.append(("field", f"another row of the document has the {field} {word_list(others)}, not {first}"))
+            notes.append(
+                ("field", f"the rows of the document differ in {field}: {first} is used, not {word_list(others)}")
+            )
 
 
 def _cut(text: str) -> str:
@@ -462,7 +464,9 @@ def _without_repeats(rows: list[tuple[int, Values]], notes: list[Note]) -> list[
     for place, row in rows:
         name = table_authors.name_of(row)
         if kept.setdefault((place, name), (place, row))[1] is not row:
-            notes.append(("author", f"an earlier row of the document has {name!r} at position {place}, too"))
+            notes.append(
+                ("author", f"an earlier row of the document has {name!r} at position {place}, too; that row is used")
+            )
     return list(kept.values())
 
 
