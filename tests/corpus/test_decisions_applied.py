@@ -21,7 +21,7 @@ from homonym.constraints.evidence import read_user_pairs
 from homonym.corpus.applied_decisions import authors_apart
 from homonym.corpus.decided import Decided, apply_decisions
 from homonym.errors import InputError
-from homonym.io.result_directory import LOG
+from homonym.io.result_directory import LOG, REPORT
 from tests.support.command import homonym_command
 from tests.support.living import (
     SETTINGS,
@@ -234,6 +234,7 @@ def test_combined_decisions_hold_and_undo_restores_every_byte(result: Path, mode
         decide(result, kind, a, b, reason="known", user="ann")
         update(result, mode=mode)
         sound(result)
+        assert "weakest link" in (result / REPORT).read_text()
     after = authors(result)
     assert after[mention] == after[stranger]
     assert list(after.values()).count(after[other]) == 1

@@ -216,5 +216,5 @@ def test_look_up_refuses_what_is_no_table(tmp_path: Path) -> None:
     (tmp_path / "broken.parquet").write_bytes(b"PAR1")
     with pytest.raises(InputError, match=r"broken.parquet cannot be read: .*; run homonym check on the result\."):
         look_up(tmp_path / "broken.parquet", "text", pa.array(["a"]))
-    with pytest.raises(InputError, match=r"missing.parquet cannot be read"):
+    with pytest.raises(InputError, match=r"missing.parquet is missing; run homonym check"):
         look_up(tmp_path / "missing.parquet", "text", pa.array(["a"]))

@@ -135,7 +135,7 @@ class ResultStatistics:
     def _column(self, name: str) -> pa.Array:
         path = self.folder / FREQUENCIES
         with reading_result_file(path) as plain:
-            return pq.read_table(plain, columns=[name])[name].combine_chunks()
+            return pq.read_table(plain, columns=[name], page_checksum_verification=True)[name].combine_chunks()
 
     def numbers(self, types: pa.Array | pa.ChunkedArray, features: pa.Array | pa.ChunkedArray) -> NumberedFeatures:
         """The numbers of some features, and where those would be that the result does not have."""
@@ -172,7 +172,7 @@ class ResultStatistics:
         """The counts of all surnames and given names."""
         path = self.folder / NAMES
         with reading_result_file(path) as plain:
-            rows = pq.read_table(plain).to_pydict()
+            rows = pq.read_table(plain, page_checksum_verification=True).to_pydict()
         return dict(zip(zip(rows["kind"], rows["name"], strict=True), rows["names"], strict=True))
 
     def namesakes(self, full_names: Sequence[str | None]) -> Floats:

@@ -19,7 +19,7 @@ from homonym.collection.encoded import Encoded
 from homonym.constraints.evidence import UserPairs, read_user_pairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.constraints.name_prior import FullNames
-from homonym.io.result_directory import AUTHORS, CORPUS, PAIRS
+from homonym.io.result_directory import AUTHORS, IDS, PAIRS
 from homonym.io.tables import look_up
 from homonym.settings import Settings
 
@@ -104,7 +104,7 @@ def recluster(result: Path, blocks: Iterable[str], settings: Settings, folder: P
     bags = encoded.gather(0, number, used)
     giant = encoded.giant_blocks()
     clustering = cluster(bags, encoded.frequencies, settings, constraints=constraints, names=names, giant=giant)
-    if not (result / CORPUS).exists():
+    if not (result / IDS).exists():  # the first file that an update adds: its page is made before the last one
         _require_same_authors(result, encoded, clustering, reloaded.rows)
     return ReclusteredBlocks(reloaded, settings, bags, found, constraints, names, clustering)
 

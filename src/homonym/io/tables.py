@@ -694,6 +694,8 @@ def reading_result_file(path: Path) -> Iterator[Path]:
     try:
         with plain_path(path) as plain:
             yield plain
+    except FileNotFoundError as error:
+        raise InputError(f"{path} is missing; run homonym check on the result.") from error
     except (OSError, pa.ArrowException, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} cannot be read: {first_line(error)}; run homonym check on the result.") from error
 

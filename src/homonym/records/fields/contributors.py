@@ -11,7 +11,14 @@ import re
 from functools import lru_cache
 
 from homonym.records.fields.name_remarks import REMARK, without_remarks
-from homonym.records.fields.people import EAST_ASIAN_GROUP, GROUP_WORD, folded, is_group, is_placeholder
+from homonym.records.fields.people import (
+    EAST_ASIAN_GROUP,
+    GROUP_WORD,
+    folded,
+    is_group,
+    is_placeholder,
+    person_for_group,
+)
 from homonym.records.model import Author, Document, Note
 
 # Identifiers that databases give to every entry of an author list, groups included.
@@ -28,9 +35,6 @@ _EDITOR = re.compile(
     r"|,[^,]*, ?(?:eds?\.|editors?)[ .]*$",
     re.IGNORECASE,
 )
-# "Doe, J, on behalf of the ABC Group", "Doe, Jane for the ATLAS Team": a person, and the group behind the person.
-_FOR = re.compile(r"[ (\[](?:of|for the) ", re.IGNORECASE)
-_BEHALF = re.compile(r"(?<![\s,;])[\s,;]++[(\[]?(?:on behalf of(?: the)?|for the) ([^)\]]+)[)\]]?\.?$", re.IGNORECASE)
 #: What every name has that `set_apart_contributors` changes or removes: a quick check of many names, which few people
 #: match.
 SUSPICIOUS = (
@@ -90,14 +94,8 @@ def group_and_person(name: str) -> tuple[str, str]:
     >>> group_and_person("Doe, J (for the ABC Group)")
     ('ABC Group', 'Doe, J')
     """
-    if (
-        _FOR.search(name)
-        and (found := _BEHALF.search(name))
-        and (GROUP_WORD.search(found[1]) or "behalf" in found[0].lower())
-    ):
-        person = name[: found.start()].strip()
-        if folded(person) and not contributor_kind(person):
-            return found[1].strip(), person
+    if found := person_for_group(name):
+        return found
     group, colon, person = name.partition(":")
     if colon and person.strip() and contributor_kind(group) == "a group" and not contributor_kind(person.strip()):
         return group.strip(), person.strip()

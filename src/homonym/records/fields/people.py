@@ -88,6 +88,25 @@ def is_placeholder(name: str) -> bool:
     return folded(name) in _PLACEHOLDERS and name != "[Anonymous]"
 
 
+# "Doe, J, on behalf of the ABC Group", "Doe, Jane for the ATLAS Team": a person, and the group behind the person.
+_FOR = re.compile(r"[ (\[](?:of|for the) ", re.IGNORECASE)
+_BEHALF = re.compile(r"(?<![\s,;])[\s,;]++[(\[]?(?:on behalf of(?: the)?|for the) ([^)\]]+)[)\]]?\.?$", re.IGNORECASE)
+
+
+def person_for_group(name: str) -> tuple[str, str] | None:
+    """The group and the person of an entry such as "Doe J for the ABC Investigators"; None for other names.
+
+    >>> person_for_group("Doe J for the ABC Investigators"), person_for_group("Society for the Study of Coins")
+    (('ABC Investigators', 'Doe J'), None)
+    """
+    if not _FOR.search(name) or not (found := _BEHALF.search(name)):
+        return None
+    person, group = name[: found.start()].strip(), found[1].strip()
+    names_group = GROUP_WORD.search(group) or "behalf" in found[0].lower()
+    is_person = " " in person and not is_placeholder(person) and not is_group(person)
+    return (group, person) if names_group and is_person else None
+
+
 def is_group(name: str) -> bool:
     """Whether the words of a name show an organisation or a group.
 
@@ -103,9 +122,11 @@ def is_group(name: str) -> bool:
     [True, False, True]
     >>> [is_group(name) for name in ("Ministerio de Salud", "本刊编辑部", "清华大学", "李学会")]
     [True, True, True, False]
-    >>> [is_group(name) for name in ("Ann Doe and Bo Roe", "Roe and Poe, Ann", "Doe, J for the ATLAS Team")]
+    >>> [is_group(name) for name in ("Ann Doe and Bo Roe", "Roe and Poe, Ann", "Doe J for the ATLAS Team")]
     [False, False, False]
     """
+    if person_for_group(name):
+        return False
     surname, comma, _ = name.rstrip(" ,").partition(",")
     has_small_word = name.count(" ") > 1 and any(map(surname.__contains__, _SMALL_WORDS))
     if not name.isascii() and EAST_ASIAN_GROUP.search(name):
