@@ -104,10 +104,10 @@ class _DocumentEntries(NamedTuple):
     size: Integers
 
     def listed(self, own: NDArray[np.integer], mentions: Integers) -> NDArray[np.integer]:
-        """The features of own names, −1 where the bag of the document lacks one; documents have so many `mentions`.
+        """The features of own names, −1 where the bag of the document lacks one.
 
-        A document that has different names lists all of them, because the bag of a document has all names that are of
-        another author than one of its mentions.
+        `mentions` has the number of mentions of each document. A document that has different names lists all of them,
+        because the bag of a document has all names that are of another author than one of its mentions.
         """
         begin = starts(mentions)[:-1]
         same = np.minimum.reduceat(own, begin) == np.maximum.reduceat(own, begin) if len(own) else own
