@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Floats, Frequencies, Integers, ranges, starts
 from homonym.collection.encoded import Encoded
-from homonym.collection.extractor import order_by_owner
+from homonym.collection.extractor import added_up
 from homonym.collection.layout import IDENTIFIER_ROWS, SLOT_BITS
 from homonym.collection.parts import Chunk, extract_mentions
 from homonym.collection.result_statistics import ResultStatistics
@@ -287,7 +287,7 @@ class _NumberedBags:
         cited = bags.cited_entries(order)
         if len(added[0]) or len(cited[0]):
             parts = zip((owner, feature, count), added, cited, strict=True)
-            owner, feature, count = _added_up(*map(np.concatenate, parts))
+            owner, feature, count = added_up(*map(np.concatenate, parts))
         is_used = np.zeros(len(bags.statistics.counts) + len(order.keys), np.bool_)
         is_used[feature] = True
         rank = np.cumsum(is_used) - 1
@@ -341,14 +341,6 @@ def _are_kept(owner: Integers, mentions: Integers) -> NDArray[np.bool_]:
     others = np.flatnonzero(~kept)
     kept[others] = np.isin(owner[others], mentions)
     return kept
-
-
-def _added_up(owner: Integers, feature: Integers, count: Floats) -> tuple[Integers, Integers, Floats]:
-    """Entries by owner and feature; counts of one feature in one bag are added up."""
-    order = order_by_owner(owner, feature)
-    owner, feature = owner[order], feature[order]
-    begin = np.flatnonzero((np.diff(owner, prepend=-1) != 0) | (np.diff(feature, prepend=-1) != 0))
-    return owner[begin], feature[begin], np.add.reduceat(count[order], begin)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from homonym.clustering.agglomerative import are_giant
 from homonym.clustering.arrays import Bags, Frequencies, Integers, ranges
 from homonym.collection import counting
 from homonym.collection.background import BackgroundUse
-from homonym.collection.extractor import order_by_owner
+from homonym.collection.extractor import added_up
 from homonym.collection.layout import SLOT_BITS, part_file, part_files
 from homonym.runtime.thread_pool import map_in_order
 
@@ -250,11 +250,7 @@ class _OwnedBags:
         """Both together; counts of one feature in one bag are added up."""
         owner = np.concatenate([self.owner, others.owner])
         feature = np.concatenate([self.feature, others.feature])
-        order = order_by_owner(owner, feature)
-        owner, feature = owner[order], feature[order]
-        first = np.flatnonzero((np.diff(owner, prepend=-1) != 0) | (np.diff(feature, prepend=-1) != 0))
-        count = np.add.reduceat(np.concatenate([self.count, others.count])[order], first)
-        return _OwnedBags(owner[first], feature[first], count)
+        return _OwnedBags(*added_up(owner, feature, np.concatenate([self.count, others.count])))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +30,8 @@ from homonym.features.text import Integers
 from homonym.features.types import FEATURE_TYPES, FeatureCounts
 from homonym.records.fields.affiliations import plain_email
 from homonym.settings import Settings, identifier_kind
+
+IntegerType = TypeVar("IntegerType", bound="np.integer[Any]")
 
 # Sums of whole counts below this are exact in floating point.
 LARGEST_EXACT = 2.0**53
@@ -115,6 +117,20 @@ def order_by_owner(owner: NDArray[np.int64], feature: NDArray[np.integer]) -> ND
         return np.lexsort((feature, owner))
     # Sorting one combined column is several times as fast, above all where it consists of a few sorted runs.
     return np.argsort((relative << bits) | feature, kind="stable")
+
+
+def added_up(
+    owner: NDArray[np.int64], feature: NDArray[IntegerType], count: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[IntegerType], NDArray[np.float64]]:
+    """Entries of bags by owner and feature; counts of one feature in one bag are added up.
+
+    >>> added_up(np.array([7, 5, 7]), np.array([1, 2, 1]), np.array([0.5, 1.0, 2.0]))
+    (array([5, 7]), array([2, 1]), array([1. , 2.5]))
+    """
+    order = order_by_owner(owner, feature)
+    owner, feature = owner[order], feature[order]
+    first = np.flatnonzero((np.diff(owner, prepend=-1) != 0) | (np.diff(feature, prepend=-1) != 0))
+    return owner[first], feature[first], np.add.reduceat(count[order], first)
 
 
 def extract_tables(
