@@ -56,6 +56,22 @@ def test_every_setting_has_an_option() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_help_lists_every_option_once(name: str) -> None:
+    command = COMMANDS[name]
+    text = command.get_help(click.Context(command, terminal_width=1000, max_content_width=1000))
+    listed = [line.split()[0].rstrip(",") for line in text.splitlines() if line.startswith("  -")]
+    options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
+    assert sorted(listed) == sorted(["--help", *(option.opts[0] for option in options)])
+
+
+def test_help_of_a_run_has_headings_for_its_options() -> None:
+    lines = homonym_command("disambiguate", "--help").stdout.splitlines()
+    headings = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert headings[:3] == ["Options:", "Reading:", "Corrections and constraints:"]
+    assert next(line for line in lines[lines.index("Merge threshold:") :] if "--kappa" in line)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_help_has_an_example(name: str) -> None:
     done = homonym_command(name, "--help")
     assert done.returncode == 0

@@ -26,6 +26,7 @@ from homonym.cli.options import (
     SAVE_STATISTICS,
     SETTINGS_OUTPUT,
     USER,
+    SectionedCommand,
     corpus_options,
     engine_options,
     extra_output_options,
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 
 class _CommandList(click.Group):
     """Commands in the order of definition, each with the whole first paragraph of its help."""
+
+    command_class = SectionedCommand
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands, in the order of definition."""

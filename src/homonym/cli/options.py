@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import re
 import typing
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -13,7 +14,7 @@ import click
 
 from homonym.errors import SettingsError
 from homonym.records.reader import NAMES
-from homonym.settings import MAX_NAMES_PER_SIZE, TRAINING_SHARE, Settings
+from homonym.settings import EXTRACTION, MAX_NAMES_PER_SIZE, TRAINING_SHARE, Settings
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
@@ -34,6 +35,40 @@ class FileOrUrl(click.Path):
 
 
 FILE_OR_URL = FileOrUrl(path_type=Path)
+
+# The headings of the options in --help, in this order.
+_SECTIONS = (
+    "Options", "Reading", "Corrections and constraints", "Names and features", "Merge threshold", "Score", "Labels",
+    "More output", "Running",
+)  # fmt: skip
+GENERAL, READING, CORRECTIONS, FEATURES, THRESHOLD, SCORE, LABELS, OUTPUTS, RUNNING = _SECTIONS
+
+
+class SectionedOption(click.Option):
+    """An option with the heading under which --help lists it."""
+
+    def __init__(self, *args: Any, section: str, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.section = section
+
+
+class SectionedCommand(click.Command):
+    """A command whose --help lists the options under headings: a run has forty of them."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options of each section; those without a section come first."""
+        rows: Mapping[str, list[tuple[str, str]]] = defaultdict(list)
+        for parameter in self.get_params(ctx):
+            if isinstance(parameter, click.Option) and (record := parameter.get_help_record(ctx)):
+                rows[getattr(parameter, "section", GENERAL)].append(record)
+        for heading in filter(rows.get, _SECTIONS):
+            with formatter.section(heading):
+                formatter.write_dl(rows[heading])
+
+
+def option(*flags: str, section: str, **attributes: Any) -> Decorator[Any]:
+    """An option that --help lists under this heading."""
+    return click.option(*flags, cls=SectionedOption, section=section, **attributes)
 
 
 def _together(*options: Decorator[Any]) -> Decorator[Any]:
@@ -57,9 +92,20 @@ def _setting_option(name: str) -> Decorator[Any]:
     field = Settings.model_fields[name]
     flag = "--" + name.replace("_", "-")
     text = _help(f"{field.description}", field.default)
+    section = _section_of(name)
     if field.annotation is bool:
-        return click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=text)
-    return click.option(flag, name, type=_option_type(name), default=None, help=text)
+        return option(f"{flag}/--no-{flag[2:]}", name, section=section, default=None, help=text)
+    return option(flag, name, section=section, type=_option_type(name), default=None, help=text)
+
+
+def _section_of(name: str) -> str:
+    """The heading of the option for a setting."""
+    if name in EXTRACTION:
+        return FEATURES
+    if name in {"constraints", "identifiers"}:
+        return CORRECTIONS
+    is_threshold = name in {"alpha", "beta", "kappa", "target_precision", "chance_limit", "name_trust"}
+    return THRESHOLD if is_threshold else SCORE
 
 
 def _help(description: str, default: object) -> str:
@@ -77,53 +123,67 @@ def _option_type(name: str) -> Any:
     return int if annotation is int else float
 
 
-QUIET = click.option("-q", "--quiet", is_flag=True, help="Show no progress and no summary.")
+QUIET = option("-q", "--quiet", section=RUNNING, is_flag=True, help="Show no progress and no summary.")
 
 run_options = _together(
     QUIET,
-    click.option(
+    option(
         "--work",
+        section=RUNNING,
         type=FILE_OR_URL,
         help="Keep checkpoints in this directory, so that later runs redo only what has changed.  "
         "[default: a temporary directory next to the output]",
     ),
-    click.option("--memory", type=float, help="Memory that the run may use, in GiB.  [default: half of the machine's]"),
-    click.option("--threads", type=click.IntRange(1), help="Number of cores to use.  [default: all]"),
-    click.option("--strict", is_flag=True, help="Stop at the first broken record instead of rejecting it."),
+    option(
+        "--memory",
+        section=RUNNING,
+        type=float,
+        help="Memory that the run may use, in GiB.  [default: half of the machine's]",
+    ),
+    option("--threads", section=RUNNING, type=click.IntRange(1), help="Number of cores to use.  [default: all]"),
+    option("--strict", section=READING, is_flag=True, help="Stop at the first broken record instead of rejecting it."),
 )
 
 engine_options = _together(
-    click.option(
+    option(
         "--engine",
+        section=RUNNING,
         type=click.Choice(["local", "spark"]),
         default="local",
         show_default=True,
         help="Run on this machine or on a Spark cluster; the results are identical (see docs/cluster.md).",
     ),
-    click.option(
+    option(
         "--master",
+        section=RUNNING,
         metavar="URL",
         help="Spark master for --engine spark: spark://…, yarn, k8s://…, sc://…, local[4].  [default: the current "
         "session, as with spark-submit]",
     ),
 )
 
-PAIRS = click.option(
+PAIRS = option(
     "--pairs",
+    section=CORRECTIONS,
     type=FILE,
     help="Your own decisions: a table with the columns mention_a, mention_b and relation (same or different).",
 )
 USER = click.option("--user", metavar="NAME", help="Who decides.  [default: the user of the operating system]")
-REJECTS = click.option("--rejects", type=FILE, help="Write rejected records to this file: JSON lines with reasons.")
+REJECTS = option(
+    "--rejects", section=READING, type=FILE, help="Write rejected records to this file: JSON lines with reasons."
+)
 
 reading_options = _together(
-    click.option(
+    option(
         "--format",
+        section=READING,
         type=click.Choice(NAMES),
-        help="Format of all input files.  [default: detected from the content of each file]",
+        metavar="FORMAT",
+        help=f"Format of all input files: {', '.join(NAMES)}.  [default: detected from the content of each file]",
     ),
-    click.option(
+    option(
         "--columns",
+        section=READING,
         metavar="FIELD=COLUMN,…",
         multiple=True,
         help="Read tables with these columns for these fields: id=Key,authors=Names (see docs/formats.md).",
@@ -149,21 +209,28 @@ def parse_columns(texts: Sequence[str]) -> dict[str, str] | None:
     return columns or None
 
 
-SAVE_STATISTICS = click.option(
-    "--save-statistics", type=FILE, help="Also write the feature frequencies #(f) (.csv, .csv.gz or .parquet)."
+SAVE_STATISTICS = option(
+    "--save-statistics",
+    section=OUTPUTS,
+    type=FILE,
+    help="Also write the feature frequencies #(f) (.csv, .csv.gz or .parquet).",
 )
 
 statistics_options = _together(
-    click.option(
+    option(
         "--statistics",
+        section=SCORE,
         type=FILE,
         help="Take the feature frequencies #(f) from this table with the columns type, feature and count.",
     ),
-    click.option("--mentions-in-collection", type=int, help="Number of mentions that --statistics was counted on."),
+    option(
+        "--mentions-in-collection", section=SCORE, type=int, help="Number of mentions that --statistics was counted on."
+    ),
 )
 
-EXCEL = click.option(
+EXCEL = option(
     "--excel",
+    section=OUTPUTS,
     is_flag=True,
     help="Write CSV for spreadsheets: with a byte order mark, and an apostrophe before text that would be run as a "
     "formula. homonym reads such files as if they had neither.",
@@ -171,14 +238,18 @@ EXCEL = click.option(
 
 extra_output_options = _together(
     SAVE_STATISTICS,
-    click.option(
-        "--trace", type=FILE, help="Also write every round of merging, continued until each block is one cluster."
+    option(
+        "--trace",
+        section=OUTPUTS,
+        type=FILE,
+        help="Also write every round of merging, continued until each block is one cluster.",
     ),
     EXCEL,
 )
 
-LABEL = click.option(
+LABEL = option(
     "--label",
+    section=LABELS,
     default="author",
     show_default=True,
     help="The true label: author, or an identifier of authors such as orcid.",
@@ -186,15 +257,17 @@ LABEL = click.option(
 
 split_options = _together(
     LABEL,
-    click.option(
+    option(
         "--training-share",
+        section=LABELS,
         type=float,
         default=TRAINING_SHARE,
         show_default=True,
         help="Share of the labelled names used for training; the others are used for testing.",
     ),
-    click.option(
+    option(
         "--most-names",
+        section=LABELS,
         type=int,
         default=MAX_NAMES_PER_SIZE,
         show_default=True,
