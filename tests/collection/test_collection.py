@@ -23,9 +23,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from homonym.clustering.arrays import Frequencies
-from homonym.collection import counting, encoded
+from homonym.collection import counting, encoded, references
 from homonym.collection.document_merging import Copy, merge
 from homonym.collection.encoded import Encoded
+from homonym.collection.extractor import added_up
 from homonym.collection.statistics import GivenStatistics, given_statistics, statistics_side_file
 from homonym.commands.cluster import cluster
 from homonym.commands.extract import extract
@@ -336,6 +337,44 @@ def test_many_parts_and_processes_give_the_same(tmp_path: Path, monkeypatch: pyt
     assert collect(path).comparable() == whole.comparable()
     monkeypatch.setattr(local, "SMALL_INPUT", 0)
     assert collect(path, threads=2).comparable() == whole.comparable()
+
+
+def test_references_are_counted_in_slices_of_any_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = corpus_of(40)
+    path = written(tmp_path, corpus)
+    whole = collect(path)
+    check_against(whole, *brute_force(corpus))
+    for size in (1, 7, 50):
+        monkeypatch.setattr(references, "SLICE", size)
+        assert collect(path).comparable() == whole.comparable()
+
+
+Entries = list[tuple[int, int, float]]
+OWNED = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 5), st.sampled_from([0.5, 1.0, 3.0])), unique_by=lambda entry: entry[:2]
+)
+
+
+@hypothesis_given(OWNED, OWNED, st.booleans())
+@hypothesis_settings(max_examples=examples(300))
+def test_bags_in_order_are_merged_as_if_sorted(one: Entries, other: Entries, far: bool) -> None:
+    parts = [
+        encoded._OwnedBags(
+            np.array([(owner << (60 if far else 20)) for owner, _, _ in sorted(rows)], np.int64),
+            np.array([feature for _, feature, _ in sorted(rows)], np.int32),
+            np.array([count for _, _, count in sorted(rows)], np.float64),
+        )
+        for rows in (one, other)
+    ]
+    merged = parts[0].merged_with(parts[1])
+    owner, feature, count = added_up(
+        np.concatenate([part.owner for part in parts]),
+        np.concatenate([part.feature for part in parts]),
+        np.concatenate([part.count for part in parts]),
+    )
+    np.testing.assert_array_equal(merged.owner, owner)
+    np.testing.assert_array_equal(merged.feature, feature)
+    np.testing.assert_array_equal(merged.count, count)
 
 
 def test_several_files_are_one_collection(tmp_path: Path) -> None:

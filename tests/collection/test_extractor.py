@@ -228,7 +228,7 @@ def test_lines_with_html_are_parsed_at_once_as_plain_text() -> None:
     assert check(lines)
     columns, texts = parts._columns(chunk(lines), "first-initial", PartReport(), strict=False)
     assert columns.records.title == ["CO2 of R&D", "p < 0.05 of <SEG> & co"]
-    assert columns.records.names == [["D'Oro, P", "Müller, J"], ["Roe, R"]]
+    assert columns.authors.names.written.to_pylist() == ["D'Oro, P", "Müller, J", "Roe, R"]
     stored = orjson.loads(texts[0])
     assert (stored["id"], stored["authors"][0]) == ("a&amp;b", {"name": "D'Oro, P", "affiliations": ["AT&T"]})
     by_record = parts._named_documents(chunk(lines), PartReport(), "auto", strict=False)

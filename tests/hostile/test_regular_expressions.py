@@ -16,7 +16,7 @@ import homonym
 
 #: Repetitions inside repetitions that were checked by hand: each pass of the outer one begins with other characters
 #: than the inner one repeats.
-CHECKED = {"homonym.names.parse._NO_PERSON", "homonym.names.parse._COMMON"}
+CHECKED = {"homonym.names.parse._NO_PERSON", "homonym.names.parse.COMMON"}
 #: Repetitions up to this number count as bounded.
 FEW = 8
 

@@ -20,6 +20,7 @@ from homonym.collection import document_table, duplicates, namesakes
 from homonym.collection.background import BackgroundUse, largest_name_query
 from homonym.collection.duplicates import Duplicate
 from homonym.collection.layout import CITED, PART_TABLES, SLOT_BITS, part_file, part_files
+from homonym.collection.references import count_referenced_authors
 from homonym.collection.statistics import GivenStatistics, sql_files, sql_quoted, use_given_counts
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def count_features(connection: duckdb.DuckDBPyConnection, given: GivenStatistics
     connection.execute(
         f"""CREATE OR REPLACE TABLE counted AS SELECT type, feature, {EXACT_SUM} AS count FROM
               (SELECT type, feature, count, holders FROM features
-               UNION ALL BY NAME SELECT 'ref' AS type, feature, count, holders FROM referenced
+               UNION ALL BY NAME SELECT 'ref' AS type, feature, 1.0 AS count, holders FROM ref_counts
                UNION ALL BY NAME SELECT type, feature, count, -holders AS holders FROM counted_twice)
             GROUP BY ALL HAVING {EXACT_SUM} > 0"""
     )
@@ -177,26 +178,28 @@ def find_duplicate_counts(connection: duckdb.DuckDBPyConnection, work: Path) -> 
 
 
 def resolve_references(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the table `referenced`: the authors of referenced documents of the run, which are features of type `ref`.
+    """Find the authors of referenced documents of the run, which are features of type `ref`; see references.py.
 
     A merged document is found by the ids of all its copies. If a document refers to it by several, the one that occurs
     most often counts.
     """
+    if not _value(connection, "SELECT count(*) FROM duplicates"):
+        count_referenced_authors(
+            connection,
+            """SELECT r.sequence, d.sequence AS cited, r.holders, 1 AS times
+               FROM "references" r JOIN document_names d ON d.id = r.id""",
+        )
+        return
     connection.execute(
         f"""CREATE OR REPLACE VIEW cited AS
             SELECT r.sequence, r.id, d.sequence AS cited, any_value(r.holders) AS holders, count(*) AS times
             FROM "references" r JOIN document_names d ON d.id = r.id
             WHERE {is_unique("r.sequence")} GROUP BY ALL"""
     )
-    connection.execute(
-        f"""CREATE OR REPLACE TABLE referenced AS
-            SELECT c.sequence << {SLOT_BITS} AS owner, m.own_name AS feature, sum(c.times)::DOUBLE AS count,
-                   any_value(c.holders)::BIGINT AS holders
-            FROM (SELECT sequence, cited, max(times) AS times, any_value(holders) AS holders FROM cited
-                  GROUP BY sequence, cited) c
-            JOIN mentions m ON m.owner >> {SLOT_BITS} = c.cited
-            WHERE m.own_name IS NOT NULL
-            GROUP BY ALL"""
+    count_referenced_authors(
+        connection,
+        """SELECT sequence, cited, any_value(holders) AS holders, max(times) AS times FROM cited
+           GROUP BY sequence, cited""",
     )
 
 
@@ -239,8 +242,8 @@ def renumbered_features(connection: duckdb.DuckDBPyConnection) -> Any:
 def referenced_bags(connection: duckdb.DuckDBPyConnection) -> Any:
     """The authors of referenced documents as (owner, number, count), ordered by owner and feature."""
     return connection.sql(
-        """SELECT owner, v.id AS number, r.count FROM referenced r JOIN vocabulary v ON v.type = 'ref' AND
-           v.feature = r.feature ORDER BY owner, number"""
+        """SELECT owner, v.id AS number, r.count::DOUBLE AS count FROM referenced r JOIN own_names n USING (name)
+           JOIN vocabulary v ON v.type = 'ref' AND v.feature = n.feature ORDER BY owner, number"""
     ).to_arrow_table()
 
 

@@ -5,7 +5,7 @@ The feature types are defined in features/types.py. This module turns rows into 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from homonym.collection.identity import digests
+from homonym.collection.identity import authors_of_documents, digest_columns
 from homonym.collection.layout import (
     BAGS,
     FEATURES,
@@ -137,7 +137,8 @@ def extract_tables(
     documents: DocumentColumns, part: int, settings: Settings, form: str = "documents"
 ) -> dict[str, pa.Table]:
     """All tables of a part, whose number is the sequence of its first record; `form` is the format of its records."""
-    return record_tables(documents.records, form, settings.blocking) | mention_tables(documents, part, settings)
+    authors = authors_of_documents(documents.authors.names.key, documents.records.authors)
+    return record_tables(documents.records, authors, form) | mention_tables(documents, part, settings)
 
 
 def mention_tables(documents: DocumentColumns, part: int, settings: Settings) -> dict[str, pa.Table]:
@@ -159,11 +160,13 @@ def mention_tables(documents: DocumentColumns, part: int, settings: Settings) ->
     }
 
 
-def record_tables(records: RecordColumns, form: str, blocking: str) -> dict[str, pa.Table]:
-    """The tables by which duplicates are found: records, and the keys that a record has in addition to its id."""
+def record_tables(records: RecordColumns, authors: Sequence[bytes], form: str) -> dict[str, pa.Table]:
+    """The tables by which duplicates are found: records, and the keys that a record has in addition to its id.
+
+    `authors` are those of each record as `authors_of` writes them.
+    """
     keys = [f"{kind}:{value}" for kind, value in zip(records.ids.kind, records.ids.value, strict=True)]
-    rows = zip(records.title, records.year.to_pylist(), records.names, strict=True)
-    found = [digests(title, year, names, blocking) for title, year, names in rows]
+    title, work, first_author = digest_columns(records.title, records.year.to_pylist(), authors)
     columns = [
         records.sequence,
         records.line,
@@ -172,9 +175,9 @@ def record_tables(records: RecordColumns, form: str, blocking: str) -> dict[str,
         records.year,
         records.authors.astype(np.int32),
         pa.repeat(pa.scalar(form), len(records.sequence)),
-        pa.array([one.title for one in found], pa.int64()),
-        pa.array([one.work for one in found], pa.int64()),
-        pa.array([one.first_author for one in found], pa.string()),
+        title,
+        work,
+        first_author,
     ]
     return {
         "records": pa.table(columns, schema=RECORD_ROWS),

@@ -11,11 +11,14 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from anyascii import anyascii
+from numpy.typing import NDArray
 
 from homonym.features.blocking import blocked_names
 from homonym.names.parse import MAX_CACHED_NAMES, words_of
@@ -35,6 +38,15 @@ _KEPT_MINUS = b"\x01"  # stands for a minus sign until all other dashes are remo
 _LETTERS = bytearray(ord(sign.lower()) if sign.isalnum() else ord(" ") for sign in map(chr, range(128)))
 _LETTERS += b" " * 128
 _LETTERS[ord("+")], _LETTERS[ord(_KEPT_MINUS)] = b"+-"
+
+# Characters that short forms of names do not have, and which bytes they have.
+_LEFT_OUT = b" -'."
+_IN_SHORT_KEYS = ~np.isin(np.arange(256), list(_LEFT_OUT))
+# The end of the surname of the first author.
+_SURNAME_END = re.compile(rb"[|,]|$")
+
+_DIGEST_BYTES = 8
+_NO_DIGEST = bytes(_DIGEST_BYTES)
 
 # What is no letter, digit or line end; and letters in lower case.
 _OTHERS = bytes(code for code in range(256) if not (code < 128 and chr(code).isalnum()) and code != ord("\n"))
@@ -61,18 +73,38 @@ def digests(title: str, year: int | None, names: Sequence[str], blocking: str) -
     >>> digests("Introduction to the Special Issue", 2014, ["Doe, J"], "initials")[1:]
     (None, 'DOE')
     """
-    authors = authors_of(names, blocking)
-    first_author = authors.partition(b"|")[0].partition(b",")[0].decode() or None
-    words = words_of_title(title)
-    if not words:
-        return Digests(None, None, first_author)
-    letters = b"".join(words)
-    digest = blake2b(letters, digest_size=8)
-    number = _number(digest)
-    if not authors or year is None or len(words) < MIN_WORDS or len(letters) < MIN_LETTERS or _is_generic(words):
-        return Digests(number, None, first_author)
-    digest.update(b" %d %b" % (year, authors))
-    return Digests(number, _number(digest), first_author)
+    columns = digest_columns([title], [year], [authors_of(names, blocking)])
+    return Digests(*(column[0].as_py() for column in columns))
+
+
+def digest_columns(
+    titles: Iterable[str], years: Iterable[int | None], authors: Sequence[bytes]
+) -> tuple[pa.Array, pa.Array, pa.Array]:
+    """The fields of `Digests` as columns, for records with these titles, years and authors (see `authors_of`)."""
+    title_digests: list[bytes | None] = []
+    work_digests: list[bytes | None] = []
+    for title, year, names in zip(titles, years, authors, strict=True):
+        words = words_of_title(title)
+        if not words:
+            title_digests.append(None)
+            work_digests.append(None)
+            continue
+        letters = b"".join(words)
+        digest = blake2b(letters, digest_size=_DIGEST_BYTES)
+        title_digests.append(digest.digest())
+        if not names or year is None or len(words) < MIN_WORDS or len(letters) < MIN_LETTERS or _is_generic(words):
+            work_digests.append(None)
+            continue
+        digest.update(b" %d %b" % (year, names))
+        work_digests.append(digest.digest())
+    first = [names[: _SURNAME_END.search(names).start()].decode() or None for names in authors]  # type: ignore[union-attr]
+    return _number_column(title_digests), _number_column(work_digests), pa.array(first, pa.string())
+
+
+def _number_column(digests: list[bytes | None]) -> pa.Array:
+    """The digests as numbers, see `_number`."""
+    numbers = np.frombuffer(b"".join([digest or _NO_DIGEST for digest in digests]), "<i8")
+    return pa.array(numbers, pa.int64(), mask=np.array([digest is None for digest in digests], np.bool_))
 
 
 def title_digest(title: str) -> int | None:
@@ -82,7 +114,7 @@ def title_digest(title: str) -> int | None:
     True
     """
     words = words_of_title(title)
-    return _number(blake2b(b"".join(words), digest_size=8)) if words else None
+    return _number(blake2b(b"".join(words), digest_size=_DIGEST_BYTES)) if words else None
 
 
 def letters_of_title(title: str) -> bytes:
@@ -144,6 +176,28 @@ def authors_of(names: Iterable[str], blocking: str) -> bytes:
     return b"|".join([key for name in names if (key := keys[name])])
 
 
+def authors_of_documents(keys: pa.Array, number: NDArray[np.int64]) -> list[bytes]:
+    """The result of `authors_of` for many documents: the names of all their authors as `Name.key`, and their number.
+
+    >>> authors_of_documents(pa.array(["VAN DOE, JW", "ROE-POE, R", "PLATO"]), np.array([2, 0, 1]))
+    [b'VANDOE,J|ROEPOE,R', b'', b'PLATO']
+    """
+    if not len(keys):
+        return [b""] * len(number)
+    lists = pa.ListArray.from_arrays(pa.array([0, len(keys)], pa.int32()), keys)
+    text = np.frombuffer(pc.binary_join(lists, "|")[0].as_buffer().to_pybytes() + b"|", np.uint8)
+    end = np.cumsum(pc.binary_length(keys).to_numpy() + 1, dtype=np.int64)
+    comma = np.flatnonzero(text == ord(","))[::-1]
+    cut = end.copy()
+    cut[np.searchsorted(end, comma, side="right")] = comma + 3  # the first comma of a key is the last one here
+    kept = _IN_SHORT_KEYS[text]
+    kept &= np.arange(len(text)) < np.repeat(cut, np.diff(end, prepend=0))
+    kept[end - 1] = True
+    short, bounds = text[kept].tobytes(), np.concatenate([[0], np.cumsum(kept)[end - 1]])
+    start = bounds[np.concatenate([[0], np.cumsum(number)])].tolist()
+    return [short[first:last].removesuffix(b"|") for first, last in pairwise(start)]
+
+
 class _AuthorKeys(dict[str, bytes]):
     """A cache from names to surname and first initial; empty for a text that is not a name."""
 
@@ -158,7 +212,7 @@ class _AuthorKeys(dict[str, bytes]):
         key = found.key if found else ""
         if "," in key:  # surname, comma, space and initials
             key = key[: key.find(",") + 3]
-        self[name] = short = key.encode().translate(None, b" -'.")
+        self[name] = short = key.encode().translate(None, _LEFT_OUT)
         return short
 
 

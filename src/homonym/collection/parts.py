@@ -27,6 +27,7 @@ from homonym.collection.extractor import (
     occurrences_of_mentions,
     record_tables,
 )
+from homonym.collection.identity import authors_of
 from homonym.collection.layout import (
     CONVERTED,
     DOCUMENT_ROWS,
@@ -180,10 +181,15 @@ def write_lines(chunk: Chunk, settings: Settings, work: Path, *, strict: bool) -
         texts.append(text)
     if placed:
         _write_converted(placed, work, chunk.sequence)
-    records = record_columns(placed)
-    tables = record_tables(records, chunk.form, settings.blocking)
-    tables |= _document_table(records.sequence, texts)
+    tables = _record_tables(placed, chunk.form, settings.blocking)
+    tables |= _document_table(tables["records"]["sequence"], texts)
     return _write(tables, work, chunk.sequence, report)
+
+
+def _record_tables(placed: Sequence[PlacedDocument], form: str, blocking: str) -> dict[str, pa.Table]:
+    """The tables about the records of documents whose features are not extracted."""
+    authors = [authors_of([author.name for author in document.authors], blocking) for _, _, document in placed]
+    return record_tables(record_columns(placed), authors, form)
 
 
 def _write_converted(placed: Sequence[PlacedDocument], work: Path, part: int) -> None:
@@ -193,7 +199,7 @@ def _write_converted(placed: Sequence[PlacedDocument], work: Path, part: int) ->
     (folder / f"{part:015d}.jsonl").write_bytes(b"".join(lines))
 
 
-def _document_table(sequence: Integers, texts: Sequence[bytes]) -> dict[str, pa.Table]:
+def _document_table(sequence: Integers | pa.ChunkedArray, texts: Sequence[bytes]) -> dict[str, pa.Table]:
     # Joined at once: an array of long texts is made several times as fast.
     offsets = np.cumsum([0, *map(len, texts)], dtype=np.int32)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(texts))]
@@ -219,7 +225,7 @@ def write_merged(copies: pa.Table, settings: Settings, work: Path, *, convert: b
         _remove_unnamed(document, settings.blocking)  # they were reported when the copies were read
     if convert:
         _write_converted(placed, work, part)
-        tables = record_tables(record_columns(placed), MERGED, settings.blocking)
+        tables = _record_tables(placed, MERGED, settings.blocking)
     else:
         tables = extract_tables(columns_of(placed, settings.blocking), part, settings, MERGED)
     write_part(tables | texts, work, part)

@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from homonym.names.parse import MAX_CACHED_NAMES, Name, encode_name, parse_name, parse_name_uncached
+from homonym.names.simple_names import SimpleNames, find_simple_names, standard_surnames
 from homonym.names.spelling import standard_name
 
 Scheme = Callable[[Name, str | None], str]
@@ -106,7 +108,7 @@ def blocked_names(blocking: str) -> BlockedNames:
 
 
 class AuthorNames(NamedTuple):
-    """The names of authors as columns: as written, and the fields of `BlockedName`."""
+    """Names as columns: as written, and the fields of `BlockedName`. All fields are null for a text that is no name."""
 
     written: pa.Array
     key: pa.Array
@@ -115,23 +117,63 @@ class AuthorNames(NamedTuple):
     encoded: pa.Array
     block: pa.Array
 
+    def slice(self, first: int, number: int) -> AuthorNames:
+        """Some of the names."""
+        return AuthorNames(*(column.slice(first, number) for column in self))
 
-def author_names(written: pa.Array, given_blocks: pa.Array, blocking: str) -> AuthorNames | None:
-    """The names of all authors; None if one of them is not a name. `given_blocks` are the block keys in the data."""
-    coded = written.dictionary_encode()
+
+def author_names(written: pa.DictionaryArray, given_blocks: pa.Array, blocking: str) -> AuthorNames:
+    """The names of all authors. `given_blocks` are the block keys in the data."""
+    distinct = blocked_columns(written.dictionary, blocking)
+    names = AuthorNames(*(column.take(written.indices) for column in distinct))
+    return names._replace(block=_with_given(names, given_blocks, SCHEMES[blocking]))
+
+
+def blocked_columns(texts: pa.Array, blocking: str) -> AuthorNames:
+    """The columns of `BlockedName` for some texts: of simple names all at once, of the others one by one."""
+    is_simple, parts = find_simple_names(texts, standard=blocking in STANDARD)
+    simple = _simple_columns(parts, blocking)
     cache = blocked_names(blocking)
-    distinct = [cache[text] for text in coded.dictionary.to_pylist()]
-    named = [name for name in distinct if name is not None]
-    if coded.null_count or len(named) < len(distinct):
-        return None
-    columns = zip(*named, strict=True) if named else [()] * len(BlockedName._fields)
-    names = AuthorNames(written, *(pa.array(column, pa.string()).take(coded.indices) for column in columns))
-    return names._replace(block=_with_given(names.block, written, given_blocks, SCHEMES[blocking]))
+    found = [cache[text] or _NO_NAME for text in texts.filter(pa.array(~is_simple)).to_pylist()]
+    if not found:
+        return AuthorNames(texts, *simple)
+    place = np.where(is_simple, np.cumsum(is_simple) - 1, is_simple.sum() + np.cumsum(~is_simple) - 1)
+    others = [pa.array(column, pa.string()) for column in zip(*found, strict=True)]
+    columns = [pa.concat_arrays(both).take(pa.array(place)) for both in zip(simple, others, strict=True)]
+    return AuthorNames(texts, *columns)
 
 
-def _with_given(block: pa.Array, written: pa.Array, given_blocks: pa.Array, scheme: Scheme) -> pa.Array:
+_NO_NAME = (None,) * len(BlockedName._fields)
+
+
+def _simple_columns(names: SimpleNames, blocking: str) -> list[pa.Array]:
+    """The fields of `BlockedName` for simple names."""
+    key = _joined(names.surname, names.initials, ", ")
+    surname = standard_surnames(names.surname) if blocking in STANDARD else names.surname
+    spelled_out, full_name = _joined(names.surname, names.given, "|"), _joined(surname, names.first_given, "|")
+    return [
+        key,
+        pc.if_else(names.has_given_name, spelled_out, None),
+        pc.if_else(names.has_given_name, full_name, None),
+        pc.binary_join_element_wise(surname, names.initials, names.given, "", "|"),
+        _simple_block(names._replace(surname=surname), key, blocking),
+    ]
+
+
+def _simple_block(names: SimpleNames, key: pa.Array, blocking: str) -> pa.Array:
+    """The block keys of simple names, as the functions of SCHEMES compute them."""
+    if blocking in {"given", "initials"}:
+        return key
+    return _joined(names.surname, names.given if blocking == "full-name" else names.first_initial, ", ")
+
+
+def _joined(first: pa.Array, second: pa.Array, separator: str) -> pa.Array:
+    return pc.binary_join_element_wise(first, second, separator)
+
+
+def _with_given(names: AuthorNames, given_blocks: pa.Array, scheme: Scheme) -> pa.Array:
     """The block keys, with the scheme applied again where the data has a key."""
     if not pc.any(pc.not_equal(given_blocks, ""), min_count=0).as_py():
-        return block
-    rows = zip(written.to_pylist(), given_blocks.to_pylist(), block.to_pylist(), strict=True)
+        return names.block
+    rows = zip(names.written.to_pylist(), given_blocks.to_pylist(), names.block.to_pylist(), strict=True)
     return pa.array([scheme(parse_name(name), own) if own else found for name, own, found in rows], pa.string())

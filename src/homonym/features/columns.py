@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.json
 from numpy.typing import NDArray
 
-from homonym.features.blocking import AuthorNames, author_names, blocked_names
+from homonym.features.blocking import AuthorNames, author_names
 from homonym.features.text import Integers
 from homonym.io.table_text import is_too_deep
 from homonym.records.fields import identifiers
@@ -99,8 +99,6 @@ class RecordColumns:
     year: pa.Array
     authors: Integers
     """The number of authors of each document."""
-    names: Sequence[Sequence[str]]
-    """The names of the authors of each document, as they are written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +171,6 @@ def concatenate_columns(parts: Sequence[DocumentColumns]) -> DocumentColumns:
             title=[title for part in records for title in part.title],
             year=pa.concat_arrays([part.year for part in records]),
             authors=np.concatenate([part.authors for part in records]),
-            names=[names for part in records for names in part.names],
         ),
         abstract=[abstract for part in parts for abstract in part.abstract],
         venue=TextLists.concatenated([part.venue for part in parts], rows),
@@ -217,18 +214,17 @@ def record_columns(placed: Sequence[PlacedDocument]) -> RecordColumns:
         title=[document.title for document in documents],
         year=pa.array([document.year for document in documents], pa.int32()),
         authors=np.array([len(document.authors) for document in documents], np.int64),
-        names=[[author.name for author in document.authors] for document in documents],
     )
 
 
 def _author_columns(lists: Sequence[Sequence[Author]], blocking: str) -> AuthorColumns:
     authors = [author for some in lists for author in some]
     names = author_names(
-        pa.array([author.name for author in authors], pa.string()),
+        pa.array([author.name for author in authors], pa.string()).dictionary_encode(),
         pa.array([author.block for author in authors], pa.string()),
         blocking,
     )
-    assert names is not None, "authors without a usable name must be removed first"
+    assert not names.key.null_count, "authors without a usable name must be removed first"
     return AuthorColumns(
         document=_rows_of(lists),
         position=np.array([author.position for author in authors], np.int64),
@@ -279,13 +275,15 @@ def columns_of_lines(
     """
     try:
         table = _parse(raws)
-        exceptions = _exceptions(table, blocking)
+        names, exceptions = _names_and_exceptions(table, blocking)
         _require(not exceptions or (parse is not None and len(exceptions) * LINES_PER_EXCEPTION <= len(raws)))
         lines, first, parts = np.array([raw.number for raw in raws], np.int64), 0, []
+        author = _one_chunk(table["authors"]).offsets.to_numpy()
         for row in [*exceptions, len(raws)]:
             if first < row or not len(raws):
                 part = table.slice(first, row - first).combine_chunks()
-                parts.append(_columns(part, lines[first:row], sequence + first, blocking))
+                own = names.slice(author[first] - author[0], author[row] - author[first])
+                parts.append(_columns(part, lines[first:row], sequence + first, own))
             if parse and row < len(raws):
                 parts.append(parse(row))
             first = row + 1
@@ -294,15 +292,16 @@ def columns_of_lines(
     return parts[0] if len(parts) == 1 else concatenate_columns(parts)
 
 
-def _exceptions(table: pa.Table, blocking: str) -> list[int]:
-    """The rows of the documents with authors that are no people, or that have no usable name."""
+def _names_and_exceptions(table: pa.Table, blocking: str) -> tuple[AuthorNames, list[int]]:
+    """The names of all authors, and the rows of documents with authors that are no people or have no usable name."""
     authors = _one_chunk(table["authors"])
     author = authors.flatten()
     _require(authors.null_count == 0 and author.null_count == 0)
-    coded, cache = author.field("name").dictionary_encode(), blocked_names(blocking)
+    coded = author.field("name").dictionary_encode()
     _require(coded.null_count == 0)
-    wrong = np.array([cache[text] is None for text in coded.dictionary.to_pylist()], np.bool_)
-    return rows_with(authors, (wrong | are_changed(coded.dictionary))[coded.indices.to_numpy()])
+    names = author_names(coded, author.field("block"), blocking)
+    is_wrong = np.asarray(names.key.is_null()) | are_changed(coded.dictionary)[coded.indices.to_numpy()]
+    return names, rows_with(authors, is_wrong)
 
 
 def are_changed(names: pa.Array) -> NDArray[np.bool_]:
@@ -347,7 +346,7 @@ def _parse(raws: list[Raw]) -> pa.Table:
     return table.combine_chunks()
 
 
-def _columns(table: pa.Table, line: Integers, sequence: int, blocking: str) -> DocumentColumns:
+def _columns(table: pa.Table, line: Integers, sequence: int, names: AuthorNames) -> DocumentColumns:
     column = {name: _one_chunk(table[name]) for name in table.column_names}
     row, cited = _flattened(column["references"])
     _require(column["authors"].null_count == 0)
@@ -362,7 +361,7 @@ def _columns(table: pa.Table, line: Integers, sequence: int, blocking: str) -> D
         referenced_authors=_lists(column["referenced_authors"]),
         other_authors=_lists(column["other_authors"]),
         references=(row, cited),
-        authors=_authors(column["authors"].flatten(), authors, blocking),
+        authors=_authors(column["authors"].flatten(), authors, names),
     )
 
 
@@ -380,15 +379,11 @@ def _records(column: dict[str, pa.Array], line: Integers, sequence: int, authors
         title=column["title"].fill_null("").to_pylist(),
         year=year.cast(pa.int32()),
         authors=authors,
-        names=pa.ListArray.from_arrays(column["authors"].offsets, column["authors"].values.field("name")).to_pylist(),
     )
 
 
-def _authors(author: pa.Array, number: Integers, blocking: str) -> AuthorColumns:
+def _authors(author: pa.Array, number: Integers, names: AuthorNames) -> AuthorColumns:
     """The authors of all documents, of which each has a number of them."""
-    names = author_names(author.field("name"), author.field("block"), blocking)
-    if names is None:
-        raise UnusualError
     document = np.repeat(np.arange(len(number)), number)
     has_ids = "ids" in [field.name for field in author.type]
     return AuthorColumns(

@@ -103,6 +103,7 @@ def aff(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
     return count_codes(row, feature, names, weight)
 
 
+@lru_cache(maxsize=1 << 17)
 def _affiliation(text: str) -> Mapping[str, float]:
     """The features of one affiliation, of mass 1; several institutions share their half.
 

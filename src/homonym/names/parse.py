@@ -146,6 +146,8 @@ _NOISE = re.compile(r"""[\d()\[\]{}"!#$%&*+/:;<=>?@\\^_|~]+""")
 _NO_PERSON = re.compile(r"(?i)(\b(and others|et\W? al)\W*)+$|^\W*(others|no authors?( name available| listed)?)\W*$")
 _NO_PERSON_ENDS = ("et al", "others", "author", "available", "listed")
 _NOT_COMMON_ENDS = (*_NO_PERSON_ENDS, " M.D.", " M.D")
+# The words of `_NO_PERSON_ENDS` with which a simple name may end, in capitals.
+COMMON_ENDS_EXCLUDED = tuple(end.upper() for end in _NO_PERSON_ENDS if " " not in end)
 _DOTTED_DEGREE = re.compile(r" M\.D\.?(?=\s*$|\s*,| PhD)")
 _WORD = re.compile(r"[^\s.\-][^\s.]*\.?")
 _NOT_LETTERS = re.compile(r"[^A-Z\-]+")
@@ -164,12 +166,13 @@ _COMPOUND_SURNAMES = words_of("compound_surnames")
 # Capitalised words and initials, with the surname before a comma, before initials, or last. In a name in capitals, only
 # a word with a vowel is certainly a surname.
 _GIVEN = r"(?:[A-Z][a-z]+|(?:[A-Z]\.)+|[A-Z])"
-_COMMON = re.compile(
+COMMON = re.compile(
     rf"[A-Z][a-z]+, {_GIVEN}(?: {_GIVEN})*|[A-Z][a-z]+(?: [A-Z]\.?)+|({_GIVEN}(?: {_GIVEN})* [A-Z][a-z]+)|"
     r"([A-Z][a-z]+,? [A-Z]{2,3}|(?=[A-Z]*[AEIOUY])[A-Z]{3,} [A-Z]{1,2})"
 )
 # Words for which `_parse_common` is too simple.
-_SPECIAL = (_TITLES | _LOWER_CASE_PARTICLES | _PREFIXES | _GROUP_WORDS | set(_HONOURS) | {"MD", "THI"}) - set("DLOT")
+SPECIAL_WORDS = _TITLES | _LOWER_CASE_PARTICLES | _PREFIXES | _GROUP_WORDS | set(_HONOURS) | {"MD", "THI"}
+SPECIAL_WORDS -= set("DLOT")
 # Latin letters that are transliterated to one letter of the same case, whatever their neighbours are.
 _ACCENTS = {
     code: letter
@@ -235,11 +238,11 @@ def _parse_common(text: str) -> Name | None:
     """
     if not text.isascii():
         text = text.translate(_ACCENTS)
-    if not (found := _COMMON.fullmatch(text)) or text.endswith(_NOT_COMMON_ENDS):
+    if not (found := COMMON.fullmatch(text)) or text.endswith(_NOT_COMMON_ENDS):
         return None
     surname_last, letters = found.groups()
     words = text.upper().replace(",", " ").replace(".", " ").split()
-    if not _SPECIAL.isdisjoint(words):
+    if not SPECIAL_WORDS.isdisjoint(words):
         return None
     if letters:
         surname, given = words[0], tuple(words[1])

@@ -1,0 +1,141 @@
+"""The authors of documents that are referenced in the same run: features of type `ref` that no part can know.
+
+DuckDB finds the referenced documents. Their authors are then counted with integers in sorted arrays, because a database
+takes several times as long to group millions of texts. A slice of the referring documents is in memory at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from homonym.clustering.arrays import Integers, ranges, starts
+from homonym.collection.layout import SLOT_BITS
+
+if TYPE_CHECKING:
+    import duckdb
+
+# Number of names of referenced authors that are in memory at once.
+SLICE = 4_000_000
+
+# The columns of the table `referenced`.
+REFERENCED = pa.schema([("owner", pa.int64()), ("name", pa.int32()), ("count", pa.int32())])
+
+
+class _Citations(NamedTuple):
+    """References ordered by the document that refers, and the number of its authors."""
+
+    citing: Integers
+    cited: Integers
+    holders: Integers
+
+
+class _Authors(NamedTuple):
+    """The names of the authors of document i, counted from `first`, are `name[start[i]:start[i + 1]]`."""
+
+    name: NDArray[np.int32]
+    start: Integers
+    first: int
+
+    def number(self, documents: Integers) -> Integers:
+        """The number of authors of some documents."""
+        return self.start[documents - self.first + 1] - self.start[documents - self.first]
+
+    def of(self, documents: Integers) -> NDArray[np.int32]:
+        """The names of all authors of some documents."""
+        found: NDArray[np.int32] = self.name[ranges(self.start[documents - self.first], self.number(documents))]
+        return found
+
+
+def count_referenced_authors(connection: duckdb.DuckDBPyConnection, cited: str) -> None:
+    """Make the tables `referenced` (owner, name, count), `own_names` (name, feature), `ref_counts` (feature, holders).
+
+    `cited` is a query for references: sequence, that of the referenced document, holders, and times that it counts. The
+    numbers of names are in the order of the features.
+    """
+    connection.execute(
+        """CREATE OR REPLACE TABLE own_names AS
+           SELECT (row_number() OVER (ORDER BY own_name) - 1)::INTEGER AS name, own_name AS feature
+           FROM (SELECT DISTINCT own_name FROM mentions WHERE own_name IS NOT NULL)"""
+    )
+    connection.register("slice", REFERENCED.empty_table())
+    connection.execute("CREATE OR REPLACE TABLE referenced AS SELECT * FROM slice")
+    citations = _citations(connection, cited)
+    counts = np.zeros(_number_of_names(connection), np.int64)
+    if len(citations.citing):
+        for rows, holders in _slices(citations, _authors(connection, citations.cited)):
+            counts += _sum_by_name(rows, holders, len(counts))
+            connection.register("slice", rows)
+            connection.execute("INSERT INTO referenced SELECT * FROM slice")
+    connection.register("slice", pa.table({"name": np.arange(len(counts), dtype=np.int32), "holders": counts}))
+    connection.execute(
+        """CREATE OR REPLACE TABLE ref_counts AS
+           SELECT feature, holders FROM slice JOIN own_names USING (name) WHERE holders > 0"""
+    )
+    connection.unregister("slice")
+
+
+def _number_of_names(connection: duckdb.DuckDBPyConnection) -> int:
+    return int(connection.execute("SELECT count(*) FROM own_names").fetchall()[0][0])
+
+
+def _citations(connection: duckdb.DuckDBPyConnection, cited: str) -> _Citations:
+    columns = connection.execute(cited).fetchnumpy()
+    citing, found, holders, times = (
+        np.asarray(columns[name], np.int64) for name in ("sequence", "cited", "holders", "times")
+    )
+    order = np.argsort(citing, kind="stable")
+    if (times != 1).any():
+        order = np.repeat(order, times[order])
+    return _Citations(citing[order], found[order], holders[order])
+
+
+def _authors(connection: duckdb.DuckDBPyConnection, cited: Integers) -> _Authors:
+    """The names of the authors of all referenced documents."""
+    first, last = int(cited.min()), int(cited.max())
+    columns = connection.execute(
+        f"""SELECT owner >> {SLOT_BITS} AS sequence, n.name FROM mentions m JOIN own_names n ON n.feature = m.own_name
+            WHERE owner >> {SLOT_BITS} BETWEEN {first} AND {last}"""
+    ).fetchnumpy()
+    document, name = np.asarray(columns["sequence"], np.int64) - first, np.asarray(columns["name"], np.int32)
+    order = np.argsort(document, kind="stable")
+    return _Authors(name[order], starts(np.bincount(document, minlength=last - first + 1)), first)
+
+
+def _slices(citations: _Citations, authors: _Authors) -> Iterator[tuple[pa.Table, Integers]]:
+    """Rows of `referenced` in order, and for each the number of authors of its document."""
+    filled = starts(authors.number(citations.cited))
+    begin, end = 0, len(citations.citing)
+    while begin < end:
+        last = int(np.searchsorted(filled, filled[begin] + SLICE, side="right")) - 1
+        if last < end:  # all references of a document are in one slice
+            last = int(np.searchsorted(citations.citing, citations.citing[max(last - 1, begin)], side="right"))
+        yield _count(_Citations(*(column[begin:last] for column in citations)), authors)
+        begin = last
+
+
+def _count(citations: _Citations, authors: _Authors) -> tuple[pa.Table, Integers]:
+    """The rows of `referenced` of some references, and the numbers of authors of their documents."""
+    begins = np.flatnonzero(np.diff(citations.citing, prepend=-1))
+    rank = np.zeros(len(citations.citing), np.int64)
+    rank[begins[1:]] = 1
+    bits = int(authors.name.max(initial=0)).bit_length()
+    # One number for document and name, which sorts faster than both.
+    key = np.repeat(np.cumsum(rank) << bits, authors.number(citations.cited)) | authors.of(citations.cited)
+    key.sort()
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    count = np.diff(first, append=len(key))
+    found = key[first]
+    place, name = begins[found >> bits], found & ((1 << bits) - 1)
+    columns = [citations.citing[place] << SLOT_BITS, name.astype(np.int32), count.astype(np.int32)]
+    return pa.table(columns, schema=REFERENCED), citations.holders[place]
+
+
+def _sum_by_name(rows: pa.Table, holders: Integers, names: int) -> Integers:
+    """For each name, the sum of its counts in the bags of all mentions; exact below 2⁵³."""
+    weights = rows["count"].to_numpy() * holders
+    return np.bincount(rows["name"].to_numpy(), weights, names).astype(np.int64)
