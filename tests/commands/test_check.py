@@ -23,12 +23,14 @@ from homonym.corpus.epoch import file_digest
 from homonym.errors import InputError
 from homonym.io.result_directory import (
     AUTHORS,
+    BAGS,
     CORPUS,
     DECISIONS,
     DOCUMENTS,
     EVENTS,
     IDS,
     LOG,
+    MARKER,
     MENTIONS,
     REPORT,
     SETTINGS,
@@ -86,6 +88,29 @@ def test_missing_and_cut_files(name: str, result: Path) -> None:
     assert f"{name}: it cannot be read" in only_problem(result)
     (result / name).unlink()
     assert f"{name}: it is missing" in only_problem(result)
+
+
+def test_missing_bags_of_a_fresh_result_are_found_and_made_again(result: Path, made: Path) -> None:
+    (result / BAGS).unlink()
+    assert only_problem(result).endswith("bags.parquet: it is missing; homonym check --repair makes it again.")
+    assert BAGS in check(result, repair=True).repaired
+    assert (result / BAGS).read_bytes() == (made / BAGS).read_bytes()
+
+
+def test_results_of_an_older_format_need_no_bags(result: Path) -> None:
+    (result / BAGS).unlink()
+    (result / MARKER).write_bytes(b"homonym result, format 1\n")
+    assert check(result).is_sound
+
+
+def test_changed_settings_of_a_fresh_result_are_found(result: Path, tmp_path: Path) -> None:
+    text = (result / SETTINGS).read_text()
+    (result / SETTINGS).write_text("# a remark\n" + text)
+    assert check(result).is_sound
+    (result / SETTINGS).write_text(text.replace("kappa = 7.0", "kappa = 8.0"))
+    assert "settings.toml: kappa is another one than in run.json" in only_problem(result)
+    with pytest.raises(InputError, match=r"settings\.toml: kappa is another one than in run\.json"):
+        update(result, write(tmp_path / "new.jsonl", FILLERS[8:10]))
 
 
 @pytest.mark.parametrize(

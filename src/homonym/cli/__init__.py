@@ -12,6 +12,9 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line and exit, as `app.main` does; Ctrl-C ends it cleanly while modules are imported, too."""
+    from homonym.cli.environment import open_standard_files
+
+    open_standard_files()
     try:
         from homonym.cli import app
     except KeyboardInterrupt:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from homonym import __version__
+from homonym.cli.environment import lack, require_memory
 from homonym.cli.options import (
     AUTHORS,
     EXCEL,
@@ -72,6 +73,7 @@ def cli() -> None:
     Example:
       homonym disambiguate records.jsonl -o authors.csv
     """
+    require_memory()
 
 
 @cli.command()
@@ -687,7 +689,8 @@ def main() -> None:
     Exit status: 0 if everything was done, 1 if a check found problems, 2 for wrong usage, input or output, 130 after
     Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.
     """
-    print_any_name(sys.stdout)
+    if sys.stdout is not None:  # it may be closed
+        print_any_name(sys.stdout)
     with signals_as_interrupts() as signals:
         status = _status(signals)
     sys.exit(status)
@@ -697,7 +700,8 @@ def _status(signals: list[int]) -> int:
     """Run the command, report what went wrong, and return the exit status; `signals` gets those that came."""
     try:
         status = cli.main(standalone_mode=False)  # a number if a command ended with an exit status
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.ClickException as wrong:
         wrong.show()
         return 2
@@ -717,9 +721,12 @@ def _failed(broken: Exception) -> int:
     """Report an error that a user can fix; returns the exit status. Others are errors of this program."""
     if isinstance(broken, HomonymError):
         _report(f"{broken}", broken)
+    elif reason := lack(broken):
+        _report(reason, broken)
     elif isinstance(broken, OSError):
         _report(f"{broken.strerror or broken}{f': {broken.filename}' if broken.filename else ''}.", broken)
-        discard_output(sys.stdout)
+        if sys.stdout is not None:
+            discard_output(sys.stdout)
     else:
         raise broken
     return 2

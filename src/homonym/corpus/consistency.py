@@ -49,6 +49,7 @@ from homonym.io.result_directory import (
     SETTINGS,
     UNDECIDED,
     VARIANTS,
+    has_present_format,
 )
 from homonym.io.tables import columnar_batches, look_up
 from homonym.schema import AUTHOR_SUMMARIES, EVENT_ROWS, ID_ROWS, RENAMED_ROWS, STORED_BAGS
@@ -287,6 +288,8 @@ def _broken_files(result: Path) -> Iterator[Inconsistency]:
         required |= {MASSES, DOCUMENTS, FREQUENCIES, NAMES}
     if (result / CORPUS).exists():
         required |= {IDS, EVENTS}
+    elif FREQUENCIES in required and has_present_format(result):
+        required.add(BAGS)  # later, the note of the last update says whether it must be there
     for name, read in readers.items():
         path = result / name
         if not os.path.lexists(path):

@@ -29,7 +29,7 @@ from homonym.collection.result_statistics import ResultStatistics
 from homonym.constraints.evidence import read_user_pairs
 from homonym.corpus.assignment import Epoch
 from homonym.corpus.intake import DocumentChanges
-from homonym.errors import InputError
+from homonym.errors import HomonymError, InputError
 from homonym.io.inputs import unreadable
 from homonym.io.outputs import write_json
 from homonym.io.result_directory import (
@@ -38,10 +38,12 @@ from homonym.io.result_directory import (
     DOCUMENTS,
     FILES,
     FREQUENCIES,
+    LOG,
     MARKER,
     MENTIONS,
     NEW_FEATURES,
     PAIRS,
+    SETTINGS,
 )
 from homonym.io.tables import look_up, reading_result_file, write_table
 from homonym.schema import STATISTICS
@@ -114,13 +116,28 @@ def file_digest(path: Path) -> dict[str, Any]:
 
 
 def changed_files(result: Path, note: CorpusNote) -> Iterator[tuple[str, str]]:
-    """Files that were changed or removed after the last update, each with what is wrong with it."""
+    """Files that were changed or removed after the last update, each with what is wrong with it.
+
+    Before the first update there are no digests, but the log of the run has the settings, too.
+    """
+    if SETTINGS not in note.files and (key := _changed_setting(result)):
+        yield SETTINGS, f"{key} is another one than in {LOG}, so it was changed after the run"
     for name, digest in note.files.items():
         path = result / name
         if not path.is_file():
             yield name, "it is missing, although the last update wrote it"
         elif file_digest(path) != digest:
             yield name, "it was changed after the last update"
+
+
+def _changed_setting(result: Path) -> str | None:
+    """A setting that differs from the log of the run; None if there is none, or if a file cannot be read."""
+    try:
+        logged = orjson.loads((result / LOG).read_bytes())["settings"]
+        present = orjson.loads(orjson.dumps(load_settings(result).spelled_out()))
+        return next((key for key in present if key in logged and logged[key] != present[key]), None)
+    except (HomonymError, OSError, ValueError, KeyError, TypeError):  # which is reported elsewhere
+        return None
 
 
 @dataclass(frozen=True)

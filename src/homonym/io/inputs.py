@@ -205,6 +205,8 @@ class Source:
 
     def _open_file(self) -> Any:
         if self.path == STANDARD_INPUT:
+            if sys.stdin is None:
+                raise InputError("standard input is closed; name a file, or send the records through a pipe.")
             return sys.stdin.buffer
         return self._closed_later(open_input(self.path))
 

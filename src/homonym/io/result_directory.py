@@ -92,6 +92,11 @@ def is_result(path: Path) -> bool:
         os.close(opened)
 
 
+def has_present_format(result: Path) -> bool:
+    """Whether a result has the files of the present format."""
+    return (result / MARKER).read_bytes() == MARKER_TEXT
+
+
 def require_result(path: str | Path, *files: str) -> Path:
     """The path of a result directory; fails if it is none, or lacks one of these files."""
     folder = Path(path)
@@ -206,7 +211,7 @@ def changed_directory(path: Path, state: ResultState | None = None) -> Iterator[
         os.mkdir(folder)
         try:
             _link_files(target, folder)
-            if (folder / MARKER).read_bytes() != MARKER_TEXT:  # an older format
+            if not has_present_format(folder):
                 (folder / MARKER).unlink()
                 _write_marker(folder)
             yield folder

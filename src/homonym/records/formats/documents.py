@@ -6,6 +6,7 @@ documents, `homonym extract` writes mentions. All their fields are used.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
@@ -69,7 +70,10 @@ def parse_document(line: bytes, context: object = None) -> Parsed:
     ('author', 'author 1 has no name')
     ('field', "year 'n.d.' is not a year")
     """
-    return _parse_object(load_object(line), has_markup=_has_markup(line))
+    raw = load_object(line)
+    if line.count(b'"authors"') > 1:  # a whole check, as in `StoredLines`, would cost 5 % of reading
+        _require_distinct_keys(line)
+    return _parse_object(raw, has_markup=_has_markup(line))
 
 
 def _parse_object(raw: dict[str, Any], *, has_markup: bool) -> Parsed:
@@ -129,7 +133,8 @@ def plain_line(line: bytes) -> bytes:
         return line
     try:
         raw = json_object(line)
-    except ValueError:  # which the parser reports
+        _require_each_key_once(line, raw)
+    except (ValueError, BrokenRecordError):  # which the parser reports
         return line
     authors = raw.get("authors")
     if isinstance(authors, list):
@@ -149,6 +154,46 @@ def load_object(line: bytes) -> dict[str, Any]:
         return json_object(line)
     except ValueError as error:
         raise BrokenRecordError(str(error)) from None
+
+
+def _number_of_keys(raw: dict[str, Any]) -> int:
+    """The number of different keys in an object and in the objects inside of it.
+
+    >>> _number_of_keys({"id": "a", "authors": [{"name": "Doe, J", "ids": {"orcid": ""}}, None]})
+    5
+    """
+    number = len(raw)
+    for value in raw.values():
+        for inner in value if isinstance(value, list) else (value,):
+            if isinstance(inner, dict):
+                number += _number_of_keys(inner)
+    return number
+
+
+def _require_each_key_once(line: bytes, raw: dict[str, Any]) -> None:
+    """Fail if a line has a key twice in one object; `raw` is what was parsed from it."""
+    # Nearly always there are as many keys in the text as in the objects, and that is seen quickly.
+    if line.count(b'":') != _number_of_keys(raw) or b'" :' in line or b"\t" in line:
+        _require_distinct_keys(line)
+
+
+def _require_distinct_keys(line: bytes) -> None:
+    """Fail if an object has a key twice: parsers silently take the last value.
+
+    >>> _require_distinct_keys(b'{"id": "a", "authors": [{"name": "Doe, J", "name": "Roe, K"}]}')
+    Traceback (most recent call last):
+    homonym.records.model.BrokenRecordError: 'name' is given twice in one object
+    """
+
+    def distinct(pairs: list[tuple[str, Any]]) -> None:
+        known: set[str] = set()
+        for key, _ in pairs:
+            if key in known:
+                raise BrokenRecordError(f"{key[:60]!r} is given twice in one object")
+            known.add(key)
+
+    # Numbers are not parsed: Python refuses very long ones.
+    json.loads(line, object_pairs_hook=distinct, parse_int=str, parse_float=str)
 
 
 def identifier(raw: dict[str, Any], key: str) -> str:
@@ -381,6 +426,7 @@ class StoredLines:
     def parse(self, line: bytes, context: object = None) -> Parsed:
         """Read one document, see `parse_document`."""
         self._raw = load_object(line)
+        _require_each_key_once(line, self._raw)
         return _parse_object(self._raw, has_markup=_has_markup(line))
 
     def stored(self, text: bytes, document: Document) -> bytes:
@@ -425,6 +471,7 @@ def parse_mention(line: bytes) -> Mention:
     'DOE, J'
     """
     raw = load_object(line)
+    _require_each_key_once(line, raw)
     if "authors" in raw and "mention_id" not in raw:
         raise BrokenRecordError("this is a document, not a mention with bags (use homonym disambiguate)")
     name = raw.get("name") if isinstance(raw.get("name"), str) else None
