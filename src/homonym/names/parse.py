@@ -25,6 +25,8 @@ from typing import NamedTuple
 
 from anyascii import anyascii
 
+from homonym.records.fields.degrees import DEGREES
+
 
 @cache
 def lines_of(name: str, package: str = "homonym.names") -> tuple[str, ...]:
@@ -123,7 +125,7 @@ def decode_name(text: str) -> Name:
 _NO_NAME = Name("", "", (), "")
 _TITLES = words_of("titles")
 # Degrees have the value "", suffixes their normal form.
-_HONOURS = {word: "".join(form) for word, *form in map(str.split, lines_of("honours"))}
+_HONOURS = dict.fromkeys(DEGREES, "") | {word: form for word, form in map(str.split, lines_of("suffixes"))}
 # Words that begin a surname: anywhere in a name; also those only inside of it; also those only in lower case.
 _PARTICLES = words_by_kind("particles")["anywhere"]
 _INNER_PARTICLES = _PARTICLES | words_by_kind("particles")["inside"]

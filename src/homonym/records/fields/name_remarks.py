@@ -1,4 +1,4 @@
-"""Remarks that sources write into the names of authors: e-mail addresses, ORCIDs, roles, numbers of affiliations.
+"""Remarks that sources write into the names of authors: e-mail addresses, ORCIDs, roles, degrees, affiliation numbers.
 
 EBSCO has "Doe, Jane1 (AUTHOR) j@x.org", repositories have "Doe, Jane (ORCID: 0000-…)", web forms "Jane Doe <j@x.org>".
 """
@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import address_and_emails
+from homonym.records.fields.degrees import DEGREE_OR_TITLE, without_degrees
 from homonym.records.fields.markup import ENTITY, plain_text
 
 _CONTROLS = dict.fromkeys([*range(0x20), 0x7F]) | dict.fromkeys(range(0x09, 0x0E), " ")
 _DIGIT = "[0-9¹²³⁰-⁹]"
 #: What every name with remarks has, in the notation of Python and of Arrow.
-REMARK = r"[\x00-\x1f\x7f@&(0-9¹²³⁰-⁹]"
-_SUSPICIOUS = re.compile(REMARK)
+REMARK = rf"[\x00-\x1f\x7f@&(0-9¹²³⁰-⁹]|{DEGREE_OR_TITLE}"
+_SUSPICIOUS = re.compile(REMARK, re.IGNORECASE)
 _ROLE = re.compile(r"\s?\((?:author|aut)\)", re.IGNORECASE)
 # Numbers directly behind the last letter or full stop of a name with several words; "Wei Wang 0001" is one of DBLP's.
 _NUMBERS = re.compile(rf"(?<=[^\W\d_]|\.){_DIGIT}{{1,3}}+(?:\s?[,;]\s?{_DIGIT}{{1,3}}+)*+(?=[\s*†‡§]*$)")
@@ -42,6 +43,8 @@ def without_remarks(name: str) -> PlainName | None:
     '0000-0002-1825-0097'
     >>> without_remarks("Doe, Jane"), without_remarks("j@x.org"), without_remarks("Karel D&#x27;Or").name
     (None, None, "Karel D'Or")
+    >>> without_remarks("Smith, John, MD, PhD").name, without_remarks("Dr. Jane Doe").name
+    ('Smith, John', 'Jane Doe')
     """
     if not _SUSPICIOUS.search(name):
         return None
@@ -56,5 +59,5 @@ def without_remarks(name: str) -> PlainName | None:
     plain = _ROLE.sub("", plain).strip()
     if " " in plain and "&" not in plain:
         plain = _NUMBERS.sub("", plain)
-    plain = _GAPS.sub(",", " ".join(plain.split())).strip(" ,")
+    plain = without_degrees(_GAPS.sub(",", " ".join(plain.split())).strip(" ,"))
     return PlainName(plain, emails, orcid or "") if plain and plain != name and not plain.isnumeric() else None

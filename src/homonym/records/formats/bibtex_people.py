@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, add_emails, emails_in, remove_repeats
+from homonym.records.fields.degrees import is_degree, without_degrees
 from homonym.records.fields.markup import (
     collapse_spaces,
     latex_lines,
@@ -137,8 +138,15 @@ def _from_labels(name: str) -> str:
 
 
 def _in_order(name: str) -> str:
-    """BibTeX's "von Last, Jr, First" in the order "Family, Given, Suffix"."""
+    """BibTeX's "von Last, Jr, First" in the order "Family, Given, Suffix"; degrees are left out.
+
+    >>> _in_order("van Doe, Jr, Jane"), _in_order("Smith, John, MD"), _in_order("Smith, PhD, John")
+    ('van Doe, Jane, Jr', 'Smith, John', 'Smith, John')
+    """
     parts = [part.strip() for part in name.split(",")]
+    if len(parts) > 2:
+        parts = [parts[0], *(part for part in parts[1:] if not is_degree(part))]
+        parts = without_degrees(", ".join(parts)).split(", ")
     if len(parts) == 3 and not (_is_suffix(parts[2]) and not _is_suffix(parts[1])):
         parts = [parts[0], parts[2], parts[1]]
     return ", ".join(part for part in parts if part)

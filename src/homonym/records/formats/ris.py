@@ -18,6 +18,7 @@ from homonym.io.inputs import Source
 from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, add_shared_address, remove_repeats
 from homonym.records.fields.contributors import note_contributor
+from homonym.records.fields.degrees import without_degrees
 from homonym.records.fields.exported_ids import AUTHORS_FIELD, CONTRIBUTORS_FIELD, DOCUMENT_FIELD
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import AuthorIndex, is_group, is_placeholder, scopus_cited_authors, surname_first
@@ -394,6 +395,8 @@ def _entries(text: str) -> list[str]:
 
     >>> _entries("Doe, J.; Roe, A."), _entries("Doe, John, Jr."), _entries("Doe, John and Roe, Ann")
     (['Doe, J.', 'Roe, A.'], ['Doe, John, Jr.'], ['Doe, John', 'Roe, Ann'])
+    >>> _entries("Smith, John, MD, PhD"), _entries("Doe, Jane, Roe, Richard")
+    (['Smith, John'], ['Doe, Jane', 'Roe, Richard'])
     >>> _entries("John Doe, Ann Roe, Li Xu"), _entries("Doe, J., Roe, A."), _entries("Health and Safety Executive")
     (['John Doe', 'Ann Roe', 'Li Xu'], ['Doe, J.', 'Roe, A.'], ['Health and Safety Executive'])
     """
@@ -406,14 +409,15 @@ def _entries(text: str) -> list[str]:
         several = [part.strip(", ") for part in text.split(" and ")]
         if all(" " in part for part in several):
             return [entry for part in several for entry in _entries(part)]
-    return _between_commas(text) if text.count(",") > 1 else [text]
+    return _between_commas(without_degrees(text)) if text.count(",") > 1 else [text]
 
 
 def _between_commas(text: str) -> list[str]:
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if len(parts) > 2 and all(" " in part for part in parts):
         return parts
-    if len(parts) > 3 and len(parts) % 2 == 0 and all(map(_INITIALS.fullmatch, parts[1::2])):
+    are_pairs = all(map(_INITIALS.fullmatch, parts[1::2])) or all(" " not in part for part in parts[::2])
+    if len(parts) > 3 and len(parts) % 2 == 0 and are_pairs:
         return [f"{surname}, {initials}" for surname, initials in zip(parts[::2], parts[1::2], strict=True)]
     return [text]
 

@@ -10,6 +10,7 @@ from homonym.errors import counted
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address, address_and_emails, emails_in
 from homonym.records.fields.contributors import note_contributor
+from homonym.records.fields.degrees import is_degree
 from homonym.records.fields.exported_ids import KIND as HOMONYM
 from homonym.records.fields.key_names import column_key
 from homonym.records.fields.markup import plain_text
@@ -115,6 +116,8 @@ def _names_between_commas(text: str) -> list[str]:
         part = part.strip()
         if parts and part.lower() in SUFFIXES:
             parts[-1] += f", {part}"
+        elif parts and " " in parts[-1] and (is_degree(part) or part in {"MD", "M.D."}):
+            continue  # "Jane Doe, MD, PhD, Richard Roe"
         elif part:
             parts.append(part)
     if len(parts) == 2 and not all(" " in part for part in parts):
