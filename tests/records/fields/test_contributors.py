@@ -38,7 +38,18 @@ GROUPS = (
     "A B C I n v e s t i g a t o r s",
 )  # fmt: skip
 EDITORS = ("Doe, Jane (Ed.)", "Jane Doe (eds)", "Doe, Jane [editor]", "Doe, J., Ed.")
-MISSING = ("Anonymous", "[Anonymous]", "N/A", "et al.", "No author listed", ":", "unknown", "The Editors", "Staff", "j@x.org")
+MISSING = (
+    "Anonymous",
+    "[Anonymous]",
+    "N/A",
+    "et al.",
+    "No author listed",
+    ":",
+    "unknown",
+    "The Editors",
+    "Staff",
+    "j@x.org",
+)
 PEOPLE = (
     "Doe, Jane", "Jane Doe", "Doe, Ed.", "Nguyen The Anh", "W. H. Center", "In Ho Kim", "Na, Li",
     "Peter Hirsch and Dagmar Kain", "Duke of Wellington, Arthur",

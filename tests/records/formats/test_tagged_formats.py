@@ -133,6 +133,10 @@ def test_ris_notes_invalid_year(read: Read) -> None:
         (["A1  - Doe, J.", "AU  - Roe, A."], ["Doe, J.", "Roe, A."]),
         (["AU  - Doe,"], ["Doe"]),
         (["AU  - Doe,", "      Jane"], ["Doe, Jane"]),
+        (["AU  - Smith, John, MD, PhD", "AU  - Roe, Ann"], ["Smith, John", "Roe, Ann"]),
+        (["AU  - Smith, J., MD, MS"], ["Smith, J."]),
+        (["AU  - Doe, Jane, Roe, Richard"], ["Doe, Jane", "Roe, Richard"]),
+        (["AU  - Smith, J., Jr., Ph.D."], ["Smith, J., Jr."]),
     ],
 )
 def test_ris_author_lists(read: Read, lines: list[str], expected: list[str]) -> None:
@@ -159,7 +163,7 @@ def test_ris_author_lists(read: Read, lines: list[str], expected: list[str]) -> 
 )
 def test_ris_skips_placeholders_and_groups(read: Read, nobody: str) -> None:
     document = one(read, f"AU  - {nobody}", "AU  - Doe, J.")
-    assert [(author.position, author.name) for author in document.authors] == [(0, "Doe, J.")]
+    assert [(author.position, author.name) for author in document.authors] == [(1, "Doe, J.")]
 
 
 def test_ris_notes_author_without_name() -> None:

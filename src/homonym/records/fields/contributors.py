@@ -43,7 +43,8 @@ _EDITOR = re.compile(
 #: What every name has that `set_apart_contributors` changes or removes: a quick check of many names, which few people
 #: match.
 SUSPICIOUS = (
-    rf"(?i){GROUP_WORD.pattern}|{EAST_ASIAN_GROUP.pattern}|{REMARK}|{SPACED}|collaborations| (?:of|for|the|and|für) |[(\[:]"
+    rf"(?i){GROUP_WORD.pattern}|{EAST_ASIAN_GROUP.pattern}|{REMARK}|{SPACED}"
+    r"|collaborations| (?:of|for|the|and|für) |[(\[:]"
     r"|,[^,]*, ?ed|^\W*(?:anon|auth|and|e\W*d|e\W*t|n\W*a|no|nul|oth|s\W*t\W*a\W*f|the|unk|var)"
 )
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 
+from homonym.records.fields.people import SUFFIXES
+
 
 def _degrees(kind: str) -> frozenset[str]:
-    lines = files("homonym.records.fields").joinpath("degrees.txt").read_text("utf-8").splitlines()
+    lines = files("homonym.records.fields").joinpath("data", "degrees.txt").read_text("utf-8").splitlines()
     found = (line.removeprefix(f"{kind}: ") for line in lines if line.startswith(f"{kind}: "))
     return frozenset(word for words in found for word in words.split())
 
@@ -53,6 +55,8 @@ def without_degrees(name: str) -> str:
     ['Smith, John', 'Jane Doe', 'Smith, John', 'Doe J, MA']
     >>> [without_degrees(name) for name in ("Doe, MD", "Rahman, Md", "De Souza, MD", "Ma, Jun", "Smith, J., Jr., MD")]
     ['Doe, MD', 'Rahman, Md', 'De Souza, MD', 'Ma, Jun', 'Smith, J., Jr.']
+    >>> without_degrees("Smith, Jr., MA"), without_degrees("Smith, Jr., Ann, MA")
+    ('Smith, Jr., MA', 'Smith, Jr., Ann')
     >>> [without_degrees(name) for name in ("Prof. Dr. med. Jane Doe", "Doe, Dr. Jane", "Dr.-Ing. Doe, J", "Doe, Dr")]
     ['Jane Doe', 'Doe, Jane', 'Doe, J', 'Doe, Dr']
     """
@@ -70,13 +74,13 @@ def without_degrees(name: str) -> str:
     return ", ".join(parts) or name
 
 
-def is_degree(text: str) -> bool:
-    """Whether a text between commas is a degree wherever it stands, as in the list "Jane Doe, PhD, Richard Roe".
+def is_degree(text: str, *, has_given: bool = False) -> bool:
+    """Whether a text between commas is a degree, as in "Jane Doe, PhD, Richard Roe"; `has_given`: in "Doe, Jane, MA".
 
-    >>> is_degree("Ph.D."), is_degree("MPH"), is_degree("MA"), is_degree("Phil Doe")
-    (True, True, False, False)
+    >>> is_degree("Ph.D."), is_degree("MPH"), is_degree("MA"), is_degree("M.A.", has_given=True), is_degree("Phil Doe")
+    (True, True, False, True, False)
     """
-    return _letters(text).upper() in DEGREES
+    return _is_degree(_letters(text), has_given=has_given)
 
 
 def _letters(text: str) -> str:
@@ -86,7 +90,7 @@ def _letters(text: str) -> str:
 def _are_degrees(text: str, before: list[str]) -> bool:
     """Whether a text behind a comma is one degree or several, and no given names or initials."""
     words = [_letters(word) for word in text.replace("/", " ").split()]
-    has_given = len(before) > 1
+    has_given = any(_letters(part).lower() not in SUFFIXES for part in before[1:])
     if _is_degree(_letters(text), has_given=has_given) or all(_is_degree(word, has_given=has_given) for word in words):
         return has_given or not _letters(text).isupper() or _is_whole(before[0])
     return False

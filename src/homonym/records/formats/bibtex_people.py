@@ -46,13 +46,11 @@ def authors_of(value: str, notes: list[Note]) -> tuple[list[Author], list[str]]:
     """
     authors: list[Author] = []
     others: list[str] = []
-    position = 0
     text = collapse_spaces(without_macros(value))
     require_few_authors(text.lower().count(" and "))
-    for piece in _pieces(text):
+    for position, piece in enumerate(_pieces(text)):
         if _USUAL.fullmatch(piece):
             authors.append(Author(position, piece))
-            position += 1
             continue
         name, further, problem = _person(piece)
         if problem:
@@ -60,7 +58,6 @@ def authors_of(value: str, notes: list[Note]) -> tuple[list[Author], list[str]]:
         if name:
             dblp = _HOMONYM.fullmatch(name)
             authors.append(Author(position, dblp[1] if dblp else name, ids={"dblp": name} if dblp else {}))
-        position += bool(name or (problem and problem[0] != "contributor"))
         others += further
     return authors, others
 
@@ -250,13 +247,11 @@ def _corresponding(address: str, index: FullNameIndex) -> set[int]:
 
 
 def _add_author_ids(authors: list[Author], index: FullNameIndex, kind: str, text: str, notes: list[Note]) -> None:
-    """Add the identifiers in "Doe, Jane/0000-0002-1825-0097 Roe, R/…"; of several, an author keeps the first."""
+    """Add the identifiers in "Doe, Jane/0000-0002-1825-0097 Roe, R/…"."""
     name, *rest = text.split("/")
     for piece in rest:
         written, _, following = piece.partition(" ")
-        identifier = identifiers.normalise(kind, written)
-        if identifier is None:
-            notes.append(("field", f"{written!r} of {name.strip()} is not a valid {identifiers.TITLES[kind]}"))
-        elif (number := index.find(name.strip())) is not None:
-            authors[number].ids.setdefault(kind, identifier)
+        number = index.find(name.strip())
+        ids = {} if number is None else authors[number].ids
+        identifiers.add(ids, kind, written, notes, of=name.strip())
         name = following

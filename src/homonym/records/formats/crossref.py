@@ -118,18 +118,15 @@ def _first(value: Any, name: str, notes: list[Note]) -> str:
 def _authors(entries: Any, notes: list[Note]) -> list[Author]:
     """The persons in the order of the list. The field "sequence" only marks the first one."""
     authors: list[Author] = []
-    position = 0
-    for entry in list_field(entries, "author", notes):
+    for position, entry in enumerate(list_field(entries, "author", notes)):
         if group := _group(entry):
             note_contributor(group, notes)
-            continue
-        if name := _name(entry):
+        elif name := _name(entry):
             affiliations, emails = _affiliations(entry.get("affiliation"))
             ids = orcid(entry["ORCID"], notes) if "ORCID" in entry else {}
             authors.append(Author(position, name, affiliations, emails, None, None, ids))
         else:
             notes.append(("author", f"author {position} has no name"))
-        position += 1
     return authors
 
 

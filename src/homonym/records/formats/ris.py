@@ -18,10 +18,17 @@ from homonym.io.inputs import Source
 from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, add_shared_address, remove_repeats
 from homonym.records.fields.contributors import note_contributor
-from homonym.records.fields.degrees import without_degrees
+from homonym.records.fields.degrees import is_degree, without_degrees
 from homonym.records.fields.exported_ids import AUTHORS_FIELD, CONTRIBUTORS_FIELD, DOCUMENT_FIELD
 from homonym.records.fields.markup import plain_text
-from homonym.records.fields.people import AuthorIndex, is_group, is_placeholder, scopus_cited_authors, surname_first
+from homonym.records.fields.people import (
+    SUFFIXES,
+    AuthorIndex,
+    is_group,
+    is_placeholder,
+    scopus_cited_authors,
+    surname_first,
+)
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, split_at
 from homonym.records.parsing.tagged_lines import (
@@ -348,13 +355,17 @@ def authors_of(fields: list[Field], tags: Tags, notes: list[Note]) -> list[Autho
             note_contributor(f"{name} (Ed.)", notes)
     for group in filter(None, map(plain_text, tags.get(GROUPS, ()))):
         note_contributor(group, notes)
-    for position, (name, orcid) in enumerate(_names(tags, notes)):
+    for position, (name, orcid) in enumerate(_names(tags)):
+        if is_name(name) and _is_contributor(name):
+            note_contributor(name.rstrip(", "), notes)
+            continue
+        name = name.rstrip(", ")
         if not is_name(name):
             notes.append(("author", f"author {position} has no name"))
             continue
         authors.append(Author(position, name))
         if orcid:
-            _add_orcid(authors[-1], orcid, notes)
+            identifiers.add(authors[-1].ids, "orcid", orcid, notes)
     if authors and not tags.keys().isdisjoint(("AD", "AI", "OI", "M1", "N1")):
         index = _AuthorsByName(authors)
         _add_orcids(authors, index, tags, notes)
@@ -363,22 +374,19 @@ def authors_of(fields: list[Field], tags: Tags, notes: list[Note]) -> list[Autho
     return remove_repeats(authors)
 
 
-def _names(tags: Tags, notes: list[Note]) -> Iterator[tuple[str, str]]:
-    """The names of persons, each with the ORCID behind it. Some exports list all authors twice, as AU and as A1."""
+def _names(tags: Tags) -> Iterator[tuple[str, str]]:
+    """The names in the author fields, each with the ORCID behind it. Some exports list all twice, as AU and as A1."""
     listed: set[str] = set()
     for tag in [tag for tag in tags if tag in _AUTHOR_TAGS]:
         entries = [_without_orcid(entry) for value in tags[tag] for entry in _entries(plain_text(value))]
-        for name, orcid in entries:
-            if name in listed:
-                continue
-            if not (is_placeholder(name) or is_group(name) or (name[-1:] == "," and _is_marked(name))) or not is_name(
-                name
-            ):
-                yield name.rstrip(", "), orcid
-            else:
-                note_contributor(name.rstrip(", "), notes)
+        yield from (entry for entry in entries if entry[0] not in listed)
         if "AU" in tags and "A1" in tags:
             listed.update(name for name, _ in entries)
+
+
+def _is_contributor(name: str) -> bool:
+    """Whether an entry is no person."""
+    return is_placeholder(name) or is_group(name) or (name[-1:] == "," and _is_marked(name))
 
 
 def _is_marked(name: str) -> bool:
@@ -409,17 +417,25 @@ def _entries(text: str) -> list[str]:
         several = [part.strip(", ") for part in text.split(" and ")]
         if all(" " in part for part in several):
             return [entry for part in several for entry in _entries(part)]
-    return _between_commas(without_degrees(text)) if text.count(",") > 1 else [text]
+    return _between_commas(text) if text.count(",") > 1 else [text]
 
 
 def _between_commas(text: str) -> list[str]:
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if len(parts) > 2 and all(" " in part for part in parts):
         return parts
-    are_pairs = all(map(_INITIALS.fullmatch, parts[1::2])) or all(" " not in part for part in parts[::2])
-    if len(parts) > 3 and len(parts) % 2 == 0 and are_pairs:
+    plain = without_degrees(text)
+    if plain != text and not all(map(_is_family, parts[2::2])):
+        return _between_commas(plain)
+    has_initials = all(map(_INITIALS.fullmatch, parts[1::2]))
+    if len(parts) > 3 and len(parts) % 2 == 0 and (has_initials or all(" " not in part for part in parts[::2])):
         return [f"{surname}, {initials}" for surname, initials in zip(parts[::2], parts[1::2], strict=True)]
     return [text]
+
+
+def _is_family(text: str) -> bool:
+    """Whether a text at the place of a family name may be one, and is no degree and no suffix."""
+    return text.lower() not in SUFFIXES and not is_degree(text, has_given=True)
 
 
 def _without_orcid(text: str) -> tuple[str, str]:
@@ -430,13 +446,6 @@ def _without_orcid(text: str) -> tuple[str, str]:
     """
     found = identifiers.split_at_orcids(text)
     return (identifiers.without_orcid_label(found[0][0]), found[0][1]) if found else (text, "")
-
-
-def _add_orcid(author: Author, text: str, notes: list[Note]) -> None:
-    if orcid := identifiers.orcid(text):
-        author.ids.setdefault("orcid", orcid)
-    else:
-        notes.append(("field", f"{text!r} is not a valid ORCID"))
 
 
 def _add_orcids(authors: list[Author], index: _AuthorsByName, tags: Tags, notes: list[Note]) -> None:
@@ -451,7 +460,7 @@ def _add_orcids(authors: list[Author], index: _AuthorsByName, tags: Tags, notes:
             if owner is None:
                 notes.append(("field", f"ORCID {orcid} follows {name!r}, which is not an author of this record"))
             else:
-                _add_orcid(authors[owner], orcid, notes)
+                identifiers.add(authors[owner].ids, "orcid", orcid, notes)
 
 
 def _add_named_addresses(authors: list[Author], index: _AuthorsByName, tags: Tags) -> None:

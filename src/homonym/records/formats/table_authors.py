@@ -116,7 +116,7 @@ def _names_between_commas(text: str) -> list[str]:
         part = part.strip()
         if parts and part.lower() in SUFFIXES:
             parts[-1] += f", {part}"
-        elif parts and " " in parts[-1] and (is_degree(part) or part in {"MD", "M.D."}):
+        elif parts and " " in parts[-1] and is_degree(part):
             continue  # "Jane Doe, MD, PhD, Richard Roe"
         elif part:
             parts.append(part)
@@ -160,7 +160,6 @@ def author_list(values: Values, separator: str | None, notes: list[Note]) -> lis
     cell = values.get("authors")
     authors: list[Author] = []
     places: list[int] = []
-    groups = 0
     entries = _entries(cell, separator, notes)
     require_few_authors(len(entries))
     for place, entry in enumerate(entries):
@@ -168,12 +167,11 @@ def author_list(values: Values, separator: str | None, notes: list[Note]) -> lis
         name = name_of(person)
         if folded(name) and (is_placeholder(name) or (isinstance(entry, str) and is_group(name))):
             note_contributor(name, notes)
-            groups += 1
         elif not is_placeholder(name):
-            authors.append(author_of(place - groups, name, person, notes))
+            authors.append(author_of(place, name, person, notes))
             places.append(place)
         elif not name and isinstance(cell, list):
-            notes.append(("author", f"author {place - groups} has no name"))
+            notes.append(("author", f"author {place} has no name"))
     if authors:
         _add_parallel(authors, places, len(entries), values, notes)
         _add_corresponding(authors, text_of(values.get("correspondence")))
