@@ -38,7 +38,7 @@ from benchmarks.writers.services import (
     write_semantic_scholar,
     write_semantic_scholar_line,
 )
-from benchmarks.writers.tagged import write_nbib, write_ovid, write_scopus_ris
+from benchmarks.writers.tagged import write_nbib, write_ovid, write_ovid_text, write_scopus_ris
 from benchmarks.writers.wos import WOS_COLUMNS, write_wos, write_wos_bibtex, write_wos_row
 from homonym.records.formats.documents import parse_document
 from homonym.records.model import Author, Document
@@ -158,6 +158,7 @@ EXPORTS = {
     "wos-bibtex": Export("bibtex", "bib", write_wos_bibtex, _MARK),
     "bibtex": Export("bibtex", "bib", write_bibtex),
     "ovid-ris": Export("ris", "ris", write_ovid),
+    "ovid": Export("ovid", "txt", write_ovid_text),
     "scopus-ris": Export("ris", "ris", write_scopus_ris),
     "nbib": Export("nbib", "nbib", write_nbib, b"\n"),
     "pubmed": Export(

@@ -25,7 +25,7 @@ from homonym.records.reader import format_of, read_documents
 FIRST, HOW_MANY = 700, 60
 
 TEXT = (
-    "wos", "wos-tab", "wos-bibtex", "bibtex", "ovid-ris", "scopus-ris", "nbib", "scopus", "refer", "refworks",
+    "wos", "wos-tab", "wos-bibtex", "bibtex", "ovid-ris", "ovid", "scopus-ris", "nbib", "scopus", "refer", "refworks",
     "noteexpress", "cochrane", "pubmed-text",
 )  # fmt: skip
 
@@ -76,6 +76,10 @@ CARRIED = {
     "ovid-ris": Carried(
         "title abstract year venue keywords referenced_authors", "doi", "{doi}", "orcid", "affiliations emails",
         name=lambda name: ovid_name(str(name)), only_corresponding="affiliations emails",
+    ),
+    "ovid": Carried(
+        "title abstract year venue keywords", "doi pmid", "{doi}", "", "affiliations emails",
+        name=lambda name: ovid_name(str(name)),
     ),
     "scopus-ris": Carried(
         "title abstract year venue keywords", "doi pmid scopus", "{scopus}", name=scopus_comma, without_owners=True,

@@ -29,7 +29,7 @@ from homonym.records.model import Author, Document, Note
 PREFERRED = (
     "documents", "table", "wos", "wos-tab", "scopus", "pubmed", "nbib", "europepmc", "openalex", "crossref", "datacite",
     "dimensions", "lens", "semanticscholar", "jats", "dblp", "arxiv", "arxiv-oai", "s2and", "aminer", "aminer-xml",
-    "marcxml", "mods", "ris", "bibtex", "pubmed-text", "cochrane", "zotero", "endnote-xml", "refer", "refworks",
+    "marcxml", "mods", "ris", "bibtex", "pubmed-text", "cochrane", "ovid", "zotero", "endnote-xml", "refer", "refworks",
     "noteexpress", "orcid",
 )  # fmt: skip
 

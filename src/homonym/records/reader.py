@@ -80,6 +80,7 @@ MODULES = {
     "wos": "wos",
     "wos-tab": "wos_tab",
     "nbib": "nbib",
+    "ovid": "ovid",
     "ris": "ris",
     "bibtex": "bibtex",
     "noteexpress": "noteexpress",

@@ -144,6 +144,21 @@ def test_ris_author_lists(read: Read, lines: list[str], expected: list[str]) -> 
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "AD  - Doe, Jane M. Ice Lab, Oslo. Electronic address: jane@ice.example.",
+        "AD  - Doe, Jane M., Ice Lab, Oslo, jane@ice.example",
+        "N1  - Export Date: 1 May 2025; Cited By: 1; Correspondence Address: J.M. Doe; Ice Lab, Oslo; "
+        "email: jane@ice.example; CODEN: ICEXX",
+    ],
+)
+def test_ris_address_behind_the_name_of_its_author(read: Read, line: str) -> None:
+    document = one(read, "AU  - Doe, Jane M.", "AU  - Roe, Ann", line)
+    assert [author.affiliations for author in document.authors] == [["Ice Lab, Oslo"], []]
+    assert [author.emails for author in document.authors] == [["jane@ice.example"], []]
+
+
+@pytest.mark.parametrize(
     "nobody",
     [
         "[No author name available]",

@@ -56,12 +56,15 @@ _WORDS_AND_COMMA = re.compile(r"[^\s,]+ [^,]+,")
 
 # "Doe, J.: address", "Doe, J., e-mail", "J. Doe, address". Bounded and possessive throughout: addresses can be long.
 _NAMED = re.compile(
-    r"([^:;@()]{2,60}+): ?"
+    r"((?:[^\W\d_]\.[ -]?){1,5}+[^,.;:@]{2,40}+)[,;] "
+    r"|([^:;@()]{2,60}+): ?"
     r"|([^,;@]{2,40}+,[^,;@]{1,40}+), (?=[^\s,]{1,80}@)"
-    r"|((?:[^\W\d_]\.[ -]?){1,5}+[^,.;:@]{2,40}+)[,;] "
 )
 _BRACKETED = re.compile(r"\(([^()]{2,5000}+)\) ?(?=\S)")
-_CORRESPONDENCE = re.compile(r"Correspondence Address: ([^;@]{2,80}+); ?")
+# Scopus writes one note for each remark, or one for all of them.
+_CORRESPONDENCE = re.compile(r"(?<![^;])\s?Correspondence Address: ([^;@]{2,80}+); ?")
+_NEXT_REMARK = re.compile(r"; (?!e-?mail)(?=[A-Z][A-Za-z ]{2,30}: )", re.IGNORECASE)
+_NAME_END = re.compile(r"\.,? |, ")
 _NEXT_ADDRESS = re.compile(r"\n(?=\S)|; ?")
 
 # Maximum length of a name before an address.
@@ -328,13 +331,15 @@ class _AuthorsByName:
         self._authors = authors
 
     def beginning(self, address: str) -> tuple[int | None, str]:
-        """The author whose name an address begins with, and the rest, as in Ovid's "Doe, Jane A. Department, Town"."""
-        end = address.find(". ", 0, _LONGEST_BEFORE_ADDRESS)
-        while end > 0:
+        """The author whose name an address begins with, and the rest.
+
+        Ovid has "Doe, Jane A. Department, Town", and EBSCO "Doe, Jane A., Department, Town".
+        """
+        for found in _NAME_END.finditer(address, 0, _LONGEST_BEFORE_ADDRESS):
+            end = found.start()
             place = self._places.get(address[:end], self._places.get(address[: end + 1]))
             if place is not None:
-                return place, address[end + 2 :]
-            end = address.find(". ", end + 1, _LONGEST_BEFORE_ADDRESS)
+                return place, address[found.end() :]
         return None, address
 
     def find(self, name: str) -> int | None:
@@ -469,8 +474,8 @@ def _add_named_addresses(authors: list[Author], index: _AuthorsByName, tags: Tag
         if value[:1] == "(" and (found := _BRACKETED.match(value)):
             _add_bracketed(authors, index, found[1], value[found.end() :])
     for value in tags.get("N1", ()):
-        if (found := _CORRESPONDENCE.match(value)) and (owner := index.find(surname_first(found[1]))) is not None:
-            add_address(authors[owner], value[found.end() :])
+        if (found := _CORRESPONDENCE.search(value)) and (owner := index.find(surname_first(found[1]))) is not None:
+            add_address(authors[owner], _NEXT_REMARK.split(value[found.end() :])[0])
 
 
 def _add_unnamed_addresses(authors: list[Author], index: _AuthorsByName, fields: list[Field], tags: Tags) -> None:
@@ -521,12 +526,12 @@ def _unassigned(authors: list[Author], index: _AuthorsByName, value: str) -> lis
     others = []
     several = _NEXT_ADDRESS.split(value) if ";" in value or "\n" in value else [value]
     for address in filter(None, map(str.strip, several)):
-        named = _NAMED.match(address) if ":" in address or "@" in address or address[1:2] == "." else None
-        name = next(filter(None, named.groups())) if named else ""
-        owner = index.find(surname_first(name)) if name else None
-        rest = address[named.end() :] if named else ""
-        if owner is None:
-            owner, rest = index.beginning(address)
+        owner, rest = index.beginning(address)
+        if owner is None and (":" in address or "@" in address or address[1:2] == "."):
+            named = _NAMED.match(address)
+            name = next(filter(None, named.groups())) if named else ""
+            owner = index.find(surname_first(name)) if name else None
+            rest = address[named.end() :] if named else ""
         if owner is None:
             others.append(address)
         else:
