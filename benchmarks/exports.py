@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import orjson
 from anyascii import anyascii
 
+from benchmarks.writers.answers import write_doaj, write_inspire, write_scopus_search
 from benchmarks.writers.articles import write_jats
 from benchmarks.writers.bibtex import write_bibtex
 from benchmarks.writers.catalogues import write_marcxml, write_mods, write_orcid, write_orcid_xml
@@ -229,6 +230,16 @@ EXPORTS = {
     "lens": Export("lens", "json", write_lens, b'{"total":99999,"max_score":1.0,"data":[', b",", b'],"results":100}'),
     "dimensions": Export(
         "dimensions", "json", write_dimensions, b'{"_stats":{"total_count":99999},"publications":[', b",", b"]}"
+    ),
+    "inspire": Export("services", "json", write_inspire, b'{"hits":{"total":99999,"hits":[', b",", b']},"links":{}}'),
+    "doaj": Export("services", "json", write_doaj, b'{"total":99999,"page":1,"results":[', b",", b"]}"),
+    "scopus-search": Export(
+        "services",
+        "json",
+        write_scopus_search,
+        b'{"search-results":{"opensearch:totalResults":"99999","entry":[',
+        b",",
+        b"]}}",
     ),
     "marcxml": Export(
         "marcxml",

@@ -98,6 +98,7 @@ MODULES = {
     "arxiv-oai": "oai_pmh",
     "aminer-xml": "aminer_xml",
     "endnote-xml": "endnote_xml",
+    "services": "services",
     "zotero": "zotero",
     "openalex": "openalex",
     "crossref": "crossref",

@@ -381,6 +381,15 @@ def test_zotero_preprints(read: Read) -> None:
     assert (document.ids, document.venue, document.year) == ({"arxiv": "2001.00001"}, "arXiv", None)
 
 
+def test_cnki_text_in_gb18030(tmp_path: Path) -> None:
+    text = "SrcDatabase-来源库: 期刊\nTitle-题名: 关于冰的研究\nAuthor-作者: 张三;李四\nYear-年: 2014\n\n"
+    path = tmp_path / "cnki.txt"
+    path.write_bytes(text.encode("gb18030"))
+    (reading,) = read_documents(path)
+    assert reading.document is not None
+    assert (reading.document.title, names(reading.document)) == ("关于冰的研究", ["张三", "李四"])
+
+
 # Ovid
 
 EMBASE_OF_OVID = """<3001. >
