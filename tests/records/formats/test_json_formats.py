@@ -702,3 +702,12 @@ def test_damaged_bytes_are_read_or_rejected(name: str, data: st.DataObject) -> N
     line = line[: data.draw(st.integers(0, len(line)))]
     with suppress(BrokenRecordError):
         parse(bytes(line))
+
+
+def test_csl_has_numbers_of_pubmed_keywords_in_one_text_and_dates_as_written() -> None:
+    document, notes = crossref(
+        {"title": "On ice", "PMID": "7", "PMCID": "PMC8", "keyword": "snow, ice", "issued": {"literal": "May 2014"},
+         "author": [{"family": "Doe", "given": "J"}]}
+    )  # fmt: skip
+    assert (document.ids, document.keywords, document.year) == ({"pmid": "7", "pmcid": "PMC8"}, ["snow", "ice"], 2014)
+    assert notes == []

@@ -99,6 +99,10 @@ ANSWERS: dict[str, Any] = {
         "id": "7", "forum": "7", "content": {
             "title": {"value": "On ice"}, "authors": {"value": ["Jane Doe", "R. Roe"]}, "venue": {"value": "J Ice"},
             "authorids": {"value": ["~Jane_Doe1", "r.roe@ice.example"]}}}]},
+    "cinii": {"items": [{
+        "@id": "https://cir.nii.ac.jp/crid/7", "title": "On ice", "dc:creator": ["Doe, Jane", "Roe, R."],
+        "prism:publicationName": "J Ice", "prism:publicationDate": "2014-03",
+        "dc:identifier": [{"@type": "cir:DOI", "@value": DOI}]}]},
     "mendeley": [{"id": "7", "title": "On ice", "year": 2014, "source": "J Ice", "identifiers": {"doi": DOI},
                   "authors": [{"first_name": "Jane", "last_name": "Doe"}, {"first_name": "R.", "last_name": "Roe"}]}],
 }  # fmt: skip

@@ -150,8 +150,9 @@ def _move_contributors(document: Document, notes: list[Note]) -> None:
         if remarks := without_remarks(author.name):
             author.name = remarks.name
             author.emails += [email for email in remarks.emails if email not in author.emails]
-            if remarks.orcid:
-                author.ids.setdefault("orcid", remarks.orcid)
+            for kind, value in (("orcid", remarks.orcid), ("scopus", remarks.scopus)):
+                if value:
+                    author.ids.setdefault(kind, value)
         if is_marked_person(author):
             kept.append(author)
             continue

@@ -29,7 +29,8 @@ _SEPARATORS = (";", "|", "//", " and ")
 # What may separate names, and its maximum number in a name such as "Doe, J., Jr.".
 _LIST_MARKS, _MARKS_PER_NAME = (*_SEPARATORS, ","), 3
 
-_INITIALS = re.compile(r"(?:[^\W\d_a-z]\.?[- ]?){1,4}")
+_INITIALS = re.compile(r"(?:(?![\u3040-\u9fff\uac00-\ud7a3])[^\W\d_a-z]\.?[- ]?){1,4}")
+_HOST = re.compile(r"[\w.-]+\.[a-z]{2,}")
 _PUBMED_END = re.compile(r"\s[A-Z]{1,4}\.$")  # its lists end with a full stop
 _MEDLINE_NAME = re.compile(r"[^\W\d_][^,;.\d]{0,60} [A-Z]{1,3}(?: (?:Jr|Sr|2nd|3rd|[45]th|I{2,3}))?\.?")
 _FUSED = re.compile(
@@ -346,13 +347,15 @@ def _named_items(items: list[Any], field: str) -> list[tuple[str, str]]:
         return []
     pairs = [item.strip().rpartition("/") for item in items]
     return [
-        (name, own) for name, slash, own in pairs if slash and "." not in name.rpartition("/")[2] and "://" not in name
+        (name, own)
+        for name, slash, own in pairs
+        if slash and "://" not in name and not _HOST.fullmatch(name.rpartition("/")[2])
     ]
 
 
 def _add(author: Author, field: str, item: Any, notes: list[Note]) -> None:
     if field == "affiliations":
-        add_affiliations(author, item if isinstance(item, list) else [item])
+        add_affiliations(author, item if isinstance(item, list) else items_of(item))
     elif field == "emails":
         author.emails += emails_in(text_of(item))
     elif field == "author":
