@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import orjson
 from anyascii import anyascii
 
+from benchmarks.writers.answers import write_doaj, write_inspire, write_scopus_search
 from benchmarks.writers.articles import write_jats
 from benchmarks.writers.bibtex import write_bibtex
 from benchmarks.writers.catalogues import write_marcxml, write_mods, write_orcid, write_orcid_xml
@@ -38,7 +39,7 @@ from benchmarks.writers.services import (
     write_semantic_scholar,
     write_semantic_scholar_line,
 )
-from benchmarks.writers.tagged import write_nbib, write_ovid, write_scopus_ris
+from benchmarks.writers.tagged import write_nbib, write_ovid, write_ovid_text, write_scopus_ris
 from benchmarks.writers.wos import WOS_COLUMNS, write_wos, write_wos_bibtex, write_wos_row
 from homonym.records.formats.documents import parse_document
 from homonym.records.model import Author, Document
@@ -158,6 +159,7 @@ EXPORTS = {
     "wos-bibtex": Export("bibtex", "bib", write_wos_bibtex, _MARK),
     "bibtex": Export("bibtex", "bib", write_bibtex),
     "ovid-ris": Export("ris", "ris", write_ovid),
+    "ovid": Export("ovid", "txt", write_ovid_text),
     "scopus-ris": Export("ris", "ris", write_scopus_ris),
     "nbib": Export("nbib", "nbib", write_nbib, b"\n"),
     "pubmed": Export(
@@ -228,6 +230,16 @@ EXPORTS = {
     "lens": Export("lens", "json", write_lens, b'{"total":99999,"max_score":1.0,"data":[', b",", b'],"results":100}'),
     "dimensions": Export(
         "dimensions", "json", write_dimensions, b'{"_stats":{"total_count":99999},"publications":[', b",", b"]}"
+    ),
+    "inspire": Export("services", "json", write_inspire, b'{"hits":{"total":99999,"hits":[', b",", b']},"links":{}}'),
+    "doaj": Export("services", "json", write_doaj, b'{"total":99999,"page":1,"results":[', b",", b"]}"),
+    "scopus-search": Export(
+        "services",
+        "json",
+        write_scopus_search,
+        b'{"search-results":{"opensearch:totalResults":"99999","entry":[',
+        b",",
+        b"]}}",
     ),
     "marcxml": Export(
         "marcxml",

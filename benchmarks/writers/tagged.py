@@ -1,4 +1,4 @@
-"""Writers of RIS in the styles of Ovid and Scopus, and of MEDLINE text."""
+"""Writers of RIS in the styles of Ovid and Scopus, of Ovid's own tagged text, and of MEDLINE text."""
 
 from __future__ import annotations
 
@@ -46,6 +46,30 @@ def write_ovid(document: Document) -> bytes:
         *(("AD", f"{writer.name}: {address}") for address in writer_addresses if writer),
     ]
     return f"{place}.\n{_tagged(fields)}ER  -\nNL  - Synth Stud\n\nLink to the full text\n\n".encode()
+
+
+def write_ovid_text(document: Document) -> bytes:
+    """A record of MEDLINE in Ovid's own tagged text, with short and full names and the addresses of each author."""
+    names = [Name.of(author.name) for author in document.authors]
+    fields = [
+        ("VN", "Ovid Technologies"),
+        ("DB", "Ovid MEDLINE(R) ALL <1946 to November 15, 2024>"),
+        ("UI", document.ids["pmid"]),
+        ("TI", document.title),
+        ("SO", f"{document.venue}. 12(3):34-56, 2024 Mar 15." if document.venue else ""),
+        *(("AU", f"{name.family} {name.initials}") for name in names),
+        *(("FA", ovid_name(author.name)) for author in document.authors),
+        *(
+            ("IN", f"{ovid_name(author.name)}. {place}")
+            for author in document.authors
+            for place in medline_places(author)
+        ),
+        *(("MH", f"*{word}") for word in document.keywords),
+        ("AB", document.abstract),
+        ("DO", f"https://dx.doi.org/{document.ids['doi']}"),
+        ("YR", str(document.year or "")),
+    ]
+    return f"<{int(document.id[1:]) + 1}. >\n{_tagged(fields)}\n".encode()
 
 
 def write_scopus_ris(document: Document) -> bytes:

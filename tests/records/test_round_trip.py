@@ -25,7 +25,7 @@ from homonym.records.reader import format_of, read_documents
 FIRST, HOW_MANY = 700, 60
 
 TEXT = (
-    "wos", "wos-tab", "wos-bibtex", "bibtex", "ovid-ris", "scopus-ris", "nbib", "scopus", "refer", "refworks",
+    "wos", "wos-tab", "wos-bibtex", "bibtex", "ovid-ris", "ovid", "scopus-ris", "nbib", "scopus", "refer", "refworks",
     "noteexpress", "cochrane", "pubmed-text",
 )  # fmt: skip
 
@@ -46,6 +46,7 @@ class Carried(NamedTuple):
     only_corresponding: str = ""
     without_owners: bool = False
     key: bool = True
+    one_affiliation: bool = False
 
 
 def medline_name(name: Name) -> str:
@@ -76,6 +77,10 @@ CARRIED = {
     "ovid-ris": Carried(
         "title abstract year venue keywords referenced_authors", "doi", "{doi}", "orcid", "affiliations emails",
         name=lambda name: ovid_name(str(name)), only_corresponding="affiliations emails",
+    ),
+    "ovid": Carried(
+        "title abstract year venue keywords", "doi pmid", "{doi}", "", "affiliations emails",
+        name=lambda name: ovid_name(str(name)),
     ),
     "scopus-ris": Carried(
         "title abstract year venue keywords", "doi pmid scopus", "{scopus}", name=scopus_comma, without_owners=True,
@@ -119,6 +124,17 @@ CARRIED = {
     "zotero": MANAGED._replace(id="{pmid}"),
     "europepmc": EUROPE_PMC,
     "europepmc-xml": EUROPE_PMC,
+    "inspire": Carried(
+        "title abstract year venue categories keywords references", "doi", "{pmid}", "orcid", "affiliations emails",
+    ),
+    "doaj": Carried(
+        "title abstract year venue categories keywords", "doi", "{lens}", "orcid", "affiliations",
+        name=lambda name: name.natural, one_affiliation=True,
+    ),
+    "scopus-search": Carried(
+        "title abstract year venue keywords", "doi pmid scopus", "{scopus}", "scopus", "affiliations",
+        name=lambda name: f"{name.family}, {name.given}",
+    ),
     "marcxml": Carried(
         "title abstract year venue keywords", "doi", "(DE-1){lens}", "orcid", "affiliations emails",
     ),
@@ -149,7 +165,7 @@ CARRIED = {
 # The kind of id by which a source refers to other documents.
 REFERENCES = {
     "pubmed": "pmid", "dblp": "dblp", "openalex": "openalex", "crossref": "doi", "datacite": "doi",
-    "jats": "doi", "semanticscholar": "paper", "lens": "lens", "dimensions": "dimensions",
+    "jats": "doi", "inspire": "doi", "semanticscholar": "paper", "lens": "lens", "dimensions": "dimensions",
 }  # fmt: skip
 
 
@@ -183,6 +199,8 @@ def _author(author: Author, document: Document, carried: Carried) -> Author:
     for field in carried.of_authors.split():
         if field not in carried.only_corresponding.split() or author is corresponding(document):
             setattr(result, field, list(getattr(author, field)))
+    if carried.one_affiliation:
+        result.affiliations = result.affiliations[:1]
     return result
 
 

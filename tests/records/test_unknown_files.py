@@ -15,7 +15,7 @@ from homonym.commands.evaluate import evaluate
 from homonym.commands.extract import extract
 from homonym.errors import InputError
 from homonym.io.inputs import Source
-from homonym.records.reader import format_of
+from homonym.records.reader import format_of, read_documents
 from homonym.schema import AUTHORS, GOLD, ROUNDS, STATISTICS
 
 PEOPLE = '[{"name": "Doe, J", "author": "p"}, {"name": "Roe, A", "author": "q"}]'
@@ -117,3 +117,25 @@ def test_a_web_page_that_is_named_as_a_spreadsheet_gets_its_own_advice(tmp_path:
 def test_a_file_that_is_compressed_twice_gets_its_own_advice(tmp_path: Path) -> None:
     (tmp_path / "a.gz").write_bytes(gzip.compress(gzip.compress(b'{"id": "a", "authors": []}\n')))
     assert "it is compressed twice: decompress it once" in reason(tmp_path / "a.gz")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("____\n\nDocument 1 of 2\n\nOn ice\n\nAuthor: Doe, Jane\n", "ProQuest: export RIS"),
+        ("<1>\nUnique Identifier\n  7\nTitle\n  On ice\nAuthors\n  Doe J.\n", "Ovid: export RIS"),
+        ("1: Doe JM, Roe R. On ice. J Ice. 2014\nMar;1(2):3-4. PMID: 24000009.\n", "save the format PubMed"),
+        ("24000001\n24000002\n24000003\n", "save the format PubMed"),
+        ("<eSummaryResult><DocSum><Id>7</Id></DocSum></eSummaryResult>", "efetch with retmode=xml"),
+        ('<rdf:RDF xmlns:z="http://www.zotero.org/namespaces/export#"></rdf:RDF>', "CSL JSON"),
+        ("<doi_records><doi_record/></doi_records>", "api.crossref.org"),
+        ('<resource xmlns="http://datacite.org/schema/kernel-4"/>', "api.datacite.org"),
+        ('<records xmlns="http://x.example/schema/wok5.4/public/FullRecord"><REC/></records>', "ask it for JSON"),
+        ('{"expanded-result": [{"orcid-id": "0000-0002-1825-0097"}]}', "download their records"),
+    ],
+)
+def test_other_exports_of_known_sources_get_their_own_advice(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "export"
+    path.write_text(text)
+    with pytest.raises(InputError, match=said):
+        list(read_documents(path))

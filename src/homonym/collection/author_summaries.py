@@ -206,6 +206,21 @@ NAMED_FACTS = pa.schema([pa.field("document_id", pa.string()) if one.name == "do
 """Facts before documents have numbers."""
 
 
+def main_ids(ids: Iterable[dict[str, str]] | None) -> dict[str, str]:
+    """The identifier of each kind that counts as that of an author: the most frequent one.
+
+    `ids` is the column of the table of authors, where the most frequent ones come first, equally frequent ones by
+    kind and id.
+
+    >>> main_ids([{"kind": "orcid", "id": "0000-1"}, {"kind": "orcid", "id": "0000-2"}]), main_ids(None)
+    ({'orcid': '0000-1'}, {})
+    """
+    found: dict[str, str] = {}
+    for each in ids or ():
+        found.setdefault(each["kind"], each["id"])
+    return found
+
+
 def write_author_summaries(connection: duckdb.DuckDBPyConnection, author_ids: pa.Array, path: Path) -> None:
     """Write the table of authors, from what `load_facts` has loaded; `author_ids` are in the order of their numbers."""
     connection.register("author_numbers", pa.table({"author": np.arange(len(author_ids)), "author_id": author_ids}))

@@ -28,9 +28,9 @@ from homonym.records.model import Author, Document, Note
 # Formats in the order in which their ids are preferred. First those whose ids users have in their own files.
 PREFERRED = (
     "documents", "table", "wos", "wos-tab", "scopus", "pubmed", "nbib", "europepmc", "openalex", "crossref", "datacite",
-    "dimensions", "lens", "semanticscholar", "jats", "dblp", "arxiv", "arxiv-oai", "s2and", "aminer", "aminer-xml",
-    "marcxml", "mods", "ris", "bibtex", "pubmed-text", "cochrane", "zotero", "endnote-xml", "refer", "refworks",
-    "noteexpress", "orcid",
+    "dimensions", "lens", "semanticscholar", "services", "jats", "dblp", "arxiv", "arxiv-oai", "s2and", "aminer",
+    "aminer-xml", "marcxml", "mods", "ris", "bibtex", "pubmed-text", "cochrane", "ovid", "zotero", "endnote-xml",
+    "refer", "refworks", "noteexpress", "orcid",
 )  # fmt: skip
 
 # The name of a label in messages.

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from homonym.collection.author_summaries import main_ids
 from homonym.constraints.must_link import PAIR
 from homonym.corpus.applied_decisions import AppliedDecisions
 from homonym.corpus.decision_conflicts import said
@@ -339,10 +340,8 @@ def _identifiers(result: Path, authors: pa.Array) -> dict[str, dict[str, str]]:
     if not len(authors):
         return {}
     rows = look_up(result / AUTHORS, "author_id", authors, ["author_id", "ids"]).to_pylist()
-    return {
-        row["author_id"]: {one["kind"]: one["id"] for one in row["ids"] or [] if one["kind"] in PERSON_ASSIGNED}
-        for row in rows
-    }
+    found = ((row["author_id"], main_ids(row["ids"])) for row in rows)
+    return {author: {kind: ids[kind] for kind in PERSON_ASSIGNED if kind in ids} for author, ids in found}
 
 
 def _documents(result: Path, documents: pa.Array) -> dict[str, dict[str, str | int | None]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from homonym.collection.author_summaries import main_ids
 from homonym.errors import counted
 from homonym.exports.plain_lines import distinct, one_line
 from homonym.exports.reference_files import editors_of, groups_of
@@ -53,7 +54,7 @@ def person_address(author_id: str) -> str:
 
 
 def _person(row: dict[str, Any]) -> dict[str, Any]:
-    ids = {each["kind"]: each["id"] for each in reversed(row["ids"] or ())}
+    ids = main_ids(row["ids"])
     places = [each["affiliation"] for each in row["affiliations"] or ()]
     return {
         "@type": "Person",
@@ -104,7 +105,7 @@ def write_quickstatements(result: ResultTables, path: Path) -> None:
     without = [0, 0]
     with open_atomic(path) as stream:
         for number, row in enumerate(result.author_rows()):
-            ids = {each["kind"]: each["id"] for each in reversed(row["ids"] or ())}
+            ids = main_ids(row["ids"])
             if _is_item(ids.get("wikidata", "")):
                 items[number] = ids["wikidata"]
             elif "orcid" in ids:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
+from homonym.collection.author_summaries import main_ids
 from homonym.errors import counted
 from homonym.exports.plain_lines import one_line
 from homonym.exports.result_tables import ResultTables
@@ -64,7 +65,7 @@ def nodes(result: ResultTables) -> Iterator[Node]:
     """All authors."""
     names = [attribute.name for attribute in _ATTRIBUTES]
     for number, (row, label) in enumerate(zip(result.author_rows(), result.labels, strict=True)):
-        row["orcid"] = next((each["id"] for each in row["ids"] or () if each["kind"] == "orcid"), None)
+        row["orcid"] = main_ids(row["ids"]).get("orcid")
         values = {name: one_line(row[name]) if isinstance(row[name], str) else row[name] for name in names}
         yield Node(number, label, {name: value for name, value in values.items() if value not in (None, "")})
 

@@ -123,7 +123,10 @@ def decode_name(text: str) -> Name:
 _NO_NAME = Name("", "", (), "")
 _TITLES = words_of("titles")
 # Degrees have the value "", suffixes their normal form.
-_HONOURS = {word: "".join(form) for word, *form in map(str.split, lines_of("honours"))}
+_DEGREES = [line for line in lines_of("degrees", "homonym.records.fields") if line.startswith("anywhere: ")]
+_HONOURS = dict.fromkeys(" ".join(_DEGREES).split()[1:], "") | {
+    line.split()[0]: line.split()[1] for line in lines_of("suffixes")
+}
 # Words that begin a surname: anywhere in a name; also those only inside of it; also those only in lower case.
 _PARTICLES = words_by_kind("particles")["anywhere"]
 _INNER_PARTICLES = _PARTICLES | words_by_kind("particles")["inside"]

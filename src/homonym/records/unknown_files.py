@@ -26,6 +26,30 @@ _SETTING = re.compile(
 )
 
 
+# Exports that people have, but that are made to be read by people or lack the authors: a mark, and what to do.
+_OTHER_EXPORTS = tuple(
+    (re.compile(mark, re.MULTILINE), what)
+    for mark, what in (
+        (rb"^Document \d+ of \d+\s*$|^ProQuest document link", "it is a text of ProQuest: export RIS there"),
+        (rb"^<\d+>\r?\n(?:Unique Identifier|Accession Number|Title)\s*$", "it is a text of Ovid: export RIS there"),
+        (rb"^\d{1,6}: [^\n]{2,300}\n?[^\n]{0,200}\bPMID: \d", "it is a summary of PubMed: save the format PubMed"),
+        (rb"\A\s*+\d{5,8}\r?\n\d{5,8}\r?\n\d{5,8}\s", "it is a list of PubMed numbers: save the format PubMed"),
+        (rb"<eSummaryResult", "it is a summary of PubMed: use efetch with retmode=xml, or esummary with retmode=json"),
+        (rb"zotero\.org/namespaces/export", "it is RDF of Zotero: export CSL JSON, RIS or BibTeX there"),
+        (rb"<(?:doi_records|crossref_result)\b|crossref\.org/(?:schema|xschema)",
+         "it is XML of Crossref: ask its REST API for JSON (api.crossref.org/works)"),
+        (rb"datacite\.org/schema/kernel", "it is XML of DataCite: ask its REST API for JSON (api.datacite.org/dois)"),
+        (rb"abstracts-retrieval-response|elsevier\.com/xml/svapi",
+         "it is XML of the API of Scopus: ask it for JSON, or export CSV on the web site"),
+        (rb"schema/wok\d", "it is XML of the API of the Web of Science: ask it for JSON, or export plain text"),
+        (rb"www\.tei-c\.org/ns", "it is TEI: export BibTeX, as with GROBID's processHeaderDocument"),
+        (rb"openaire\.eu/cerif-profile|<CERIF", "it is CERIF: harvest Dublin Core (metadataPrefix=oai_dc)"),
+        (rb"officeDocument/2006/bibliography", "it is a list of sources of Word: export RIS or BibTeX"),
+        (rb"\A%PDF", "it is a PDF"),
+        (rb'"expanded-result"\s*:', "it is a list of people of ORCID: download their records (docs/formats.md)"),
+    )
+)  # fmt: skip
+
 # How a web page and compressed data begin.
 _PAGE = re.compile(rb"\s*+(?:<!--.{0,500}?-->\s*+)?(?:<!doctype html|<html|<table)", re.IGNORECASE | re.DOTALL)
 _COMPRESSED = (b"\x1f\x8b\x08", b"BZh", b"\x28\xb5\x2f\xfd", b"\xfd7zX")
@@ -88,6 +112,9 @@ def advice(source: Source) -> str:
             "it is a web page with the suffix .xls, as some databases write it: open it in a spreadsheet program and "
             "save it as XLSX, or export it in another format (RIS and BibTeX are common)"
         )
+    for mark, what in _OTHER_EXPORTS:
+        if mark.search(source.head):
+            return what
     if header := _header(source):
         names = ", ".join(header.names[:_NAMED_COLUMNS]) + (", …" if len(header.names) > _NAMED_COLUMNS else "")
         return (

@@ -121,9 +121,9 @@ def test_reads_names_in_all_notations(authors: str, expected: list[str]) -> None
     assert names(authors) == expected
 
 
-def test_positions_count_persons_and_unusable_names() -> None:
+def test_positions_are_places_in_the_list() -> None:
     document, notes = parsed("@a{k, author = {{The Group} and Doe, J and ?? and Roe, R}}")
-    assert [(author.position, author.name) for author in document.authors] == [(0, "Doe, J"), (2, "Roe, R")]
+    assert [(author.position, author.name) for author in document.authors] == [(1, "Doe, J"), (3, "Roe, R")]
     assert notes == [("contributor", "The Group"), ("author", "'??' is not a name")]
 
 

@@ -177,7 +177,7 @@ def test_reads_mods(tmp_path: Path, around: str) -> None:
     first = document.authors[0]
     assert first.ids == {"orcid": ORCID, "viaf": "123456"}
     assert (first.affiliations, first.emails) == (["Ice Lab, Oslo"], ["ase@ice.example"])
-    assert reasons(found) == ["author 2 has no name"]
+    assert reasons(found) == ["author 3 has no name"]
 
 
 def test_mods_with_a_prefix_and_without_host() -> None:

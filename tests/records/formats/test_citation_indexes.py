@@ -146,7 +146,7 @@ def test_reads_a_work_of_lens(tmp_path: Path) -> None:
     first = document.authors[0]
     assert (first.ids, first.emails) == ({"orcid": ORCID, "mag": "5"}, ["ase@ice.example"])
     assert first.affiliations == ["Ice Lab, Oslo", "MIT"]
-    assert reasons(found) == ["author 2 has no name"]
+    assert reasons(found) == ["author 3 has no name"]
 
 
 def test_rejects_patents_of_lens() -> None:

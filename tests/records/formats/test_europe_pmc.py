@@ -64,7 +64,7 @@ def test_reads_a_core_result(tmp_path: Path) -> None:
     first, second, _ = document.authors
     assert (first.affiliations, first.emails) == (["Ice Lab, Oslo, Norway", "Snow Lab, Oslo"], ["ase@ice.example"])
     assert (first.ids, second.ids, second.affiliations) == ({"orcid": ORCID}, {}, [])
-    assert reasons(found) == ["'0' is not a valid ORCID", "author 3 has no name"]
+    assert reasons(found) == ["'0' is not a valid ORCID", "author 4 has no name"]
 
 
 @pytest.mark.parametrize("layout", ["lines", "list", "indented", "one"])

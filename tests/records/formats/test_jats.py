@@ -84,7 +84,7 @@ def test_reads_an_article(tmp_path: Path) -> None:
     assert document.abstract == "Aims We melt ice. It is E."
     assert (document.categories, document.keywords) == (["Glaciology"], ["ice", "snow"])
     assert (document.references, document.referenced_authors) == (["10.1000/cited"], ["Roe, A", "Poe, E"])
-    assert reasons(found) == ["author 3 has no name"]
+    assert reasons(found) == ["author 4 has no name"]
     assert [author.name for author in document.authors] == ["Nørgård, Åse M, Jr", "Wang, Wei", "Jo Doe"]
     first, second, third = document.authors
     assert first.affiliations == ["Dept. of Ice, University of Oslo, Norway", "Snow Lab, Bergen"]

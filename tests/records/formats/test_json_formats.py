@@ -544,7 +544,7 @@ def test_crossref_work() -> None:
     assert notes == [
         ("contributor", "The Things Group"),
         ("field", "'0000-0002-1825-0098' is not a valid ORCID"),
-        ("author", "author 4 has no name"),
+        ("author", "author 5 has no name"),
     ]
 
 
@@ -552,10 +552,10 @@ def test_crossref_authors_are_persons_in_order() -> None:
     authors = crossref(ARTICLE)[0].authors
     assert [(author.position, author.name) for author in authors] == [
         (0, "Doe, Jane"),
-        (1, "Müller, Jörg, Jr"),
-        (2, "Plato"),
-        (3, "Roe, R., III"),
-        (5, "Sukarno"),
+        (2, "Müller, Jörg, Jr"),
+        (3, "Plato"),
+        (4, "Roe, R., III"),
+        (6, "Sukarno"),
     ]
     assert authors[0].affiliations == ["Univ. of X, Y"]
     assert [author.ids for author in authors[1:4]] == [{}, {"orcid": "0000-0002-1825-0097"}, {}]
@@ -702,3 +702,12 @@ def test_damaged_bytes_are_read_or_rejected(name: str, data: st.DataObject) -> N
     line = line[: data.draw(st.integers(0, len(line)))]
     with suppress(BrokenRecordError):
         parse(bytes(line))
+
+
+def test_csl_has_numbers_of_pubmed_keywords_in_one_text_and_dates_as_written() -> None:
+    document, notes = crossref(
+        {"title": "On ice", "PMID": "7", "PMCID": "PMC8", "keyword": "snow, ice", "issued": {"literal": "May 2014"},
+         "author": [{"family": "Doe", "given": "J"}]}
+    )  # fmt: skip
+    assert (document.ids, document.keywords, document.year) == ({"pmid": "7", "pmcid": "PMC8"}, ["snow", "ice"], 2014)
+    assert notes == []

@@ -381,6 +381,61 @@ def test_zotero_preprints(read: Read) -> None:
     assert (document.ids, document.venue, document.year) == ({"arxiv": "2001.00001"}, "arXiv", None)
 
 
+def test_cnki_text_in_gb18030(tmp_path: Path) -> None:
+    text = "SrcDatabase-来源库: 期刊\nTitle-题名: 关于冰的研究\nAuthor-作者: 张三;李四\nYear-年: 2014\n\n"
+    path = tmp_path / "cnki.txt"
+    path.write_bytes(text.encode("gb18030"))
+    (reading,) = read_documents(path)
+    assert reading.document is not None
+    assert (reading.document.title, names(reading.document)) == ("关于冰的研究", ["张三", "李四"])
+
+
+# Ovid
+
+EMBASE_OF_OVID = """<3001. >
+VN  - Ovid Technologies
+DB  - Embase
+UI  - 621000001
+TI  - On ice.
+SO  - Ice Proceedings. Conference: 2nd Ice Conference. Oslo. 12 (Supplement 3), 2018. Date of Publication: 2018.
+AU  - Doe J.
+AU  - Roe A.B.
+AU  - Poe E.
+AU  - Poe F.
+IN  - (Doe, Roe, Poe) Ice Lab, Oslo, Norway
+      (Doe) Snow Lab, Bergen, Norway
+AD  - J. Doe, Ice Lab, Oslo, Norway. E-mail: j.doe@ice.example
+MH  - *glacier
+MH  - human
+DO  - http://dx.doi.org/10.1000/ice
+YR  - 2018
+
+<3002. >
+VN  - Ovid Technologies
+DB  - Embase
+UI  - 621000002
+TI  - On snow.
+AU  - Moe K.
+IN  - (Moe) Snow Lab, Bergen, Norway
+YR  - 2019
+CR  - Copyright 2018.
+
+"""
+
+
+def test_ovid_text_of_embase_names_surnames_before_addresses(read: Read) -> None:
+    (first, second), problems = read(EMBASE_OF_OVID, "ovid")
+    assert problems == []
+    assert (first.id, first.title, first.venue, first.year) == ("10.1000/ice", "On ice.", "Ice Proceedings", 2018)
+    assert first.keywords == ["glacier", "human"]
+    ice, snow = "Ice Lab, Oslo, Norway", "Snow Lab, Bergen, Norway"
+    # Two authors are called Poe, so that the address cannot be theirs.
+    assert [author.affiliations for author in first.authors] == [[ice, snow], [ice], [], []]
+    assert [author.emails for author in first.authors] == [["j.doe@ice.example"], [], [], []]
+    assert (second.id, second.year, names(second)) == ("621000002", 2019, ["Moe K."])
+    assert second.authors[0].affiliations == [snow]
+
+
 # Other text
 
 

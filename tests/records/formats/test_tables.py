@@ -747,7 +747,7 @@ def test_reads_pubmed_table_with_semicolons_around_groups(read: Reads) -> None:
     rows = [row, {**row, "PMID": "2", "DOI": "", "Authors": "WOOD Study Group; Ash A, Yew E."}]
     first, second = read(written([*rows, {**row, "PMID": "3", "DOI": "", "Authors": "Ash A."}])).documents[:2]
     assert (first.id, names_of(first)) == ("1", ["Ash A", "de Oak Elm BC", "Fir D 3rd"])
-    assert [(author.position, author.name) for author in second.authors] == [(0, "Ash A"), (1, "Yew E")]
+    assert [(author.position, author.name) for author in second.authors] == [(1, "Ash A"), (2, "Yew E")]
 
 
 def test_splits_at_semicolons_if_most_cells_have_them(read: Reads) -> None:
@@ -862,7 +862,7 @@ def test_reads_springer_table_without_separators(read: Reads) -> None:
 def test_groups_do_not_shift_parallel_columns(read: Reads) -> None:
     row = {"Title": "T", "Authors": "Ash, A; Bureau of Trees; Oak, B", "Affiliations": "Mill; Bureau; Felt"}
     found = read(written([row])).one
-    assert [(author.position, author.affiliations) for author in found.authors] == [(0, ["Mill"]), (1, ["Felt"])]
+    assert [(author.position, author.affiliations) for author in found.authors] == [(0, ["Mill"]), (2, ["Felt"])]
 
 
 def test_recognises_columns_in_other_languages(read: Reads) -> None:
@@ -964,3 +964,40 @@ def test_rows_of_one_document_that_differ_are_reported(tmp_path: Path) -> None:
     assert first.document is not None
     assert (first.document.title, first.document.year, len(first.document.authors)) == ("Coins", 2014, 3)
     assert not second.problems
+
+
+def test_lines_below_the_last_row_are_no_rows(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text('Title,Authors,Year\nOn ice,"Doe, J",2014\n\nDate Exported: 2025-01-01\nTotal records: 1\nOn sn')
+    readings = list(read_documents(path))
+    assert [reading.document.title for reading in readings if reading.document] == ["On ice"]
+    # A row that is cut by the end of the file is still reported.
+    assert [problem.reason for reading in readings for problem in reading.problems] == ["has 1 columns, the header 3"]
+
+
+def test_names_with_full_stops_before_identifiers(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    row = '"Doe, J.; Roe, R.","Roe, R./0000-0002-1825-0097",2014,On ice'
+    path.write_text(f"Authors,ORCIDs,Year,Title\n{row}\n")
+    (document,) = (reading.document for reading in read_documents(path) if reading.document)
+    assert [author.ids for author in document.authors] == [{}, {"orcid": "0000-0002-1825-0097"}]
+
+
+@pytest.mark.parametrize(
+    ("header", "cell", "names"),
+    [
+        ("논문명,저자,발행연도", "김민수; 이영희", ["김민수", "이영희"]),
+        ("タイトル,著者名,出版年", "山田 太郎, 鈴木 花子", ["山田 太郎", "鈴木 花子"]),
+        ("题名,作者,年份", "张三;李四", ["张三", "李四"]),
+        ("Название,Авторы,Год", "Иванов И.И.; Петров П.", ["Иванов И.И.", "Петров П."]),
+        ("title,contributors,year", "Doe, Jane; Roe, R.", ["Doe, Jane", "Roe, R."]),
+        ("Title,Author full names,Year", "Doe, Jane (57000000001); Roe, R. (57000000002)", ["Doe, Jane", "Roe, R."]),
+        ("Title,Authors,Year", "Jane Doe, MD, PhD, Richard Roe, MPH", ["Jane Doe", "Richard Roe"]),
+    ],
+)
+def test_columns_and_names_of_many_languages(header: str, cell: str, names: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(f'{header}\nOn ice and more,"{cell}",2014\n', encoding="utf-8")
+    (document,) = (reading.document for reading in read_documents(path) if reading.document)
+    assert [author.name for author in document.authors] == names
+    assert (document.title, document.year) == ("On ice and more", 2014)

@@ -133,10 +133,29 @@ def test_ris_notes_invalid_year(read: Read) -> None:
         (["A1  - Doe, J.", "AU  - Roe, A."], ["Doe, J.", "Roe, A."]),
         (["AU  - Doe,"], ["Doe"]),
         (["AU  - Doe,", "      Jane"], ["Doe, Jane"]),
+        (["AU  - Smith, John, MD, PhD", "AU  - Roe, Ann"], ["Smith, John", "Roe, Ann"]),
+        (["AU  - Smith, J., MD, MS"], ["Smith, J."]),
+        (["AU  - Doe, Jane, Roe, Richard"], ["Doe, Jane", "Roe, Richard"]),
+        (["AU  - Smith, J., Jr., Ph.D."], ["Smith, J., Jr."]),
     ],
 )
 def test_ris_author_lists(read: Read, lines: list[str], expected: list[str]) -> None:
     assert names(one(read, *lines)) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "AD  - Doe, Jane M. Ice Lab, Oslo. Electronic address: jane@ice.example.",
+        "AD  - Doe, Jane M., Ice Lab, Oslo, jane@ice.example",
+        "N1  - Export Date: 1 May 2025; Cited By: 1; Correspondence Address: J.M. Doe; Ice Lab, Oslo; "
+        "email: jane@ice.example; CODEN: ICEXX",
+    ],
+)
+def test_ris_address_behind_the_name_of_its_author(read: Read, line: str) -> None:
+    document = one(read, "AU  - Doe, Jane M.", "AU  - Roe, Ann", line)
+    assert [author.affiliations for author in document.authors] == [["Ice Lab, Oslo"], []]
+    assert [author.emails for author in document.authors] == [["jane@ice.example"], []]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +178,7 @@ def test_ris_author_lists(read: Read, lines: list[str], expected: list[str]) -> 
 )
 def test_ris_skips_placeholders_and_groups(read: Read, nobody: str) -> None:
     document = one(read, f"AU  - {nobody}", "AU  - Doe, J.")
-    assert [(author.position, author.name) for author in document.authors] == [(0, "Doe, J.")]
+    assert [(author.position, author.name) for author in document.authors] == [(1, "Doe, J.")]
 
 
 def test_ris_notes_author_without_name() -> None:

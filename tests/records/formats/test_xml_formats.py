@@ -131,7 +131,7 @@ def test_pubmed_article(read: Callable[..., list[Reading]]) -> None:
     first = document.authors[0]
     assert (first.ids, first.emails) == ({"orcid": ORCID}, ["ase@ice.example"])
     assert first.affiliations == ["Ice Lab, Oslo, Norway", "Snow Lab, Oslo"]
-    assert found == ["'0000-0002-1825-0098' is not a valid ORCID", "author 3 has no name"]
+    assert found == ["'0000-0002-1825-0098' is not a valid ORCID", "author 4 has no name"]
     assert (second.title, second.year, second.venue) == ("Is og sne.", 2003, "Acta Nix")
     assert second.authors[0].affiliations == ["Old Lab, Rome"]
     assert second.authors[0].emails == ["roe@old.example"]

@@ -14,15 +14,20 @@ from homonym.records.fields.name_remarks import REMARK, without_remarks
 from homonym.records.fields.people import (
     EAST_ASIAN_GROUP,
     GROUP_WORD,
+    SPACED,
     folded,
     is_group,
     is_placeholder,
     person_for_group,
+    unspaced,
 )
 from homonym.records.model import Author, Document, Note
 
 # Identifiers that databases give to every entry of an author list, groups included.
 _GIVEN_TO_ALL = frozenset({"aminer", "dimensions", "lens", "mag", "openalex", "s2", "scopus"})
+
+# An e-mail address or the address of a page in the place of a name.
+_ONLY_ADDRESS = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+|https?://\S+")
 
 # DataCite's codes for missing names begin so: "(:unav)", "(:unkn)", "(:tba)", …
 _MISSING_CODE = "(:"
@@ -38,7 +43,8 @@ _EDITOR = re.compile(
 #: What every name has that `set_apart_contributors` changes or removes: a quick check of many names, which few people
 #: match.
 SUSPICIOUS = (
-    rf"(?i){GROUP_WORD.pattern}|{EAST_ASIAN_GROUP.pattern}|{REMARK}|collaborations| (?:of|for|the|and|für) |[(\[:]"
+    rf"(?i){GROUP_WORD.pattern}|{EAST_ASIAN_GROUP.pattern}|{REMARK}|{SPACED}"
+    r"|collaborations| (?:of|for|the|and|für) |[(\[:]"
     r"|,[^,]*, ?ed|^\W*(?:anon|auth|and|e\W*d|e\W*t|n\W*a|no|nul|oth|s\W*t\W*a\W*f|the|unk|var)"
 )
 
@@ -51,7 +57,12 @@ def contributor_kind(name: str) -> str:
     ['a group', 'a group', 'an editor', 'no name']
     >>> [contributor_kind(name) for name in ("Doe, Jane", "Doe, Ed.", "Ann Doe and Bo Roe", "[Anonymous]", ":")]
     ['', '', '', 'no name', 'no name']
+    >>> contributor_kind("jane@x.org"), contributor_kind("T h e A B C I n v e s t i g a t o r s")
+    ('no name', 'a group')
     """
+    if _ONLY_ADDRESS.fullmatch(name):
+        return "no name"
+    name = unspaced(name)
     if name == "[Anonymous]" or name.strip() == ":" or name.startswith(_MISSING_CODE):
         return "no name"
     if is_placeholder(name) and folded(name):
@@ -139,8 +150,9 @@ def _move_contributors(document: Document, notes: list[Note]) -> None:
         if remarks := without_remarks(author.name):
             author.name = remarks.name
             author.emails += [email for email in remarks.emails if email not in author.emails]
-            if remarks.orcid:
-                author.ids.setdefault("orcid", remarks.orcid)
+            for kind, value in (("orcid", remarks.orcid), ("scopus", remarks.scopus)):
+                if value:
+                    author.ids.setdefault(kind, value)
         if is_marked_person(author):
             kept.append(author)
             continue
@@ -163,5 +175,6 @@ def _add_noted(document: Document, notes: list[Note]) -> None:
 
 
 def _note(document: Document, notes: list[Note], name: str, kind: str) -> None:
+    name = unspaced(name)
     document.other_contributors.append(name)
     notes.append(("contributor", f"{name[:80]!r} is {kind}, so it is kept as another contributor and is no mention"))

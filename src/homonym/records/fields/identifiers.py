@@ -227,13 +227,17 @@ def kind_named(name: str) -> str:
     return name
 
 
-def add(ids: dict[str, str], kind: str, text: str, notes: list[Note]) -> None:
+def add(ids: dict[str, str], kind: str, text: str, notes: list[Note], *, of: str = "") -> None:
     """Add the normal form of an identifier to `ids`; note a text that is not valid, and ignore an empty one.
+
+    Of several valid ones of a kind, the first is kept: this is the rule of all formats.
 
     >>> add(ids := {}, "doi", "https://doi.org/10.1000/X", []), ids
     (None, {'doi': '10.1000/x'})
     >>> add({}, "orcid", "0000-0002-1825-0098", notes := []), notes
     (None, [('field', "'0000-0002-1825-0098' is not a valid ORCID")])
+    >>> add(ids, "doi", "10.1000/y", []), ids
+    (None, {'doi': '10.1000/x'})
     """
     text = text.removeprefix(OPENALEX_PREFIX)
     if not text:
@@ -242,9 +246,10 @@ def add(ids: dict[str, str], kind: str, text: str, notes: list[Note]) -> None:
     if kind == "researcherid" and "." in text and dimensions(text):
         kind = "dimensions"
     if normal := normalise(kind, text):
-        ids[kind] = normal
+        ids.setdefault(kind, normal)
     else:
-        notes.append(("field", f"{text!r} is not a valid {TITLES.get(kind, kind)}"))
+        owner = f" of {of!r}" if of else ""
+        notes.append(("field", f"{text!r}{owner} is not a valid {TITLES.get(kind, kind)}"))
 
 
 # Kinds of identifiers of people that sources give. Tables and homonym's own documents may have others.

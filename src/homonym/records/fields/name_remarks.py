@@ -1,4 +1,4 @@
-"""Remarks that sources write into the names of authors: e-mail addresses, ORCIDs, roles, numbers of affiliations.
+"""Remarks that sources write into the names of authors: e-mail addresses, ORCIDs, roles, degrees, affiliation numbers.
 
 EBSCO has "Doe, Jane1 (AUTHOR) j@x.org", repositories have "Doe, Jane (ORCID: 0000-…)", web forms "Jane Doe <j@x.org>".
 """
@@ -11,25 +11,29 @@ from typing import NamedTuple
 
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import address_and_emails
+from homonym.records.fields.degrees import DEGREE_OR_TITLE, without_degrees
 from homonym.records.fields.markup import ENTITY, plain_text
 
 _CONTROLS = dict.fromkeys([*range(0x20), 0x7F]) | dict.fromkeys(range(0x09, 0x0E), " ")
 _DIGIT = "[0-9¹²³⁰-⁹]"
 #: What every name with remarks has, in the notation of Python and of Arrow.
-REMARK = r"[\x00-\x1f\x7f@&(0-9¹²³⁰-⁹]"
-_SUSPICIOUS = re.compile(REMARK)
+REMARK = rf"[\x00-\x1f\x7f@&(0-9¹²³⁰-⁹]|{DEGREE_OR_TITLE}"
+_SUSPICIOUS = re.compile(REMARK, re.IGNORECASE)
 _ROLE = re.compile(r"\s?\((?:author|aut)\)", re.IGNORECASE)
 # Numbers directly behind the last letter or full stop of a name with several words; "Wei Wang 0001" is one of DBLP's.
 _NUMBERS = re.compile(rf"(?<=[^\W\d_]|\.){_DIGIT}{{1,3}}+(?:\s?[,;]\s?{_DIGIT}{{1,3}}+)*+(?=[\s*†‡§]*$)")
+# "Doe, Jane (57000000001)", as Scopus writes names with the number of the author.
+_NUMBER = re.compile(r"\s?\((\d{10,11})\)$")
 _GAPS = re.compile(r",(?: ?,)++")
 
 
 class PlainName(NamedTuple):
-    """A name without remarks, and the e-mail addresses and the ORCID that it had."""
+    """A name without remarks, and the e-mail addresses, the ORCID and the number in Scopus that it had."""
 
     name: str
-    emails: tuple[str, ...]
-    orcid: str
+    emails: tuple[str, ...] = ()
+    orcid: str = ""
+    scopus: str = ""
 
 
 @lru_cache(maxsize=1 << 15)
@@ -37,11 +41,13 @@ def without_remarks(name: str) -> PlainName | None:
     """The parts of a name that has remarks; None for other names, and if nothing but remarks would be left.
 
     >>> without_remarks("Doe, Jane1 (AUTHOR) jane@x.org")
-    PlainName(name='Doe, Jane', emails=('jane@x.org',), orcid='')
-    >>> without_remarks("Doe, Jane (0000-0002-1825-0097)").orcid
-    '0000-0002-1825-0097'
+    PlainName(name='Doe, Jane', emails=('jane@x.org',), orcid='', scopus='')
+    >>> without_remarks("Doe, Jane (0000-0002-1825-0097)").orcid, without_remarks("Doe, Jane (57000000001)").scopus
+    ('0000-0002-1825-0097', '57000000001')
     >>> without_remarks("Doe, Jane"), without_remarks("j@x.org"), without_remarks("Karel D&#x27;Or").name
     (None, None, "Karel D'Or")
+    >>> without_remarks("Smith, John, MD, PhD").name, without_remarks("Dr. Jane Doe").name
+    ('Smith, John', 'Jane Doe')
     """
     if not _SUSPICIOUS.search(name):
         return None
@@ -54,7 +60,12 @@ def without_remarks(name: str) -> PlainName | None:
     if orcid:
         plain = identifiers.without_orcid_label(found[0][0])
     plain = _ROLE.sub("", plain).strip()
+    number = _NUMBER.search(plain)
+    if number:
+        plain = plain[: number.start()]
     if " " in plain and "&" not in plain:
         plain = _NUMBERS.sub("", plain)
-    plain = _GAPS.sub(",", " ".join(plain.split())).strip(" ,")
-    return PlainName(plain, emails, orcid or "") if plain and plain != name and not plain.isnumeric() else None
+    plain = without_degrees(_GAPS.sub(",", " ".join(plain.split())).strip(" ,"))
+    if not plain or plain == name or plain.isnumeric():
+        return None
+    return PlainName(plain, emails, orcid or "", number[1] if number else "")

@@ -75,6 +75,27 @@ _INITIALS_FIRST = re.compile(r"((?:[^\W\d_]\.[ -]?){1,5}+)(\S.*)")
 _FEW_AUTHORS = 30
 
 
+#: Letters with blanks between them, as PubMed has some names of groups; five and more, most of them in lower case.
+SPACED = r"(?:^| )[^\W\d_](?: [^\W\d_]){4}"
+_SPACED = re.compile(r"(?:(?<=^)|(?<= ))[^\W\d_](?: [^\W\d_]){4,}(?= |$|[,.;])")
+_LOWER = re.compile(r"(?: [^\W\d_A-Z]){3}")
+_WORD_BEGIN = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+@lru_cache(maxsize=1 << 12)
+def unspaced(name: str) -> str:
+    """A name without blanks between its letters.
+
+    >>> unspaced("T h e A B C I n v e s t i g a t o r s"), unspaced("Doe J A M B C"), unspaced("Kim Y S")
+    ('The ABC Investigators', 'Doe J A M B C', 'Kim Y S')
+    """
+    return _SPACED.sub(_joined_letters, name) if _LOWER.search(name) else name
+
+
+def _joined_letters(found: re.Match[str]) -> str:
+    return _WORD_BEGIN.sub(" ", found[0].replace(" ", "")) if _LOWER.search(found[0]) else found[0]
+
+
 def is_placeholder(name: str) -> bool:
     """Whether a whole name only says that the name is missing; the Web of Science lists "[Anonymous]" as an author.
 

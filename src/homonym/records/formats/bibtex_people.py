@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, add_emails, emails_in, remove_repeats
+from homonym.records.fields.degrees import is_degree, without_degrees
 from homonym.records.fields.markup import (
     collapse_spaces,
     latex_lines,
@@ -45,13 +46,11 @@ def authors_of(value: str, notes: list[Note]) -> tuple[list[Author], list[str]]:
     """
     authors: list[Author] = []
     others: list[str] = []
-    position = 0
     text = collapse_spaces(without_macros(value))
     require_few_authors(text.lower().count(" and "))
-    for piece in _pieces(text):
+    for position, piece in enumerate(_pieces(text)):
         if _USUAL.fullmatch(piece):
             authors.append(Author(position, piece))
-            position += 1
             continue
         name, further, problem = _person(piece)
         if problem:
@@ -59,7 +58,6 @@ def authors_of(value: str, notes: list[Note]) -> tuple[list[Author], list[str]]:
         if name:
             dblp = _HOMONYM.fullmatch(name)
             authors.append(Author(position, dblp[1] if dblp else name, ids={"dblp": name} if dblp else {}))
-        position += bool(name or (problem and problem[0] != "contributor"))
         others += further
     return authors, others
 
@@ -137,8 +135,15 @@ def _from_labels(name: str) -> str:
 
 
 def _in_order(name: str) -> str:
-    """BibTeX's "von Last, Jr, First" in the order "Family, Given, Suffix"."""
+    """BibTeX's "von Last, Jr, First" in the order "Family, Given, Suffix"; degrees are left out.
+
+    >>> _in_order("van Doe, Jr, Jane"), _in_order("Smith, John, MD"), _in_order("Smith, PhD, John")
+    ('van Doe, Jane, Jr', 'Smith, John', 'Smith, John')
+    """
     parts = [part.strip() for part in name.split(",")]
+    if len(parts) > 2:
+        parts = [parts[0], *(part for part in parts[1:] if not is_degree(part))]
+        parts = without_degrees(", ".join(parts)).split(", ")
     if len(parts) == 3 and not (_is_suffix(parts[2]) and not _is_suffix(parts[1])):
         parts = [parts[0], parts[2], parts[1]]
     return ", ".join(part for part in parts if part)
@@ -242,13 +247,11 @@ def _corresponding(address: str, index: FullNameIndex) -> set[int]:
 
 
 def _add_author_ids(authors: list[Author], index: FullNameIndex, kind: str, text: str, notes: list[Note]) -> None:
-    """Add the identifiers in "Doe, Jane/0000-0002-1825-0097 Roe, R/…"; of several, an author keeps the first."""
+    """Add the identifiers in "Doe, Jane/0000-0002-1825-0097 Roe, R/…"."""
     name, *rest = text.split("/")
     for piece in rest:
         written, _, following = piece.partition(" ")
-        identifier = identifiers.normalise(kind, written)
-        if identifier is None:
-            notes.append(("field", f"{written!r} of {name.strip()} is not a valid {identifiers.TITLES[kind]}"))
-        elif (number := index.find(name.strip())) is not None:
-            authors[number].ids.setdefault(kind, identifier)
+        number = index.find(name.strip())
+        ids = {} if number is None else authors[number].ids
+        identifiers.add(ids, kind, written, notes, of=name.strip())
         name = following

@@ -49,6 +49,9 @@ _TYPICAL = frozenset(
 # Fields with the year of publication, in order of preference.
 _DATES = ("issued", "published-print", "published-online", "published", "posted", "created")
 
+_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
+_SEPARATOR = re.compile(r"\s*[,;]\s*")
+
 # Parts of a family name that CSL stores separately.
 _PARTICLES = ("non-dropping-particle", "dropping-particle")
 
@@ -86,10 +89,10 @@ def parse_work(line: bytes, context: object = None) -> Parsed:
         year=_year(raw, notes),
         venue=_venue(raw, notes),
         categories=distinct(as_list(raw.get("subject"))),
-        keywords=distinct(as_list(raw.get("keyword")) + as_list(raw.get("categories"))),
+        keywords=distinct(_keywords(raw.get("keyword")) + as_list(raw.get("categories"))),
         references=_references(cited),
         referenced_authors=_referenced(cited),
-        ids={"doi": doi} if doi else {},
+        ids=_ids(raw, doi, notes),
         id_is_key=bool(doi),  # ids that reference managers choose may not be unique
     )
     return document, notes
@@ -105,6 +108,21 @@ def _doi(value: Any) -> str:
     return identifiers.doi(value) or value.strip().lower()
 
 
+def _ids(raw: dict[str, Any], doi: str, notes: list[Note]) -> dict[str, str]:
+    """The DOI; in CSL also the numbers in PubMed and PubMed Central."""
+    ids = {"doi": doi} if doi else {}
+    if "PMID" in raw:
+        identifiers.add(ids, "pmid", identifier(raw["PMID"]), notes)
+    if number := identifier(raw.get("PMCID")):
+        ids["pmcid"] = identifiers.pmcid(number)
+    return ids
+
+
+def _keywords(value: Any) -> list[Any]:
+    """The keywords, which are one text in CSL."""
+    return _SEPARATOR.split(value) if isinstance(value, str) else as_list(value)
+
+
 def _first(value: Any, name: str, notes: list[Note]) -> str:
     """The first text of a list, or a single text, as in CSL."""
     for item in as_list(value):
@@ -118,18 +136,15 @@ def _first(value: Any, name: str, notes: list[Note]) -> str:
 def _authors(entries: Any, notes: list[Note]) -> list[Author]:
     """The persons in the order of the list. The field "sequence" only marks the first one."""
     authors: list[Author] = []
-    position = 0
-    for entry in list_field(entries, "author", notes):
+    for position, entry in enumerate(list_field(entries, "author", notes)):
         if group := _group(entry):
             note_contributor(group, notes)
-            continue
-        if name := _name(entry):
+        elif name := _name(entry):
             affiliations, emails = _affiliations(entry.get("affiliation"))
             ids = orcid(entry["ORCID"], notes) if "ORCID" in entry else {}
             authors.append(Author(position, name, affiliations, emails, None, None, ids))
         else:
             notes.append(("author", f"author {position} has no name"))
-        position += 1
     return authors
 
 
@@ -187,7 +202,15 @@ def _first_part(date: Any) -> Any:
     part = date.get("date-parts")
     while isinstance(part, list) and part:
         part = part[0]
-    return (part or date.get("raw") or date.get("date-time")) if not isinstance(part, list | dict) else None
+    if isinstance(part, list | dict):
+        part = None
+    return part or date.get("date-time") or _year_in(date.get("raw")) or _year_in(date.get("literal"))
+
+
+def _year_in(text: Any) -> str | None:
+    """The year in a date as written, "March 2014"."""
+    found = _YEAR.search(text) if isinstance(text, str) else None
+    return found[0] if found else None
 
 
 def _venue(raw: dict[str, Any], notes: list[Note]) -> str:

@@ -112,20 +112,17 @@ def _authors(raw: dict[str, Any], notes: list[Note]) -> list[Author]:
     if not entries:
         return _authors_of_text(raw.get("authorString"))
     authors: list[Author] = []
-    position = 0
-    for entry in entries:
+    for position, entry in enumerate(entries):
         if (
             isinstance(entry, dict)
             and not entry.get("lastName")
             and (group := text_or_empty(entry.get("collectiveName")))
         ):
             note_contributor(group, notes)
-            continue
-        if author := _author(position, entry, notes):
+        elif author := _author(position, entry, notes):
             authors.append(author)
         else:
             notes.append(("author", f"author {position} has no name"))
-        position += 1
     first = raw.get("affiliation")  # the affiliation of the first author
     if isinstance(first, str) and authors and not any(author.affiliations for author in authors):
         authors[0].affiliations, authors[0].emails = affiliations_and_emails([first])

@@ -249,7 +249,6 @@ def _authors(meta: Element, notes: list[Note]) -> list[Author]:
                 _add_shared(author, contributor, shared)
             elif collective := _collective(contributor):
                 note_contributor(collective, notes)
-                continue
             else:
                 notes.append(("author", f"author {position} has no name"))
             position += 1

@@ -81,7 +81,7 @@ def _ids(raw: dict[str, Any], notes: list[Note]) -> dict[str, str]:
     ids = {"lens": own} if (own := identifier(raw.get("lens_id"))) else {}
     for given in dicts(raw.get("external_ids")):
         kind = _KINDS.get(str(given.get("type")).lower())
-        if kind and kind not in ids:
+        if kind:
             identifiers.add(ids, kind, identifier(given.get("value")), notes)
     if "pmcid" in ids:
         ids["pmcid"] = identifiers.pmcid(ids["pmcid"])
@@ -90,21 +90,18 @@ def _ids(raw: dict[str, Any], notes: list[Note]) -> dict[str, str]:
 
 def _authors(entries: Any, notes: list[Note]) -> list[Author]:
     authors: list[Author] = []
-    position = 0
-    for entry in list_field(entries, "authors", notes):
+    for position, entry in enumerate(list_field(entries, "authors", notes)):
         if (
             isinstance(entry, dict)
             and not entry.get("last_name")
             and (group := text_or_empty(entry.get("collective_name")))
         ):
             note_contributor(group, notes)
-            continue
-        if isinstance(entry, dict) and (name := _name(entry)):
+        elif isinstance(entry, dict) and (name := _name(entry)):
             affiliations, emails = affiliations_and_emails(map(_place, as_list(entry.get("affiliations"))))
             authors.append(Author(position, name, affiliations, emails, None, None, _person_ids(entry, notes)))
         else:
             notes.append(("author", f"author {position} has no name"))
-        position += 1
     return authors
 
 

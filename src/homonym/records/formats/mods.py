@@ -145,7 +145,7 @@ def _ids(parts: Children, notes: list[Note]) -> dict[str, str]:
         kind, written = _KINDS.get((given.get("type") or "").lower()), text_of(given)
         if kind is None and "doi.org/" in written:
             kind = "doi"
-        if kind and kind not in ids and given.get("invalid") != "yes":
+        if kind and given.get("invalid") != "yes":
             identifiers.add(ids, kind, written, notes)
     return ids
 
@@ -159,8 +159,7 @@ def _authors(parts: Children, notes: list[Note]) -> list[Author]:
         name = _name(entry)
         if name and entry.get("type") in {"corporate", "conference", "family"}:
             note_contributor(name, notes)
-            continue
-        if name:
+        elif name:
             authors.append(_author(position, name, entry, notes))
         else:
             notes.append(("author", f"author {position} has no name"))

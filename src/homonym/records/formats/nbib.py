@@ -169,12 +169,8 @@ def _add_id(author: Author, value: str, notes: list[Note]) -> None:
     """Add an identifier such as "ORCID: 0000-0002-1825-0097". Kinds other than ORCID and ResearcherID are ignored."""
     kind, _, number = plain_text(value).rpartition(": ")
     kind = kind.lower() or "orcid"
-    if kind not in {"orcid", "researcherid"}:
-        return
-    if valid := identifiers.normalise(kind, number):
-        author.ids.setdefault(kind, valid)
-    else:
-        notes.append(("field", f"{number!r} is not a valid {identifiers.TITLES[kind]}"))
+    if kind in {"orcid", "researcherid"}:
+        identifiers.add(author.ids, kind, number, notes)
 
 
 FORMAT = Format(name="nbib", title="MEDLINE text (nbib)", recognises=_recognises, open=_open, parse=_parse)

@@ -7,12 +7,13 @@ to RIS tags and read as those of RIS.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from homonym.io.inputs import Source
 from homonym.records.formats import ris
 from homonym.records.formats.chinese_sources import prepared
 from homonym.records.model import Parsed
-from homonym.records.parsing.splitting import split_at
+from homonym.records.parsing.splitting import Raw, is_western, split_at
 from homonym.records.parsing.tagged_lines import lines_of, require_header, split_fields
 from homonym.records.reader import Columns, Format, Records
 
@@ -23,6 +24,9 @@ _DATABASE = re.compile(rb"SrcDatabase-(?<![^\r\n].{12})", re.DOTALL)
 _TAG = re.compile(r"\n\{([A-Z][A-Za-z/ ]{1,30})\} ?[:：] ?")
 # The Chinese part of a name is the same in all exports; the English part names the field.
 _CNKI_TAG = re.compile(r"\n([A-Z][A-Za-z]{1,20})-(?:[\u3400-\u9fff]{1,8}|DOI|URL) ?[:：] ?")
+
+_CHINESE_WORD = re.compile(r"[\u4e00-\u9fff]{2}")
+_IN_LATIN_WORD = re.compile(r"[A-Za-z][\u4e00-\u9fff][A-Za-z]")
 
 # Field -> RIS tag. Editors, supervisors and translated names are not read.
 _RIS_TAGS = {
@@ -42,7 +46,22 @@ def _recognises(source: Source) -> bool:
 
 def _open(source: Source, columns: Columns) -> Records:
     mark = _REFERENCE_TYPE if _REFERENCE_TYPE.search(source.head) else _DATABASE
-    return Records(split_at(source.blocks(), mark))
+    return Records(map(_in_utf8, split_at(source.blocks(), mark)))
+
+
+def _in_utf8(raw: Raw) -> Raw:
+    """A record in UTF-8; Chinese programs also write GB18030. In Latin-1, accents would be read as single characters.
+
+    >>> _in_utf8(Raw(1, "作者".encode("gb18030"))).text.decode(), _in_utf8(Raw(1, "Gößel".encode("latin-1"))).text
+    ('作者', b'G\\xf6\\xdfel')
+    """
+    if raw.text.isascii() or not is_western(raw.text):
+        return raw
+    with suppress(UnicodeDecodeError):
+        text = raw.text.decode("gb18030")
+        if _CHINESE_WORD.search(text) and not _IN_LATIN_WORD.search(text):
+            return raw._replace(text=text.encode())
+    return raw
 
 
 def _parse(text: bytes, context: None) -> Parsed | None:

@@ -119,7 +119,6 @@ def _authors(lists: Iterable[Element], notes: list[Note]) -> list[Author]:
                 authors.append(author)
             elif group:
                 note_contributor(group, notes)
-                continue
             else:
                 notes.append(("author", f"author {position} has no name"))
             position += 1

@@ -18,9 +18,17 @@ from homonym.io.inputs import Source
 from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, add_shared_address, remove_repeats
 from homonym.records.fields.contributors import note_contributor
+from homonym.records.fields.degrees import is_degree, without_degrees
 from homonym.records.fields.exported_ids import AUTHORS_FIELD, CONTRIBUTORS_FIELD, DOCUMENT_FIELD
 from homonym.records.fields.markup import plain_text
-from homonym.records.fields.people import AuthorIndex, is_group, is_placeholder, scopus_cited_authors, surname_first
+from homonym.records.fields.people import (
+    SUFFIXES,
+    AuthorIndex,
+    is_group,
+    is_placeholder,
+    scopus_cited_authors,
+    surname_first,
+)
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, split_at
 from homonym.records.parsing.tagged_lines import (
@@ -48,12 +56,15 @@ _WORDS_AND_COMMA = re.compile(r"[^\s,]+ [^,]+,")
 
 # "Doe, J.: address", "Doe, J., e-mail", "J. Doe, address". Bounded and possessive throughout: addresses can be long.
 _NAMED = re.compile(
-    r"([^:;@()]{2,60}+): ?"
+    r"((?:[^\W\d_]\.[ -]?){1,5}+[^,.;:@]{2,40}+)[,;] "
+    r"|([^:;@()]{2,60}+): ?"
     r"|([^,;@]{2,40}+,[^,;@]{1,40}+), (?=[^\s,]{1,80}@)"
-    r"|((?:[^\W\d_]\.[ -]?){1,5}+[^,.;:@]{2,40}+)[,;] "
 )
 _BRACKETED = re.compile(r"\(([^()]{2,5000}+)\) ?(?=\S)")
-_CORRESPONDENCE = re.compile(r"Correspondence Address: ([^;@]{2,80}+); ?")
+# Scopus writes one note for each remark, or one for all of them.
+_CORRESPONDENCE = re.compile(r"(?<![^;])\s?Correspondence Address: ([^;@]{2,80}+); ?")
+_NEXT_REMARK = re.compile(r"; (?!e-?mail)(?=[A-Z][A-Za-z ]{2,30}: )", re.IGNORECASE)
+_NAME_END = re.compile(r"\.,? |, ")
 _NEXT_ADDRESS = re.compile(r"\n(?=\S)|; ?")
 
 # Maximum length of a name before an address.
@@ -320,13 +331,15 @@ class _AuthorsByName:
         self._authors = authors
 
     def beginning(self, address: str) -> tuple[int | None, str]:
-        """The author whose name an address begins with, and the rest, as in Ovid's "Doe, Jane A. Department, Town"."""
-        end = address.find(". ", 0, _LONGEST_BEFORE_ADDRESS)
-        while end > 0:
+        """The author whose name an address begins with, and the rest.
+
+        Ovid has "Doe, Jane A. Department, Town", and EBSCO "Doe, Jane A., Department, Town".
+        """
+        for found in _NAME_END.finditer(address, 0, _LONGEST_BEFORE_ADDRESS):
+            end = found.start()
             place = self._places.get(address[:end], self._places.get(address[: end + 1]))
             if place is not None:
-                return place, address[end + 2 :]
-            end = address.find(". ", end + 1, _LONGEST_BEFORE_ADDRESS)
+                return place, address[found.end() :]
         return None, address
 
     def find(self, name: str) -> int | None:
@@ -347,13 +360,17 @@ def authors_of(fields: list[Field], tags: Tags, notes: list[Note]) -> list[Autho
             note_contributor(f"{name} (Ed.)", notes)
     for group in filter(None, map(plain_text, tags.get(GROUPS, ()))):
         note_contributor(group, notes)
-    for position, (name, orcid) in enumerate(_names(tags, notes)):
+    for position, (name, orcid) in enumerate(_names(tags)):
+        if is_name(name) and _is_contributor(name):
+            note_contributor(name.rstrip(", "), notes)
+            continue
+        name = name.rstrip(", ")
         if not is_name(name):
             notes.append(("author", f"author {position} has no name"))
             continue
         authors.append(Author(position, name))
         if orcid:
-            _add_orcid(authors[-1], orcid, notes)
+            identifiers.add(authors[-1].ids, "orcid", orcid, notes)
     if authors and not tags.keys().isdisjoint(("AD", "AI", "OI", "M1", "N1")):
         index = _AuthorsByName(authors)
         _add_orcids(authors, index, tags, notes)
@@ -362,22 +379,19 @@ def authors_of(fields: list[Field], tags: Tags, notes: list[Note]) -> list[Autho
     return remove_repeats(authors)
 
 
-def _names(tags: Tags, notes: list[Note]) -> Iterator[tuple[str, str]]:
-    """The names of persons, each with the ORCID behind it. Some exports list all authors twice, as AU and as A1."""
+def _names(tags: Tags) -> Iterator[tuple[str, str]]:
+    """The names in the author fields, each with the ORCID behind it. Some exports list all twice, as AU and as A1."""
     listed: set[str] = set()
     for tag in [tag for tag in tags if tag in _AUTHOR_TAGS]:
         entries = [_without_orcid(entry) for value in tags[tag] for entry in _entries(plain_text(value))]
-        for name, orcid in entries:
-            if name in listed:
-                continue
-            if not (is_placeholder(name) or is_group(name) or (name[-1:] == "," and _is_marked(name))) or not is_name(
-                name
-            ):
-                yield name.rstrip(", "), orcid
-            else:
-                note_contributor(name.rstrip(", "), notes)
+        yield from (entry for entry in entries if entry[0] not in listed)
         if "AU" in tags and "A1" in tags:
             listed.update(name for name, _ in entries)
+
+
+def _is_contributor(name: str) -> bool:
+    """Whether an entry is no person."""
+    return is_placeholder(name) or is_group(name) or (name[-1:] == "," and _is_marked(name))
 
 
 def _is_marked(name: str) -> bool:
@@ -394,6 +408,8 @@ def _entries(text: str) -> list[str]:
 
     >>> _entries("Doe, J.; Roe, A."), _entries("Doe, John, Jr."), _entries("Doe, John and Roe, Ann")
     (['Doe, J.', 'Roe, A.'], ['Doe, John, Jr.'], ['Doe, John', 'Roe, Ann'])
+    >>> _entries("Smith, John, MD, PhD"), _entries("Doe, Jane, Roe, Richard")
+    (['Smith, John'], ['Doe, Jane', 'Roe, Richard'])
     >>> _entries("John Doe, Ann Roe, Li Xu"), _entries("Doe, J., Roe, A."), _entries("Health and Safety Executive")
     (['John Doe', 'Ann Roe', 'Li Xu'], ['Doe, J.', 'Roe, A.'], ['Health and Safety Executive'])
     """
@@ -413,9 +429,18 @@ def _between_commas(text: str) -> list[str]:
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if len(parts) > 2 and all(" " in part for part in parts):
         return parts
-    if len(parts) > 3 and len(parts) % 2 == 0 and all(map(_INITIALS.fullmatch, parts[1::2])):
+    plain = without_degrees(text)
+    if plain != text and not all(map(_is_family, parts[2::2])):
+        return _between_commas(plain)
+    has_initials = all(map(_INITIALS.fullmatch, parts[1::2]))
+    if len(parts) > 3 and len(parts) % 2 == 0 and (has_initials or all(" " not in part for part in parts[::2])):
         return [f"{surname}, {initials}" for surname, initials in zip(parts[::2], parts[1::2], strict=True)]
     return [text]
+
+
+def _is_family(text: str) -> bool:
+    """Whether a text at the place of a family name may be one, and is no degree and no suffix."""
+    return text.lower() not in SUFFIXES and not is_degree(text, has_given=True)
 
 
 def _without_orcid(text: str) -> tuple[str, str]:
@@ -426,13 +451,6 @@ def _without_orcid(text: str) -> tuple[str, str]:
     """
     found = identifiers.split_at_orcids(text)
     return (identifiers.without_orcid_label(found[0][0]), found[0][1]) if found else (text, "")
-
-
-def _add_orcid(author: Author, text: str, notes: list[Note]) -> None:
-    if orcid := identifiers.orcid(text):
-        author.ids.setdefault("orcid", orcid)
-    else:
-        notes.append(("field", f"{text!r} is not a valid ORCID"))
 
 
 def _add_orcids(authors: list[Author], index: _AuthorsByName, tags: Tags, notes: list[Note]) -> None:
@@ -447,7 +465,7 @@ def _add_orcids(authors: list[Author], index: _AuthorsByName, tags: Tags, notes:
             if owner is None:
                 notes.append(("field", f"ORCID {orcid} follows {name!r}, which is not an author of this record"))
             else:
-                _add_orcid(authors[owner], orcid, notes)
+                identifiers.add(authors[owner].ids, "orcid", orcid, notes)
 
 
 def _add_named_addresses(authors: list[Author], index: _AuthorsByName, tags: Tags) -> None:
@@ -456,8 +474,8 @@ def _add_named_addresses(authors: list[Author], index: _AuthorsByName, tags: Tag
         if value[:1] == "(" and (found := _BRACKETED.match(value)):
             _add_bracketed(authors, index, found[1], value[found.end() :])
     for value in tags.get("N1", ()):
-        if (found := _CORRESPONDENCE.match(value)) and (owner := index.find(surname_first(found[1]))) is not None:
-            add_address(authors[owner], value[found.end() :])
+        if (found := _CORRESPONDENCE.search(value)) and (owner := index.find(surname_first(found[1]))) is not None:
+            add_address(authors[owner], _NEXT_REMARK.split(value[found.end() :])[0])
 
 
 def _add_unnamed_addresses(authors: list[Author], index: _AuthorsByName, fields: list[Field], tags: Tags) -> None:
@@ -508,12 +526,12 @@ def _unassigned(authors: list[Author], index: _AuthorsByName, value: str) -> lis
     others = []
     several = _NEXT_ADDRESS.split(value) if ";" in value or "\n" in value else [value]
     for address in filter(None, map(str.strip, several)):
-        named = _NAMED.match(address) if ":" in address or "@" in address or address[1:2] == "." else None
-        name = next(filter(None, named.groups())) if named else ""
-        owner = index.find(surname_first(name)) if name else None
-        rest = address[named.end() :] if named else ""
-        if owner is None:
-            owner, rest = index.beginning(address)
+        owner, rest = index.beginning(address)
+        if owner is None and (":" in address or "@" in address or address[1:2] == "."):
+            named = _NAMED.match(address)
+            name = next(filter(None, named.groups())) if named else ""
+            owner = index.find(surname_first(name)) if name else None
+            rest = address[named.end() :] if named else ""
         if owner is None:
             others.append(address)
         else:

@@ -99,7 +99,7 @@ def _ids(raw: dict[str, Any], notes: list[Note]) -> dict[str, str]:
     ids = {"s2": number} if (number := identifier(corpus)) else {}
     for name, value in [*given.items(), *((name, raw.get(name)) for name in ("doi", "pmid"))]:
         kind = _KINDS.get(name.lower())
-        if kind and kind not in ids and (written := identifier(value)):
+        if kind and (written := identifier(value)):
             identifiers.add(ids, kind, written, notes)
     if "pmcid" in ids:
         ids["pmcid"] = identifiers.pmcid(ids["pmcid"])

@@ -90,6 +90,13 @@ _DATABASES = frozenset("Crossref Embase MED MEDLINE PMC PPR PubMed Scopus WOS".s
     "Web of Science",
 }
 
+# What exports write below their last row, in one cell.
+_REMARK = re.compile(
+    rb"\W{0,3}(?:(?:date |last )?(?:export|download|generat|access|print|retriev)ed\b|export date|copyright|\xc2?\xa9"
+    rb"|total (?:number|records|results)\b|(?:search|query) ?(?:date|string|history)?:)",
+    re.IGNORECASE,
+)
+
 _DIGIT = re.compile(rb"\d")
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 
@@ -388,6 +395,8 @@ def _values(text: bytes, table: TableLayout, notes: list[Note]) -> list[Values]:
     header = table.header
     if table.by_author:
         rows = [row_cells(row, header) for row in _row_texts(text, header)]
+    elif _REMARK.match(text) and len(header.names) > 2 and header.separator.encode() not in text:
+        return []
     else:
         cells, shifted = usable_cells(text, header, table.checks, table.author_places)
         rows = [cells]

@@ -10,6 +10,7 @@ from homonym.errors import counted
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address, address_and_emails, emails_in
 from homonym.records.fields.contributors import note_contributor
+from homonym.records.fields.degrees import is_degree
 from homonym.records.fields.exported_ids import KIND as HOMONYM
 from homonym.records.fields.key_names import column_key
 from homonym.records.fields.markup import plain_text
@@ -28,7 +29,8 @@ _SEPARATORS = (";", "|", "//", " and ")
 # What may separate names, and its maximum number in a name such as "Doe, J., Jr.".
 _LIST_MARKS, _MARKS_PER_NAME = (*_SEPARATORS, ","), 3
 
-_INITIALS = re.compile(r"(?:[^\W\d_a-z]\.?[- ]?){1,4}")
+_INITIALS = re.compile(r"(?:(?![\u3040-\u9fff\uac00-\ud7a3])[^\W\d_a-z]\.?[- ]?){1,4}")
+_HOST = re.compile(r"[\w.-]+\.[a-z]{2,}")
 _PUBMED_END = re.compile(r"\s[A-Z]{1,4}\.$")  # its lists end with a full stop
 _MEDLINE_NAME = re.compile(r"[^\W\d_][^,;.\d]{0,60} [A-Z]{1,3}(?: (?:Jr|Sr|2nd|3rd|[45]th|I{2,3}))?\.?")
 _FUSED = re.compile(
@@ -115,6 +117,8 @@ def _names_between_commas(text: str) -> list[str]:
         part = part.strip()
         if parts and part.lower() in SUFFIXES:
             parts[-1] += f", {part}"
+        elif parts and " " in parts[-1] and is_degree(part):
+            continue  # "Jane Doe, MD, PhD, Richard Roe"
         elif part:
             parts.append(part)
     if len(parts) == 2 and not all(" " in part for part in parts):
@@ -157,7 +161,6 @@ def author_list(values: Values, separator: str | None, notes: list[Note]) -> lis
     cell = values.get("authors")
     authors: list[Author] = []
     places: list[int] = []
-    groups = 0
     entries = _entries(cell, separator, notes)
     require_few_authors(len(entries))
     for place, entry in enumerate(entries):
@@ -165,12 +168,11 @@ def author_list(values: Values, separator: str | None, notes: list[Note]) -> lis
         name = name_of(person)
         if folded(name) and (is_placeholder(name) or (isinstance(entry, str) and is_group(name))):
             note_contributor(name, notes)
-            groups += 1
         elif not is_placeholder(name):
-            authors.append(author_of(place - groups, name, person, notes))
+            authors.append(author_of(place, name, person, notes))
             places.append(place)
         elif not name and isinstance(cell, list):
-            notes.append(("author", f"author {place - groups} has no name"))
+            notes.append(("author", f"author {place} has no name"))
     if authors:
         _add_parallel(authors, places, len(entries), values, notes)
         _add_corresponding(authors, text_of(values.get("correspondence")))
@@ -345,13 +347,15 @@ def _named_items(items: list[Any], field: str) -> list[tuple[str, str]]:
         return []
     pairs = [item.strip().rpartition("/") for item in items]
     return [
-        (name, own) for name, slash, own in pairs if slash and "." not in name.rpartition("/")[2] and "://" not in name
+        (name, own)
+        for name, slash, own in pairs
+        if slash and "://" not in name and not _HOST.fullmatch(name.rpartition("/")[2])
     ]
 
 
 def _add(author: Author, field: str, item: Any, notes: list[Note]) -> None:
     if field == "affiliations":
-        add_affiliations(author, item if isinstance(item, list) else [item])
+        add_affiliations(author, item if isinstance(item, list) else items_of(item))
     elif field == "emails":
         author.emails += emails_in(text_of(item))
     elif field == "author":

@@ -380,16 +380,13 @@ def _add_addresses(authors: list[Author], index: FullNameIndex, addresses: str, 
 
 
 def _add_author_ids(authors: list[Author], index: FullNameIndex, fields: Fields, notes: list[Note]) -> None:
-    """Add identifiers from "Name/identifier; …"; of several of one kind, an author keeps the first."""
+    """Add identifiers from "Name/identifier; …"."""
     for tag, kind in _AUTHOR_IDS.items():
         for entry in plain_text(fields.get(tag, "")).split(";"):
             name, slash, given = entry.strip()[:_LONGEST_IDENTIFIER].partition("/")
             if not slash or (number := index.find(name)) is None:
                 continue
-            if identifier := identifiers.normalise(kind, given):
-                authors[number].ids.setdefault(kind, identifier)
-            else:
-                notes.append(("field", f"{given!r} of {name!r} is not a valid {identifiers.TITLES[kind]}"))
+            identifiers.add(authors[number].ids, kind, given, notes, of=name)
 
 
 FORMAT = Format(name="wos", title="Web of Science, plain text", recognises=_recognises, open=_open, parse=_parse)

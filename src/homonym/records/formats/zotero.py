@@ -97,8 +97,7 @@ def _authors(entries: Any, notes: list[Note]) -> list[Author]:
             continue
         if group := _group(entry):
             note_contributor(group, notes)
-            continue
-        if name := _name(entry):
+        elif name := _name(entry):
             authors.append(Author(position, name))
         else:
             notes.append(("author", f"author {position} has no name"))

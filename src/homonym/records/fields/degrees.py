@@ -1,0 +1,122 @@
+"""Degrees behind names and titles before them: "Smith, John, MD, PhD", "Prof. Dr. Jane Doe".
+
+They are no part of a name. Left in it, they would be read as given names or as further authors, and they would be shown
+in every list of names that a result is exported to.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+from homonym.records.fields.people import SUFFIXES
+
+
+def _degrees(kind: str) -> frozenset[str]:
+    lines = files("homonym.records.fields").joinpath("data", "degrees.txt").read_text("utf-8").splitlines()
+    found = (line.removeprefix(f"{kind}: ") for line in lines if line.startswith(f"{kind}: "))
+    return frozenset(word for words in found for word in words.split())
+
+
+#: Degrees that count wherever they stand, and all degrees, which count in "Surname, Given, MA".
+DEGREES = _degrees("anywhere")
+_AFTER_COMMA = DEGREES | _degrees("comma")
+
+# What stands before a name without being part of it; "Dr. med." and "Dr.-Ing." are titles, too.
+_TITLE = r"(?:(?:Univ\.-)?Prof(?:essor\b|\.)|Dr\b\.?|M(?:r\b|rs\b|s\.)\.?)(?:[ -](?:Ing\.|(?:[a-z]{1,8}\.)++))*+ ++"
+_TITLES = re.compile(rf"(?:{_TITLE})++(?=\S)")
+
+
+def _any_of(words: frozenset[str]) -> str:
+    """An expression for any of the words, with or without full stops; grouped by letters, it is much faster."""
+    groups: dict[str, list[str]] = {}
+    for word in sorted(words):
+        groups.setdefault(word[:1], []).append(word[1:])
+    dot = r"\.? ?"
+    branches = (f"{first}{dot}(?:{'|'.join(map(dot.join, rest))})" for first, rest in groups.items())
+    return f"(?:{'|'.join(branches)})"
+
+
+#: What every name has that `without_degrees` changes, in the notation of Python and of Arrow; few other names match.
+DEGREE_OR_TITLE = (
+    rf"[ ,./]{_any_of(_AFTER_COMMA)}[., ]*$"
+    r"|(?:^|,) *(?:univ\.-)?(?:prof|dr|m(?:r|rs|s)\b)"
+)
+_SUSPICIOUS = re.compile(DEGREE_OR_TITLE, re.IGNORECASE)
+
+# Particles that begin a surname: "De Souza, MD" has initials.
+_PARTICLES = frozenset("al da de del della den der di dos du el la le san ten ter van von".split())
+
+
+def without_degrees(name: str) -> str:
+    """A name without the degrees behind it and the titles before it; the name itself if nothing would be left.
+
+    >>> [without_degrees(name) for name in ("Smith, John, MD, PhD", "Jane Doe, M.D.", "Smith, John Ph.D.", "Doe J, MA")]
+    ['Smith, John', 'Jane Doe', 'Smith, John', 'Doe J, MA']
+    >>> [without_degrees(name) for name in ("Doe, MD", "Rahman, Md", "De Souza, MD", "Ma, Jun", "Smith, J., Jr., MD")]
+    ['Doe, MD', 'Rahman, Md', 'De Souza, MD', 'Ma, Jun', 'Smith, J., Jr.']
+    >>> without_degrees("Smith, Jr., MA"), without_degrees("Smith, Jr., Ann, MA")
+    ('Smith, Jr., MA', 'Smith, Jr., Ann')
+    >>> [without_degrees(name) for name in ("Prof. Dr. med. Jane Doe", "Doe, Dr. Jane", "Dr.-Ing. Doe, J", "Doe, Dr")]
+    ['Jane Doe', 'Doe, Jane', 'Doe, J', 'Doe, Dr']
+    """
+    if not _SUSPICIOUS.search(name):
+        return name
+    parts = [part.strip() for part in name.split(",") if part.strip()]
+    while len(parts) > 1 and _are_degrees(parts[-1], parts[:-1]):
+        parts.pop()
+    if len(parts) > 1:
+        parts[-1] = _without_last_degree(parts[-1])
+        parts[1] = _TITLES.sub("", parts[1], count=1) if _TITLES.match(parts[1]) else parts[1]
+    found = _TITLES.match(parts[0]) if parts else None
+    if found and (len(parts) > 1 or " " in parts[0][found.end() :]):
+        parts[0] = parts[0][found.end() :]
+    return ", ".join(parts) or name
+
+
+def is_degree(text: str, *, has_given: bool = False) -> bool:
+    """Whether a text between commas is a degree, as in "Jane Doe, PhD, Richard Roe"; `has_given`: in "Doe, Jane, MA".
+
+    >>> is_degree("Ph.D."), is_degree("MPH"), is_degree("MA"), is_degree("M.A.", has_given=True), is_degree("Phil Doe")
+    (True, True, False, True, False)
+    """
+    return _is_degree(_letters(text), has_given=has_given)
+
+
+def _letters(text: str) -> str:
+    return text.replace(".", "").replace(" ", "")
+
+
+def _are_degrees(text: str, before: list[str]) -> bool:
+    """Whether a text behind a comma is one degree or several, and no given names or initials."""
+    words = [_letters(word) for word in text.replace("/", " ").split()]
+    has_given = any(_letters(part).lower() not in SUFFIXES for part in before[1:])
+    if _is_degree(_letters(text), has_given=has_given) or all(_is_degree(word, has_given=has_given) for word in words):
+        return has_given or not _letters(text).isupper() or _is_whole(before[0])
+    return False
+
+
+def _is_degree(word: str, *, has_given: bool) -> bool:
+    """Whether a word is a degree. "Ma", "Do" and "Md" are names, and without a comma "MA" may be initials."""
+    if word.upper() in DEGREES or word == "MD":
+        return True
+    return has_given and word.upper() in _AFTER_COMMA and (word.isupper() or len(word) > 3)
+
+
+def _is_whole(name: str) -> bool:
+    """Whether a text without comma is a whole name, so that initials cannot follow."""
+    words = name.split()
+    return len(words) > 1 and not name.isupper() and words[0].lower() not in _PARTICLES
+
+
+def _without_last_degree(given: str) -> str:
+    """Given names without degrees at their end: "John PhD"; "John MD", but "J MD" has three initials."""
+    words = given.split()
+    while len(words) > 1:
+        size = 2 if len(words) > 2 and _letters("".join(words[-2:])).upper() == "PHD" else 1
+        degree = _letters("".join(words[-size:]))
+        is_md = degree == "MD" and any(len(word) > 2 and not word.isupper() for word in words[:-1])
+        if not is_md and not (degree.upper() in DEGREES and (not degree.isupper() or len(degree) > 3)):
+            break
+        words = words[:-size]
+    return " ".join(words)
