@@ -89,6 +89,11 @@ def mark_run_page(path: Path, sentence: str) -> None:
     write_atomic(path, f"{head}{_MARKED}{html.escape(sentence)}</strong></p>\n{rest}" if mark else text)
 
 
+def mark_updated_page(path: Path, what: str) -> None:
+    """Put the sentence at the top of a page that was written after an update, which is named by `what`."""
+    mark_run_page(path, f"After {what}. Files, problems and calibration are those of the last whole run.")
+
+
 def render_run_page(
     result: Path, *, reasons: Reasons = author_reasons, threads: int | None = None, memory: int | None = None
 ) -> str:
