@@ -7,6 +7,7 @@ Results must not depend on the order of rows, but floating-point sums do. So cou
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -224,11 +225,21 @@ def name_changed_documents(connection: duckdb.DuckDBPyConnection) -> None:
     document_table.name_changed_documents(Queries(connection))
 
 
-def chosen_documents(connection: duckdb.DuckDBPyConnection) -> Any:
-    """Stream the documents of the result in order, in the columns of CHOSEN (see document_table.py)."""
+def chosen_documents(connection: duckdb.DuckDBPyConnection) -> Iterator[pa.RecordBatch]:
+    """Stream the documents of the result in order, in the columns of CHOSEN (see document_table.py).
+
+    The query runs when its first row is asked for. It has a connection of its own, so that this may be on another
+    thread.
+    """
     connection.execute('CREATE OR REPLACE VIEW document_references AS SELECT sequence, id FROM "references"')
     query = document_table.choose_documents(Queries(connection))
-    return connection.sql(f"{query} ORDER BY document_id").to_arrow_reader(2_000)
+    return _streamed(connection.cursor(), f"{query} ORDER BY document_id")
+
+
+def _streamed(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
+    """The rows of a query; the connection is closed afterwards."""
+    with connection:
+        yield from connection.sql(query).to_arrow_reader(2_000)
 
 
 def renumbered_features(connection: duckdb.DuckDBPyConnection) -> Any:

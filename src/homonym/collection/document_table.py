@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.json
 import pyarrow.parquet as pq
 
+from homonym.clustering.arrays import starts
 from homonym.collection.duplicates import Database
 from homonym.features.columns import UnusualError, are_changed, rows_with
 from homonym.io.tables import write_table
@@ -142,15 +143,14 @@ def document_rows(chosen: pa.Table) -> pa.Table:
 
 def rows_with_references(chosen: pa.Table) -> pa.Table:
     """The same with a column `references`: the ids that documents refer to in the result."""
-    texts = pc.ascii_trim_whitespace(chosen["text"].cast(pa.string())).combine_chunks()
+    texts = _trimmed(_one_array(chosen["text"].cast(pa.string())))
     fields = _fields(texts)
-    names, ids = chosen["record_ids"].to_pylist(), chosen["id"].to_pylist()
     fields["references"] = _references(chosen["cited"], fields["references"])
     columns = {
         "document_id": chosen["document_id"],
         "year": chosen["year"],
-        "ids": _identifiers(chosen["keys"].to_pylist()),
-        "record_ids": pa.array([some or [own] for some, own in zip(names, ids, strict=True)], pa.list_(pa.string())),
+        "ids": _identifiers(chosen["keys"]),
+        "record_ids": _record_ids(chosen),
         "record": _records(chosen, texts),
         **fields,
     }
@@ -175,10 +175,38 @@ def _new_ids(pairs: Sequence[str]) -> dict[str, list[str]]:
     return new_ids
 
 
-def _identifiers(keys: Sequence[Sequence[str] | None]) -> pa.Array:
+def _identifiers(keys: pa.ChunkedArray) -> pa.Array:
     """The identifiers in the keys of documents, such as "doi:10.1000/1"."""
-    rows = [[dict(zip(("kind", "id"), key.split(":", 1), strict=True)) for key in some or ()] for some in keys]
-    return pa.array(rows, DOCUMENTS.field("ids").type)
+    number = pc.fill_null(pc.list_value_length(keys), 0).to_numpy()
+    parts = pc.split_pattern(_one_array(pc.list_flatten(keys)), ":", max_splits=1)
+    kind = DOCUMENTS.field("ids").type.value_type
+    entries = pa.StructArray.from_arrays([pc.list_element(parts, place) for place in (0, 1)], fields=list(kind))
+    return pa.ListArray.from_arrays(pa.array(starts(number), pa.int32()), entries)
+
+
+def _record_ids(chosen: pa.Table) -> pa.Array:
+    """The ids that the records of documents had: their own, or those of all copies."""
+    several, own = chosen["record_ids"], _one_array(chosen["id"])
+    if several.null_count == len(several):
+        return pa.ListArray.from_arrays(pa.array(np.arange(len(own) + 1), pa.int32()), own)
+    rows = zip(several.to_pylist(), own.to_pylist(), strict=True)
+    return pa.array([some or [one] for some, one in rows], pa.list_(pa.string()))
+
+
+def _one_array(column: pa.ChunkedArray) -> pa.Array:
+    """A column in one piece, without a copy if it is."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _trimmed(texts: pa.Array) -> pa.Array:
+    """Texts without white space around them; they are not copied if they have none."""
+    if not len(texts):
+        return texts
+    _, offsets, content = texts.buffers()
+    place = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    letters = np.frombuffer(content, np.uint8)
+    ends = letters[np.concatenate([place[:-1], place[1:] - 1])]
+    return pc.ascii_trim_whitespace(texts) if (ends <= _SPACE).any() else texts
 
 
 def _records(chosen: pa.Table, texts: pa.Array) -> pa.Array:
@@ -201,6 +229,9 @@ def _with_new_ids(text: str, document_id: str, pairs: Sequence[str]) -> str:
         record["references"] = new_references(list(cited), _new_ids(pairs))
     return orjson.dumps(record).decode()
 
+
+# White space and control characters have no higher code.
+_SPACE = 32
 
 # The fields that the table has besides those of part tables.
 _FIELDS = pa.schema(
@@ -235,8 +266,11 @@ def _fields_at_once(texts: pa.Array) -> tuple[dict[str, Any], list[int]]:
     Also returns the rows with names that do not stay as they are. The texts were read before, so they are JSON objects
     that are not nested deeply.
     """
-    lines = pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts)
-    text = pc.binary_join(lines, "\n")[0].as_buffer()
+    if not len(texts):
+        raise UnusualError
+    _, offsets, content = texts.buffers()
+    begin, end = np.frombuffer(offsets, np.int32)[[texts.offset, texts.offset + len(texts)]].tolist()
+    text = content.slice(begin, end - begin)  # objects need no line ends between them
     table = pyarrow.json.read_json(
         pa.BufferReader(text),
         read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),

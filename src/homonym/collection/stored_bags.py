@@ -62,7 +62,7 @@ class DocumentFacts(NamedTuple):
 
     `mentions` are rows of a table of mentions, ordered by owner, whose own names are numbers of features. `cited`,
     `identifiers` and `new` are ordered by owner, too; a mention has one identifier of each kind. `feature_names` are
-    the names of all features; without them, names of mentions are parsed.
+    the names of all features; names of mentions that are not among them are parsed.
     """
 
     bags: BagArrays
@@ -214,13 +214,12 @@ def write_bags(encoded: Encoded, references: Path, cited: Path, statistics: Path
     `statistics` is the table of #(f), and `references` has the references of documents, in the order of the table of
     documents (see document_table.py).
     """
-    names = ["parsed_name", "full_name"]
-    columns = ["owner", "document_id", "year", "name", "position", *names, "own_name", "own_full_name"]
-    mentions = pq.read_table(encoded.mentions_file, columns=columns, read_dictionary=names)
-    mentions = mentions.take(pa.array(np.argsort(mentions["owner"].to_numpy(), kind="stable"))).unify_dictionaries()
+    order = np.argsort(encoded.mention_owner)
+    mentions = _mentions(encoded, order)
     sequence = mentions["owner"].to_numpy() >> SLOT_BITS
     first = np.flatnonzero(np.diff(sequence, prepend=-1))
-    known, known_sequence = mentions["document_id"].take(pa.array(first)), sequence[first]
+    ids = pq.read_table(encoded.mentions_file, columns=["document_id"])["document_id"]
+    known, known_sequence = ids.take(pa.array(order[first])), sequence[first]
     bags = BagArrays(encoded.owners, encoded.starts, encoded.feature, encoded.count)
     with plain_path(statistics) as plain:
         feature_names = pq.read_table(plain, columns=["feature"])["feature"].combine_chunks()
@@ -245,6 +244,16 @@ def write_bags(encoded: Encoded, references: Path, cited: Path, statistics: Path
                 yield bag_rows(chosen["document_id"], chosen["references"], documents, facts)
 
     write_table(path, STORED_BAGS, rows(), row_group=ROW_GROUP)
+
+
+def _mentions(encoded: Encoded, order: Integers) -> pa.Table:
+    """The mentions of an encoded collection in an order, with the columns that rows are made of."""
+    names = ["parsed_name", "full_name"]
+    columns = ["owner", "year", "position", *names, "own_name", "own_full_name"]
+    if (encoded.own_name < 0).any():  # the names of these are parsed
+        columns.append("name")
+    mentions = pq.read_table(encoded.mentions_file, columns=columns, read_dictionary=names)
+    return mentions.take(pa.array(order)).unify_dictionaries()
 
 
 def rows_of_part(part: dict[str, pa.Table], document_id: pa.Array, statistics: ResultStatistics) -> pa.Table:

@@ -61,13 +61,14 @@ def _repair(folder: Path, wrong: set[str]) -> list[str]:
     from homonym.corpus.applied_decisions import authors_apart
     from homonym.corpus.epoch import read_note, write_note
     from homonym.corpus.recomputing import recompute_authors, recompute_bags
-    from homonym.report.run_page import write_run_page
+    from homonym.report.run_page import mark_updated_page, write_run_page
     from homonym.runtime.work_directory import work_directory
     from homonym.suggestions.name_variants import write_variants
 
     names: list[str] = []
     place = Path(os.path.realpath(folder))
     with work_directory(place.with_name(f".{place.name}.work")), changed_directory(folder) as copy:
+        note = read_note(folder) if (folder / CORPUS).exists() and CORPUS not in wrong else None
         if BAGS in wrong and not wrong & {DOCUMENTS, SETTINGS, FREQUENCIES, MASSES}:
             recompute_bags(folder, copy)
             names.append(BAGS)
@@ -82,7 +83,9 @@ def _repair(folder: Path, wrong: set[str]) -> list[str]:
                 write_variants(copy, copy / VARIANTS, apart=apart)
                 names.append(VARIANTS)
             write_run_page(copy, copy / REPORT)
+            if note and note.update:
+                mark_updated_page(copy / REPORT, f"update {note.update}, {note.time[:10]}")
             names.append(REPORT)
-        if names and (folder / CORPUS).exists() and CORPUS not in wrong:
-            write_note(folder, copy, read_note(folder))
+        if names and note:
+            write_note(folder, copy, note)
     return names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from homonym.io.urls import is_url, local_path
 from homonym.records.model import Problems
 from homonym.runtime.own_files import require_spark_table
 from homonym.runtime.progress import run_log_path
+from homonym.runtime.thread_pool import meanwhile
 from homonym.settings import Limit, Settings
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from homonym.constraints.conflicts import ConstraintConflict
     from homonym.constraints.evidence import UserPairs
     from homonym.engines.base import AnyEngine, ConstraintOutcome, EncodedCollection, FoundAuthors
+    from homonym.report.run_page import PageContent
 
 # Number of conflicts in a summary; all of them are in the file next to the result.
 FIRST_CONFLICTS = 3
@@ -224,7 +227,7 @@ def write_result(
     """
     from homonym.calibration.confidence import confidence_to_json
     from homonym.constraints.evidence import write_user_pairs
-    from homonym.suggestions.name_variants import write_variants
+    from homonym.report.run_page import write_run_page
 
     use = collection.background
     written = (f"# {use.describe()}\n" if use else "") + settings.to_toml()
@@ -239,25 +242,29 @@ def write_result(
                 write_user_pairs(folder / PAIRS, pairs)
             if confidence and not collection.of_mentions:
                 write_json(folder / CONFIDENCE, confidence_to_json(confidence))
-        if not collection.of_mentions:
-            with run.stages.stage("variants"):
-                search = write_variants(folder, folder / VARIANTS, threads=run.threads, memory=run.memory // 2)
-            listed = len(search.listed)
-            run.stages.note("variants", compared=search.compared, listed=listed, most_common_feature=search.rare)
+        with run.stages.stage("examine"):
+            page = _examine(run, folder, variants=not collection.of_mentions)
         given = run.settings.model_dump(mode="json", exclude_unset=True)
         run.log.summary = summary.as_dict() | {"warnings": result_warnings(run), "given": given}
         run.log.summary["statistics"] = str(statistics.absolute()) if statistics else None
         with run.stages.stage("report"):
-            _write_page(run, folder)
+            run.log.write(folder / LOG, finished=False)
+            write_run_page(folder, folder / REPORT, found=page)
         run.log.write(folder / LOG, finished=True)
 
 
-def _write_page(run: Run, folder: Path) -> None:
-    """Write the page of a result whose tables are in a directory, from them and from what the log keeps."""
-    from homonym.report.run_page import write_run_page
+def _examine(run: Run, folder: Path, *, variants: bool) -> PageContent:
+    """Read from the tables of a result what its page shows, and at the same time write the list of name variants."""
+    from homonym.report.run_page import read_page_content
+    from homonym.suggestions.name_variants import write_variants
 
-    run.log.write(folder / LOG, finished=False)
-    write_run_page(folder, folder / REPORT, threads=run.threads, memory=run.memory // 2)
+    memory = run.memory // 4  # each of the two has a database
+    with meanwhile(partial(read_page_content, folder, threads=run.threads, memory=memory)) as page:
+        if variants:
+            search = write_variants(folder, folder / VARIANTS, threads=run.threads, memory=memory)
+            listed = len(search.listed)
+            run.stages.note("examine", compared=search.compared, listed=listed, most_common_feature=search.rare)
+    return page.result()
 
 
 def result_warnings(run: Run) -> list[str]:

@@ -348,12 +348,12 @@ def _write_page(run: Run, copy: Path, what: str) -> None:
     """Write the page of the result again; that of a large result stays as it is, and says so."""
     import pyarrow.parquet as pq
 
-    from homonym.report.run_page import mark_run_page, write_run_page
+    from homonym.report.run_page import mark_run_page, mark_updated_page, write_run_page
 
     path, mentions = copy / REPORT, pq.read_metadata(copy / MENTIONS).num_rows
     if mentions <= PAGE_MENTIONS:
         write_run_page(copy, path, threads=run.threads, memory=run.memory // 2)
-        mark_run_page(path, f"After {what}. Files, problems and calibration are those of the last whole run.")
+        mark_updated_page(path, what)
     elif path.exists():
         mark_run_page(path, f"This page is about the result before {what}; the tables are newer.")
 

@@ -7,7 +7,7 @@ import threading
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Set
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import starmap
@@ -94,7 +94,7 @@ from homonym.io.inputs import Source, size_of
 from homonym.io.outputs import atomic_path
 from homonym.io.paths import printable
 from homonym.io.result_directory import AUTHORS as AUTHORS_TABLE
-from homonym.io.result_directory import BAGS, FREQUENCIES
+from homonym.io.result_directory import BAGS, FREQUENCIES, link_or_copy
 from homonym.io.tables import write_table
 from homonym.records.model import MAX_LISTED_PROBLEMS, Loss, Problems
 from homonym.records.parsing.splitting import Raw
@@ -103,7 +103,7 @@ from homonym.runtime.checkpoints import Manifest
 from homonym.runtime.own_files import GROUPS, remove_own
 from homonym.runtime.process_pool import Task, TaskResult, run_tasks
 from homonym.runtime.progress import Advance, Stages
-from homonym.runtime.thread_pool import map_as_completed, meanwhile
+from homonym.runtime.thread_pool import map_as_completed, meanwhile, until
 from homonym.schema import AUTHORS, ROUNDS, STATISTICS
 from homonym.settings import Settings
 
@@ -313,15 +313,24 @@ class LocalEngine:
         )  # fmt: skip
 
     def count_and_encode(
-        self, connection: duckdb.DuckDBPyConnection, given: GivenStatistics | None, use: BackgroundUse | None = None
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        given: GivenStatistics | None,
+        use: BackgroundUse | None = None,
+        *,
+        documents: bool = False,
     ) -> Encoded:
-        """Count the features, or take given counts, and encode all bags; `use` adds names of the background."""
+        """Count the features, or take given counts, and encode all bags; `use` adds names of the background.
+
+        With `documents`, the table of documents is written at the same time.
+        """
         Manifest(self.work).remove(ENCODED)
         remove_own(self.work, GROUPS["encoded"])  # not overwritten: a name may be a link to another file
-        with self.stages.stage("count"):
-            frequencies = counting.count_features(connection, given, self.work)
-        with self.stages.stage("encode"):
-            return encode(connection, frequencies, self.work, self.threads, use)
+        with self._documents_written(connection) if documents else nullcontext():
+            with self.stages.stage("count"):
+                frequencies = counting.count_features(connection, given, self.work)
+            with self.stages.stage("encode"):
+                return encode(connection, frequencies, self.work, self.threads, use)
 
     def encode(
         self,
@@ -377,16 +386,13 @@ class LocalEngine:
                 report_duplicates(read, duplicates, parts.locate, mentions=parts.holds_mentions, strict=True)
             leans = given is None and read.data.settings.uses_background
             use = counting.background_use(connection) if leans else None
-            encoded = self.count_and_encode(connection, given, use)
+            encoded = self.count_and_encode(connection, given, use, documents=DOCUMENTS in wanted)
             missing = counting.features_missing_from_statistics(connection) if given else 0
             if VOCABULARY in wanted:
                 counting.write_vocabulary(connection, self.work / VOCABULARY)
             if NAME_COUNTS in wanted:
                 counting.write_name_counts(connection, self.work / NAME_COUNTS)
-            if DOCUMENTS in wanted:
-                with self.stages.stage("documents"):
-                    chosen = counting.chosen_documents(connection)
-                    write_document_table(chosen, self.work / DOCUMENTS, self.work / REFERENCES, self.threads)
+            if CITED in wanted:
                 counting.write_cited_authors(connection, self.work / CITED)
             if statistics:
                 save_statistics(connection, encoded.frequencies, statistics)
@@ -394,6 +400,21 @@ class LocalEngine:
                 features = counting.feature_names(connection)
                 encoded = replace(encoded, frequencies=add_background(encoded.frequencies, features, use))
         return EncodedCheckpoint(encoded, duplicates, missing, use)
+
+    @contextmanager
+    def _documents_written(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        """Write the table of documents, and their references, on another thread while the block runs."""
+        stopped = threading.Event()
+        chosen = until(stopped, counting.chosen_documents(connection))
+        files = self.work / DOCUMENTS, self.work / REFERENCES
+        with meanwhile(partial(write_document_table, chosen, *files, self.threads)) as written:
+            try:
+                yield
+            except BaseException:
+                stopped.set()
+                raise
+            with self.stages.stage("documents"):
+                written.result()
 
     def constrain(self, collection: Collection, settings: Settings, pairs: UserPairs | None) -> Collection:
         """Find the constraints of all mentions."""
@@ -450,8 +471,7 @@ class LocalEngine:
             return
         with meanwhile(partial(self._write_statistics, collection, folder)):
             self._write_authors_table(collection, found, folder, self.work / DOCUMENTS)
-            with atomic_path(folder / DOCUMENTS) as copy:
-                shutil.copyfile(self.work / DOCUMENTS, copy)
+            link_or_copy(self.work / DOCUMENTS, folder / DOCUMENTS)
 
     def _write_authors_table(self, collection: Collection, found: Found, folder: Path, documents: Path | None) -> None:
         """Write the table of authors, with the affiliations that documents have."""

@@ -52,12 +52,27 @@ def display_name(name: str) -> str:
 
     >>> display_name("Jane W. Döe"), display_name("Berg, A. van der"), display_name("王小明"), display_name("DOE JW")
     ('Döe, Jane W.', 'van der Berg, A.', 'Wang, Xiaoming', 'DOE, JW')
+    >>> display_name("Prof. Dr. Döe, Jane"), display_name("Smith, John, MD, PhD"), display_name("Smith, John, Jr., MD")
+    ('Döe, Jane', 'Smith, John', 'Smith, John Jr.')
     """
-    parsed, clean = parse_name(name), clean_name(name)
+    parsed = parse_name(name)
+    clean = _without_titles(clean_name(name), parsed)
     for candidate in _readings(clean):
         if _is_same(parse_name(candidate), parsed) and _has_parts(candidate, parsed):
             return candidate
     return canonical_name(parsed) or clean
+
+
+def _without_titles(clean: str, parsed: Name) -> str:
+    """A name without its titles and degrees, which are the words that our parser does not need."""
+    if len(plain_letters(clean)) <= len(plain_letters("".join([parsed.surname, *parsed.given, parsed.suffix]))):
+        return clean
+    words = clean.split(" ")
+    for place in reversed(range(len(words))):
+        others = words[:place] + words[place + 1 :]
+        if words[place].isascii() and parse_name(" ".join(others)) == parsed:
+            words = others
+    return " ".join(words).strip(" ,")
 
 
 def _readings(clean: str) -> Iterator[str]:

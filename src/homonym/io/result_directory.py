@@ -270,7 +270,7 @@ def _link_files(target: Path, folder: Path) -> None:
     for entry in os.scandir(target):
         if not entry.is_file(follow_symlinks=False) or ".partial." in entry.name or entry.name.startswith(DECISIONS):
             continue
-        _link(entry, folder)
+        link_or_copy(entry.path, folder / entry.name)
 
 
 @contextmanager
@@ -326,15 +326,19 @@ def _link_others(target: Path, folder: Path) -> None:
             and entry.name not in FILES
             and not os.path.lexists(folder / entry.name)
         ):
-            _link(entry, folder)
+            link_or_copy(entry.path, folder / entry.name)
 
 
-def _link(entry: os.DirEntry[str], folder: Path) -> None:
+def link_or_copy(source: str | Path, target: Path) -> None:
+    """Give a file that is on the disk a second name; neither may be changed in place later.
+
+    It is copied if it cannot have another name: to another file system, or to one without hard links.
+    """
     try:
-        os.link(entry.path, folder / entry.name)
-    except OSError:  # a file system without hard links
-        shutil.copy2(entry.path, folder / entry.name)
-        sync_file(folder / entry.name)
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+        sync_file(target)
 
 
 def _exchange(folder: Path, target: Path) -> None:

@@ -191,8 +191,8 @@ _NO_DOCUMENTS = """SELECT NULL::VARCHAR AS document_id, NULL::VARCHAR AS title, 
 
 _NAME = f"""block, mentions, authors, 1 - doubt / (known * {MILLION}.0), doubt / {MILLION}.0"""
 
-_ENTRIES = """SELECT m.block, CAST(sum(len(d.authors)) AS BIGINT)
-    FROM mentions m JOIN shown_names n ON n.block = m.block JOIN documents d ON d.document_id = m.document_id
+_ENTRIES = """SELECT m.block, CAST(sum(d.entries) AS BIGINT)
+    FROM mentions m JOIN shown_names n ON n.block = m.block JOIN author_lists d ON d.document_id = m.document_id
     GROUP BY m.block"""
 
 
@@ -287,7 +287,10 @@ def _add_papers(connection: duckdb.DuckDBPyConnection, authors: Mapping[str, Sho
 
 
 def _choose_papers(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables `papers`, a row per author and paper, and `papers_with_affiliation`."""
+    """Make the tables `papers`, a row per author and paper, `papers_with_affiliation`, and `author_lists`.
+
+    The last has the number of authors of all documents of the names that are shown, and the authors of papers.
+    """
     connection.execute(
         """CREATE TABLE written AS
            SELECT s.place, m.author_id, coalesce(m.document_id, m.mention_id) AS document_id,
@@ -301,10 +304,18 @@ def _choose_papers(connection: duckdb.DuckDBPyConnection) -> None:
                FROM written w LEFT JOIN documents d ON d.document_id = w.document_id)
             WHERE rank <= {PAPERS_PER_AUTHOR} ORDER BY rank, place LIMIT {MAX_PAPERS_SHOWN}"""
     )
+    # Authors are read once, because they are a large part of the file.
+    connection.execute(
+        """CREATE TABLE author_lists AS
+           SELECT document_id, len(authors) AS entries,
+                  CASE WHEN document_id IN (SELECT document_id FROM papers) THEN authors END AS authors
+           FROM documents WHERE document_id IN
+               (SELECT m.document_id FROM mentions m JOIN shown_names n ON n.block = m.block
+                UNION ALL SELECT document_id FROM papers)"""
+    )
     connection.execute(
         """CREATE TABLE papers_with_affiliation AS
-           WITH entries AS (SELECT document_id, unnest(authors) AS a FROM documents
-                            WHERE document_id IN (SELECT document_id FROM papers))
+           WITH entries AS (SELECT document_id, unnest(authors) AS a FROM author_lists WHERE authors IS NOT NULL)
            SELECT p.*, array_to_string(e.a.affiliations, '; ') AS affiliation
            FROM papers p LEFT JOIN entries e ON e.document_id = p.document_id AND e.a.position = p.position"""
     )

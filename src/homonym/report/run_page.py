@@ -49,15 +49,31 @@ _VARIANT_COLUMNS = ("name_a", "name_b", "kind", "score", "evidence")
 MAX_REASON_BYTES = 700_000
 
 
+class PageContent(NamedTuple):
+    """What takes time to find for a page: what it shows of the tables, and the reasons of authors."""
+
+    tables: RunContent
+    why: _FoundReasons
+
+
+def read_page_content(
+    result: Path, *, reasons: Reasons = author_reasons, threads: int | None = None, memory: int | None = None
+) -> PageContent:
+    """Read what the page of a result directory shows; needs no list of variants and no log."""
+    tables = _read_tables(result, threads, memory)
+    return PageContent(tables, _find_reasons(result, tables, reasons))
+
+
 def write_run_page(
     result: Path,
     path: Path,
     *,
     threads: int | None = None,
     memory: int | None = None,
+    found: PageContent | None = None,
 ) -> None:
-    """Write the page of a result directory atomically."""
-    write_atomic(path, render_run_page(result, threads=threads, memory=memory))
+    """Write the page of a result directory atomically; `found` has what was read before."""
+    write_atomic(path, _render(result, found or read_page_content(result, threads=threads, memory=memory)))
 
 
 # Where the sentence about an update stands on a page.
@@ -73,14 +89,22 @@ def mark_run_page(path: Path, sentence: str) -> None:
     write_atomic(path, f"{head}{_MARKED}{html.escape(sentence)}</strong></p>\n{rest}" if mark else text)
 
 
+def mark_updated_page(path: Path, what: str) -> None:
+    """Put the sentence at the top of a page that was written after an update, which is named by `what`."""
+    mark_run_page(path, f"After {what}. Files, problems and calibration are those of the last whole run.")
+
+
 def render_run_page(
     result: Path, *, reasons: Reasons = author_reasons, threads: int | None = None, memory: int | None = None
 ) -> str:
     """The page of a result directory as HTML."""
+    return _render(result, read_page_content(result, reasons=reasons, threads=threads, memory=memory))
+
+
+def _render(result: Path, found: PageContent) -> str:
     log, conflicts = _read_log(result / LOG), [row.get("what") or "" for row in _read_csv(result / CONFLICTS)]
-    content = _read_tables(result, threads, memory)
+    content, why = found
     totals, links = content.totals, _links(content)
-    why = _find_reasons(result, content, reasons)
     summary = log.get("summary") or {}
     view = {
         "title": f"Authors found in {_extent(content)}",

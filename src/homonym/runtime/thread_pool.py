@@ -15,12 +15,33 @@ Result = TypeVar("Result")
 
 
 @contextmanager
-def meanwhile(function: Callable[[], object]) -> Iterator[None]:
-    """Run a function on another thread while the block runs; ends when both have, and raises what either raises."""
+def meanwhile(function: Callable[[], Result]) -> Iterator[Future[Result]]:
+    """Run a function on another thread while the block runs; ends when both have, and raises what either raises.
+
+    >>> with meanwhile(lambda: "found") as future:
+    ...     pass
+    >>> future.result()
+    'found'
+    """
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(function)
-        yield
+        yield future
         future.result()
+
+
+def until(stopped: threading.Event, items: Iterable[Item]) -> Iterator[Item]:
+    """The same items, as long as an event has not happened; then an InterruptedError.
+
+    >>> stopped = threading.Event()
+    >>> for item in until(stopped, "ab"):
+    ...     stopped.set()
+    Traceback (most recent call last):
+    InterruptedError
+    """
+    for item in items:
+        if stopped.is_set():
+            raise InterruptedError
+        yield item
 
 
 def map_in_order(

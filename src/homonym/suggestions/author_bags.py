@@ -161,7 +161,8 @@ class Memberships:
     def _together(self, partner: Integers, chosen: NDArray[np.bool_] | None) -> tuple[Integers, Integers]:
         """Author and co-author for each document of these rows and of the chosen authors."""
         rows = np.flatnonzero(chosen[self.author]) if chosen is not None else np.arange(len(self.author))
-        rows = rows[np.argsort(self.document[rows], kind="stable")]
+        # Numbers are sorted several times as fast as they are ordered by others.
+        rows = np.sort(self.document[rows] << 32 | rows) & (2**32 - 1)
         size = np.bincount(self.document[rows], minlength=int(self.document.max(initial=-1)) + 1)
         begin, size = starts(size)[:-1][self.document[partner]], size[self.document[partner]]
         row, other = rows[ranges(begin, size)], np.repeat(partner, size)
