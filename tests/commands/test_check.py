@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +21,7 @@ from homonym.commands.decide import decide
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.extract import extract
 from homonym.commands.update import update
+from homonym.corpus import epoch, table_changes
 from homonym.corpus.epoch import file_digest
 from homonym.errors import InputError
 from homonym.io.result_directory import (
@@ -233,6 +236,62 @@ def test_an_update_refuses_files_that_were_changed_after_the_last_one(result: Pa
     living(result)
     change(result / MENTIONS, lambda rows: rows[0].update(author_id=rows[1]["author_id"]))
     with pytest.raises(InputError, match=r"mentions\.parquet: it was changed after the last update; restore a copy"):
+        update(result, write(tmp_path / "new.jsonl", FILLERS[8:10]))
+
+
+def test_damage_that_an_update_copies_is_found_afterwards(
+    result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A flipped bit on the disk changes neither the size nor the time of a file."""
+    monkeypatch.setattr(epoch, "_PART", 64)
+    monkeypatch.setattr(table_changes, "DOCUMENTS_AT_ONCE", 2)  # the last row group is full, so it is copied
+    update(result, write(tmp_path / "new.jsonl", FILLERS[8:10]), keep_epoch=True)
+    assert check(result).problems == []
+    group = pq.read_metadata(result / DOCUMENTS).row_group(0)
+    columns = [group.column(number) for number in range(group.num_columns)]
+    (record,) = (one for one in columns if one.path_in_schema == "record")
+    flip(result / DOCUMENTS, record.data_page_offset + record.total_compressed_size // 2)
+    more = [one | {"id": f"more {number}"} for number, one in enumerate(FILLERS[10:12])]
+    assert update(result, write(tmp_path / "more.jsonl", more), keep_epoch=True).documents["added"] == 2
+    assert "documents.parquet: " in check(result).problems[0]
+    digest = epoch.read_note(result).files[DOCUMENTS]
+    assert digest["bytes"] == (result / DOCUMENTS).stat().st_size
+    assert digest["parts"] != file_digest(result / DOCUMENTS)["parts"]
+
+
+def test_digests_of_copied_bytes_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(epoch, "_PART", 10)
+    path = tmp_path / "file"
+    path.write_bytes(bytes(range(95)))
+    known = epoch.file_digest(path)
+    path.write_bytes(bytes(range(40)) + b"other" * 20)
+    assert epoch.file_digest(path, known["parts"][:4]) == epoch.file_digest(path)
+    assert epoch.file_digest(path)["parts"][:4] == known["parts"][:4]
+    flip(path, 3)
+    assert epoch.file_digest(path, known["parts"][:4])["parts"] != epoch.file_digest(path)["parts"]
+
+
+def flip(path: Path, place: int) -> None:
+    """Flip a bit of a file, which keeps its time."""
+    content, known = bytearray(path.read_bytes()), path.stat()
+    content[place] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(known.st_atime_ns, known.st_mtime_ns))
+
+
+def test_notes_of_earlier_versions_have_one_digest_of_a_file(result: Path, tmp_path: Path) -> None:
+    living(result)
+    note = orjson.loads((result / CORPUS).read_bytes())
+    for name in note["files"]:
+        content = (result / name).read_bytes()
+        note["files"][name] = {"bytes": len(content), "blake2b": hashlib.blake2b(content, digest_size=16).hexdigest()}
+    (result / CORPUS).write_bytes(orjson.dumps(note))
+    assert check(result).problems == []
+    update(result, write(tmp_path / "new.jsonl", FILLERS[8:10]))
+    assert check(result).problems == []
+    note["files"][MENTIONS]["blake2b"] = "0" * 32
+    (result / CORPUS).write_bytes(orjson.dumps(note))
+    with pytest.raises(InputError, match=r"mentions\.parquet: it was changed after the last update"):
         update(result, write(tmp_path / "new.jsonl", FILLERS[8:10]))
 
 

@@ -125,6 +125,7 @@ def test_assign_leaves_two_authors_whom_an_orcid_would_unite_and_says_so(result:
         (row,) = [row for row in csv.DictReader(stream) if row["kind"] == "known authors"]
     assert "mode assign leaves as they are" in row["what"]
     assert any("grow" in text for text in found.warnings)
+    assert found.conflicts == 1
     assert set(row["mentions"].split(";")) & {"D0050#0", "D0051#0"}
     copy = Path(shutil.copytree(result, result.parent / "copy"))
     update(copy, remove=["D0050", "D0051"], keep_epoch=True)

@@ -109,6 +109,31 @@ def test_changed_record_replaces_the_old_one(result: Path, tmp_path: Path) -> No
     require_consistent(result)
 
 
+def test_changed_record_changes_what_is_known_of_its_authors(result: Path, tmp_path: Path) -> None:
+    shown = authors(result)
+    changed = document(7)
+    changed["authors"] = [changed["authors"][0] | {"affiliations": ["Academy of Ulm"]}, {"name": "Young, Zoe"}]
+    update(result, write_documents(tmp_path / "new.jsonl", [changed | {"year": 2035}]))
+    (row,) = (row for row in rows(result, "authors") if row["author_id"] == shown["D0007#0"])
+    assert row["last_year"] == 2035
+    assert "Academy of Ulm" in {one["affiliation"] for one in row["affiliations"]}
+    assert "Young, Zoe" in {one["name"] for one in row["coauthors"]}
+    require_consistent(result)
+
+
+def test_better_name_of_an_author_reaches_lists_of_coauthors(result: Path, tmp_path: Path) -> None:
+    shown = authors(result)
+    new = document(7) | {"id": "D0900", "title": "Another one"}
+    new["authors"] = [new["authors"][0], {"name": new["authors"][1]["name"] + " Wilhelmina"}]
+    update(result, write_documents(tmp_path / "new.jsonl", [new]))
+    after = authors(result)
+    assert after["D0900#1"] == shown["D0007#1"]
+    names = {one["name"] for row in rows(result, "authors") for one in row["coauthors"]
+             if one["author_id"] == shown["D0007#1"]}  # fmt: skip
+    assert names == {new["authors"][1]["name"]}
+    require_consistent(result)
+
+
 def test_mention_at_another_position_keeps_its_author(result: Path, tmp_path: Path) -> None:
     before = authors(result)
     changed = document(7)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
@@ -13,6 +15,7 @@ import pyarrow.parquet as pq
 from homonym.collection.block_reload import extracted_bags
 from homonym.collection.result_statistics import ResultStatistics
 from homonym.commands.disambiguate import disambiguate
+from homonym.corpus.recomputing import recompute_authors
 from homonym.io.result_directory import BAGS
 from homonym.settings import Settings, load_settings
 
@@ -79,6 +82,15 @@ def rows(result: Path, name: str) -> list[dict[str, Any]]:
     return found
 
 
+def require_computed_authors(result: Path) -> None:
+    """Fail unless the table of authors is what mentions, documents and given names make of it."""
+    with TemporaryDirectory() as copy:
+        for name in {"mentions.parquet", "documents.parquet", BAGS} & {path.name for path in result.iterdir()}:
+            shutil.copy(result / name, copy)
+        recompute_authors(result, Path(copy))
+        assert rows(Path(copy), "authors") == rows(result, "authors")
+
+
 def require_consistent(result: Path) -> None:
     """Fail unless the tables of a result agree: mentions, authors, ids, events, documents and their bags."""
     mentions, people = rows(result, "mentions"), {row["author_id"]: row for row in rows(result, "authors")}
@@ -100,6 +112,7 @@ def require_consistent(result: Path) -> None:
         stored = pq.read_table(result / BAGS).sort_by("document_id").to_pylist()
         table = pq.read_table(result / "documents.parquet").sort_by("document_id")
         assert stored == extracted_bags(table, load_settings(result), ResultStatistics.read(result)).to_pylist()
+    require_computed_authors(result)
     if (result / "ids.parquet").exists():
         ids = {row["author_id"]: row for row in rows(result, "ids")}
         assert {one for one, row in ids.items() if row["status"] == "active"} == people.keys()

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from homonym.errors import counted
 from homonym.io.paths import printable
-from homonym.io.result_directory import REPORT
+from homonym.io.result_directory import CONFLICTS, REPORT
 from homonym.runtime.progress import UNITS, peak_memory
 
 if TYPE_CHECKING:
@@ -126,6 +126,8 @@ def show_update(done: Updated, console: Console | None = None) -> None:
         console.print(f"{noun}: {said or 'no change'}", markup=False)
     if done.new_epoch:
         console.print(f"epoch {done.epoch}: frequencies and limit are new ({done.new_epoch})", markup=False)
+    if done.conflicts:
+        console.print(f"constraint conflicts: {done.conflicts:,} new (in {done.output / CONFLICTS})", markup=False)
     _show_cost(console, done.seconds)
     console.print(f"{done.output} (update {done.update}, epoch {done.epoch})", markup=False)
 

@@ -86,7 +86,8 @@ def reload_rows(bags: DocumentBags, rows: pa.Table, folder: Path, *, complete: b
     if len(missing) and complete:
         kind, name = numbered.features(missing[:1])[0]
         raise changed(statistics.folder, f"its statistics lack a feature of its documents ({kind} {name!r})")
-    total[missing] = numbered.occurrences(own.owner)[missing]
+    if len(missing):
+        total[missing] = numbered.occurrences(missing, own.owner)
     counted = dict(zip(numbered.features(missing), total[missing].tolist(), strict=True))
     return ReloadedBlocks(_encoded(own, mentions, numbered, total, folder), rows, counted, bags.result, numbered)
 
@@ -124,7 +125,7 @@ def extracted_bags(documents: pa.Table, settings: Settings, statistics: ResultSt
 
 @dataclass(frozen=True, eq=False)
 class DocumentBags:
-    """Stored bags of documents of a result, in the order of their ids, and the authors of documents they refer to."""
+    """Stored bags of documents of a result, and the authors of documents they refer to."""
 
     result: Path
     statistics: ResultStatistics
@@ -143,17 +144,14 @@ class DocumentBags:
         else:
             rows = look_up(result / DOCUMENTS, "document_id", documents, ["document_id", "record"])
             table = extracted_bags(rows, settings, statistics)
-        table, order = table.combine_chunks(), pc.sort_indices(table["document_id"])
-        if (np.diff(order.to_numpy().astype(np.int64)) < 0).any():  # documents that came with updates are last
-            table = table.take(order).combine_chunks()
+        table = table.combine_chunks()
         return cls(result, statistics, table, _CitedAuthors.read(result, table["references"], statistics))
 
     def of(self, documents: pa.ChunkedArray) -> DocumentBags:
-        """The bags of some of these documents."""
-        chosen = pc.unique(documents).sort()
-        if len(chosen) == len(self.table):
+        """The bags of some of these documents, in the order of their ids."""
+        place = pc.index_in(pc.unique(documents).sort(), self.table["document_id"].combine_chunks()).drop_null()
+        if np.array_equal(place.to_numpy(), np.arange(len(self.table))):
             return self
-        place = pc.index_in(chosen, self.table["document_id"].combine_chunks()).drop_null()
         return DocumentBags(self.result, self.statistics, self.table.take(place).combine_chunks(), self.cited)
 
     def flat(self, name: str) -> tuple[Integers, pa.Array]:
@@ -213,7 +211,7 @@ class DocumentBags:
         owner, code = self._references
         number = self.cited.number
         feature = order.of_statistics(number)
-        lacking = np.intersect1d(np.flatnonzero(number < 0), code)
+        lacking = _used_codes(number < 0, code)
         feature[lacking] = order.of_others((REFERENCED, self.cited.names[one]) for one in lacking.tolist())
         return owner, feature[code], np.ones(len(code))
 
@@ -221,7 +219,7 @@ class DocumentBags:
         """The order of all features."""
         places = dict(zip(self.new_keys, self.new_entries["place"].to_pylist(), strict=True))
         _, code = self._references
-        for one in np.intersect1d(np.flatnonzero(self.cited.number < 0), code).tolist():
+        for one in _used_codes(self.cited.number < 0, code).tolist():
             places[REFERENCED, self.cited.names[one]] = int(self.cited.place[one])
         return _Order(places)
 
@@ -230,6 +228,13 @@ class DocumentBags:
         document, entries = self.flat("ids")
         slot, kind, value = (pc.struct_field(entries, name) for name in ("slot", "kind", "id"))
         return pa.table([(document << SLOT_BITS) + slot.to_numpy(), kind, value], schema=IDENTIFIER_ROWS)
+
+
+def _used_codes(chosen: NDArray[np.bool_], code: Integers) -> Integers:
+    """Which of the chosen codes occur in a list of codes."""
+    occurs = np.zeros(len(chosen), np.bool_)
+    occurs[code] = True
+    return np.flatnonzero(chosen & occurs)
 
 
 class _Order:
@@ -325,13 +330,17 @@ class _NumberedBags:
         size = [last - first for first, last in found]
         return np.array(size, np.int64) + np.array([others[kind] for kind in self.statistics.mass], np.int64)
 
-    def occurrences(self, mentions: Integers) -> Floats:
-        """How often each feature occurs in the bags of all mentions: the bag of a document is that of each of them."""
+    def occurrences(self, chosen: NDArray[np.integer], mentions: Integers) -> Floats:
+        """How often some features occur in the bags of all mentions: the bag of a document is that of each of them."""
         known, number = np.unique(mentions >> SLOT_BITS, return_counts=True)
-        of_document = self.owner % (1 << SLOT_BITS) == 0
-        place = np.minimum(np.searchsorted(known, self.owner >> SLOT_BITS), max(len(known) - 1, 0))
-        holders = np.where(of_document, number[place], 1) if len(known) else np.ones(len(self.owner))
-        total: Floats = np.bincount(self.feature, self.count * holders, len(self.used)).astype(np.float64)
+        rank = np.full(len(self.used), -1)
+        rank[chosen] = np.arange(len(chosen))
+        entries = np.flatnonzero(rank[self.feature] >= 0)
+        owner, feature = self.owner[entries], rank[self.feature[entries]]
+        of_document = owner % (1 << SLOT_BITS) == 0
+        place = np.minimum(np.searchsorted(known, owner >> SLOT_BITS), max(len(known) - 1, 0))
+        holders = np.where(of_document, number[place], 1) if len(known) else np.ones(len(owner))
+        total: Floats = np.bincount(feature, self.count[entries] * holders, len(chosen)).astype(np.float64)
         return total
 
 

@@ -53,7 +53,8 @@ class Updated:
     `documents` counts documents that were added, changed, removed and came again unchanged; `mentions` counts those
     added and removed, and old ones that got another id of their own or another author; `events` has the number of
     events of each kind. `update` is the number of the update; if nothing has changed, that of the one before.
-    `new_epoch` says why an epoch began with this update, if one did.
+    `new_epoch` says why an epoch began with this update, if one did. `conflicts` is the number of constraint conflicts
+    that the result did not have before; conflicts.csv lists them among all others.
     """
 
     output: Path
@@ -67,6 +68,7 @@ class Updated:
     seconds: dict[str, float]
     warnings: list[str] = field(default_factory=list)
     new_epoch: str | None = None
+    conflicts: int = 0
 
 
 def update(
@@ -195,9 +197,11 @@ def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, probl
         )  # fmt: skip
         if changes.leaving or len(changes.rows):
             with run.stages.stage("documents"):
-                replace_documents(folder, copy, changes.leaving, changes.rows, in_order=bool(reason))
+                plan.copied[DOCUMENTS] = replace_documents(
+                    folder, copy, changes.leaving, changes.rows, in_order=bool(reason)
+                )
                 if not reason and (folder / BAGS).exists():  # a new epoch has the bags of its run
-                    replace_bags(folder, copy, changes.leaving, plan.new_bags())
+                    plan.copied[BAGS] = replace_bags(folder, copy, changes.leaving, plan.new_bags())
             plan = follow_renames(plan)
         fresh = _run_all(run, plan, task.resources) if reason else None
         if fresh and mode == "rebuild":
@@ -319,7 +323,7 @@ def _write_note(plan: UpdatePlan, note: CorpusNote, state: _EpochState) -> Corpu
     if state.reason:
         mentions, changed = pq.read_metadata(plan.folder / MENTIONS).num_rows, 0
     note = replace(note, mentions=mentions, changed=changed, decisions=plan.decided.last)
-    write_note(plan.place, plan.folder, note)
+    write_note(plan.place, plan.folder, note, plan.copied)
     return note
 
 
@@ -362,6 +366,7 @@ def _updated(
     run: Run, plan: UpdatePlan, note: CorpusNote, touched: TouchedBlocks, changes: IdChanges, problems: Problems
 ) -> Updated:
     from homonym.constraints.across_blocks import KNOWN
+    from homonym.constraints.conflicts import read_conflicts
 
     documents, before, after = plan.changes, touched.origin, touched.after
     if documents.bridges:
@@ -395,4 +400,5 @@ def _updated(
         problems=problems,
         seconds=run.stages.seconds,
         warnings=run.warnings,
+        conflicts=len({*read_conflicts(plan.folder / CONFLICTS)} - {*read_conflicts(plan.place / CONFLICTS)}),
     )

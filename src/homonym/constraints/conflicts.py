@@ -94,6 +94,15 @@ class _ConflictTexts:
         return f"their {kind} differ: {self.identifier[left, kind]} and {self.identifier[right, kind]}"
 
 
+def read_conflicts(path: Path) -> list[ConstraintConflict]:
+    """The conflicts of a file; none if there is no such file."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        rows = [row for row in csv.reader(stream) if len(row) == len(COLUMNS) and tuple(row) != COLUMNS]
+    return [ConstraintConflict(kind, block, tuple(named.split(";")), what) for kind, block, named, what in rows]
+
+
 def replace_conflicts(
     path: Path, blocks: Set[str], mentions: Set[str], conflicts: Sequence[ConstraintConflict]
 ) -> None:
@@ -101,11 +110,7 @@ def replace_conflicts(
 
     `mentions` are those of the blocks: conflicts of other blocks that name one of them are replaced, too.
     """
-    known = []
-    if path.exists():
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            rows = [row for row in csv.reader(stream) if len(row) == len(COLUMNS) and tuple(row) != COLUMNS]
-        known = [ConstraintConflict(kind, block, tuple(named.split(";")), what) for kind, block, named, what in rows]
+    known = read_conflicts(path)
     kept = [one for one in known if one.block not in blocks and mentions.isdisjoint(one.mentions)]
     write_conflicts(path, sorted([*kept, *conflicts], key=lambda one: one.block.encode()))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,8 +49,10 @@ from homonym.io.tables import look_up, reading_result_file, write_table
 from homonym.schema import STATISTICS
 from homonym.settings import load_settings
 
-# Digest of a file: enough bits to find damage and files of another update.
+# Digest of a part of a file: enough bits to find damage and files of another update.
 _DIGEST_BYTES = 16
+# Number of bytes of a part.
+_PART = 1 << 22
 
 # Share of mentions that may come, leave or change before an epoch ends. Growth by 22 % within an epoch cost .002 of F1
 # (docs/study.md). An epoch costs one run, and so does each further tenth: the cost per new mention stays the same.
@@ -94,13 +96,18 @@ def read_note(result: Path) -> CorpusNote:
         raise InputError(f"{path}: expected JSON with epoch, update, time, named and files ({error!r}).") from error
 
 
-def write_note(result: Path, folder: Path, note: CorpusNote) -> None:
-    """Write the note of an update with the digests of all files of a folder; hard-linked files keep their digests."""
+def write_note(result: Path, folder: Path, note: CorpusNote, copied: Mapping[str, int] = {}) -> None:
+    """Write the note of an update with the digests of all files of a folder; hard-linked files keep their digests.
+
+    Files in `copied` have so many bytes from the beginning in common with those of the result. The digests of these
+    bytes are kept, so damage of the disk that was copied is found by `homonym check`.
+    """
     known = read_note(result).files
     files = {}
     for name in sorted((FILES - {CORPUS, MARKER}) & set(os.listdir(folder))):
         same = name in known and (result / name).exists() and os.path.samefile(result / name, folder / name)
-        files[name] = dict(known[name]) if same else file_digest(folder / name)
+        begin = known.get(name, {}).get("parts", [])[: copied.get(name, 0) // _PART]
+        files[name] = dict(known[name]) if same else file_digest(folder / name, begin)
     values = {
         "epoch": note.epoch, "update": note.update, "time": note.time, "mentions": note.mentions,
         "changed": note.changed, "decisions": note.decisions or 0, "named": dict(note.named), "files": files,
@@ -108,17 +115,22 @@ def write_note(result: Path, folder: Path, note: CorpusNote) -> None:
     write_json(folder / CORPUS, values)
 
 
-def file_digest(path: Path) -> dict[str, Any]:
-    """The size and the BLAKE2b digest of a file, in the form that the note uses."""
+def file_digest(path: Path, begin: Sequence[str] = ()) -> dict[str, Any]:
+    """The size and the time of a file, and the BLAKE2b digests of its parts; `begin` are those that are known."""
+    parts = [*begin]
     with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=_DIGEST_BYTES))
-    return {"bytes": path.stat().st_size, "blake2b": digest.hexdigest()}
+        stream.seek(len(parts) * _PART)
+        while block := stream.read(_PART):
+            parts.append(hashlib.blake2b(block, digest_size=_DIGEST_BYTES).hexdigest())
+        found = os.fstat(stream.fileno())
+    return {"bytes": found.st_size, "modified": found.st_mtime_ns, "parts": parts}
 
 
-def changed_files(result: Path, note: CorpusNote) -> Iterator[tuple[str, str]]:
+def changed_files(result: Path, note: CorpusNote, *, quick: bool = False) -> Iterator[tuple[str, str]]:
     """Files that were changed or removed after the last update, each with what is wrong with it.
 
-    Before the first update there are no digests, but the log of the run has the settings, too.
+    If it is to be `quick`, a file of the same size and time is not read. Damage of the disk is not found then. Before
+    the first update there are no digests, but the log of the run has the settings, too.
     """
     if SETTINGS not in note.files and (key := _changed_setting(result)):
         yield SETTINGS, f"{key} is another one than in {LOG}, so it was changed after the run"
@@ -126,7 +138,7 @@ def changed_files(result: Path, note: CorpusNote) -> Iterator[tuple[str, str]]:
         path = result / name
         if not path.is_file():
             yield name, "it is missing, although the last update wrote it"
-        elif file_digest(path) != digest:
+        elif not (quick and _seems_same(path, digest)) and not _is_same(path, digest):
             yield name, "it was changed after the last update"
 
 
@@ -138,6 +150,22 @@ def _changed_setting(result: Path) -> str | None:
         return next((key for key in present if key in logged and logged[key] != present[key]), None)
     except (HomonymError, OSError, ValueError, KeyError, TypeError):  # which is reported elsewhere
         return None
+
+
+def _seems_same(path: Path, digest: Mapping[str, Any]) -> bool:
+    """Whether a file has the size and the time that it had when an update wrote it."""
+    found = path.stat()
+    return (found.st_size, found.st_mtime_ns) == (digest["bytes"], digest.get("modified"))
+
+
+def _is_same(path: Path, digest: Mapping[str, Any]) -> bool:
+    """Whether a file has the content that it had when an update wrote it; up to version 0.12 it had one digest."""
+    if "blake2b" in digest:
+        with path.open("rb") as stream:
+            found = hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=_DIGEST_BYTES))
+        return bool(digest["blake2b"] == found.hexdigest())
+    known = file_digest(path)
+    return (known["bytes"], known["parts"]) == (digest["bytes"], digest["parts"])
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ what a result has. The update that begins an epoch puts all documents in order a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from homonym.clustering.arrays import starts
 from homonym.collection import counting
 from homonym.collection.author_summaries import NAMED_FACTS, completeness, load_facts, summarise_authors, summary_tables
 from homonym.collection.document_table import ROW_GROUP as DOCUMENTS_AT_ONCE
@@ -53,35 +55,40 @@ _MEMORY = 1 << 29
 
 def replace_documents(
     result: Path, folder: Path, leaving: Collection[str], rows: pa.Table, *, in_order: bool = False
-) -> None:
+) -> int:
     """Write the table of documents to a folder without some, and with changed and new ones.
 
-    Changed documents stay where they are, and new ones come last, unless all are to be `in_order` again.
+    Changed documents stay where they are, and new ones come last, unless all are to be `in_order` again. Returns the
+    number of bytes from the beginning of the file that have not changed.
     """
     path = result / DOCUMENTS
     if not in_order:
         try:
-            with reading_result_file(path) as plain, pq.ParquetFile(plain) as file:
+            with reading_result_file(path) as plain, pq.ParquetFile(plain, page_checksum_verification=True) as file:
                 gone, rows = pa.array(sorted(leaving), pa.string()), rows.cast(DOCUMENT_ROWS)
                 is_changed = pc.is_in(rows["document_id"], gone)
                 changed, new = rows.filter(is_changed), rows.filter(pc.invert(is_changed))
-                _splice(file, path, folder / DOCUMENTS, _RowChanges(gone, changed, new, DOCUMENTS_AT_ONCE))
-            return
+                return _splice(file, path, folder / DOCUMENTS, _RowChanges(gone, changed, new, DOCUMENTS_AT_ONCE))
         except UnusualLayoutError:
             pass  # a file that another program or version has written
     replace_rows(result, folder, DOCUMENTS, sorted(leaving), rows)
+    return 0
 
 
-def replace_bags(result: Path, folder: Path, leaving: Collection[str], rows: pa.Table) -> None:
-    """Write the bags of documents to a folder without those of some, and with further rows, which come last."""
+def replace_bags(result: Path, folder: Path, leaving: Collection[str], rows: pa.Table) -> int:
+    """Write the bags of documents to a folder without those of some, and with further rows, which come last.
+
+    Returns the number of bytes from the beginning of the file that have not changed.
+    """
     path = result / BAGS
     try:
-        with reading_result_file(path) as plain, pq.ParquetFile(plain) as file:
+        with reading_result_file(path) as plain, pq.ParquetFile(plain, page_checksum_verification=True) as file:
             gone = pa.array(sorted(leaving), pa.string())
             changes = _RowChanges(gone, STORED_BAGS.empty_table(), rows.sort_by("document_id"), BAGS_AT_ONCE)
-            _splice(file, path, folder / BAGS, changes)
+            return _splice(file, path, folder / BAGS, changes)
     except UnusualLayoutError:
         replace_rows(result, folder, BAGS, sorted(leaving), rows)
+        return 0
 
 
 class _RowChanges(NamedTuple):
@@ -93,10 +100,10 @@ class _RowChanges(NamedTuple):
     at_once: int
 
 
-def _splice(file: pq.ParquetFile, source: Path, target: Path, changes: _RowChanges) -> None:
-    """Write a table with changes; row groups without any are copied."""
+def _splice(file: pq.ParquetFile, source: Path, target: Path, changes: _RowChanges) -> int:
+    """Write a table with changes; row groups without any are copied. Returns the number of unchanged bytes."""
     groups = _readable(source, _changed_groups(file, changes))  # the writer takes an OSError for one of the output
-    splice_row_groups(source, target, groups, parquet_writing(changes.new.schema))
+    return splice_row_groups(source, target, groups, parquet_writing(changes.new.schema))
 
 
 def _readable(path: Path, groups: Iterator[int | pa.Table]) -> Iterator[int | pa.Table]:
@@ -132,22 +139,59 @@ def replace_rows(result: Path, folder: Path, name: str, leaving: Sequence[str], 
 
     The key is the block of a mention, and the id of an author or a document.
     """
+    _write_merged(result, folder, name, leaving, rows)
+
+
+def replace_authors(
+    result: Path, folder: Path, leaving: Sequence[str], rows: pa.Table, names: Mapping[str, str | None]
+) -> None:
+    """Write the table of authors to a folder with other rows, and with new names of some authors in lists of others."""
+    change = partial(_with_names, names=names) if names else None
+    _write_merged(result, folder, AUTHORS, leaving, rows, change)
+
+
+def _with_names(authors: pa.Table, names: Mapping[str, str | None]) -> pa.Table:
+    """Rows of the table of authors with new names of some co-authors."""
+    lists = authors["coauthors"].combine_chunks()
+    entries = lists.flatten()
+    place = pc.index_in(entries.field("author_id"), pa.array(list(names), pa.string()))
+    is_renamed = pc.is_valid(place)
+    if not pc.any(is_renamed, min_count=0).as_py():
+        return authors
+    new = pa.array(list(names.values()), pa.string()).take(place.drop_null())
+    fields = {one.name: entries.field(one.name) for one in entries.type}
+    fields["name"] = pc.replace_with_mask(fields["name"], is_renamed, new)
+    renamed = pa.StructArray.from_arrays(list(fields.values()), fields=list(entries.type))
+    begin = pa.array(starts(pc.fill_null(pc.list_value_length(lists), 0).to_numpy()), pa.int32())
+    column = pa.ListArray.from_arrays(begin, renamed, type=lists.type, mask=pc.is_null(lists))
+    return authors.set_column(authors.column_names.index("coauthors"), authors.schema.field("coauthors"), column)
+
+
+def _write_merged(
+    result: Path, folder: Path, name: str, leaving: Sequence[str], rows: pa.Table, change: Change | None = None
+) -> None:
+    """The same for any table; `change` is made to rows that stay."""
     schema, order, row_group = _ORDER[name]
     gone = pa.array(sorted({*leaving, *pc.unique(rows[order[0]]).to_pylist()}), pa.string())
     added = rows.select(schema.names).cast(schema)
-    write_table(folder / name, schema, _merged(result / name, order, gone, added), row_group=row_group)
+    write_table(folder / name, schema, _merged(result / name, order, gone, added, change), row_group=row_group)
 
 
-def _merged(path: Path, order: Sequence[str], gone: pa.Array, added: pa.Table) -> Iterator[pa.Table]:
+Change = Callable[[pa.Table], pa.Table]
+
+
+def _merged(
+    path: Path, order: Sequence[str], gone: pa.Array, added: pa.Table, change: Change | None
+) -> Iterator[pa.Table]:
     """The rows of a file that stay, merged with further rows, in order."""
     sorting, done = [(one, "ascending") for one in order], 0
-    with reading_result_file(path) as plain, pq.ParquetFile(plain) as file:
+    with reading_result_file(path) as plain, pq.ParquetFile(plain, page_checksum_verification=True) as file:
         first = _groups_in_order(file, order[0])
-        others = file.read_row_groups(range(first, file.num_row_groups))
-        added = pa.concat_tables([added, _kept(others, order[0], gone).cast(added.schema)]).sort_by(sorting)
+        others = _kept(file.read_row_groups(range(first, file.num_row_groups)), order[0], gone, change)
+        added = pa.concat_tables([added, others.cast(added.schema)]).sort_by(sorting)
         keys = np.array([key.encode() for key in added[order[0]].to_pylist()], object)
         for number in range(first):
-            kept = _kept(file.read_row_group(number), order[0], gone)
+            kept = _kept(file.read_row_group(number), order[0], gone, change)
             if not len(kept):
                 continue
             last = kept[order[0]][-1].as_py().encode()
@@ -160,8 +204,9 @@ def _merged(path: Path, order: Sequence[str], gone: pa.Array, added: pa.Table) -
         yield added.slice(done)
 
 
-def _kept(table: pa.Table, key: str, gone: pa.Array) -> pa.Table:
-    return table.filter(pc.invert(pc.is_in(table[key], gone))) if len(gone) else table
+def _kept(table: pa.Table, key: str, gone: pa.Array, change: Change | None) -> pa.Table:
+    kept = table.filter(pc.invert(pc.is_in(table[key], gone))) if len(gone) else table
+    return change(kept) if change else kept
 
 
 def _groups_in_order(file: pq.ParquetFile, key: str) -> int:
@@ -193,31 +238,77 @@ def summaries_of(
     if not len(rows):
         return AUTHOR_SUMMARIES.empty_table()
     documents = look_up(folder / DOCUMENTS, "document_id", pc.unique(rows["document_id"]), _READ)
-    own = pc.unique(rows["author_id"])
-    members = look_up(folder / MENTIONS, "document_id", pc.unique(rows["document_id"]), ["document_id", "author_id"])
-    partners = members.filter(pc.invert(pc.is_in(members["author_id"], own)))
-    others = pc.unique(partners["author_id"])
-    numbers = pa.concat_arrays([own, others]).sort()
-    facts = _facts(rows, partners, numbers, documents, blocking)
-    missing = [one for one in others.to_pylist() if one not in known]
-    found = look_up(folder / AUTHORS, "author_id", pa.array(missing, pa.string()), ["author_id", "name"])
-    shown = {**known, **dict(zip(*found.to_pydict().values(), strict=True)), **names}
-    fixed = {one: shown.get(one) for one in (*others.to_pylist(), *names)}
-    return _summarise(facts, _identifier_rows(folder, rows, identifiers), documents, numbers, own, fixed, work)
+    people = _People.on_documents(folder, rows, names, known)
+    facts = _facts(rows, people, documents, blocking)
+    return _summarise(facts, _identifier_rows(folder, rows, identifiers), documents, people, work)
+
+
+def with_new_coauthors(
+    authors: pa.Table, folder: Path, rows: pa.Table, work: Path, known: Mapping[str, str | None]
+) -> pa.Table:
+    """Rows of the table of authors with new lists of co-authors, if nothing else about these authors has changed.
+
+    `rows` has all mentions of the authors; `folder` and `known` are as in `summaries_of`.
+    """
+    authors = authors.sort_by("author_id").cast(AUTHOR_SUMMARIES)
+    names = dict(zip(authors["author_id"].to_pylist(), authors["name"].to_pylist(), strict=True))
+    people = _People.on_documents(folder, rows, names, known)
+    facts = people.bare_facts(people.members)
+    found = _summarise(facts, PLACED_IDENTIFIERS.empty_table(), None, people, work)
+    number = authors.column_names.index("coauthors")
+    return authors.set_column(number, AUTHOR_SUMMARIES.field("coauthors"), found["coauthors"])
+
+
+class _People(NamedTuple):
+    """Authors `own`, and the other authors of their documents.
+
+    `members` has the author and the document of all mentions of these documents, and `names` the names that are known.
+    The number of an author is its place in `numbers`.
+    """
+
+    own: pa.Array
+    members: pa.Table
+    numbers: pa.Array
+    names: dict[str, str | None]
+
+    @classmethod
+    def on_documents(
+        cls, folder: Path, rows: pa.Table, names: Mapping[str, str | None], known: Mapping[str, str | None]
+    ) -> _People:
+        """The authors of rows, and those on their documents; see `summaries_of`."""
+        own, columns = pc.unique(rows["author_id"]), ["document_id", "author_id"]
+        members = look_up(folder / MENTIONS, "document_id", pc.unique(rows["document_id"]), columns)
+        every = pc.unique(members["author_id"])
+        others = every.filter(pc.invert(pc.is_in(every, own)))
+        missing = [one for one in others.to_pylist() if one not in known]
+        found = look_up(folder / AUTHORS, "author_id", pa.array(missing, pa.string()), ["author_id", "name"])
+        shown = {**known, **dict(zip(*found.to_pydict().values(), strict=True)), **names}
+        fixed = {one: shown.get(one) for one in (*others.to_pylist(), *names)}
+        return cls(own, members, pa.concat_arrays([own, others]).sort(), fixed)
+
+    def bare_facts(self, members: pa.Table, first: int = 0) -> pa.Table:
+        """Facts that have only the author and the document; the first one has this place."""
+        number = len(members)
+        columns = {field.name: pa.nulls(number, field.type) for field in NAMED_FACTS} | {
+            "place": pa.array(np.arange(first, first + number)),
+            "author": pc.index_in(members["author_id"], self.numbers),
+            "document_id": members["document_id"],
+        }
+        return pa.table(columns).select(NAMED_FACTS.names).cast(NAMED_FACTS)
 
 
 _READ = ["document_id", "year", "authors.list.element.position", "authors.list.element.name",
          "authors.list.element.affiliations.list.element"]  # fmt: skip
 
 
-def _facts(rows: pa.Table, partners: pa.Table, numbers: pa.Array, documents: pa.Table, blocking: str) -> pa.Table:
+def _facts(rows: pa.Table, people: _People, documents: pa.Table, blocking: str) -> pa.Table:
     """What the queries need of each mention. Rows of co-authors have only the author and the document."""
     cache = blocked_names(blocking)
     year = dict(zip(documents["document_id"].to_pylist(), documents["year"].to_pylist(), strict=True))
     parsed = [found.encoded if (found := cache[name]) else None for name in rows["name"].to_pylist()]
     facts = {
         "place": pa.array(np.arange(len(rows))),
-        "author": pc.index_in(rows["author_id"], numbers),
+        "author": pc.index_in(rows["author_id"], people.numbers),
         "document_id": rows["document_id"],
         "position": rows["position"],
         "name": rows["name"],
@@ -226,15 +317,8 @@ def _facts(rows: pa.Table, partners: pa.Table, numbers: pa.Array, documents: pa.
         "author_confidence": rows["author_confidence"],
     }
     own = pa.table(facts).select(NAMED_FACTS.names).cast(NAMED_FACTS)
-    number = len(partners)
-    others = {
-        field.name: pa.nulls(number, field.type) for field in NAMED_FACTS
-    } | {
-        "place": pa.array(np.arange(len(rows), len(rows) + number)),
-        "author": pc.index_in(partners["author_id"], numbers),
-        "document_id": partners["document_id"],
-    }  # fmt: skip
-    return pa.concat_tables([own, pa.table(others).select(NAMED_FACTS.names).cast(NAMED_FACTS)])
+    partners = people.members.filter(pc.invert(pc.is_in(people.members["author_id"], people.own)))
+    return pa.concat_tables([own, people.bare_facts(partners, len(rows))])
 
 
 def _identifier_rows(folder: Path, rows: pa.Table, known: Mapping[str, Mapping[str, str]]) -> pa.Table:
@@ -286,17 +370,13 @@ def _of_author(ids: Mapping[str, str], emails: Sequence[str]) -> dict[str, str]:
 
 
 def _summarise(
-    facts: pa.Table,
-    identifiers: pa.Table,
-    documents: pa.Table,
-    numbers: pa.Array,
-    own: pa.Array,
-    names: Mapping[str, str | None],
-    work: Path,
+    facts: pa.Table, identifiers: pa.Table, documents: pa.Table | None, people: _People, work: Path
 ) -> pa.Table:
-    """The summaries of the authors `own`; `numbers` has all authors, and `names` the names that are known."""
-    path = work / "some_documents.parquet"
-    pq.write_table(documents.select(["document_id", "authors"]), path)
+    """The summaries of some people; without documents, they have no affiliations."""
+    numbers, own, names = people.numbers, people.own, people.names
+    path = work / "some_documents.parquet" if documents is not None else None
+    if documents is not None:
+        pq.write_table(documents.select(["document_id", "authors"]), path)
     connection = counting.connect(work, _MEMORY, 1, in_memory=True)
     try:
         load_facts(connection, [facts], identifiers, path)

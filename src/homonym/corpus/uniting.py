@@ -32,38 +32,40 @@ Identifier = tuple[str, str]
 
 
 class BlockLinks(NamedTuple):
-    """The identifiers that link mentions of different blocks, and the authors of the result that have them."""
+    """The identifiers that link mentions of different blocks, and the authors of the result that have them.
+
+    `blocks` are those of these authors, and of the authors that an update works on.
+    """
 
     identifiers: set[Identifier]
     authors: set[str]
+    blocks: set[str]
 
 
-def shared_identifiers(result: Path, blocks: Mapping[Identifier, Set[str]]) -> BlockLinks:
+def find_links(result: Path, blocks: Mapping[Identifier, Set[str]], authors: Set[str]) -> BlockLinks:
     """The identifiers that are on mentions of several blocks, and the authors of the result that have them.
 
-    `blocks` has, for each identifier, its blocks among the mentions that an update works on.
+    `authors` are those that an update works on, and `blocks` has, for each identifier, its blocks among their mentions.
     """
     having = _authors_having(result, blocks.keys())
-    of_author = _blocks_by_author(result, {author for authors in having.values() for author in authors})
+    of_author = _blocks_by_author(result, {*authors}.union(*having.values()))
     shared = {
         one
         for one, own in blocks.items()
         if len(set(own).union(*(of_author[author] for author in having.get(one, ())))) > 1
     }
-    return BlockLinks(shared, {author for one in shared for author in having.get(one, ())})
-
-
-def blocks_of_authors(result: Path, authors: Set[str]) -> set[str]:
-    """The blocks that have mentions of some authors."""
-    return set[str]().union(*_blocks_by_author(result, authors).values())
+    linked = {author for one in shared for author in having.get(one, ())}
+    return BlockLinks(shared, linked, set[str]().union(*(of_author[author] for author in authors | linked)))
 
 
 def _blocks_by_author(result: Path, authors: Set[str]) -> dict[str, set[str]]:
+    """The blocks that have mentions of each of some authors."""
     found: dict[str, set[str]] = defaultdict(set)
     if authors:
         wanted = pa.array(sorted(authors, key=str.encode), pa.string())
         rows = look_up(result / MENTIONS, "author_id", wanted, ["author_id", "block"])
-        for author, block in set(zip(rows["author_id"].to_pylist(), rows["block"].to_pylist(), strict=True)):
+        pairs = rows.group_by(["author_id", "block"]).aggregate([])
+        for author, block in zip(pairs["author_id"].to_pylist(), pairs["block"].to_pylist(), strict=True):
             found[author].add(block)
     return found
 
@@ -99,40 +101,50 @@ def authors_of_several_blocks(result: Path, authors: Set[str]) -> set[str]:
     return {author for author, blocks in _blocks_by_author(result, authors).items() if len(blocks) > 1}
 
 
-def joined_clusters(author_id: pa.ChunkedArray, block: pa.ChunkedArray, cluster: Sequence[int | None]) -> Integers:
+def joined_clusters(author_id: pa.ChunkedArray, block: pa.ChunkedArray, cluster: pa.ChunkedArray) -> Integers:
     """A number for each row; rows of one cluster, or of one author of the result, have the same number.
 
     A row has a cluster, or an author, or both. An author with several clusters in one block was divided: its rows are
     joined by clusters only. The number is the first row of all that are connected.
 
     >>> blocks = pa.chunked_array([["x", "x", "y", "y", "y"]])
-    >>> joined_clusters(pa.chunked_array([["a", None, "a", "b", "b"]]), blocks, [0, 0, None, None, 5]).tolist()
+    >>> clusters = pa.chunked_array([[0, 0, None, None, 5]])
+    >>> joined_clusters(pa.chunked_array([["a", None, "a", "b", "b"]]), blocks, clusters).tolist()
     [0, 0, 0, 3, 3]
-    >>> joined_clusters(pa.chunked_array([["a", "a", "b", "b", "c"]]), blocks, [0, 0, 2, 3, 3]).tolist()
+    >>> clusters = pa.chunked_array([[0, 0, 2, 3, 3]])
+    >>> joined_clusters(pa.chunked_array([["a", "a", "b", "b", "c"]]), blocks, clusters).tolist()
     [0, 0, 2, 3, 3]
     """
-    authors = author_id.to_pylist()
-    divided = _divided_authors(authors, block.to_pylist(), cluster)
-    keys: dict[tuple[str, object], int] = {}
-    left, right = [], []
-    for row, (author, number) in enumerate(zip(authors, cluster, strict=True)):
-        for key in (("author", None if author in divided else author), ("cluster", number)):
-            if key[1] is not None and (first := keys.setdefault(key, row)) != row:
-                left.append(first)
-                right.append(row)
-    return connected_components(len(cluster), np.array(left, np.int64), np.array(right, np.int64))
+    author, number = _codes(author_id), _codes(cluster)
+    author[np.isin(author, _divided_authors(author, _codes(block), number))] = -1
+    edges = [_to_first(one) for one in (author, number)]
+    left, right = (np.concatenate(side) for side in zip(*edges, strict=True))
+    return connected_components(len(author), left, right)
 
 
-def _divided_authors(
-    authors: Sequence[str | None], blocks: Sequence[str], cluster: Sequence[int | None]
-) -> set[str | None]:
+def _codes(column: pa.ChunkedArray) -> Integers:
+    """A number for each value, −1 for null."""
+    coded = column.combine_chunks().dictionary_encode()
+    codes: Integers = pc.fill_null(coded.indices, -1).to_numpy().astype(np.int64)
+    return codes
+
+
+def _divided_authors(author: Integers, block: Integers, cluster: Integers) -> Integers:
     """The authors that have several clusters in one block."""
-    known: dict[tuple[str | None, str], int] = {}
-    return {
-        author
-        for author, block, number in zip(authors, blocks, cluster, strict=True)
-        if author is not None and number is not None and known.setdefault((author, block), number) != number
-    }
+    chosen = (author >= 0) & (cluster >= 0)
+    author, block, cluster = author[chosen], block[chosen], cluster[chosen]
+    blocks, clusters = int(block.max(initial=0)) + 1, int(cluster.max(initial=0)) + 1
+    pairs, place = np.unique(author * blocks + block, return_inverse=True)
+    pair = np.unique(place * clusters + cluster) // clusters
+    divided: Integers = pairs[pair[1:][np.diff(pair) == 0]] // blocks
+    return divided
+
+
+def _to_first(code: Integers) -> tuple[Integers, Integers]:
+    """Pairs of rows: the first row of each code that is not negative, and every other row of it."""
+    rows = np.flatnonzero(code >= 0)
+    _, first, inverse = np.unique(code[rows], return_index=True, return_inverse=True)
+    return rows[first][inverse], rows
 
 
 class Candidates(NamedTuple):

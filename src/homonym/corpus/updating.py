@@ -54,15 +54,20 @@ from homonym.corpus.id_matching import match_authors, weights_of
 from homonym.corpus.ids import ACTIVE, GivenIds, ends_of_redirects, ids_of_blocks, mint, rows_of_ids
 from homonym.corpus.intake import DocumentChanges
 from homonym.corpus.renamed_mentions import append_renames, gone_mention
-from homonym.corpus.table_changes import read_identifiers, replace_rows, summaries_of
+from homonym.corpus.table_changes import (
+    read_identifiers,
+    replace_authors,
+    replace_rows,
+    summaries_of,
+    with_new_coauthors,
+)
 from homonym.corpus.uniting import (
     BlockLinks,
     Candidates,
     Identifier,
     authors_of_several_blocks,
-    blocks_of_authors,
+    find_links,
     joined_clusters,
-    shared_identifiers,
     unite_groups,
 )
 from homonym.engines.base import DECIMALS
@@ -99,7 +104,7 @@ class TouchedBlocks:
     @property
     def origin(self) -> dict[str, str]:
         """The authors that the result has shown so far, by the mention ids that hold now."""
-        return {self.renamed.get(mention, mention): author for mention, author in self.before.items()}
+        return _renamed_keys(self.before, self.renamed)
 
     @property
     def is_changed(self) -> bool:
@@ -128,6 +133,8 @@ class UpdatePlan:
     threads: int = 1
     # The identifiers of mentions by kind, filled where documents are read anyway.
     identifiers: dict[str, dict[str, str]] = field(default_factory=dict)
+    # For files of which most was copied, the number of bytes from the beginning that have not changed.
+    copied: dict[str, int] = field(default_factory=dict)
 
     @cached_property
     def new_part(self) -> dict[str, pa.Table]:
@@ -152,10 +159,8 @@ def touched_blocks(plan: UpdatePlan) -> TouchedBlocks:
     gone = pa.array(sorted(plan.changes.leaving), pa.string())
     base = pa.concat_tables([base.filter(pc.invert(pc.is_in(base["document_id"], gone))), new]).sort_by(ORDER)
     clustered = _with_clusters(plan, base, touched.conflicts)
-    links = _links(plan, clustered)
-    more = (
-        blocks_of_authors(plan.result, _authors(former) | _authors(leaving) | _authors(base) | links.authors) - blocks
-    )
+    links = _links(plan, clustered, _authors(former) | _authors(leaving) | _authors(base))
+    more = links.blocks - blocks
     further = look_up(plan.result / MENTIONS, "block", pa.array(sorted(more, key=str.encode), pa.string()))
     touched.blocks = sorted(blocks | more, key=str.encode)
     touched.former = pa.concat_tables([former, further]).sort_by(ORDER)
@@ -169,7 +174,7 @@ def touched_blocks(plan: UpdatePlan) -> TouchedBlocks:
 
 
 def _authors(rows: pa.Table) -> set[str]:
-    return set(rows["author_id"].drop_null().to_pylist())
+    return set(pc.unique(rows["author_id"].drop_null()).to_pylist())
 
 
 def _lost_authors(leaving: pa.Table, renamed: Mapping[str, str], rows: pa.Table) -> set[str]:
@@ -223,6 +228,11 @@ def without_decisions(result: Path, rows: pa.Table) -> pa.Table:
 def authors_of_mentions(rows: pa.Table) -> dict[str, str]:
     """The author of each mention."""
     return dict(zip(rows["mention_id"].to_pylist(), rows["author_id"].to_pylist(), strict=True))
+
+
+def _renamed_keys(authors: dict[str, str], renamed: Mapping[str, str]) -> dict[str, str]:
+    """Authors of mentions, by the ids that the mentions have now."""
+    return {renamed.get(one, one): author for one, author in authors.items()} if renamed else authors
 
 
 def inherited_rows(new: pa.Table, leaving: pa.Table, changed: frozenset[str]) -> tuple[pa.Table, dict[str, str]]:
@@ -387,15 +397,15 @@ def _with_columns(rows: pa.Table, columns: Mapping[str, pa.Array]) -> pa.Table:
     return rows
 
 
-def _links(plan: UpdatePlan, rows: pa.Table) -> BlockLinks:
-    """What links mentions of clustered blocks with those of others."""
+def _links(plan: UpdatePlan, rows: pa.Table, authors: set[str]) -> BlockLinks:
+    """What links mentions of clustered blocks with those of others; `authors` are those of all touched blocks."""
     kinds, blocks = linking_kinds(plan.epoch.settings), dict[Identifier, set[str]]()
     clustered = rows.filter(pc.is_valid(rows["cluster"]))
     for mention, block in zip(clustered["mention_id"].to_pylist(), clustered["block"].to_pylist(), strict=True):
         for identifier in plan.identifiers[mention].items():
             if identifier[0] in kinds:
                 blocks.setdefault(identifier, set()).add(block)
-    return shared_identifiers(plan.result, blocks)
+    return find_links(plan.result, blocks, authors)
 
 
 def _identifiers(found: ClusteredRows) -> dict[str, dict[str, str]]:
@@ -441,14 +451,15 @@ def _with_authors(
         if gone:
             replace_conflicts(plan.folder / CONFLICTS, set(), gone, [])
         return mean_confidence(plain, lost) if lost else plain
-    group = joined_clusters(rows["author_id"], rows["block"], rows["cluster"].to_pylist())
+    group = joined_clusters(rows["author_id"], rows["block"], rows["cluster"])
     computed = _computed(rows, pa.array(is_clustered))
     chosen = _concerned_groups(rows, group, is_clustered, plan, links, touched.before)
     united = _united(plan, computed, group, chosen)
     joined = {}
     for place, name in zip(united.rows["place"].to_pylist(), united.rows["author_id"].to_pylist(), strict=True):
         joined[int(group[place])] = int(name)
-    group = np.array([joined.get(one, one) for one in group.tolist()])
+    if joined:
+        group = np.array([joined.get(one, one) for one in group.tolist()])
     before = rows["author_id"].to_pylist()
     ids = _ids_of_groups(plan, plain, group, np.isin(group, group[is_clustered]))
     changed = {one for pair in zip(before, ids, strict=True) if pair[0] != pair[1] for one in pair}
@@ -483,16 +494,17 @@ def _concerned_groups(
     before: Mapping[str, str],
 ) -> NDArray[np.bool_]:
     """Which rows are of groups that links concern, or of groups with new mentions and several blocks."""
-    mentions = rows["mention_id"].to_pylist()
-    linked = [
-        before.get(one) in links.authors or not links.identifiers.isdisjoint(plan.identifiers.get(one, {}).items())
-        for one in mentions
-    ]
+    linked = np.zeros(len(rows), np.bool_)
+    if links.identifiers:
+        linked[:] = [
+            before.get(one) in links.authors or not links.identifiers.isdisjoint(plan.identifiers.get(one, {}).items())
+            for one in rows["mention_id"].to_pylist()
+        ]
     block = rows["block"].combine_chunks().dictionary_encode().indices.to_numpy()
     pairs = np.unique(np.stack([group, block]), axis=1)
     several = np.flatnonzero(np.bincount(pairs[0]) > 1)
     several = np.intersect1d(several, group[is_clustered])
-    return np.isin(group, np.append(several, group[np.array(linked, np.bool_)]))
+    return np.isin(group, np.append(several, group[linked]))
 
 
 def _united(plan: UpdatePlan, rows: pa.Table, group: Integers, chosen: NDArray[np.bool_]) -> UnitedAuthors:
@@ -526,8 +538,10 @@ def _with_united(rows: pa.Table, united: UnitedAuthors) -> pa.Table:
 
 def _ids_of_groups(plan: UpdatePlan, rows: pa.Table, group: Integers, chosen: NDArray[np.bool_]) -> list[str]:
     """The author ids of rows: those of old authors, which are carried over, and new ones for some groups."""
-    own = rows.filter(pa.array(chosen))
-    before, number = own["author_id"].to_pylist(), group[chosen].tolist()
+    ids: list[str] = rows["author_id"].to_pylist()
+    changed = np.flatnonzero(chosen)[_are_rearranged(rows["author_id"].filter(pa.array(chosen)), group[chosen])]
+    own = rows.take(pa.array(changed))
+    before, number = own["author_id"].to_pylist(), group[changed].tolist()
     mention_ids, block = own["mention_id"].to_pylist(), own["block"].to_pylist()
     weight = weights_of(mention_ids, plan.decided.curated)
     kept = match_authors(before, number, weight=weight, age=ages_of(plan.known_ids, before))
@@ -542,10 +556,25 @@ def _ids_of_groups(plan: UpdatePlan, rows: pa.Table, group: Integers, chosen: ND
             anchor = anchor_of(places, mention_ids, year)
             kept[one] = mint(block[anchor], mention_ids[anchor], taken)
             taken.add(kept[one])
-    ids: list[str] = rows["author_id"].to_pylist()
-    for place, one in zip(np.flatnonzero(chosen).tolist(), number, strict=True):
+    for place, one in zip(changed.tolist(), number, strict=True):
         ids[place] = kept[one]
     return ids
+
+
+def _are_rearranged(author_id: pa.ChunkedArray, group: Integers) -> NDArray[np.bool_]:
+    """Which rows are of groups that are not exactly one author as before, or of authors that were not one group.
+
+    >>> authors = pa.chunked_array([["a", "a", "b", None, "c", "c"]])
+    >>> _are_rearranged(authors, np.array([0, 0, 2, 2, 4, 5])).tolist()
+    [False, False, True, True, True, True]
+    """
+    author = pc.fill_null(author_id.combine_chunks().dictionary_encode().indices, -1).to_numpy().astype(np.int64)
+    _, group = np.unique(group, return_inverse=True)
+    pairs = np.unique((author + 1) * (len(group) + 1) + group)
+    of_author, of_group = pairs // (len(group) + 1), pairs % (len(group) + 1)
+    is_single = (np.bincount(of_author)[author + 1] == 1) & (np.bincount(of_group)[group] == 1)
+    rearranged: NDArray[np.bool_] = (author < 0) | ~is_single
+    return rearranged
 
 
 def _years(plan: UpdatePlan, rows: pa.Table, places: Sequence[int] | None = None) -> list[int | None]:
@@ -676,20 +705,21 @@ class IdChanges:
 
 
 def find_id_changes(
-    before: Mapping[str, str], after: Mapping[str, str], renamed: Mapping[str, str], plan: UpdatePlan, reason: str
+    before: dict[str, str], after: Mapping[str, str], renamed: Mapping[str, str], plan: UpdatePlan, reason: str
 ) -> IdChanges:
     """Compare the authors of mentions before and after; both are by mention id."""
     changes = IdChanges()
-    known = rows_of_ids(plan.known_ids, {*after.values()} - {*before.values()})
+    old_ids, new_ids = {*before.values()}, {*after.values()}
+    known = rows_of_ids(plan.known_ids, new_ids - old_ids)
     led_to = ends_of_redirects(plan.known_ids, {row["author_id"] for row in known if row["status"] != ACTIVE})
-    origin = {renamed.get(mention, mention): author for mention, author in before.items()}
+    origin = _renamed_keys(before, renamed)
+    others = {mention: author for mention, author in after.items() if origin.get(mention) != author}
     sources: dict[str, Counter[str]] = defaultdict(Counter)
     targets: dict[str, Counter[str]] = defaultdict(Counter)
-    for mention, author in after.items():
+    for mention, author in others.items():
         if (old := origin.get(mention)) is not None:
             sources[author][old] += 1
             targets[old][author] += 1
-    old_ids, new_ids = {*before.values()}, {*after.values()}
     came_from: dict[str, str | None] = {}
     why = _Reasons(plan.decided.causes, origin, after, reason)
     for author in sorted(new_ids - old_ids):
@@ -712,9 +742,9 @@ def find_id_changes(
         else:
             changes.redirected[author] = target
             changes.events.append(Event(MERGED, author, target, reason=why.merge(author, target)))
-    for mention, author in sorted(after.items()):
+    for mention, author in sorted(others.items()):
         old = origin.get(mention)
-        if old is None or old == author or changes.redirected.get(old) == author:
+        if old is None or changes.redirected.get(old) == author:
             continue
         if came_from.get(author) == old:
             continue
@@ -736,9 +766,11 @@ class _Reasons:
         self._merges: dict[tuple[str, str], tuple[bool, int]] = {}
         self._splits: dict[str, int] = {}
         moved: dict[str, list[str]] = defaultdict(list)
-        for mention, author in after.items():
-            if origin.get(mention, author) != author:
-                moved[mention.rpartition("#")[0]].append(mention)
+        causes = list(causes)
+        if causes:
+            for mention, author in after.items():
+                if origin.get(mention, author) != author:
+                    moved[mention.rpartition("#")[0]].append(mention)
         for cause in causes:
             if not cause.b:
                 for mention in moved.get(cause.a, ()):
@@ -800,9 +832,7 @@ def write_undecided(folder: Path, base: pa.Table, shown: pa.Table) -> None:
     path = folder / UNDECIDED
     differs = None
     for name in ("author_id", "constraint", "confidence", "author_confidence"):
-        same = pc.equal(base[name], shown[name])
-        both_null = pc.and_(pc.is_null(base[name]), pc.is_null(shown[name]))
-        other = pc.invert(pc.or_kleene(pc.fill_null(same, False), both_null))
+        other = pc.invert(_are_equal(base[name], shown[name]))
         differs = other if differs is None else pc.or_(differs, other)
     rows = base.filter(differs)
     if len(rows):
@@ -813,7 +843,7 @@ def write_undecided(folder: Path, base: pa.Table, shown: pa.Table) -> None:
 
 def write_changed_authors(plan: UpdatePlan, former: pa.Table, shown: pa.Table) -> int:
     """Write the table of authors with the rows of changed authors, and of those on whose documents they are."""
-    changed = _changed_ids(former, shown) | _named_ids(plan, shown)
+    changed = _changed_ids(former, shown) | _named_ids(plan, shown) | _on_changed_documents(plan, shown)
     gone = {*former["author_id"].to_pylist()} - {*shown["author_id"].to_pylist()}
     if not changed and not gone:
         return 0
@@ -823,30 +853,50 @@ def write_changed_authors(plan: UpdatePlan, former: pa.Table, shown: pa.Table) -
     with TemporaryDirectory(dir=plan.work) as work:
         found = summaries_of(plan.folder, rows, blocking, Path(work), names, {}, plan.identifiers)
     known = dict(zip(found["author_id"].to_pylist(), found["name"].to_pylist(), strict=True))
-    others = _coauthors(plan, former, shown, changed | gone, known) - changed
+    others = _coauthors_of_moved(plan, former, shown) - changed
     if others:
         more = look_up(plan.folder / MENTIONS, "author_id", pa.array(sorted(others), pa.string()))
+        former_rows = look_up(plan.result / AUTHORS, "author_id", pa.array(sorted(others), pa.string()))
         with TemporaryDirectory(dir=plan.work) as work:
-            given = names | _kept_names(plan, others)
-            found = pa.concat_tables(
-                [found, summaries_of(plan.folder, more, blocking, Path(work), given, known, plan.identifiers)]
-            )
-    replace_rows(plan.result, plan.folder, AUTHORS, sorted(gone), found)
+            found = pa.concat_tables([found, with_new_coauthors(former_rows, plan.folder, more, Path(work), known)])
+    replace_authors(plan.result, plan.folder, sorted(gone), found, _new_names(plan, known))
     return len(changed)
 
 
+def _new_names(plan: UpdatePlan, names: Mapping[str, str | None]) -> dict[str, str | None]:
+    """The names of authors that have another name than the result shows."""
+    wanted = pa.array(sorted(names), pa.string())
+    known = look_up(plan.result / AUTHORS, "author_id", wanted, ["author_id", "name"]).to_pydict()
+    before = zip(known["author_id"], known["name"], strict=True)
+    return {one: names[one] for one, name in before if name != names[one]}
+
+
 def _changed_ids(former: pa.Table, shown: pa.Table) -> set[str]:
-    """The authors whose shown rows have changed."""
-    before, after = _row_sets(former), _row_sets(shown)
-    return {author for author, rows in after.items() if before.get(author) != rows}
+    """The authors that have rows which were others before, or have lost some."""
+    place = pc.index_in(shown["mention_id"], former["mention_id"].combine_chunks())
+    differs = pc.is_null(place)
+    for name in ("author_id", "name", "author_confidence"):
+        before = former[name].take(place)
+        differs = pc.or_(differs, pc.invert(_are_equal(before, shown[name])))
+    left = pc.invert(pc.is_in(former["mention_id"], shown["mention_id"].combine_chunks()))
+    authors = _authors(shown.filter(differs)) | _authors(former.take(place.filter(differs).drop_null()))
+    return (authors | _authors(former.filter(left))) & _authors(shown)
 
 
-def _row_sets(rows: pa.Table) -> dict[str, list[tuple[Any, ...]]]:
-    found: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
-    columns = ("author_id", "mention_id", "name", "author_confidence")
-    for author, *row in zip(*(rows[name].to_pylist() for name in columns), strict=True):
-        found[author].append(tuple(row))
-    return found
+def _are_equal(a: pa.ChunkedArray, b: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Which values are equal, or both null."""
+    return pc.or_(pc.fill_null(pc.equal(a, b), False), pc.and_(pc.is_null(a), pc.is_null(b)))
+
+
+def _on_changed_documents(plan: UpdatePlan, shown: pa.Table) -> set[str]:
+    """The authors of documents that have changed: their years, affiliations or co-authors may be others.
+
+    A new run of the whole collection has read these documents itself.
+    """
+    if plan.mode == "rebuild":
+        return set()
+    wanted = pa.array(sorted(plan.changes.changed), pa.string())
+    return set(shown.filter(pc.is_in(shown["document_id"], wanted))["author_id"].to_pylist())
 
 
 def _named_ids(plan: UpdatePlan, shown: pa.Table) -> set[str]:
@@ -863,36 +913,15 @@ def _given_names(decided: Decided, shown: pa.Table) -> dict[str, str]:
     return {authors[one]: name for one, name in decided.names.items() if one in authors}  # the newest is last
 
 
-def _kept_names(plan: UpdatePlan, authors: set[str]) -> dict[str, str]:
-    """The names of authors that stay as they are, so that names given by users are kept."""
-    rows = look_up(plan.result / AUTHORS, "author_id", pa.array(sorted(authors), pa.string()), ["author_id", "name"])
-    return {one: name for one, name in zip(*rows.to_pydict().values(), strict=True) if name is not None}
-
-
-def _coauthors(
-    plan: UpdatePlan, former: pa.Table, shown: pa.Table, changed: set[str], names: Mapping[str, str | None]
-) -> set[str]:
-    """The authors whose list of co-authors changes: an author on one of their documents has another id or name.
+def _coauthors_of_moved(plan: UpdatePlan, former: pa.Table, shown: pa.Table) -> set[str]:
+    """The authors on documents of which a mention has another author now: their lists of co-authors change.
 
     Authors of new and of leaving documents have changed themselves.
     """
-    wanted = pa.array(sorted(changed), pa.string())
-    known = look_up(plan.result / AUTHORS, "author_id", wanted, ["author_id", "name"]).to_pydict()
-    before = dict(zip(known["author_id"], known["name"], strict=True))
-    renamed = {one for one in changed if before.get(one) != names.get(one)}
-    old, new = authors_of_mentions(former), authors_of_mentions(shown)
-    moved = {one for one, author in new.items() if one in old and old[one] != author}
-    documents = {
-        document
-        for rows in (former, shown)
-        for mention, author, document in zip(
-            *(rows[name].to_pylist() for name in ("mention_id", "author_id", "document_id")), strict=True
-        )
-        if author in renamed or mention in moved
-    } - plan.changes.removed
-    if not documents:
+    place = pc.index_in(shown["mention_id"], former["mention_id"].combine_chunks())
+    is_moved = pc.fill_null(pc.not_equal(former["author_id"].take(place), shown["author_id"]), False)
+    documents = pc.unique(shown["document_id"].filter(is_moved))
+    if not len(documents):
         return set()
-    rows = look_up(
-        plan.folder / MENTIONS, "document_id", pa.array(sorted(documents), pa.string()), ["document_id", "author_id"]
-    )
+    rows = look_up(plan.folder / MENTIONS, "document_id", documents, ["document_id", "author_id"])
     return set(rows["author_id"].to_pylist())

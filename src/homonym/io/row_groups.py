@@ -43,18 +43,21 @@ class Writing(NamedTuple):
     options: Mapping[str, Any]
 
 
-def splice_row_groups(source: Path, target: Path, groups: Iterable[int | pa.Table], writing: Writing) -> None:
+def splice_row_groups(source: Path, target: Path, groups: Iterable[int | pa.Table], writing: Writing) -> int:
     """Write a Parquet file, atomically: row groups of a source, by number, and new ones from tables, in this order.
 
-    Raises UnusualLayoutError if the source was not written by Arrow with the same schema; then nothing is written.
+    Returns the number of bytes from the beginning that are those of the source. Raises UnusualLayoutError if the
+    source was not written by Arrow with the same schema; then nothing is written.
     """
     with plain_path(source) as plain, plain.open("rb") as stream, open_atomic(target) as output:
         old = _Footer.read(stream)
         place, done = output.write(MAGIC), []
+        same = place
         for one in groups:
             if isinstance(one, int):
                 group = old.groups[one]
                 _copy(stream, output, group.begin, group.size)
+                same += group.size if group.begin == place == same else 0
             elif len(one):
                 group = _write_group(output, one, writing, old.schema)
             else:
@@ -63,6 +66,7 @@ def splice_row_groups(source: Path, target: Path, groups: Iterable[int | pa.Tabl
             place += group.size
         footer = old.with_groups(done)
         output.write(footer + len(footer).to_bytes(4, "little") + MAGIC)
+    return same
 
 
 class _RowGroup(NamedTuple):
@@ -162,7 +166,14 @@ def _write_group(output: IO[bytes], table: pa.Table, writing: Writing, schema: b
 
 
 def _copy(stream: IO[bytes], output: IO[bytes], begin: int, size: int) -> None:
-    """Copy bytes from one file to another."""
+    """Copy bytes from one file to another: in the system where it can do that, without reading them."""
+    output.flush()
+    while size:
+        copied = _copied_by_system(stream, output, begin, size)
+        if not copied:
+            break
+        begin, size = begin + copied, size - copied
+    output.seek(0, os.SEEK_END)
     stream.seek(begin)
     while size:
         block = stream.read(min(size, 1 << 22))
@@ -170,6 +181,16 @@ def _copy(stream: IO[bytes], output: IO[bytes], begin: int, size: int) -> None:
             raise UnusualLayoutError
         output.write(block)
         size -= len(block)
+
+
+def _copied_by_system(stream: IO[bytes], output: IO[bytes], begin: int, size: int) -> int:
+    """The number of bytes that the system has copied to the end of a file; 0 if it cannot, or if there are no more."""
+    if not hasattr(os, "copy_file_range"):
+        return 0
+    try:
+        return os.copy_file_range(stream.fileno(), output.fileno(), size, begin)
+    except OSError:  # another kind of file system; writing will say what is wrong, if anything is
+        return 0
 
 
 # Which fields of a row group have places in the file, by the numbers of fields down to them.
