@@ -20,7 +20,15 @@ from homonym.calibration.pseudonames import SampledBlocks
 from homonym.clustering.arrays import NamePrior, starts
 from homonym.collection.encoded import Encoded
 from homonym.commands.disambiguate import disambiguate
-from homonym.constraints.name_prior import FLOOR, MANY_PAIRS, NAME_COLUMNS, SAME_MIDDLE, FullNames, name_prior
+from homonym.constraints.name_prior import (
+    FLOOR,
+    MANY_PAIRS,
+    NAME_COLUMNS,
+    SAME_MIDDLE,
+    VARYING_MIDDLE,
+    FullNames,
+    name_prior,
+)
 from homonym.engines import local
 from homonym.engines.local import LocalEngine
 from homonym.experiments.runs import paper_settings
@@ -155,10 +163,16 @@ def test_reading_by_batches_and_chosen_mentions_gives_the_same_names(encoded: En
 
 
 @pytest.mark.parametrize(
-    ("initials", "share"), [(["JW", "JW"], SAME_MIDDLE), (["JW", "J"], 1), (["JW", "JA"], 1), (["J", "J"], 1)]
+    ("initials", "namesakes"),
+    [
+        (["JW", "JW"], 2 * SAME_MIDDLE),
+        (["J", "J"], 2),
+        (["JW", "J"], (2 + VARYING_MIDDLE) / (1 - VARYING_MIDDLE)),
+        (["JW", "JA"], (2 + VARYING_MIDDLE) / (1 - VARYING_MIDDLE)),
+    ],
 )
-def test_fewer_namesakes_are_expected_if_all_mentions_have_the_same_middle_initial(
-    initials: list[str], share: float
+def test_more_namesakes_are_expected_if_middle_initials_vary_and_fewer_if_they_agree(
+    initials: list[str], namesakes: float
 ) -> None:
     rows = {
         "full_name": ["DOE|JANE"] * 2 + ["DOE|JOHN", None],
@@ -167,7 +181,7 @@ def test_fewer_namesakes_are_expected_if_all_mentions_have_the_same_middle_initi
         "block": ["DOE, J"] * 4,
     }
     found = FullNames.of(np.array([0, 4]), pa.table(rows).to_batches())
-    assert found.namesakes[:3].tolist() == [2 * share, 2 * share, 2]
+    assert found.namesakes[:3].tolist() == [namesakes, namesakes, 2]
     assert np.isnan(found.namesakes[3])
 
 

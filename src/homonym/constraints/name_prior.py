@@ -2,13 +2,14 @@
 
 In a block of m mentions, n of them have the full name g (surname and first given name). If E other people are
 expected to have this name (see collection/namesakes.py), they have a share q = E/(1 + E) of its mentions. If all
-mentions of the name have the same middle initial, few namesakes have it, too, and E is multiplied by SAME_MIDDLE. A
-name with many mentions may have several people although it looks rare: names are often collected because they are
-ambiguous. So q is raised to 1 − τ·(1 − q)·(1 − (p/(p + 1000))²), where p is the number of pairs of its mentions and τ
-the trust in names (calibration/name_trust.py). Then n·q mentions are foreign to a cluster of this name, and not m as in
-the block as a whole. The limit κ·√m becomes κ·√(n·q + φ), where φ > 0 keeps it positive. Scores are multiplied by 1/h
-with h = √(min(n, n·q + φ)/m) instead, which is the same for this part of the limit. In blocks that are defined by the
-data, and not by surname and initials, names say nothing more.
+mentions of the name have the same middle initial, few namesakes have it, too, and E is multiplied by SAME_MIDDLE. If
+some have a middle initial and others none, or another one, the name is that of several people more often: E becomes
+(E + v)/(1 − v), which multiplies 1 − q by 1 − v. A name with many mentions may have several people although it looks
+rare: names are often collected because they are ambiguous. So q is raised to 1 − τ·(1 − q)·(1 − (p/(p + 1000))²), where
+p is the number of pairs of its mentions and τ the trust in names (calibration/name_trust.py). Then n·q mentions are
+foreign to a cluster of this name, and not m as in the block as a whole. The limit κ·√m becomes κ·√(n·q + φ), where
+φ > 0 keeps it positive. Scores are multiplied by 1/h with h = √(min(n, n·q + φ)/m) instead, which is the same for this
+part of the limit. In blocks that are defined by the data, and not by surname and initials, names say nothing more.
 """
 
 from __future__ import annotations
@@ -28,10 +29,15 @@ from homonym.clustering.arrays import Floats, Integers, NamePrior, equal_keys, r
 from homonym.collection.encoded import Encoded
 
 # φ: number of foreign mentions of even the rarest name; and the number of pairs above which a name may be several
-# people. Both were chosen with labels; results change little between a third and three times these values.
-FLOOR, MANY_PAIRS = 1e-3, 1000
+# people. Both were chosen with labels. A tenth of this φ gives the same results; with ten times as many, mentions of a
+# name that nobody else has are not merged if they share no more than by chance.
+FLOOR, MANY_PAIRS = 1e-4, 1000
 # The probability that two people have the same middle initial: Σ p² of the initials of American given names.
 SAME_MIDDLE = 0.08
+# v: the probability that a name is two people because its middle initial differs between mentions. Mentions of rare
+# names have less in common if one of them has no middle initial: by a quarter on grants, by half on machine learning,
+# by four fifths on PubMed. A cautious value: persons who drop their middle initial are common in other collections.
+VARYING_MIDDLE = 0.1
 
 
 def name_prior(
@@ -103,17 +109,18 @@ class FullNames:
         number = indices.fill_null(-1).to_numpy().astype(np.int32)
         number[~np.concatenate(used)] = -1
         found = cls(block_start, number, np.concatenate(namesakes))
-        return replace(found, namesakes=found.namesakes * found._share_of_middle(np.concatenate(middle)))
+        return replace(found, namesakes=found._with_middle(np.concatenate(middle)))
 
-    def _share_of_middle(self, middle: NDArray[np.int8]) -> Floats:
-        """The factor of E for each mention: SAME_MIDDLE if all mentions of its name have the same middle initial."""
+    def _with_middle(self, middle: NDArray[np.int8]) -> Floats:
+        """E of each mention, given its middle initial and those of all mentions of its name in the block."""
         named = np.flatnonzero(self.full_name >= 0)
         first, n = equal_keys(self.block[named], self.full_name[named].astype(np.int64))
         initial = middle[named]
         agree = np.bincount(first, initial == initial[first], len(named))[first] == n
-        share = np.ones(len(middle))
-        share[named[agree & (initial >= 0)]] = SAME_MIDDLE
-        return share
+        namesakes, varying = self.namesakes.copy(), named[~agree]
+        namesakes[named[agree & (initial >= 0)]] *= SAME_MIDDLE
+        namesakes[varying] = (namesakes[varying] + VARYING_MIDDLE) / (1 - VARYING_MIDDLE)
+        return namesakes
 
     def select(self, blocks: Integers) -> FullNames:
         """The full names of some blocks, in the given order."""
