@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from homonym.features.blocking import SCHEMES, STANDARD, BlockedNames, blocked_columns
 from homonym.names.parse import lines_of, words_of
 from homonym.names.simple_names import find_simple_names
+from homonym.records.fields.degrees import DEGREES
 from tests.support.profiles import examples
 
 SURNAMES = ["DOE", "MUELLER", "LI", "WANG", "XIAOMING", "FEI", "PESKOFF", "NG", "PRK", "DAS", "VAN", "BROTHERS", "TRAN"]
@@ -46,7 +47,7 @@ def assert_same(texts: list[str], blocking: str) -> None:
 def test_columns_agree_on_all_listed_words(blocking: str, form: str) -> None:
     lists = ("titles", "particles", "group_words", "chinese_surnames", "compound_surnames_latin", "short_given_names")
     words = {word.rstrip(":") for name in lists for word in words_of(name)}
-    words |= {line.split()[0] for line in lines_of("honours")}
+    words |= {line.split()[0] for line in lines_of("suffixes")} | DEGREES
     assert_same([form.format(word.capitalize()) for word in sorted(words)], blocking)
     assert_same([form.format(word) for word in sorted(words)], blocking)
 

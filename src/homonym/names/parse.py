@@ -44,10 +44,13 @@ def words_of(name: str, package: str = "homonym.names") -> frozenset[str]:
 
 
 @cache
-def words_by_kind(name: str) -> dict[str, frozenset[str]]:
-    """The words of a list whose lines are `kind: words`."""
-    kinds = (line.split(": ", 1) for line in lines_of(name))
-    return {kind: frozenset(words.split()) for kind, words in kinds}
+def words_by_kind(name: str, package: str = "homonym.names") -> dict[str, frozenset[str]]:
+    """The words of a list whose lines are `kind: words`; a kind may have several lines."""
+    found: dict[str, frozenset[str]] = {}
+    for line in lines_of(name, package):
+        kind, words = line.split(": ", 1)
+        found[kind] = found.get(kind, frozenset()) | frozenset(words.split())
+    return found
 
 
 # Maximum number of names in each cache: a name takes some hundred bytes, and most names of a file recur soon.
@@ -123,10 +126,8 @@ def decode_name(text: str) -> Name:
 _NO_NAME = Name("", "", (), "")
 _TITLES = words_of("titles")
 # Degrees have the value "", suffixes their normal form.
-_DEGREES = [line for line in lines_of("degrees", "homonym.records.fields") if line.startswith("anywhere: ")]
-_HONOURS = dict.fromkeys(" ".join(_DEGREES).split()[1:], "") | {
-    line.split()[0]: line.split()[1] for line in lines_of("suffixes")
-}
+_HONOURS: dict[str, str] = dict.fromkeys(words_by_kind("degrees", "homonym.records.fields")["anywhere"], "")
+_HONOURS |= {line.split()[0]: line.split()[1] for line in lines_of("suffixes")}
 # Words that begin a surname: anywhere in a name; also those only inside of it; also those only in lower case.
 _PARTICLES = words_by_kind("particles")["anywhere"]
 _INNER_PARTICLES = _PARTICLES | words_by_kind("particles")["inside"]
