@@ -19,6 +19,7 @@ import pytest
 from homonym.clustering import compiling
 from homonym.engines.spark import cluster_tasks
 from homonym.engines.spark.session import packed_source, shipped
+from tests.support.forked import run_forked
 
 # A guard against hanging, not a measurement.
 PATIENCE = 120
@@ -192,6 +193,13 @@ assert twice(3) == 6
 stats = getattr(twice, "stats")
 print(stats.cache_path, sum(stats.cache_hits.values()))
 """
+# As if NUMBA_CACHE_DIR were set when numba is imported.
+USE_KERNEL = """
+import sys, numba
+sys.path.insert(0, sys.argv[1])
+numba.config.CACHE_DIR = sys.argv[2]
+import kernel
+"""
 
 
 def compile_kernel(folder: Path, cache: Path | None = None) -> tuple[str, int]:
@@ -199,12 +207,7 @@ def compile_kernel(folder: Path, cache: Path | None = None) -> tuple[str, int]:
     (folder / "kernel").mkdir(exist_ok=True)
     if not (folder / "kernel" / "kernel.py").exists():
         (folder / "kernel" / "kernel.py").write_text(KERNEL)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder / "kernel"), *filter(None, sys.path)])}
-    environment.pop("NUMBA_CACHE_DIR", None)
-    if cache:
-        environment["NUMBA_CACHE_DIR"] = str(cache)
-    command = [sys.executable, "-c", "import kernel"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    done = run_forked(USE_KERNEL, folder / "kernel", str(cache or ""))
     assert done.returncode == 0, done.stderr
     place, _, hits = done.stdout.strip().rpartition(" ")
     return place, int(hits)
