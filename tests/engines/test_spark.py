@@ -7,9 +7,7 @@ import importlib.util
 import os
 import random
 import shutil
-import subprocess
 import sys
-import sysconfig
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
@@ -417,38 +415,6 @@ def test_rejects_unsupported_options(documents: Path) -> None:
         extract(documents, documents.with_name("out.jsonl"), resources=SPARK)
     with pytest.raises(InputError, match="name all inputs by URL"):
         disambiguate([documents, "s3a://bucket/more.jsonl"], output, resources=SPARK)
-
-
-WORKER = """
-import pickle, sys
-from pyspark import cloudpickle
-task = cloudpickle.loads(sys.stdin.buffer.read())
-import pyarrow as pa
-[batch] = task(iter([pa.record_batch({"type": ["a"], "feature": ["x"], "count": [0.5], "holders": [3]})]))
-import homonym
-print(batch.to_pylist(), homonym.__file__)
-"""
-
-
-@needs_spark
-def test_workers_without_homonym_get_its_source(tmp_path: Path) -> None:
-    from pyspark import cloudpickle
-
-    from homonym.engines.spark.session import shipped
-
-    # Of a directory in PYTHONPATH only the packages count, not the .pth file that names the source of this checkout.
-    python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
-    environment = {"PYTHONPATH": sysconfig.get_path("purelib"), "TMPDIR": str(tmp_path), "PATH": os.environ["PATH"]}
-    without = subprocess.run([python, "-c", "import homonym"], env=environment, capture_output=True, text=True)
-    assert "No module named 'homonym'" in without.stderr
-    shipment = shipped("homonym.engines.spark.spark_counting:exact_sums")
-    task = cloudpickle.dumps(shipment)  # type: ignore[no-untyped-call]
-    for _ in range(2):  # the second one finds what the first has unpacked
-        done = subprocess.run([python, "-c", WORKER], input=task, env=environment, capture_output=True, check=True)
-        answer, _, file = done.stdout.decode().rpartition(" ")
-        assert answer == "[{'type': 'a', 'feature': 'x', 'count': 1.5}]"
-        assert Path(file).is_relative_to(tmp_path)
-    assert len(list(tmp_path.iterdir())) == 1
 
 
 @needs_spark
