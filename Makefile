@@ -11,6 +11,8 @@ PYTEST := $(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 # Some machines tell Python to write no bytecode. Each of the many processes of a test run would compile all modules.
 export PYTHONDONTWRITEBYTECODE :=
+# mypy uses all cores, too.
+export MYPY_NUM_WORKERS := auto
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test thorough quick check format bench accuracy mutants docs clean

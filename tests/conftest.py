@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -12,6 +13,10 @@ import pytest
 from homonym.commands.generate import generate
 from homonym.synthetic.corpus import Corpus
 from tests.support import profiles
+from tests.support.kernels import compile_kernels
+
+#: Loads the kernel when it is imported, which the search for doctests would do.
+collect_ignore = ["support/preloaded.py"]
 
 #: Markers of tests that take long: they run first, so that no core is idle at the end.
 LONG = ("spark", "slow")
@@ -29,12 +34,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: long_files.get(item.path, len(LONG)))
 
 
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector away from modules and tests, which stay until the end: hundreds of thousands."""
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def no_sync() -> Iterator[None]:
     """Do not wait for the disk: a run syncs dozens of small files. Tests of power failures start processes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda file: None)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_kernels(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let the workers of pytest-xdist share the work of compiling, instead of each compiling all."""
+    if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+        compile_kernels(tmp_path_factory.getbasetemp().parent, int(worker.removeprefix("gw")))
 
 
 @pytest.fixture(scope="session")

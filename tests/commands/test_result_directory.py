@@ -6,8 +6,6 @@ import gzip
 import os
 import random
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,6 +45,7 @@ from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
 from homonym.settings import Settings, load_settings
 from homonym.synthetic.corpus import Corpus
 from tests.support.author_ids import author_id
+from tests.support.forked import run_forked
 
 # Most tests make whole results.
 pytestmark = pytest.mark.slow
@@ -316,9 +315,8 @@ def test_a_killed_run_leaves_a_whole_result_or_nothing(tmp_path: Path, moment: s
         (result / "notes.txt").write_text("precious")
     before = tables_of(result)
     write(source, RECORDS)
-    run = [sys.executable, "-c", KILLED, moment, str(source), str(result)]
-    done = subprocess.run(run, check=False, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
-    assert done.returncode == -signal.SIGKILL
+    done = run_forked(KILLED, moment, source, result)
+    assert done.returncode == -signal.SIGKILL, done.stderr
     if moment == "between":
         assert not result.exists()
     elif moment != "after":

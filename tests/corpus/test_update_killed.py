@@ -16,6 +16,7 @@ from homonym.corpus.epoch import read_note
 from homonym.errors import OutputError
 from homonym.io.result_directory import changed_directory
 from homonym.runtime.work_directory import work_directory
+from tests.support.forked import run_forked
 from tests.support.living import authors, document, make_result, require_consistent, tables, write_documents
 
 # Kills the process at the n-th call of a function that makes something lasting or visible.
@@ -49,8 +50,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _run(result: Path, new: Path, moment: int) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", _KILLED, str(moment), str(result), str(new)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    return run_forked(_KILLED, str(moment), result, new)
 
 
 @pytest.mark.slow

@@ -30,6 +30,7 @@ from homonym.records.parsing.splitting import Raw
 from homonym.runtime.checkpoints import Manifest, digest
 from homonym.settings import CLUSTERING, EXTRACTION, Settings
 from homonym.synthetic.corpus import Corpus
+from tests.support.forked import run_forked
 
 # A guard against hanging, not a measurement.
 PATIENCE = 120
@@ -89,10 +90,8 @@ homonym.io.outputs.os.replace = lambda a, b: killed() if str(b).endswith("out.cs
 def run(
     script: str, documents: Path, folder: Path, *options: str, threads: int = 1
 ) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", script, "disambiguate", str(documents), "-o", "out.csv", "-q", "--kappa", "7"]
-    return subprocess.run(
-        [*command, "--threads", str(threads), *options], cwd=folder, capture_output=True, text=True, timeout=PATIENCE,
-    )  # fmt: skip
+    arguments = ("disambiguate", documents, "-o", "out.csv", "-q", "--kappa", "7", "--threads", str(threads))
+    return run_forked(script, *arguments, *options, cwd=folder)
 
 
 def results(folder: Path) -> dict[str, bytes]:

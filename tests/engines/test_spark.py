@@ -7,9 +7,7 @@ import importlib.util
 import os
 import random
 import shutil
-import subprocess
 import sys
-import sysconfig
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
@@ -34,6 +32,7 @@ from homonym.engines.local import LocalEngine
 from homonym.engines.spark.engine import SparkEngine
 from homonym.errors import InputError, OutputError, SettingsError
 from homonym.io.result_directory import BAGS, DOCUMENTS, LOG
+from homonym.runtime.own_files import require_spark_table
 from homonym.settings import Settings
 from homonym.synthetic.corpus import Corpus
 from tests.support.living import SETTINGS, document, tables, write_documents
@@ -42,10 +41,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SPARK = Resources(engine="spark")
-MASTER = "local-cluster[2,1,1024]"
+# Tasks are Python processes with both. Executors of a cluster have a Java of their own, too, which takes long to start.
+LOCAL, CLUSTER = "local[2]", "local-cluster[2,1,1024]"
 
-# Java would spend more time on compiling itself well than this little work takes.
-JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# Java would spend more time on compiling itself well than this little work takes. All that it has compiled must have
+# room: otherwise it drops and compiles the same code again and again, which is a quarter of the time.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=256m -XX:MetaspaceSize=300m"
 OPTIONS = {
     "log.level": "ERROR",
     "ui.enabled": "false",
@@ -67,12 +68,13 @@ pytestmark = [pytest.mark.spark, quiet]
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[SparkSession]:
+def session(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
+    """The session that runs take; its master is LOCAL, unless a test asks for another one."""
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    builder = SparkSession.builder.master(MASTER).appName("test")
+    builder = SparkSession.builder.master(getattr(request, "param", LOCAL)).appName("test")
     for name, value in OPTIONS.items():
         builder = builder.config(f"spark.{name}", value)
     started = builder.getOrCreate()
@@ -293,28 +295,6 @@ def test_same_bytes_for_copies_in_several_sources(session: SparkSession, tmp_pat
 
 
 @needs_spark
-def test_writes_a_directory_from_mentions_with_given_statistics(
-    session: SparkSession, tmp_path: Path, full_names: dict[str, list[Any]]
-) -> None:
-    corpus = generate(tmp_path, Corpus(mentions=1500, ambiguity=3.0, seed=7))
-    extract(corpus, tmp_path / "all.jsonl", save_statistics=tmp_path / "statistics.parquet")
-    mentions = (tmp_path / "all.jsonl").read_bytes().splitlines(keepends=True)
-    (tmp_path / "some.jsonl").write_bytes(b"".join([*mentions[:900], mentions[5]]))
-    extract(corpus, tmp_path / "rest.parquet")
-    pq.write_table(pq.read_table(tmp_path / "rest.parquet").slice(900), tmp_path / "rest.parquet")
-    inputs = [tmp_path / "rest.parquet", tmp_path / "some.jsonl"]
-    given = {"settings": Settings(variant="max", constraints="none"), "statistics": tmp_path / "statistics.parquet"}
-    local = cluster(inputs, tmp_path / "local.parquet", **given)  # type: ignore[arg-type]
-    spark = cluster(inputs, f"file://{tmp_path / 'authors'}", **given, resources=SPARK)  # type: ignore[arg-type]
-    files = sorted((tmp_path / "authors").glob("*.parquet"))
-    rows = pa.concat_tables([pq.read_table(path) for path in files])
-    assert rows.to_pylist() == pq.read_table(local.output).to_pylist()
-    assert (local.limit, local.problems) == (spark.limit, spark.problems)
-    assert settings_path(local.output).read_bytes() == settings_path(spark.output).read_bytes()
-    assert_same_full_names(full_names)
-
-
-@needs_spark
 def test_runs_in_one_session_have_tables_of_their_own(session: SparkSession, tmp_path: Path) -> None:
     from homonym.engines.spark.spark_counting import SparkQueries
 
@@ -340,9 +320,9 @@ def test_replaces_its_own_directory_but_no_file_that_came_during_the_run(
     def run() -> Summary:
         return disambiguate(tmp_path / "in.jsonl", f"file://{tmp_path / 'authors'}/", resources=SPARK)
 
-    for _ in range(2):
-        assert run().authors == 3
-        assert pq.read_table(tmp_path / "authors").num_rows == 3
+    session.range(5).write.parquet(f"file://{tmp_path / 'authors'}")
+    assert run().authors == 3
+    assert pq.read_table(tmp_path / "authors").num_rows == 3
     found = SparkEngine.cluster
 
     def cluster_and_interfere(self: SparkEngine, *arguments: Any, **options: Any) -> Any:
@@ -365,24 +345,19 @@ def test_same_bytes_for_mentions_without_features(session: SparkSession, tmp_pat
 
 
 @needs_spark
-def test_same_bytes_for_files_without_authors_or_features(session: SparkSession, tmp_path: Path) -> None:
-    """Such a file gives a part without mentions, or without features once its duplicates are dropped."""
+def test_same_bytes_for_files_without_authors_or_features_or_not_in_utf8(session: SparkSession, tmp_path: Path) -> None:
+    """A file may give a part without mentions, or without features once its duplicates are dropped."""
     nameless = {"id": "x", "title": "Coins", "authors": []}
     lots = [[nameless], [{"id": str(n), "authors": ["Doe, J", "Roe, R"]} for n in range(3)], [nameless],
             [{"id": "y", "authors": ["Doe, J"]}, {"id": "0", "authors": ["Doe, J"]}]]  # fmt: skip
     inputs = [tmp_path / f"{number}.jsonl" for number in range(len(lots))]
     for path, lot in zip(inputs, lots, strict=True):
         path.write_bytes(lines(lot))
+    (tmp_path / "latin.csv").write_bytes("id,authors\na,Müller J\nb,Poe E\n".encode("latin-1"))
+    inputs.append(tmp_path / "latin.csv")
     local = disambiguate(inputs, tmp_path / "local.csv")
     same(local, disambiguate(inputs, tmp_path / "spark.csv", resources=SPARK))
-    assert (local.records, local.mentions, local.problems.counts["duplicate"]) == (5, 7, 2)
-
-
-@needs_spark
-def test_same_warning_about_records_that_are_not_utf8(session: SparkSession, tmp_path: Path) -> None:
-    (tmp_path / "in.csv").write_bytes("id,authors\n1,Müller J\n2,Doe J\n".encode("latin-1"))
-    local = disambiguate(tmp_path / "in.csv", tmp_path / "local.csv")
-    same(local, disambiguate(tmp_path / "in.csv", tmp_path / "spark.csv", resources=SPARK))
+    assert (local.records, local.mentions, local.problems.counts["duplicate"]) == (7, 9, 2)
     assert any("1 of 2 records not in UTF-8" in warning for warning in local.warnings)
 
 
@@ -442,38 +417,6 @@ def test_rejects_unsupported_options(documents: Path) -> None:
         disambiguate([documents, "s3a://bucket/more.jsonl"], output, resources=SPARK)
 
 
-WORKER = """
-import pickle, sys
-from pyspark import cloudpickle
-task = cloudpickle.loads(sys.stdin.buffer.read())
-import pyarrow as pa
-[batch] = task(iter([pa.record_batch({"type": ["a"], "feature": ["x"], "count": [0.5], "holders": [3]})]))
-import homonym
-print(batch.to_pylist(), homonym.__file__)
-"""
-
-
-@needs_spark
-def test_workers_without_homonym_get_its_source(tmp_path: Path) -> None:
-    from pyspark import cloudpickle
-
-    from homonym.engines.spark.session import shipped
-
-    # Of a directory in PYTHONPATH only the packages count, not the .pth file that names the source of this checkout.
-    python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
-    environment = {"PYTHONPATH": sysconfig.get_path("purelib"), "TMPDIR": str(tmp_path), "PATH": os.environ["PATH"]}
-    without = subprocess.run([python, "-c", "import homonym"], env=environment, capture_output=True, text=True)
-    assert "No module named 'homonym'" in without.stderr
-    shipment = shipped("homonym.engines.spark.spark_counting:exact_sums")
-    task = cloudpickle.dumps(shipment)  # type: ignore[no-untyped-call]
-    for _ in range(2):  # the second one finds what the first has unpacked
-        done = subprocess.run([python, "-c", WORKER], input=task, env=environment, capture_output=True, check=True)
-        answer, _, file = done.stdout.decode().rpartition(" ")
-        assert answer == "[{'type': 'a', 'feature': 'x', 'count': 1.5}]"
-        assert Path(file).is_relative_to(tmp_path)
-    assert len(list(tmp_path.iterdir())) == 1
-
-
 @needs_spark
 def test_rebuild_of_a_spark_result_is_that_of_a_local_one(session: SparkSession, tmp_path: Path) -> None:
     old = write_documents(tmp_path / "old.jsonl", map(document, range(20)))
@@ -488,3 +431,28 @@ def test_rebuild_of_a_spark_result_is_that_of_a_local_one(session: SparkSession,
     names = ("mentions", "authors", "documents", "ids")
     assert tables(tmp_path / "local", names) == tables(tmp_path / "spark", names)
     assert (tmp_path / "local" / BAGS).read_bytes() == (tmp_path / "spark" / BAGS).read_bytes()
+
+
+@needs_spark
+@pytest.mark.parametrize("session", [CLUSTER], indirect=True)
+def test_executors_write_a_directory_from_mentions_with_given_statistics(
+    session: SparkSession, tmp_path: Path, full_names: dict[str, list[Any]]
+) -> None:
+    assert session.sparkContext.master == CLUSTER
+    corpus = generate(tmp_path, Corpus(mentions=1500, ambiguity=3.0, seed=7))
+    extract(corpus, tmp_path / "all.jsonl", save_statistics=tmp_path / "statistics.parquet")
+    mentions = (tmp_path / "all.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "some.jsonl").write_bytes(b"".join([*mentions[:900], mentions[5]]))
+    extract(corpus, tmp_path / "rest.parquet")
+    pq.write_table(pq.read_table(tmp_path / "rest.parquet").slice(900), tmp_path / "rest.parquet")
+    inputs = [tmp_path / "rest.parquet", tmp_path / "some.jsonl"]
+    given = {"settings": Settings(variant="max", constraints="none"), "statistics": tmp_path / "statistics.parquet"}
+    local = cluster(inputs, tmp_path / "local.parquet", **given)  # type: ignore[arg-type]
+    spark = cluster(inputs, f"file://{tmp_path / 'authors'}", **given, resources=SPARK)  # type: ignore[arg-type]
+    files = sorted((tmp_path / "authors").glob("*.parquet"))
+    rows = pa.concat_tables([pq.read_table(path) for path in files])
+    assert rows.to_pylist() == pq.read_table(local.output).to_pylist()
+    assert (local.limit, local.problems) == (spark.limit, spark.problems)
+    assert settings_path(local.output).read_bytes() == settings_path(spark.output).read_bytes()
+    assert_same_full_names(full_names)
+    require_spark_table(tmp_path / "authors")  # so that the next run may replace it

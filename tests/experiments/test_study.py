@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -29,6 +28,7 @@ from homonym.measures.bootstrap import Estimate
 from homonym.report.figures import DrawnPicture
 from homonym.settings import PAPER_LIMIT, PAPER_TYPES, Settings, opposed
 from homonym.synthetic.corpus import Corpus
+from tests.support.command import homonym_command, homonym_process
 
 Rows = list[dict[str, Any]]
 
@@ -613,17 +613,6 @@ def test_failed_study_leaves_no_directory(tmp_path: Path) -> None:
 # The command line.
 
 
-def homonym_study(*arguments: str | Path, cwd: Path, start: str = "") -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable,
-        "-c",
-        f"from homonym.cli import main\n{start}\nmain()",
-        "study",
-        *map(str, arguments),
-    ]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd)
-
-
 @pytest.mark.slow
 def test_command_line_study_draws_figures_and_reports_warnings(tmp_path: Path) -> None:
     rows = mentions({1: 6, 2: 3}, types=("co",))
@@ -631,7 +620,8 @@ def test_command_line_study_draws_figures_and_reports_warnings(tmp_path: Path) -
     with (tmp_path / "gold.csv").open("w", newline="") as stream:
         csv.writer(stream).writerows([("mention_id", "author"), *labels, ("nobody", "A"), ("no one", "B")])
     written(rows, tmp_path / "in.jsonl")
-    done = homonym_study("in.jsonl", "--gold", "gold.csv", "-o", "out", "--training-share", ".15", cwd=tmp_path)
+    arguments = ("in.jsonl", "--gold", "gold.csv", "-o", "out", "--training-share", ".15")
+    done = homonym_process("study", *arguments, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     values = results(tmp_path / "out")
     missing = (
@@ -660,13 +650,12 @@ def test_ctrl_c_names_the_command_that_resumes(inputs: Path, tmp_path: Path) -> 
         "    return original(*arguments)\n"
         "module.run_planned = interrupted"
     )
-    done = homonym_study(inputs, "-o", "out", cwd=tmp_path, start=start)
+    done = homonym_process("study", inputs, "-o", "out", cwd=tmp_path, before=start)
     assert done.returncode == 130
     assert done.stderr == "homonym: interrupted; finished runs are in out. Run the same command to resume.\n"
     assert {path.name for path in (tmp_path / "out" / "runs").iterdir()} == {"weights.json", "prob-uniform.json"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -691,7 +680,7 @@ def test_wrong_usage_is_one_sentence_and_status_2(tmp_path: Path, arguments: lis
     for name, text in texts.items():
         (tmp_path / name).write_text(f"mention_id,author\n{text}" if name.endswith("csv") else text)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    done = homonym_study(*arguments, cwd=tmp_path)
+    done = homonym_command("study", *arguments, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert says in done.stderr
     assert done.stderr.startswith("homonym: ")

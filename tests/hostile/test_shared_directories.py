@@ -19,6 +19,7 @@ import pytest
 from homonym.clustering import compiling
 from homonym.engines.spark import cluster_tasks
 from homonym.engines.spark.session import packed_source, shipped
+from tests.support.forked import run_forked
 
 # A guard against hanging, not a measurement.
 PATIENCE = 120
@@ -38,17 +39,22 @@ print(homonym.__file__)
 EVIL = "import pathlib, os; pathlib.Path(os.environ['TMPDIR'], 'evil').touch()\n"
 
 
+def run_python(code: str, folder: Path, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run code in a Python that has all libraries but not homonym; its temporary files are in a folder."""
+    # Of a directory in PYTHONPATH only the packages count, not the .pth file that names the source of this checkout.
+    python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
+    environment = {"PYTHONPATH": sysconfig.get_path("purelib"), "TMPDIR": str(folder), "PATH": os.environ["PATH"]}
+    command = [str(python), "-c", code]
+    return subprocess.run(command, input=given, env=environment, capture_output=True, timeout=PATIENCE)
+
+
 def run_worker(folder: Path) -> Path:
     """Run a task as a worker without homonym does; returns the folder of the source that it used."""
     from pyspark import cloudpickle
 
-    # Of a directory in PYTHONPATH only the packages count, not the .pth file that names the source of this checkout.
-    python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
-    environment = {"PYTHONPATH": sysconfig.get_path("purelib"), "TMPDIR": str(folder), "PATH": os.environ["PATH"]}
     shipment: Any = shipped("homonym.engines.spark.spark_counting:exact_sums")
     task: bytes = cloudpickle.dumps(shipment)  # type: ignore[no-untyped-call]
-    command = [str(python), "-c", WORKER]
-    done = subprocess.run(command, input=task, env=environment, capture_output=True, timeout=PATIENCE)
+    done = run_python(WORKER, folder, task)
     assert done.returncode == 0, done.stderr.decode()
     return Path(done.stdout.decode().strip()).parents[1]
 
@@ -122,7 +128,8 @@ ATTACKS = [
 
 
 @needs_spark
-def test_a_worker_unpacks_the_source_for_this_user_only_and_uses_it_again(unpacked: Path) -> None:
+def test_a_worker_without_homonym_unpacks_the_source_for_this_user_only_and_uses_it_again(unpacked: Path) -> None:
+    assert b"No module named 'homonym'" in run_python("import homonym", unpacked.parent).stderr
     assert stat.S_IMODE(unpacked.stat().st_mode) == 0o700
     assert list(unpacked.rglob("*.pyc"))
     assert run_worker(unpacked.parent) == unpacked
@@ -192,6 +199,13 @@ assert twice(3) == 6
 stats = getattr(twice, "stats")
 print(stats.cache_path, sum(stats.cache_hits.values()))
 """
+# As if NUMBA_CACHE_DIR were set when numba is imported.
+USE_KERNEL = """
+import sys, numba
+sys.path.insert(0, sys.argv[1])
+numba.config.CACHE_DIR = sys.argv[2]
+import kernel
+"""
 
 
 def compile_kernel(folder: Path, cache: Path | None = None) -> tuple[str, int]:
@@ -199,12 +213,7 @@ def compile_kernel(folder: Path, cache: Path | None = None) -> tuple[str, int]:
     (folder / "kernel").mkdir(exist_ok=True)
     if not (folder / "kernel" / "kernel.py").exists():
         (folder / "kernel" / "kernel.py").write_text(KERNEL)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder / "kernel"), *filter(None, sys.path)])}
-    environment.pop("NUMBA_CACHE_DIR", None)
-    if cache:
-        environment["NUMBA_CACHE_DIR"] = str(cache)
-    command = [sys.executable, "-c", "import kernel"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    done = run_forked(USE_KERNEL, folder / "kernel", str(cache or ""))
     assert done.returncode == 0, done.stderr
     place, _, hits = done.stdout.strip().rpartition(" ")
     return place, int(hits)

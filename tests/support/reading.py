@@ -26,6 +26,13 @@ def reasons(found: list[Reading]) -> list[str]:
     return [problem.reason for reading in found for problem in reading.problems if problem.lost != "contributor"]
 
 
+def documents_and_problems(folder: Path, content: str | bytes) -> tuple[list[Document], list[str]]:
+    """The documents of a file whose format is detected, and what was lost in which line."""
+    found = readings(folder, content)
+    lost = [problem for reading in found for problem in reading.problems if problem.lost != "contributor"]
+    return documents(found), [f"{problem.line}: {problem.lost}: {problem.reason}" for problem in lost]
+
+
 def detected(folder: Path, content: str | bytes) -> str | None:
     """The name of the format that is detected from the content."""
     path = folder / "unnamed"

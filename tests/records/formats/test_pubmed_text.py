@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from homonym.io.inputs import Source
 from homonym.records.model import Document
-from homonym.records.reader import detect_format, read_documents
+from tests.support.reading import detected, documents_and_problems
 
 Read = Callable[[str], tuple[list[Document], list[str]]]
 
@@ -58,24 +57,11 @@ RECORD = RECORD.replace("other\n", "other \n").replace("Couture\n", "Couture \n"
 def read(tmp_path: Path) -> Read:
     """Write a file, check its format and read it."""
 
-    def documents_and_problems(text: str) -> tuple[list[Document], list[str]]:
-        path = tmp_path / "abstracts.txt"
-        path.write_text(text)
-        with Source(path) as source:
-            form = detect_format(source)
-        assert form is not None
-        assert form.name == "pubmed-text"
-        documents, problems = [], []
-        for _, document, wrong in read_documents(path):
-            documents += [document] if document else []
-            problems += [
-                f"{problem.line}: {problem.lost}: {problem.reason}"
-                for problem in wrong
-                if problem.lost != "contributor"
-            ]
-        return documents, problems
+    def read_abstracts(text: str) -> tuple[list[Document], list[str]]:
+        assert detected(tmp_path, text) == "pubmed-text"
+        return documents_and_problems(tmp_path, text)
 
-    return documents_and_problems
+    return read_abstracts
 
 
 def names(document: Document) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 from homonym.io.inputs import Source
 from homonym.records.formats import nbib, ris
 from homonym.records.model import BrokenRecordError, Document
-from homonym.records.reader import Format, detect_format, format_named, read_documents
+from homonym.records.reader import Format, detect_format, format_named
 from tests.support.profiles import examples
+from tests.support.reading import documents_and_problems
 
 Read = Callable[[str | bytes], tuple[list[Document], list[str]]]
 
@@ -21,21 +23,7 @@ Read = Callable[[str | bytes], tuple[list[Document], list[str]]]
 @pytest.fixture
 def read(tmp_path: Path) -> Read:
     """Write a file and read it in the format that is detected."""
-
-    def documents_and_problems(text: str | bytes) -> tuple[list[Document], list[str]]:
-        path = tmp_path / "export.txt"
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        documents, problems = [], []
-        for _, document, wrong in read_documents(path):
-            documents += [document] if document else []
-            problems += [
-                f"{problem.line}: {problem.lost}: {problem.reason}"
-                for problem in wrong
-                if problem.lost != "contributor"
-            ]
-        return documents, problems
-
-    return documents_and_problems
+    return partial(documents_and_problems, tmp_path)
 
 
 def recognises(path: Path, text: str) -> str | None:
