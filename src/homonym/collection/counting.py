@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 
 UNITS = 2.0**64
+# Rows of a file of mentions that are read at once.
+ROWS_PER_GROUP = 122_880
 EXACT_SUM = f"(sum((count * {UNITS:.0f}.0)::HUGEINT * holders) / {UNITS:.0f}.0)::DOUBLE"
 
 
@@ -309,18 +311,20 @@ def write_name_counts(connection: duckdb.DuckDBPyConnection, path: Path) -> None
 
 def write_ordered_mentions(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Write the mentions in the order of the result, each with the feature ids of its own name, and its namesakes."""
-    connection.execute(
-        f"""COPY (SELECT m.owner, coalesce(v.id, -1)::INTEGER AS own_name, coalesce(w.id, -1)::INTEGER AS own_full_name,
-                         mention_id, document_id, position, name, parsed_name, m.full_name, n.namesakes, block, author,
-                         year
-                  FROM named_mentions m
-                  LEFT JOIN namesakes n ON n.full_name = m.full_name
-                  LEFT JOIN vocabulary v ON v.type = 'co' AND v.feature = m.own_name
-                  LEFT JOIN vocabulary w ON w.type = 'co' AND w.feature = m.own_full_name
-                  WHERE {is_unique_owner("m.owner")}
-                  ORDER BY block, document_id NULLS FIRST, position NULLS FIRST, mention_id)
-            TO '{sql_quoted(path)}' (FORMAT parquet, COMPRESSION lz4)"""
-    )
+    rows = connection.sql(
+        f"""SELECT m.owner, coalesce(v.id, -1)::INTEGER AS own_name, coalesce(w.id, -1)::INTEGER AS own_full_name,
+                   mention_id, document_id, position, name, parsed_name, m.full_name, n.namesakes, block, author, year
+            FROM named_mentions m
+            LEFT JOIN namesakes n ON n.full_name = m.full_name
+            LEFT JOIN vocabulary v ON v.type = 'co' AND v.feature = m.own_name
+            LEFT JOIN vocabulary w ON w.type = 'co' AND w.feature = m.own_full_name
+            WHERE {is_unique_owner("m.owner")}
+            ORDER BY block, document_id NULLS FIRST, position NULLS FIRST, mention_id"""
+    ).to_arrow_reader(ROWS_PER_GROUP)
+    # Arrow writes and reads the texts in half of the time that DuckDB takes with its dictionaries.
+    with pq.ParquetWriter(path, rows.schema, compression="lz4", use_dictionary=False, write_statistics=False) as writer:
+        for batch in rows:
+            writer.write_batch(batch)
 
 
 def write_identifiers(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

@@ -159,17 +159,32 @@ class Encoded:
         return bag_start, feature, count
 
     def _ranges(self, mentions: slice | NDArray[np.int64]) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]:
-        owner = self.mention_owner[mentions]
-        return self._range((owner >> SLOT_BITS) << SLOT_BITS), self._range(owner)
+        document, own = self._places
+        return self._range_at(document[mentions]), self._range_at(own[mentions])
+
+    @cached_property
+    def _places(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+        """For each mention the place of its document and its own place among the owners; −1 if it has no bag.
+
+        They are looked up once, because all mentions are needed several times.
+        """
+        owner, number = self.mention_owner, np.int32 if len(self.owners) < 1 << 31 else np.int64
+        return self._place((owner >> SLOT_BITS) << SLOT_BITS).astype(number), self._place(owner).astype(number)
+
+    def _place(self, owner: NDArray[np.int64]) -> NDArray[np.int64]:
+        if not len(self.owners):
+            return np.full(len(owner), -1)
+        place = np.searchsorted(self.owners, owner)
+        place[self.owners[np.minimum(place, len(self.owners) - 1)] != owner] = -1
+        return place
 
     def _range(self, owner: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        place = np.searchsorted(self.owners, owner)
-        found = place < len(self.owners)
-        found[found] = self.owners[place[found]] == owner[found]
-        place[~found] = 0
-        start, end = self.starts[place], self.starts[np.minimum(place + 1, len(self.starts) - 1)]
-        start[~found] = end[~found] = 0
-        return start, end
+        return self._range_at(self._place(owner))
+
+    def _range_at(self, place: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The ranges of the bags at some places among the owners; empty for −1."""
+        end = self.starts[place + 1]  # −1 is the first start, which is 0
+        return np.where(place < 0, 0, self.starts[place]), end
 
 
 Stored = dict[str, Any]
@@ -306,6 +321,7 @@ def encode(
     counting.write_ordered_mentions(connection, mentions_file)
     counting.write_identifiers(connection, identifiers_file)
     owners, starts = _write_bags(connection, work, threads)
+    pa.default_memory_pool().release_unused()  # which Arrow keeps: a tenth of the memory of the later stages
     mentions = pq.read_table(mentions_file, columns=["owner", "own_name", "own_full_name", "block"])
     return Encoded(
         frequencies=frequencies,

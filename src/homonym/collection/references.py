@@ -62,21 +62,26 @@ def count_referenced_authors(connection: duckdb.DuckDBPyConnection, cited: str) 
            SELECT (row_number() OVER (ORDER BY own_name) - 1)::INTEGER AS name, own_name AS feature
            FROM (SELECT DISTINCT own_name FROM mentions WHERE own_name IS NOT NULL)"""
     )
-    connection.register("slice", REFERENCED.empty_table())
-    connection.execute("CREATE OR REPLACE TABLE referenced AS SELECT * FROM slice")
+    _execute(connection, "CREATE OR REPLACE TABLE referenced AS SELECT * FROM new_rows", REFERENCED.empty_table())
     citations = _citations(connection, cited)
     counts = np.zeros(_number_of_names(connection), np.int64)
     if len(citations.citing):
         for rows, holders in _slices(citations, _authors(connection, citations.cited)):
             counts += _sum_by_name(rows, holders, len(counts))
-            connection.register("slice", rows)
-            connection.execute("INSERT INTO referenced SELECT * FROM slice")
-    connection.register("slice", pa.table({"name": np.arange(len(counts), dtype=np.int32), "holders": counts}))
-    connection.execute(
+            _execute(connection, "INSERT INTO referenced SELECT * FROM new_rows", rows)
+    _execute(
+        connection,
         """CREATE OR REPLACE TABLE ref_counts AS
-           SELECT feature, holders FROM slice JOIN own_names USING (name) WHERE holders > 0"""
+           SELECT feature, holders FROM new_rows JOIN own_names USING (name) WHERE holders > 0""",
+        pa.table({"name": np.arange(len(counts), dtype=np.int32), "holders": counts}),
     )
-    connection.unregister("slice")
+
+
+def _execute(connection: duckdb.DuckDBPyConnection, query: str, rows: pa.Table) -> None:
+    """Execute a query that has the rows of a table as `new_rows`."""
+    connection.register("new_rows", rows)
+    connection.execute(query)
+    connection.unregister("new_rows")
 
 
 def _number_of_names(connection: duckdb.DuckDBPyConnection) -> int:

@@ -24,6 +24,7 @@ _AFFILIATIONS = re.compile(r"[;|+\n]")
 _PARTS = re.compile(r"[,:()\[\]]| [-–—] ")
 # Postcodes, house numbers and the like: words with three digits, or digits and letters.
 _CODE = re.compile(r"\d{3}|[a-z]\d|\d[a-z]")
+_DIGIT = re.compile(r"\d")
 _POSSESSIVE = re.compile(r"['’`]s\b")
 # The shortest beginning in the list of words.
 _SHORTEST_BEGINNING = 4
@@ -105,11 +106,15 @@ def _institution(affiliation: str) -> _Part | None:
 @lru_cache(maxsize=1 << 16)
 def _part(text: str) -> _Part:
     """The rank and the words of a part; the words are distinct and in alphabetical order."""
-    text = _POSSESSIVE.sub("s", text)
-    text = text if text.isascii() else anyascii(text)
-    words = [word for word in NOT_A_WORD_CHARACTER.sub(" ", text.lower()).split() if not _CODE.search(word)]
-    words = _without_department(words)
+    if not text.isascii() or "'" in text or "`" in text:
+        text = _POSSESSIVE.sub("s", text)
+        text = text if text.isascii() else anyascii(text)
+    words = NOT_A_WORD_CHARACTER.sub(" ", text.lower()).split()
+    if _DIGIT.search(text):
+        words = [word for word in words if not _CODE.search(word)]
     listed = [_listed_word(word) for word in words]
+    first = _behind_department(words, listed)
+    words, listed = words[first:], listed[first:]
     is_general = all(short != word for word, (_, short) in zip(words, listed, strict=True))
     return _Part(_rank(listed), is_general, tuple(sorted({short for _, short in listed} - {""})))
 
@@ -128,17 +133,17 @@ def _rank(listed: list[_Word]) -> int:
     return rank["unlisted"] if highest == rank["word"] else highest
 
 
-def _without_department(words: list[str]) -> list[str]:
-    """The words without department or centre: "Dept of Physics University of Bonn", "Centre at Bonn University"."""
+def _behind_department(words: list[str], listed: list[_Word]) -> int:
+    """Where the words behind a department begin: "Dept of Physics University of Bonn", "Centre at Bonn University"."""
     rank = _word_list().rank
-    ranks = [_listed_word(word).rank for word in words]
-    is_university = [one == rank["university"] for one in ranks]
+    is_university = [word.rank == rank["university"] for word in listed]
     if True not in is_university:
-        return words
+        return 0
+    begins_with_part = listed[0].rank in (rank["part"], rank["school"])
     for place in range(len(words) - 1, 0, -1):
         if words[place] == "at" and any(is_university[place:]):
-            return words[place + 1 :]
-        starts = is_university[place] and ranks[0] in (rank["part"], rank["school"])
-        if starts and words[place + 1 : place + 2] and not _listed_word(words[place + 1]).short:
-            return words[place:]
-    return words
+            return place + 1
+        starts = is_university[place] and begins_with_part
+        if starts and place + 1 < len(words) and not listed[place + 1].short:
+            return place
+    return 0
