@@ -60,7 +60,7 @@ def contributor_kind(name: str) -> str:
     >>> contributor_kind("jane@x.org"), contributor_kind("T h e A B C I n v e s t i g a t o r s")
     ('no name', 'a group')
     """
-    if _ONLY_ADDRESS.fullmatch(name):
+    if ("@" in name or "://" in name) and _ONLY_ADDRESS.fullmatch(name):
         return "no name"
     name = unspaced(name)
     if name == "[Anonymous]" or name.strip() == ":" or name.startswith(_MISSING_CODE):

@@ -43,9 +43,24 @@ DEGREE_OR_TITLE = (
     r"|(?:^|,) *(?:univ\.-)?(?:prof|dr|m(?:r|rs|s)\b)"
 )
 _SUSPICIOUS = re.compile(DEGREE_OR_TITLE, re.IGNORECASE)
+# How degrees end: "MD", "MSc", "Phd", "Esq"; with this check first, few names are searched for the others.
+_ENDS = frozenset("cdq., ") | {word[-1] for word in _AFTER_COMMA}
 
 # Particles that begin a surname: "De Souza, MD" has initials.
 _PARTICLES = frozenset("al da de del della den der di dos du el la le san ten ter van von".split())
+
+
+def may_have_degrees(name: str) -> bool:
+    """Whether a name may have a degree or a title; a quick check, which few other names pass.
+
+    >>> may_have_degrees("Smith, John, MSc"), may_have_degrees("Dr. Jane Doe"), may_have_degrees("Doe, Jane M.")
+    (True, True, False)
+    """
+    end = name[-3:].rstrip(".")
+    is_initial = end[-2:-1] == " " and "Ph" not in name  # "Doe, Jane M."
+    if (end[-1:] in _ENDS and not is_initial) or "Dr" in name or "Prof" in name or "Mr" in name or "Ms." in name:
+        return _SUSPICIOUS.search(name) is not None
+    return False
 
 
 def without_degrees(name: str) -> str:
@@ -60,7 +75,7 @@ def without_degrees(name: str) -> str:
     >>> [without_degrees(name) for name in ("Prof. Dr. med. Jane Doe", "Doe, Dr. Jane", "Dr.-Ing. Doe, J", "Doe, Dr")]
     ['Jane Doe', 'Doe, Jane', 'Doe, J', 'Doe, Dr']
     """
-    if not _SUSPICIOUS.search(name):
+    if not may_have_degrees(name):
         return name
     parts = [part.strip() for part in name.split(",") if part.strip()]
     while len(parts) > 1 and _are_degrees(parts[-1], parts[:-1]):

@@ -11,14 +11,15 @@ from typing import NamedTuple
 
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import address_and_emails
-from homonym.records.fields.degrees import DEGREE_OR_TITLE, without_degrees
+from homonym.records.fields.degrees import DEGREE_OR_TITLE, may_have_degrees, without_degrees
 from homonym.records.fields.markup import ENTITY, plain_text
 
 _CONTROLS = dict.fromkeys([*range(0x20), 0x7F]) | dict.fromkeys(range(0x09, 0x0E), " ")
 _DIGIT = "[0-9¹²³⁰-⁹]"
-#: What every name with remarks has, in the notation of Python and of Arrow.
-REMARK = rf"[\x00-\x1f\x7f@&(0-9¹²³⁰-⁹]|{DEGREE_OR_TITLE}"
-_SUSPICIOUS = re.compile(REMARK, re.IGNORECASE)
+_MARKS = r"[\x00-\x1f\x7f@&(0-9¹²³⁰-⁹]"
+_SUSPICIOUS = re.compile(_MARKS)
+#: What every name with remarks has, in the notation of Arrow, without regard to case.
+REMARK = rf"{_MARKS}|{DEGREE_OR_TITLE}"
 _ROLE = re.compile(r"\s?\((?:author|aut)\)", re.IGNORECASE)
 # Numbers directly behind the last letter or full stop of a name with several words; "Wei Wang 0001" is one of DBLP's.
 _NUMBERS = re.compile(rf"(?<=[^\W\d_]|\.){_DIGIT}{{1,3}}+(?:\s?[,;]\s?{_DIGIT}{{1,3}}+)*+(?=[\s*†‡§]*$)")
@@ -49,7 +50,7 @@ def without_remarks(name: str) -> PlainName | None:
     >>> without_remarks("Smith, John, MD, PhD").name, without_remarks("Dr. Jane Doe").name
     ('Smith, John', 'Jane Doe')
     """
-    if not _SUSPICIOUS.search(name):
+    if not _SUSPICIOUS.search(name) and not may_have_degrees(name):
         return None
     plain = name.translate(_CONTROLS)
     plain, emails = address_and_emails(plain) if "@" in plain else (plain, ())

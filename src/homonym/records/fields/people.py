@@ -82,14 +82,13 @@ _LOWER = re.compile(r"(?: [^\W\d_A-Z]){3}")
 _WORD_BEGIN = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
-@lru_cache(maxsize=1 << 12)
 def unspaced(name: str) -> str:
     """A name without blanks between its letters.
 
     >>> unspaced("T h e A B C I n v e s t i g a t o r s"), unspaced("Doe J A M B C"), unspaced("Kim Y S")
     ('The ABC Investigators', 'Doe J A M B C', 'Kim Y S')
     """
-    return _SPACED.sub(_joined_letters, name) if _LOWER.search(name) else name
+    return _SPACED.sub(_joined_letters, name) if name.count(" ") > 3 and _LOWER.search(name) else name
 
 
 def _joined_letters(found: re.Match[str]) -> str:

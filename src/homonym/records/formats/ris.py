@@ -321,6 +321,10 @@ def _id(tags: Tags, ids: dict[str, str]) -> str:
     return next(filter(None, public), "") or first(tags, "AN", "ID", "U2", "LB")
 
 
+def _first_word(text: str) -> str:
+    return text.partition(" ")[0].rstrip(",.")
+
+
 class _AuthorsByName:
     """The authors of a record by their names; other spellings are compared only if the exact one is not found."""
 
@@ -333,8 +337,13 @@ class _AuthorsByName:
     def beginning(self, address: str) -> tuple[int | None, str]:
         """The author whose name an address begins with, and the rest.
 
-        Ovid has "Doe, Jane A. Department, Town", and EBSCO "Doe, Jane A., Department, Town".
+        Ovid has "Doe, Jane A. Department, Town" or "Doe, Jane A.: Department", EBSCO "Doe, Jane A., Department, Town".
         """
+        colon = address.find(": ", 0, _LONGEST_BEFORE_ADDRESS)
+        if colon > 0 and (place := self._places.get(address[:colon])) is not None:
+            return place, address[colon + 2 :]
+        if _first_word(address) not in self._first_words:
+            return None, address
         for found in _NAME_END.finditer(address, 0, _LONGEST_BEFORE_ADDRESS):
             end = found.start()
             place = self._places.get(address[:end], self._places.get(address[: end + 1]))
@@ -346,6 +355,10 @@ class _AuthorsByName:
         """The number of the author that a name refers to."""
         place = self._places.get(name, self._places.get(name.removesuffix(".")))
         return self._spellings.find(name) if place is None else place
+
+    @cached_property
+    def _first_words(self) -> set[str]:
+        return {_first_word(author.name) for author in self._authors}
 
     @cached_property
     def _spellings(self) -> AuthorIndex:
@@ -361,7 +374,7 @@ def authors_of(fields: list[Field], tags: Tags, notes: list[Note]) -> list[Autho
     for group in filter(None, map(plain_text, tags.get(GROUPS, ()))):
         note_contributor(group, notes)
     for position, (name, orcid) in enumerate(_names(tags)):
-        if is_name(name) and _is_contributor(name):
+        if (is_placeholder(name) or is_group(name) or _is_marked(name)) and is_name(name):
             note_contributor(name.rstrip(", "), notes)
             continue
         name = name.rstrip(", ")
@@ -389,18 +402,13 @@ def _names(tags: Tags) -> Iterator[tuple[str, str]]:
             listed.update(name for name, _ in entries)
 
 
-def _is_contributor(name: str) -> bool:
-    """Whether an entry is no person."""
-    return is_placeholder(name) or is_group(name) or (name[-1:] == "," and _is_marked(name))
-
-
 def _is_marked(name: str) -> bool:
     """Whether a comma at the end of a name marks a group, as EndNote asks for.
 
     >>> [_is_marked(name) for name in ("Ice Watch,", "Doe, Jane,", "Doe,", "van Dijk,")]
     [True, False, False, False]
     """
-    return _WORDS_AND_COMMA.fullmatch(name) is not None and not name[0].islower()
+    return name[-1:] == "," and _WORDS_AND_COMMA.fullmatch(name) is not None and not name[0].islower()
 
 
 def _entries(text: str) -> list[str]:
@@ -474,7 +482,8 @@ def _add_named_addresses(authors: list[Author], index: _AuthorsByName, tags: Tag
         if value[:1] == "(" and (found := _BRACKETED.match(value)):
             _add_bracketed(authors, index, found[1], value[found.end() :])
     for value in tags.get("N1", ()):
-        if (found := _CORRESPONDENCE.search(value)) and (owner := index.find(surname_first(found[1]))) is not None:
+        found = _CORRESPONDENCE.search(value) if "Correspondence" in value else None
+        if found and (owner := index.find(surname_first(found[1]))) is not None:
             add_address(authors[owner], _NEXT_REMARK.split(value[found.end() :])[0])
 
 

@@ -7,10 +7,8 @@ sources with peculiarities (OpenAlex, Crossref, …) have formats of their own.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from homonym.io.inputs import Source
@@ -43,6 +41,9 @@ _LIST = re.compile(r"\s*[;|]\s*")
 @cache
 def layouts() -> dict[str, Layout]:
     """The layout of each service, by name."""
+    import tomllib  # slow to import, and rarely needed
+    from importlib.resources import files
+
     text = files("homonym.records.formats").joinpath("services.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
