@@ -89,7 +89,7 @@ def test_names_open_to_authors_and_authors_to_papers(page: HtmlElement) -> None:
     author = name.find_class("author")[0]
     assert "Doe, Jane 2 papers, 2010–2012" in words(author)
     assert "Also written: Doe, J." in words(author)
-    assert "Identifiers: orcid 0000-0002-1825-0097" in words(author)
+    assert "Identifiers: ORCID 0000-0002-1825-0097" in words(author)
     latest, first = (words(paper) for paper in author.findall(".//li"))
     assert latest == "2012. Kernels of graphs With Roe, R; Poe, E. MIT; Harvard"
     assert first == "2010. Graph kernels With Roe, R. MIT"

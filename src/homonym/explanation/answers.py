@@ -31,7 +31,7 @@ from homonym.explanation.explained import (
 )
 from homonym.explanation.merge_tree import Merge, MergeTree
 from homonym.explanation.score_parts import BlockScores, Cluster, ScoreParts
-from homonym.explanation.wording import feature_text, multiple, rarity_text, short_mention, type_text
+from homonym.explanation.wording import feature_text, multiple, quoted_mention, rarity_text, type_text
 
 # Maximum number of other authors that are searched for one that a constraint does not exclude.
 SEARCHED_AUTHORS = 200
@@ -443,7 +443,7 @@ class BlockExplainer:
         lowest = min(chosen, key=self._score, default=None)
         if lowest is None or lowest is chosen[-1]:
             return []
-        sides = (short_mention(self.mentions[self.tree.members(node)[0]]) for node in (lowest.left, lowest.right))
+        sides = (quoted_mention(self.mentions[self.tree.members(node)[0]]) for node in (lowest.left, lowest.right))
         share = multiple(_ratio(self._score(lowest), self.scores.limit))
         return [f"The merge with the lowest score ({share}) joined {' and '.join(sides)}."]
 
@@ -471,8 +471,8 @@ class BlockExplainer:
             partner = self.tree.members(merge.right if mention in self.tree.members(merge.left) else merge.left)
             if not merge.is_must_link:
                 share = multiple(_ratio(self._score(merge), self.scores.limit))
-                first = short_mention(self.mentions[partner[0]])
-                notes.append(f"{short_mention(self.mentions[mention])} was first merged with {first} ({share}).")
+                first = quoted_mention(self.mentions[partner[0]])
+                notes.append(f"{quoted_mention(self.mentions[mention])} was first merged with {first} ({share}).")
         return notes
 
 

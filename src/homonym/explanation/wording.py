@@ -116,9 +116,26 @@ def short_mention(mention: ExplainedMention) -> str:
     >>> short_mention(ExplainedMention("W1#0", "Doe, J", "On wine", 2001, None))
     '2001 On wine (Doe, J; W1#0)'
     """
-    title = mention.title or "(no title)"
-    title = title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
+    title = _short_title(mention) or "(no title)"
     return readable_text(f"{mention.year or '----'} {title} ({mention.name}; {mention.mention_id})")
+
+
+def quoted_mention(mention: ExplainedMention) -> str:
+    """The same within a sentence.
+
+    >>> quoted_mention(ExplainedMention("W1#0", "Doe, J", "On wine", 2001, None))
+    '“On wine” (2001; Doe, J; W1#0)'
+    >>> quoted_mention(ExplainedMention("W1#0", "Doe, J", None, None, None))
+    'a paper without title (Doe, J; W1#0)'
+    """
+    title = _short_title(mention)
+    facts = [*([str(mention.year)] if mention.year else []), mention.name, mention.mention_id]
+    return readable_text(f"{f'“{title}”' if title else 'a paper without title'} ({'; '.join(facts)})")
+
+
+def _short_title(mention: ExplainedMention) -> str:
+    title = mention.title or ""
+    return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
 
 
 def explanation_text(found: Explanation) -> str:

@@ -11,8 +11,8 @@ from homonym.explanation.wording import (
     grouped_parts,
     multiple,
     part_text,
+    quoted_mention,
     readable_text,
-    short_mention,
     type_text,
 )
 from homonym.report.explanation_figures import dendrogram, dendrogram_of, verdict_title, waterfall
@@ -107,7 +107,7 @@ def _sides(found: Explanation, compared: ComparedClusters) -> str:
 
 def _first_paper(mentions: Sequence[ExplainedMention]) -> str:
     more = f" and {counted(len(mentions) - 1, 'more mention')}" if len(mentions) > 1 else ""
-    return f"{short_mention(mentions[0])}{more}"
+    return f"{quoted_mention(mentions[0])}{more}"
 
 
 def _rows(compared: ComparedClusters) -> Sequence[Sequence[str]]:

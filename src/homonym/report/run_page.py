@@ -25,6 +25,7 @@ from homonym.report.page import NAME_LENGTH, Table, dotted, percent, render_temp
 from homonym.report.run_content import (
     DOUBTFUL,
     ID_LENGTH,
+    IDENTIFIERS,
     SIZES,
     ResultTotals,
     RunContent,
@@ -352,7 +353,6 @@ def _plain_limit(limit: str) -> str:
     return f"{value} ({name})" if value.replace(".", "").isdigit() else limit
 
 
-IDENTIFIERS = {"orcid": "ORCID", "researcherid": "ResearcherID", "isni": "ISNI", "email": "e-mail address"}
 TOGETHER = {"document": "document", "pair": "decision of the user", "name": "full name"}
 APART = {
     "document": "they are on one document",
