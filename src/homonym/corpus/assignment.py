@@ -97,7 +97,8 @@ def cluster_rows(
     not in `whole` may be divided.
     """
     reloaded = reload_rows(bags, rows, work, complete=False)
-    encoded, settings = reloaded.encoded, epoch.settings
+    encoded, counted, settings = reloaded.encoded, reloaded.counted, epoch.settings
+    del reloaded  # it has the bags in another form
     found = find_constraints(encoded, settings, epoch.pairs and epoch.pairs.among(rows["mention_id"].to_pylist()))
     start = encoded.block_start
     old = author_codes(rows["author_id"], start)
@@ -111,7 +112,7 @@ def cluster_rows(
     if separate:
         fresh = np.where(np.repeat(has_old, np.diff(start)), label, clustering.label)
         clustering = replace(clustering, label=place_new_mentions(clustering.label, fresh, start, found, old))
-    return _clustered(rows, encoded, found, clustering, epoch, reloaded.counted)
+    return _clustered(rows, encoded, found, clustering, epoch, counted)
 
 
 def _block_clusterer(encoded: Encoded, epoch: Epoch, threads: int) -> Callable[..., Clustering]:
