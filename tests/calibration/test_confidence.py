@@ -142,6 +142,11 @@ def test_smoothing_counts_names_not_mentions() -> None:
     assert of_many.share.tolist() == [401 / 402]
 
 
+def test_a_margin_that_few_names_show_has_nearly_the_usual_share() -> None:
+    margin, right = np.zeros(400), np.ones(400, bool)
+    assert learn_curve(observed(margin, right, np.zeros(400, np.int64)), usual=0.9).share.tolist() == [2.8 / 3]
+
+
 members = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30)
 
 

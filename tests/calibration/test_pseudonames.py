@@ -35,6 +35,7 @@ from homonym.calibration.pseudonames import (
     SampledBlocks,
     build_pseudonames,
     composition_of_clusters,
+    constrained_only,
 )
 from homonym.calibration.single_person_names import PersonPool, find_people
 from homonym.clustering.agglomerative import cluster, limits
@@ -392,6 +393,16 @@ def test_pseudoname_has_the_composition_of_a_real_block(blocks: list[list[int]],
     names = build_pseudonames(large_pool(), composition_of(blocks)[0], np.random.default_rng(seed))
     assert names
     assert sorted(sizes_of(names)) == sorted(sorted(authors, reverse=True) for authors in blocks)
+
+
+@pytest.mark.parametrize("number", [1, 2, 7])
+def test_confidence_is_learnt_from_names_with_constraints_unless_there_are_none(number: int) -> None:
+    names = build_pseudonames(large_pool(), composition_of([[3, 1]] * number)[0], np.random.default_rng(0))
+    assert names
+    found = constrained_only(names)
+    assert found.constraints
+    assert len(found) == (number - -(-number // pseudonames.UNCONSTRAINED) or 1)
+    assert found.constraints.profile.all() == (number > 1)
 
 
 def test_numbers_of_people_are_equally_frequent() -> None:

@@ -215,7 +215,7 @@ def learn_confidence(drawn: Sequence[LabelledNames], settings: Settings, real: S
     observed = Observed(*(np.concatenate(part) for part in zip(*parts, strict=True)))
     clustered, lone = observed.select(~observed.is_lone), observed.select(observed.is_lone)
     return Confidence(
-        learn_curve(clustered) if len(clustered.margin) else None,
+        _learn_clustered(clustered) if len(clustered.margin) else None,
         _learn_lone(lone, len(observed.margin)) if len(lone.margin) else None,
         find_doubt(real, pseudo),
     )
@@ -229,17 +229,27 @@ def _observe(draw: int, names: LabelledNames, clustering: Clustering) -> Observe
     return Observed(margin, is_lone, draw << 32 | name, right).select(is_compared(clustering))
 
 
-def learn_curve(observed: Observed) -> CalibrationCurve:
-    """The isotonic regression of the share that is right, smoothed by the rule of succession.
+def learn_curve(observed: Observed, usual: float = 0.5) -> CalibrationCurve:
+    """The isotonic regression of the share that is right, smoothed towards the `usual` share.
 
-    A wrong merge concerns many mentions of a name at once, so names are counted: of n names, (n · share + 1) / (n + 2)
-    are expected to be right. No share is higher than that of a larger margin, of which pseudo-names may show few.
+    A wrong merge concerns many mentions of a name at once, so names are counted: of n names with the share p, (n·p +
+    2·usual)/(n + 2) are expected to be right; with ½ this is the rule of succession. No share is higher than that of a
+    larger margin, of which pseudo-names may show few.
     """
     curve = isotonic_regression(observed.margin, observed.right)
     step_of_name = np.unique(np.stack([curve.step_of(observed.margin), observed.name]), axis=1)[0]
     names = np.bincount(step_of_name, minlength=len(curve.margin))
-    share = (names * curve.share + 1) / (names + 2)
+    share = (names * curve.share + 2 * usual) / (names + 2)
     return CalibrationCurve(curve.margin, np.minimum.accumulate(share[::-1])[::-1])
+
+
+def _learn_clustered(clustered: Observed) -> CalibrationCurve:
+    """Few names with a margin are smoothed towards the share of all, which follows the rule of succession.
+
+    Lone mentions are not: there, pseudo-names say too much already (see UNRELATED).
+    """
+    names = len(np.unique(clustered.name))
+    return learn_curve(clustered, (names * clustered.right.mean() + 1) / (names + 2))
 
 
 def _learn_lone(lone: Observed, mentions: int) -> LoneMentions:

@@ -28,6 +28,7 @@ from homonym.calibration.pseudonames import (
     SampledBlocks,
     build_pseudonames,
     composition_of_clusters,
+    constrained_only,
     labels_of_batches,
 )
 from homonym.calibration.single_person_names import PersonPool, find_people
@@ -181,11 +182,14 @@ class LimitCalibrator:
         return self._drawn(draws)
 
     def draw_with_blocks(self, settings: Settings, draws: int) -> tuple[list[LabelledNames], list[Clustering]]:
-        """Pseudo-names like the blocks that the method finds with exactly these settings; and these, with margins."""
+        """Pseudo-names like the blocks that the method finds with exactly these settings; and these, with margins.
+
+        All of them have the constraints and full names of the blocks.
+        """
         real = self._cluster_blocks(settings, margins=True)
         if self._copied is None or self._copied.settings != settings:
             self._copy(settings, real)
-        return self._drawn(draws), real
+        return [constrained_only(names) for names in self._drawn(draws)], real
 
     def _cluster_blocks(self, settings: Settings, *, margins: bool = False) -> list[Clustering]:
         return self._blocks_to_copy.clusterings(self.encoded.frequencies, settings, self.threads, margins=margins)

@@ -250,6 +250,12 @@ def build_pseudonames(
     )
 
 
+def constrained_only(names: LabelledNames) -> LabelledNames:
+    """The pseudo-names with the constraints and full names of real blocks; all if there are none of these."""
+    constrained = np.flatnonzero(np.arange(len(names)) % UNCONSTRAINED)
+    return names.select(constrained) if len(constrained) else names
+
+
 def _choose_blocks(composition: BlockComposition, generator: np.random.Generator) -> list[list[Integers]]:
     """Draw blocks of each number of people, reduced to the maximum size, until they have enough pairs."""
     group = size_groups(np.array([len(authors) for authors in composition.blocks], np.int64))
