@@ -32,7 +32,9 @@ from benchmarks.writers.reference_managers import (
 )
 from benchmarks.writers.scopus import SCOPUS_COLUMNS, row, write_scopus
 from benchmarks.writers.services import (
+    DIMENSIONS_COLUMNS,
     write_dimensions,
+    write_dimensions_row,
     write_europe_pmc,
     write_europe_pmc_xml,
     write_lens,
@@ -230,6 +232,12 @@ EXPORTS = {
     "lens": Export("lens", "json", write_lens, b'{"total":99999,"max_score":1.0,"data":[', b",", b'],"results":100}'),
     "dimensions": Export(
         "dimensions", "json", write_dimensions, b'{"_stats":{"total_count":99999},"publications":[', b",", b"]}"
+    ),
+    "dimensions-csv": Export(
+        "table",
+        "csv",
+        write_dimensions_row,
+        b"\"About the data: Exported on Nov 15, 2024. Criteria: 'x' in title.\"\r\n" + row(DIMENSIONS_COLUMNS),
     ),
     "inspire": Export("services", "json", write_inspire, b'{"hits":{"total":99999,"hits":[', b",", b']},"links":{}}'),
     "doaj": Export("services", "json", write_doaj, b'{"total":99999,"page":1,"results":[', b",", b"]}"),

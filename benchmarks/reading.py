@@ -48,7 +48,7 @@ KINDS = {
     "documents": "json", "pubmed": "xml", "dblp": "xml", "arxiv-oai": "xml", "aminer-xml": "xml", "scopus": "csv",
     "wos-tab": "csv", "endnote-xml": "xml", "zotero": "json",
     "europepmc": "json", "europepmc-xml": "xml", "jats": "xml", "semanticscholar": "json",
-    "lens": "json", "dimensions": "json", "services": "json", "marcxml": "xml",
+    "lens": "json", "dimensions": "json", "table": "csv", "services": "json", "marcxml": "xml",
     "mods": "xml", "orcid": "json", "orcid-xml": "xml",
 }  # fmt: skip
 RECORD_TAGS = {

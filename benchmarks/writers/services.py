@@ -9,6 +9,7 @@ import orjson
 
 from benchmarks.writers.markup import xml_element
 from benchmarks.writers.parts import Name, known_as, medline_places
+from benchmarks.writers.scopus import row
 from homonym.records.model import Author, Document
 
 
@@ -224,6 +225,35 @@ def write_dimensions(document: Document) -> bytes:
             "times_cited": 0,
             "type": "article",
         }
+    )
+
+
+DIMENSIONS_COLUMNS = (
+    "Rank", "Publication ID", "DOI", "PMID", "Title", "Abstract", "Source title", "MeSH terms", "PubYear", "Authors",
+    "Authors (Raw Affiliation)", "Times cited", "Fields of Research (ANZSRC 2020)",
+)  # fmt: skip
+
+
+def write_dimensions_row(document: Document) -> bytes:
+    """A row of the CSV export of Dimensions, which has the affiliations behind the names."""
+    names = [author.name for author in document.authors]
+    places = [f"{author.name} ({'; '.join(author.affiliations)})" for author in document.authors]
+    return row(
+        (
+            "500",
+            document.ids["dimensions"],
+            document.ids["doi"],
+            document.ids["pmid"],
+            document.title,
+            document.abstract,
+            document.venue,
+            "; ".join(document.keywords),
+            str(document.year or ""),
+            "; ".join(names),
+            "; ".join(places),
+            "0",
+            "; ".join(document.categories),
+        )
     )
 
 

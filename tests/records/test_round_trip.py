@@ -27,6 +27,7 @@ FIRST, HOW_MANY = 700, 60
 TEXT = (
     "wos", "wos-tab", "wos-bibtex", "bibtex", "ovid-ris", "ovid", "scopus-ris", "nbib", "scopus", "refer", "refworks",
     "noteexpress", "cochrane", "pubmed-text",
+    "dimensions-csv",
 )  # fmt: skip
 
 
@@ -124,6 +125,9 @@ CARRIED = {
     "zotero": MANAGED._replace(id="{pmid}"),
     "europepmc": EUROPE_PMC,
     "europepmc-xml": EUROPE_PMC,
+    "dimensions-csv": Carried(
+        "title abstract year venue categories keywords", "doi pmid dimensions", "{dimensions}", "", "affiliations",
+    ),
     "inspire": Carried(
         "title abstract year venue categories keywords references", "doi", "{pmid}", "orcid", "affiliations emails",
     ),

@@ -1001,3 +1001,11 @@ def test_columns_and_names_of_many_languages(header: str, cell: str, names: list
     (document,) = (reading.document for reading in read_documents(path) if reading.document)
     assert [author.name for author in document.authors] == names
     assert (document.title, document.year) == ("On ice and more", 2014)
+
+
+def test_commas_are_part_of_words_where_other_rows_have_semicolons(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    rows = '"Doe, J",On ice,"Strategy, Management; Ice"\n"Doe, J",On snow,"Strategy, Management"\n'
+    path.write_text(f"Authors,Title,Categories\n{rows}")
+    found = [reading.document.categories for reading in read_documents(path) if reading.document]
+    assert found == [["Strategy, Management", "Ice"], ["Strategy, Management"]]

@@ -687,3 +687,16 @@ def test_long_cell_of_a_table_leaves_the_limit_of_the_csv_module(tmp_path: Path)
     (tmp_path / "a.csv").write_text(text)
     assert [document.id for _, document, _ in read_documents(tmp_path / "a.csv", "wos-tab") if document]
     assert csv.field_size_limit() == before
+
+
+def test_entities_in_names_do_not_separate_them_from_their_addresses(tmp_path: Path) -> None:
+    text = (
+        "FN Clarivate Analytics Web of Science\nVR 1.0\nPT J\nAU O&apos;Neil, P\n   Muller, K\nAF O&apos;Neil, Pat\n"
+        "   M&uuml;ller, Karl\nTI On ice\nC1 [O&apos;Neil, Pat] Texas A&amp;M Univ, Town, USA.\n"
+        "   [M&uuml;ller, Karl] Univ B, Berlin, Germany.\nPY 2014\nUT WOS:000000000000001\nER\n\nEF"
+    )
+    (document,) = (reading.document for reading in readings(tmp_path, text) if reading.document)
+    assert [(author.name, author.affiliations) for author in document.authors] == [
+        ("O'Neil, Pat", ["Texas A&M Univ, Town, USA"]),
+        ("Müller, Karl", ["Univ B, Berlin, Germany"]),
+    ]

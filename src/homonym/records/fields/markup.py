@@ -118,6 +118,17 @@ _ACCENT = re.compile(rf"""\\(?:(["'`^~=.])\s*+|([cvuHdbrkGU])(?:\s++|(?=[{{\\]))
 _ESCAPED = re.compile(r"\\([&%_])")
 _MACRO = re.compile(r"\\(?:([A-Za-z]++)\*?+[ \t]*+(?:\n[ \t]*+)?(?:\{\})?|(.)|$)", re.DOTALL)
 ENTITY = re.compile(r"&#?\w{1,30};")
+
+
+def unescaped(text: str) -> str:
+    r"""Text with entities decoded, whose semicolons would separate entries of lists; all else stays as it is.
+
+    >>> unescaped("[O&apos;Neil, P; Roe, R] A&amp;M Univ\n   [Poe, E] R&D; Lab")
+    "[O'Neil, P; Roe, R] A&M Univ\n   [Poe, E] R&D; Lab"
+    """
+    return ENTITY.sub(lambda found: _unescaped(found[0]), text) if "&" in text else text
+
+
 _SINGLE = re.compile(r"\{([^\x00-\x7f])\}")
 _LATEX_MATHS = re.compile(r"\$([^$]*+)\$")
 _SCRIPTS = re.compile(r"[_^]")

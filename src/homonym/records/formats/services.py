@@ -64,8 +64,12 @@ def values_at(raw: Any, path: str) -> list[Any]:
     >>> values_at({"pid": [{"type": "doi", "id": "10.1"}, {"type": "url", "id": "x"}]}, "pid[type=doi].id")
     ['10.1']
     """
+    steps = _steps(path)
+    if len(steps) == 1 and not steps[0][1]:  # as most paths inside of authors
+        found = as_list(raw.get(steps[0][0])) if isinstance(raw, dict) else []
+        return [value for value in found if value is not None and value != ""] if found else found
     found = [raw]
-    for name, key, wanted in _steps(path):
+    for name, key, wanted in steps:
         if name:
             found = [value for item in found if isinstance(item, dict) for value in as_list(item.get(name))]
         if key:
@@ -75,11 +79,17 @@ def values_at(raw: Any, path: str) -> list[Any]:
 
 def _all(raw: Any, paths: list[str] | None) -> list[Any]:
     """The values under the first path that has any."""
-    return next(filter(None, (values_at(raw, path) for path in paths or ())), [])
+    for path in paths or ():
+        if found := values_at(raw, path):
+            return found
+    return []
 
 
 def _first_text(raw: Any, paths: list[str] | None) -> str:
-    return next(filter(None, map(text_or_empty, _all(raw, paths))), "")
+    for value in _all(raw, paths) if paths else ():
+        if text := text_or_empty(value):
+            return text
+    return ""
 
 
 def parse_answer(line: bytes, service: str) -> Parsed:

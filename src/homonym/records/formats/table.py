@@ -90,6 +90,9 @@ _DATABASES = frozenset("Crossref Embase MED MEDLINE PMC PPR PubMed Scopus WOS".s
     "Web of Science",
 }
 
+# Fields with lists of words.
+_WORD_LISTS = ("categories", "keywords", "index_keywords")
+
 # What exports write below their last row, in one cell.
 _REMARK = re.compile(
     rb"\W{0,3}(?:(?:date |last )?(?:export|download|generat|access|print|retriev)ed\b|export date|copyright|\xc2?\xa9"
@@ -126,6 +129,7 @@ class TableLayout:
     list_separator: str | None  # between authors
     by_author: bool
     misspelled: tuple[tuple[str, str], ...] = ()  # columns that are not read, and the fields they may mean
+    with_semicolons: frozenset[str] = frozenset()  # lists of words whose commas are part of the words
 
     @cached_property
     def header(self) -> Header:
@@ -285,7 +289,20 @@ def _layout_of(
             if list_separator is None and set(map(column_key, names)) >= _SPRINGER:
                 list_separator = FUSED
     wrong = tuple(misspelled_columns(names, fields).items())
-    return TableLayout(fields, names, separator, list_separator, "authors" not in fields, wrong)
+    with_semicolons = _with_semicolons(fields, rows_of)
+    return TableLayout(fields, names, separator, list_separator, "authors" not in fields, wrong, with_semicolons)
+
+
+def _with_semicolons(fields: dict[str, str], rows_of: Callable[[list[str]], Rows]) -> frozenset[str]:
+    """The lists of words that have semicolons between the words in some of the first rows, and so everywhere."""
+    columns = {field: fields[field] for field in _WORD_LISTS if field in fields}
+    rows = islice(rows_of(list(columns.values())), _FIRST_ROWS) if columns else ()
+    sample = [row for row in rows if isinstance(row, dict)]
+    return frozenset(
+        field
+        for field, column in columns.items()
+        if any(isinstance(cell := row.get(column), str) and ";" in cell for row in sample)
+    )
 
 
 def _repeats(sample: list[dict[str, Any]], fields: dict[str, str]) -> bool:
@@ -383,6 +400,9 @@ def parse(text: bytes, table: TableLayout) -> Parsed | None:
     else:
         merged = found[0]
         authors = table_authors.author_list(merged, table.list_separator, notes)
+    for field in table.with_semicolons:
+        if isinstance(cell := merged.get(field), str) and ";" not in cell and cell[:1] != "[":
+            merged = {**merged, field: [cell]}
     return _document(merged, authors, notes), notes
 
 

@@ -17,7 +17,7 @@ from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, add_emails, emails_in, remove_repeats
 from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.exported_ids import WOS_AUTHORS, WOS_CONTRIBUTORS, WOS_DOCUMENT
-from homonym.records.fields.markup import collapse_spaces, plain_text
+from homonym.records.fields.markup import collapse_spaces, plain_text, unescaped
 from homonym.records.fields.people import AuthorIndex, FullNameIndex, is_placeholder, wos_cited_authors
 from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, decoded, split_at
@@ -283,8 +283,8 @@ def _authors(fields: Fields, notes: list[Note]) -> list[Author]:
             notes.append(("author", f"author {position} {name!r} is not a name"))
     if authors:
         index = FullNameIndex(names)
-        reprints = _reprints(fields["RP"], index) if "RP" in fields else []
-        _add_addresses(authors, index, fields.get("C1", ""), reprints)
+        reprints = _reprints(unescaped(fields["RP"]), index) if "RP" in fields else []
+        _add_addresses(authors, index, unescaped(fields.get("C1", "")), reprints)
         if "EM" in fields:
             add_emails(
                 authors, emails_in(fields["EM"]), names, {number for numbers, _ in reprints for number in numbers}
