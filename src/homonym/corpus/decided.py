@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -73,18 +74,18 @@ def _causes(rows: Iterable[Decision], state: DecisionState) -> tuple[Cause, ...]
 
 @dataclass(frozen=True)
 class Decided:
-    """All that the decisions in force say, by mention id, and what decisions and undos may have caused.
+    """All that the decisions in force say, by mention id.
 
     `last` is the number of the last row that was read, an undo included. `left` has the mentions that are not an author
     or left it, each with the mentions of that author. `moved` has the mentions that are an author, each with a mention
-    of that author.
+    of that author. `find_causes` finds what decisions and undos may have caused; few updates need that.
     """
 
     pairs: tuple[tuple[str, str, bool], ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     wrong: frozenset[str] = frozenset()
     curated: frozenset[str] = frozenset()
-    causes: tuple[Cause, ...] = ()
+    find_causes: Callable[[], tuple[Cause, ...]] = tuple
     last: int = 0
     left: Mapping[str, Sequence[str]] = field(default_factory=dict)
     moved: Mapping[str, str] = field(default_factory=dict)
@@ -96,7 +97,7 @@ class Decided:
         state = decision_state(rows)
         pairs = tuple((a, b, same) for (a, b), same in state.pairs.items())
         return cls(
-            pairs, state.names, frozenset(state.wrong_records), frozenset(state.curated), _causes(rows, state),
+            pairs, state.names, frozenset(state.wrong_records), frozenset(state.curated), partial(_causes, rows, state),
             rows[-1].number if rows else 0, _left(state.active),
             {row.mention_a: row.mention_b for row in state.active if row.kind == IS},
         )  # fmt: skip

@@ -334,13 +334,14 @@ def _disputed(plan: UpdatePlan) -> set[str]:
         return set()
     wanted = pa.array(sorted(decided.mentions), pa.string())
     author = authors_of_mentions(look_up(plan.result / MENTIONS, "mention_id", wanted, ["mention_id", "author_id"]))
-    leaving = {one for one in wanted.to_pylist() if document_of(one) in plan.changes.leaving}
-    found = set[str]()
-    for a, b, same in decided.pairs:
-        if a in author and b in author and not leaving & {a, b} and (author[a] == author[b]) == same:
-            continue
-        found |= {a, b}
-    return found
+    if plan.changes.leaving:
+        author = {one: own for one, own in author.items() if document_of(one) not in plan.changes.leaving}
+    return {
+        mention
+        for a, b, same in decided.pairs
+        if a not in author or b not in author or (author[a] == author[b]) != same
+        for mention in (a, b)
+    }
 
 
 # Step 2
@@ -714,6 +715,8 @@ def find_id_changes(
     led_to = ends_of_redirects(plan.known_ids, {row["author_id"] for row in known if row["status"] != ACTIVE})
     origin = _renamed_keys(before, renamed)
     others = {mention: author for mention, author in after.items() if origin.get(mention) != author}
+    if not others and old_ids == new_ids:
+        return changes
     sources: dict[str, Counter[str]] = defaultdict(Counter)
     targets: dict[str, Counter[str]] = defaultdict(Counter)
     for mention, author in others.items():
@@ -721,7 +724,7 @@ def find_id_changes(
             sources[author][old] += 1
             targets[old][author] += 1
     came_from: dict[str, str | None] = {}
-    why = _Reasons(plan.decided.causes, origin, after, reason)
+    why = _Reasons(plan.decided.find_causes(), origin, after, reason)
     for author in sorted(new_ids - old_ids):
         former = _most(sources[author])
         if author in led_to:
@@ -759,14 +762,13 @@ class _Reasons:
     """
 
     def __init__(
-        self, causes: Iterable[Cause], origin: Mapping[str, str], after: Mapping[str, str], reason: str
+        self, causes: Sequence[Cause], origin: Mapping[str, str], after: Mapping[str, str], reason: str
     ) -> None:
         self._other = reason
         # A decision between both authors comes before one that links an author with a third one.
         self._merges: dict[tuple[str, str], tuple[bool, int]] = {}
         self._splits: dict[str, int] = {}
         moved: dict[str, list[str]] = defaultdict(list)
-        causes = list(causes)
         if causes:
             for mention, author in after.items():
                 if origin.get(mention, author) != author:
