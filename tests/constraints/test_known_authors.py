@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from homonym.clustering.arrays import Constraints
 from homonym.constraints.known_authors import (
     JOINED_SHARE,
+    _compare_with_clusters,
     _without_cannot_links,
     parts_of_authors,
     place_new_mentions,
@@ -104,3 +105,12 @@ def test_known_authors_are_groups() -> None:
     found = with_known_authors(np.array([0, 4, 6]), None, np.array([5, -1, 7, 5, 8, 8]))
     assert found is not None
     assert found.group.tolist() == [0, 1, 2, 0, 0, 0]
+
+
+def test_exactly_the_least_share_of_an_author_is_enough() -> None:
+    old, cluster = np.zeros(10, np.int64), np.array([0] * 3 + [1] * 7)
+    author, proposed = np.zeros(10, np.int64), np.zeros(10, np.int64)
+    main, is_confirmed = _compare_with_clusters(cluster, old, author, proposed)
+    assert JOINED_SHARE * 10 == 3
+    assert main.tolist() == [0] * 10
+    assert is_confirmed.all()

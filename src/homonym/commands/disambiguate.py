@@ -28,6 +28,7 @@ from homonym.commands.run import (
     prepare_run,
     require_mentions,
     statistics_files,
+    warn_of_few_counted,
 )
 from homonym.errors import require_type
 from homonym.io.urls import is_url, local_path
@@ -184,6 +185,7 @@ def find_authors(run: Run, engine: AnyEngine, read: RecordsRead[Any], files: Clu
     with meanwhile(load_kernels):  # the database works without the interpreter
         collection = engine.encode(read, files.given, files.save_statistics, documents=with_documents)
         collection = engine.constrain(collection, run.settings, files.pairs)
+    warn_of_few_counted(run, files.given, read.mentions)
     if collection.background:
         run.stages.note("calibrate", background=collection.background.describe())
     with run.stages.stage("calibrate", PARTS) as advance:

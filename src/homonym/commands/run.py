@@ -358,6 +358,15 @@ def follow_statistics(run: Run, given: GivenStatistics | None) -> Run:
     return replace(run, settings=settings)
 
 
+def warn_of_few_counted(run: Run, given: GivenStatistics | None, mentions: int) -> None:
+    """Warn if statistics were counted over fewer mentions than the run has: scores would be wrong by that factor."""
+    if given and given.mentions < mentions:
+        run.warnings.append(
+            f"{given.path} was counted over {counted(given.mentions, 'mention')}, and this run has {mentions:,}; "
+            "check that number (--mentions-in-collection), or use statistics of a larger collection."
+        )
+
+
 def statistics_files(path: str | Path | None) -> list[Path]:
     """A table of statistics and its side file."""
     from homonym.collection.statistics import statistics_side_file
