@@ -119,12 +119,6 @@ NAMES = tuple(MODULES)
 # The formats that read Parquet and Arrow files.
 _TABLES = ("documents", "table")
 
-# The formats that are JSON. A file that begins like JSON is offered to them first, because importing the modules of all
-# other formats takes an eighth of a second.
-_JSON = frozenset(
-    "services zotero openalex crossref datacite semanticscholar lens dimensions arxiv s2and aminer documents".split()
-)
-
 
 @cache
 def format_named(name: str) -> Format:
@@ -143,8 +137,6 @@ def detect_format(source: Source, names: Sequence[str] = NAMES) -> Format | None
     """
     if source.head.startswith(COLUMNAR):  # the bytes of a table may hold what looks like another format
         names = [name for name in names if name in _TABLES]
-    elif source.head.lstrip()[:1] in {b"{", b"["}:
-        names = sorted(names, key=_JSON.__contains__, reverse=True)
     for sheet in range(source.sheets):
         if sheet:
             source.show_sheet(sheet)
