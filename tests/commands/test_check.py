@@ -295,6 +295,14 @@ def test_notes_of_earlier_versions_have_one_digest_of_a_file(result: Path, tmp_p
         update(result, write(tmp_path / "new.jsonl", FILLERS[8:10]))
 
 
+@pytest.mark.parametrize("digest", [None, "text", {}, {"bytes": 1}, {"bytes": 1, "parts": "ab"}, {"blake2b": "ab"}])
+def test_a_note_with_broken_digests_is_one_sentence(tmp_path: Path, digest: object) -> None:
+    note = {"epoch": 1, "update": 1, "time": "", "named": {}, "files": {MENTIONS: digest}}
+    (tmp_path / CORPUS).write_bytes(orjson.dumps(note))
+    with pytest.raises(InputError, match="expected JSON with epoch, update, time, named and files"):
+        epoch.read_note(tmp_path)
+
+
 def test_an_update_does_not_need_the_page(result: Path, tmp_path: Path) -> None:
     living(result)
     (result / REPORT).write_text("<!doctype html>mine</html>")

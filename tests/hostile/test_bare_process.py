@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from homonym.cli.environment import lack
+from homonym.cli.environment import missing_resource
 from tests.support.command import PATIENCE, homonym_process
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="shells and limits of POSIX")
@@ -52,6 +52,12 @@ assert os.readlink("/proc/self/fd/{number}") == "/dev/null"
     if not Path("/proc/self/fd").exists():
         pytest.skip("the path of an open file is not known here")
     assert subprocess.run([sys.executable, "-c", code], cwd=folder, timeout=PATIENCE).returncode == 0
+
+
+def test_help_needs_no_memory(folder: Path) -> None:
+    ended = shell("ulimit -v 1000000; homonym convert --help", folder)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "--rejects" in ended.stdout
 
 
 def test_closed_standard_input_as_input_is_one_sentence(folder: Path) -> None:
@@ -99,14 +105,14 @@ def test_exhausted_limits_are_one_sentence(folder: Path, raised: str) -> None:
 
 
 def test_other_errors_are_not_taken_for_exhausted_limits() -> None:
-    assert lack(RuntimeError("wrong")) is None
-    assert lack(ImportError("no module named x")) is None
-    assert lack(FileNotFoundError(errno.ENOENT, "No such file", "x")) is None
-    assert lack(FileNotFoundError()) is None
-    assert lack(BlockingIOError(errno.EAGAIN, "write could not complete without blocking", 0)) is None
+    assert missing_resource(RuntimeError("wrong")) is None
+    assert missing_resource(ImportError("no module named x")) is None
+    assert missing_resource(FileNotFoundError(errno.ENOENT, "No such file", "x")) is None
+    assert missing_resource(FileNotFoundError()) is None
+    assert missing_resource(BlockingIOError(errno.EAGAIN, "write could not complete without blocking", 0)) is None
 
 
 def test_the_cause_of_an_error_counts() -> None:
     broken = RuntimeError("a worker failed")
     broken.__cause__ = MemoryError()
-    assert lack(broken) is not None
+    assert missing_resource(broken) is not None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from homonym import __version__
-from homonym.cli.environment import lack, require_memory
+from homonym.cli.environment import missing_resource, require_memory
 from homonym.cli.options import (
     AUTHORS,
     EXCEL,
@@ -73,7 +73,8 @@ def cli() -> None:
     Example:
       homonym disambiguate records.jsonl -o authors.csv
     """
-    require_memory()
+    if not {"-h", "--help"} & set(sys.argv):
+        require_memory()
 
 
 @cli.command()
@@ -721,7 +722,7 @@ def _failed(broken: Exception) -> int:
     """Report an error that a user can fix; returns the exit status. Others are errors of this program."""
     if isinstance(broken, HomonymError):
         _report(f"{broken}", broken)
-    elif reason := lack(broken):
+    elif reason := missing_resource(broken):
         _report(reason, broken)
     elif isinstance(broken, OSError):
         _report(f"{broken.strerror or broken}{f': {broken.filename}' if broken.filename else ''}.", broken)

@@ -35,7 +35,7 @@ def open_standard_files() -> None:
 
 def require_memory() -> None:
     """Fail if the process may not have enough memory; to be called before libraries are imported that need it."""
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0] if resource else -1
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0] if hasattr(resource, "RLIMIT_AS") else -1
     if 0 <= limit < _LEAST_MEMORY:
         raise HomonymError(
             f"the limit of virtual memory is {limit >> 20:,} MiB, and homonym needs at least "
@@ -43,7 +43,7 @@ def require_memory() -> None:
         )
 
 
-def lack(error: BaseException) -> str | None:
+def missing_resource(error: BaseException) -> str | None:
     """What the process lacked, and what to do, if that is the reason of an error."""
     if isinstance(error, FileNotFoundError) and error.filename is None and not _has_directory():
         return "the current directory was removed; change to another one, and run the command again."

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Floats, Frequencies, Integers, ranges, starts
 from homonym.collection.encoded import Encoded
-from homonym.collection.extractor import added_up
+from homonym.collection.extractor import added_up, merged_entries
 from homonym.collection.layout import IDENTIFIER_ROWS, SLOT_BITS
 from homonym.collection.parts import Chunk, extract_mentions
 from homonym.collection.result_statistics import ResultStatistics
@@ -293,7 +293,7 @@ class _NumberedBags:
         added = new["owner"].to_numpy()[kept], order.of_others(bags.new_keys)[kept], new["count"].to_numpy()[kept]
         others, names, counts = map(np.concatenate, zip(added, bags.cited_entries(order), strict=True))
         if len(others):
-            owner, feature, count = _merged_entries((owner, feature, count), (others, names, counts))
+            owner, feature, count = merged_entries((owner, feature, count), added_up(others, names, counts))
         is_used = np.zeros(len(bags.statistics.counts) + len(order.keys), np.bool_)
         is_used[feature] = True
         rank = np.cumsum(is_used) - 1
@@ -343,31 +343,6 @@ class _NumberedBags:
         holders = np.where(of_document, number[place], 1) if len(known) else np.ones(len(owner))
         total: Floats = np.bincount(feature, self.count[entries] * holders, len(chosen)).astype(np.float64)
         return total
-
-
-_Entries = tuple[Integers, Integers, Floats]
-
-
-def _merged_entries(entries: _Entries, more: _Entries) -> _Entries:
-    """The same as `added_up` of both, if the first ones are in order already and the others are few.
-
-    >>> entries = np.array([5, 7, 7]), np.array([2, 1, 4]), np.array([1.0, 2.0, 1.0])
-    >>> _merged_entries(entries, (np.array([7, 7]), np.array([4, 3]), np.array([1.0, 0.5])))
-    (array([5, 7, 7, 7]), array([2, 1, 3, 4]), array([1. , 2. , 0.5, 2. ]))
-    """
-    more = added_up(*more)
-    bits = int(max(entries[1].max(initial=0), more[1].max())).bit_length()
-    if int(max(entries[0].max(initial=0), more[0].max())).bit_length() + bits > 63:
-        return added_up(*map(np.concatenate, zip(entries, more, strict=True)))  # type: ignore[arg-type]
-    known, new = (owner << bits | feature for owner, feature, _ in (entries, more))
-    if (known[1:] <= known[:-1]).any():
-        return added_up(*map(np.concatenate, zip(entries, more, strict=True)))  # type: ignore[arg-type]
-    place = np.searchsorted(known, new)
-    is_known = np.append(known, -1)[place] == new
-    entries[2][place[is_known]] += more[2][is_known]
-    others = ~is_known
-    owner, feature, count = (np.insert(one, place[others], two[others]) for one, two in zip(entries, more, strict=True))
-    return owner, feature, count
 
 
 def _are_kept(owner: Integers, mentions: Integers) -> NDArray[np.bool_]:

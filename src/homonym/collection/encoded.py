@@ -21,7 +21,7 @@ from homonym.clustering.agglomerative import are_giant
 from homonym.clustering.arrays import Bags, Frequencies, Integers, ranges
 from homonym.collection import counting
 from homonym.collection.background import BackgroundUse
-from homonym.collection.extractor import added_up
+from homonym.collection.extractor import merged_entries
 from homonym.collection.layout import SLOT_BITS, part_file, part_files
 from homonym.runtime.thread_pool import map_in_order
 
@@ -262,35 +262,9 @@ class _OwnedBags:
         return _OwnedBags(self.owner[entries], self.feature[entries], self.count[entries])
 
     def merged_with(self, others: _OwnedBags) -> _OwnedBags:
-        """Both together, in order; counts of one feature in one bag are added up. Both are in order."""
-        if not len(self.owner) or not len(others.owner):
-            return others if not len(self.owner) else self
-        keys = _sort_keys(self, others)
-        if keys is None:
-            owner = np.concatenate([self.owner, others.owner])
-            feature = np.concatenate([self.feature, others.feature])
-            return _OwnedBags(*added_up(owner, feature, np.concatenate([self.count, others.count])))
-        own, new = keys
-        place = np.searchsorted(own, new)
-        is_known = own[np.minimum(place, len(own) - 1)] == new
-        count = self.count.copy()
-        count[place[is_known]] += others.count[is_known]
-        added, place = others.selected(~is_known), place[~is_known]
-        return _OwnedBags(
-            np.insert(self.owner, place, added.owner),
-            np.insert(self.feature, place, added.feature),
-            np.insert(count, place, added.count),
-        )
-
-
-def _sort_keys(one: _OwnedBags, other: _OwnedBags) -> tuple[Integers, Integers] | None:
-    """For each entry one number, in the order of owner and feature; None if that is too large."""
-    first, last = min(one.owner[0], other.owner[0]), max(one.owner[-1], other.owner[-1])
-    bits = max(int(bags.feature.max()) for bags in (one, other)).bit_length()
-    if int(last - first).bit_length() + bits > 63:
-        return None
-    own, new = (((bags.owner - first) << bits) | bags.feature for bags in (one, other))
-    return own, new
+        """Both together, by owner and feature; counts of one feature in one bag are added up."""
+        own, new = ((bags.owner, bags.feature, bags.count) for bags in (self, others))
+        return _OwnedBags(*merged_entries(own, new))
 
 
 @dataclass(frozen=True, eq=False)

@@ -133,6 +133,48 @@ def added_up(
     return owner[first], feature[first], np.add.reduceat(count[order], first)
 
 
+def merged_entries(
+    entries: tuple[NDArray[np.int64], NDArray[IntegerType], NDArray[np.float64]],
+    more: tuple[NDArray[np.int64], NDArray[IntegerType], NDArray[np.float64]],
+) -> tuple[NDArray[np.int64], NDArray[IntegerType], NDArray[np.float64]]:
+    """The same as `added_up` of both, but faster if both are in order, as `added_up` returns them, and `more` are few.
+
+    >>> entries = np.array([5, 7, 7]), np.array([2, 1, 4]), np.array([1.0, 2.0, 1.0])
+    >>> merged_entries(entries, (np.array([7, 7]), np.array([3, 4]), np.array([0.5, 1.0])))
+    (array([5, 7, 7, 7]), array([2, 1, 3, 4]), array([1. , 2. , 0.5, 2. ]))
+    """
+    if not len(entries[0]) or not len(more[0]):
+        return entries if len(entries[0]) else more
+    keys = _sort_keys(entries[:2], more[:2])
+    if keys is None:
+        owner, feature = np.concatenate([entries[0], more[0]]), np.concatenate([entries[1], more[1]])
+        return added_up(owner, feature, np.concatenate([entries[2], more[2]]))
+    known, new = keys
+    place = np.searchsorted(known, new)
+    is_known = known[np.minimum(place, len(known) - 1)] == new
+    count, added = entries[2].copy(), ~is_known
+    count[place[is_known]] += more[2][is_known]
+    place = place[added]
+    return (
+        np.insert(entries[0], place, more[0][added]),
+        np.insert(entries[1], place, more[1][added]),
+        np.insert(count, place, more[2][added]),
+    )
+
+
+def _sort_keys(*entries: tuple[NDArray[np.int64], NDArray[Any]]) -> list[NDArray[np.int64]] | None:
+    """For each entry one number, by owner and feature; None if it is too large, or if the entries are in no order.
+
+    The arguments are owners and features, at least one of each.
+    """
+    first = min(int(owner.min()) for owner, _ in entries)
+    bits = max(int(feature.max()) for _, feature in entries).bit_length()
+    if (max(int(owner.max()) for owner, _ in entries) - first).bit_length() + bits > 63:
+        return None
+    keys = [((owner - first) << bits) | feature for owner, feature in entries]
+    return None if any((key[1:] <= key[:-1]).any() for key in keys) else keys
+
+
 def extract_tables(
     documents: DocumentColumns, part: int, settings: Settings, form: str = "documents"
 ) -> dict[str, pa.Table]:

@@ -16,6 +16,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -83,8 +84,9 @@ def read_note(result: Path) -> CorpusNote:
     path = result / CORPUS
     try:
         found = orjson.loads(path.read_bytes())
+        files = {name: _checked_digest(digest) for name, digest in dict(found["files"]).items()}
         return CorpusNote(
-            int(found["epoch"]), int(found["update"]), str(found["time"]), dict(found["named"]), dict(found["files"]),
+            int(found["epoch"]), int(found["update"]), str(found["time"]), dict(found["named"]), files,
             int(found.get("mentions", 0)), int(found.get("changed", 0)),
             int(found["decisions"]) if "decisions" in found else None,
         )  # fmt: skip
@@ -96,7 +98,16 @@ def read_note(result: Path) -> CorpusNote:
         raise InputError(f"{path}: expected JSON with epoch, update, time, named and files ({error!r}).") from error
 
 
-def write_note(result: Path, folder: Path, note: CorpusNote, copied: Mapping[str, int] = {}) -> None:
+def _checked_digest(digest: Any) -> dict[str, Any]:
+    """The digest of a file as `file_digest` makes it, or as versions up to 0.12 did; fails if it is neither."""
+    if not isinstance(digest, dict) or not isinstance(digest["bytes"], int):
+        raise TypeError("a digest is no object with a number of bytes")
+    if not isinstance(digest["blake2b"], str) if "blake2b" in digest else not isinstance(digest["parts"], list):
+        raise TypeError("a digest has another type")
+    return digest
+
+
+def write_note(result: Path, folder: Path, note: CorpusNote, copied: Mapping[str, int] = MappingProxyType({})) -> None:
     """Write the note of an update with the digests of all files of a folder; hard-linked files keep their digests.
 
     Files in `copied` have so many bytes from the beginning in common with those of the result. The digests of these
@@ -129,8 +140,8 @@ def file_digest(path: Path, begin: Sequence[str] = ()) -> dict[str, Any]:
 def changed_files(result: Path, note: CorpusNote, *, quick: bool = False) -> Iterator[tuple[str, str]]:
     """Files that were changed or removed after the last update, each with what is wrong with it.
 
-    If it is to be `quick`, a file of the same size and time is not read. Damage of the disk is not found then. Before
-    the first update there are no digests, but the log of the run has the settings, too.
+    With `quick`, a file of the same size and time is not read. Damage of the disk is not found then. Before the
+    first update there are no digests, but the log of the run has the settings, too.
     """
     if SETTINGS not in note.files and (key := _changed_setting(result)):
         yield SETTINGS, f"{key} is another one than in {LOG}, so it was changed after the run"

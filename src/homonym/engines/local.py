@@ -410,11 +410,11 @@ class LocalEngine:
         with meanwhile(partial(write_document_table, chosen, *files, self.threads)) as written:
             try:
                 yield
+                with self.stages.stage("documents"):
+                    written.result()
             except BaseException:
                 stopped.set()
                 raise
-            with self.stages.stage("documents"):
-                written.result()
 
     def constrain(self, collection: Collection, settings: Settings, pairs: UserPairs | None) -> Collection:
         """Find the constraints of all mentions."""
