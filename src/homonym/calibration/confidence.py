@@ -244,7 +244,7 @@ def learn_curve(observed: Observed, usual: float = 0.5) -> CalibrationCurve:
 
 
 def _learn_clustered(clustered: Observed) -> CalibrationCurve:
-    """Few names with a margin are smoothed towards the share of all, which follows the rule of succession.
+    """Shares of margins that few names have are smoothed towards the share of all, by the rule of succession.
 
     Lone mentions are not: there, pseudo-names say too much already (see UNRELATED).
     """

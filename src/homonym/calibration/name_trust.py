@@ -70,8 +70,8 @@ def _trust_in_unity(united: Floats) -> float:
     return 1 - doubt * _share(len(united) / ENOUGH_NAMES)
 
 
-def _rare_names(names: FullNames, least: int, most: int) -> list[Integers]:
-    """The first mentions of each rare name that occurs often enough in a block, by first mention.
+def _rare_names(names: FullNames, minimum: int, maximum: int) -> list[Integers]:
+    """Of each rare name with a minimum of mentions in a block, the first ones up to a maximum; by first mention.
 
     The numbers of names depend on which blocks are loaded; the order must not.
     """
@@ -79,8 +79,8 @@ def _rare_names(names: FullNames, least: int, most: int) -> list[Integers]:
     order = rare[np.lexsort((rare, names.full_name[rare], names.block[rare]))]
     new = (np.diff(names.block[order], prepend=-1) != 0) | (np.diff(names.full_name[order], prepend=-1) != 0)
     groups = np.split(order, np.flatnonzero(new)[1:]) if len(order) else []
-    several = sorted((group for group in groups if len(group) >= least), key=lambda group: int(group[0]))
-    return [several[i][:most] for i in _some(len(several))]
+    several = sorted((group for group in groups if len(group) >= minimum), key=lambda group: int(group[0]))
+    return [several[i][:maximum] for i in _some(len(several))]
 
 
 def _different_names(names: FullNames) -> list[Integers]:

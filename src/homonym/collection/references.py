@@ -54,8 +54,9 @@ class _Authors(NamedTuple):
 def count_referenced_authors(connection: duckdb.DuckDBPyConnection, cited: str) -> None:
     """Make the tables `referenced` (owner, name, count), `own_names` (name, feature), `ref_counts` (feature, holders).
 
-    `cited` is a query for references: sequence, that of the referenced document, holders, and times that it counts. The
-    numbers of names are in the order of the features.
+    `cited` is a query with one row per reference: `sequence` of the document, `cited`, the sequence of the one that it
+    refers to, `holders`, the number of mentions that share the bag, and `times`, how often the reference counts. Names
+    are numbered in the order of the features.
     """
     connection.execute(
         """CREATE OR REPLACE TABLE own_names AS

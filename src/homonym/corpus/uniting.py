@@ -115,14 +115,14 @@ def joined_clusters(author_id: pa.ChunkedArray, block: pa.ChunkedArray, cluster:
     >>> joined_clusters(pa.chunked_array([["a", "a", "b", "b", "c"]]), blocks, clusters).tolist()
     [0, 0, 2, 3, 3]
     """
-    author, number = _codes(author_id), _codes(cluster)
-    author[np.isin(author, _divided_authors(author, _codes(block), number))] = -1
+    author, number = codes_of(author_id), codes_of(cluster)
+    author[np.isin(author, _divided_authors(author, codes_of(block), number))] = -1
     edges = [_to_first(one) for one in (author, number)]
     left, right = (np.concatenate(side) for side in zip(*edges, strict=True))
     return connected_components(len(author), left, right)
 
 
-def _codes(column: pa.ChunkedArray) -> Integers:
+def codes_of(column: pa.ChunkedArray) -> Integers:
     """A number for each value, −1 for null."""
     coded = column.combine_chunks().dictionary_encode()
     codes: Integers = pc.fill_null(coded.indices, -1).to_numpy().astype(np.int64)

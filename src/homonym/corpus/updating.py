@@ -66,6 +66,7 @@ from homonym.corpus.uniting import (
     Candidates,
     Identifier,
     authors_of_several_blocks,
+    codes_of,
     find_links,
     joined_clusters,
     unite_groups,
@@ -569,7 +570,7 @@ def _are_rearranged(author_id: pa.ChunkedArray, group: Integers) -> NDArray[np.b
     >>> _are_rearranged(authors, np.array([0, 0, 2, 2, 4, 5])).tolist()
     [False, False, True, True, True, True]
     """
-    author = pc.fill_null(author_id.combine_chunks().dictionary_encode().indices, -1).to_numpy().astype(np.int64)
+    author = codes_of(author_id)
     _, group = np.unique(group, return_inverse=True)
     pairs = np.unique((author + 1) * (len(group) + 1) + group)
     of_author, of_group = pairs // (len(group) + 1), pairs % (len(group) + 1)

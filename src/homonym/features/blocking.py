@@ -108,7 +108,7 @@ def blocked_names(blocking: str) -> BlockedNames:
 
 
 class AuthorNames(NamedTuple):
-    """Names as columns: as written, and the fields of `BlockedName`. All fields are null for a text that is no name."""
+    """Names as columns: as written, and the fields of `BlockedName`, which are null for a text that is no name."""
 
     written: pa.Array
     key: pa.Array
@@ -148,9 +148,10 @@ _NO_NAME = (None,) * len(BlockedName._fields)
 
 def _simple_columns(names: SimpleNames, blocking: str) -> list[pa.Array]:
     """The fields of `BlockedName` for simple names."""
-    key = _joined(names.surname, names.initials, ", ")
+    key = _concatenated(names.surname, names.initials, ", ")
     surname = standard_surnames(names.surname) if blocking in STANDARD else names.surname
-    spelled_out, full_name = _joined(names.surname, names.given, "|"), _joined(surname, names.first_given, "|")
+    spelled_out = _concatenated(names.surname, names.given, "|")
+    full_name = _concatenated(surname, names.first_given, "|")
     return [
         key,
         pc.if_else(names.has_given_name, spelled_out, None),
@@ -164,10 +165,10 @@ def _simple_block(names: SimpleNames, key: pa.Array, blocking: str) -> pa.Array:
     """The block keys of simple names, as the functions of SCHEMES compute them."""
     if blocking in {"given", "initials"}:
         return key
-    return _joined(names.surname, names.given if blocking == "full-name" else names.first_initial, ", ")
+    return _concatenated(names.surname, names.given if blocking == "full-name" else names.first_initial, ", ")
 
 
-def _joined(first: pa.Array, second: pa.Array, separator: str) -> pa.Array:
+def _concatenated(first: pa.Array, second: pa.Array, separator: str) -> pa.Array:
     return pc.binary_join_element_wise(first, second, separator)
 
 

@@ -166,7 +166,7 @@ def _write_group(output: IO[bytes], table: pa.Table, writing: Writing, schema: b
 
 
 def _copy(stream: IO[bytes], output: IO[bytes], begin: int, size: int) -> None:
-    """Copy bytes from one file to another: in the system where it can do that, without reading them."""
+    """Copy bytes from one file to another; the operating system does it if it can, without reading them."""
     output.flush()
     while size:
         copied = _copied_by_system(stream, output, begin, size)
