@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.features.blocking import SCHEMES, STANDARD, BlockedNames, blocked_columns
-from homonym.names.parse import lines_of, words_of
+from homonym.io.word_lists import lines_of, words_of
 from homonym.names.simple_names import find_simple_names
 from homonym.records.fields.degrees import DEGREES
 from tests.support.profiles import examples

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from homonym.names.parse import lines_of, words_by_kind, words_of
+from homonym.io.word_lists import lines_of, words_by_kind, words_of
 
 NAMES = sorted(file.name.removesuffix(".txt") for file in files("homonym.names").joinpath("data").iterdir())
 

@@ -129,7 +129,8 @@ CARRIED = {
         "title abstract year venue categories keywords", "doi pmid dimensions", "{dimensions}", "", "affiliations",
     ),
     "inspire": Carried(
-        "title abstract year venue categories keywords references", "doi", "{pmid}", "orcid", "affiliations emails",
+        "title abstract year venue categories keywords references", "doi", "inspire:{pmid}", "orcid",
+        "affiliations emails",
     ),
     "doaj": Carried(
         "title abstract year venue categories keywords", "doi", "{lens}", "orcid", "affiliations",

@@ -31,7 +31,7 @@ import pyarrow as pa
 
 from homonym.clustering.arrays import Floats, Frequencies
 from homonym.errors import counted
-from homonym.names.parse import lines_of
+from homonym.io.word_lists import lines_of
 
 # Mentions of other names from which on a collection needs no background. The labelled sets have 11,500 and more.
 ENOUGH_OTHERS = 10_000

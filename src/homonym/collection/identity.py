@@ -21,7 +21,8 @@ from anyascii import anyascii
 from numpy.typing import NDArray
 
 from homonym.features.blocking import blocked_names
-from homonym.names.parse import MAX_CACHED_NAMES, words_of
+from homonym.io.word_lists import words_of
+from homonym.names.parse import MAX_CACHED_NAMES
 
 # A title identifies a document if it has at least this many words and letters, and this many letters outside the words
 # of GENERIC.

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from anyascii import anyascii
 
 from homonym.features.text import EMAIL, NOT_A_WORD_CHARACTER
-from homonym.names.parse import lines_of
+from homonym.io.word_lists import lines_of
 
 #: Begins every institution, so that none is equal to a whole affiliation, which has no punctuation.
 PREFIX = "institution: "

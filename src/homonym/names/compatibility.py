@@ -38,7 +38,8 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from homonym.names.parse import Name, lines_of, words_of
+from homonym.io.word_lists import lines_of, words_of
+from homonym.names.parse import Name
 
 Given = tuple[str, ...]
 

@@ -20,38 +20,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from anyascii import anyascii
 
-
-@cache
-def lines_of(name: str, package: str = "homonym.names") -> tuple[str, ...]:
-    """The lines of a word list without comments; it is in the folder `data` of a package."""
-    text = files(package).joinpath("data", f"{name}.txt").read_text("utf-8")
-    return tuple(line for line in text.splitlines() if line and not line.startswith("#"))
-
-
-@cache
-def words_of(name: str, package: str = "homonym.names") -> frozenset[str]:
-    """All words of a word list.
-
-    >>> "PROF" in words_of("titles")
-    True
-    """
-    return frozenset(word for line in lines_of(name, package) for word in line.split())
-
-
-@cache
-def words_by_kind(name: str, package: str = "homonym.names") -> dict[str, frozenset[str]]:
-    """The words of a list whose lines are `kind: words`; a kind may have several lines."""
-    found: dict[str, frozenset[str]] = {}
-    for line in lines_of(name, package):
-        kind, words = line.split(": ", 1)
-        found[kind] = found.get(kind, frozenset()) | frozenset(words.split())
-    return found
-
+from homonym.io.word_lists import lines_of, words_by_kind, words_of
 
 # Maximum number of names in each cache: a name takes some hundred bytes, and most names of a file recur soon.
 MAX_CACHED_NAMES = 2**17
@@ -130,7 +103,7 @@ _HONOURS: dict[str, str] = dict.fromkeys(words_by_kind("degrees", "homonym.recor
 _HONOURS |= {line.split()[0]: line.split()[1] for line in lines_of("suffixes")}
 # Words that begin a surname: anywhere in a name; also those only inside of it; also those only in lower case.
 _PARTICLES = words_by_kind("particles")["anywhere"]
-_INNER_PARTICLES = _PARTICLES | words_by_kind("particles")["inside"]
+_INNER_PARTICLES = _PARTICLES | words_by_kind("particles")["inside"] | words_by_kind("particles")["also-given"]
 _LOWER_CASE_PARTICLES = _INNER_PARTICLES | words_by_kind("particles")["lower-case"]
 _CONNECTORS = frozenset("yei")
 # Words that are written together with the next one: O'Neil, McDonald.

@@ -15,9 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from homonym.io.word_lists import words_of
 from homonym.names import parse
 from homonym.names.compatibility import is_chinese
-from homonym.names.parse import COMMON_ENDS_EXCLUDED, SPECIAL_WORDS, words_of
+from homonym.names.parse import COMMON_ENDS_EXCLUDED, SPECIAL_WORDS
 from homonym.names.spelling import standard_surname
 
 Bytes = NDArray[np.uint8]

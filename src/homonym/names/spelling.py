@@ -21,8 +21,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from homonym.io.word_lists import words_by_kind, words_of
 from homonym.names.compatibility import is_chinese, language_of
-from homonym.names.parse import MAX_CACHED_NAMES, Name, words_by_kind, words_of
+from homonym.names.parse import MAX_CACHED_NAMES, Name
 
 _UMLAUT = re.compile(r"(?<![AEIOUQ])(?:(O)E|(U)E(?!N$))(?=[^AEIOUY])")
 _LONG_UMLAUT = re.compile(r"(?<![AEIOUQ])AE(?=[^AEIOUY])")

@@ -88,6 +88,8 @@ class Problems:
 FIRST_YEAR, LAST_YEAR = 1000, 2200
 
 # Four digits, also those of 201405 and 20140315; 20145 is no year.
+#: A year anywhere in a text.
+ANY_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 _LEADING_YEAR = re.compile(r"\s*+\d{4}(?!\d(?:\d\d)*+(?!\d))")
 
 Note = tuple[Loss, str]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS
+from homonym.records.fields.identifiers import TITLES
 from homonym.report.page import NAME_LENGTH, shortened
 
 if TYPE_CHECKING:
@@ -28,11 +29,6 @@ AUTHORS_PER_NAME, MAX_AUTHORS_SHOWN = 50, 1500
 PAPERS_PER_AUTHOR, MAX_PAPERS_SHOWN = 25, 5000
 # Maximum numbers of forms of a name, affiliations, identifiers and co-authors.
 VARIANTS_SHOWN, AFFILIATIONS_SHOWN, IDS_SHOWN, COAUTHORS_SHOWN = 5, 3, 5, 10
-# How kinds of identifiers are called; others are shown as they are.
-IDENTIFIERS = {
-    "orcid": "ORCID", "researcherid": "ResearcherID", "isni": "ISNI", "email": "e-mail address",
-    "scopus": "Scopus id", "openalex": "OpenAlex id",
-}  # fmt: skip
 # Maximum lengths of texts, in characters.
 TITLE_LENGTH, AFFILIATION_LENGTH, ID_LENGTH = 200, 120, 200
 # Maximum number of bytes of the facts about authors and papers on the page, without tags: the page has less than 5 MB.
@@ -253,7 +249,7 @@ def _shown_authors(connection: duckdb.DuckDBPyConnection) -> dict[str, ShownAuth
         author.affiliations = _first(
             (shortened(one["affiliation"], AFFILIATION_LENGTH) for one in affiliations or ()), AFFILIATIONS_SHOWN
         )
-        named = (f"{IDENTIFIERS.get(one['kind'], one['kind'])} {one['id']}" for one in ids or ())
+        named = (f"{TITLES.get(one['kind'], one['kind'])} {one['id']}" for one in ids or ())
         author.ids = _first((shortened(text, NAME_LENGTH) for text in named), IDS_SHOWN)
     return authors
 

@@ -21,11 +21,11 @@ from homonym.errors import HomonymError, InputError, counted, first_line, word_l
 from homonym.explanation.author_reasons import author_reasons
 from homonym.io.outputs import write_atomic
 from homonym.io.result_directory import AUTHORS, CONFLICTS, FREQUENCIES, LOG, MENTIONS, VARIANTS
+from homonym.records.fields.identifiers import TITLES
 from homonym.report.page import NAME_LENGTH, Table, dotted, percent, render_template, shortened, template_text
 from homonym.report.run_content import (
     DOUBTFUL,
     ID_LENGTH,
-    IDENTIFIERS,
     SIZES,
     ResultTotals,
     RunContent,
@@ -382,7 +382,7 @@ def _constraint_sentences(found: Mapping[str, Any] | None) -> list[str]:
 
 
 def _kind(kind: str, known: Mapping[str, str]) -> str:
-    return known.get(kind) or IDENTIFIERS.get(kind, kind)
+    return known.get(kind) or TITLES.get(kind, kind)
 
 
 # Tables.

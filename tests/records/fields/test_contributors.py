@@ -54,6 +54,7 @@ PEOPLE = (
     "Doe, Jane", "Jane Doe", "Doe, Ed.", "Nguyen The Anh", "W. H. Center", "In Ho Kim", "Na, Li",
     "Peter Hirsch and Dagmar Kain", "Duke of Wellington, Arthur",
     "Roe and Poe, Ann",
+    "Garcia Lopez, MD", "García López, M.D.",
     "Doe, MD", "Rahman, Md", "Silva, Joao MS", "De Souza, MD", "Ma, Jun", "Li, Do", "Dr, Jane", "Doe J A M B C",
     "van der Berg, A.", "Groupe, Anne", "Anon, A", "Park, National", "LI Xiaoming", "王小明", "Doe, Jane (Janie)",
 )  # fmt: skip
@@ -70,6 +71,7 @@ WITH_REMARKS = {
     "Doe,\x00 Ja\x07ne": ("Doe, Jane", [], None),
     "Smith, John, MD, PhD": ("Smith, John", [], None),
     "Jane Doe, M.D., M.P.H.": ("Jane Doe", [], None),
+    "Ben Smith, MPH": ("Ben Smith", [], None),
     "Smith, J., Jr., MBA": ("Smith, J., Jr.", [], None),
     "Smith, John Ph. D.": ("Smith, John", [], None),
     "Univ.-Prof. Dr. med. Jane Doe": ("Jane Doe", [], None),
@@ -82,6 +84,13 @@ def test_tells_people_from_groups_editors_and_missing_names() -> None:
     assert {contributor_kind(name) for name in EDITORS} == {"an editor"}
     assert {contributor_kind(name) for name in MISSING} == {"no name"}
     assert {contributor_kind(name) for name in PEOPLE} == {""}
+
+
+@pytest.mark.parametrize("name", ["Garcia Lopez, MD", "García López, M.D.", "De Souza, MD", "Zur Hausen, MPH"])
+def test_what_may_be_initials_stays_in_the_name(name: str) -> None:
+    document = Document("a", [Author(0, name)])
+    set_apart_contributors(document, [])
+    assert document.authors[0].name == name
 
 
 WORDS = st.sampled_from(

@@ -102,6 +102,22 @@ def test_reads_a_record_of_a_catalogue(tmp_path: Path) -> None:
     assert reasons(found) == ["field 700 has no name"]
 
 
+def test_positions_in_marc_are_places_among_the_people() -> None:
+    fields = [
+        field("110", "2", a="Ice Society"),
+        field("700", "3", a="Doe family"),
+        field("700", "1", a="Doe, Jo"),
+        field("700", "1", a="Doe, Jo"),
+        field("710", "2", a="Snow Society"),
+        field("700", "1", a=""),
+        field("700", "1", a="Roe, A."),
+    ]
+    start = "<record xmlns='http://www.loc.gov/MARC21/slim'><leader>00000cam a2200000 i 4500</leader>"
+    parsed = marcxml.parse_record(f"{start}{field('245', a='T')}{''.join(fields)}</record>".encode())
+    assert parsed is not None
+    assert [(author.position, author.name) for author in parsed[0].authors] == [(1, "Doe, Jo"), (3, "Roe, A.")]
+
+
 @pytest.mark.parametrize(
     "around",
     [

@@ -136,3 +136,13 @@ def test_rejects_what_is_no_result(record: bytes) -> None:
 def test_unusable_values_cost_only_themselves(name: str, value: Any) -> None:
     document, _ = parse_result(json.dumps(RESULT | {name: value, "id": "101"}).encode())
     assert document.id
+
+
+def test_the_affiliation_of_a_result_is_that_of_the_first_person() -> None:
+    authors = [{"collectiveName": "Ice Watch"}, {"lastName": "Doe"}, {"lastName": "Roe"}]
+    result = {"id": "7", "affiliation": "Ice Lab", "authorList": {"author": authors}}
+    document, _ = parse_result(json.dumps(result).encode())
+    assert [(author.position, author.affiliations) for author in document.authors] == [(1, ["Ice Lab"]), (2, [])]
+    result["authorList"] = {"author": [{}, {"lastName": "Roe"}]}  # so that it is nobody's
+    document, _ = parse_result(json.dumps(result).encode())
+    assert [(author.name, author.affiliations) for author in document.authors] == [("Roe", [])]

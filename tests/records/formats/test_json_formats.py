@@ -588,6 +588,8 @@ def test_placeholders_are_not_authors_but_na_and_null_are_surnames(family: str, 
         ({"issued": {"date-parts": [[None]]}, "published-print": {"date-parts": [[2013]]}}, 2013),
         ({"issued": {"date-parts": [[]]}, "created": {"date-parts": [["2015", 2]]}}, 2015),
         ({"issued": {"date-parts": []}, "published-online": None, "created": {"date-time": "2016-01-01"}}, 2016),
+        ({"issued": {"raw": 2014}}, 2014),
+        ({"issued": {"raw": "March 2014"}}, 2014),
         ({}, None),
     ],
 )

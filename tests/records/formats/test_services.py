@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from homonym.commands.inspect import inspect
+from homonym.errors import InputError
 from homonym.io.inputs import Source
 from homonym.records.formats.services import layouts, parse_answer, values_at
 from homonym.records.model import BrokenRecordError, Document
@@ -151,7 +153,7 @@ def test_reads_what_single_services_have(tmp_path: Path) -> None:
 def test_reads_several_pages_in_one_file(tmp_path: Path) -> None:
     path = tmp_path / "pages"
     path.write_text("\n".join(json.dumps(ANSWERS["inspire"], indent=2) for _ in range(3)))
-    assert [reading.document.id for reading in read_documents(path) if reading.document] == ["7", "7", "7"]
+    assert [reading.document.id for reading in read_documents(path) if reading.document] == ["inspire:7"] * 3
 
 
 def test_rejects_a_record_without_title_and_authors() -> None:
@@ -162,3 +164,68 @@ def test_rejects_a_record_without_title_and_authors() -> None:
 @pytest.mark.parametrize("value", [None, "x", 7, [], [[]], {"a": None}, {"a": [1, {"b": 2}]}])
 def test_paths_accept_any_value(value: Any) -> None:
     assert values_at(value, "a.b[c=d].e") == []
+
+
+def openreview(authors: Any, ids: Any = ()) -> Document:
+    content = {"title": "On ice", "authors": authors, "authorids": ids}
+    return parse_answer(json.dumps({"id": "x", "forum": "x", "content": content}).encode(), "openreview")[0]
+
+
+@pytest.mark.parametrize("missing", ["", None])
+def test_lists_that_belong_together_keep_their_gaps(missing: str | None) -> None:
+    document = openreview(["A Doe", "B Roe", "C Poe"], ["~A1", missing, "~C1"])
+    assert [author.ids for author in document.authors] == [{"openreview": "~A1"}, {}, {"openreview": "~C1"}]
+    document = openreview(["A Doe", missing, "C Poe"], ["~A1", "~B1", "~C1"])
+    assert [(author.position, author.name, author.ids) for author in document.authors] == [
+        (0, "A Doe", {"openreview": "~A1"}), (2, "C Poe", {"openreview": "~C1"}),
+    ]  # fmt: skip
+
+
+def plos(authors: Any) -> list[str]:
+    record = {"id": DOI, "title_display": "On ice", "author_display": authors}
+    return [author.name for author in parse_answer(json.dumps(record).encode(), "plos")[0].authors]
+
+
+def test_only_a_text_in_place_of_a_list_is_split() -> None:
+    group = "Centre for Disease Control and Prevention"
+    assert plos([group]) == plos(group) == [group]
+    assert plos(["Jane Doe;"]) == plos("Jane Doe;") == ["Jane Doe"]
+    assert plos("Jane Doe and R. Roe") == plos("Jane Doe; R. Roe") == ["Jane Doe", "R. Roe"]
+    assert plos("Jane Doe and R. Roe and ATLAS Collaboration") == ["Jane Doe", "R. Roe", "ATLAS Collaboration"]
+    assert parse_answer(json.dumps({"title_display": "x", "author_display": "Jane Doe;"}).encode(), "plos")[1] == []
+
+
+def core_and_inspire(tmp_path: Path, doi: str) -> list[Path]:
+    """Two records with the same number and first author."""
+    core = {"id": 1234567, "title": "A history of snow in northern cities", "yearPublished": 2001, "arxivId": None,
+            "doi": doi, "authors": [{"name": "Doe, Jane"}]}  # fmt: skip
+    title = "A history of snow in northern cities" if doi else "Measurement of cold neutrons"
+    inspire = {"control_number": 1234567, "titles": [{"title": title}], "document_type": ["article"],
+               "dois": [{"value": doi}], "authors": [{"full_name": "Doe, Jane"}]}  # fmt: skip
+    paths = [tmp_path / "core.json", tmp_path / "inspire.json"]
+    for path, record in zip(paths, (core, inspire), strict=True):
+        path.write_text(json.dumps({"results": [record]}))
+    return paths
+
+
+def test_services_with_the_same_number_have_different_documents(tmp_path: Path) -> None:
+    assert inspect(core_and_inspire(tmp_path, "")).inventory.mentions == 2
+    assert inspect(core_and_inspire(tmp_path, DOI)).inventory.mentions == 1  # copies by their DOI
+
+
+def test_recognises_inspire_behind_thousands_of_authors(tmp_path: Path) -> None:
+    authors = [
+        {"affiliations": [{"value": "Oslo U."}], "full_name": f"Doe, Jane {number}",
+         "ids": [{"schema": "INSPIRE BAI", "value": f"J.Doe.{number}"}]}
+        for number in range(3000)
+    ]  # fmt: skip
+    record = {"authors": authors, "control_number": 7, "titles": [{"title": "On ice"}], "document_type": ["article"]}
+    (document,) = read(tmp_path, {"hits": {"hits": [{"metadata": record}]}})
+    assert (document.id, document.title, len(document.authors)) == ("inspire:7", "On ice", 3000)
+
+
+def test_a_file_of_no_service_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "other.json"
+    path.write_text('{"title": "On ice", "authors": ["Jane Doe"]}')
+    with pytest.raises(InputError, match=r"other\.json has no answer of a service that --format services knows"):
+        list(read_documents(path, "services"))

@@ -125,6 +125,8 @@ def test_ris_notes_invalid_year(read: Read) -> None:
         (["AU  - Smith, J., MD, MS"], ["Smith, J."]),
         (["AU  - Doe, Jane, Roe, Richard"], ["Doe, Jane", "Roe, Richard"]),
         (["AU  - Smith, J., Jr., Ph.D."], ["Smith, J., Jr."]),
+        (["AU  - King, Martin, Luther, Junior"], ["King, Martin, Luther, Junior"]),
+        (["AU  - De Souza, J., Van Dijk, A."], ["De Souza, J.", "Van Dijk, A."]),
     ],
 )
 def test_ris_author_lists(read: Read, lines: list[str], expected: list[str]) -> None:

@@ -168,6 +168,17 @@ def test_pubmed_before_2014(read: Callable[..., list[Reading]]) -> None:
     assert [(author.name, author.affiliations) for author in documents(read(nobody))[0].authors] == [("Roe, Al", [])]
 
 
+def test_the_address_of_an_article_is_that_of_the_first_person(read: Callable[..., list[Reading]]) -> None:
+    article = (
+        "<PubmedArticle><MedlineCitation><PMID>7</PMID><Article><ArticleTitle>T</ArticleTitle><Affiliation>Ice Lab"
+        "</Affiliation><AuthorList><Author><CollectiveName>Ice Watch</CollectiveName></Author><Author><LastName>Doe"
+        "</LastName></Author><Author><LastName>Roe</LastName></Author></AuthorList></Article></MedlineCitation>"
+        "</PubmedArticle>"
+    )
+    (document,) = documents(read(pubmed_set(article)))
+    assert [(author.position, author.affiliations) for author in document.authors] == [(1, ["Ice Lab"]), (2, [])]
+
+
 def test_pubmed_damage(read: Callable[..., list[Reading]]) -> None:
     broken = ARTICLE.replace("</AuthorList>", "</AuthorLst>")
     readings = read(pubmed_set(broken, SECOND, SECOND.replace("<PubmedArticle ", "<PubmdArticle "), ARTICLE)[:-1500])

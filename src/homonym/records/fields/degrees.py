@@ -7,20 +7,14 @@ in every list of names that a result is exported to.
 from __future__ import annotations
 
 import re
-from importlib.resources import files
 
+from homonym.io.word_lists import words_by_kind
 from homonym.records.fields.people import SUFFIXES
 
-
-def _degrees(kind: str) -> frozenset[str]:
-    lines = files("homonym.records.fields").joinpath("data", "degrees.txt").read_text("utf-8").splitlines()
-    found = (line.removeprefix(f"{kind}: ") for line in lines if line.startswith(f"{kind}: "))
-    return frozenset(word for words in found for word in words.split())
-
-
+_LISTED = words_by_kind("degrees", "homonym.records.fields")
 #: Degrees that count wherever they stand, and all degrees, which count in "Surname, Given, MA".
-DEGREES = _degrees("anywhere")
-_AFTER_COMMA = DEGREES | _degrees("comma")
+DEGREES = _LISTED["anywhere"]
+_AFTER_COMMA = DEGREES | _LISTED["comma"]
 
 # What stands before a name without being part of it; "Dr. med." and "Dr.-Ing." are titles, too.
 _TITLE = r"(?:(?:Univ\.-)?Prof(?:essor\b|\.)|Dr\b\.?|M(?:r\b|rs\b|s\.)\.?)(?:[ -](?:Ing\.|(?:[a-z]{1,8}\.)++))*+ ++"
@@ -46,8 +40,8 @@ _SUSPICIOUS = re.compile(DEGREE_OR_TITLE, re.IGNORECASE)
 # How degrees end: "MD", "MSc", "Phd", "Esq"; with this check first, few names are searched for the others.
 _ENDS = frozenset("cdq., ") | {word[-1] for word in _AFTER_COMMA}
 
-# Particles that begin a surname: "De Souza, MD" has initials.
-_PARTICLES = frozenset("al da de del della den der di dos du el la le san ten ter van von".split())
+# Particles that begin a surname: "De Souza, MPH" may have initials. "Ben" is more often a given name.
+_PARTICLES = frozenset().union(*(words for kind, words in words_by_kind("particles").items() if kind != "also-given"))
 
 
 def may_have_degrees(name: str) -> bool:
@@ -66,8 +60,10 @@ def may_have_degrees(name: str) -> bool:
 def without_degrees(name: str) -> str:
     """A name without the degrees behind it and the titles before it; the name itself if nothing would be left.
 
-    >>> [without_degrees(name) for name in ("Smith, John, MD, PhD", "Jane Doe, M.D.", "Smith, John Ph.D.", "Doe J, MA")]
+    >>> [without_degrees(name) for name in ("Smith, John, MD, PhD", "Jane Doe, MPH", "Smith, John Ph.D.", "Doe J, MA")]
     ['Smith, John', 'Jane Doe', 'Smith, John', 'Doe J, MA']
+    >>> [without_degrees(name) for name in ("García López, M.D.", "Jane Doe, MD", "Jane Doe, MD, PhD", "Doe, Jane, MD")]
+    ['García López, M.D.', 'Jane Doe, MD', 'Jane Doe', 'Doe, Jane']
     >>> [without_degrees(name) for name in ("Doe, MD", "Rahman, Md", "De Souza, MD", "Ma, Jun", "Smith, J., Jr., MD")]
     ['Doe, MD', 'Rahman, Md', 'De Souza, MD', 'Ma, Jun', 'Smith, J., Jr.']
     >>> without_degrees("Smith, Jr., MA"), without_degrees("Smith, Jr., Ann, MA")
@@ -78,7 +74,9 @@ def without_degrees(name: str) -> str:
     if not may_have_degrees(name):
         return name
     parts = [part.strip() for part in name.split(",") if part.strip()]
-    while len(parts) > 1 and _are_degrees(parts[-1], parts[:-1]):
+    # Initials in "García López, MD", a degree in "Jane Doe, MD": the parser of names decides.
+    is_open = len(parts) == 2 and _letters(parts[1]) == "MD"
+    while len(parts) > 1 and not is_open and _are_degrees(parts[-1], parts[:-1]):
         parts.pop()
     if len(parts) > 1:
         parts[-1] = _without_last_degree(parts[-1])
@@ -121,7 +119,7 @@ def _is_degree(word: str, *, has_given: bool) -> bool:
 def _is_whole(name: str) -> bool:
     """Whether a text without comma is a whole name, so that initials cannot follow."""
     words = name.split()
-    return len(words) > 1 and not name.isupper() and words[0].lower() not in _PARTICLES
+    return len(words) > 1 and not name.isupper() and words[0].upper() not in _PARTICLES
 
 
 def _without_last_degree(given: str) -> str:

@@ -194,10 +194,11 @@ _KINDS: dict[str, Callable[[str], str | None]] = {
     "dimensions": dimensions,
     "isni": isni,
 }
-# How messages call the kinds of identifiers.
+# How messages and pages call the kinds of identifiers; others are shown as they are.
 TITLES = {
     "orcid": "ORCID", "researcherid": "ResearcherID", "scopus": "Scopus id", "doi": "DOI", "pmid": "PubMed id",
     "dimensions": "Dimensions id", "isni": "ISNI", "viaf": "VIAF id", "gnd": "GND id", "lccn": "LCCN",
+    "openalex": "OpenAlex id", "email": "e-mail address",
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import affiliations_and_emails
 from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.markup import plain_text
-from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
+from homonym.records.model import ANY_YEAR, Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import (
     as_list,
     cited_name,
@@ -49,7 +49,6 @@ _TYPICAL = frozenset(
 # Fields with the year of publication, in order of preference.
 _DATES = ("issued", "published-print", "published-online", "published", "posted", "created")
 
-_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 _SEPARATOR = re.compile(r"\s*[,;]\s*")
 
 # Parts of a family name that CSL stores separately.
@@ -207,9 +206,9 @@ def _first_part(date: Any) -> Any:
     return part or date.get("date-time") or _year_in(date.get("raw")) or _year_in(date.get("literal"))
 
 
-def _year_in(text: Any) -> str | None:
-    """The year in a date as written, "March 2014"."""
-    found = _YEAR.search(text) if isinstance(text, str) else None
+def _year_in(written: Any) -> str | None:
+    """The year in a date as written, "March 2014" or 2014."""
+    found = ANY_YEAR.search(identifier(written))
     return found[0] if found else None
 
 

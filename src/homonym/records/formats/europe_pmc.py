@@ -112,6 +112,7 @@ def _authors(raw: dict[str, Any], notes: list[Note]) -> list[Author]:
     if not entries:
         return _authors_of_text(raw.get("authorString"))
     authors: list[Author] = []
+    first_is_named = True
     for position, entry in enumerate(entries):
         if (
             isinstance(entry, dict)
@@ -123,8 +124,9 @@ def _authors(raw: dict[str, Any], notes: list[Note]) -> list[Author]:
             authors.append(author)
         else:
             notes.append(("author", f"author {position} has no name"))
-    first = raw.get("affiliation")  # the affiliation of the first author
-    if isinstance(first, str) and authors and not any(author.affiliations for author in authors):
+            first_is_named = first_is_named and bool(authors)
+    first = raw.get("affiliation")  # the affiliation of the first person
+    if isinstance(first, str) and authors and first_is_named and not any(author.affiliations for author in authors):
         authors[0].affiliations, authors[0].emails = affiliations_and_emails([first])
     return authors
 

@@ -172,6 +172,7 @@ def _authors(fields: list[Field], notes: list[Note]) -> list[Author]:
     """The people of the main entry and of the added entries who are authors, each once; other entries are noted."""
     authors: list[Author] = []
     seen: set[str] = set()
+    position = 0  # in the fields of people; those of bodies are lists of their own
     entries = [field for tags in _ENTRIES for field in fields if field[0] in tags]
     for tag, kind, _, parts in entries:
         if any(code == "t" for code, _ in parts) or not _is_author(parts):
@@ -182,9 +183,12 @@ def _authors(fields: list[Field], notes: list[Note]) -> list[Author]:
             notes.append(("author", f"field {tag} has no name"))
         elif is_group:
             note_contributor(name, notes)
-        elif name not in seen:
+        elif name in seen:
+            continue
+        else:
             seen.add(name)
-            authors.append(_author(len(authors), name, parts, notes))
+            authors.append(_author(position, name, parts, notes))
+        position += tag in _PEOPLE
     return authors
 
 

@@ -30,7 +30,6 @@ _RIS_TAGS = {
     "PM": "PM",
 }  # fmt: skip
 _ADDRESS_LINES = re.compile(r"\n\s*+(?=\()")
-_BRACKETED = re.compile(r"\(([^()]{2,5000}+)\) ?(?=\S)")
 
 
 def _recognises(source: Source) -> bool:
@@ -70,7 +69,7 @@ def _with_whole_names(address: str, names: list[str]) -> str:
     >>> _with_whole_names("(Doe, Roe) Univ X", ["Doe J.", "Roe A.", "Roe B."])
     '(Doe J.; Roe) Univ X'
     """
-    found = _BRACKETED.match(address)
+    found = ris.BRACKETED.match(address)
     if found is None:
         return address
     whole: defaultdict[str, list[str]] = defaultdict(list)

@@ -65,7 +65,7 @@ def parse_article(record: bytes, context: object = None) -> Parsed:
     pmid = identifiers.number(first_text(citation, "PMID")) or ""
     document = Document(
         id=pmid,
-        authors=_with_address(_authors(article.get("AuthorList", ()), notes), article),
+        authors=_authors(article.get("AuthorList", ()), notes, article.get("Affiliation", ())),
         title=_title(article),
         abstract=_abstract(article) or _abstract(citation),
         year=_year(journal, article, notes),
@@ -105,9 +105,10 @@ def _book(parts: Children) -> Parsed:
     return document, notes
 
 
-def _authors(lists: Iterable[Element], notes: list[Note]) -> list[Author]:
+def _authors(lists: Iterable[Element], notes: list[Note], places: Iterable[Element] = ()) -> list[Author]:
+    """The people in lists of authors. The first one gets the places, the only ones in articles until 2013."""
     authors: list[Author] = []
-    position = 0
+    position, first_is_named = 0, True
     for entries in lists:
         if entries.get("Type") == "editors":
             continue
@@ -121,15 +122,10 @@ def _authors(lists: Iterable[Element], notes: list[Note]) -> list[Author]:
                 note_contributor(group, notes)
             else:
                 notes.append(("author", f"author {position} has no name"))
+                first_is_named = first_is_named and bool(authors)
             position += 1
-    return authors
-
-
-def _with_address(authors: list[Author], article: Children) -> list[Author]:
-    """Add the address of the article to the first author. Until 2013 articles had only this address."""
-    if authors and not authors[0].position:
-        for place in article.get("Affiliation", ()):
-            _add_address(authors[0], place)
+    for place in places if authors and first_is_named else ():
+        _add_address(authors[0], place)
     return authors
 
 

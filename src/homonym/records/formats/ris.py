@@ -52,6 +52,7 @@ _AUTHOR_TAGS = ("AU", "A1")
 GROUPS, EDITORS = "groups", "editors"
 
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?[\s-]?){1,4}")
+_DIGIT = re.compile(r"\d")
 _WORDS_AND_COMMA = re.compile(r"[^\s,]+ [^,]+,")
 
 # "Doe, J.: address", "Doe, J., e-mail", "J. Doe, address". Bounded and possessive throughout: addresses can be long.
@@ -60,7 +61,7 @@ _NAMED = re.compile(
     r"|([^:;@()]{2,60}+): ?"
     r"|([^,;@]{2,40}+,[^,;@]{1,40}+), (?=[^\s,]{1,80}@)"
 )
-_BRACKETED = re.compile(r"\(([^()]{2,5000}+)\) ?(?=\S)")
+BRACKETED = re.compile(r"\(([^()]{2,5000}+)\) ?(?=\S)")
 # Scopus writes one note for each remark, or one for all of them.
 _CORRESPONDENCE = re.compile(r"(?<![^;])\s?Correspondence Address: ([^;@]{2,80}+); ?")
 _NEXT_REMARK = re.compile(r"; (?!e-?mail)(?=[A-Z][A-Za-z ]{2,30}: )", re.IGNORECASE)
@@ -418,6 +419,8 @@ def _entries(text: str) -> list[str]:
     (['Doe, J.', 'Roe, A.'], ['Doe, John, Jr.'], ['Doe, John', 'Roe, Ann'])
     >>> _entries("Smith, John, MD, PhD"), _entries("Doe, Jane, Roe, Richard")
     (['Smith, John'], ['Doe, Jane', 'Roe, Richard'])
+    >>> _entries("King, Martin, Luther, Junior"), _entries("University of X, Dept, Lab, City")
+    (['King, Martin, Luther, Junior'], ['University of X, Dept, Lab, City'])
     >>> _entries("John Doe, Ann Roe, Li Xu"), _entries("Doe, J., Roe, A."), _entries("Health and Safety Executive")
     (['John Doe', 'Ann Roe', 'Li Xu'], ['Doe, J.', 'Roe, A.'], ['Health and Safety Executive'])
     """
@@ -440,15 +443,21 @@ def _between_commas(text: str) -> list[str]:
     plain = without_degrees(text)
     if plain != text and not all(map(_is_family, parts[2::2])):
         return _between_commas(plain)
-    has_initials = all(map(_INITIALS.fullmatch, parts[1::2]))
-    if len(parts) > 3 and len(parts) % 2 == 0 and (has_initials or all(" " not in part for part in parts[::2])):
-        return [f"{surname}, {initials}" for surname, initials in zip(parts[::2], parts[1::2], strict=True)]
+    families, given = parts[::2], parts[1::2]
+    if len(parts) < 4 or len(parts) % 2 or not all(map(_is_family, families)) or any(map(_is_suffix, given)):
+        return [text]
+    if all(map(_INITIALS.fullmatch, given)) or all(" " not in family for family in families):
+        return [f"{family}, {name}" for family, name in zip(families, given, strict=True)]
     return [text]
 
 
 def _is_family(text: str) -> bool:
-    """Whether a text at the place of a family name may be one, and is no degree and no suffix."""
-    return text.lower() not in SUFFIXES and not is_degree(text, has_given=True)
+    """Whether a text at the place of a family name may be one, and is no degree, no suffix and no group."""
+    return not (_is_suffix(text) or is_degree(text, has_given=True) or is_group(text) or _DIGIT.search(text))
+
+
+def _is_suffix(text: str) -> bool:
+    return text.lower() in SUFFIXES or text.lower() in {"junior", "senior"}
 
 
 def _without_orcid(text: str) -> tuple[str, str]:
@@ -479,7 +488,7 @@ def _add_orcids(authors: list[Author], index: _AuthorsByName, tags: Tags, notes:
 def _add_named_addresses(authors: list[Author], index: _AuthorsByName, tags: Tags) -> None:
     """Add addresses that begin with names: Embase's "(Doe J., e-mail; Roe A.) address", Scopus' for correspondence."""
     for value in tags.get("M1", ()):
-        if value[:1] == "(" and (found := _BRACKETED.match(value)):
+        if value[:1] == "(" and (found := BRACKETED.match(value)):
             _add_bracketed(authors, index, found[1], value[found.end() :])
     for value in tags.get("N1", ()):
         found = _CORRESPONDENCE.search(value) if "Correspondence" in value else None

@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from homonym.errors import InputError
 from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import affiliations_and_emails, emails_in
 from homonym.records.fields.contributors import note_contributor
-from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
+from homonym.records.fields.people import is_group
+from homonym.records.model import ANY_YEAR, Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import (
     as_list,
     distinct,
@@ -34,7 +36,6 @@ Layout = dict[str, Any]
 """Field to paths; see services.toml."""
 
 _STEP = re.compile(r"([^.\[\]]*)(?:\[([^=\[\]]+)=([^\[\]]*)\])?(?:\.|$)")
-_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 _LIST = re.compile(r"\s*[;|]\s*")
 
 
@@ -64,17 +65,21 @@ def values_at(raw: Any, path: str) -> list[Any]:
     >>> values_at({"pid": [{"type": "doi", "id": "10.1"}, {"type": "url", "id": "x"}]}, "pid[type=doi].id")
     ['10.1']
     """
+    return [value for value in _entries_at(raw, path) if value is not None and value != ""]
+
+
+def _entries_at(raw: Any, path: str) -> list[Any]:
+    """The values under a path, also empty ones, so that each keeps its place in the list."""
     steps = _steps(path)
     if len(steps) == 1 and not steps[0][1]:  # as most paths inside of authors
-        found = as_list(raw.get(steps[0][0])) if isinstance(raw, dict) else []
-        return [value for value in found if value is not None and value != ""] if found else found
+        return as_list(raw.get(steps[0][0])) if isinstance(raw, dict) else []
     found = [raw]
     for name, key, wanted in steps:
         if name:
             found = [value for item in found if isinstance(item, dict) for value in as_list(item.get(name))]
         if key:
             found = [item for item in found if isinstance(item, dict) and identifier(item.get(key)) == wanted]
-    return [value for value in found if value not in (None, "")]
+    return found
 
 
 def _all(raw: Any, paths: list[str] | None) -> list[Any]:
@@ -97,10 +102,10 @@ def parse_answer(line: bytes, service: str) -> Parsed:
 
     >>> document, _ = parse_answer(
     ...     b'{"bibjson": {"title": "On x", "year": "2014", "author": [{"name": "Jo Doe", "affiliation": "MIT"}],'
-    ...     b' "identifier": [{"type": "doi", "id": "10.1000/X"}]}, "id": "7"}', "doaj"
+    ...     b' "identifier": [{"type": "doi", "id": "10.1000/X"}]}, "id": "a7"}', "doaj"
     ... )
     >>> document.id, document.ids, document.year, document.authors[0].name, document.authors[0].affiliations
-    ('7', {'doi': '10.1000/x'}, 2014, 'Jo Doe', ['MIT'])
+    ('a7', {'doi': '10.1000/x'}, 2014, 'Jo Doe', ['MIT'])
     """
     raw, layout = load_record(line), layouts()[service]
     notes: list[Note] = []
@@ -115,7 +120,7 @@ def parse_answer(line: bytes, service: str) -> Parsed:
     for group in distinct(_all(raw, layout.get("contributors"))):
         note_contributor(group, notes)
     document = Document(
-        id=identifier(next(iter(_all(raw, layout.get("id"))), "")),
+        id=_id(raw, layout, service),
         authors=authors,
         title=title,
         abstract=_first_text(raw, layout.get("abstract")),
@@ -127,6 +132,12 @@ def parse_answer(line: bytes, service: str) -> Parsed:
         ids=ids,
     )
     return document, notes
+
+
+def _id(raw: Any, layout: Layout, service: str) -> str:
+    """The id of a record; a number needs the name of the service, because other services have the same numbers."""
+    found = identifier(next(iter(_all(raw, layout.get("id"))), ""))
+    return f"{service}:{found}" if found.isdecimal() else found
 
 
 def _texts(raw: Any, paths: list[str] | None) -> Iterator[str]:
@@ -141,7 +152,7 @@ def _year(raw: Any, layout: Layout, notes: list[Note]) -> int | None:
     """The first year in the first field of a date that has one."""
     for path in layout.get("year", ()):
         for value in values_at(raw, path):
-            if found := _YEAR.search(identifier(value)):
+            if found := ANY_YEAR.search(identifier(value)):
                 return publication_year(found[0], notes)
     return None
 
@@ -149,7 +160,7 @@ def _year(raw: Any, layout: Layout, notes: list[Note]) -> int | None:
 def _authors(raw: Any, layout: Layout, notes: list[Note]) -> list[Author]:
     inside, places = layout.get("author", {}), _places(raw, layout)
     authors: list[Author] = []
-    for position, entry in enumerate(_entries(_all(raw, layout["authors"]))):
+    for position, entry in enumerate(_entries(raw, layout["authors"])):
         if group := _first_text(entry, inside.get("group")):
             note_contributor(group, notes)
         elif name := _name(entry, inside):
@@ -157,7 +168,7 @@ def _authors(raw: Any, layout: Layout, notes: list[Note]) -> list[Author]:
         else:
             notes.append(("author", f"author {position} has no name"))
     for kind, paths in layout.get("parallel", {}).items():
-        values = _all(raw, paths)
+        values = _entries(raw, paths)
         for author in authors:
             value = identifier(values[author.position]) if author.position < len(values) else ""
             if "@" in value:  # in place of an identifier
@@ -167,11 +178,35 @@ def _authors(raw: Any, layout: Layout, notes: list[Note]) -> list[Author]:
     return authors
 
 
-def _entries(found: list[Any]) -> list[Any]:
-    """The entries of a list of authors; a single text may have several names."""
-    if len(found) == 1 and isinstance(found[0], str):
-        return found[0].split(" and " if " and " in found[0] else ";")
-    return found
+def _entries(raw: Any, paths: list[str]) -> list[Any]:
+    """The entries of a list of authors, empty ones too; a text in place of the list may have several names."""
+    for path in paths:
+        if values_at(raw, path):
+            found = _entries_at(raw, path)
+            return _names_in(text_or_empty(found[0])) if _is_one_text(raw, path) else found
+    return []
+
+
+def _is_one_text(raw: Any, path: str) -> bool:
+    """Whether a member is a text, and not a list."""
+    parent, _, name = path.rpartition(".")
+    holders = values_at(raw, parent)
+    return len(holders) == 1 and isinstance(holders[0], dict) and isinstance(holders[0].get(name), str)
+
+
+def _names_in(text: str) -> list[str]:
+    """The names in one text.
+
+    >>> _names_in("Jane Doe and R. Roe"), _names_in("Doe, Jane; Roe, R.;"), _names_in("Jo Doe and ATLAS Collaboration")
+    (['Jane Doe', 'R. Roe'], ['Doe, Jane', 'Roe, R.'], ['Jo Doe', 'ATLAS Collaboration'])
+    >>> _names_in("Centre for Disease Control and Prevention")
+    ['Centre for Disease Control and Prevention']
+    """
+    first, *others = text.split(" and ")
+    if len(others) == 1 and is_group(text) and not (" " in first and is_group(others[0])):
+        others = []  # the word belongs to the name of a group
+    names = [first, *others] if others else text.rstrip("; ").split(";")
+    return [name.strip() for name in names]
 
 
 def _name(entry: Any, inside: Layout) -> str:
@@ -211,7 +246,9 @@ def _is_text(value: Any) -> bool:
 
 @cache
 def _marks(service: str) -> list[re.Pattern[bytes]]:
-    return [re.compile(rb'"%s"\s*+:' % re.escape(mark.encode())) for mark in layouts()[service]["marks"]]
+    """The patterns of the marks of a service; a mark may have alternatives, "a|b"."""
+    marks = ("|".join(map(re.escape, mark.split("|"))) for mark in layouts()[service]["marks"])
+    return [re.compile(rb'"(?:%s)"\s*+:' % mark.encode()) for mark in marks]
 
 
 def _service(head: bytes) -> str | None:
@@ -222,7 +259,9 @@ def _service(head: bytes) -> str | None:
 
 
 def _open(source: Source, columns: Columns) -> Records:
-    service = _service(source.head) or next(iter(layouts()))
+    service = _service(source.head)
+    if service is None:
+        raise InputError(f"{source.name} has no answer of a service that --format services knows; check the file.")
     layout = layouts()[service]
     found = open_json(source, layout["names"], frozenset(layout.get("wrappers", ())))
     return Records(found.raws, found.unit, service)

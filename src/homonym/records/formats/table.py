@@ -41,6 +41,7 @@ from homonym.records.formats.table_columns import (
     usual_fields,
 )
 from homonym.records.model import (
+    ANY_YEAR,
     Author,
     BrokenRecordError,
     Document,
@@ -101,7 +102,6 @@ _REMARK = re.compile(
 )
 
 _DIGIT = re.compile(rb"\d")
-_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 
 # A work that Dimensions lists as cited: "[Doe, J.; Roe, A.|ur.1; ur.2|Journal|1999|12|3|4-5|10.1000/x|pub.7|9]".
 _CITED = re.compile(r"\[([^\[\]|]*+)\|([^\[\]]*+)\]")
@@ -582,7 +582,7 @@ def _add_ids(document: Document, values: Values, notes: list[Note]) -> None:
 
 def _year(value: Any) -> str:
     text = text_of(value)
-    found = None if text[:4].isdecimal() else _YEAR.search(text)
+    found = None if text[:4].isdecimal() else ANY_YEAR.search(text)
     return found[0] if found else text
 
 
