@@ -20,7 +20,7 @@ import pytest
 from pyarrow import feather
 from rich.console import Console
 
-from homonym.commands.evaluate import evaluate
+from homonym.commands.evaluate import circular_labels, evaluate
 from homonym.errors import InputError, OutputError
 from homonym.evaluation.assessment import Evaluation, assess
 from homonym.evaluation.rendering import interval_text, render_table, summary
@@ -485,3 +485,20 @@ def test_import_does_not_load_heavy_libraries() -> None:
     check = "import sys, homonym.commands.evaluate; print({'matplotlib', 'duckdb', 'rich'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_labels_that_were_constraints_are_a_warning(tmp_path: Path, gold: Path) -> None:
+    authors = authors_file(tmp_path, "authors.csv")
+    assert circular_labels(authors, "orcid") == []  # not made by homonym, as far as files tell
+    settings = tmp_path / "authors.settings.toml"
+    settings.write_text('identifiers = "orcid,email"\n')
+    (warning,) = circular_labels([str(authors)], "ORCID")
+    assert "authors.csv was made with ORCID as a constraint" in warning
+    assert "--constraints names,documents" in warning
+    assert circular_labels(authors, "author") == circular_labels(authors, "isni") == []
+    settings.write_text('constraints = "names,documents"\n')
+    assert circular_labels(authors, "orcid") == []
+    settings.write_text("=")
+    assert circular_labels(authors, "orcid") == []
+    settings.write_text('identifiers = "author"\n')  # an identifier that has the name of the label
+    assert "warning: " in homonym_command("evaluate", authors, "--gold", gold).stderr

@@ -222,3 +222,15 @@ def test_documents_keep_every_field() -> None:
     found = disambiguate([document], settings=LIMIT)
     parsed = parse_document(found.documents["record"][0].as_py().encode())[0]
     assert (parsed.references, parsed.keywords, parsed.other_authors) == (["b"], ["k"], ["Roe, R"])
+
+
+@pytest.mark.parametrize(("also", "linked"), [(["f@x.org"], None), ([], "same:email")])
+def test_an_address_of_several_authors_of_a_document_identifies_none_of_them(
+    also: list[str], linked: str | None
+) -> None:
+    documents = [
+        {"id": f"W{i}", "authors": [{"name": "Feng, X", "emails": also}, {"name": "Wang, Xun", "emails": ["F@x.org"]}]}
+        for i in range(2)
+    ]
+    rows = disambiguate(documents, settings=LIMIT).mentions.to_pylist()
+    assert {row["constraint"] for row in rows if row["name"] == "Wang, Xun"} == {linked}

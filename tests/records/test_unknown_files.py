@@ -112,6 +112,8 @@ def test_a_web_page_that_is_named_as_a_spreadsheet_gets_its_own_advice(tmp_path:
     (tmp_path / "savedrecs.xls").write_text("<html><body><table><tr><th>Authors</th><th>Title</th></tr></table>")
     assert "it is a web page" in reason(tmp_path / "savedrecs.xls")
     assert "save it as XLSX" in reason(tmp_path / "savedrecs.xls")
+    (tmp_path / "export.ris").write_text("<!DOCTYPE html><html><body><form>Sign in</form>")
+    assert "page for signing in" in reason(tmp_path / "export.ris")
 
 
 def test_a_file_that_is_compressed_twice_gets_its_own_advice(tmp_path: Path) -> None:

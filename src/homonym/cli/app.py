@@ -426,12 +426,15 @@ def evaluate(authors: tuple[Path, ...], gold: tuple[Path, ...], quiet: bool, **o
     from rich.console import Console
 
     from homonym import evaluate
+    from homonym.cli.terminal import show_warnings
+    from homonym.commands.evaluate import circular_labels
     from homonym.evaluation.assessment import Comparison, Evaluation
     from homonym.evaluation.rendering import render_table
 
     found: Evaluation | Comparison
     with nullcontext() if quiet else Console(stderr=True).status("Evaluating"):
         found = evaluate(authors[0], gold, **options) if len(authors) == 1 else evaluate(authors, gold, **options)
+    show_warnings(circular_labels(authors, options["label"]))
     if not quiet:
         Console().print(render_table(found))
         _show_paths(options["json"], options["output"])

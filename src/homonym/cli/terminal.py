@@ -111,7 +111,7 @@ def wrapped(line: str, width: int) -> str:
 
 def show_export(done: Exported, *, quiet: bool = False) -> None:
     """Print warnings, the number of authors and the path of an export."""
-    _show_warnings(done.warnings)
+    show_warnings(done.warnings)
     if not quiet:
         console = Console(highlight=False, soft_wrap=True)
         console.print(f"{counted(done.authors, 'author')} → {done.to}")
@@ -143,7 +143,7 @@ def show_check(found: CheckedResult) -> None:
 
 def show_decided(done: RecordedDecision) -> None:
     """Print the number of a decision, and what speaks against it."""
-    _show_warnings(done.warnings)
+    show_warnings(done.warnings)
     click.echo(f"decision {done.decision.number} is recorded; homonym update applies it")
 
 
@@ -151,11 +151,12 @@ def show_decisions(found: DecisionList, *, as_json: bool = False) -> None:
     """Print all decisions, and contradictions between them."""
     import orjson
 
-    _show_warnings(found.warnings)
+    show_warnings(found.warnings)
     click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2).decode() if as_json else str(found))
 
 
-def _show_warnings(warnings: Iterable[str]) -> None:
+def show_warnings(warnings: Iterable[str]) -> None:
+    """Print warnings to standard error."""
     errors = Console(stderr=True, soft_wrap=True, highlight=False)
     for warning in warnings:
         errors.print(f"warning: {printable(warning)}", markup=False)

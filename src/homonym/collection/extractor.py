@@ -5,6 +5,7 @@ The feature types are defined in features/types.py. This module turns rows into 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -262,13 +263,20 @@ def _references(documents: DocumentColumns) -> pa.Table:
 
 
 def _identifiers(authors: AuthorColumns, mention: Integers) -> pa.Table:
-    """The identifiers of all authors; of several e-mail addresses the first in alphabetical order."""
+    """The identifiers of all authors; of several e-mail addresses the first in alphabetical order.
+
+    An address that several authors of one document have is that of the corresponding author, given with each of them.
+    It identifies none of them.
+    """
     first: dict[int, str] = {}
     emails = authors.emails
     plain = [plain_email(text) for text in emails.texts]
-    for row, code in zip(emails.row.tolist(), emails.code.tolist(), strict=True):
-        text = plain[code]
-        first[row] = min(first.get(row, text), text)
+    pairs = [(row, plain[code]) for row, code in zip(emails.row.tolist(), emails.code.tolist(), strict=True)]
+    document = authors.document.tolist()
+    holders = Counter((document[row], text) for row, text in dict.fromkeys(pairs))
+    for row, text in pairs:
+        if holders[document[row], text] == 1:
+            first[row] = min(first.get(row, text), text)
     rows = np.concatenate([authors.ids.row, np.array(list(first), np.int64)])
     kinds = [*map(identifier_kind, authors.ids.kind), *["email"] * len(first)]
     values = [*authors.ids.value, *first.values()]

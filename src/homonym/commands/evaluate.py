@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from homonym.errors import InputError
+from homonym.errors import HomonymError, InputError
 from homonym.evaluation.assessment import Comparison, Evaluation, assess, compare, distinct_labels, worst_names
 from homonym.evaluation.reliability import Reliability, measure_reliability
 from homonym.io.inputs import expand, require_files
 from homonym.io.outputs import Paths, as_paths, require_distinct, require_page_path, require_writable, write_json
 from homonym.io.paths import printable
-from homonym.io.result_directory import MENTIONS, file_of, require_no_file_of_result
+from homonym.io.result_directory import MENTIONS, SETTINGS, file_of, require_no_file_of_result
 from homonym.measures.agreement import is_right
 
 if TYPE_CHECKING:
@@ -87,6 +88,27 @@ def evaluate(
     if output is not None:
         sources = {"labels": ", ".join(map(printable, gold_files)), "label": label}
         _write_page(found, matched, Path(output), paths, sources)
+    return found
+
+
+def circular_labels(authors: Paths, label: str) -> list[str]:
+    """A sentence for each result whose run linked mentions by the identifier that is now the label.
+
+    Such a result contains the labels, so its figures are too good. The settings of a run are in its result directory,
+    or next to its table; results without readable settings are from elsewhere.
+    """
+    from homonym.commands.result import settings_path
+    from homonym.settings import identifier_kind, load_settings
+
+    found = []
+    for path in as_paths(authors):
+        file = file_of(path, SETTINGS) if path.is_dir() else settings_path(path)
+        with suppress(HomonymError):
+            if file.is_file() and identifier_kind(label) in load_settings(file).trusted:
+                found.append(
+                    f"{printable(path)} was made with {label} as a constraint, so it contains the labels, and its "
+                    "figures are too good; for a fair test, disambiguate with --constraints names,documents."
+                )
     return found
 
 

@@ -222,8 +222,8 @@ class Source:
             return self._closed_later(pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), "zstd")).read
         if magic == b"\xd0\xcf\x11\xe0":
             raise InputError(
-                f"{self.name} is a spreadsheet in the old binary format (.xls) or with a password; open it and save it "
-                "as XLSX or CSV."
+                f"{self.name} is in an old or protected office format (.xls, .doc); open it and save it as XLSX or CSV,"
+                " or export references as RIS or BibTeX."
             )
         if magic == ZIP_MAGIC:
             return self._open_workbook()

@@ -109,8 +109,8 @@ def advice(source: Source) -> str:
         return "it is compressed twice: decompress it once"
     if _PAGE.match(source.head):
         return (
-            "it is a web page with the suffix .xls, as some databases write it: open it in a spreadsheet program and "
-            "save it as XLSX, or export it in another format (RIS and BibTeX are common)"
+            "it is a web page. Some databases write tables so, with the suffix .xls: open such a file in a spreadsheet "
+            "program and save it as XLSX. It may also be a page for signing in instead of an export: export it again"
         )
     for mark, what in _OTHER_EXPORTS:
         if mark.search(source.head):
