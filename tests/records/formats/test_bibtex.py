@@ -559,3 +559,18 @@ def test_flipped_byte_affects_one_entry(place: int, byte: int) -> None:
 def test_joins_repeated_keywords_fields() -> None:
     assert one('title = "T", keywords = "a, b", keywords = "c", keywords = {d}').keywords == ["a, b", "c", "d"]
     assert one("title = {T}, title = {U}").title == "T"
+
+
+@pytest.mark.parametrize(
+    ("authors", "first", "others"),
+    [
+        ("Doe, J; Roe, R", "Doe, J", ["Roe, R"]),
+        ("Doe, J. & Roe, R.", "Doe, J.", ["Roe, R."]),
+        ("John Smith, Jane Doe, Ann Lee", "John Smith", ["Jane Doe", "Ann Lee"]),
+    ],
+)
+def test_authors_without_and_are_reported(read: Read, authors: str, first: str, others: list[str]) -> None:
+    ((document,), (problem,)) = read(f"@article{{a, title={{T}}, author={{{authors}}}}}")
+    assert [author.name for author in document.authors] == [first]
+    assert document.other_authors == others
+    assert "has several authors without 'and'; only the first is taken" in problem.reason

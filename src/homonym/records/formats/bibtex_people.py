@@ -103,10 +103,26 @@ def _person(piece: str) -> tuple[str, tuple[str, ...], Note | None]:
         return "", (), ("author", f"{name[:60]!r} is not a name")
     if is_placeholder(name) or is_group(name):
         return "", (), ("contributor", name)
-    if ";" in name:
-        first, *others = [part.strip() for part in name.split(";") if part.strip()]
+    first, *others = _names_without_and(name)
+    if others:
         return first, tuple(others), ("field", f"{name!r} has several authors without 'and'; only the first is taken")
     return _in_order(name), (), None
+
+
+def _names_without_and(name: str) -> list[str]:
+    """The names of a list that is separated by semicolons, "&", or commas between full names; else the name itself.
+
+    >>> _names_without_and("Doe, J; Roe, R"), _names_without_and("Doe, J. & Roe, R."), _names_without_and("Doe, Jr, J")
+    (['Doe, J', 'Roe, R'], ['Doe, J.', 'Roe, R.'], ['Doe, Jr, J'])
+    >>> _names_without_and("John Smith, Jane Doe, Ann Lee"), _names_without_and("van Doe, Jane Mary")
+    (['John Smith', 'Jane Doe', 'Ann Lee'], ['van Doe, Jane Mary'])
+    """
+    names = [part for text in re.split(r";| & ", name) if (part := text.strip(" ,"))]
+    parts = [part.strip() for part in name.split(",")]
+    if len(names) == 1 and len(parts) > 2 and all(" " in part and not _is_suffix(part) for part in parts):
+        parts = [part for part in parts if not is_degree(part)]
+        names = parts if len(parts) > 2 else names
+    return names or [name]
 
 
 def _is_corporate(name: str) -> bool:
