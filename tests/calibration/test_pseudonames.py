@@ -43,6 +43,7 @@ from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies, In
 from homonym.collection.encoded import Encoded
 from homonym.commands.cluster import cluster as cluster_file
 from homonym.commands.disambiguate import disambiguate
+from homonym.commands.evaluate import evaluate
 from homonym.commands.generate import generate
 from homonym.commands.result import Summary, settings_path
 from homonym.commands.run import Resources, open_local_engine, prepare_run
@@ -566,8 +567,8 @@ def averages(scores: LimitScores) -> tuple[list[float], list[float]]:
 def test_target_precision_holds_from_the_chosen_limit_on(scores: LimitScores, targets: tuple[float, float]) -> None:
     precision, _ = averages(scores)
     low, high = sorted(targets)
-    assert scores.choose(low) <= scores.choose(high)
-    choice = scores.choose(high)
+    assert scores.lowest_with_precision(low) <= scores.lowest_with_precision(high)
+    choice = scores.lowest_with_precision(high)
     found = scores.result(choice, Settings(target_precision=high), people=1)
     assert found.limit.kappa == pytest.approx(Settings().limit.kappa * scores.factors[choice])
     if found.why:
@@ -586,7 +587,7 @@ def test_limit_is_the_posterior_mean(scores: LimitScores) -> None:
         math.exp((one - max(f1)) / F1_ERROR - (x / PRIOR_DEVIATION) ** 2 / 2) for one, x in zip(f1, log, strict=True)
     ]
     mean = sum(w * x for w, x in zip(weight, log, strict=True)) / sum(weight)
-    choice = scores.choose(None)
+    choice = scores.most_probable()
     assert abs(log[choice] - mean) <= min(abs(x - mean) for x in log) + 1e-9
     found = scores.result(choice, Settings(), people=5)
     assert found.spread is not None
@@ -617,17 +618,17 @@ def scores_with_f1(f1: list[float], prior_deviation: float = PRIOR_DEVIATION) ->
     ],
 )
 def test_limit_leaves_the_default_where_pseudonames_are_clear(f1: list[float], choice: int) -> None:
-    assert scores_with_f1(f1).choose(None) == choice
+    assert scores_with_f1(f1).most_probable() == choice
 
 
 def test_without_a_prior_the_middle_of_the_best_limits_is_taken() -> None:
-    assert scores_with_f1([0.9] * 5 + [0.5] * 16, np.inf).choose(None) == 2
+    assert scores_with_f1([0.9] * 5 + [0.5] * 16, np.inf).most_probable() == 2
 
 
 def test_a_small_change_of_f1_changes_the_limit_little() -> None:
     """The best limit jumps with every draw of pseudo-names where F1 is flat; the expected one does not."""
     generator = np.random.default_rng(0)
-    flat = [scores_with_f1((0.93 + generator.normal(0, 0.002, 41)).tolist()).choose(None) for _ in range(50)]
+    flat = [scores_with_f1((0.93 + generator.normal(0, 0.002, 41)).tolist()).most_probable() for _ in range(50)]
     assert max(flat) - min(flat) <= 3
 
 
@@ -734,7 +735,22 @@ def test_too_large_blocks_give_the_default_limit(corpus: Path, tmp_path: Path, m
 
 def test_target_precision_without_pseudonames_gives_the_default_limit(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", TOO_SMALL["three records"])
-    assert_default(disambiguate(source, tmp_path / "out.parquet", Settings(target_precision=0.9)))
+    done = disambiguate(source, tmp_path / "out.parquet", Settings(target_precision=0.9))
+    assert_default(done)
+    assert any("the target precision of 0.9 is not applied" in warning for warning in done.warnings)
+
+
+@pytest.mark.slow
+def test_recall_and_confidence_are_honest_at_a_high_target_precision(tmp_path: Path) -> None:
+    """At a strict limit most authors are fragments of people; pseudo-names must not take fragments for people."""
+    corpus = generate(tmp_path, Corpus(mentions=8000, ambiguity=2.0, seed=3))
+    done = disambiguate(corpus, tmp_path / "out.parquet", Settings(target_precision=0.9999, name_trust=0))
+    found = evaluate(tmp_path / "out.parquet", gold=corpus)
+    assert done.calibration is not None
+    assert found.bcubed.recall < 0.8, "otherwise the test checks nothing"
+    assert done.calibration.recall == pytest.approx(found.bcubed.recall, abs=0.3)
+    assert found.confidence is not None
+    assert found.confidence.stated == pytest.approx(found.confidence.true, abs=0.1)
 
 
 def test_mentions_on_one_document_give_the_default_limit(tmp_path: Path) -> None:

@@ -361,6 +361,15 @@ def test_labels_choose_kappa_by_default(calibrated: Calibration) -> None:
     assert judged["kappa"].spread is not None
 
 
+def test_few_labels_do_not_replace_the_limit_of_pseudonames(corpus: Path) -> None:
+    """A handful of names has a best limit of its own, but cannot show that it is better than another."""
+    found = calibrate(corpus, corpus, training_share=0.01)
+    judged = {limit.kind: limit for limit in found.limits}
+    assert found.training_names < 10
+    assert (judged["kappa"].training or 0) >= (judged["pseudo-names"].training or 1)
+    assert (found.chosen, found.settings.limit) == ("pseudo-names", found.unlabelled.limit)
+
+
 @pytest.mark.slow
 def test_tries_gamma_unless_given(corpus: Path, calibrated: Calibration) -> None:
     assert [tried.gamma for tried in calibrated.chances] == [0, 0.25, 0.5, 1, 2]
@@ -597,8 +606,8 @@ def test_command_line_calibrates_without_labels(easy: Path, tmp_path: Path) -> N
         f"merge threshold (calibrated without labels): kappa {found.limit.kappa:.3g}, {low.kappa:.3g} … "
         f"{high.kappa:.3g} over {SEEDS} repetitions; chance limit {found.chance_limit:.3g}; "
         f"trust in full names {found.name_trust:.2f}",
-        f"expected precision {found.precision:.3f}, recall {found.recall:.3f}, estimated on "
-        f"{found.names:,} pseudo-names made of {found.people:,} people",
+        f"estimated precision {found.precision:.3f}, recall {found.recall:.3f}, on "
+        f"{found.names:,} pseudo-names made of {found.people:,} people; real names may be harder",
         f"--kappa {found.limit.kappa:.4g} --chance-limit {found.chance_limit:.4g} --name-trust {found.name_trust:.4g}",
     ]
     assert load_settings(tmp_path / "settings.toml").limit == found.limit

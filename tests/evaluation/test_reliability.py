@@ -303,18 +303,18 @@ FOUND = CalibratedLimit(Limit(kappa=5.45), (Limit(kappa=5.0), Limit(kappa=6.0)),
             FOUND.limit,
             FOUND,
             f"merge threshold (calibrated without labels): kappa 5.45, 5 … 6 over {SEEDS} repetitions\n"
-            "expected precision 0.953, recall 0.947, estimated on 468 pseudo-names made of 800 people",
+            "estimated precision 0.953, recall 0.947, on 468 pseudo-names made of 800 people; real names may be harder",
         ),
         (
             FOUND.limit,
             replace(FOUND, chance_limit=2.345),
-            f"kappa 5.45, 5 … 6 over {SEEDS} repetitions; chance limit 2.35\nexpected precision 0.953",
+            f"kappa 5.45, 5 … 6 over {SEEDS} repetitions; chance limit 2.35\nestimated precision 0.953",
         ),
         (
             FOUND.limit,
             CalibratedLimit(FOUND.limit, None, 0.99, 0.5, 0.66, 800, 468),
             "merge threshold (calibrated without labels): kappa 5.45\n"
-            "expected precision 0.990, recall 0.500, estimated on 468 pseudo-names made of 800 people",
+            "estimated precision 0.990, recall 0.500, on 468 pseudo-names made of 800 people; real names may be harder",
         ),
     ],
 )
@@ -325,7 +325,7 @@ def test_the_summary_says_where_the_limit_comes_from(
 
 
 def test_the_summary_states_the_mean_confidence() -> None:
-    assert "mean confidence: 0.964" in summary_lines(confidence=0.9641)
+    assert "mean confidence: 0.964, over mentions that share their name with others" in summary_lines(confidence=0.9641)
     assert not [line for line in summary_lines() if line.startswith(("mean confidence", "merge threshold"))]
 
 

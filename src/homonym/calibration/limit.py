@@ -140,6 +140,8 @@ class LimitCalibrator:
         self.threads, self.seeds = threads, seeds
         self.advance: Advance = advance or (lambda _: None)
         self._copied: _CopiedBlocks | None = None
+        # The limit with the best F1, if a stricter one was chosen for a target precision.
+        self._unstrict: Limit | None = None
         self.unavailable = self._find_people()
         self.advance(PEOPLE)
 
@@ -184,10 +186,13 @@ class LimitCalibrator:
     def draw_with_blocks(self, settings: Settings, draws: int) -> tuple[list[LabelledNames], list[Clustering]]:
         """Pseudo-names like the blocks that the method finds with exactly these settings; and these, with margins.
 
-        All of them have the constraints and full names of the blocks.
+        All of them have the constraints and full names of the blocks. At the limit of a target precision the authors
+        are fragments of people, so pseudo-names are then like the blocks at the limit with the best F1.
         """
         real = self._cluster_blocks(settings, margins=True)
-        if self._copied is None or self._copied.settings != settings:
+        if self._unstrict:
+            self.draw_pseudonames(self._unstrict, draws)
+        elif self._copied is None or self._copied.settings != settings:
             self._copy(settings, real)
         return [constrained_only(names) for names in self._drawn(draws)], real
 
@@ -209,11 +214,11 @@ class LimitCalibrator:
         return [names for names in drawn[:draws] if names] if has_several_people else []
 
     def find(self) -> CalibratedLimit:
-        """Improve limit and pseudo-names alternately."""
+        """Improve limit and pseudo-names alternately; the last ones also show which limit has the target precision."""
         limit = self.settings.limit
         if self.unavailable:
             # Too little is known to trust names.
-            return CalibratedLimit(limit, why=self.unavailable, name_trust=self.settings.name_trust or 0.0)
+            return CalibratedLimit(limit, why=self._why_default(), name_trust=self.settings.name_trust or 0.0)
         if self.settings.is_default_score and self.settings.name_trust is None:
             about, frequencies = self._sampled, self.encoded.frequencies
             trust = find_name_trust(about.bags, about.full_names, about.document, frequencies, self.settings)
@@ -230,23 +235,36 @@ class LimitCalibrator:
             if not drawn:
                 self.unavailable = "the limit cannot be calibrated: no pseudo-name of two people can be built"
                 return CalibratedLimit(
-                    self.settings.limit, why=self.unavailable,
+                    self.settings.limit, why=self._why_default(),
                     chance_limit=self.settings.chance_limit, name_trust=self.settings.name_trust,
                 )  # fmt: skip
-            scores = self._measure(drawn, limit)
-            choice = scores.choose(self.settings.target_precision)
-            found = scores.result(choice, self.settings, len(self.pool.sizes))
+            scores = self._measure(drawn, limit, HIGHEST)
+            found = scores.result(scores.most_probable(), self.settings, len(self.pool.sizes))
             before, limit = limit, found.limit
             if _is_close(limit, before):
                 self.advance(left * ROUND)
                 break
             self.advance(ROUND)
-        return found
+        return found if self.settings.target_precision is None else self._find_strict(drawn, limit)
 
-    def _measure(self, drawn: list[LabelledNames], limit: Limit) -> LimitScores:
-        """The scores of pseudo-names up to limits as high as the choice needs."""
+    def _why_default(self) -> str:
+        """Why the limit is the default."""
+        assert self.unavailable
+        target = self.settings.target_precision
+        return self.unavailable + (f", and the target precision of {target:g} is not applied" if target else "")
+
+    def _find_strict(self, drawn: list[LabelledNames], limit: Limit) -> CalibratedLimit:
+        """The limit with the target precision; `limit` is the one with the best F1."""
+        assert self.settings.target_precision is not None
+        self._unstrict = limit
+        scores = self._measure(drawn, limit, HIGHEST[-1:])
+        choice = scores.lowest_with_precision(self.settings.target_precision)
+        return scores.result(choice, self.settings, len(self.pool.sizes))
+
+    def _measure(self, drawn: list[LabelledNames], limit: Limit, highest: tuple[float, ...]) -> LimitScores:
+        """The scores of pseudo-names up to the first of the `highest` multiples of the limit that suffices."""
         around = max(limit) / max(self.settings.limit)
-        for times in HIGHEST if self.settings.target_precision is None else HIGHEST[-1:]:
+        for times in highest:
             scores = LimitScores.measure(drawn, self.settings, self.threads, around * times)
             if not scores.reaches(around * times):
                 break
@@ -292,12 +310,13 @@ class LimitScores:
             PRIOR_DEVIATION if settings.is_default_score else np.inf,
         )
 
-    def choose(self, target: float | None) -> int:
-        """The column to take: the expected one, or the lowest from which on the target precision is reached."""
-        all_names = np.ones(len(self.seed), bool)
-        if target is None:
-            return self._expected(all_names)
-        below = np.flatnonzero(self._means(all_names)[0] < target)
+    def most_probable(self) -> int:
+        """The column of the limit to take."""
+        return self._expected(np.ones(len(self.seed), bool))
+
+    def lowest_with_precision(self, target: float) -> int:
+        """The lowest column from which on the target precision is reached; the last one if none reaches it."""
+        below = np.flatnonzero(self._means(np.ones(len(self.seed), bool))[0] < target)
         return min(int(below[-1]) + 1 if len(below) else 0, len(self.factors) - 1)
 
     def reaches(self, highest: float) -> bool:

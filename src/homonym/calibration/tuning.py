@@ -21,7 +21,7 @@ from homonym.measures.methods import LimitCurves, RelativeFrequencies, compare_l
 from homonym.settings import PAPER_LIMIT, Limit, Settings
 
 Part = Literal["alpha", "beta", "kappa"]
-Kind = Literal["alpha", "beta", "kappa", "both"]
+Kind = Literal["alpha", "beta", "kappa", "both", "default", "pseudo-names"]
 PAPER_PARTS: tuple[Part, Part] = ("alpha", "beta")
 Grids = tuple[Floats, Floats, Floats]
 """Values of α, β and κ; all combinations are tried."""
@@ -277,18 +277,37 @@ def tune_like_paper(settings: Settings, names: NameSplit, threads: int) -> Tunin
 def tune_limits(settings: Settings, without_labels: Limit | None, names: NameSplit, threads: int) -> TuningResult:
     """Tune κ too, and γ unless the settings have it; also judge the default and the limit found on pseudo-names.
 
-    `without_labels` is the limit found on pseudo-names, if any.
+    `without_labels` is the limit found on pseudo-names, if any. It, or else the default, is kept unless the tuned limit
+    is clearly better on the training names: a few labelled names choose worse limits than many pseudo-names.
     """
     judge, part = LimitJudge(names, threads), USUAL_PART[settings.variant]
     chances, with_chance, curves = _choose_gamma(settings, part, judge)
     tuned: dict[Kind, TunedLimit] = {"kappa": tune_one("kappa", curves, judge.group), **tune(curves, judge.group)}
+    usual = curves if with_chance is settings else judge.curves(settings)
+    untuned = _untuned_limits(settings, without_labels, usual, judge.group)
     limits = judge.judge_all(tuned, with_chance)
-    # A default that equals the paper's limit is not listed twice.
+    limits += [judge.judge(limit.kind, limit.limit, settings, limit) for limit in untuned]
+    best = choose(tuned, part, curves, judge.group)
+    if untuned:
+        gain = f1_by_name(curves, best.limit) - f1_by_name(usual, untuned[-1].limit)
+        if not clearly_positive(gain, judge.group):
+            return TuningResult(settings, limits, untuned[-1], chances)
+    return TuningResult(with_chance, limits, best, chances)
+
+
+def _untuned_limits(
+    settings: Settings, without_labels: Limit | None, curves: LimitCurves, group: Codes
+) -> list[TunedLimit]:
+    """The default, unless it is the paper's limit, and the limit found on pseudo-names, if any."""
+    limits: dict[Kind, Limit] = {}
     if settings.limit != PAPER_LIMIT[settings.variant]:
-        limits.append(judge.judge("default", settings.limit, settings))
+        limits["default"] = settings.limit
     if without_labels:
-        limits.append(judge.judge("pseudo-names", without_labels, settings))
-    return TuningResult(with_chance, limits, choose(tuned, part, curves, judge.group), chances)
+        limits["pseudo-names"] = without_labels
+    return [
+        TunedLimit(kind, limit, float(mean_f1(curves, _numbered(group), np.array([limit]))[0]), None)
+        for kind, limit in limits.items()
+    ]
 
 
 def _choose_gamma(settings: Settings, part: Part, judge: LimitJudge) -> tuple[list[TriedChance], Settings, LimitCurves]:

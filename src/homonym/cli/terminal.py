@@ -225,7 +225,7 @@ def show_summary(summary: Summary, console: Console | None = None) -> None:
     if summary.background:
         console.print(f"background: {summary.background.describe()}", markup=False)
     if summary.confidence is not None:
-        console.print(f"mean confidence: {summary.confidence:.3f}")
+        console.print(f"mean confidence: {summary.confidence:.3f}, over mentions that share their name with others")
     _show_cost(console, summary.seconds)
     if (page := summary.output / REPORT).is_file():
         console.print(f"page for your browser: {page}", markup=False)
@@ -244,8 +244,8 @@ def _describe_limit(limit: Limit, calibrated: CalibratedLimit | None) -> str:
     between = f", {spread} over {counted(SEEDS, 'repetition')}" if spread else ""
     return (
         f"merge threshold (calibrated without labels): {limit.describe()}{between}{_other_calibration(calibrated)}\n"
-        f"expected precision {calibrated.precision:.3f}, recall {calibrated.recall:.3f}, estimated on "
-        f"{counted(calibrated.names, 'pseudo-name')} made of {calibrated.people:,} people"
+        f"estimated precision {calibrated.precision:.3f}, recall {calibrated.recall:.3f}, on "
+        f"{counted(calibrated.names, 'pseudo-name')} made of {calibrated.people:,} people; real names may be harder"
     )
 
 

@@ -228,4 +228,4 @@ def calibrate_run(
 
 
 def _limit_in_use(limit: Limit) -> str:
-    return f"the limit is {limit.describe()}; labelled names (homonym calibrate --gold) would give a better one"
+    return f"the limit is {limit.describe()}; labelled names (homonym calibrate --gold) may give a better one"
