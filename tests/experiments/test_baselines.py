@@ -321,8 +321,8 @@ def test_missing_data_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
         "same e-mail address: these mentions carry no e-mail addresses",
         "same e-mail address or affiliation: these mentions carry no e-mail addresses",
         "shared co-author: these mentions carry no co-authors",
-        "TF-IDF with average linkage needs scipy: install homonym[train]",
-        "Tanimoto coefficient with average linkage needs scipy: install homonym[train]",
+        "TF-IDF with average linkage needs scipy: pip install scipy",
+        "Tanimoto coefficient with average linkage needs scipy: pip install scipy",
     ]
 
 

@@ -158,7 +158,7 @@ def test_only_author_fields_change(to: str, change: Callable[[str], bytes], tmp_
 @pytest.mark.parametrize("to", FILES)
 def test_rewritten_files_have_the_authors_of_the_result(to: str, tmp_path: Path) -> None:
     original, result = made(tmp_path, to)
-    output, _ = rewritten(result, to, original)
+    output, first = rewritten(result, to, original)
     wanted, found = authors_of(result), {}
     for _, document, problems in read_documents(output):
         assert {problem.lost for problem in problems} <= {"contributor"}
@@ -167,6 +167,7 @@ def test_rewritten_files_have_the_authors_of_the_result(to: str, tmp_path: Path)
         for author in document.authors:
             found[f"{document.id}#{author.position}"] = author.ids["homonym"]
     assert found == wanted
+    assert first.records == len({mention.partition("#")[0] for mention in found})
     again, done = rewritten(result, to, output)
     assert (again.read_bytes(), done.warnings) == (output.read_bytes(), [])
 

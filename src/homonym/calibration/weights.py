@@ -176,6 +176,4 @@ def _require_sklearn() -> None:
     try:
         import sklearn  # noqa: F401
     except ImportError:
-        raise SettingsError(
-            "learning weights needs scikit-learn; install it with: pip install 'homonym[train]'"
-        ) from None
+        raise SettingsError("learning weights needs scikit-learn; install it with: pip install scikit-learn") from None

@@ -532,7 +532,7 @@ def calibrate(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) 
 def train(inputs: tuple[Path, ...], gold: tuple[Path, ...], **options: Any) -> None:
     """Learn the weights of the feature types from labelled names.
 
-    Calibrate the limit afterwards: it depends on the weights. Needs scikit-learn (homonym[train]).
+    Calibrate the limit afterwards: it depends on the weights. Needs scikit-learn (pip install scikit-learn).
 
     \b
     Example:

@@ -123,7 +123,9 @@ def _option_type(name: str) -> Any:
     return int if annotation is int else float
 
 
-QUIET = option("-q", "--quiet", section=RUNNING, is_flag=True, help="Show no progress and no summary.")
+QUIET = option(
+    "-q", "--quiet", section=RUNNING, is_flag=True, help="Show no progress and no summary; problems are still printed."
+)
 
 run_options = _together(
     QUIET,

@@ -114,7 +114,8 @@ def show_export(done: Exported, *, quiet: bool = False) -> None:
     show_warnings(done.warnings)
     if not quiet:
         console = Console(highlight=False, soft_wrap=True)
-        console.print(f"{counted(done.authors, 'author')} → {done.to}")
+        what = counted(done.authors, "author") if done.records is None else counted(done.records, "rewritten record")
+        console.print(f"{what} → {done.to}")
         console.print(f"{done.output}", markup=False)
 
 

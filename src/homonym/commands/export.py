@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exported:
-    """What was exported: the output, the number of authors, and warnings about what could not be written."""
+    """What was exported: the output, the number of authors, and warnings about what could not be written.
+
+    `records` is the number of records that were rewritten, if original files were.
+    """
 
     output: Path
     to: str
     authors: int
     warnings: list[str] = field(default_factory=list)
+    records: int | None = None
 
 
 def export(result: str | Path, to: str, output: str | Path, *, originals: Paths = ()) -> Exported:
@@ -48,8 +52,9 @@ def export(result: str | Path, to: str, output: str | Path, *, originals: Paths 
     if len(files) < 2:
         require_suffix(to, target, path)
     _require_outside(path, tables.folder)
+    records = None
     if files:
-        _rewrite(tables, to, files, path)
+        records = _rewrite(tables, to, files, path)
     elif target.files:
         require_folder(path, target.files)
         with written_folder(path, target.files) as folder:
@@ -57,11 +62,14 @@ def export(result: str | Path, to: str, output: str | Path, *, originals: Paths 
     else:
         require_writable(path)
         target.write(tables, path)
-    return Exported(path, to, len(tables.authors), tables.warnings)
+    return Exported(path, to, len(tables.authors), tables.warnings, records)
 
 
-def _rewrite(tables: ResultTables, to: str, originals: list[Path], output: Path) -> None:
-    """Rewrite original files: one to a file, several to files of the same names in a directory."""
+def _rewrite(tables: ResultTables, to: str, originals: list[Path], output: Path) -> int:
+    """Rewrite original files: one to a file, several to files of the same names in a directory.
+
+    Returns the number of records that were rewritten.
+    """
     from homonym.exports.original_files import require_originals, rewrite_files
     from homonym.io.folders import require_folder, written_folder
 
@@ -70,8 +78,7 @@ def _rewrite(tables: ResultTables, to: str, originals: list[Path], output: Path)
     if len(originals) == 1:
         require_distinct(originals, [output])
         require_writable(output)
-        rewrite_files(tables, to, originals, [output])
-        return
+        return rewrite_files(tables, to, originals, [output])
     names = [path.name for path in originals]
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
@@ -80,7 +87,7 @@ def _rewrite(tables: ResultTables, to: str, originals: list[Path], output: Path)
         raise OutputError(f"{output} has an original file in it; name a new directory.")
     require_folder(output, names)
     with written_folder(output, names) as folder:
-        rewrite_files(tables, to, originals, [folder / name for name in names])
+        return rewrite_files(tables, to, originals, [folder / name for name in names])
 
 
 def _require_outside(path: Path, result: Path) -> None:

@@ -44,7 +44,7 @@ class Linked(ThresholdMethod, ABC):
 
     def missing(self, names: LabelledNames) -> str | None:
         """The reason why these names cannot be clustered, or None."""
-        return None if find_spec("scipy") else f"{self.title} needs scipy: install homonym[train]"
+        return None if find_spec("scipy") else f"{self.title} needs scipy: pip install scipy"
 
     def outcomes(self, names: LabelledNames) -> Outcomes:
         """Cut the dendrogram of each name at every similarity (see `rounded`) at which clusters are merged."""

@@ -35,8 +35,11 @@ from homonym.records.reader import Format, Records, detect_format, parse_raw_rec
 LONGEST_GAP = 1 << 22
 
 
-def rewrite_files(result: ResultTables, to: str, originals: Sequence[Path], outputs: Sequence[Path]) -> None:
-    """Write each of the original files to its output, with the labels and ids of the result."""
+def rewrite_files(result: ResultTables, to: str, originals: Sequence[Path], outputs: Sequence[Path]) -> int:
+    """Write each of the original files to its output, with the labels and ids of the result.
+
+    Returns the number of records that were rewritten.
+    """
     known = _known_documents(result, to, originals)
     counts: Counter[str] = Counter()
     ids = WrittenIds(READERS[to])
@@ -46,6 +49,7 @@ def rewrite_files(result: ResultTables, to: str, originals: Sequence[Path], outp
             rewriter.rewrite(original, stream)
     _warn(result, counts)
     ids.warn(result)
+    return counts["rewritten"]
 
 
 def require_originals(originals: Sequence[Path], to: str) -> None:

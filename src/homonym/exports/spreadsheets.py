@@ -183,7 +183,7 @@ def _library() -> Any:
         import xlsxwriter
     except ImportError:
         raise SettingsError(
-            "Excel files need the package xlsxwriter; install it with: pip install 'homonym[excel]', or use --to csv."
+            "Excel files need the package xlsxwriter; install it with: pip install xlsxwriter, or use --to csv."
         ) from None
     return xlsxwriter
 

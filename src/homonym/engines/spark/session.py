@@ -35,7 +35,7 @@ from homonym.errors import HomonymError, InputError, SettingsError, first_line
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-INSTALL = "pip install 'homonym[spark]'"
+INSTALL = "pip install 'pyspark>=4.1,<5' 'pandas>=2.2,<3'"
 # Seconds to wait for an answer of a master.
 SECONDS_TO_ANSWER = 5.0
 # Options of a session that we start: homonym itself shows progress and problems.
