@@ -266,6 +266,7 @@ def test_refuses_bad_places_with_one_sentence(records: Path, result: Path, tmp_p
         ([result / "more.jsonl"], "result", "is an input, but this run writes into"),
         ([records], "in.jsonl", "is an input and would be overwritten"),
         ([records], "result.v2", "use one of .parquet"),
+        ([records], "people.xlsx", "homonym export result/ --to excel"),
     ]
     before = {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")}
     for inputs, output, message in cases:

@@ -166,7 +166,8 @@ def reliability_lines(found: Evaluation | Comparison) -> list[str]:
         if one.confidence:
             lines.append(f"confidence{of_result}: {reliability_text(one.confidence, one.mentions)}")
             if lone := one.confidence.lone:
-                lines.append(f"lone mentions{of_result}: {counted(lone.mentions, 'mention')}, {reliability_text(lone)}")
+                text = f"{counted(lone.mentions, 'mention')}, correct if the person has no other labelled mention"
+                lines.append(f"lone mentions{of_result}: {text}; {reliability_text(lone)}")
     return lines
 
 
