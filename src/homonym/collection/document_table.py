@@ -295,10 +295,14 @@ def _fields_at_once(texts: pa.Array) -> tuple[dict[str, Any], list[int]]:
     fields = {
         "title": _or_null(title),
         "venue": _or_null(venue),
-        "authors": _author_lists(offsets, position, name, affiliations.fill_null([])),
-        "references": references.fill_null([]),
+        "authors": _author_lists(offsets, position, name, _without_nulls(affiliations)),
+        "references": _without_nulls(references),
     }
     return fields, odd
+
+
+def _without_nulls(lists: pa.Array) -> pa.Array:
+    return lists.fill_null([]) if lists.null_count else lists
 
 
 def _or_null(texts: pa.Array) -> pa.Array:
