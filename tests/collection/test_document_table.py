@@ -22,7 +22,9 @@ NAMES = st.sampled_from(
 USUAL_AUTHORS = st.fixed_dictionaries(
     {"name": NAMES}, optional={"affiliations": st.lists(TEXTS, max_size=2), "author": TEXTS, "emails": st.just(["a@b"])}
 )
-UNUSUAL_AUTHORS = st.sampled_from(["Doe, J", None, {"name": ""}, {"name": 7}, {"name": "A", "affiliations": "MIT"}, {}])
+UNUSUAL_AUTHORS = st.sampled_from(
+    ["Doe, J", None, {"name": ""}, {"name": "\u3000\u00a0 "}, {"name": 7}, {"name": "A", "affiliations": "MIT"}, {}]
+)
 IDS = st.dictionaries(st.sampled_from(["doi", "pmid", "wos"]), st.sampled_from(["10.1000/1", "77", ""]))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import random
 from collections.abc import Callable
-from itertools import islice, product
+from itertools import islice, product, repeat
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
@@ -21,7 +21,7 @@ from homonym.commands.extract import extract
 from homonym.commands.result import settings_path
 from homonym.commands.run import Resources
 from homonym.errors import CapacityError, HomonymError, InputError, OutputError, SettingsError
-from homonym.schema import AUTHORS, ROUNDS
+from homonym.schema import AUTHORS, ROUNDS, STORED_BAGS
 from homonym.settings import Settings, load_settings
 from homonym.synthetic.corpus import Corpus
 from tests.support.author_ids import author_id
@@ -305,6 +305,18 @@ def test_reports_a_full_disk_in_one_sentence(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(HomonymError, match=r"not enough memory or disk space .*No space left.* --work"):
         disambiguate(write(tmp_path / "in.jsonl", GOOD), tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
+
+
+def test_a_failing_run_does_not_wait_for_its_bags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise InputError("the constraints are wrong")
+
+    # Without end: the run ends only if it stops the thread that writes them.
+    monkeypatch.setattr("homonym.engines.local.stored_bags", lambda *_: repeat(STORED_BAGS.empty_table()))
+    monkeypatch.setattr("homonym.engines.local.LocalEngine.constrain", fail)
+    with pytest.raises(InputError, match="the constraints are wrong"):
+        disambiguate(write(tmp_path / "in.jsonl", GOOD), tmp_path / "out", Settings(kappa=7))
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_failed_run_keeps_the_old_result(tmp_path: Path) -> None:

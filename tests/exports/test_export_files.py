@@ -36,9 +36,10 @@ pytestmark = pytest.mark.slow
 
 OUTPUTS = {name: f"out{(target.suffixes or ('',))[0]}" for name, target in TARGETS.items()}
 
-#: The elements of GEXF 1.3 that a static, undirected graph uses, with their order, required attributes and types.
+#: The elements of GEXF 1.3 that a static, undirected graph uses, with their order, required attributes and types, and
+#: what refers to what. It is stricter than the schema of GEXF: edges must have ids, and references must lead somewhere.
 GEXF_SCHEMA = """
-<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns="http://gexf.net/1.3"
+<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns="http://gexf.net/1.3" xmlns:g="http://gexf.net/1.3"
            targetNamespace="http://gexf.net/1.3" elementFormDefault="qualified">
   <xs:element name="gexf"><xs:complexType><xs:sequence>
     <xs:element name="meta" minOccurs="0"><xs:complexType><xs:choice minOccurs="0" maxOccurs="unbounded">
@@ -75,7 +76,19 @@ GEXF_SCHEMA = """
         </xs:complexType></xs:element></xs:sequence>
         <xs:attribute name="count" type="xs:nonNegativeInteger"/></xs:complexType></xs:element>
     </xs:sequence>
-      <xs:attribute name="defaultedgetype"/><xs:attribute name="mode"/></xs:complexType></xs:element>
+      <xs:attribute name="defaultedgetype"><xs:simpleType><xs:restriction base="xs:string">
+        <xs:enumeration value="directed"/><xs:enumeration value="undirected"/><xs:enumeration value="mutual"/>
+      </xs:restriction></xs:simpleType></xs:attribute>
+      <xs:attribute name="mode"><xs:simpleType><xs:restriction base="xs:string">
+        <xs:enumeration value="static"/><xs:enumeration value="dynamic"/>
+      </xs:restriction></xs:simpleType></xs:attribute></xs:complexType>
+      <xs:key name="node"><xs:selector xpath="g:nodes/g:node"/><xs:field xpath="@id"/></xs:key>
+      <xs:key name="edge"><xs:selector xpath="g:edges/g:edge"/><xs:field xpath="@id"/></xs:key>
+      <xs:key name="attribute"><xs:selector xpath="g:attributes/g:attribute"/><xs:field xpath="@id"/></xs:key>
+      <xs:keyref name="source" refer="node"><xs:selector xpath="g:edges/g:edge"/><xs:field xpath="@source"/></xs:keyref>
+      <xs:keyref name="target" refer="node"><xs:selector xpath="g:edges/g:edge"/><xs:field xpath="@target"/></xs:keyref>
+      <xs:keyref name="for" refer="attribute"><xs:selector xpath="g:nodes/g:node/g:attvalues/g:attvalue"/>
+        <xs:field xpath="@for"/></xs:keyref></xs:element>
   </xs:sequence><xs:attribute name="version" fixed="1.3" use="required"/></xs:complexType></xs:element>
 </xs:schema>
 """
@@ -215,6 +228,19 @@ def test_gexf_is_valid(exported: dict[str, Path], hostile_result: Path) -> None:
         for edge in tree.iterfind(".//g:edge", space)
     }
     assert found == expected_edges(hostile_result)
+
+
+def test_networkx_reads_gexf_with_the_types_of_attributes(exported: dict[str, Path], hostile_result: Path) -> None:
+    graph = networkx.read_gexf(exported["gexf"], version="1.3")
+    names = networkx.get_node_attributes(graph, "author_id")
+    found = {frozenset((names[a], names[b])): weight for a, b, weight in graph.edges.data("weight")}
+    assert not graph.is_directed()
+    assert found == expected_edges(hostile_result)
+    authors = {row["author_id"]: row for row in pq.read_table(hostile_result / AUTHORS).to_pylist()}
+    for _, node in graph.nodes(data=True):
+        author = authors[node["author_id"]]
+        assert (node["documents"], node.get("first_year")) == (author["documents"], author["first_year"])
+        assert node.get("confidence") == pytest.approx(author["confidence"])
 
 
 def test_graphml_and_gephi_have_the_same_network(exported: dict[str, Path], hostile_result: Path) -> None:

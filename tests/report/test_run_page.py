@@ -17,11 +17,13 @@ import pyarrow.parquet as pq
 import pytest
 from lxml.html import HtmlElement
 
+from homonym.cli.app import cli
 from homonym.commands.cluster import cluster
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.extract import extract
 from homonym.commands.run import Resources
 from homonym.errors import InputError
+from homonym.exports.targets import TARGETS
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, LOG, REPORT
 from homonym.report import run_content, run_page
 from homonym.report.run_page import render_run_page
@@ -75,7 +77,7 @@ def page(tmp_path: Path) -> HtmlElement:
 
 def test_says_what_was_read_and_found(page: HtmlElement) -> None:
     read = words(page.get_element_by_id("read"))
-    assert "Authors found in 3 documents" in words(page)
+    assert "4 authors found in 3 documents" in words(page)
     assert "6 mentions of 4 names were found to belong to 4 authors." in words(page)
     assert re.search(r"Formats: .+ \(1 file\)\.", read)
     assert "The documents are from 2010–2012." in read
@@ -192,19 +194,27 @@ def test_small_collections(tmp_path: Path, documents: list[Any]) -> None:
     assert "There is no such name." in words(page.get_element_by_id("hardest"))
 
 
+def test_next_steps_are_commands_and_targets_that_exist(page: HtmlElement) -> None:
+    steps = [words(code).split() for code in page.get_element_by_id("next").iter("code")]
+    named = {step[1] for step in steps if step[0] == "homonym"}
+    assert named == {"explain", "decide", "update", "export"} <= cli.commands.keys()
+    assert {step[step.index("--to") + 1] for step in steps if "--to" in step and len(step) > 1} <= TARGETS.keys()
+
+
 def test_results_without_documents_name_their_ids(tmp_path: Path) -> None:
     extract(write(tmp_path / "in.jsonl", RECORDS), tmp_path / "mentions.jsonl")
     page = parsed(cluster(tmp_path / "mentions.jsonl", tmp_path / "result", LIMIT).output)
-    assert "Authors found in 6 mentions" in words(page)
+    assert "authors found in 6 mentions" in words(page)
     doe = next(name for name in page.find_class("name") if "DOE, J" in words(name))
     assert "Document (b) With Roe, R; Poe, E." in words(doe)
     assert "documents.parquet" not in words(page)
+    assert "homonym export" not in words(page)
 
 
 def test_mentions_without_document_or_name(tmp_path: Path) -> None:
     rows = [{"mention_id": f"m{n}", "block": "DOE", "features": {"co": {"x": 1}}} for n in range(3)]
     page = parsed(cluster(write(tmp_path / "in.jsonl", rows), tmp_path / "result", LIMIT).output)
-    assert "Authors found in 3 mentions" in words(page)
+    assert "found in 3 mentions" in words(page)
     assert "Document (m0)" in words(page)
 
 

@@ -280,7 +280,7 @@ def _fields_at_once(texts: pa.Array) -> tuple[dict[str, Any], list[int]]:
     title, venue, authors, references = (table[name].combine_chunks() for name in _FIELDS.names)
     entries = authors.flatten()
     name, affiliations = entries.field("name"), entries.field("affiliations")
-    is_blank = pc.equal(pc.utf8_trim_whitespace(name), "")
+    is_blank = pc.or_(pc.utf8_is_space(name), pc.equal(name, ""))
     if (
         len(table) != len(texts)
         or any(one.null_count for one in (authors, entries, name, affiliations.flatten(), references.flatten()))
@@ -295,10 +295,20 @@ def _fields_at_once(texts: pa.Array) -> tuple[dict[str, Any], list[int]]:
     fields = {
         "title": _or_null(title),
         "venue": _or_null(venue),
-        "authors": _author_lists(offsets, position, name, affiliations.fill_null([])),
-        "references": references.fill_null([]),
+        "authors": _author_lists(offsets, position, name, _without_nulls(affiliations)),
+        "references": _without_nulls(references),
     }
     return fields, odd
+
+
+def _without_nulls(lists: pa.Array) -> pa.Array:
+    """The same lists with empty ones for nulls, whose range of values is empty, too; values are not copied."""
+    if not lists.null_count:
+        return lists
+    is_null = lists.is_null().to_numpy(zero_copy_only=False)
+    if np.diff(lists.offsets.to_numpy())[is_null].any():
+        return lists.fill_null([])
+    return pa.ListArray.from_arrays(lists.offsets, lists.values)
 
 
 def _or_null(texts: pa.Array) -> pa.Array:

@@ -9,7 +9,7 @@ The first two are also statistics for other collections (`--statistics`).
 from __future__ import annotations
 
 import tempfile
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -129,8 +129,13 @@ class ResultStatistics:
 
     def feature(self, number: int) -> tuple[str, str]:
         """Type and name of a feature."""
-        kind = next(kind for kind, (first, last) in self.first_numbers.items() if first <= number < last)
-        return kind, self.feature_names[number].as_py()
+        kinds, ends = self._type_ends
+        return kinds[bisect_right(ends, number)], self.feature_names[number].as_py()
+
+    @cached_property
+    def _type_ends(self) -> tuple[list[str], list[int]]:
+        """The types in the order of their features, and the number after the last feature of each."""
+        return list(self.first_numbers), [end for _, end in self.first_numbers.values()]
 
     def _column(self, name: str) -> pa.Array:
         path = self.folder / FREQUENCIES

@@ -29,7 +29,6 @@ from homonym.collection.encoded import Encoded
 from homonym.collection.layout import CITED, IDENTIFIER_ROWS, SLOT_BITS
 from homonym.collection.result_statistics import ResultStatistics
 from homonym.io.paths import plain_path
-from homonym.io.tables import write_table
 from homonym.names.parse import name_key
 from homonym.schema import STORED_BAGS
 
@@ -208,8 +207,8 @@ def first_identifiers(identifiers: pa.Table) -> pa.Table:
     return first.rename_columns(IDENTIFIER_ROWS.names).sort_by([("owner", "ascending"), ("kind", "ascending")])
 
 
-def write_bags(encoded: Encoded, references: Path, cited: Path, statistics: Path, path: Path) -> None:
-    """Write the bags of an encoded collection; `cited` is a table of CITED.
+def stored_bags(encoded: Encoded, references: Path, cited: Path, statistics: Path) -> Iterator[pa.Table]:
+    """The bags of an encoded collection in tables of schema.STORED_BAGS; `cited` is a table of CITED.
 
     `statistics` is the table of #(f), and `references` has the references of documents, in the order of the table of
     documents (see document_table.py).
@@ -231,19 +230,15 @@ def write_bags(encoded: Encoded, references: Path, cited: Path, statistics: Path
         NEW_ENTRIES.empty_table(),
         feature_names,
     )
-
-    def rows() -> Iterator[pa.Table]:
-        with pq.ParquetFile(references) as file:
-            ids = file.read(columns=["document_id"])["document_id"]
-            place, done = pc.index_in(ids, known.combine_chunks()), 0
-            for batch in file.iter_batches(ROW_GROUP):
-                own = place.slice(done, len(batch))
-                done += len(batch)
-                chosen = batch.filter(pc.is_valid(own).combine_chunks())
-                documents = known_sequence[own.drop_null().to_numpy()]
-                yield bag_rows(chosen["document_id"], chosen["references"], documents, facts)
-
-    write_table(path, STORED_BAGS, rows(), row_group=ROW_GROUP)
+    with pq.ParquetFile(references) as file:
+        ids = file.read(columns=["document_id"])["document_id"]
+        place, done = pc.index_in(ids, known.combine_chunks()), 0
+        for batch in file.iter_batches(ROW_GROUP):
+            own = place.slice(done, len(batch))
+            done += len(batch)
+            chosen = batch.filter(pc.is_valid(own).combine_chunks())
+            documents = known_sequence[own.drop_null().to_numpy()]
+            yield bag_rows(chosen["document_id"], chosen["references"], documents, facts)
 
 
 def _mentions(encoded: Encoded, order: Integers) -> pa.Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
@@ -182,15 +183,19 @@ def find_authors(run: Run, engine: AnyEngine, read: RecordsRead[Any], files: Clu
 
     require_mentions(read, run)
     with_documents = files.place.is_directory and not read.of_mentions
-    with meanwhile(load_kernels):  # the database works without the interpreter
-        collection = engine.encode(read, files.given, files.save_statistics, documents=with_documents)
-        collection = engine.constrain(collection, run.settings, files.pairs)
-    warn_of_few_counted(run, files.given, read.mentions)
-    if collection.background:
-        run.stages.note("calibrate", background=collection.background.describe())
-    with run.stages.stage("calibrate", PARTS) as advance:
-        calibrated = calibrate_run(run, engine.sample(collection, run.settings), collection.background, advance)
-    found = engine.cluster(collection, calibrated.settings, calibrated.confidence, trace=files.place.trace is not None)
+    with ExitStack() as meantime:
+        with meanwhile(load_kernels):  # the database works without the interpreter
+            collection = engine.encode(read, files.given, files.save_statistics, documents=with_documents)
+            if with_documents:
+                meantime.enter_context(engine.bags_stored(collection))
+            collection = engine.constrain(collection, run.settings, files.pairs)
+        warn_of_few_counted(run, files.given, read.mentions)
+        if collection.background:
+            run.stages.note("calibrate", background=collection.background.describe())
+        with run.stages.stage("calibrate", PARTS) as advance:
+            calibrated = calibrate_run(run, engine.sample(collection, run.settings), collection.background, advance)
+        trace = files.place.trace is not None
+        found = engine.cluster(collection, calibrated.settings, calibrated.confidence, trace=trace)
     summary = summarise(run, collection, files.place, found, calibrated, read.formats)
     write_result(
         run, engine, collection, found, calibrated.settings, files.place, summary, files.pairs, calibrated.confidence,

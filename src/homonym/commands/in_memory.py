@@ -257,12 +257,24 @@ def _are_rows(inputs: object) -> TypeGuard[Sequence[Mapping[str, Any]]]:
 
 def _require_paths(inputs: object, expected: str) -> None:
     entries = inputs if isinstance(inputs, list | tuple) else [inputs]
-    for entry in entries:
-        if not isinstance(entry, str | os.PathLike):
+    if not entries:
+        raise InputError(f"{expected}, but the {type(inputs).__name__} is empty.")
+    # In a list of dictionaries, the wrong entry is the one that is none.
+    allowed = Mapping if isinstance(entries[0], Mapping) and entries is inputs else str | os.PathLike
+    for place, entry in enumerate(entries, 1):
+        if not isinstance(entry, allowed):
             some = f"a {type(inputs).__name__} with " if entry is not inputs else ""
-            # Tables that are not computed yet, as of polars, have this method.
-            hint = "; call its method collect() first" if hasattr(entry, "collect") else ""
-            raise InputError(f"{expected}, but got {some}{described(entry)}{hint}.")
+            where = f" (entry {place})" if some else ""
+            raise InputError(f"{expected}, but got {some}{described(entry)}{where}{_hint(entry)}.")
+
+
+def _hint(inputs: object) -> str:
+    """What to do with an object that is almost an input."""
+    if hasattr(inputs, "collect"):  # tables that are not computed yet, as of polars
+        return "; call its method collect() first"
+    if isinstance(inputs, Mapping):
+        return "; put it in a list"
+    return "; pass list(…) of it" if isinstance(inputs, Iterator) else ""
 
 
 @contextmanager

@@ -258,11 +258,12 @@ def _examine(run: Run, folder: Path, *, variants: bool) -> PageContent:
     from homonym.report.run_page import read_page_content
     from homonym.suggestions.name_variants import write_variants
 
-    # Each of the two has a database, and half of what one alone would have.
-    threads, memory = max(1, run.threads // 2), run.memory // 4
-    with meanwhile(partial(read_page_content, folder, threads=threads, memory=memory)) as page:
+    # Each of the two has a database, with half of the memory that one alone would have. The search for variants takes
+    # longer, so it has all cores after the page was read.
+    memory = run.memory // 4
+    with meanwhile(partial(read_page_content, folder, threads=max(1, run.threads // 2), memory=memory)) as page:
         if variants:
-            search = write_variants(folder, folder / VARIANTS, threads=threads, memory=memory)
+            search = write_variants(folder, folder / VARIANTS, threads=run.threads, memory=memory)
             listed = len(search.listed)
             run.stages.note("examine", compared=search.compared, listed=listed, most_common_feature=search.rare)
     return page.result()

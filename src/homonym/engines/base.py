@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from copy import deepcopy
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
@@ -153,6 +154,9 @@ class Engine(Protocol[PartsData, CollectionData, AuthorsData]):
 
         With `documents`, the documents are kept for `write_summaries`.
         """
+
+    def bags_stored(self, collection: EncodedCollection[CollectionData]) -> AbstractContextManager[None]:
+        """Prepare, while a block runs, what `write_summaries` needs of a collection with documents."""
 
     def constrain(
         self, collection: EncodedCollection[CollectionData], settings: Settings, pairs: UserPairs | None

@@ -43,7 +43,8 @@ from homonym.collection.parts import (
 )
 from homonym.collection.result_statistics import write_result_statistics
 from homonym.collection.statistics import GivenStatistics, save_statistics, statistics_side_file
-from homonym.collection.stored_bags import write_bags
+from homonym.collection.stored_bags import ROW_GROUP as BAG_ROW_GROUP
+from homonym.collection.stored_bags import stored_bags
 from homonym.constraints.evidence import UserPairs, require_known_identifiers
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.constraints.must_link import PAIR
@@ -104,7 +105,7 @@ from homonym.runtime.own_files import GROUPS, remove_own
 from homonym.runtime.process_pool import Task, TaskResult, run_tasks
 from homonym.runtime.progress import Advance, Stages
 from homonym.runtime.thread_pool import map_as_completed, meanwhile, until
-from homonym.schema import AUTHORS, ROUNDS, STATISTICS
+from homonym.schema import AUTHORS, ROUNDS, STATISTICS, STORED_BAGS
 from homonym.settings import Settings
 
 if TYPE_CHECKING:
@@ -130,6 +131,8 @@ DOCUMENTS = "documents.parquet"
 NAME_COUNTS = "names.parquet"
 # The files with the ids that documents refer to, and with the entries of bags that come from these references.
 REFERENCES, CITED = "references.parquet", "cited.parquet"
+# The folder with the bags and statistics of a result directory.
+STORED = "stored"
 # Used as the format of files that hold mentions with bags.
 MENTIONS = "mentions"
 
@@ -465,13 +468,13 @@ class LocalEngine:
         write_table(destination.path, AUTHORS, rows, excel=destination.excel)
 
     def write_summaries(self, collection: Collection, found: Found, folder: Path) -> None:
-        """Write the tables of a result directory besides that of mentions; some of them on another thread."""
-        if collection.of_mentions:
-            self._write_authors_table(collection, found, folder, None)
-            return
-        with meanwhile(partial(self._write_statistics, collection, folder)):
-            self._write_authors_table(collection, found, folder, self.work / DOCUMENTS)
-            link_or_copy(self.work / DOCUMENTS, folder / DOCUMENTS)
+        """Write the tables of a result directory besides that of mentions; `bags_stored` has written some of them."""
+        documents = None if collection.of_mentions else self.work / DOCUMENTS
+        self._write_authors_table(collection, found, folder, documents)
+        if documents:
+            link_or_copy(documents, folder / DOCUMENTS)
+            for path in (self.work / STORED).iterdir():
+                link_or_copy(path, folder / path.name)
 
     def _write_authors_table(self, collection: Collection, found: Found, folder: Path, documents: Path | None) -> None:
         """Write the table of authors, with the affiliations that documents have."""
@@ -483,15 +486,32 @@ class LocalEngine:
             write_author_summaries(connection, author_ids, folder / AUTHORS_TABLE)
         self._remove_database()
 
-    def _write_statistics(self, collection: Collection, folder: Path) -> None:
-        """Write what blocks take from the whole collection to a result directory, and the bags of documents."""
+    @contextmanager
+    def bags_stored(self, collection: Collection) -> Iterator[None]:
+        """Write bags and statistics of a result directory to the work directory while the block runs.
+
+        Constraints and calibration mostly use one core, so this takes hardly any time.
+        """
+        stopped, folder = threading.Event(), self.work / STORED
+        remove_own(self.work, GROUPS["stored"])
+        folder.mkdir(exist_ok=True)
+        with meanwhile(partial(self._write_statistics, collection, folder, stopped)):
+            try:
+                yield
+            except BaseException:
+                stopped.set()
+                raise
+
+    def _write_statistics(self, collection: Collection, folder: Path, stopped: threading.Event) -> None:
+        """Write what blocks take from the whole collection to a folder, and the bags of documents."""
         known, names = collection.data.encoded.frequencies, pq.read_table(self.work / NAME_COUNTS)
         mass = dict(zip(known.types, known.mass.tolist(), strict=True))
         write_result_statistics(
             folder, _with_totals(self.work / VOCABULARY, known.total), mass, known.mentions, [names]
         )
         references, cited = self.work / REFERENCES, self.work / CITED
-        write_bags(collection.data.encoded, references, cited, folder / FREQUENCIES, folder / BAGS)
+        bags = stored_bags(collection.data.encoded, references, cited, folder / FREQUENCIES)
+        write_table(folder / BAGS, STORED_BAGS, until(stopped, bags), row_group=BAG_ROW_GROUP)
 
     def _remove_database(self) -> None:
         """Remove the database; one of an interrupted run would be in the way."""

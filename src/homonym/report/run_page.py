@@ -108,7 +108,7 @@ def _render(result: Path, found: PageContent) -> str:
     totals, links = content.totals, _links(content)
     summary = log.get("summary") or {}
     view = {
-        "title": f"Authors found in {_extent(content)}",
+        "title": f"{counted(totals.authors, 'author')} found in {_extent(content)}",
         "lead": _lead(content),
         "cards": _cards(content),
         "script": template_text("run.js"),

@@ -32,6 +32,10 @@ _ENCODED: Names = {
     r"frequencies\.(mass|total|type_start)\.npy": None,
     r"statistics\.(csv|csv\.gz|parquet|collection\.json)": None,
 }
+# The bags and statistics of a result directory.
+_STORED: Names = {
+    "stored": {r"(bags|statistics|names)\.parquet|statistics\.collection\.json": None, **UNFINISHED},
+}
 _LOSSES: Names = {r"losses\.parquet": None}
 _ROUNDS: Names = {r"rounds-\d{12}-[01]\.npz": None}
 _DATABASE: Names = {
@@ -67,6 +71,7 @@ GROUPS: dict[str, Names] = {
         "done": {**UNFINISHED, "read": UNFINISHED, "rounds": UNFINISHED},
     },
     "encoded": _ENCODED,
+    "stored": _STORED,
     "losses": _LOSSES,
     "rounds": {**_ROUNDS, "done": {"rounds": {r"\d{12}\.json": None, **UNFINISHED}}},
     "database": _DATABASE,
@@ -74,7 +79,7 @@ GROUPS: dict[str, Names] = {
 }
 MARKER, LOCK = "homonym-work-directory", "lock"
 ALL: Names = {
-    **_PARTS, **_ENCODED, **_LOSSES, **_ROUNDS, **_DATABASE, **GROUPS["unfinished"], **GROUPS["spark"],
+    **_PARTS, **_ENCODED, **_STORED, **_LOSSES, **_ROUNDS, **_DATABASE, **GROUPS["unfinished"], **GROUPS["spark"],
     "done": {r"encoded\.json": None, **UNFINISHED, "(read|rounds)": {r"\d+\.json": None, **UNFINISHED}},
     "update": _UPDATE, r"run\.json": None, LOCK: None, MARKER: None,
 }  # fmt: skip

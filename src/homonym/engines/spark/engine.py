@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from operator import itemgetter
@@ -325,6 +325,10 @@ class SparkEngine:
             require_spark_table(destination.path)  # again, because it may have been filled during the run
         ordered = authors.repartitionByRange("place").sortWithinPartitions("place")
         ordered.select(*AUTHORS.names).write.mode("overwrite").parquet(destination.directory)
+
+    def bags_stored(self, collection: Collection) -> AbstractContextManager[None]:
+        """Nothing: the bags are stored with the encoded collection, and the cluster has no idle cores."""
+        return nullcontext()
 
     def write_summaries(self, collection: Collection, found: Found, folder: Path) -> None:
         """Write the tables of a result directory besides that of mentions, each as one file."""
