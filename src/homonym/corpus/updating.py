@@ -142,10 +142,15 @@ class UpdatePlan:
         """The tables of a part for new and changed documents."""
         return extract_records(self.changes.rows["record"], self.epoch.settings)
 
+    @cached_property
+    def statistics(self) -> ResultStatistics:
+        """The frequencies of the epoch, read once: they are used for new documents and for all batches of blocks."""
+        return ResultStatistics.read(self.folder)
+
     def new_bags(self) -> pa.Table:
         """What a result stores of the features of new and changed documents."""
         document_id = self.changes.rows["document_id"].combine_chunks()
-        return rows_of_part(self.new_part, document_id, ResultStatistics.read(self.result))
+        return rows_of_part(self.new_part, document_id, self.statistics)
 
 
 def touched_blocks(plan: UpdatePlan) -> TouchedBlocks:
@@ -188,7 +193,7 @@ def _new_rows(plan: UpdatePlan) -> pa.Table:
     """The rows of the mentions of new and changed documents; they have no author yet."""
     if not len(plan.changes.rows):
         return nullable_rows(MENTION_ROWS.empty_table())
-    add_features(plan.folder, plan.new_part["features"])
+    add_features(plan.statistics, plan.new_part["features"])
     return _without_authors(plan.new_part["mentions"])
 
 
@@ -425,7 +430,7 @@ def _batches(plan: UpdatePlan, rows: pa.Table) -> Iterator[tuple[pa.Table, Docum
     for first in range(0, len(batches), BATCHES_AT_ONCE):
         some = batches[first : first + BATCHES_AT_ONCE]
         documents = pa.chunked_array([one for batch in some for one in batch["document_id"].chunks], pa.string())
-        bags = DocumentBags.read(plan.folder, documents, plan.epoch.settings)
+        bags = DocumentBags.read(plan.folder, documents, plan.epoch.settings, plan.statistics)
         yield from ((batch, bags) for batch in some)
 
 
