@@ -306,6 +306,22 @@ def test_wrong_record_leaves_the_id_and_a_newer_decision_takes_a_mention_back(re
     assert authors(result)[mention] != found[mention]
 
 
+def test_decision_about_an_author_is_not_stored_with_a_mention_of_a_wrong_record(result: Path) -> None:
+    found, own = authors(result), members(result)
+    author = found[own[0]]
+    stranger = next(one for one, other in sorted(found.items()) if other != author)
+    anchor = decide(result, "unsure", author, stranger, reason="known").decision.mention_a
+    others = [one for one in own if one != anchor]
+    decide(result, "wrong-record", anchor.partition("#")[0], reason="not a paper")
+    done = decide(result, "same", author, stranger, reason="known")
+    assert done.decision.mention_a == others[0]
+    assert not any("holds against" in text for text in done.warnings)
+    update(result)
+    after = sound(result)
+    assert after[anchor] not in {after[stranger], *(after[one] for one in others)}
+    assert {after[one] for one in others} == {after[stranger]}
+
+
 def test_authors_that_same_joins_are_not_divided_otherwise(result: Path) -> None:
     """A decision that divides one author does not regroup the mentions of another one that it is joined with."""
     found = authors(result)
