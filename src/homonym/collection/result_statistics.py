@@ -90,7 +90,8 @@ def _numbers_among(known: pa.Array, names: pa.Array | pa.ChunkedArray) -> Intege
     code = pc.index_in(known, coded.dictionary)
     rows = np.flatnonzero(pc.is_valid(code).to_numpy(zero_copy_only=False))
     place[code.drop_null().to_numpy()] = rows
-    return place[pc.fill_null(coded.indices, -1).to_numpy()]
+    found: Integers = place[pc.fill_null(coded.indices, -1).to_numpy()]
+    return found
 
 
 def _place_in(names: pa.Array, name: str) -> int:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from homonym.collection.author_ids import AUTHOR_ID, DIGITS, anchor_digest
-from homonym.corpus.decision_store import IS, IS_NOT, NAME, WRONG_RECORD, NewDecision
+from homonym.corpus.decision_store import IS, IS_NOT, NAME, WRONG_RECORD, Decision, NewDecision
 from homonym.corpus.ids import current_id, retired_text
 from homonym.errors import InputError
 from homonym.io.result_directory import DOCUMENTS, MENTIONS
@@ -195,3 +195,13 @@ def unknown_mentions(result: Path, mentions: Iterable[str]) -> set[str]:
 def unknown_documents(result: Path, documents: Iterable[str]) -> set[str]:
     """Those of these document ids that the result lacks."""
     return {one for one in documents if document_named(result, one) != one}
+
+
+def missing_targets(result: Path, decisions: Iterable[Decision]) -> dict[int, list[str]]:
+    """The mentions and documents that decisions are about and the result lacks, by the numbers of the decisions."""
+    rows = [(row, row.kind == WRONG_RECORD) for row in decisions]
+    mentions = {one for row, is_document in rows if not is_document for one in (row.mention_a, row.mention_b) if one}
+    unknown = unknown_mentions(result, mentions) if mentions else set()
+    unknown |= unknown_documents(result, {row.mention_a for row, is_document in rows if is_document})
+    lacking = {row.number: [one for one in (row.mention_a, row.mention_b) if one in unknown] for row, _ in rows}
+    return {number: found for number, found in lacking.items() if found}
