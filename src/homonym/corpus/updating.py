@@ -830,7 +830,8 @@ def _most(counts: Counter[str]) -> str | None:
 def write_changed_tables(plan: UpdatePlan, touched: TouchedBlocks) -> int:
     """Write the tables of mentions and authors, and the undecided rows; returns the number of changed authors."""
     folder = plan.folder
-    replace_rows(plan.result, folder, MENTIONS, touched.blocks, touched.shown)
+    if touched.is_changed:
+        replace_rows(plan.result, folder, MENTIONS, touched.blocks, touched.shown)
     write_undecided(folder, touched.base, touched.shown)
     return write_changed_authors(plan, touched.former, touched.shown)
 
