@@ -230,7 +230,8 @@ def changed_directory(path: Path, state: ResultState | None = None) -> Iterator[
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was changed.") from error
     except (InputError, OutputError) as error:  # about a file in the temporary directory
-        raise type(error)(str(error).replace(str(folder), str(path))) from error
+        text = str(error).replace(str(folder), str(path)).replace("nothing was kept", "the result is as before")
+        raise type(error)(text) from error
 
 
 def _has_same_files(folder: Path, target: Path) -> bool:
