@@ -277,7 +277,8 @@ def test_decision_during_an_update_is_kept(before: int, tmp_path: Path) -> None:
     (result / MARKER).write_bytes(MARKER_TEXT)
     for number in range(before):
         add_decisions(result, [new(f"old{number}")])
-    with changed_directory(result):
+    with changed_directory(result) as folder:
+        (folder / "notes.txt").write_text("a change, so that the directories are swapped")
         add_decisions(result, [new("meanwhile")])
     assert [row.a for row in read_decisions(result)][before:] == ["meanwhile"]
     add_decisions(result, [new("after")])
@@ -309,7 +310,9 @@ def test_decisions_made_while_updates_swap_directories_are_all_kept(tmp_path: Pa
     deciding = [subprocess.Popen(command, stderr=subprocess.PIPE) for command in commands]
     swaps = 0
     while any(one.poll() is None for one in deciding):
-        with changed_directory(result):
+        with changed_directory(result) as folder:
+            (folder / "notes.txt").unlink(missing_ok=True)
+            (folder / "notes.txt").write_text("a change, so that the directories are swapped")
             time.sleep(0.002)
         swaps += 1
     assert [one.communicate()[1] for one in deciding] == [b"", b""]

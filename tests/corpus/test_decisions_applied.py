@@ -306,6 +306,44 @@ def test_wrong_record_leaves_the_id_and_a_newer_decision_takes_a_mention_back(re
     assert authors(result)[mention] != found[mention]
 
 
+def test_decisions_about_documents_that_left_are_listed_and_hold_again_when_these_come_again(
+    result: Path, tmp_path: Path
+) -> None:
+    mention, other, *_ = members(result)
+    number = int(mention[1:5])
+    record = mention.partition("#")[0]
+    after = decided(result, "different", mention, other)
+    assert after[mention] != after[other]
+    decided(result, "wrong-record", record)
+    assert not decisions(result).missing
+    update(result, remove=[record])
+    found = decisions(result)
+    assert found.missing == {1: [mention], 2: [record]}
+    assert f"in force, but the result has no {mention}\t" in str(found)
+    assert "2 decisions without effect until documents that the result lacks come again" in str(found)
+    assert [row["missing"] for row in found.to_json()] == [[mention], [record]]
+    update(result, write_documents(tmp_path / "again.jsonl", [document(number)]))
+    assert not decisions(result).missing
+    again = sound(result)
+    assert again[mention] != again[other]
+
+
+def test_decision_about_an_author_is_not_stored_with_a_mention_of_a_wrong_record(result: Path) -> None:
+    found, own = authors(result), members(result)
+    author = found[own[0]]
+    stranger = next(one for one, other in sorted(found.items()) if other != author)
+    anchor = decide(result, "unsure", author, stranger, reason="known").decision.mention_a
+    others = [one for one in own if one != anchor]
+    decide(result, "wrong-record", anchor.partition("#")[0], reason="not a paper")
+    done = decide(result, "same", author, stranger, reason="known")
+    assert done.decision.mention_a == others[0]
+    assert not any("holds against" in text for text in done.warnings)
+    update(result)
+    after = sound(result)
+    assert after[anchor] not in {after[stranger], *(after[one] for one in others)}
+    assert {after[one] for one in others} == {after[stranger]}
+
+
 def test_authors_that_same_joins_are_not_divided_otherwise(result: Path) -> None:
     """A decision that divides one author does not regroup the mentions of another one that it is joined with."""
     found = authors(result)

@@ -1,4 +1,4 @@
-"""The table of documents after changes: each document once, with its newest content, whatever is copied or written."""
+"""Tables after changes: each document once, with its newest content, whatever is copied; rows in order."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -14,10 +15,11 @@ from hypothesis import strategies as st
 
 from homonym.collection.identity import letters_of_title, letters_of_titles, title_digest
 from homonym.corpus import table_changes
-from homonym.corpus.table_changes import replace_documents
+from homonym.corpus.table_changes import replace_documents, replace_rows
 from homonym.errors import InputError
-from homonym.io.result_directory import DOCUMENTS
+from homonym.io.result_directory import DOCUMENTS, MENTIONS
 from homonym.io.tables import write_table
+from homonym.schema import AUTHORS as MENTION_ROWS
 from homonym.schema import DOCUMENTS as SCHEMA
 from tests.support.profiles import examples
 
@@ -38,6 +40,38 @@ def contents(folder: Path) -> dict[str, str]:
         [one] for one in table["document_id"].to_pylist()
     ]
     return dict(zip(table["document_id"].to_pylist(), table["record"].to_pylist(), strict=True))
+
+
+KEYS = st.sampled_from(["a", "aé", "b", "ba", "c", "é", "z"])
+MENTION_KEYS = st.lists(st.tuples(KEYS, st.integers(0, 9)), max_size=12, unique=True)
+
+
+def mentions_of(keys: list[tuple[str, int]], name: str) -> pa.Table:
+    rows = [
+        {"mention_id": f"{block}{number}", "document_id": f"d{number}", "position": 0, "name": name, "block": block,
+         "author_id": block}
+        for block, number in sorted(keys, key=lambda key: (key[0].encode(), key[1]))
+    ]  # fmt: skip
+    return pa.Table.from_pylist(rows, schema=MENTION_ROWS)
+
+
+@given(old=MENTION_KEYS, new=MENTION_KEYS, leaving=st.sets(KEYS), group=st.integers(1, 5), later=MENTION_KEYS)
+@settings(max_examples=examples(200), deadline=None)
+def test_rows_are_merged_as_if_all_were_sorted(
+    old: list[tuple[str, int]], new: list[tuple[str, int]], leaving: set[str], group: int, later: list[tuple[str, int]]
+) -> None:
+    """`later` are rows in row groups that are not in order with those before, as in tables of another program."""
+    order = [(one, "ascending") for one in ("block", "document_id", "position", "mention_id")]
+    later = [key for key in later if key not in old]
+    before, added = pa.concat_tables([mentions_of(old, "old"), mentions_of(later, "old")]), mentions_of(new, "new")
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        write_table(folder / MENTIONS, MENTION_ROWS, [before], row_group=max(1, len(old)) if later else group)
+        replace_rows(folder, folder, MENTIONS, sorted(leaving), added)
+        found = pq.read_table(folder / MENTIONS)
+    gone = pa.array(sorted({*leaving, *added["block"].to_pylist()}), pa.string())
+    kept = before.filter(pc.invert(pc.is_in(before["block"], gone)))
+    assert found.equals(pa.concat_tables([kept, added]).sort_by(order))
 
 
 @given(

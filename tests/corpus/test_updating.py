@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -91,11 +92,13 @@ def test_untouched_blocks_keep_their_rows(result: Path, tmp_path: Path) -> None:
 
 
 def test_same_records_again_change_nothing(result: Path, tmp_path: Path) -> None:
-    before = tables(result)
+    before, directory = tables(result), os.stat(result).st_ino
     done = update(result, new_file(tmp_path, range(40)))
     assert done.documents == {"added": 0, "changed": 0, "removed": 0, "unchanged": 40}
     assert tables(result) == before
     assert done.update == 0
+    assert os.stat(result).st_ino == directory, "an update beside it is not refused because of one that changes nothing"
+    assert not [name for name in os.listdir(result.parent) if name.startswith(".")]
 
 
 def test_changed_record_replaces_the_old_one(result: Path, tmp_path: Path) -> None:

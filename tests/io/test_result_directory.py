@@ -269,3 +269,13 @@ def test_older_formats_are_results_and_changes_make_them_new(tmp_path: Path) -> 
     with changed_directory(result):
         pass
     assert marker.read_bytes() == result_directory.MARKER_TEXT
+
+
+def test_file_that_cannot_be_written_leaves_the_result_and_says_so(tmp_path: Path) -> None:
+    result = tmp_path / "result"
+    write(result)
+    before = {path.name: path.read_bytes() for path in result.iterdir()}
+    with pytest.raises(OutputError) as caught, changed_directory(result) as folder:
+        raise OutputError(f"{folder / MENTIONS} cannot be written: disk full; nothing was kept.")
+    assert str(caught.value) == f"{result / MENTIONS} cannot be written: disk full; the result is as before."
+    assert {path.name: path.read_bytes() for path in result.iterdir()} == before

@@ -133,9 +133,18 @@ class DocumentBags:
     cited: _CitedAuthors
 
     @classmethod
-    def read(cls, result: Path, documents: pa.Array | pa.ChunkedArray, settings: Settings) -> DocumentBags:
-        """The bags of some documents, from the file of the result, or extracted if it has none."""
-        statistics = ResultStatistics.read(result)
+    def read(
+        cls,
+        result: Path,
+        documents: pa.Array | pa.ChunkedArray,
+        settings: Settings,
+        statistics: ResultStatistics | None = None,
+    ) -> DocumentBags:
+        """The bags of some documents, from the file of the result, or extracted if it has none.
+
+        `statistics` are those of the result, if they were read already.
+        """
+        statistics = statistics or ResultStatistics.read(result)
         if (result / BAGS).exists():
             table = look_up(result / BAGS, "document_id", documents)
             highest = pc.max(pc.list_flatten(table["feature"])).as_py()
@@ -338,7 +347,7 @@ class _NumberedBags:
         rank[chosen] = np.arange(len(chosen))
         entries = np.flatnonzero(rank[self.feature] >= 0)
         owner, feature = self.owner[entries], rank[self.feature[entries]]
-        of_document = owner % (1 << SLOT_BITS) == 0
+        of_document = (owner & ((1 << SLOT_BITS) - 1)) == 0
         place = np.minimum(np.searchsorted(known, owner >> SLOT_BITS), max(len(known) - 1, 0))
         holders = np.where(of_document, number[place], 1) if len(known) else np.ones(len(owner))
         total: Floats = np.bincount(feature, self.count[entries] * holders, len(chosen)).astype(np.float64)
@@ -347,7 +356,7 @@ class _NumberedBags:
 
 def _are_kept(owner: Integers, mentions: Integers) -> NDArray[np.bool_]:
     """Which owners are documents or some mentions."""
-    kept: NDArray[np.bool_] = owner % (1 << SLOT_BITS) == 0
+    kept: NDArray[np.bool_] = (owner & ((1 << SLOT_BITS) - 1)) == 0
     others = np.flatnonzero(~kept)
     kept[others] = np.isin(owner[others], mentions)
     return kept

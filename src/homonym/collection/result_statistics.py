@@ -79,6 +79,21 @@ class NumberedFeatures(NamedTuple):
     place: Integers
 
 
+def _numbers_among(known: pa.Array, names: pa.Array | pa.ChunkedArray) -> Integers:
+    """The places of some names among all known ones, −1 where there is none; only the few names are hashed.
+
+    >>> _numbers_among(pa.array(["a", "b", "c"]), pa.array(["c", "x", None, "a", "c"])).tolist()
+    [2, -1, -1, 0, 2]
+    """
+    coded = (names.combine_chunks() if isinstance(names, pa.ChunkedArray) else names).dictionary_encode()
+    place = np.full(len(coded.dictionary) + 1, -1, np.int64)  # the last one is that of nulls
+    code = pc.index_in(known, coded.dictionary)
+    rows = np.flatnonzero(pc.is_valid(code).to_numpy(zero_copy_only=False))
+    place[code.drop_null().to_numpy()] = rows
+    found: Integers = place[pc.fill_null(coded.indices, -1).to_numpy()]
+    return found
+
+
 def _place_in(names: pa.Array, name: str) -> int:
     """How many of these names, which are in order, come before another one."""
     return bisect_left(range(len(names)), name.encode(), key=lambda row: names[row].as_py().encode())
@@ -151,7 +166,7 @@ class ResultStatistics:
             chosen = np.flatnonzero(code == kinds.index(kind))
             begin, end = self.first_numbers.get(kind) or (self._place_of_type(kind),) * 2
             names, known = features.take(pa.array(chosen)), self.feature_names.slice(begin, end - begin)
-            found = pc.fill_null(pc.index_in(names, known, skip_nulls=True), -1).to_numpy()
+            found = _numbers_among(known, names)
             number[chosen] = np.where(found < 0, -1, found + begin)
             place[chosen] = number[chosen]
             for row in chosen[found < 0].tolist():

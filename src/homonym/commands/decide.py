@@ -41,11 +41,14 @@ def decide(
     folder = require_result(result, MENTIONS)
     if kind not in KINDS:
         raise InputError(f"{kind!r} cannot be decided; use one of {', '.join(KINDS)}.")
-    new, targets = new_decision(folder, kind, a, b, reason=_reason(reason), user=user_name(user))
-    warnings = evidence_against(folder, load_settings(folder), kind, *targets) if len(targets) == 2 else []
     before = read_decisions(folder)
+    state = decision_state(before)
+    new, targets = new_decision(
+        folder, kind, a, b, reason=_reason(reason), user=user_name(user), wrong=state.wrong_records
+    )
+    warnings = evidence_against(folder, load_settings(folder), kind, *targets) if len(targets) == 2 else []
     (added,) = add_decisions(folder, [new])
-    warnings += changes_by(added.number, decision_state(before), decision_state([*before, added]))
+    warnings += changes_by(added.number, state, decision_state([*before, added]))
     return RecordedDecision(added, warnings)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,8 @@ class DecisionList:
 
     `imported` is the number of decisions that were added from a table, `known` that of rows which were decided so
     already. `pending` are the numbers of rows that the last update does not know, or knew with another status.
+    `missing` has the mentions and documents of decisions in force that the result lacks, by the numbers of the rows:
+    they were removed, or a new run replaced the result. Such a decision takes effect again when they come again.
     """
 
     rows: list[Decision]
@@ -30,6 +32,7 @@ class DecisionList:
     known: int = 0
     warnings: list[str] = field(default_factory=list)
     pending: frozenset[int] = frozenset()
+    missing: Mapping[int, list[str]] = field(default_factory=dict)
 
     def status(self, row: Decision) -> str:
         """Whether a decision is in force, or which other one is the reason that it is not."""
@@ -47,7 +50,7 @@ class DecisionList:
         return [
             {
                 **row._asdict(), "members": list(row.members), "status": self.status(row),
-                "applied": row.number not in self.pending,
+                "applied": row.number not in self.pending, "missing": self.missing.get(row.number, []),
             }
             for row in self.rows
         ]  # fmt: skip
@@ -65,10 +68,17 @@ class DecisionList:
         for row in self.rows:
             what = f"undo {row.undoes}" if row.undoes is not None else what_was_said(row)
             status = self.status(row) + (", not yet applied" if row.number in self.pending else "")
+            if lacking := self.missing.get(row.number):
+                status += f", but the result has no {' and no '.join(lacking)}"
             yield "\t".join(map(printable, (str(row.number), row.time, row.user, status, what, row.reason)))
         yield f"{counted(len(self.state.active), 'decision')} in force, of {counted(len(self.rows), 'row')}"
         if self.pending:
             yield f"{counted(len(self.pending), 'row')} not yet applied; homonym update RESULT does that"
+        if self.missing:
+            yield (
+                f"{counted(len(self.missing), 'decision')} without effect until documents that the result lacks come "
+                "again; those that you do not want any more can be undone"
+            )
 
 
 def decisions(
@@ -91,6 +101,7 @@ def decisions(
     from homonym.corpus.decision_state import decision_state
     from homonym.corpus.decision_store import add_decisions, add_undo, read_decisions
     from homonym.corpus.decision_tables import export_decisions, import_decisions, not_decided_yet
+    from homonym.corpus.decision_targets import missing_targets
 
     folder = require_result(result, MENTIONS)
     output = _export_path(export, folder, table)
@@ -108,7 +119,8 @@ def decisions(
     if output:
         export_decisions(output, state)
     warnings = [overruled_sentence(one) for one in state.overruled.values()]
-    return DecisionList(rows, state, imported, known, warnings, pending_rows(folder, rows, state))
+    pending, missing = pending_rows(folder, rows, state), missing_targets(folder, state.active)
+    return DecisionList(rows, state, imported, known, warnings, pending, missing)
 
 
 def _export_path(export: str | Path | None, folder: Path, table: str | Path | None) -> Path | None:

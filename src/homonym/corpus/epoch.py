@@ -38,7 +38,6 @@ from homonym.io.result_directory import (
     CORPUS,
     DOCUMENTS,
     FILES,
-    FREQUENCIES,
     LOG,
     MARKER,
     MENTIONS,
@@ -219,21 +218,15 @@ def read_epoch(result: Path) -> Epoch:
     return Epoch(load_settings(result), confidence, pairs)
 
 
-def add_features(folder: Path, features: pa.Table) -> None:
+def add_features(statistics: ResultStatistics, features: pa.Table) -> None:
     """Add the occurrences of features that the statistics of an epoch lack; `features` are those of a part."""
-    mass = ResultStatistics.read(folder).mass
+    number, place = statistics.numbers(features["type"], features["feature"])
+    lacking = features.filter(pa.array((number < 0) & (place >= 0)))  # without those of types that have no weight
     sums: dict[tuple[str, str], float] = {}
-    rows = zip(*(features[name].to_pylist() for name in ("type", "feature", "count", "holders")), strict=True)
+    rows = zip(*(lacking[name].to_pylist() for name in ("type", "feature", "count", "holders")), strict=True)
     for kind, name, count, holders in rows:
-        if kind in mass:
-            sums[kind, name] = sums.get((kind, name), 0.0) + count * holders
-    if not sums:
-        return
-    names = pa.array(sorted({name for _, name in sums}), pa.string())
-    known = look_up(folder / FREQUENCIES, "feature", names, ["type", "feature"]).to_pydict()
-    for key in zip(known["type"], known["feature"], strict=True):
-        sums.pop(key, None)
-    add_counts(folder, sums)
+        sums[kind, name] = sums.get((kind, name), 0.0) + count * holders
+    add_counts(statistics.folder, sums)
 
 
 def add_counts(folder: Path, counts: Mapping[tuple[str, str], float]) -> None:

@@ -6,6 +6,7 @@ what a result has. The update that begins an epoch puts all documents in order a
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -183,30 +184,58 @@ Change = Callable[[pa.Table], pa.Table]
 def _merged(
     path: Path, order: Sequence[str], gone: pa.Array, added: pa.Table, change: Change | None
 ) -> Iterator[pa.Table]:
-    """The rows of a file that stay, merged with further rows, in order."""
-    sorting, done = [(one, "ascending") for one in order], 0
+    """The rows of a file that stay, merged with further rows, in order; the keys of all further rows are in `gone`."""
+    key, done = order[0], 0
     with reading_result_file(path) as plain, pq.ParquetFile(plain, page_checksum_verification=True) as file:
-        first = _groups_in_order(file, order[0])
-        others = _kept(file.read_row_groups(range(first, file.num_row_groups)), order[0], gone, change)
-        added = pa.concat_tables([added, others.cast(added.schema)]).sort_by(sorting)
-        keys = np.array([key.encode() for key in added[order[0]].to_pylist()], object)
+        first = _groups_in_order(file, key)
+        others = _without(file.read_row_groups(range(first, file.num_row_groups)), key, gone)
+        others = change(others) if change else others
+        added = pa.concat_tables([added, others.cast(added.schema)]).sort_by([(one, "ascending") for one in order])
+        keys = added[key].to_pylist()
         for number in range(first):
-            kept = _kept(file.read_row_group(number), order[0], gone, change)
-            if not len(kept):
-                continue
-            last = kept[order[0]][-1].as_py().encode()
-            end = done + int(np.searchsorted(keys[done:], last))
-            if end > done:
-                together = pa.concat_tables([kept, added.slice(done, end - done)])
-                kept, done = together.sort_by(sorting), end
-            yield kept
+            table = file.read_row_group(number)
+            table = change(table) if change else table
+            limits = column_limits(file, number, key)
+            end = bisect_right(keys, limits[1].decode(), done) if limits else done
+            yield _with_rows(table, key, gone, added.slice(done, end - done))
+            done = end
     if done < len(added):
         yield added.slice(done)
 
 
-def _kept(table: pa.Table, key: str, gone: pa.Array, change: Change | None) -> pa.Table:
-    kept = table.filter(pc.invert(pc.is_in(table[key], gone))) if len(gone) else table
-    return change(kept) if change else kept
+def _without(table: pa.Table, key: str, gone: pa.Array) -> pa.Table:
+    return table.filter(pc.invert(pc.is_in(table[key], gone))) if len(gone) else table
+
+
+def _with_rows(table: pa.Table, key: str, gone: pa.Array, added: pa.Table) -> pa.Table:
+    """A table in the order of a key without some keys, and with the rows of others, which it does not have then.
+
+    The table is cut at the few places where rows come or leave: rows in between are not compared, and are copied once.
+
+    >>> table = pa.table({"key": ["a", "a", "b", "d"], "row": [1, 2, 3, 4]})
+    >>> rows = _with_rows(table, "key", pa.array(["b", "c", "d"]), pa.table({"key": ["b", "b", "c"], "row": [5, 6, 7]}))
+    >>> rows.to_pydict()
+    {'key': ['a', 'a', 'b', 'b', 'c'], 'row': [1, 2, 5, 6, 7]}
+    """
+    keys, begin = _runs(table[key])
+    leaves = np.flatnonzero(pc.is_in(keys, gone).to_numpy(zero_copy_only=False)).tolist()
+    cuts = [(begin[run], begin[run + 1], 0, 0) for run in leaves]
+    own, first = _runs(added[key])
+    known = keys.to_pylist() if len(own) else []
+    for number, value in enumerate(own.to_pylist()):
+        row = begin[bisect_left(known, value)]
+        cuts.append((row, row, first[number], first[number + 1]))
+    pieces, done = list[pa.Table](), 0
+    for row, following, one, last in sorted(cuts):
+        pieces += [table.slice(done, row - done), added.slice(one, last - one)]
+        done = following
+    return pa.concat_tables([*(piece for piece in pieces if len(piece)), table.slice(done)])
+
+
+def _runs(column: pa.ChunkedArray) -> tuple[pa.Array, list[int]]:
+    """The values of a column, one for equal values that follow each other; and where they begin, with the end."""
+    runs = pc.run_end_encode(column.combine_chunks(), run_end_type=pa.int64())
+    return runs.values, [0, *runs.run_ends.to_pylist()]
 
 
 def _groups_in_order(file: pq.ParquetFile, key: str) -> int:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,9 @@ BATCHES_AT_ONCE = 8
 ORDER = [("block", "ascending"), ("document_id", "ascending"), ("position", "ascending"), ("mention_id", "ascending")]
 
 
+_NO_IDENTIFIERS: Mapping[str, str] = MappingProxyType({})
+
+
 @dataclass
 class TouchedBlocks:
     """The mentions of the blocks that an update works on.
@@ -133,7 +137,7 @@ class UpdatePlan:
     known_ids: pa.Table
     threads: int = 1
     # The identifiers of mentions by kind, filled where documents are read anyway.
-    identifiers: dict[str, dict[str, str]] = field(default_factory=dict)
+    identifiers: dict[str, Mapping[str, str]] = field(default_factory=dict)
     # For files of which most was copied, the number of bytes from the beginning that have not changed.
     copied: dict[str, int] = field(default_factory=dict)
 
@@ -142,10 +146,15 @@ class UpdatePlan:
         """The tables of a part for new and changed documents."""
         return extract_records(self.changes.rows["record"], self.epoch.settings)
 
+    @cached_property
+    def statistics(self) -> ResultStatistics:
+        """The frequencies of the epoch, read once: they are used for new documents and for all batches of blocks."""
+        return ResultStatistics.read(self.folder)
+
     def new_bags(self) -> pa.Table:
         """What a result stores of the features of new and changed documents."""
         document_id = self.changes.rows["document_id"].combine_chunks()
-        return rows_of_part(self.new_part, document_id, ResultStatistics.read(self.result))
+        return rows_of_part(self.new_part, document_id, self.statistics)
 
 
 def touched_blocks(plan: UpdatePlan) -> TouchedBlocks:
@@ -188,7 +197,7 @@ def _new_rows(plan: UpdatePlan) -> pa.Table:
     """The rows of the mentions of new and changed documents; they have no author yet."""
     if not len(plan.changes.rows):
         return nullable_rows(MENTION_ROWS.empty_table())
-    add_features(plan.folder, plan.new_part["features"])
+    add_features(plan.statistics, plan.new_part["features"])
     return _without_authors(plan.new_part["mentions"])
 
 
@@ -410,13 +419,15 @@ def _links(plan: UpdatePlan, rows: pa.Table, authors: set[str]) -> BlockLinks:
     return find_links(plan.result, blocks, authors)
 
 
-def _identifiers(found: ClusteredRows) -> dict[str, dict[str, str]]:
-    """The identifiers of all mentions of some blocks."""
+def _identifiers(found: ClusteredRows) -> dict[str, Mapping[str, str]]:
+    """The identifiers of all mentions of some blocks; most mentions have none, and share one empty mapping."""
     mention_ids = found.rows["mention_id"].to_pylist()
-    known: dict[str, dict[str, str]] = {mention: {} for mention in mention_ids}
-    for row in found.encoded.identifiers().to_pylist():
-        known[mention_ids[row["place"]]][row["kind"]] = row["id"]
-    return known
+    known: dict[str, Mapping[str, str]] = dict.fromkeys(mention_ids, _NO_IDENTIFIERS)
+    rows = found.encoded.identifiers()
+    own: dict[str, dict[str, str]] = defaultdict(dict)
+    for place, kind, value in zip(*(rows[name].to_pylist() for name in ("place", "kind", "id")), strict=True):
+        own[mention_ids[place]][kind] = value
+    return known | own
 
 
 def _batches(plan: UpdatePlan, rows: pa.Table) -> Iterator[tuple[pa.Table, DocumentBags]]:
@@ -425,7 +436,7 @@ def _batches(plan: UpdatePlan, rows: pa.Table) -> Iterator[tuple[pa.Table, Docum
     for first in range(0, len(batches), BATCHES_AT_ONCE):
         some = batches[first : first + BATCHES_AT_ONCE]
         documents = pa.chunked_array([one for batch in some for one in batch["document_id"].chunks], pa.string())
-        bags = DocumentBags.read(plan.folder, documents, plan.epoch.settings)
+        bags = DocumentBags.read(plan.folder, documents, plan.epoch.settings, plan.statistics)
         yield from ((batch, bags) for batch in some)
 
 
@@ -529,6 +540,8 @@ def _united(plan: UpdatePlan, rows: pa.Table, group: Integers, chosen: NDArray[n
 
 def _with_united(rows: pa.Table, united: UnitedAuthors) -> pa.Table:
     """The rows with the constraints and the mean confidence of authors of several blocks."""
+    if not len(united.rows):
+        return rows
     for name in ("constraint", "author_confidence"):
         column = rows[name].to_pylist()
         for place, value in zip(united.rows["place"].to_pylist(), united.rows[name].to_pylist(), strict=True):
@@ -825,7 +838,8 @@ def _most(counts: Counter[str]) -> str | None:
 def write_changed_tables(plan: UpdatePlan, touched: TouchedBlocks) -> int:
     """Write the tables of mentions and authors, and the undecided rows; returns the number of changed authors."""
     folder = plan.folder
-    replace_rows(plan.result, folder, MENTIONS, touched.blocks, touched.shown)
+    if touched.is_changed:
+        replace_rows(plan.result, folder, MENTIONS, touched.blocks, touched.shown)
     write_undecided(folder, touched.base, touched.shown)
     return write_changed_authors(plan, touched.former, touched.shown)
 

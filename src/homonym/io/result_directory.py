@@ -199,7 +199,8 @@ def written_directory(path: Path) -> Iterator[Path]:
 def changed_directory(path: Path, state: ResultState | None = None) -> Iterator[Path]:
     """A copy of a result directory to change, which replaces the result if the block succeeds; else it is removed.
 
-    Fails if the result is no longer in the given state, so that an update never undoes another one.
+    Fails if the result is no longer in the given state, so that an update never undoes another one. If no file of the
+    copy was changed, the result stays as it is.
 
     Files are hard links, so a file must be replaced and never changed in place. New files must be on the disk. Whoever
     looks at `path` sees either the old files or the new ones: both directories change their names in one step where the
@@ -215,6 +216,8 @@ def changed_directory(path: Path, state: ResultState | None = None) -> Iterator[
                 (folder / MARKER).unlink()
                 _write_marker(folder)
             yield folder
+            if _has_same_files(folder, target):
+                return
             with locked_decisions(target):
                 if state is not None:
                     require_state(path, state)
@@ -227,7 +230,25 @@ def changed_directory(path: Path, state: ResultState | None = None) -> Iterator[
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was changed.") from error
     except (InputError, OutputError) as error:  # about a file in the temporary directory
-        raise type(error)(str(error).replace(str(folder), str(path))) from error
+        text = str(error).replace(str(folder), str(path)).replace("nothing was kept", "the result is as before")
+        raise type(error)(text) from error
+
+
+def _has_same_files(folder: Path, target: Path) -> bool:
+    """Whether the files of a copy are still those of the result, and none is missing; copied files are others."""
+    own, others = (
+        {entry.name: entry.inode() for entry in os.scandir(one) if _is_linked(entry)} for one in (folder, target)
+    )
+    return own == others
+
+
+def _is_linked(entry: os.DirEntry[str]) -> bool:
+    """Whether a file of a result gets a second name in a copy at once.
+
+    Decisions come later, because users may add some until the directories are swapped.
+    """
+    is_own = ".partial." not in entry.name and not entry.name.startswith(DECISIONS)
+    return is_own and entry.is_file(follow_symlinks=False)
 
 
 def _write_marker(folder: Path) -> None:
@@ -263,13 +284,8 @@ def require_state(path: Path, state: ResultState) -> None:
 
 
 def _link_files(target: Path, folder: Path) -> None:
-    """Give all files of a result a second name; directories of the user stay where they are.
-
-    Decisions come later, because users may add some until the directories are swapped.
-    """
-    for entry in os.scandir(target):
-        if not entry.is_file(follow_symlinks=False) or ".partial." in entry.name or entry.name.startswith(DECISIONS):
-            continue
+    """Give all files of a result a second name; directories of the user stay where they are."""
+    for entry in filter(_is_linked, os.scandir(target)):
         link_or_copy(entry.path, folder / entry.name)
 
 
