@@ -139,6 +139,7 @@ def apply_decisions(
     original: dict[int, str | None] = {row: ids[row] for row in part_of}
     for claims in (usable, original):
         _leave_ids(claims, part_of, decided, place, mention_ids, alone)
+    _return_ids(usable, original, part_of, pairs, alone)
     kept = _kept_ids(part_of, usable, original)
     sources = {row: {ids[row], shown.get(mention_ids[row], ids[row])} for row in part_of}
     _name_parts(part_of, kept, ids, rows["block"].to_pylist(), mention_ids, year, given, sources)
@@ -183,13 +184,46 @@ def _leave_ids(
             usable[row] = None
 
 
+def _return_ids(
+    usable: dict[int, str | None],
+    original: Mapping[int, str | None],
+    part_of: Mapping[int, int],
+    pairs: Iterable[Pair],
+    alone: Sequence[int],
+) -> None:
+    """Let an id that only a wrong record shows return to the other rows of its undecided author.
+
+    These rows may have been wrong records themselves that are so no more. Parts with a row that users call different
+    from the wrong record are other people, and keep the id that they have.
+    """
+    wrong = {row: one for row in alone if (one := usable[row]) is not None}
+    if not wrong:
+        return
+    apart: dict[int, set[int]] = defaultdict(set)
+    for a, b, same in pairs:
+        if not same and a in part_of and b in part_of:
+            apart[a].add(part_of[b])
+            apart[b].add(part_of[a])
+    claimed: dict[str | None, list[int]] = defaultdict(list)
+    for row in original.keys() - {*alone}:
+        claimed[original[row]].append(row)
+    for row, one in wrong.items():
+        others = [other for other in claimed.get(one, ()) if part_of[other] not in apart[row]]
+        if others:
+            usable[row] = None
+            usable.update(dict.fromkeys(others, one))
+
+
 def _kept_ids(
     part_of: Mapping[int, int], usable: Mapping[int, str | None], original: Mapping[int, str | None]
 ) -> dict[int, str]:
-    """The id that each part keeps: one that it was shown under, else the `original` one of an undecided author."""
+    """The id that each part keeps: one that it was shown under, else the `original` one of an undecided author.
+
+    Rows that are shown under an id of their own, which no undecided author has, do not claim the original one.
+    """
     kept = _ids_of_largest_parts(part_of, usable)
-    used = {*kept.values()}
-    free = {row: None if one in used else one for row, one in original.items()}
+    used, undecided = {*kept.values()}, {*original.values(), None}
+    free = {row: None if one in used or usable[row] not in undecided else one for row, one in original.items()}
     return _ids_of_largest_parts(part_of, free) | kept
 
 
