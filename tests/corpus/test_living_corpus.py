@@ -166,6 +166,42 @@ class LivingCorpus(RuleBasedStateMachine):
             self.wrong[done.decision.number] = int(document_id[1:])
             self._update([])
 
+    @rule(data=st.data(), at_once=st.booleans(), same_is_undone=st.booleans())
+    def undo_of_one_of_two_decisions_is_as_without_it(
+        self, data: st.DataObject, at_once: bool, same_is_undone: bool
+    ) -> None:
+        """In copies of the result: two authors are joined, and a record of one of them is wrong."""
+        found, free = authors(self.result), self.mentions(data)
+        joined = data.draw(st.sampled_from(sorted(free))) if free else None
+        others = [one for one in free if joined and found[one] == found[joined] and one[:5] != joined[:5]]
+        partners = [one for one in free if joined and found[one] != found[joined]]
+        if joined is None or not others or not partners:
+            return
+        partner, wrong = (data.draw(st.sampled_from(some)) for some in (partners, others))
+        made = [("same", joined, partner), ("wrong-record", wrong[:5], None)]
+        if partner[:5] == wrong[:5]:
+            return  # the wrong record overrules the older decision
+        copies = [Path(shutil.copytree(self.result, self.folder / name)) for name in ("both", "one")]
+        both = [decide(copies[0], kind, a, b, reason="known", user="ann").decision.number for kind, a, b in made[:1]]
+        if not at_once:
+            update(copies[0])
+        both += [decide(copies[0], kind, a, b, reason="known", user="ann").decision.number for kind, a, b in made[1:]]
+        update(copies[0])
+        after = authors(copies[0])
+        for mention, author in after.items():
+            if mention[:5] == wrong[:5]:
+                assert author not in {found[one] for one in found if one[:5] != wrong[:5]}
+        add_undo(copies[0], both[0 if same_is_undone else 1], user="ann", reason="")
+        update(copies[0])
+        kind, a, b = made[1 if same_is_undone else 0]
+        decide(copies[1], kind, a, b, reason="known", user="ann")
+        update(copies[1])
+        for name in ("mentions", "authors"):
+            assert rows(copies[0], name) == rows(copies[1], name)
+        assert check(copies[0]).problems == []
+        for copy in copies:
+            shutil.rmtree(copy)
+
     @precondition(lambda self: self.decided())
     @rule(data=st.data())
     def undo(self, data: st.DataObject) -> None:
