@@ -253,8 +253,12 @@ class LivingCorpus(RuleBasedStateMachine):
         found = list(events(self.result))
         new_events = found[self.event_count :]
         assert [one["number"] for one in found] == list(range(1, len(found) + 1))
-        named = {one["author_id"]: one for one in new_events if one["kind"] != "moved"}
+        named = {one["author_id"]: one for one in new_events if one["kind"] not in {"moved", "grown"}}
         before = set(self.before.values())
+        grown = {(one["mention_id"], one["author_id"]) for one in new_events if one["kind"] == "grown"}
+        assert all(after[mention] == author in before for mention, author in grown)
+        new = {mention for mention, author in after.items() if mention not in self.before and author in before}
+        assert new <= {mention for mention, _ in grown}
         assert before - now <= named.keys()
         assert now - before <= named.keys()
         assert all(named[one]["kind"] in {"merged", "retired"} for one in before - now)

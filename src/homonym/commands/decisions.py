@@ -22,6 +22,7 @@ class DecisionList:
 
     `imported` is the number of decisions that were added from a table, `known` that of rows which were decided so
     already. `pending` are the numbers of rows that the last update does not know, or knew with another status.
+    `exported` is the file that those in force were written to, if any.
     """
 
     rows: list[Decision]
@@ -30,6 +31,7 @@ class DecisionList:
     known: int = 0
     warnings: list[str] = field(default_factory=list)
     pending: frozenset[int] = frozenset()
+    exported: Path | None = None
 
     def status(self, row: Decision) -> str:
         """Whether a decision is in force, or which other one is the reason that it is not."""
@@ -108,7 +110,7 @@ def decisions(
     if output:
         export_decisions(output, state)
     warnings = [overruled_sentence(one) for one in state.overruled.values()]
-    return DecisionList(rows, state, imported, known, warnings, pending_rows(folder, rows, state))
+    return DecisionList(rows, state, imported, known, warnings, pending_rows(folder, rows, state), output)
 
 
 def _export_path(export: str | Path | None, folder: Path, table: str | Path | None) -> Path | None:
