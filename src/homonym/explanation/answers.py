@@ -249,7 +249,8 @@ class BlockExplainer:
         author_id = self.author_id[self._members(label)[0]]
         elsewhere = self.causes.mentions_elsewhere(author_id, self.name)
         given = self.causes.given_name(one.mention_id for one in (*members, *elsewhere))
-        return ExplainedAuthor(author_id, given or forms[0], tuple(ordered), elsewhere=elsewhere)
+        name = given or self.causes.names.get(author_id) or forms[0]
+        return ExplainedAuthor(author_id, name, tuple(ordered), elsewhere=elsewhere)
 
     def _tree_merges(self, clusters: Sequence[int]) -> tuple[TreeMerge, ...]:
         author_of = {label: self.author_id[self._members(label)[0]] for label in clusters}
