@@ -167,40 +167,51 @@ class LivingCorpus(RuleBasedStateMachine):
             self._update([])
 
     @rule(data=st.data(), at_once=st.booleans(), same_is_undone=st.booleans())
-    def undo_of_one_of_two_decisions_is_as_without_it(
-        self, data: st.DataObject, at_once: bool, same_is_undone: bool
-    ) -> None:
-        """In copies of the result: two authors are joined, and a record of one of them is wrong."""
+    def undo_one_of_two_decisions(self, data: st.DataObject, at_once: bool, same_is_undone: bool) -> None:
+        """In a copy of the result two authors are joined, and a record of one of them is wrong; one is undone."""
         found, free = authors(self.result), self.mentions(data)
-        joined = data.draw(st.sampled_from(sorted(free))) if free else None
-        others = [one for one in free if joined and found[one] == found[joined] and one[:5] != joined[:5]]
-        partners = [one for one in free if joined and found[one] != found[joined]]
-        if joined is None or not others or not partners:
+        chosen = self._two_authors_and_a_record(data, found, free)
+        if chosen is None:
             return
-        partner, wrong = (data.draw(st.sampled_from(some)) for some in (partners, others))
+        joined, partner, wrong = chosen
         made = [("same", joined, partner), ("wrong-record", wrong[:5], None)]
-        if partner[:5] == wrong[:5]:
-            return  # the wrong record overrules the older decision
-        copies = [Path(shutil.copytree(self.result, self.folder / name)) for name in ("both", "one")]
-        both = [decide(copies[0], kind, a, b, reason="known", user="ann").decision.number for kind, a, b in made[:1]]
+        both, one = (Path(shutil.copytree(self.result, self.folder / name)) for name in ("both", "one"))
+        numbers = [self._decide(both, *made[0])]
         if not at_once:
-            update(copies[0])
-        both += [decide(copies[0], kind, a, b, reason="known", user="ann").decision.number for kind, a, b in made[1:]]
-        update(copies[0])
-        after = authors(copies[0])
-        for mention, author in after.items():
-            if mention[:5] == wrong[:5]:
-                assert author not in {found[one] for one in found if one[:5] != wrong[:5]}
-        add_undo(copies[0], both[0 if same_is_undone else 1], user="ann", reason="")
-        update(copies[0])
-        kind, a, b = made[1 if same_is_undone else 0]
-        decide(copies[1], kind, a, b, reason="known", user="ann")
-        update(copies[1])
-        for name in ("mentions", "authors"):
-            assert rows(copies[0], name) == rows(copies[1], name)
-        assert check(copies[0]).problems == []
-        for copy in copies:
+            update(both)
+        numbers.append(self._decide(both, *made[1]))
+        update(both)
+        kept = {author for mention, author in found.items() if mention[:5] != wrong[:5]}
+        assert kept.isdisjoint(author for mention, author in authors(both).items() if mention[:5] == wrong[:5])
+        add_undo(both, numbers[0 if same_is_undone else 1], user="ann", reason="")
+        self._decide(one, *made[1 if same_is_undone else 0])
+        for copy in (both, one):
+            update(copy)
+            assert check(copy).problems == []
+        if same_is_undone:
+            assert all(rows(both, name) == rows(one, name) for name in ("mentions", "authors"))
+        pairs = {*zip(authors(both).values(), authors(one).values(), strict=True)}
+        assert len(pairs) == len({first for first, _ in pairs}) == len({second for _, second in pairs})
+        for copy in (both, one):
             shutil.rmtree(copy)
+
+    def _two_authors_and_a_record(
+        self, data: st.DataObject, found: dict[str, str], free: list[str]
+    ) -> tuple[str, str, str] | None:
+        """Mentions of two authors that no decision is about, and another mention of the first author."""
+        decided = {author for mention, author in found.items() if int(mention[1:5]) in self.decided()}
+        free = [mention for mention in free if found[mention] not in decided]
+        for joined in data.draw(st.permutations(free)) if free else ():
+            partners = [one for one in free if found[one] != found[joined]]
+            others = [one for one in free if found[one] == found[joined] and one[:5] != joined[:5]]
+            for wrong in others:
+                if partners := [one for one in partners if one[:5] != wrong[:5]]:
+                    return joined, data.draw(st.sampled_from(partners)), wrong
+        return None
+
+    @staticmethod
+    def _decide(result: Path, kind: str, a: str, b: str | None) -> int:
+        return decide(result, kind, a, b, reason="known", user="ann").decision.number
 
     @precondition(lambda self: self.decided())
     @rule(data=st.data())
