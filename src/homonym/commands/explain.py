@@ -145,6 +145,7 @@ def _find(folder: Path, settings: Settings, what: str) -> _Subject:
     """The mentions that a question is about; fails if there are none, or several that it might mean."""
     import pyarrow as pa
 
+    from homonym.corpus.decision_targets import unknown_position
     from homonym.corpus.ids import retired_text
     from homonym.io.tables import look_up
 
@@ -161,8 +162,8 @@ def _find(folder: Path, settings: Settings, what: str) -> _Subject:
     rows = look_up(path, "mention_id", pa.array([text]), ["mention_id", "block"])
     if len(rows):
         return _Subject(rows["block"][0].as_py(), [text], mention=text)
-    if no_position := _unknown_position(path, text):
-        raise InputError(no_position)
+    if problem := unknown_position(folder, text):
+        raise InputError(problem)
     rows = look_up(path, "document_id", pa.array([text]), ["mention_id", "name"])
     if len(rows):
         listed = _listed([f"{row['mention_id']} ({row['name']})" for row in rows.to_pylist()])
@@ -291,25 +292,6 @@ def _blocks_with_name(path: Path, text: str, is_same: Callable[[str], bool]) -> 
     word = max(parse_name(text).surname.lower().split(), key=len, default="")
     query = "SELECT DISTINCT block, name FROM {} WHERE contains(lower(strip_accents(name)), ?) ORDER BY block"
     return list(dict.fromkeys(block for block, name in _query(path, query, word) if is_same(name)))
-
-
-def _unknown_position(path: Path, text: str) -> str | None:
-    """What is wrong with the id of a mention whose document exists, but has no author at this position."""
-    import pyarrow as pa
-
-    from homonym.io.tables import look_up
-
-    document, _, position = text.rpartition("#")
-    if not position.isdecimal():
-        return None
-    rows = look_up(path, "document_id", pa.array([document]), ["mention_id", "position", "name"]).to_pylist()
-    if not rows:
-        return None
-    rows.sort(key=lambda row: row["position"])
-    listed = _listed([f"{row['mention_id']} ({row['name']})" for row in rows])
-    first, last = rows[0]["position"], rows[-1]["position"]
-    places = f"authors #{first} to #{last}" if first < last else f"the author #{first} only"
-    return f"{document!r} has {places}, and no #{position}: {listed}."
 
 
 def _why_redirected(folder: Path, *ids: str) -> tuple[str, ...]:
