@@ -57,10 +57,11 @@ AUTHOR_SUMMARIES = pa.schema(
 )
 """The authors of a result directory, authors.parquet: one row per author, ordered by author_id.
 
-`name` is the most complete form of the name, of equally complete ones the most frequent. Lists are ordered by count,
-then by text. `variants` has all forms of the name, with the number of mentions; `ids` all identifiers, with the number
-of mentions; `affiliations` the ten on most mentions; `coauthors` the ten with most common documents, of which those
-with more than a hundred authors are not counted. `documents` is the number of distinct documents.
+`name` is the most complete form of the name that most mentions do not contradict, of equally complete ones the most
+frequent. Lists are ordered by count, then by text. `variants` has all forms of the name, with the number of mentions;
+`ids` all identifiers, with the number of mentions; `affiliations` the ten on most mentions; `coauthors` the ten with
+most common documents, of which those with more than a hundred authors are not counted. `documents` is the number of
+distinct documents.
 """
 
 DOCUMENTS = pa.schema(
@@ -179,6 +180,7 @@ EVENT_ROWS = pa.schema(
 `time` is UTC, `update` the number of the update. The kinds are:
 
 - created: a new author;
+- grown: the author `author_id`, which was known, has the new mention `mention_id`;
 - merged: `author_id` is now a redirect to `other_id`;
 - split: `author_id` is new, and its mentions were those of `other_id`;
 - moved: the mention `mention_id` left `other_id` for `author_id`, and no other event says so;

@@ -19,7 +19,7 @@ from homonym.names.parse import encode_name, parse_name
 from homonym.schema import AUTHOR_SUMMARIES, DOCUMENTS
 from tests.support.profiles import examples
 
-NAMES = ["Doe, J.", "Doe, Jane", "DOE, JANE", "Doe, Jane W.", "Döe, Jane", "Doe", None]
+NAMES = ["Doe, J.", "Doe, Jane", "DOE, JANE", "Doe, Jane W.", "Doe, Jo Ann", "Döe, Jane", "Doe", None]
 PLACES = ["MIT", "Ünï", "a"]
 
 MENTIONS = st.lists(
@@ -43,6 +43,17 @@ def completeness_of(name: str | None) -> int:
     return completeness(pa.array([encoded], pa.string()))[0].as_py() or 0
 
 
+def initials_of(name: str | None) -> str:
+    return "".join(word[0] for word in parse_name(name).given[:2]) if name else ""
+
+
+def is_usual(name: str, forms: Counter[str]) -> bool:
+    """Whether most mentions have initials that begin with those of a name, or the reverse."""
+    own = initials_of(name)
+    agreeing = sum(n for other, n in forms.items() if own.startswith(i := initials_of(other)) or i.startswith(own))
+    return 2 * agreeing > forms.total()
+
+
 def by_count(values: list[Any], most: int | None = None) -> list[tuple[Any, int]]:
     return sorted(Counter(values).items(), key=lambda item: (-item[1], item[0]))[:most]
 
@@ -55,7 +66,9 @@ def literal(mentions: list[dict[str, Any]], most: int, largest: int) -> list[dic
     display = {}
     for author, group in groups.items():
         forms = Counter(mention["name"] for mention in group if mention["name"])
-        display[author] = max(forms, key=lambda name: (completeness_of(name), forms[name], name), default=None)
+        display[author] = max(
+            forms, key=lambda name: (is_usual(name, forms), completeness_of(name), forms[name], name), default=None
+        )
     members: dict[str, set[str]] = {}
     for mention in mentions:
         members.setdefault(mention["document_id"], set()).add(mention["author_id"])
@@ -101,7 +114,7 @@ def test_summaries_follow_their_definition(tmp_path_factory: Any, mentions: list
     folder: Path = tmp_path_factory.mktemp("summaries")
     facts = [
         {**mention, "place": place, "position": place, "completeness": completeness_of(mention["name"]),
-         "author_confidence": 0.5}
+         "initials": initials_of(mention["name"]), "author_confidence": 0.5}
         for place, mention in enumerate(mentions)
     ]  # fmt: skip
     ids = id_table([(place, *one) for place, mention in enumerate(mentions) for one in mention["ids"]])

@@ -82,6 +82,7 @@ def test_name_and_wrong_record(result: Path) -> None:
     ("arguments", "message"),
     [
         (("same", "d1#0", "d9#0"), "has no mention and no author 'd9#0'"),
+        (("same", "d1#0", "d1#99"), "and no #99: d1#0 ("),
         (("same", "d1#0", "WANG, W/000000000000"), "has no author 'WANG, W/000000000000'"),
         (("same", "d1", "d2#0"), "'d1' is a document; name one of its mentions: d1#0 (Wang, Wei); d1#1"),
         (("same", "d1#0", "d1#0"), "are the same mention;"),

@@ -103,6 +103,24 @@ def test_says_which_shared_identifiers_were_not_used(tmp_path: Path) -> None:
     assert sentence not in str(explain(again.output, "d1#0", "d2#0"))
 
 
+def test_author_that_only_a_constraint_excludes_is_named_with_the_reason(result: Path) -> None:
+    wine = next(one for one in explain(result, "WANG, W").authors if one.mentions[0].mention_id == "d1#0")
+    (excluded,) = (one for one in wine.reasons if one.startswith("A constraint excludes "))
+    assert re.search(r"Wang, Wenli.+ times the required evidence\. .*Their names exclude each other", excluded)
+
+
+def test_name_is_found_in_blocks_that_the_data_gives(tmp_path: Path) -> None:
+    papers = [paper(n, {"name": "Lei Wang", "block": "Lei Wang"}, ["Roe, A"], "Wine") for n in range(3)]
+    papers.append(paper(7, {"name": "Wang, L"}, ["Poe, B"], "Graphs", year=1950))
+    written = disambiguate(write(tmp_path / "in.jsonl", [*papers, *FILLERS]), tmp_path / "result", Settings(kappa=7))
+    for text in ("Wang, Lei", "Lei Wang"):
+        found = explain(written.output, text)
+        assert (found.block, found.mentions) == ("Lei Wang", 3)
+        (note,) = found.notes
+        assert note.startswith("1 mention of 1 author under the name WANG, L can have this name, too")
+    assert explain(written.output, "WANG, L").mentions == 1
+
+
 def test_surname_alone_means_its_only_name(result: Path) -> None:
     assert explain(result, "wang").block == "WANG, W"
 
@@ -231,6 +249,7 @@ def test_page_names_the_papers_that_were_compared(result: Path, tmp_path: Path) 
         (["WANG, W/000000000000"], "has no name, mention id or author id"),
         (["d1#0", "d1#1"], "only mentions of one name are compared"),
         (["Quixotic, Zoltan"], "'Quixotic, Zoltan'; no name is like it"),
+        (["d1#9"], "'d1' has authors #0 to #2, and no #9: d1#0 (Wang, Wei); d1#1 (Merlot, Anna)"),
         ([" "], "nothing to explain; give a name, a mention id or an author id."),
     ],
 )

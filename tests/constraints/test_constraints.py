@@ -169,6 +169,16 @@ class Literal:
         clash = x.name and y.name and not compatible(parse_name(x.name), parse_name(y.name))
         return kinds | ({"name"} if clash else set())
 
+    def separates(self, i: int, j: int) -> set[str]:
+        """The same, without the names of outliers."""
+        return self.apart(i, j) - ({"name"} if self.is_outlier(i) or self.is_outlier(j) else set())
+
+    def is_outlier(self, i: int) -> bool:
+        """Whether a name contradicts most of the others that it is linked with, of at least two."""
+        others = self.group(i) - {i}
+        clashing = [j for j in others if "name" in self.apart(min(i, j), max(i, j))]
+        return len(others) > 1 and 2 * len(clashing) > len(others)
+
     def closed(self, links: set[tuple[int, int]], before: dict[int, frozenset[int]]) -> dict[int, frozenset[int]]:
         components = dict(before)
         for i, j in links:
@@ -189,14 +199,14 @@ class Literal:
 
     def kept_apart(self) -> list[tuple[int, int, set[str]]]:
         """Separated pairs; a name does not separate must-linked mentions."""
-        return [(i, j, self.apart(i, j)) for i, j in self.inside if self.group(i) != self.group(j)]
+        return [(i, j, self.separates(i, j)) for i, j in self.inside if self.group(i) != self.group(j)]
 
     def column(self, i: int) -> str | None:
         same, apart = set(), set()
         for a, b in self.inside:
             if i in (a, b):
                 same |= self.same(a, b) if self.group(a) == self.group(b) else set()
-                apart |= self.apart(a, b) if self.group(a) != self.group(b) else set()
+                apart |= self.separates(a, b) if self.group(a) != self.group(b) else set()
         order = (*self.trusted, "pair"), (*self.trusted, "document", "name", "pair")
         words = [f"same:{kind}" for kind in order[0] if kind in same]
         return ";".join(words + [f"not:{kind}" for kind in order[1] if kind in apart]) or None
@@ -233,7 +243,7 @@ def test_groups_and_profiles_follow_the_literal_rules(collection: list[Row], sta
         found = constraints.of_blocks(first, last)
         if found is None:
             assert all(literal.group(i) == {i} for i in range(begin, end))
-            assert not any(literal.apart(i, j) for i, j in literal.inside if begin <= i < end)
+            assert not any(literal.separates(i, j) for i, j in literal.inside if begin <= i < end)
             continue
         blocks = [b for b in range(first, last) for _ in range(start[b], start[b + 1])]
         assert found.group.dtype == found.profile.dtype == found.cannot_link.dtype == np.int32
@@ -247,7 +257,7 @@ def test_groups_and_profiles_follow_the_literal_rules(collection: list[Row], sta
             p, q = int(found.profile[i - begin]), int(found.profile[j - begin])
             assert (q in cannot_links[p]) == (p in cannot_links[q])
             if literal.together(i, j):
-                assert (q in cannot_links[p]) == bool(literal.apart(i, j))
+                assert (q in cannot_links[p]) == bool(literal.separates(i, j))
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=40))
@@ -281,6 +291,22 @@ def test_mentions_with_the_same_evidence_share_a_profile() -> None:
     assert len(set(found.profile.tolist())) == 3
     assert constraints.of_blocks(1, 2) is None
     assert constraints.counts.apart == {"name": 2500}
+
+
+def test_name_that_contradicts_those_it_is_linked_with_separates_no_others() -> None:
+    same = {"orcid": ORCIDS[0]}
+    rows = [Row("A", "Doe, Jane E", "a", same), Row("A", "Doe, JE", "b", same), Row("A", "Doe, Julia A", "c", same)]
+    rows += [Row("A", "Doe, JE", "d"), Row("A", "Doe, John", "e")]
+    constraints = constraints_of(rows)
+    assert constraints is not None
+    assert constraints.column.to_pylist() == [
+        "same:orcid;not:name", "same:orcid", "same:orcid", None, "not:name",
+    ]  # fmt: skip
+    (conflict,) = constraints.conflicts
+    assert conflict.kind == "name"
+    two = constraints_of([rows[0], rows[2], rows[3]])
+    assert two is not None
+    assert two.column.to_pylist() == ["same:orcid", "same:orcid;not:name", "not:name"], "either of two may be right"
 
 
 def test_only_enabled_constraints_are_found() -> None:
@@ -460,7 +486,7 @@ def test_no_run_violates_a_constraint(
     for i, j in literal.inside:
         if literal.group(i) == literal.group(j):
             assert author[i] == author[j], "must-linked mentions are one author"
-        elif literal.apart(i, j):
+        elif literal.separates(i, j):
             assert author[i] != author[j], "mentions with a cannot-link are not, not even through a third mention"
     conflicts = {(kind, len(component)) for kind, component in literal.conflicts()}
     assert {

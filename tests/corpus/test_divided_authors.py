@@ -83,7 +83,7 @@ def test_assign_keeps_it_and_gives_it_the_new_papers_of_one_person(result: Path,
     assert authors_of(result, NEW_COINS) == {both}
     (cells,) = authors_of(result, NEW_CELLS)
     assert cells != both
-    assert {one["kind"] for one in events(result)} == {"created"}
+    assert {one["kind"] for one in events(result)} == {"created", "grown"}
 
 
 def test_grow_does_not_divide_an_author_that_users_have_made_decisions_about(result: Path, tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_assign_changes_no_old_author_when_an_epoch_begins(result: Path, tmp_pat
     done = update(result, new_file(tmp_path, FIRST, FIRST))
     assert done.epoch == 2
     assert done.mentions["other author"] == 0
-    assert done.events.keys() <= {"created"}
+    assert done.events.keys() <= {"created", "grown"}
     after = authors(result)
     assert {mention: after[mention] for mention in before} == before
     require_consistent(result)

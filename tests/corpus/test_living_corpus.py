@@ -166,6 +166,53 @@ class LivingCorpus(RuleBasedStateMachine):
             self.wrong[done.decision.number] = int(document_id[1:])
             self._update([])
 
+    @rule(data=st.data(), at_once=st.booleans(), same_is_undone=st.booleans())
+    def undo_one_of_two_decisions(self, data: st.DataObject, at_once: bool, same_is_undone: bool) -> None:
+        """In a copy of the result two authors are joined, and a record of one of them is wrong; one is undone."""
+        found, free = authors(self.result), self.mentions(data)
+        chosen = self._two_authors_and_a_record(data, found, free)
+        if chosen is None:
+            return
+        joined, partner, wrong = chosen
+        made = [("same", joined, partner), ("wrong-record", wrong[:5], None)]
+        both, one = (Path(shutil.copytree(self.result, self.folder / name)) for name in ("both", "one"))
+        numbers = [self._decide(both, *made[0])]
+        if not at_once:
+            update(both)
+        numbers.append(self._decide(both, *made[1]))
+        update(both)
+        kept = {author for mention, author in found.items() if mention[:5] != wrong[:5]}
+        assert kept.isdisjoint(author for mention, author in authors(both).items() if mention[:5] == wrong[:5])
+        add_undo(both, numbers[0 if same_is_undone else 1], user="ann", reason="")
+        self._decide(one, *made[1 if same_is_undone else 0])
+        for copy in (both, one):
+            update(copy)
+            assert check(copy).problems == []
+        if same_is_undone:
+            assert all(rows(both, name) == rows(one, name) for name in ("mentions", "authors"))
+        pairs = {*zip(authors(both).values(), authors(one).values(), strict=True)}
+        assert len(pairs) == len({first for first, _ in pairs}) == len({second for _, second in pairs})
+        for copy in (both, one):
+            shutil.rmtree(copy)
+
+    def _two_authors_and_a_record(
+        self, data: st.DataObject, found: dict[str, str], free: list[str]
+    ) -> tuple[str, str, str] | None:
+        """Mentions of two authors that no decision is about, and another mention of the first author."""
+        decided = {author for mention, author in found.items() if int(mention[1:5]) in self.decided()}
+        free = [mention for mention in free if found[mention] not in decided]
+        for joined in data.draw(st.permutations(free)) if free else ():
+            partners = [one for one in free if found[one] != found[joined]]
+            others = [one for one in free if found[one] == found[joined] and one[:5] != joined[:5]]
+            for wrong in others:
+                if partners := [one for one in partners if one[:5] != wrong[:5]]:
+                    return joined, data.draw(st.sampled_from(partners)), wrong
+        return None
+
+    @staticmethod
+    def _decide(result: Path, kind: str, a: str, b: str | None) -> int:
+        return decide(result, kind, a, b, reason="known", user="ann").decision.number
+
     @precondition(lambda self: self.decided())
     @rule(data=st.data())
     def undo(self, data: st.DataObject) -> None:
@@ -217,8 +264,12 @@ class LivingCorpus(RuleBasedStateMachine):
         found = list(events(self.result))
         new_events = found[self.event_count :]
         assert [one["number"] for one in found] == list(range(1, len(found) + 1))
-        named = {one["author_id"]: one for one in new_events if one["kind"] != "moved"}
+        named = {one["author_id"]: one for one in new_events if one["kind"] not in {"moved", "grown"}}
         before = set(self.before.values())
+        grown = {(one["mention_id"], one["author_id"]) for one in new_events if one["kind"] == "grown"}
+        assert all(after[mention] == author in before for mention, author in grown)
+        new = {mention for mention, author in after.items() if mention not in self.before and author in before}
+        assert new <= {mention for mention, _ in grown}
         assert before - now <= named.keys()
         assert now - before <= named.keys()
         assert all(named[one]["kind"] in {"merged", "retired"} for one in before - now)

@@ -68,7 +68,8 @@ def sound(result: Path) -> dict[str, str]:
 
 
 def kinds(result: Path) -> list[tuple[str, str]]:
-    return [(one["kind"], one["author_id"]) for one in events(result)]
+    """The events, without those of new mentions of known authors."""
+    return [(one["kind"], one["author_id"]) for one in events(result) if one["kind"] != "grown"]
 
 
 def block_rows(result: Path, block: str) -> list[dict[str, Any]]:

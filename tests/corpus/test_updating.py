@@ -64,7 +64,7 @@ def test_assign_changes_no_old_author(result: Path, tmp_path: Path) -> None:
     update(result, new_file(tmp_path, range(40, 60)))
     after = authors(result)
     assert {mention: after[mention] for mention in before} == before
-    assert {one["kind"] for one in events(result)} <= {"created"}
+    assert {one["kind"] for one in events(result)} <= {"created", "grown"}
 
 
 def test_new_mentions_join_old_authors(result: Path, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def test_commands_and_code_of_the_page(tmp_path: Path, monkeypatch: pytest.Monke
     for name, numbers in (("2025/all.ris", range(30)), ("2026-01.ris", range(30, 36))):
         _write_ris(tmp_path, name, numbers)
     commands = COMMAND.findall(PAGE.read_text(encoding="utf-8"))
-    assert len(commands) == 3
+    assert len(commands) == 4
     for command in commands:
         arguments = [str(tmp_path / "2025" / "all.ris") if "*" in one else one for one in shlex.split(command)[1:]]
         homonym_command(*arguments, cwd=tmp_path, check=True)

@@ -202,6 +202,24 @@ def test_name_that_mentions_have_says_who_was_given_it(result: Path) -> None:
     assert note.startswith(f"{authors(result)['D0010#0']} has this name, too. D{cited}")
 
 
+def test_author_with_a_name_from_a_user_comes_first(result: Path) -> None:
+    smaller = authors(result)["D0005#0"]
+    assert explain(result, "Doe, J").authors[0].author_id != smaller
+    cited = decided(result, "name", smaller, "Doe, J")
+    found = explain(result, "Doe, J")
+    assert found.authors[0].author_id == smaller
+    assert f"{smaller} has this name from a user. D{cited}" in found.notes[0]
+
+
+def test_redirect_says_which_decision_joined_both_authors(result: Path) -> None:
+    first, second = (authors(result)[one] for one in ("D0001#0", "D0005#0"))
+    cited = decided(result, "same", first, second)
+    found = explain(result, first, second)
+    assert found.together
+    assert found.answer.startswith(f"They are one author. {second} became {first} on 2")
+    assert f"D{cited}: {first} same {second}" in found.answer
+
+
 def test_retired_id_says_what_became_of_it(result: Path) -> None:
     gone = authors(result)["D0005#0"]
     decided(result, "same", "D0005#0", "D0006#0")

@@ -208,27 +208,41 @@ def _removed_ids(values: tuple[str, ...]) -> list[str]:
 @cli.command()
 @click.argument("result", metavar="RESULT", type=FILE)
 @click.option("--since", metavar="DATE", help="Only events from this day or time on (UTC), such as 2026-03-01.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
-def events(result: Path, since: str | None, as_json: bool) -> None:
+@click.option("--author", metavar="ID", help="Only events of this author, under all ids that it has had.")
+@click.option(
+    "--kind",
+    multiple=True,
+    type=click.Choice(["created", "grown", "merged", "split", "moved", "retired", "revived"]),
+    help="Only events of this kind; may be given several times. grown: known authors with new mentions.",
+)
+@click.option("--update", type=int, metavar="NUMBER", help="Only events of this update.")
+@click.option("--all", "every", is_flag=True, help="List new authors and new mentions, too, instead of counting them.")
+@click.option("--json", "as_json", is_flag=True, help="Print all events, one JSON object per line.")
+def events(result: Path, every: bool, as_json: bool, kind: tuple[str, ...], **options: Any) -> None:
     """Show what happened to the authors of a result in its updates.
+
+    New authors, and new mentions of known authors, are counted. --kind, --author and --all list them.
 
     \b
     Example:
       homonym events result/
       homonym events result/ --since 2026-03-01 --json
+      homonym events result/ --update 3 --kind grown
+      homonym events result/ --author "WANG, W/94b9869240ef"
     """
     from homonym import events
 
-    found = events(result, since=since)
+    found = events(result, kind=kind or None, **options)
     if as_json:
         import orjson
 
         for row in found:
             click.echo(orjson.dumps(row).decode())
     elif len(found):
-        click.echo(str(found))
+        click.echo(str(found) if every or kind or options["author"] else found.overview())
     if not len(found):
-        so_far = "since then" if since and found.updates else "so far" if found.updates else "yet: it was never updated"
+        chosen = kind or any(value is not None for value in options.values())
+        so_far = "like this" if chosen and found.updates else "so far" if found.updates else "yet: it was never updated"
         click.echo(f"{result} has no events {so_far}.", err=True)
 
 

@@ -119,11 +119,32 @@ def show_export(done: Exported, *, quiet: bool = False) -> None:
         console.print(f"{done.output}", markup=False)
 
 
+# What an update did, by the keys of its counts.
+_OF_DOCUMENTS = {
+    "added": "added", "changed": "replaced by a newer record", "removed": "removed", "unchanged": "came again unchanged"
+}  # fmt: skip
+_OF_MENTIONS = {
+    "added": "added", "removed": "removed", "renamed": "at another position of their document",
+    "other author": "moved to another author",
+}  # fmt: skip
+_OF_AUTHORS = {
+    "created": "new", "grown": "with new mentions", "merged": "merged into another", "split": "split off another",
+    "retired": "without mentions now", "revived": "separate again",
+}  # fmt: skip
+
+
+def _said(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
+    return ", ".join(f"{counts[key]:,} {text}" for key, text in words.items() if counts.get(key))
+
+
 def show_update(done: Updated, console: Console | None = None) -> None:
     """Print what an update did to documents, mentions and authors."""
     console = console or Console(highlight=False, soft_wrap=True)
-    for noun, counts in (("documents", done.documents), ("mentions", done.mentions), ("authors", done.events)):
-        said = ", ".join(f"{number:,} {what}" for what, number in counts.items() if number)
+    for noun, said in (
+        ("documents", _said(done.documents, _OF_DOCUMENTS)),
+        ("mentions", _said(done.mentions, _OF_MENTIONS)),
+        ("authors", _said({**done.events, "grown": done.grown, "moved": 0}, _OF_AUTHORS)),
+    ):
         console.print(f"{noun}: {said or 'no change'}", markup=False)
     if done.new_epoch:
         console.print(f"epoch {done.epoch}: frequencies and limit are new ({done.new_epoch})", markup=False)
@@ -153,7 +174,10 @@ def show_decisions(found: DecisionList, *, as_json: bool = False) -> None:
     import orjson
 
     show_warnings(found.warnings)
-    click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2).decode() if as_json else str(found))
+    if found.exported and not as_json:
+        click.echo(f"{counted(len(found.state.active), 'decision')} in force → {printable(str(found.exported))}")
+    else:
+        click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2).decode() if as_json else str(found))
 
 
 def show_warnings(warnings: Iterable[str]) -> None:

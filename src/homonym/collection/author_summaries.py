@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 FACTS = pa.schema(
     [
         ("place", pa.int64()), ("author", pa.int64()), ("document", pa.int64()), ("position", pa.int32()),
-        ("name", pa.string()), ("completeness", pa.int32()), ("year", pa.int32()), ("author_confidence", pa.float64()),
+        ("name", pa.string()), ("completeness", pa.int32()), ("initials", pa.string()), ("year", pa.int32()),
+        ("author_confidence", pa.float64()),
     ]
 )  # fmt: skip
 """What the queries need of a mention; `place` is its row in the result."""
@@ -64,9 +65,26 @@ def completeness(parsed_name: pa.Array) -> pa.Array:
     [1, 2, 101, 102, 202, 0]
     """
     coded = parsed_name.dictionary_encode()  # names of one block are often the same
-    given = pc.extract_regex(coded.dictionary, r"^[^|]*\|[^|]*\|(?P<given>[^|]*)\|").field("given")
+    given = _given_names(coded.dictionary)
     written_out, all_names = (pc.count_substring_regex(given, word) for word in ("[^ ]{2,}", "[^ ]+"))
     return pc.add(pc.multiply(written_out, 100), all_names).cast(pa.int32()).take(coded.indices)
+
+
+def initials(parsed_name: pa.Array) -> pa.Array:
+    """The initials of the first two given names.
+
+    >>> from homonym.names.parse import encode_name, parse_name
+    >>> names = ["Doe, J.", "Doe, Jane W. A.", "Doe"]
+    >>> initials(pa.array([encode_name(parse_name(name)) for name in names])).to_pylist()
+    ['J', 'JW', '']
+    """
+    coded = parsed_name.dictionary_encode()
+    letters = pc.replace_substring_regex(_given_names(coded.dictionary), r"([^ ])[^ ]*( |$)", r"\1")
+    return pc.utf8_slice_codeunits(letters, 0, 2).take(coded.indices)
+
+
+def _given_names(parsed_name: pa.Array) -> pa.Array:
+    return pc.extract_regex(parsed_name, r"^[^|]*\|[^|]*\|(?P<given>[^|]*)\|").field("given")
 
 
 def summarise_authors(database: Database) -> None:
@@ -74,13 +92,11 @@ def summarise_authors(database: Database) -> None:
     p = database.prefix
     database.save(
         "variants",
-        f"""SELECT author, name, count(*) AS count, max(completeness) AS completeness FROM {p}facts
+        f"""SELECT author, name, count(*) AS count, max(completeness) AS completeness,
+                   coalesce(max(initials), '') AS initials FROM {p}facts
             WHERE name IS NOT NULL GROUP BY author, name""",
     )
-    # Of two forms that are equally good, the last in code point order has lower case and accents.
-    best = "row_number() OVER (PARTITION BY author ORDER BY completeness DESC, count DESC, name DESC)"
-    ranked = f"SELECT author, name, {best} AS rank FROM {p}variants"
-    database.save("display_names", f"SELECT author, name FROM ({ranked}) ranked WHERE rank = 1")
+    _choose_names(database)
     database.save(
         "totals",
         f"""SELECT author, count(*) AS mentions, count(DISTINCT document) AS documents, min(year) AS first_year,
@@ -106,6 +122,29 @@ def summarise_authors(database: Database) -> None:
             JOIN {p}mention_ids i ON i.place = f.place GROUP BY f.author, i.kind, i.id""",
     )
     _find_coauthors(database)
+
+
+def _choose_names(database: Database) -> None:
+    """Make the table `display_names`: of each author the most complete form that most mentions do not contradict.
+
+    A form contradicts another if the first two initials of both differ: one wrong given name of many does not become
+    the name of the author.
+    """
+    p = database.prefix
+    several = f"SELECT author FROM {p}variants GROUP BY author HAVING count(DISTINCT initials) > 1"
+    database.save("mixed_variants", f"SELECT v.* FROM {p}variants v JOIN ({several}) s ON s.author = v.author")
+    agree = """substr(a.initials, 1, length(b.initials)) = b.initials
+               OR substr(b.initials, 1, length(a.initials)) = a.initials"""
+    database.save(
+        "unusual_names",
+        f"""SELECT a.author, a.name FROM {p}mixed_variants a JOIN {p}mixed_variants b ON b.author = a.author
+            GROUP BY a.author, a.name HAVING 2 * sum(CASE WHEN {agree} THEN b.count ELSE 0 END) <= sum(b.count)""",
+    )
+    # Of two forms that are equally good, the last in code point order has lower case and accents.
+    order = "CASE WHEN u.name IS NULL THEN 0 ELSE 1 END, v.completeness DESC, v.count DESC, v.name DESC"
+    ranked = f"""SELECT v.author, v.name, row_number() OVER (PARTITION BY v.author ORDER BY {order}) AS rank
+                 FROM {p}variants v LEFT JOIN {p}unusual_names u ON u.author = v.author AND u.name = v.name"""
+    database.save("display_names", f"SELECT author, name FROM ({ranked}) ranked WHERE rank = 1")
 
 
 def _find_coauthors(database: Database) -> None:

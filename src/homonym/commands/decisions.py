@@ -24,6 +24,7 @@ class DecisionList:
     already. `pending` are the numbers of rows that the last update does not know, or knew with another status.
     `missing` has the mentions and documents of decisions in force that the result lacks, by the numbers of the rows:
     they were removed, or a new run replaced the result. Such a decision takes effect again when they come again.
+    `exported` is the file that those in force were written to, if any.
     """
 
     rows: list[Decision]
@@ -33,6 +34,7 @@ class DecisionList:
     warnings: list[str] = field(default_factory=list)
     pending: frozenset[int] = frozenset()
     missing: Mapping[int, list[str]] = field(default_factory=dict)
+    exported: Path | None = None
 
     def status(self, row: Decision) -> str:
         """Whether a decision is in force, or which other one is the reason that it is not."""
@@ -120,7 +122,7 @@ def decisions(
         export_decisions(output, state)
     warnings = [overruled_sentence(one) for one in state.overruled.values()]
     pending, missing = pending_rows(folder, rows, state), missing_targets(folder, state.active)
-    return DecisionList(rows, state, imported, known, warnings, pending, missing)
+    return DecisionList(rows, state, imported, known, warnings, pending, missing, output)
 
 
 def _export_path(export: str | Path | None, folder: Path, table: str | Path | None) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,7 +73,8 @@ def _require_page(page: Path) -> None:
 class _Subject:
     """What a question is about: mentions of one block, by id; `author` if they are all of an author, else a mention.
 
-    A name has neither. `notes` are sentences about what else the question might mean.
+    A name has neither. `notes` are sentences about what else the question might mean. `first` are the authors that come
+    first: users gave them the name.
     """
 
     block: str
@@ -81,6 +82,7 @@ class _Subject:
     author: str | None = None
     mention: str | None = None
     notes: tuple[str, ...] = ()
+    first: frozenset[str] = frozenset()
 
     @property
     def is_name(self) -> bool:
@@ -104,9 +106,13 @@ def _answer(folder: Path, settings: Settings, what: str, other: str | None) -> E
         explainer = BlockExplainer(block, AuthorCauses.read(folder, block.rows["author_id"]))
         members = [explainer.place[one] for one in subject.mention_ids]
         if rival:
-            return explainer.about_pair(members, [explainer.place[one] for one in rival.mention_ids])
+            found = explainer.about_pair(members, [explainer.place[one] for one in rival.mention_ids])
+            merged = _why_redirected(folder, what, other or "") if subject.author and rival.author else ()
+            cited = explainer.decisions_about(int(explainer.label[members[0]])) if merged else ()
+            answer = " ".join(["They are one author.", *merged, *cited])
+            return replace(found, answer=answer, merge=None) if merged and found.together else found
         if subject.is_name:
-            found = explainer.about_name(members)
+            found = explainer.about_name(members, subject.first)
             return with_reasons(replace(found, notes=(*found.notes, *subject.notes)), explainer)
         return explainer.about_author(int(explainer.label[members[0]]), members[0] if subject.mention else None)
 
@@ -139,6 +145,7 @@ def _find(folder: Path, settings: Settings, what: str) -> _Subject:
     """The mentions that a question is about; fails if there are none, or several that it might mean."""
     import pyarrow as pa
 
+    from homonym.corpus.decision_targets import unknown_position
     from homonym.corpus.ids import retired_text
     from homonym.io.tables import look_up
 
@@ -155,6 +162,8 @@ def _find(folder: Path, settings: Settings, what: str) -> _Subject:
     rows = look_up(path, "mention_id", pa.array([text]), ["mention_id", "block"])
     if len(rows):
         return _Subject(rows["block"][0].as_py(), [text], mention=text)
+    if problem := unknown_position(folder, text):
+        raise InputError(problem)
     rows = look_up(path, "document_id", pa.array([text]), ["mention_id", "name"])
     if len(rows):
         listed = _listed([f"{row['mention_id']} ({row['name']})" for row in rows.to_pylist()])
@@ -220,19 +229,29 @@ def _chosen_of_named(folder: Path, text: str, named: Sequence[tuple[str, Decisio
 
 
 def _with_named(folder: Path, found: _Subject, named: Sequence[tuple[str, Decision]]) -> _Subject:
-    """Mentions of a name, with notes about authors under other names that users gave this name to."""
+    """Mentions of a name, with the authors that users gave this name to: first, or in notes if of another block."""
     from homonym.collection.block_reload import rows_of_blocks
     from homonym.explanation.author_causes import decided
 
     if not named:
         return found
-    own = {*rows_of_blocks(folder, [found.block])["author_id"].to_pylist()}
-    notes = tuple(f"{author} has this name, too. {decided(row)}" for author, row in named if author not in own)
-    return replace(found, notes=notes)
+    rows = rows_of_blocks(folder, [found.block]).select(["mention_id", "author_id"]).to_pylist()
+    own, first = {row["author_id"] for row in rows}, frozenset(author for author, _ in named)
+    mentions = [row["mention_id"] for row in rows if row["author_id"] in first]
+    notes = [
+        f"{author} has this name{' from a user' if author in own else ', too'}. {decided(row)}" for author, row in named
+    ]
+    return replace(
+        found, mention_ids=[*dict.fromkeys([*found.mention_ids, *mentions])], notes=(*found.notes, *notes), first=first
+    )
 
 
 def _find_name(folder: Path, settings: Settings, text: str) -> _Subject | None:
-    """The mentions of a name, as a block key or as it is written; those whose given names exclude it are left out."""
+    """The mentions of a name, as a block key or as it is written; those whose given names exclude it are left out.
+
+    If blocks are given by the data, several may have mentions of the name. Then the block with this very key is meant,
+    else the one with most of these mentions, and notes name the others.
+    """
     from homonym.collection.block_reload import rows_of_blocks
     from homonym.features.blocking import SCHEMES, compared_name
     from homonym.names.compatibility import compatible
@@ -241,14 +260,50 @@ def _find_name(folder: Path, settings: Settings, text: str) -> _Subject | None:
     def compared(written: str) -> Name:
         return compared_name(parse_name(written), settings.blocking)
 
+    def key_of(name: Name) -> str | None:
+        return SCHEMES[settings.blocking](name, None) if name.surname else None
+
     name = compared(text)
-    keys = [text, text.upper()] + ([SCHEMES[settings.blocking](name, None)] if name.surname else [])
-    for key in dict.fromkeys(keys):
-        rows = rows_of_blocks(folder, [key]).select(["mention_id", "name"]).to_pylist()
-        chosen = [row for row in rows if key == text or not name.surname or compatible(name, compared(row["name"]))]
+    key = key_of(name)
+    blocks = [text, text.upper(), *([key] if key else [])]
+    blocks += _blocks_with_name(folder / MENTIONS, text, lambda one: key_of(compared(one)) == key) if key else []
+    found: dict[str, list[dict[str, Any]]] = {}
+    for block in dict.fromkeys(blocks):
+        rows = rows_of_blocks(folder, [block]).select(["mention_id", "name", "author_id"]).to_pylist()
+        chosen = [row for row in rows if block == text or not key or compatible(name, compared(row["name"]))]
         if chosen:
-            return _Subject(key, [row["mention_id"] for row in chosen])
-    return None
+            found[block] = chosen
+    if not found:
+        return None
+    best = min(found, key=lambda block: (block != text, -len(found[block]), block))
+    notes = [
+        f"{counted(len(rows), 'mention')} of {counted(len({row['author_id'] for row in rows}), 'author')} under the "
+        f"name {block} can have this name, too: homonym explain RESULT {block!r}."
+        for block, rows in found.items()
+        if block != best
+    ]
+    return _Subject(best, [row["mention_id"] for row in found[best]], notes=tuple(notes))
+
+
+def _blocks_with_name(path: Path, text: str, is_same: Callable[[str], bool]) -> list[str]:
+    """The blocks with mentions that have the surname of a text, and a name for which the function holds."""
+    from homonym.names.parse import parse_name
+
+    word = max(parse_name(text).surname.lower().split(), key=len, default="")
+    query = "SELECT DISTINCT block, name FROM {} WHERE contains(lower(strip_accents(name)), ?) ORDER BY block"
+    return list(dict.fromkeys(block for block, name in _query(path, query, word) if is_same(name)))
+
+
+def _why_redirected(folder: Path, *ids: str) -> tuple[str, ...]:
+    """When and why ids became redirects, one sentence for each."""
+    from homonym.corpus.event_table import MERGED, read_events
+
+    merged = {row["author_id"]: row for row in read_events(folder).to_pylist() if row["kind"] == MERGED}
+    return tuple(
+        f"{one} became {row['other_id']} on {row['time'][:10]} ({row['reason']})."
+        for one in ids
+        if (row := merged.get(one.strip())) is not None
+    )
 
 
 def _find_surname(folder: Path, settings: Settings, text: str) -> _Subject | None:

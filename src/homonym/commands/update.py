@@ -56,7 +56,8 @@ class Updated:
     added and removed, and old ones that got another id of their own or another author; `events` has the number of
     events of each kind. `update` is the number of the update; if nothing has changed, that of the one before.
     `new_epoch` says why an epoch began with this update, if one did. `conflicts` is the number of constraint conflicts
-    that the result did not have before; conflicts.csv lists them among all others.
+    that the result did not have before; conflicts.csv lists them among all others. `grown` is the number of authors
+    that the result had before and that got new mentions.
     """
 
     output: Path
@@ -71,6 +72,7 @@ class Updated:
     warnings: list[str] = field(default_factory=list)
     new_epoch: str | None = None
     conflicts: int = 0
+    grown: int = 0
 
 
 def update(
@@ -383,6 +385,7 @@ def _updated(
 ) -> Updated:
     from homonym.constraints.across_blocks import KNOWN
     from homonym.constraints.conflicts import read_conflicts
+    from homonym.corpus.event_table import GROWN
 
     documents, before, after = plan.changes, touched.origin, touched.after
     if documents.bridges:
@@ -417,4 +420,5 @@ def _updated(
         seconds=run.stages.seconds,
         warnings=run.warnings,
         conflicts=len({*read_conflicts(plan.folder / CONFLICTS)} - {*read_conflicts(plan.place / CONFLICTS)}),
+        grown=len({event.author_id for event in changes.events if event.kind == GROWN}),
     )

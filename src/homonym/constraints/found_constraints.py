@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -64,6 +64,10 @@ def find_constraints(encoded: Encoded, settings: Settings, pairs: UserPairs | No
     evidence = collect_evidence(encoded, settings, pairs, warnings)
     links = find_must_links(evidence)
     overruled, name_conflicts = find_name_conflicts(evidence, links)
+    outliers = _outliers(links.representative, overruled)
+    if len(outliers):
+        evidence = replace(evidence, names=evidence.names.without(outliers, evidence.block))
+        overruled, _ = find_name_conflicts(evidence, links)
     apart = _separated_mentions(evidence, links.representative, overruled)
     return FoundConstraints(
         evidence=evidence,
@@ -78,6 +82,19 @@ def find_constraints(encoded: Encoded, settings: Settings, pairs: UserPairs | No
         conflicts=describe_conflicts(links.conflicts + name_conflicts, links, encoded),
         warnings=warnings,
     )
+
+
+def _outliers(linked: Integers, overruled: Integers) -> Integers:
+    """The mentions whose name contradicts most of the other mentions that they are linked with, of at least two.
+
+    The name is wrong, or that of another person: it says nothing about which names the author can have. `linked` and
+    `overruled` are as in `_separated_mentions`.
+
+    >>> _outliers(np.array([0, 0, 0, 3, 3]), np.array([2, 1, 1, 1, 1])).tolist()
+    [0]
+    """
+    others = np.bincount(linked, minlength=len(linked))[linked] - 1
+    return np.flatnonzero((others > 1) & (2 * overruled > others))
 
 
 def _separated_mentions(evidence: MentionEvidence, linked: Integers, overruled: Integers) -> dict[str, Integers]:

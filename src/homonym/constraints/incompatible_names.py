@@ -246,6 +246,27 @@ class BlockNames:
         found: NDArray[np.bool_] = self.incompatible[self.start[block] + i * self.count[block] + j]
         return found
 
+    def without(self, mentions: Integers, block: Integers) -> BlockNames:
+        """The same names, but those of some mentions count as unknown, so that they are compatible with all.
+
+        Their blocks must have several names, and get one more.
+        """
+        concerned = np.unique(block[mentions])
+        number, count, start = self.number.copy(), self.count.copy(), self.start.copy()
+        number[mentions] = count[block[mentions]]
+        parts, done = [], 0
+        for one in concerned.tolist():
+            size, begin = int(count[one]), int(start[one])
+            larger = np.zeros((size + 1, size + 1), np.bool_)
+            larger[:size, :size] = self.incompatible[begin : begin + size * size].reshape(size, size)
+            parts += [self.incompatible[done:begin], larger.ravel()]
+            done = begin + size * size
+        added = np.zeros(len(count), np.int64)
+        added[concerned] = 2 * count[concerned] + 1
+        start[count > 1] += (np.cumsum(added) - added)[count > 1]
+        count[concerned] += 1
+        return BlockNames(number, count, start, np.concatenate([*parts, self.incompatible[done:]]))
+
     def count_incompatible(self, block: Integers) -> Integers:
         """For each mention, the mentions of its block with an incompatible name; `block[x]` is the block of x."""
         several = np.flatnonzero(self.count > 1)

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from homonym.corpus.decision_state import DecisionState, decision_state
+from homonym.corpus.decision_state import DecisionState, decision_state, document_of
 from homonym.corpus.decision_store import Decision, read_decisions
 from homonym.corpus.epoch import CorpusNote, read_note
-from homonym.io.result_directory import DECISIONS, MENTIONS
-from homonym.io.tables import look_up
+from homonym.io.result_directory import DECISIONS, MENTIONS, UNDECIDED
+from homonym.io.tables import look_up, reading_result_file
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,35 @@ def pending_rows(result: Path, rows: Sequence[Decision], state: DecisionState) -
     changed = before ^ {row.number for row in state.active}
     undos = {row.number for row in rows if row.number > last and row.undoes in changed}
     return frozenset(changed | undos)
+
+
+def ids_of_wrong_records(result: Path) -> list[str]:
+    """What is wrong with ids that only a wrong record has, though other mentions of the author are elsewhere."""
+    path, state = result / UNDECIDED, AppliedDecisions.read(result).state
+    if not path.exists() or not state.wrong_records:
+        return []
+    with reading_result_file(path) as plain:
+        undecided = pq.read_table(plain, columns=["mention_id", "author_id"])
+    columns = ["mention_id", "document_id", "author_id"]
+    rows = look_up(result / MENTIONS, "document_id", pa.array(sorted(state.wrong_records), pa.string()), columns)
+    alone = {
+        row["author_id"]: row["mention_id"]
+        for row in rows.to_pylist()
+        if state.is_alone(row["mention_id"], row["document_id"])
+    }
+    found = []
+    for row in undecided.filter(pc.is_in(undecided["author_id"], pa.array(sorted(alone), pa.string()))).to_pylist():
+        mention, wrong = row["mention_id"], alone[row["author_id"]]
+        if mention == wrong or state.is_alone(mention, document_of(mention)):
+            continue
+        (shown,) = look_up(result / MENTIONS, "mention_id", pa.array([mention]), ["author_id"])["author_id"].to_pylist()
+        members = look_up(result / MENTIONS, "author_id", pa.array([shown]), ["mention_id"])["mention_id"].to_pylist()
+        if not any(state.are_apart(wrong, one) for one in members):
+            found.append(
+                f"{result / MENTIONS}: the id {row['author_id']!r} has only the mention {wrong} of a wrong record, but "
+                f"{mention} of the same author has the id {shown!r}; homonym update corrects this."
+            )
+    return found
 
 
 def authors_apart(result: Path, tables: Path) -> set[frozenset[str]]:

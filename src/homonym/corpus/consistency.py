@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from homonym.collection import counting
 from homonym.collection.statistics import sql_files
 from homonym.constraints.evidence import read_user_pairs
-from homonym.corpus.applied_decisions import lost_decisions
+from homonym.corpus.applied_decisions import ids_of_wrong_records, lost_decisions
 from homonym.corpus.decision_store import integrity_problem, read_decisions
 from homonym.corpus.epoch import CorpusNote, changed_files, read_note
 from homonym.errors import HomonymError, InputError, counted, first_line
@@ -270,6 +270,8 @@ def find_inconsistencies(result: Path) -> list[Inconsistency]:
         problem = lost_decisions(result, read_note(result), last)
     if problem:
         found.append(Inconsistency(DECISIONS, problem))
+    elif not broken & {CORPUS, MENTIONS, UNDECIDED}:
+        found += [Inconsistency(DECISIONS, one) for one in ids_of_wrong_records(result)[:1]]
     return list(dict.fromkeys(found))
 
 

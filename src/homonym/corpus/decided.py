@@ -7,6 +7,7 @@ cannot stay whole is divided: its mentions are clustered again with cannot-links
 to one of the sides. Each mention of a wrong record becomes an author of its own.
 
 The parts of a divided author keep the ids under which the result showed them before, so that an id stays with a person.
+An id stays with most of its mentions: if they are now part of another author, the id becomes a redirect to that author.
 A mention that is not the author, or left it, and one of a wrong record do not take the id with them.
 """
 
@@ -28,7 +29,6 @@ from homonym.clustering.union_find import UnionFind
 from homonym.constraints.evidence import UserPairs
 from homonym.corpus.decision_state import RELATIONS, DecisionState, decision_state
 from homonym.corpus.decision_store import DIFFERENT, IS, SAME, WRONG_RECORD, Decision, read_decisions
-from homonym.corpus.id_matching import match_authors
 from homonym.corpus.ids import NO_IDS, GivenIds
 
 Pair = tuple[int, int, bool]
@@ -136,8 +136,11 @@ def apply_decisions(
     for group in groups:
         own, before = {ids[row] for row in group}, {row: shown.get(mention_ids[row]) for row in group}
         usable |= {row: None if one in undecided and one not in own else one for row, one in before.items()}
-    _leave_ids(usable, part_of, decided, place, mention_ids, alone)
-    kept = _kept_ids(ids, part_of, usable)
+    original: dict[int, str | None] = {row: ids[row] for row in part_of}
+    for claims in (usable, original):
+        _leave_ids(claims, part_of, decided, place, mention_ids, alone)
+    _return_ids(usable, original, part_of, pairs, alone)
+    kept = _kept_ids(part_of, usable, original)
     sources = {row: {ids[row], shown.get(mention_ids[row], ids[row])} for row in part_of}
     _name_parts(part_of, kept, ids, rows["block"].to_pylist(), mention_ids, year, given, sources)
     return ids
@@ -181,13 +184,68 @@ def _leave_ids(
             usable[row] = None
 
 
-def _kept_ids(ids: Sequence[str], part_of: Mapping[int, int], usable: Mapping[int, str | None]) -> dict[int, str]:
-    """The id that each part keeps: the one it was shown under, else that of an undecided author, if it is free."""
-    parts = list(part_of.values())
-    kept = match_authors([usable[row] for row in part_of], parts)
-    used = {*kept.values()}
-    free = [None if part in kept or ids[row] in used else ids[row] for row, part in part_of.items()]
-    return kept | match_authors(free, parts)
+def _return_ids(
+    usable: dict[int, str | None],
+    original: Mapping[int, str | None],
+    part_of: Mapping[int, int],
+    pairs: Iterable[Pair],
+    alone: Sequence[int],
+) -> None:
+    """Let an id that only a wrong record shows return to the other rows of its undecided author.
+
+    These rows may have been wrong records themselves that are so no more. Parts with a row that users call different
+    from the wrong record are other people, and keep the id that they have.
+    """
+    wrong = {row: one for row in alone if (one := usable[row]) is not None}
+    if not wrong:
+        return
+    apart: dict[int, set[int]] = defaultdict(set)
+    for a, b, same in pairs:
+        if not same and a in part_of and b in part_of:
+            apart[a].add(part_of[b])
+            apart[b].add(part_of[a])
+    claimed: dict[str | None, list[int]] = defaultdict(list)
+    for row in original.keys() - {*alone}:
+        claimed[original[row]].append(row)
+    for row, one in wrong.items():
+        others = [other for other in claimed.get(one, ()) if part_of[other] not in apart[row]]
+        if others:
+            usable[row] = None
+            usable.update(dict.fromkeys(others, one))
+
+
+def _kept_ids(
+    part_of: Mapping[int, int], usable: Mapping[int, str | None], original: Mapping[int, str | None]
+) -> dict[int, str]:
+    """The id that each part keeps: one that it was shown under, else the `original` one of an undecided author.
+
+    Rows that are shown under an id of their own, which no undecided author has, do not claim the original one.
+    """
+    kept = _ids_of_largest_parts(part_of, usable)
+    used, undecided = {*kept.values()}, {*original.values(), None}
+    free = {row: None if one in used or usable[row] not in undecided else one for row, one in original.items()}
+    return _ids_of_largest_parts(part_of, free) | kept
+
+
+def _ids_of_largest_parts(part_of: Mapping[int, int], claims: Mapping[int, str | None]) -> dict[int, str]:
+    """An id for each part with most of the rows that have this id; of several such ids, that of most rows.
+
+    No part gets an id of which another part has more rows. Otherwise what is left of an author would take the id,
+    though most of the author is elsewhere: the id would mean another person.
+
+    >>> _ids_of_largest_parts({0: 7, 1: 7, 2: 8, 3: 7, 4: 7, 5: 7}, dict(enumerate("aaabbb")))
+    {7: 'b'}
+    """
+    rows: dict[str, Counter[int]] = defaultdict(Counter)
+    for row in sorted(part_of):
+        if (one := claims[row]) is not None:
+            rows[one][part_of[row]] += 1
+    found: dict[int, tuple[int, str]] = {}
+    for one, counts in sorted(rows.items()):
+        part, number = counts.most_common(1)[0]  # of equal numbers, the part with the first row
+        if part not in found or number > found[part][0]:
+            found[part] = (number, one)
+    return {part: one for part, (_, one) in found.items()}
 
 
 def _concerned_authors(ids: Sequence[str], pairs: Sequence[Pair], alone: Iterable[int]) -> list[list[int]]:

@@ -59,8 +59,25 @@ def find_target(result: Path, text: str, wrong: Set[str] = frozenset()) -> Decis
         some = "; ".join(f"{row['mention_id']} ({row['name']})" for row in documents[:5])
         raise InputError(f"{text!r} is a document; name one of its mentions: {some}.")
     raise InputError(
-        f"{result} has no mention and no author {text!r}; homonym explain RESULT NAME shows the ids of a name."
+        unknown_position(result, text)
+        or f"{result} has no mention and no author {text!r}; homonym explain RESULT NAME shows the ids of a name."
     )
+
+
+def unknown_position(result: Path, text: str) -> str | None:
+    """What is wrong with the id of a mention whose document exists, but has no author at this position."""
+    document, _, position = text.rpartition("#")
+    if not position.isdecimal():
+        return None
+    wanted = pa.array([document], pa.string())
+    rows = look_up(result / MENTIONS, "document_id", wanted, ["mention_id", "position", "name"]).to_pylist()
+    if not rows:
+        return None
+    rows.sort(key=lambda row: row["position"])
+    first, last = rows[0]["position"], rows[-1]["position"]
+    places = f"authors #{first} to #{last}" if first < last else f"the author #{first} only"
+    some = "; ".join(f"{row['mention_id']} ({row['name']})" for row in rows[:5])
+    return f"{document!r} has {places}, and no #{position}: {some}{'; …' if len(rows) > 5 else ''}."
 
 
 def _target(text: str, row: dict[str, Any], members: Sequence[str] = ()) -> DecisionTarget:

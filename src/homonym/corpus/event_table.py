@@ -13,6 +13,9 @@ from homonym.io.tables import read_or_empty, write_table
 from homonym.schema import EVENT_ROWS
 
 CREATED, MERGED, SPLIT, MOVED, RETIRED, REVIVED = "created", "merged", "split", "moved", "retired", "revived"
+# A new mention of an author that the result had before.
+GROWN = "grown"
+KINDS = (CREATED, GROWN, MERGED, SPLIT, MOVED, RETIRED, REVIVED)
 
 
 class Event(NamedTuple):

@@ -19,7 +19,14 @@ import pyarrow.parquet as pq
 
 from homonym.clustering.arrays import starts
 from homonym.collection import counting
-from homonym.collection.author_summaries import NAMED_FACTS, completeness, load_facts, summarise_authors, summary_tables
+from homonym.collection.author_summaries import (
+    NAMED_FACTS,
+    completeness,
+    initials,
+    load_facts,
+    summarise_authors,
+    summary_tables,
+)
 from homonym.collection.document_table import ROW_GROUP as DOCUMENTS_AT_ONCE
 from homonym.collection.layout import PLACED_IDENTIFIERS
 from homonym.collection.stored_bags import ROW_GROUP as BAGS_AT_ONCE
@@ -334,14 +341,16 @@ def _facts(rows: pa.Table, people: _People, documents: pa.Table, blocking: str) 
     """What the queries need of each mention. Rows of co-authors have only the author and the document."""
     cache = blocked_names(blocking)
     year = dict(zip(documents["document_id"].to_pylist(), documents["year"].to_pylist(), strict=True))
-    parsed = [found.encoded if (found := cache[name]) else None for name in rows["name"].to_pylist()]
+    encoded = [found.encoded if (found := cache[name]) else None for name in rows["name"].to_pylist()]
+    parsed = pa.array(encoded, pa.string())
     facts = {
         "place": pa.array(np.arange(len(rows))),
         "author": pc.index_in(rows["author_id"], people.numbers),
         "document_id": rows["document_id"],
         "position": rows["position"],
         "name": rows["name"],
-        "completeness": completeness(pa.array(parsed, pa.string())),
+        "completeness": completeness(parsed),
+        "initials": initials(parsed),
         "year": pa.array([year.get(one) for one in rows["document_id"].to_pylist()], pa.int32()),
         "author_confidence": rows["author_confidence"],
     }

@@ -50,7 +50,7 @@ from homonym.corpus.decided import (
 from homonym.corpus.decision_state import document_of
 from homonym.corpus.decision_store import read_decisions
 from homonym.corpus.epoch import CorpusNote, add_counts, add_features
-from homonym.corpus.event_table import CREATED, MERGED, MOVED, RETIRED, REVIVED, SPLIT, Event
+from homonym.corpus.event_table import CREATED, GROWN, MERGED, MOVED, RETIRED, REVIVED, SPLIT, Event
 from homonym.corpus.id_matching import match_authors, weights_of
 from homonym.corpus.ids import ACTIVE, GivenIds, ends_of_redirects, ids_of_blocks, mint, rows_of_ids
 from homonym.corpus.intake import DocumentChanges
@@ -761,6 +761,8 @@ def find_id_changes(
             changes.events.append(Event(MERGED, author, target, reason=why.merge(author, target)))
     for mention, author in sorted(others.items()):
         old = origin.get(mention)
+        if old is None and author in old_ids:
+            changes.events.append(Event(GROWN, author, None, mention, reason))
         if old is None or changes.redirected.get(old) == author:
             continue
         if came_from.get(author) == old:

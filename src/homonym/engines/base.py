@@ -25,7 +25,7 @@ from homonym.calibration.confidence import Confidence, author_confidence
 from homonym.clustering.agglomerative import Clustering, round_table
 from homonym.clustering.arrays import Floats, Integers
 from homonym.collection.author_ids import AuthorIds, author_ids
-from homonym.collection.author_summaries import NAMED_FACTS, completeness
+from homonym.collection.author_summaries import NAMED_FACTS, completeness, initials
 from homonym.collection.background import BackgroundUse
 from homonym.collection.duplicates import Duplicate
 from homonym.collection.encoded import Encoded
@@ -385,7 +385,7 @@ def missing_features_warning(missing: int, features: int) -> list[str]:
 DECIMALS = 3
 
 # The rows of the result with what the table of authors needs besides.
-MORE = pa.schema([*AUTHORS, ("year", pa.int32()), ("completeness", pa.int32())])
+MORE = pa.schema([*AUTHORS, ("year", pa.int32()), ("completeness", pa.int32()), ("initials", pa.string())])
 
 
 @dataclass(frozen=True, eq=False)
@@ -458,13 +458,14 @@ class AuthorRows:
                 "place": np.arange(done, done + len(batch)),
                 "author": number[self.ids.author[rows]],
                 "completeness": completeness(batch["parsed_name"]),
+                "initials": initials(batch["parsed_name"]),
                 "author_confidence": pa.nulls(len(batch)) if confidence is None else confidence[rows],
             }
             yield pa.table(found).select(NAMED_FACTS.names).cast(NAMED_FACTS)
             done += len(batch)
 
     def tables(self, *, more: bool = False) -> Iterator[pa.Table]:
-        """The rows of schema.AUTHORS: mentions with their author ids; with `more`, also year and completeness."""
+        """The rows of schema.AUTHORS: mentions with their author ids; with `more`, also what facts need."""
         found = {
             "constraint": self.constraint,
             "confidence": _rounded(self.confidence),
@@ -481,6 +482,7 @@ class AuthorRows:
                 rows = rows.append_column(name, nulls if values is None else values.slice(done, len(batch)))
             if more:
                 rows = rows.append_column("completeness", completeness(batch["parsed_name"]))
+                rows = rows.append_column("initials", initials(batch["parsed_name"]))
             schema = MORE if more else AUTHORS
             yield rows.select(schema.names).cast(schema)
             done += len(batch)

@@ -6,7 +6,7 @@ what made the difference: decisions of users, updates, or mentions under other n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -105,10 +105,17 @@ class BlockExplainer:
 
     # Answers
 
-    def about_name(self, chosen: Sequence[int] | None = None) -> Explanation:
-        """The authors of the name with their papers and their tree; only those with one of the `chosen` mentions."""
+    def about_name(self, chosen: Sequence[int] | None = None, first: Container[str] = ()) -> Explanation:
+        """The authors of the name with their papers and their tree; only those with one of the `chosen` mentions.
+
+        Authors whose ids are in `first` come before the others, which follow by size.
+        """
         labels = self.label if chosen is None else self.label[list(chosen)]
-        clusters = sorted({int(label) for label in labels}, key=lambda label: (-self._size(label), label))
+
+        def order(label: int) -> tuple[bool, int, int]:
+            return self.author_id[self._members(label)[0]] not in first, -self._size(label), label
+
+        clusters = sorted({int(label) for label in labels}, key=order)
         authors = [self._author(label) for label in clusters]
         counts = f"{counted(sum(len(author.mentions) for author in authors), 'mention')} of "
         counts += counted(len(authors), "author")
@@ -242,7 +249,8 @@ class BlockExplainer:
         author_id = self.author_id[self._members(label)[0]]
         elsewhere = self.causes.mentions_elsewhere(author_id, self.name)
         given = self.causes.given_name(one.mention_id for one in (*members, *elsewhere))
-        return ExplainedAuthor(author_id, given or forms[0], tuple(ordered), elsewhere=elsewhere)
+        name = given or self.causes.names.get(author_id) or forms[0]
+        return ExplainedAuthor(author_id, name, tuple(ordered), elsewhere=elsewhere)
 
     def _tree_merges(self, clusters: Sequence[int]) -> tuple[TreeMerge, ...]:
         author_of = {label: self.author_id[self._members(label)[0]] for label in clusters}
@@ -404,6 +412,21 @@ class BlockExplainer:
         if compared.links:
             return f"was demanded by a must-link. {' '.join(compared.links)}"
         return f"had a score of {multiple(compared.share, compared.limit_name)}."
+
+    def excluded_author(self, label: int) -> OtherAuthor | None:
+        """The best partner of an author, if only a constraint keeps them apart."""
+        members = self._members(label)
+        for other in self.scores.best_partners(members, self.label, self.scores.limit)[:1].tolist():
+            compared = self._compare(members, self._members(other))
+            if compared.barriers and compared.share > 1:
+                return OtherAuthor(self._author(other), compared)
+        return None
+
+    def why_not_merged(self, compared: ComparedClusters) -> str:
+        """Why two authors are apart, though their score exceeds the limits; empty if it does not."""
+        if compared.share <= 1:
+            return ""
+        return " ".join(compared.barriers) if compared.barriers else self._why_not_merged(compared)
 
     def _why_apart(self, compared: ComparedClusters) -> str:
         """Why two authors are apart, and which identifiers might have joined them."""

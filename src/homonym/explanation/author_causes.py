@@ -50,6 +50,7 @@ class AuthorCauses:
     `author` is the author of each mention, for all mentions of these authors, and `undecided` the author without
     decisions, where that is another one. `united` has all mentions of authors with mentions in several blocks, by
     author, and `identifiers` those of such authors that link names, by author and kind. `documents` are theirs.
+    `names` are the names that the table of authors has.
     """
 
     author: Mapping[str, str] = field(default_factory=dict)
@@ -58,6 +59,7 @@ class AuthorCauses:
     united: Mapping[str, Sequence[AuthorMention]] = field(default_factory=dict)
     identifiers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     documents: Mapping[str, Mapping[str, str | int | None]] = field(default_factory=dict)
+    names: Mapping[str, str | None] = field(default_factory=dict)
 
     @classmethod
     def read(cls, result: Path, authors: pa.ChunkedArray) -> AuthorCauses:
@@ -73,6 +75,7 @@ class AuthorCauses:
             _by_author(united),
             _identifiers(result, pc.unique(united["author_id"])),
             _documents(result, pc.unique(united["document_id"])),
+            _names(result, pc.unique(authors)),
         )
 
     def undecided_author(self, mention: str) -> str:
@@ -342,6 +345,11 @@ def _identifiers(result: Path, authors: pa.Array) -> dict[str, dict[str, str]]:
     rows = look_up(result / AUTHORS, "author_id", authors, ["author_id", "ids"]).to_pylist()
     found = ((row["author_id"], main_ids(row["ids"])) for row in rows)
     return {author: {kind: ids[kind] for kind in PERSON_ASSIGNED if kind in ids} for author, ids in found}
+
+
+def _names(result: Path, authors: pa.Array) -> dict[str, str | None]:
+    rows = look_up(result / AUTHORS, "author_id", authors, ["author_id", "name"])
+    return dict(zip(rows["author_id"].to_pylist(), rows["name"].to_pylist(), strict=True))
 
 
 def _documents(result: Path, documents: pa.Array) -> dict[str, dict[str, str | int | None]]:

@@ -64,13 +64,18 @@ def _sentences(explainer: BlockExplainer, label: int, near: float) -> Iterator[s
     if weakest := explainer.weakest_link(label):
         left, right = (_papers([mentions[one] for one in side]) for side in (weakest.left, weakest.right))
         yield f"The weakest link joins {left} with {right}: {_evidence(weakest)}."
-    if other := explainer.near_author(label, near):
-        author, compared = other.author, other.comparison
-        papers = counted(len(author.mentions), "paper")
-        yield (
-            f"The next author is {_isolated(author.name)} ({papers}, {_isolated(author.author_id)}), with "
-            f"{_share_text(compared.share)}."
-        )
+    excluded = explainer.excluded_author(label) if near == 0 else None
+    for other, what in (
+        (excluded, "A constraint excludes"),
+        (explainer.near_author(label, near), "The next author is"),
+    ):
+        if other:
+            author, compared = other.author, other.comparison
+            papers = counted(len(author.mentions), "paper")
+            text = f"{what} {_isolated(author.name)} ({papers}, {_isolated(author.author_id)}), with "
+            text += f"{_share_text(compared.share)}."
+            why = explainer.why_not_merged(compared)
+            yield f"{text} {_isolated(why, 4 * LONGEST_TEXT)}" if why else text
     yield from (_isolated(one, 4 * LONGEST_TEXT) for one in explainer.decisions_about(label))
 
 
