@@ -169,7 +169,8 @@ def test_mention_with_an_unlabelled_one_is_not_alone(tmp_path: Path, gold: Path)
 def test_lone_mentions_are_shown_apart(tmp_path: Path, gold: Path) -> None:
     found = evaluate(written(tmp_path, "a.csv"), gold)
     words = "stated 1.000, correct 1.000; expected calibration error 0.000, largest 0.000, over 1 bin"
-    assert reliability_lines(found)[1] == f"lone mentions: 1 mention, correct if the person has no other labelled mention; {words}"
+    meaning = "correct if the person has no other labelled mention"
+    assert reliability_lines(found)[1] == f"lone mentions: 1 mention, {meaning}; {words}"
     text = " ".join(Page(render_page(found)).text.split())
     assert "Of 1 lone mention, the mean stated confidence is 100 %; for 100 % nothing" in text
 
