@@ -14,32 +14,26 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from homonym.calibration.tuning import PAPER_PART, Part
 from homonym.clustering.agglomerative import limits
-from homonym.clustering.arrays import Floats, Integers, ranges
-from homonym.collection.encoded import Encoded
+from homonym.clustering.arrays import Floats, Integers
 from homonym.commands.cluster import cluster
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.evaluate import evaluate
 from homonym.commands.labelled import read_and_encode, read_labels
 from homonym.commands.result import Summary
 from homonym.commands.run import Resources, check_given_statistics, open_local_engine, prepare_run
-from homonym.constraints.found_constraints import find_constraints
 from homonym.evaluation.assessment import Evaluation, assess
-from homonym.evaluation.gold import read_gold
-from homonym.evaluation.matching import label_names, match
-from homonym.evaluation.reliability import BINS, CONFIDENCE
+from homonym.evaluation.matching import label_names
 from homonym.experiments.baselines import all_baselines
-from homonym.measures.agreement import NameScores, bcubed, harmonic, is_right
+from homonym.measures.agreement import NameScores, bcubed, harmonic
 from homonym.measures.bootstrap import LARGEST_SHOWN
 from homonym.measures.methods import (
     LabelledNames,
@@ -54,7 +48,7 @@ from homonym.measures.methods import (
 )
 from homonym.names.compatibility import compatible
 from homonym.names.parse import parse_name
-from homonym.settings import CONSTRAINTS, DEFAULT_GAMMA, PAPER_LIMIT, Limit, Settings
+from homonym.settings import PAPER_LIMIT, Limit, Settings
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 THREADS, _ = Resources().resolved()
@@ -62,20 +56,18 @@ THREADS, _ = Resources().resolved()
 Judged = Literal["mentions", "sizes"]
 """What a set is judged by: F1 over mentions, or its mean over the true sizes 1 to 10."""
 
-EVERYTHING = ",".join(CONSTRAINTS)
-BINDINGS = {"none": "no constraints", "names,documents": "names and documents", EVERYTHING: "all (default)"}
 TARGETS = (0.95, 0.98, 0.99)
-GAMMAS = (0.25, 0.5, 1.0, 2.0)
 PARTS: Mapping[Part, str] = {"alpha": "α", "beta": "β", "kappa": "κ"}
 #: Limits that are looked up in a sweep, and those around the best one that are clustered at, as sweeps are coarser.
 GRID, AROUND = 400, 1.02 ** np.arange(-5, 6)
-#: Who falls short of the best limit by more than this misses the aim.
-AIM = 0.005
 
 
 @dataclass(frozen=True)
 class LabelledSet:
-    """A labelled collection: which files under the data directory, how they are blocked, how it is judged."""
+    """A labelled collection: which files under the data directory, how they are blocked, how it is judged.
+
+    `settings` are those of the baselines and of the paper's variants, `defaults` those of a user.
+    """
 
     title: str
     inputs: tuple[str, ...]
@@ -84,6 +76,7 @@ class LabelledSet:
     judged: Judged
     statistics: str | None = None
     mentions_in_collection: int | None = None
+    defaults: Settings = field(default_factory=Settings)
 
     def missing(self, data: Path) -> str | None:
         """Which of the files is not there, in a sentence."""
@@ -106,14 +99,14 @@ class LabelledSet:
 
 
 PUBMED = "pubmed/documents.jsonl.gz"
-#: The tables have the defaults of version 0.7.0, before names were evidence; benchmarks/across_names.py has today's.
+#: The settings of baselines and of the paper's variants, and the defaults of version 0.7.0: names are no evidence.
 BEFORE = Settings(
     blocking="given", coauthor_names="initials", affiliation_level="whole", chance_limit=0.0, name_trust=0.0
 )
 SETS = (
     LabelledSet("AMiner", ("aminer/documents.jsonl.gz",), "aminer/documents.jsonl.gz", BEFORE, "mentions"),
     LabelledSet("PubMed, first initial", (PUBMED,), PUBMED, BEFORE.changed(blocking="first-initial"), "mentions"),
-    LabelledSet("PubMed, all initials", (PUBMED,), PUBMED, BEFORE, "mentions"),
+    LabelledSet("PubMed, all initials", (PUBMED,), PUBMED, BEFORE, "mentions", defaults=Settings(blocking="given")),
     LabelledSet(
         "Web of Science",
         ("wos/train.jsonl.gz", "wos/unlabelled.jsonl.gz"),
@@ -124,24 +117,6 @@ SETS = (
         1_821_295,
     ),
 )
-
-
-def _bound(names: LabelledNames, encoded: Encoded, settings: Settings, binding: str) -> LabelledNames:
-    """Labelled names with the constraints of one kind."""
-    found = find_constraints(encoded, settings.changed(constraints=binding), None)
-    constraints = found.of_blocks(0, len(encoded.block_start) - 1) if found else None
-    if constraints is None:
-        return names
-    number = {name: block for block, name in enumerate(encoded.block_names().to_pylist())}
-    first = encoded.block_start[np.array([number[key] for key in names.key])]
-    return replace(names, constraints=constraints.of(ranges(first, names.mentions)))
-
-
-class Stated(NamedTuple):
-    """For each labelled mention, the confidence that a run states, and whether it is among its own."""
-
-    confidence: Floats
-    right: NDArray[np.bool_]
 
 
 class Tuned(NamedTuple):
@@ -159,21 +134,18 @@ class Measured:
     data: Path
     work: Path
     names: LabelledNames
-    bound: Mapping[str, LabelledNames]
     mentions: int
-    blocks: int
 
     @staticmethod
     def of(kind: LabelledSet, data: Path, work: Path) -> Measured:
-        """Read a set once: its labelled names, free and with each kind of constraints."""
+        """Read a set once."""
         run = prepare_run([data / file for file in kind.inputs], kind.settings)
         given = check_given_statistics(data / kind.statistics if kind.statistics else None, kind.mentions_in_collection)
         labels = read_labels(run, data / kind.gold, "author")
         with open_local_engine(run) as engine:
             collection = read_and_encode(run, engine, given)
             names = label_names(engine, collection, run.inputs, labels, data / kind.gold).names
-            bound = {binding: _bound(names, collection.data.encoded, kind.settings, binding) for binding in BINDINGS}
-        return Measured(kind, data, work, names, bound, collection.mentions, collection.blocks)
+        return Measured(kind, data, work, names, collection.mentions)
 
     def figure(self, found: Evaluation) -> float:
         """The figure that this set is judged by."""
@@ -181,17 +153,15 @@ class Measured:
         assert f1 is not None
         return f1
 
-    def tuned(self, settings: Settings, *parts: Part, binding: str = "none") -> Iterator[Tuned]:
-        """The best limit of each parameter alone, over all labels: looked up in a sweep, then clustered around it."""
-        names, judged, method = self.bound[binding], self.kind.judged, RelativeFrequencies(settings)
-        curves = curves_of(method, names, THREADS)
-        for part in parts:
-            start = best_limit(curves, names, part, judged)
-            tried = [start.scaled(factor) for factor in AROUND.tolist()]
-            labels = [labels_of(method, names, limit, THREADS) for limit in tried]
-            f1 = [float(f1_at(scores_of(names, found), names, judged)[0]) for found in labels]
-            best = int(np.argmax(f1))
-            yield Tuned(tried[best], assess(*labelled_codes(names, labels[best])))
+    def tuned(self, settings: Settings, part: Part) -> Tuned:
+        """The best limit of one parameter, over all labels: looked up in a sweep, then clustered around it."""
+        names, judged, method = self.names, self.kind.judged, RelativeFrequencies(settings)
+        start = best_limit(curves_of(method, names, THREADS), names, part, judged)
+        tried = [start.scaled(factor) for factor in AROUND.tolist()]
+        labels = [labels_of(method, names, limit, THREADS) for limit in tried]
+        f1 = [float(f1_at(scores_of(names, found), names, judged)[0]) for found in labels]
+        best = int(np.argmax(f1))
+        return Tuned(tried[best], assess(*labelled_codes(names, labels[best])))
 
     def baseline(self, method: Method) -> tuple[str, Evaluation]:
         """What a baseline finds, with its best threshold if it has one."""
@@ -202,19 +172,8 @@ class Measured:
         return (f"best threshold {limit.alpha:.2g}" if tunable else "–"), found
 
     def run(self, **changes: str | float) -> tuple[Summary, Evaluation]:
-        """A run with the public functions, as a user would have it, and its result against the labels."""
-        return self.kind.run(self.data, self.work / "authors.parquet", self.kind.settings.changed(**changes))
-
-    @cached_property
-    def by_default(self) -> tuple[Summary, Evaluation, Stated]:
-        """The default run: what it did, how right it is, and how sure it says it is."""
-        done, found = self.run()
-        gold = [self.data / self.kind.gold]
-        matched = match([done.output], read_gold(gold), gold)
-        right = is_right(matched.names, matched.authors, matched.clusters[0], matched.lone[0])
-        stated = matched.stated[0][CONFIDENCE]
-        known = ~np.isnan(stated)
-        return done, found, Stated(stated[known], right[known])
+        """A run with today's defaults, as a user would have it, and its result against the labels."""
+        return self.kind.run(self.data, self.work / "authors.parquet", self.kind.defaults.changed(**changes))
 
 
 def best_limit(curves: LimitCurves, names: LabelledNames, part: Part, judged: Judged) -> Limit:
@@ -288,41 +247,8 @@ def paper_table(measured: Measured) -> Lines:
         labels = labels_of(RelativeFrequencies(settings), measured.names, limit, THREADS)
         found = assess(*labelled_codes(measured.names, labels))
         yield method_row(measured, f"`{variant}`, the paper's limit", shown(limit), found)
-        (best,) = measured.tuned(settings, part)
+        best = measured.tuned(settings, part)
         yield method_row(measured, f"`{variant}`, best with labels", shown(best.limit), best.found)
-
-
-def chance_table(measured: Measured) -> Lines:
-    """How much of chance to subtract, with each of three one-parameter limits."""
-    for gamma in GAMMAS:
-        settings = as_in_the_paper(measured.kind.settings).changed(gamma=gamma)
-        for part, best in zip(PARTS, measured.tuned(settings, *PARTS), strict=True):
-            yield method_row(measured, f"γ = {gamma:g}, best {PARTS[part]} with labels", shown(best.limit), best.found)
-
-
-def weights_table(measured: Measured) -> Lines:
-    """Balanced weights against equal ones."""
-    for weights in ("uniform", "balanced"):
-        settings = measured.kind.settings.changed(gamma=DEFAULT_GAMMA["prob"], weights=weights)
-        (best,) = measured.tuned(settings, "kappa")
-        yield method_row(measured, f"{weights}, best κ with labels", shown(best.limit), best.found)
-
-
-def unlabelled_table(measured: Measured) -> Lines:
-    """Runs without labels next to the best limit with all labels, under the same constraints."""
-    for binding, what in BINDINGS.items():
-        done, found, *_ = measured.by_default if binding == EVERYTHING else measured.run(constraints=binding)
-        (best,) = measured.tuned(measured.kind.settings, "kappa", binding=binding)
-        behind = measured.figure(found) - measured.figure(best.found)
-        yield line(
-            measured.kind.title,
-            what,
-            limit_and_spread(done),
-            *figures(measured, found),
-            shown(best.limit),
-            short(measured.figure(best.found)),
-            f"{signed(behind)}{'' if behind >= -AIM else ' ✗'}",
-        )
 
 
 def target_table(measured: Measured) -> Lines:
@@ -344,7 +270,7 @@ def target_table(measured: Measured) -> Lines:
 
 def confidence_table(measured: Measured) -> Lines:
     """Stated confidence against the share of mentions that are among their own."""
-    _, found, _ = measured.by_default
+    _, found = measured.run()
     assert found.confidence
     bins = found.confidence.bins
     yield line(
@@ -355,29 +281,6 @@ def confidence_table(measured: Measured) -> Lines:
         short(found.confidence.largest_error),
         *((short(authors.mean_error), short(authors.largest_error)) if (authors := found.confidence.authors) else ()),
     )
-
-
-def widths_table(measured: Measured) -> Lines:
-    """The same in bins of equal width, which may hold few mentions."""
-    _, _, (confidence, right) = measured.by_default
-    tenth = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
-    for number in np.unique(tenth).tolist():
-        these = tenth == number
-        stated, true = float(confidence[these].mean()), float(right[these].mean())
-        yield line(
-            measured.kind.title,
-            f"{short(number / BINS)}–{short((number + 1) / BINS)}",
-            f"{int(these.sum()):,}",
-            short(stated),
-            short(true),
-            signed(stated - true),
-        )
-
-
-def time_table(measured: Measured) -> Lines:
-    """Seconds of each stage of the default run, once everything is compiled."""
-    done, _ = measured.run()
-    yield line(measured.kind.title, *(f"{done.seconds[stage]:.2f}" for stage in STAGES))
 
 
 def labels_table(measured: Measured) -> Lines:
@@ -391,8 +294,6 @@ def labels_table(measured: Measured) -> Lines:
         f"{same:,} of {sharing:,}" if sharing else "no addresses",
     )
 
-
-STAGES = ("read", "count", "encode", "constrain", "calibrate", "cluster", "write")
 
 Columns = tuple[str, ...]
 TABLES: Mapping[str, tuple[Columns, Callable[[Measured], Lines]]] = {
@@ -411,12 +312,6 @@ TABLES: Mapping[str, tuple[Columns, Callable[[Measured], Lines]]] = {
     ),
     "baselines": (("set", "baseline", "limit", *FIGURES), baselines_table),
     "paper": (("set", "variant", "limit", *FIGURES), paper_table),
-    "chance": (("set", "score and limit", "limit", *FIGURES), chance_table),
-    "weights": (("set", "weights", "limit", *FIGURES), weights_table),
-    "unlabelled": (
-        ("set", "constraints", "κ found (spread)", *FIGURES, "best κ with labels", "its figure", "difference"),
-        unlabelled_table,
-    ),
     "target": (
         ("set", "target", "κ found", "precision on pseudo-names", "mean precision over sizes 1–10", *FIGURES),
         target_table,
@@ -433,8 +328,6 @@ TABLES: Mapping[str, tuple[Columns, Callable[[Measured], Lines]]] = {
         ),
         confidence_table,
     ),
-    "widths": (("set", "confidence", "mentions", "stated", "true", "difference"), widths_table),
-    "time": (("set", *STAGES), time_table),
 }
 
 

@@ -42,7 +42,8 @@ People = dict[str, str]
 """The author, true or found, of each mention."""
 
 COLUMNS = (
-    "set", "collections", "F1 in the set", "F1 alone", "median difference", "mean", "worst", "below aim", "above by it",
+    "set", "collections", "F1 in the set", "F1 alone", "median difference", "mean", "5 %", "worst", "below aim",
+    "above by it",
 )  # fmt: skip
 
 
@@ -113,6 +114,7 @@ def row(title: str, measured: list[tuple[str, float, float]]) -> str:
         short(alone.mean()),
         signed(float(np.median(difference))),
         signed(float(difference.mean())),
+        signed(float(np.quantile(difference, 0.05))),
         signed(float(difference.min())),
         str(int((difference < -AIM).sum())),
         str(int((difference > AIM).sum())),

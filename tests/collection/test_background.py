@@ -74,6 +74,13 @@ def test_common_words_and_names_become_more_frequent_than_rare_ones() -> None:
     assert found["co"]["SMITH|JOHN"] > found["co"]["XYZZYX|QUUX"]
 
 
+def test_venues_and_keywords_of_one_name_count_as_more_common_than_words_that_the_background_lacks() -> None:
+    own, names = frequencies(100, term={"xyzzyite": 3.0}, cat={"VLDB": 3.0}, key={"HUMANS": 3.0})
+    found = by_type(add_background(own, names, USE), names)
+    assert found["key"]["HUMANS"] > found["cat"]["VLDB"] > 2 * own.total[0]
+    assert found["cat"]["VLDB"] > 1.5 * found["term"]["xyzzyite"]
+
+
 def test_years_scale_with_the_collection_and_addresses_hardly_at_all() -> None:
     own, names = frequencies(100, year={"1999": 60.0, "2000": 40.0}, email={"a@b.org": 2.0})
     found = by_type(add_background(own, names, USE), names)

@@ -39,10 +39,13 @@ ENOUGH_OTHERS = 10_000
 # of single AMiner names is lower by .004 with 15 and by .005 with 30, but one large name then loses .47 to .49.
 OTHERS_PER_MENTION = 20
 # H_t: the number of mentions whose features explain half of those of other mentions. Fitted without author labels, so
-# that S summed over a name is about as high alone as inside its whole set: term, cat, co on AMiner and PubMed, aff on
-# AMiner, email on PubMed. key (fitted: 12,500) and year were then chosen by F1 on these sets; ref is a guess.
+# that S summed over a name is about as high alone as inside its whole set: term and co on AMiner and PubMed, aff on
+# AMiner, email on PubMed. Most of S is from pairs of one person. For cat (fitted: 27,000) and key (12,500) this is too
+# high, because venues and keywords that two people share are common ones. They and year were chosen by F1: first
+# 10,000 and 5,000 on AMiner and PubMed, which raised 15 single Chinese names from .82 to .92; then the values below,
+# with these and machine learning in view. With 3,000 for cat, a large name of AMiner falls apart. ref is a guess.
 HALF_EXPLAINED: Mapping[str, float] = {
-    "term": 2e4, "cat": 2.7e4, "key": 1e4, "aff": 3e5, "co": 4e5, "ref": 1e5, "email": 1e7, "year": 0.0,
+    "term": 2e4, "cat": 7e3, "key": 3e3, "aff": 3e5, "co": 4e5, "ref": 1e5, "email": 1e7, "year": 0.0,
 }  # fmt: skip
 USUAL_HALF = 2e4
 # Names of the collection that count as much as the whole background of names.
