@@ -28,6 +28,7 @@ from homonym.corpus.applied_decisions import lost_decisions
 from homonym.corpus.decision_store import integrity_problem, read_decisions
 from homonym.corpus.epoch import CorpusNote, changed_files, read_note
 from homonym.errors import HomonymError, InputError, counted, first_line
+from homonym.io.paths import plain_path
 from homonym.io.result_directory import (
     AUTHORS,
     BAGS,
@@ -258,6 +259,11 @@ RULES = (
 
 def find_inconsistencies(result: Path) -> list[Inconsistency]:
     """Everything that is wrong with a result directory."""
+    with plain_path(result) as plain:
+        return _find_inconsistencies(plain)
+
+
+def _find_inconsistencies(result: Path) -> list[Inconsistency]:
     found = list(_broken_files(result))
     broken = {one.file for one in found}
     with tempfile.TemporaryDirectory(prefix="homonym-") as work:
