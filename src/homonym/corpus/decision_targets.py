@@ -13,9 +13,18 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from homonym.collection.author_ids import AUTHOR_ID, DIGITS, anchor_digest
-from homonym.corpus.decision_store import IS, IS_NOT, NAME, WRONG_RECORD, NewDecision
+from homonym.corpus.decision_store import (
+    IS,
+    IS_NOT,
+    NAME,
+    WRONG_RECORD,
+    Decision,
+    NewDecision,
+    read_decisions,
+    undone_rows,
+)
 from homonym.corpus.ids import current_id, retired_text
-from homonym.errors import InputError
+from homonym.errors import InputError, OutputError, counted
 from homonym.io.result_directory import DOCUMENTS, MENTIONS
 from homonym.io.tables import look_up
 
@@ -181,3 +190,30 @@ def unknown_mentions(result: Path, mentions: Iterable[str]) -> set[str]:
 def unknown_documents(result: Path, documents: Iterable[str]) -> set[str]:
     """Those of these document ids that the result lacks."""
     return {one for one in documents if document_named(result, one) != one}
+
+
+def missing_mentions(result: Path, rows: Sequence[Decision]) -> str | None:
+    """Which decision in force is about a mention that the result lacks; None if there is no such decision."""
+    undone = undone_rows(rows)
+    about = {one: row.number for row in rows if row.kind != WRONG_RECORD and row.number not in undone
+             for one in (row.mention_a, row.mention_b) if one}  # fmt: skip
+    unknown = sorted(unknown_mentions(result, about))
+    if not unknown:
+        return None
+    more = f", and {len(unknown) - 1:,} more are missing" if len(unknown) > 1 else ""
+    return f"decision {about[unknown[0]]} is about the mention {unknown[0]!r}, which the result does not have{more}"
+
+
+def require_decided_mentions(shown: Path, folder: Path) -> list[str]:
+    """Fail if a new result, in `folder`, lacks a mention that decisions about the former one, `shown`, are about.
+
+    Returns a warning if there are decisions, because a new run does not apply them.
+    """
+    rows = read_decisions(shown)
+    if missing := missing_mentions(folder, rows):
+        raise OutputError(
+            f"{shown} has decisions of users, and a new result would leave some without their authors ({missing}); "
+            f"name another directory, or undo such decisions with: homonym decisions {shown} --undo NUMBER"
+        )
+    many = counted(len(rows), "decision")
+    return [f"{shown} keeps {many}; this run does not apply them: run homonym update {shown}."] if rows else []
