@@ -281,7 +281,8 @@ def _run_tests(
 ) -> bool:
     """Whether a test fails, or hangs."""
     command = [sys.executable, "-m", "pytest", "-q", "--hypothesis-profile", "quick", "-p", "no:cacheprovider"]
-    command += ["-p", PLUGIN.stem, *options, *(test for test in tests if (copy / test).exists())]
+    # The first file has no tests; it makes sure that conftest.py is loaded, also for doctests alone.
+    command += ["-p", PLUGIN.stem, *options, "tests/__init__.py", *(test for test in tests if (copy / test).exists())]
     environment = os.environ | variables | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=timeout)
