@@ -3,7 +3,9 @@
     python -m benchmarks.mutants --mutants 120 --seed 1
 
 Mutants that no test notices are listed with their diff. cosmic-ray makes the mutants. A sample is tested instead of all
-of them, which would take days; each one only with the tests of its package. Work is done in copies of the project.
+of them, which would take days. First, all tests run once to record which of them enter which function, and how long
+they take; a mutant is tested only with tests that enter the changed function, fast ones first. Work is done in copies
+of the project. The same command resumes a sample that was interrupted.
 """
 
 from __future__ import annotations
@@ -11,53 +13,67 @@ from __future__ import annotations
 import argparse
 import ast
 import difflib
+import hashlib
+import json
 import os
 import random
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby, islice
 from pathlib import Path
 from queue import SimpleQueue
+from typing import NamedTuple
 
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 
+from benchmarks import entered_functions
+
 ROOT = Path(__file__).parents[1]
 SOURCE = Path("src/homonym")
 COPIES = ROOT / "build" / "mutants"
+PLUGIN = Path(entered_functions.__file__)
 
-# The modules that are mutated and the tests that must notice, fast ones first. Doctests of a module come with it.
-CHECKPOINTS = ["tests/runtime", "tests/hostile", "tests/engines/test_resume.py"]
-TESTS = {
+# Groups of modules that are mutated, and the tests that are made for them. These run first.
+GROUPS = {
     "names/parse.py": ["tests/names"],
     "names/compatibility.py": ["tests/names", "tests/constraints"],
     "constraints/*.py": ["tests/constraints"],
-    "measures/*.py": ["tests/measures", "tests/evaluation", "tests/calibration/test_confidence.py"],
+    "measures/*.py": ["tests/measures", "tests/evaluation"],
     "clustering/reference.py": ["tests/clustering"],
-    "io/*.py": ["tests/io", "tests/hostile", "tests/evaluation/test_gold.py", "tests/cli", "tests/records"],
-    "runtime/work_directory.py": CHECKPOINTS,
-    "runtime/checkpoints.py": CHECKPOINTS,
-    "engines/local_checkpoints.py": CHECKPOINTS,
+    "io/*.py": ["tests/io"],
+    "runtime/work_directory.py": ["tests/runtime", "tests/hostile"],
+    "runtime/checkpoints.py": ["tests/runtime", "tests/hostile"],
+    "engines/local_checkpoints.py": ["tests/engines/test_resume.py", "tests/hostile/test_damaged_checkpoints.py"],
 }
-# The status of pytest if the marks leave no test.
-NO_TESTS = 5
-# Seconds after which tests count as hanging, which is noticed, too.
-PATIENCE = 900
+# Other tests that run if they enter the changed function.
+MORE_TESTS = ["tests/hostile", "tests/records", "tests/cli", "tests/commands", "tests/corpus", "tests/engines",
+              "tests/calibration/test_confidence.py"]  # fmt: skip
+# Minimum number of mutants of a group in a sample of `SAMPLE`.
+MIN_OF_GROUP = 7
+SAMPLE = 120
+# Seconds that the tests of one mutant may take in the run that is recorded. Slower tests are left out.
+SECONDS = 200
+# Tests of a mutant count as hanging, which is noticed, if they take this many times as long as recorded, and a minute.
+PATIENCE = 4
+MINUTE = 60
+# Tests of one file share fixtures, so they run in one process.
+LOADFILE = ["--dist", "loadfile", "--no-loadscope-reorder"]
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A module with one change, and the tests that should notice it."""
+    """A module with one change."""
 
     module: Path
     original: str
     mutated: str
-    tests: list[str]
 
     @property
     def diff(self) -> str:
@@ -65,27 +81,83 @@ class Mutant:
         lines = difflib.unified_diff(self.original.splitlines(), self.mutated.splitlines(), lineterm="", n=1)
         return "\n".join(list(lines)[2:])
 
+    @property
+    def function(self) -> str | None:
+        """The function that is changed, as `entered_functions` names it; None if it is code outside of functions."""
+        pairs = zip(self.original.splitlines(), self.mutated.splitlines(), strict=False)
+        line = next((number for number, (old, new) in enumerate(pairs, 1) if old != new), 1)
+        around = [node for node in _functions(ast.parse(self.original))
+                  if node.body[0].lineno <= line <= (node.end_lineno or 0)]  # fmt: skip
+        return _function_name(self.module, around[-1]) if around else None
+
+    @property
+    def key(self) -> str:
+        """Identifies the mutant in the file of finished ones."""
+        return hashlib.sha256(f"{self.module}\0{self.original}\0{self.mutated}".encode()).hexdigest()[:16]
+
+
+class Tests(NamedTuple):
+    """What the run without changes recorded."""
+
+    seconds: dict[str, float]
+    """How long each test takes. Tests that did not pass are left out."""
+    entering: dict[str, set[str]]
+    """The tests that enter a function, and the files of tests of which a fixture does."""
+
+    def of(self, mutant: Mutant) -> list[str]:
+        """The tests that may notice a mutant, those of its group first, then by file, fast files first."""
+        module = mutant.module.relative_to(SOURCE)
+        own = next(tests for pattern, tests in GROUPS.items() if module.match(pattern))
+        names = [mutant.function] if mutant.function else [f for f in self.entering if f.startswith(f"{module}:")]
+        entering = set().union(*(self.entering.get(name, set()) for name in names))
+        always = () if mutant.function else (str(mutant.module), *own)
+        chosen = [test for test in self.seconds if {test, _file(test)} & entering or test.startswith(always)]
+        chosen.sort(key=self.seconds.__getitem__)
+        total = accumulate(self.seconds[test] for test in chosen)
+        chosen = [test for test, seconds in zip(chosen, total, strict=True) if seconds <= SECONDS]
+        of_file: dict[str, float] = defaultdict(float)
+        for test in chosen:
+            of_file[_file(test)] += self.seconds[test]
+        return sorted(chosen, key=lambda test: (not test.startswith(("src", *own)), of_file[_file(test)], _file(test)))
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
+
 
 def draw_mutants(number: int, seed: int) -> list[Mutant]:
-    """A random sample of all places that can be changed, each with one of the changes that are possible there."""
-    places = [
-        (module, tests, operators, occurrence)
-        for pattern, tests in TESTS.items()
+    """A random sample of all places that can be changed, each with one of the changes that are possible there.
+
+    A group has as large a share of the sample as of the places, and at least `MIN_OF_GROUP` of `SAMPLE` mutants; the
+    largest group makes up for it. The mutants of a group do not depend on the code of other groups.
+    """
+    smallest = max(1, MIN_OF_GROUP * number // SAMPLE)
+    sizes = {pattern: len(_places(pattern)) for pattern in GROUPS}
+    shares = {pattern: max(smallest, number * size // sum(sizes.values())) for pattern, size in sizes.items()}
+    shares[max(shares, key=shares.__getitem__)] -= sum(shares.values()) - number
+    return [mutant for pattern in GROUPS
+            for mutant in islice(_mutants(pattern, random.Random(f"{seed} {pattern}")), shares[pattern])]  # fmt: skip
+
+
+def _places(pattern: str) -> list[tuple[Path, list[str], int]]:
+    """Every place of a group that can be changed: module, operators that change it, rank among their places."""
+    return [
+        (module, operators, occurrence)
         for module in sorted((ROOT / SOURCE).glob(pattern))
         for operators, occurrences in _occurrences(module.read_text())
         for occurrence in range(occurrences)
     ]
-    generator = random.Random(seed)
+
+
+def _mutants(pattern: str, generator: random.Random) -> Iterator[Mutant]:
+    """Mutants of a group, in random order."""
+    places = _places(pattern)
     generator.shuffle(places)
-    drawn: list[Mutant] = []
-    for module, tests, operators, occurrence in places:
-        if len(drawn) == number:
-            break
+    for module, operators, occurrence in places:
         original = module.read_text()
         mutated = _mutate(original, generator.choice(operators), occurrence)
         if mutated and _behaviour(mutated) not in {None, _behaviour(original)}:
-            drawn.append(Mutant(module.relative_to(ROOT), original, mutated, tests))
-    return drawn
+            yield Mutant(module.relative_to(ROOT), original, mutated)
 
 
 def _mutate(code: str, operator: str, occurrence: int) -> str | None:
@@ -134,70 +206,142 @@ def _behaviour(code: str) -> str | None:
         return None
 
 
-def is_noticed(mutant: Mutant, copy: Path) -> bool:
-    """Whether a test fails in a copy of the project with this change; fast tests come first."""
+def _functions(tree: ast.AST) -> list[ast.FunctionDef]:
+    """Functions of a module; a function comes after the one that it is defined in."""
+    return sorted((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)), key=lambda node: node.lineno)
+
+
+def _function_name(module: Path, function: ast.FunctionDef) -> str:
+    return f"{module.relative_to(SOURCE)}:{function.lineno}"
+
+
+def _with_record(module: Path, code: str) -> str:
+    """The code of a module of which every function records that it is entered."""
+    tree = ast.parse(code)
+    for function in _functions(tree):
+        first = 1 if ast.get_docstring(function) else 0
+        call = f"__import__('{PLUGIN.stem}').entered({_function_name(module, function)!r})"
+        function.body[first:first] = ast.parse(call).body
+    return ast.unparse(tree)
+
+
+def record_tests(jobs: int) -> Tests:
+    """Run all tests once without a change, and record what they enter; the record of the same code is used again."""
+    modules = [module.relative_to(ROOT) for pattern in GROUPS for module in sorted((ROOT / SOURCE).glob(pattern))]
+    files = [file for folder in ("src", "tests") for file in sorted((ROOT / folder).rglob("*.py"))]
+    digest = hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:16]
+    record = COPIES / f"tests-{digest}.jsonl"
+    if not record.exists():
+        copy = copy_project("recorded")
+        for module in modules:
+            (copy / module).write_text(_with_record(module, (copy / module).read_text()))
+        unfinished = record.with_suffix(".unfinished")
+        unfinished.unlink(missing_ok=True)
+        tests = sorted({*MORE_TESTS, *(test for own in GROUPS.values() for test in own), *map(str, modules)})
+        recorded = {entered_functions.RECORD: str(unfinished)}
+        _run_tests(copy, tests, recorded, "-m", "not spark", "-n", str(jobs), *LOADFILE)
+        unfinished.rename(record)
+    return _read_record(record)
+
+
+def _read_record(record: Path) -> Tests:
+    seconds: dict[str, float] = defaultdict(float)
+    failed = set()
+    entering: dict[str, set[str]] = defaultdict(set)
+    for line in record.read_text().splitlines():
+        test, *rest = json.loads(line)
+        if len(rest) == 1:
+            entering[rest[0]].add(test)
+        else:
+            seconds[test] += rest[0]
+            failed |= set() if rest[1] else {test}
+    return Tests({test: spent for test, spent in seconds.items() if test not in failed}, entering)
+
+
+def is_noticed(mutant: Mutant, tests: Tests, copy: Path) -> bool:
+    """Whether a test fails, or hangs, in a copy of the project with this change."""
+    chosen = tests.of(mutant)
+    list_of_tests = copy / "chosen.json"
+    list_of_tests.write_text(json.dumps(chosen))
+    patience = MINUTE + PATIENCE * sum(tests.seconds[test] for test in chosen)
     module = copy / mutant.module
     status = module.stat()
     module.write_text(mutant.mutated)
-    # Most mutants are noticed by the first tests, so the others are not even collected.
-    stages = [[str(mutant.module), *mutant.tests[:1]], *([mutant.tests[1:]] if mutant.tests[1:] else [])]
-    marks = ("not slow and not spark", "slow and not spark")
     try:
-        return any(_run_tests(copy, tests, mark) for mark in marks for tests in stages)
+        files = list(dict.fromkeys(map(_file, chosen)))
+        only = {entered_functions.CHOSEN: str(list_of_tests)}
+        return bool(files) and _run_tests(copy, files, only, "-x", timeout=patience)
     finally:
         module.write_text(mutant.original)
         os.utime(module, ns=(status.st_atime_ns, status.st_mtime_ns))  # or the compiled kernel would count as stale
 
 
-def _run_tests(copy: Path, tests: list[str], marks: str) -> bool:
+def _run_tests(
+    copy: Path, tests: list[str], variables: dict[str, str], *options: str, timeout: float | None = None
+) -> bool:
     """Whether a test fails, or hangs."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", marks, "--hypothesis-profile", "quick"]
-    command += ["-p", "no:cacheprovider", *(test for test in tests if (copy / test).exists())]
-    environment = os.environ | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "--hypothesis-profile", "quick", "-p", "no:cacheprovider"]
+    # The first file has no tests; it makes sure that conftest.py is loaded, also for doctests alone.
+    command += ["-p", PLUGIN.stem, *options, "tests/__init__.py", *(test for test in tests if (copy / test).exists())]
+    environment = os.environ | variables | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
-        done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=PATIENCE)
+        done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=timeout)
     except subprocess.TimeoutExpired:
         return True
-    return done.returncode not in {0, NO_TESTS}
+    return done.returncode != 0
 
 
-def copy_project(number: int) -> Path:
+def copy_project(name: str) -> Path:
     """A fresh copy of the project, with the compiled kernel if there is one."""
-    copy = COPIES / str(number)
+    copy = COPIES / name
     shutil.rmtree(copy, ignore_errors=True)
     for folder in ("src", "tests", "docs", "benchmarks"):
         shutil.copytree(ROOT / folder, copy / folder)
     for file in ("pyproject.toml", "README.md", "Makefile", "CONTRIBUTING.md", "CHANGELOG.md"):
         shutil.copy2(ROOT / file, copy / file)
+    shutil.copy2(PLUGIN, copy / "src")
     return copy
+
+
+def test_all(mutants: list[Mutant], jobs: int, finished: Path) -> Iterator[tuple[Mutant, bool]]:
+    """Each mutant and whether it is noticed; those in the file of finished mutants are not tested again."""
+    known = dict(json.loads(line) for line in finished.read_text().splitlines()) if finished.exists() else {}
+    copies: SimpleQueue[Path] = SimpleQueue()
+    for number in range(jobs):
+        copies.put(copy_project(str(number)))
+    tests = record_tests(jobs)
+
+    def test(mutant: Mutant) -> bool:
+        if mutant.key in known:
+            return bool(known[mutant.key])
+        copy = copies.get()
+        try:
+            noticed = is_noticed(mutant, tests, copy)
+        finally:
+            copies.put(copy)
+        with finished.open("a") as file:
+            file.write(json.dumps([mutant.key, noticed]) + "\n")
+        return noticed
+
+    with ThreadPoolExecutor(jobs) as pool:
+        yield from zip(mutants, pool.map(test, mutants), strict=True)
 
 
 def main() -> None:
     """Draw mutants, test them on all cores, and print those that survive."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mutants", type=int, default=120, help="size of the sample")
+    parser.add_argument("--mutants", type=int, default=SAMPLE, help="size of the sample")
     parser.add_argument("--seed", type=int, default=1, help="another seed gives another sample")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of mutants tested at a time")
     chosen = parser.parse_args()
-    copies: SimpleQueue[Path] = SimpleQueue()
-    for number in range(chosen.jobs):
-        copies.put(copy_project(number))
+    COPIES.mkdir(parents=True, exist_ok=True)
     mutants = draw_mutants(chosen.mutants, chosen.seed)
-
-    def test(mutant: Mutant) -> bool:
-        copy = copies.get()
-        try:
-            return is_noticed(mutant, copy)
-        finally:
-            copies.put(copy)
-
     survivors = 0
-    with ThreadPoolExecutor(chosen.jobs) as pool:
-        for number, (mutant, noticed) in enumerate(zip(mutants, pool.map(test, mutants), strict=True), 1):
-            print(f"{number}/{len(mutants)} {mutant.module} {'noticed' if noticed else 'SURVIVED'}", flush=True)
-            if not noticed:
-                survivors += 1
-                print(mutant.diff, flush=True)
+    for number, (mutant, noticed) in enumerate(test_all(mutants, chosen.jobs, COPIES / "finished.jsonl"), 1):
+        print(f"{number}/{len(mutants)} {mutant.module} {'noticed' if noticed else 'SURVIVED'}", flush=True)
+        if not noticed:
+            survivors += 1
+            print(mutant.diff, flush=True)
     print(f"{survivors} of {len(mutants)} mutants survived ({survivors / max(1, len(mutants)):.1%}).")
 
 

@@ -482,15 +482,26 @@ class Settings(BaseModel):
         return "\n".join(lines) + "\n"
 
 
+# Limits of a file of settings. The time and memory that Python's parser needs for `a.a.a = 1` grow with the square of
+# the number of parts.
+_MAX_FILE_BYTES = 16 << 20
+_LONG_KEY = re.compile(r"(?:[\w\"'-]++[ \t]*+\.[ \t]*+){20}")
+
+
 def load_settings(path: Path) -> Settings:
     """Read settings from a TOML file, or from that of a result directory."""
     path = file_of(path, SETTINGS)
     try:
         with open_input(path) as stream:
-            values = tomllib.loads(stream.read().decode("utf-8-sig"))
+            text = stream.read(_MAX_FILE_BYTES + 1).decode("utf-8-sig")
+        if len(text) > _MAX_FILE_BYTES or _LONG_KEY.search(text):
+            raise InputError(f"{path} is no file of settings: it is too long, or a key in it has too many parts.")
+        values = tomllib.loads(text)
     except OSError as broken:
         raise unreadable(path, broken) from broken
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as broken:
+    except RecursionError:
+        raise InputError(f"{path} is no file of settings: it is nested too deeply.") from None
+    except ValueError as broken:  # of TOML, of UTF-8, or of a number with thousands of digits
         raise InputError(f"{path} is not valid TOML: {broken}.") from broken
     try:
         return Settings(**values)._from_file(path)

@@ -331,3 +331,14 @@ def test_rejects_malformed_constraints(changes: dict[str, np.ndarray], wrong: st
     constraints = constraints_of([[0, 1, 2]], [[0, 1, 2]], {(0, 1)})._replace(**changes)
     with pytest.raises(ValueError, match=wrong):
         cluster(flat([[EMPTY] * 3]), counted([[EMPTY] * 3], 1), Settings(), constraints=constraints)
+
+
+def test_reference_reports_only_merges_that_were_made() -> None:
+    """Mention 1 is as similar to 0 as to 2, and a cannot-link separates these two: one of the two pairs is merged."""
+    kind = reference.FeatureType(np.ones((3, 1)), np.array([3.0]), 3.0, 1.0)
+    constraints = reference.ReferenceConstraints([[0], [1], [2]], frozenset({(0, 2)}))
+    first, *_ = reference.rounds([kind], reference.ReferenceModel(N=3, epsilon=0.1, limit=-np.inf), constraints)
+    assert len(first.clusters) == 2
+    merges = {frozenset(cluster) for cluster in first.clusters}
+    assert len(first.scores) == 2  # the pair is counted from both sides
+    assert merges in ({frozenset({0, 1}), frozenset({2})}, {frozenset({1, 2}), frozenset({0})})

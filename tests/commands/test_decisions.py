@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from homonym.commands.check import check
 from homonym.commands.cluster import cluster
 from homonym.commands.decide import decide
 from homonym.commands.decisions import decisions
@@ -21,7 +22,7 @@ from homonym.commands.extract import extract
 from homonym.constraints.evidence import read_user_pairs
 from homonym.corpus.decision_state import decision_state
 from homonym.corpus.decision_store import NewDecision, add_decisions, read_decisions
-from homonym.errors import HomonymError, InputError
+from homonym.errors import HomonymError, InputError, OutputError
 from homonym.io.result_directory import DECISIONS, MENTIONS
 from homonym.settings import Settings
 from tests.commands.test_explain import FILLERS, ORCID, OTHER_ORCID, PAPERS, paper
@@ -233,8 +234,9 @@ def test_result_of_cluster_can_be_decided(tmp_path: Path) -> None:
 def test_decisions_survive_a_run_that_replaces_the_result(result: Path, tmp_path: Path) -> None:
     decide(result, "same", "d1#0", "d2#0", reason="x")
     before = read_decisions(result)
-    disambiguate(write(tmp_path / "in.jsonl", RECORDS[:-5]), result, Settings(kappa=7))
+    done = disambiguate(write(tmp_path / "in.jsonl", RECORDS[:-5]), result, Settings(kappa=7))
     assert read_decisions(result) == before
+    assert any("keeps 1 decision; this run does not apply them" in text for text in done.warnings)
 
 
 def test_commands(result: Path, tmp_path: Path) -> None:
@@ -257,3 +259,25 @@ def test_commands(result: Path, tmp_path: Path) -> None:
 def test_identifiers_are_those_of_the_mention(result: Path) -> None:
     assert ORCID["orcid"] in " ".join(decide(result, "different", "d4#0", "d3#0", reason="x").warnings)
     assert decide(result, "different", "d4#1", "d3#1", reason="x").warnings == []
+
+
+def test_a_new_run_does_not_replace_mentions_with_decisions(result: Path) -> None:
+    decide(result, "different", "d1#0", "d2#0", reason="two people")
+    before = {path.name: path.read_bytes() for path in result.iterdir()}
+    with pytest.raises(OutputError, match=r"decisions of users.*about the mention 'd1#0'.*name another directory"):
+        disambiguate(write(result.parent / "in.jsonl", RECORDS[2:]), result, Settings(kappa=7))
+    assert {path.name: path.read_bytes() for path in result.iterdir()} == before
+
+
+def test_check_names_decisions_about_mentions_that_are_gone(result: Path) -> None:
+    decide(result, "different", "d1#0", "d2#0", reason="two people")
+    assert check(result).problems == []
+    # Older versions replaced the tables of a result that had decisions.
+    other = disambiguate(
+        write(result.parent / "in.jsonl", RECORDS[2:]), result.parent / "other", Settings(kappa=7)
+    ).output
+    shutil.copy(result / DECISIONS, other / DECISIONS)
+    [problem] = check(other).problems
+    assert re.search(r"decision 1 is about the mention 'd1#0', which the result does not have, and 1 more", problem)
+    decisions(other, undo=1, reason="made again")
+    assert check(other).problems == []

@@ -336,3 +336,28 @@ def test_without_identifiers_nothing_is_united(tmp_path: Path) -> None:
     for settings in (Settings(kappa=7, constraints="names,documents"), Settings(kappa=7, identifiers="email")):
         rows = pq.read_table(disambiguate(path, tmp_path / "out.parquet", settings).output).to_pylist()
         assert all(row["author_id"].startswith(f"{row['block']}/") for row in rows)
+
+
+def test_conflict_inside_a_block_names_two_mentions_of_different_authors() -> None:
+    rows = [mention("A1", "Doe, J", "d1", orcid=ORCIDS[0]), mention("A2", "Doe, J", "d2", orcid=ORCIDS[0]),
+            mention("B1", "Doe Smith, J", "d3", orcid=ORCIDS[0])]  # fmt: skip
+    authors, found = united(rows)
+    assert authors == ["A1", "A2", "B1"]
+    assert any(what.startswith("m0 and m1 ") and "different authors of the name A" in what for what in reasons(found))
+
+
+def test_order_of_identifiers_does_not_matter() -> None:
+    rows = [mention(f"{block}1", "Doe, J", f"d{block}", orcid=ORCIDS[0]) for block in "ABC"]
+    rows += [mention("D1", "Poe, E", "dD", orcid=ORCIDS[0]), mention("E1", "Doe, J", "dA", orcid=ORCIDS[0])]
+    table = pa.table(
+        [
+            pa.array([*range(5)], pa.int64()), [f"m{n}" for n in range(5)],
+            *([row[name] for row in rows] for name in ("document_id", "name", "block")),
+            pa.nulls(5, pa.int32()), [row["author_id"] for row in rows], pa.nulls(5, pa.string()), [0.5] * 5,
+        ],
+        schema=CANDIDATE_ROWS,
+    )  # fmt: skip
+    ids = pa.table([[*range(5)], ["orcid"] * 5, [ORCIDS[0]] * 5], schema=PLACED_IDENTIFIERS)
+    first, second = (unite_authors(table, ids.take(order), None) for order in ([0, 1, 2, 3, 4], [4, 3, 2, 1, 0]))
+    assert first == second
+    assert first.gone

@@ -621,3 +621,12 @@ def test_command_line_reports_constraints(tmp_path: Path) -> None:
     done = homonym_command("disambiguate", "in.jsonl", "-o", "new.csv", "--constraints", "surnames", cwd=tmp_path)
     assert done.returncode == 2
     assert "unknown constraint source 'surnames'; use none, names, identifiers, documents" in done.stderr
+
+
+def test_the_users_pair_outranks_an_orcid() -> None:
+    """m0 is the same as m1 for the user and as m2 by ORCID, but m1 and m2 are on one document."""
+    orcid = {"orcid": ORCIDS[0]}
+    collection = [Row("D", document="1", ids=orcid), Row("D", document="2"), Row("D", document="2", ids=orcid)]
+    found = constraints_of(collection, UserPairs(("m0",), ("m1",), (True,)))
+    assert found is not None
+    assert found.must_links.representative.tolist() == [0, 0, 2]

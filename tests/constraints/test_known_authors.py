@@ -6,13 +6,17 @@ from collections import Counter
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.clustering.arrays import Constraints
+from homonym.constraints.evidence import MentionEvidence
+from homonym.constraints.incompatible_names import no_names
 from homonym.constraints.known_authors import (
     JOINED_SHARE,
     _compare_with_clusters,
+    _join_must_links,
     _without_cannot_links,
     parts_of_authors,
     place_new_mentions,
@@ -114,3 +118,23 @@ def test_exactly_the_least_share_of_an_author_is_enough() -> None:
     assert JOINED_SHARE * 10 == 3
     assert main.tolist() == [0] * 10
     assert is_confirmed.all()
+
+
+def test_cannot_links_of_every_profile_keep_new_mentions_away() -> None:
+    # The author has profile 2, the new mention profile 1, which cannot be linked with it.
+    start, partners = np.array([0, 0, 1, 2]), np.array([2, 1], np.int32)
+    group, target = np.array([0, 1]), np.zeros(2, np.int64)
+    constraints = Constraints(group.astype(np.int32), np.array([2, 1], np.int32), start, partners)
+    assert _without_cannot_links(target, np.array([0, -1]), group, constraints).tolist() == [0, -1]
+
+
+@pytest.mark.parametrize("document", [[-1, 5, 5], [-1, 5, 6]])
+def test_a_group_is_compared_with_all_that_were_joined_before_it(document: list[int]) -> None:
+    """Mention 0 is an old author, which a must-link connects with mentions 1 and 2; these may be on one document."""
+    nothing = np.empty((0, 2), np.int64)
+    evidence = MentionEvidence(
+        np.array([0, 3]), np.zeros(3, np.int64), no_names(3, 1), {}, np.array(document), nothing, nothing
+    )
+    linked, group, old = np.zeros(3, np.int64), np.arange(3), np.array([0, -1, -1])
+    found = _join_must_links(evidence, linked, group, old, separate=False)
+    assert found.tolist() == ([0, 0, 2] if document[1] == document[2] else [0, 0, 0])

@@ -14,13 +14,17 @@ import pytest
 
 from homonym.collection import counting
 from homonym.collection.statistics import sql_files
+from homonym.commands.check import check
 from homonym.commands.cluster import cluster
+from homonym.commands.decide import decide
+from homonym.commands.decisions import decisions
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.evaluate import evaluate
 from homonym.commands.explain import explain
 from homonym.commands.export import export
 from homonym.commands.extract import extract
 from homonym.commands.run import Resources
+from homonym.commands.update import update
 from homonym.errors import InputError, OutputError
 from homonym.io import special_files
 from homonym.io.inputs import Source
@@ -241,3 +245,22 @@ def test_a_result_directory_may_have_the_worst_name(tmp_path: Path) -> None:
         explain(folder / "result", "Doo, J")
     export(folder / "result", "bibtex", folder / "a.bib")
     assert (folder / "a.bib").read_text().count("@") == 6
+
+
+def test_check_reads_a_result_under_any_path_and_changes_need_utf8(tmp_path: Path) -> None:
+    folder = directory(tmp_path, WORST)
+    disambiguate(folder / "in.jsonl", folder / "result", SETTINGS, resources=ONE_THREAD)
+    assert check(folder / "result").problems == []
+    with pytest.raises(InputError, match=r"w\\xff.*is not UTF-8.*rename the directory"):
+        update(folder / "result", folder / "in.jsonl")
+    with pytest.raises(InputError, match="is not UTF-8"):
+        decide(folder / "result", "same", "W0#0", "W1#0", reason="a test")
+    with pytest.raises(InputError, match="is not UTF-8"):
+        decisions(folder / "result")
+
+
+def test_an_output_below_a_file_is_refused_with_the_reason(tmp_path: Path) -> None:
+    directory(tmp_path, b"place")
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match="file is a file, not a directory"):
+        disambiguate(tmp_path / "place" / "in.jsonl", tmp_path / "file" / "out.csv", resources=ONE_THREAD)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from homonym.errors import InputError
 from homonym.io import inputs
-from homonym.io.inputs import Source, expand
+from homonym.io.inputs import BLOCK_BYTES, Source, expand
 from homonym.records.parsing.splitting import decoded, split_at
 
 TEXT = "".join(f"AU Müller, J{i}\n" for i in range(20_000))
@@ -166,3 +166,18 @@ def test_decoding_keeps_utf8(text: str) -> None:
 @given(st.binary())
 def test_decoding_accepts_any_bytes(content: bytes) -> None:
     assert isinstance(decoded(content), str)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_reads_wide_encodings_without_a_byte_order_mark(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "in.txt"
+    path.write_bytes('{"id": "größe"}\n'.encode(encoding))
+    with Source(path) as source:
+        assert [line for _, line, _ in source.lines()] == ['{"id": "größe"}'.encode()]
+
+
+def test_counts_blank_lines_of_whole_blocks(tmp_path: Path) -> None:
+    path = tmp_path / "in.txt"
+    path.write_bytes(b"a\n" + b"\n" * (3 * BLOCK_BYTES) + b"  b\n")
+    with Source(path) as source:
+        assert list(source.lines()) == [(1, b"a", ""), (3 * BLOCK_BYTES + 2, b"  b", "")]

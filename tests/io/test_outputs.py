@@ -17,7 +17,7 @@ import pytest
 
 from homonym.errors import InputError, OutputError
 from homonym.io.inputs import InputLine, Source, require_files, require_rereadable
-from homonym.io.outputs import atomic_path, open_atomic, require_writable, write_atomic
+from homonym.io.outputs import atomic_path, open_atomic, require_directory, require_writable, write_atomic
 
 RECORDS = b'{"id": "1"}\n{"id": "2"}\n{"id": "3"}\n'
 
@@ -172,7 +172,7 @@ def test_output_needs_an_existing_directory(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="does not exist"):
         require_writable(tmp_path / "missing" / "out.csv")
     (tmp_path / "file").touch()
-    with pytest.raises(OutputError, match="does not exist"):
+    with pytest.raises(OutputError, match="is a file, not a directory"):
         require_writable(tmp_path / "file" / "out.csv")
 
 
@@ -323,3 +323,10 @@ def test_full_device_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="No space left"):
         write_to_full_device(path)
     assert entries(tmp_path) == []
+
+
+@pytest.mark.parametrize(("name", "reason"), [("file", "is a file"), ("nothing", "does not exist")])
+def test_a_directory_needs_a_directory_above_it(tmp_path: Path, name: str, reason: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match=f"work cannot be a directory: .*{name} {reason}"):
+        require_directory(tmp_path / name / "work")

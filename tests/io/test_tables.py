@@ -218,3 +218,21 @@ def test_look_up_refuses_what_is_no_table(tmp_path: Path) -> None:
         look_up(tmp_path / "broken.parquet", "text", pa.array(["a"]))
     with pytest.raises(InputError, match=r"missing.parquet is missing; run homonym check"):
         look_up(tmp_path / "missing.parquet", "text", pa.array(["a"]))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_reads_rows_that_are_large_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    monkeypatch.setattr(tables, "_PIECE_BYTES", 10)
+    path = tmp_path / "large.parquet"
+    pq.write_table(pa.table({"text": [f"{number}" * 100 for number in range(rows)]}), path)
+    found = list(tables.columnar_batches(str(path), ["text"], 1_000))
+    assert pa.Table.from_batches(found).equals(pq.read_table(path))
+
+
+def test_reads_a_table_with_an_empty_row_group(tmp_path: Path) -> None:
+    path = tmp_path / "some.parquet"
+    table = pa.table({"number": pa.array([1, 2], pa.int64())})
+    with pq.ParquetWriter(path, table.schema) as writer:
+        writer.write_table(table.slice(0, 0))
+        writer.write_table(table)
+    assert pa.Table.from_batches(tables.columnar_batches(str(path), ["number"], 10)).equals(table)

@@ -25,7 +25,8 @@ STYLES = (
     '<numFmts><numFmt numFmtId="164" formatCode="yyyy\\-mm"/><numFmt numFmtId="165" formatCode="0&quot; days&quot;"/>'
     "</numFmts>"
     '<cellStyleXfs><xf numFmtId="14"/></cellStyleXfs>'
-    '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs>'
+    '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/>'
+    '<xf numFmtId="22"/><xf numFmtId="23"/></cellXfs>'
 )
 
 
@@ -60,6 +61,8 @@ def cells(content: str, folder: Path, **more: object) -> list[str]:
         ('<c s="1"><v>41640</v></c>', "2014-01-01"),
         ('<c s="2"><v>41640.75</v></c>', "2014-01-01"),
         ('<c s="3"><v>41640</v></c>', "41640"),
+        ('<c s="4"><v>41640.75</v></c>', "2014-01-01"),  # a built-in format of date and time
+        ('<c s="5"><v>41640</v></c>', "41640"),  # no built-in format
         ('<c s="1"><v>1e300</v></c>', "1e300"),
         ('<c t="d"><v>2014-03-15T00:00:00</v></c>', "2014-03-15T00:00:00"),
         ("<c/>", ""),

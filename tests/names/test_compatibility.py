@@ -235,3 +235,16 @@ def test_initials_behind_two_swapped_names_do_not_matter() -> None:
     for third in ("L", "LEE"):
         assert given_compatible(("JOHN", "PAUL", "LEE"), ("PAUL", "JOHN", third))
         assert given_compatible(("PAUL", "JOHN", third), ("JOHN", "PAUL", "LEE"))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [(("XIAOLI", "M"), ("XIAOLI",)), (("YA", "N"), ("YANMING",)), (("X", "L"), ("XIAOLI",))]
+)
+def test_initial_behind_a_written_chinese_name_is_no_second_syllable(a: tuple[str, ...], b: tuple[str, ...]) -> None:
+    assert given_compatible(a, b, "chinese")
+    assert given_compatible(b, a, "chinese")
+
+
+def test_spellings_of_one_sound_have_about_the_same_length() -> None:
+    assert given_compatible(("MAH", "RIA"), ("MARIA",))
+    assert not given_compatible(("MAHHHR", "IA"), ("MARIA",))

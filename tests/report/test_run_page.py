@@ -13,6 +13,7 @@ from typing import Any
 
 import lxml.html
 import orjson
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from lxml.html import HtmlElement
@@ -323,3 +324,17 @@ def test_page_is_made_of_the_directory_alone(generated_result: Path, tmp_path: P
     (moved / AUTHORS).unlink()
     with pytest.raises(InputError, match="is not a whole result"):
         render_run_page(moved)
+
+
+def test_authors_with_one_orcid_are_not_to_check(tmp_path: Path) -> None:
+    result = made(tmp_path, RECORDS)
+    authors = pq.read_table(result / AUTHORS)
+    place = authors.schema.get_field_index("confidence")
+    low = pa.array([0.5] * len(authors), authors.schema.field(place).type)
+    pq.write_table(authors.set_column(place, authors.schema.field(place), low), result / AUTHORS)
+    content = run_content.read_content(result)
+    assert [author.name for author in content.doubtful] == ["Roe, R"]
+    assert (content.totals.doubtful_authors, content.totals.confirmed_authors) == (1, 1)
+    page = words(lxml.html.fromstring(render_run_page(result)).get_element_by_id("doubtful"))
+    assert "1 author with several mentions has a confidence below" in page
+    assert "Not counted: 1 author of whom all mentions have the same ORCID or ISNI." in page

@@ -25,7 +25,7 @@ def run_forked(code: str, *arguments: str | Path, cwd: Path | None = None) -> su
     argv = ["-c", *map(str, arguments)]
     with TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
-        process = _context().Process(target=_run, args=(code, argv, cwd or Path.cwd(), out, err))
+        process = _context().Process(target=_run, args=(code, argv, cwd or Path.cwd(), (out, err), dict(os.environ)))
         process.start()
         process.join(PATIENCE)
         if process.exitcode is None:
@@ -42,8 +42,9 @@ def _context() -> ForkServerContext:
     return context
 
 
-def _run(code: str, argv: list[str], cwd: Path, out: Path, err: Path) -> None:
-    for path, number in ((out, 1), (err, 2)):
+def _run(code: str, argv: list[str], cwd: Path, files: tuple[Path, Path], environment: dict[str, str]) -> None:
+    os.environ.update(environment)  # which may have changed since the process that is copied was started
+    for number, path in enumerate(files, 1):
         opened = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
         os.dup2(opened, number)
         os.close(opened)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import traceback
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -46,6 +47,10 @@ from homonym.settings import CLUSTERING, EXTRACTION, UNTUNED, WEIGHT_SEEDS, Sett
 
 if TYPE_CHECKING:
     from homonym import Resources
+
+
+# The number of the signal that other programs get if they print to a closed pipe.
+SIGPIPE = 13
 
 
 class _CommandList(click.Group):
@@ -705,7 +710,7 @@ def main() -> None:
     """Run the command line and exit.
 
     Exit status: 0 if everything was done, 1 if a check found problems, 2 for wrong usage, input or output, 130 after
-    Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.
+    Ctrl-C, 143 after SIGTERM, 129 after SIGHUP, 141 if nobody reads what it prints.
     """
     if sys.stdout is not None:  # it may be closed
         print_any_name(sys.stdout)
@@ -725,6 +730,8 @@ def _status(signals: list[int]) -> int:
         return 2
     except click.exceptions.Exit as wanted:
         return wanted.exit_code
+    except SystemExit:  # click's answer to a closed pipe, such as that of `| head`; 1 would mean that a check failed
+        return 128 + SIGPIPE
     except (click.Abort, KeyboardInterrupt) as stopped:
         # click.Abort wraps the interrupt, which carries the notes.
         return _stopped(signals, stopped.__cause__ or stopped)
@@ -742,12 +749,22 @@ def _failed(broken: Exception) -> int:
     elif reason := missing_resource(broken):
         _report(reason, broken)
     elif isinstance(broken, OSError):
-        _report(f"{broken.strerror or broken}{f': {broken.filename}' if broken.filename else ''}.", broken)
+        where = f": {broken.filename}" if broken.filename else ""
+        reason = f"{broken.strerror or broken}{where}"
+        if _is_about_printing(broken):
+            reason = f"standard output cannot be written ({reason}); files that the command has written are complete"
+        _report(f"{reason}.", broken)
         if sys.stdout is not None:
             discard_output(sys.stdout)
     else:
         raise broken
     return 2
+
+
+def _is_about_printing(error: OSError) -> bool:
+    """Whether an error comes from writing to standard output: from click, rich, or the last flush of this module."""
+    modules = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return error.filename is None and (modules[-1] == __name__ or modules[-1].startswith(("click.", "rich.")))
 
 
 def _stopped(signals: list[int], stopped: BaseException) -> int:

@@ -29,7 +29,7 @@ from homonym.collection.layout import (
 from homonym.features.columns import AuthorColumns, DocumentColumns, RecordColumns
 from homonym.features.text import Integers
 from homonym.features.types import FEATURE_TYPES, FeatureCounts
-from homonym.records.fields.affiliations import plain_email
+from homonym.records.fields.affiliations import is_placeholder, plain_email
 from homonym.settings import Settings, identifier_kind
 
 IntegerType = TypeVar("IntegerType", bound="np.integer[Any]")
@@ -266,7 +266,7 @@ def _identifiers(authors: AuthorColumns, mention: Integers) -> pa.Table:
     """The identifiers of all authors; of several e-mail addresses the first in alphabetical order.
 
     An address that several authors of one document have is that of the corresponding author, given with each of them.
-    It identifies none of them.
+    It identifies none of them, and neither does a placeholder such as none@none.
     """
     first: dict[int, str] = {}
     emails = authors.emails
@@ -275,7 +275,7 @@ def _identifiers(authors: AuthorColumns, mention: Integers) -> pa.Table:
     document = authors.document.tolist()
     holders = Counter((document[row], text) for row, text in dict.fromkeys(pairs))
     for row, text in pairs:
-        if holders[document[row], text] == 1:
+        if holders[document[row], text] == 1 and not is_placeholder(text):
             first[row] = min(first.get(row, text), text)
     rows = np.concatenate([authors.ids.row, np.array(list(first), np.int64)])
     kinds = [*map(identifier_kind, authors.ids.kind), *["email"] * len(first)]

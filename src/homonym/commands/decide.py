@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import getpass
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from homonym.errors import InputError
+from homonym.io.paths import require_utf8
 from homonym.io.result_directory import MENTIONS, require_result
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ def decide(
     from homonym.settings import load_settings
 
     folder = require_result(result, MENTIONS)
+    require_utf8(os.path.realpath(folder))
     if kind not in KINDS:
         raise InputError(f"{kind!r} cannot be decided; use one of {', '.join(KINDS)}.")
     before = read_decisions(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from homonym.commands.decide import user_name
 from homonym.errors import InputError, counted
+from homonym.io.paths import require_utf8
 from homonym.io.result_directory import MENTIONS, require_result
 
 if TYPE_CHECKING:
@@ -106,6 +108,7 @@ def decisions(
     from homonym.corpus.decision_targets import missing_targets
 
     folder = require_result(result, MENTIONS)
+    require_utf8(os.path.realpath(folder))
     output = _export_path(export, folder, table)
     imported, known = None, 0
     if table is not None:

@@ -227,6 +227,7 @@ def write_result(
     """
     from homonym.calibration.confidence import confidence_to_json
     from homonym.constraints.evidence import write_user_pairs
+    from homonym.corpus.decision_targets import require_decided_mentions
     from homonym.report.run_page import write_run_page
 
     use = collection.background
@@ -236,6 +237,7 @@ def write_result(
         return
     with written_directory(place.output) as folder:
         _write_files(run, engine, found, written, place, ResultFiles.inside(folder))
+        run.warnings.extend(require_decided_mentions(place.output, folder))
         with run.stages.stage("summarise"):
             engine.write_summaries(collection, found, folder)
             if pairs and not collection.of_mentions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from homonym.commands.in_memory import Data, files_of
 from homonym.commands.run import Resources, Run, RunFiles, open_local_engine, prepare_run
 from homonym.errors import InputError, SettingsError, counted
+from homonym.io.paths import require_utf8
 from homonym.io.result_directory import (
     BAGS,
     CONFLICTS,
@@ -109,6 +111,7 @@ def update(
     folder = Path(result)
     recover_missing(folder)
     require_result(folder, MENTIONS, DOCUMENTS, MASSES)
+    require_utf8(os.path.realpath(folder))
     if mode not in MODES:
         raise SettingsError(f"mode: unknown mode {mode!r}; use assign, grow or rebuild.")
     if keep_epoch and (recalibrate or mode == "rebuild"):

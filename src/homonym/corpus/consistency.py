@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import starmap
@@ -25,9 +25,11 @@ from homonym.collection import counting
 from homonym.collection.statistics import sql_files
 from homonym.constraints.evidence import read_user_pairs
 from homonym.corpus.applied_decisions import ids_of_wrong_records, lost_decisions
-from homonym.corpus.decision_store import integrity_problem, read_decisions
+from homonym.corpus.decision_store import Decision, integrity_problem, read_decisions
+from homonym.corpus.decision_targets import missing_mentions
 from homonym.corpus.epoch import CorpusNote, changed_files, read_note
 from homonym.errors import HomonymError, InputError, counted, first_line
+from homonym.io.paths import plain_path
 from homonym.io.result_directory import (
     AUTHORS,
     BAGS,
@@ -258,6 +260,11 @@ RULES = (
 
 def find_inconsistencies(result: Path) -> list[Inconsistency]:
     """Everything that is wrong with a result directory."""
+    with plain_path(result) as plain:
+        return _find_inconsistencies(plain)
+
+
+def _find_inconsistencies(result: Path) -> list[Inconsistency]:
     found = list(_broken_files(result))
     broken = {one.file for one in found}
     with tempfile.TemporaryDirectory(prefix="homonym-") as work:
@@ -266,13 +273,25 @@ def find_inconsistencies(result: Path) -> list[Inconsistency]:
     found += [one for one in _wrong_digests(result) if one.file not in wrong]
     problem = integrity_problem(result)
     if not problem and CORPUS not in broken:
-        last = max((row.number for row in read_decisions(result)), default=0)
-        problem = lost_decisions(result, read_note(result), last)
+        rows = read_decisions(result)
+        problem = lost_decisions(result, read_note(result), max((row.number for row in rows), default=0))
+        if not problem and not (result / CORPUS).exists() and MENTIONS not in wrong:
+            problem = _decisions_without_mentions(result, rows)
     if problem:
         found.append(Inconsistency(DECISIONS, problem))
     elif not broken & {CORPUS, MENTIONS, UNDECIDED}:
         found += [Inconsistency(DECISIONS, one) for one in ids_of_wrong_records(result)[:1]]
     return list(dict.fromkeys(found))
+
+
+def _decisions_without_mentions(result: Path, rows: Sequence[Decision]) -> str | None:
+    """Decisions about mentions that a result lacks though it was never updated: an older version has made it again."""
+    if not (missing := missing_mentions(result, rows)):
+        return None
+    return (
+        f"{result / DECISIONS}: {missing}, because the result was made again; restore the former one, or undo such "
+        "decisions with homonym decisions --undo."
+    )
 
 
 def _broken_files(result: Path) -> Iterator[Inconsistency]:

@@ -14,9 +14,18 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from homonym.collection.author_ids import AUTHOR_ID, DIGITS, anchor_digest
-from homonym.corpus.decision_store import IS, IS_NOT, NAME, WRONG_RECORD, Decision, NewDecision
+from homonym.corpus.decision_store import (
+    IS,
+    IS_NOT,
+    NAME,
+    WRONG_RECORD,
+    Decision,
+    NewDecision,
+    read_decisions,
+    undone_rows,
+)
 from homonym.corpus.ids import current_id, retired_text
-from homonym.errors import InputError
+from homonym.errors import InputError, OutputError, counted
 from homonym.io.result_directory import DOCUMENTS, MENTIONS
 from homonym.io.tables import look_up
 
@@ -222,3 +231,31 @@ def missing_targets(result: Path, decisions: Iterable[Decision]) -> dict[int, li
     unknown |= unknown_documents(result, {row.mention_a for row, is_document in rows if is_document})
     lacking = {row.number: [one for one in (row.mention_a, row.mention_b) if one in unknown] for row, _ in rows}
     return {number: found for number, found in lacking.items() if found}
+
+
+def missing_mentions(result: Path, rows: Sequence[Decision]) -> str | None:
+    """Which decision in force is about a mention that the result lacks; None if there is no such decision."""
+    undone = undone_rows(rows)
+    in_force = (row for row in rows if row.kind != WRONG_RECORD and row.number not in undone)
+    missing = missing_targets(result, in_force)
+    if not missing:
+        return None
+    number, mentions = min(missing.items())
+    others = len({one for found in missing.values() for one in found}) - 1
+    more = f", and {others:,} more are missing" if others else ""
+    return f"decision {number} is about the mention {mentions[0]!r}, which the result does not have{more}"
+
+
+def require_decided_mentions(shown: Path, folder: Path) -> list[str]:
+    """Fail if a new result, in `folder`, lacks a mention that decisions about the former one, `shown`, are about.
+
+    Returns a warning if there are decisions, because a new run does not apply them.
+    """
+    rows = read_decisions(shown)
+    if missing := missing_mentions(folder, rows):
+        raise OutputError(
+            f"{shown} has decisions of users, and a new result would leave some without their authors ({missing}); "
+            f"name another directory, or undo such decisions with: homonym decisions {shown} --undo NUMBER"
+        )
+    many = counted(len(rows), "decision")
+    return [f"{shown} keeps {many}; this run does not apply them: run homonym update {shown}."] if rows else []

@@ -43,7 +43,7 @@ from homonym.io.tables import (
     row_groups_with,
     write_table,
 )
-from homonym.records.fields.affiliations import plain_email
+from homonym.records.fields.affiliations import is_placeholder, plain_email
 from homonym.records.formats.documents import parse_document
 from homonym.schema import AUTHOR_SUMMARIES, STORED_BAGS
 from homonym.schema import AUTHORS as MENTION_ROWS
@@ -400,7 +400,8 @@ def _stored_identifiers(rows: pa.Table) -> dict[str, dict[str, str]]:
 
 def _of_author(ids: Mapping[str, str], emails: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
-    pairs = [*ids.items(), *([("email", min(map(plain_email, emails)))] if emails else [])]
+    named = [text for text in map(plain_email, emails) if not is_placeholder(text)]
+    pairs = [*ids.items(), *([("email", min(named))] if named else [])]
     for kind, value in pairs:
         kind = identifier_kind(kind)
         found[kind] = min(found.get(kind, value), value)

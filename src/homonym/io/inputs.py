@@ -101,6 +101,7 @@ class Source:
         self.head, self.has_mark = b"", False
         self._bytes_read = self._lines = 0
         self._opened: list[Any] = []
+        self._state: tuple[int, int] | None = None
         self._workbook: Workbook | None = None
         self._sheet: SheetText | None = None
 
@@ -122,6 +123,7 @@ class Source:
     def __enter__(self) -> Source:
         try:
             self._raw = self._open_file()
+            self._state = self._present_state()
             self._read_raw = self._decompress(self._raw.peek(4)[:4])
             start = self._read_start()
             self.has_mark = start.startswith(tuple(_BYTE_ORDER_MARKS))
@@ -138,7 +140,19 @@ class Source:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
+        changed = kind is None and self._state != self._present_state()
         self._close()
+        if changed:
+            raise InputError(
+                f"{self.name} changed while it was read; run the command again when no program writes to it."
+            )
+
+    def _present_state(self) -> tuple[int, int] | None:
+        """Size and time of the last change of a file; None if it is something else."""
+        if self.path == STANDARD_INPUT:
+            return None
+        status = os.fstat(self._raw.fileno())
+        return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
     @property
     def _is_compressed(self) -> bool:
@@ -190,6 +204,9 @@ class Source:
         """
         number, rest, overlong = 1, b"", False
         for block in self.blocks():
+            if not rest and block.isspace() and block.endswith(end):
+                number += block.count(end)  # a small compressed file may have a billion of them
+                continue
             *whole, rest = (rest + block).split(end)
             for number, text in enumerate(whole, number):  # noqa: B020
                 if overlong or len(text) > MAX_RECORD_BYTES:
@@ -308,8 +325,9 @@ def _encoding(start: bytes) -> str | None:
     if start.startswith(COLUMNAR):
         return None
     sample = start[:200]
-    if len(sample) >= 4 and 5 * sample.count(0) >= 2 * len(sample):  # UTF-16 without a byte order mark
-        return "utf-16-be" if sample[0] == 0 else "utf-16-le"
+    if len(sample) >= 4 and 5 * sample.count(0) >= 2 * len(sample):  # UTF-16 or UTF-32 without a byte order mark
+        width = 32 if 5 * sample.count(0) >= 3 * len(sample) else 16
+        return f"utf-{width}-be" if sample[0] == 0 else f"utf-{width}-le"
     declared = _DECLARED_ENCODING.match(start)
     if declared is None:
         return None

@@ -44,6 +44,8 @@ def require_writable(path: Path) -> None:
 def require_writable_parent(path: Path, target: Path) -> None:
     """Fail unless the directory of a target exists and is writable; `path` is how the user named the target."""
     parent = target.parent
+    if os.path.isfile(parent):
+        raise OutputError(f"{path} cannot be written: {parent} is a file, not a directory; name another place.")
     if not os.path.isdir(parent):
         raise OutputError(f"{path} cannot be written: {parent} does not exist; create the directory first.")
     if not os.access(parent, os.W_OK):

@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
+from homonym.errors import InputError
+
 # What some library does not take literally: patterns, quotes, `~` for the home directory, the `:` of a URL, control
 # characters and bytes that are not UTF-8.
 _SPECIAL = re.compile(r"^~|[\[\]*?{}\\'\":\x00-\x1f\x7f\ud800-\udfff]")
@@ -28,6 +30,15 @@ def printable(path: str | Path) -> str:
     ('Müller/a b.csv', 'a\\n\\xff.csv')
     """
     return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", lambda found: _escape(found[0]), str(path))
+
+
+def require_utf8(path: str | Path) -> None:
+    """Fail if a path has bytes that are not UTF-8, for commands that change a directory through libraries."""
+    if re.search(r"[\ud800-\udfff]", str(path)):
+        raise InputError(
+            f"the path {printable(path)} is not UTF-8, and a result there cannot be changed; rename the directory, or "
+            "use a locale that is UTF-8 (LC_ALL=C.UTF-8)."
+        )
 
 
 def _escape(character: str) -> str:

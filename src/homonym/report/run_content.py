@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS
-from homonym.records.fields.identifiers import TITLES
+from homonym.records.fields.identifiers import PERSON_ASSIGNED, TITLES
 from homonym.report.page import NAME_LENGTH, shortened
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ class ResultTotals:
     without_title: int
     confidence: float | None
     doubtful_authors: int
+    confirmed_authors: int
 
 
 @dataclass(frozen=True)
@@ -175,8 +176,18 @@ def _define_tables(connection: duckdb.DuckDBPyConnection, folder: Path, *, has_d
         rf"""CREATE TABLE people AS
              SELECT author_id, regexp_replace(author_id, '/[0-9a-f]+$', '') AS block, name, mentions, documents,
                     first_year, last_year, confidence,
-                    CAST(round(mentions * (1 - confidence) * {MILLION}) AS BIGINT) AS doubt
+                    CAST(round(mentions * (1 - confidence) * {MILLION}) AS BIGINT) AS doubt,
+                    coalesce(mentions > 1 AND confidence < {DOUBTFUL}, false) AS is_doubtful
              FROM authors"""
+    )
+    # Confidence is about clustering. Authors whose mentions all have one ORCID or one ISNI need no check.
+    linked = " OR ".join(
+        f"bool_and(list_contains(string_split(coalesce(\"constraint\", ''), ';'), 'same:{kind}'))"
+        for kind in PERSON_ASSIGNED
+    )
+    connection.execute(
+        f"""CREATE TABLE confirmed AS SELECT author_id FROM mentions
+            WHERE author_id IN (SELECT author_id FROM people WHERE is_doubtful) GROUP BY author_id HAVING {linked}"""
     )
     connection.execute(
         """CREATE TABLE names AS
@@ -204,7 +215,7 @@ def _choose(connection: duckdb.DuckDBPyConnection) -> None:
     _save(connection, "hardest", hard, by_doubt, LISTED)
     large = "SELECT * FROM people WHERE documents >= least((SELECT max(documents) FROM people), 2)"
     _save(connection, "largest", large, "documents DESC, mentions DESC, author_id", LISTED)
-    doubtful = f"SELECT * FROM people WHERE mentions > 1 AND confidence < {DOUBTFUL}"
+    doubtful = "SELECT * FROM people WHERE is_doubtful AND author_id NOT IN (SELECT author_id FROM confirmed)"
     _save(connection, "doubtful", doubtful, "doubt DESC, confidence, author_id", LISTED)
     number = _rows(connection, "SELECT count(*) FROM names")[0][0]
     limit = number if number <= ALL_NAMES else LARGEST_NAMES
@@ -346,7 +357,7 @@ def _totals(connection: duckdb.DuckDBPyConnection) -> ResultTotals:
         f"""SELECT coalesce(CAST(sum(mentions) AS BIGINT), 0), count(*), coalesce(CAST(sum(authors) AS BIGINT), 0),
                    1 - CAST(sum(doubt) AS BIGINT) / (CAST(sum(known) AS BIGINT) * {MILLION}.0) FROM names""",
     )[0]
-    doubtful = _rows(connection, f"SELECT count(*) FROM people WHERE mentions > 1 AND confidence < {DOUBTFUL}")[0][0]
+    low = _rows(connection, "SELECT count(*) FILTER (is_doubtful), (SELECT count(*) FROM confirmed) FROM people")[0]
     return ResultTotals(
         documents=documents[0],
         mentions=names[0],
@@ -357,7 +368,8 @@ def _totals(connection: duckdb.DuckDBPyConnection) -> ResultTotals:
         without_year=documents[3],
         without_title=documents[4],
         confidence=names[3],
-        doubtful_authors=doubtful,
+        doubtful_authors=low[0] - low[1],
+        confirmed_authors=low[1],
     )
 
 

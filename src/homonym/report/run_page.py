@@ -472,14 +472,18 @@ def _expected(number: float | None) -> str:
 
 def _doubtful_sentence(totals: ResultTotals, shown: int) -> str:
     below = f"a confidence below {100 * DOUBTFUL:.0f} %"
+    confirmed = ""
+    if totals.confirmed_authors:
+        number = counted(totals.confirmed_authors, "author")
+        confirmed = f" Not counted: {number} of whom all mentions have the same ORCID or ISNI."
     if not totals.doubtful_authors:
-        return f"No author with several mentions has {below}."
+        return f"No author with several mentions has {below}.{confirmed}"
     number = counted(totals.doubtful_authors, "author")
     has = "has" if totals.doubtful_authors == 1 else "have"
     text = f"{number} with several mentions {has} {below}. Papers of several people may be mixed there."
     if shown < totals.doubtful_authors:
         text += f" The table has the {shown:,} with most doubtful mentions; the rest is in authors.parquet."
-    return text
+    return text + confirmed
 
 
 # Reasons.

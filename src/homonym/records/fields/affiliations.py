@@ -39,6 +39,12 @@ _ANNOUNCED = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[a-z]+")
+_NO_LETTER = re.compile(r"[\W_]+")
+# What stands before the @ of placeholders, without other characters than letters and digits.
+_NO_ADDRESS = frozenset(
+    ["", "anonymous", "donotreply", "empty", "na", "nil", "no", "noaddress", "noemail", "nomail", "none", "noreply",
+     "notavailable", "notknown", "notprovided", "null", "unknown", "xxx"]
+)  # fmt: skip
 _NUMBERED = re.compile(r"\[?\b\d{1,2}\] ?")
 
 
@@ -59,6 +65,15 @@ def plain_email(text: str) -> str:
     """
     found = emails_in(text.lower())
     return found[0] if len(found) == 1 else text.strip().lower()
+
+
+def is_placeholder(email: str) -> bool:
+    """Whether a plain e-mail address stands for none, so that it identifies no person.
+
+    >>> [is_placeholder(text) for text in ("none@none", "n/a", "no-email@x.org", "****@x.org", "nona@x.org")]
+    [True, True, True, True, False]
+    """
+    return _NO_LETTER.sub("", email.partition("@")[0]) in _NO_ADDRESS
 
 
 def address_and_emails(text: str) -> tuple[str, tuple[str, ...]]:
