@@ -283,7 +283,7 @@ def test_doubt_and_large_blocks_are_warnings() -> None:
     (similar,) = confidence_warnings(unsure, names, small)
     assert "3.0% of the mentions" in similar
     (larger,) = confidence_warnings(sure, names, large)
-    assert larger.startswith("98% of the mentions are in blocks larger than any pseudo-name")
+    assert larger.startswith("98% of the mentions have names with more mentions than confidence was learnt on")
     assert len(confidence_warnings(unsure, names, large)) == 2
 
 

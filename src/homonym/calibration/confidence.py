@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from homonym.clustering.agglomerative import Clustering, cluster
 from homonym.clustering.arrays import Floats, Integers
-from homonym.errors import counted
 from homonym.measures.agreement import is_right
 from homonym.measures.methods import LabelledNames, labelled_codes
 from homonym.settings import Settings
@@ -293,15 +292,15 @@ def confidence_warnings(confidence: Confidence, drawn: Sequence[LabelledNames], 
     warnings = []
     if confidence.doubt >= MUCH_DOUBT:
         warnings.append(
-            "different authors of one block are more similar than in the pseudo-names that confidence is learnt from "
-            f"(for {confidence.doubt:.1%} of the mentions): confidence was lowered, and it may still be too high."
+            "people of the same name are unusually similar in this collection "
+            f"({confidence.doubt:.1%} of the mentions): confidence was lowered, and it may still be too high."
         )
     largest = max(int(names.mentions.max()) for names in drawn)
     beyond = sizes[sizes > largest].sum() / sizes.sum()
     if beyond > MANY_MENTIONS:
         warnings.append(
-            f"{beyond:.0%} of the mentions are in blocks larger than any pseudo-name that confidence is learnt from "
-            f"({counted(largest, 'mention')}): their confidence may be too high."
+            f"{beyond:.0%} of the mentions have names with more mentions than confidence was learnt on "
+            f"({largest:,}): their confidence may be too high."
         )
     return warnings
 

@@ -76,11 +76,12 @@ class BackgroundUse(NamedTuple):
     def describe(self) -> str:
         """One sentence on what the result rests on."""
         others = round((1 - self.share) * ENOUGH_OTHERS)
-        few = f"only {counted(others, 'mention')} {'is' if others == 1 else 'are'} on" if others else "there are no"
+        are = "is" if others == 1 else "are"
+        few = f"only {counted(others, 'mention')} {are} on documents without its most frequent name"
         return (
-            f"{few} documents without the most frequent name, so the rarity of words and names is also estimated from "
-            f"{self.mentions:,} mentions of US research grants (2008), and the limits are moved "
-            f"{100 * self.share:.0f} % of the way to the defaults; --background none turns this off"
+            f"the collection has few other names ({few if others else 'all documents have its most frequent name'}), "
+            f"so how common words and names are is also taken from {self.mentions:,} mentions of US research grants, "
+            f"and the limits lean on the defaults by {100 * self.share:.0f} %; --background none turns this off"
         )
 
 
