@@ -103,7 +103,8 @@ def render_run_page(
 
 
 def _render(result: Path, found: PageContent) -> str:
-    log, conflicts = _read_log(result / LOG), [row.get("what") or "" for row in _read_csv(result / CONFLICTS)]
+    log = _read_log(result / LOG)
+    conflicts = [f"{row.get('block') or ''}: {row.get('what') or ''}" for row in _read_csv(result / CONFLICTS)]
     content, why = found
     totals, links = content.totals, _links(content)
     summary = log.get("summary") or {}
