@@ -45,7 +45,7 @@ def measure(teams: Teams) -> Row:
     """Generate a corpus and disambiguate it."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        command = [sys.executable, "-c", COMMAND, "generate", "-q", "-o", name, "--mentions", str(ORDINARY_MENTIONS)]
+        command = [*COMMAND, "generate", "-q", "-o", name, "--mentions", str(ORDINARY_MENTIONS)]
         options = {
             "--collaborations": teams.teams,
             "--collaboration-documents": teams.papers,

@@ -284,7 +284,7 @@ def _converted(name: str, export: Export, megabytes: int) -> tuple[int, float, f
 def _watched(arguments: list[str]) -> tuple[float, float]:
     """Run homonym; return seconds, and the peak memory of all its processes in MiB."""
     began, peak = time.perf_counter(), 0
-    command = [sys.executable, "-c", "from homonym.cli import main; main()", *arguments, "--quiet"]
+    command = [sys.executable, "-m", "homonym", *arguments, "--quiet"]
     with subprocess.Popen(command) as process:
         while process.poll() is None:
             with suppress(psutil.NoSuchProcess):
