@@ -10,7 +10,6 @@ large as a collection of high-energy physics: 9,500 papers with 125 authors on a
 from __future__ import annotations
 
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple

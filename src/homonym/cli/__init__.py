@@ -12,6 +12,9 @@ import sys
 
 __all__ = ["main", "main_of_process"]
 
+# Whether this process runs one command and nothing else.
+is_own_process = False
+
 
 def main() -> None:
     """Run the command line and exit, as `app.main` does; Ctrl-C ends it cleanly while modules are imported, too."""
@@ -32,6 +35,8 @@ def main_of_process() -> None:
     A small run takes a tenth less time: garbage is collected less often, because there are few cycles, and at the end
     the memory is left to the system instead of freeing every object of every library.
     """
+    global is_own_process
+    is_own_process = True
     gc.set_threshold(200_000, 20, 100)
     status: list[int] = []
 
