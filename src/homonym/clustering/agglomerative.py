@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -327,9 +328,19 @@ def _cooccurrence(inputs: KernelInput, begin: int, end: int) -> Cooccurrence:
 
 def _square(triangle: Floats, m: int) -> Floats:
     """The values of each ordered pair, 0 on the diagonal, given those of all pairs i > j, row by row."""
-    square, (i, j) = np.zeros((m, m, triangle.shape[1])), np.tril_indices(m, -1)
+    square, (i, j) = np.zeros((m, m, triangle.shape[1])), _small_triangle(m) if m <= SMALL_SQUARE else _triangle(m)
     square[i, j] = square[j, i] = triangle
     return square
+
+
+def _triangle(m: int) -> tuple[Integers, Integers]:
+    """The rows and columns of all pairs i > j, row by row."""
+    return np.tril_indices(m, -1)
+
+
+# Numpy takes longer to find the pairs of a small block than to fill them in, and calibration has thousands of these.
+SMALL_SQUARE = 64
+_small_triangle = lru_cache(maxsize=SMALL_SQUARE + 1)(_triangle)
 
 
 def chance_levels(bags: Bags, frequencies: Frequencies, settings: Settings) -> Floats:

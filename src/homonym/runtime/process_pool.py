@@ -20,7 +20,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -90,7 +90,15 @@ def run_tasks(
             yield task.result if isinstance(task, TaskResult) else _do(*task)
         return
     waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None] = queue.Queue()
-    with _workers(processes, waiting, hold, fork=fork), beside_unless_failed(beside) if beside else nullcontext():
+    with _workers(processes, waiting, hold, fork=fork), ExitStack() as stack:
+
+        def start() -> None:
+            """Run `beside` from now on; not earlier, because the tasks are read with the same interpreter."""
+            nonlocal beside
+            if beside:
+                stack.enter_context(beside_unless_failed(beside))
+                beside = None
+
         pending: list[queue.Queue[Any]] = []
         for task in tasks:
             answer: queue.Queue[Any] = queue.Queue()
@@ -100,7 +108,9 @@ def run_tasks(
                 waiting.put((task, answer))
             pending.append(answer)
             if len(pending) >= processes * WAITING_PER_PROCESS:
+                start()
                 yield _result(pending.pop(0))
+        start()
         for answer in pending:
             yield _result(answer)
 
